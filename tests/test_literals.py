@@ -461,3 +461,19 @@ def test_limits_of_files():
     assert refusal("@-", stream.getvalue()).code == "limit"
     assert refusal("@-", b"1 2 3", length=3).code == "limit"
     assert refusal("@-", b"1 2 3", elements=2).code == "limit"
+
+
+@pytest.mark.parametrize("count", [400, 5000])
+def test_whole_numbers_that_are_no_floats(count, tmp_path, monkeypatch):
+    """Python refuses them: float(10**400) is an OverflowError, and json reads no 5,000 digits."""
+    monkeypatch.chdir(tmp_path)
+    digits = "9" * count
+    (tmp_path / "a.json").write_text(f"[{digits}, 1]")
+    (tmp_path / "a.txt").write_text(f"{digits} 1")
+    for text in ("@a.json", "@a.txt", f"[-{digits}, 1]"):
+        assert refusal(text).message.startswith(f"a whole number of {count} digits is more than")
+    same(read(f"[{digits}.0, 1]"), np.array([inf, 1.0]))
+    reader = Reader(Limits(), 0, None)
+    for value in (10**count, [10**count, 1]):
+        with pytest.raises(GradcliError):
+            reader.literal(value, "x")

@@ -848,3 +848,45 @@ def test_a_tensor_that_numpy_does_not_take_is_an_error():
     x = torch.tensor([1.0, 2.0], dtype=torch.bfloat16)
     with pytest.raises(GradcliError, match="not an array of numbers"):
         gradcli.grad("x * x", values={"x": x})
+
+
+# ---- losses of no class, zeros that PyTorch sends, halves exchanged, single numbers --------------
+
+
+def test_a_mean_of_losses_over_no_class_is_nan():
+    for reduction in ("mean", "sum", "none"):
+        agrees(
+            f"F.cross_entropy(x, q, reduction='{reduction}')", x=np.ones((2, 0)), q=np.ones((2, 0))
+        )
+
+
+def test_the_matrix_of_triangular_solve_sends_zeros_to_the_right_side():
+    agrees("torch.triangular_solve(b, A)[1] * 2", b=drawn(3, 1), A=drawn(3, 3))
+    agrees("torch.triangular_solve(b, A).cloned_coefficient", b=drawn(2, 3, 1), A=drawn(3, 3))
+
+
+@pytest.mark.parametrize("name", ["fftshift", "ifftshift"])
+@pytest.mark.parametrize("dim", ["", ", 1", ", dim=-2", ", (0, -1)"])
+def test_halves_exchanged(name, dim):
+    agrees(f"torch.fft.{name}(x{dim})", x=drawn(3, 4))
+
+
+OF_A_NUMBER = [
+    *("flatten(1)", "flatten(0, 1)", "flatten(-2)", "transpose(0, 1)", "swapaxes(1, 0)"),
+    *("roll(1, 0)", "unflatten(0, (1, 1))", "squeeze(1)", "unsqueeze(2)", "movedim(1, 0)"),
+    *("flip(1)", "split(1)", "unbind()", "select(0, 0)", "narrow(0, 0, 1)", "diagonal()"),
+]
+
+
+@pytest.mark.parametrize("call", OF_A_NUMBER)
+def test_dimensions_that_a_number_does_not_have(call):
+    with pytest.raises((RuntimeError, IndexError)):
+        eval(f"x.{call}", {"x": torch.tensor(2.0)})
+    assert refused(f"x.sum().{call}", x=[1.0, 2.0]).code in ("arguments", "index", "shape")
+
+
+@pytest.mark.parametrize(
+    "call", ["flatten()", "flatten(0, -1)", "ravel()", "mT", "roll(1)", "flip(0)"]
+)
+def test_dimensions_that_a_number_counts_as_having(call):
+    agrees(f"x.sum().{call}", x=drawn(2))

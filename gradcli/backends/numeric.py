@@ -17,6 +17,8 @@ from ..limits import Limits
 Values = dict[Node | None, Any]
 
 PYTHONS = (bool, int, float)
+KINDS = {"float": float, "int": int, "bool": bool}
+KIND_CODES = {float: "f", int: "i", bool: "b"}  # of NumPy's dtypes
 DEFAULT = Limits()
 LARGE = 1 << 18  # elements of a tensor that is worth evaluating block by block: 2 MB
 
@@ -43,7 +45,35 @@ class Schedule:
 def _function(node: Node) -> Callable[..., Any]:
     """What gives the value of a node from those of its sources and its attributes."""
     op = node.op
-    return op.value or (_meant if op.expand else partial(_no_value, node))
+    if op.value is None:
+        return _meant if op.expand else partial(_no_value, node)
+    if op.family == "leaf" or op.dtype in ("bool", "int"):
+        return op.value
+    others = [k for k, i in enumerate(node.inputs) if i is not None and i.dtype != "float"]
+    if node.dtype == "float" and not others:
+        return op.value
+    return partial(_in_kind, node, [k for k in others if not op.is_label(k)])
+
+
+def _in_kind(node: Node, places: Sequence[int], /, *arrays: Any, **attrs: Any) -> Any:
+    """The value of a node, in the kind of its dtype, from arrays of which those at `places` hold
+    integers or masks. NumPy computes functions of a mask in half precision, or has none: they are
+    computed with the numbers 0 and 1.
+    """
+    kind = float if node.dtype == "float" else int
+    if node.op.dtype not in ("first", "last"):
+        arrays = tuple(as_kind(a, kind) if k in places else a for k, a in enumerate(arrays))
+    value = node.op.value(*arrays, **attrs)
+    if node.dtype == "int" and all(type(a) in PYTHONS for a in arrays):
+        return value  # of sizes, which are divided as Python's numbers are
+    return as_kind(value, KINDS[node.dtype])
+
+
+def as_kind(value: Any, kind: type) -> Any:
+    """An array or a number as one of floats, integers or truth values; floats as they are."""
+    if type(value) in PYTHONS:
+        return kind(value) if type(value) is bool or kind is not float else value
+    return value if value.dtype.kind == KIND_CODES[kind] else value.astype(kind)
 
 
 def _meant(array: Any, **_: Any) -> Any:

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 from ..errors import MISUSES, GradcliError, Span, misused
 from .arguments import REQUIRED, TENSORS, bind, parameters_of
-from .node import OPS, Node, as_node, intern
+from .node import OPS, Node, as_node, intern, walk
 
 DTYPES = ("float", "int", "bool")
 AGAIN = "again"
@@ -51,7 +51,8 @@ class Operator:
     expand      (*inputs, **attrs) -> the same value said with other operators
     shape       (*shapes, **attrs) -> the output's shape
     dtype       "float", "int", "bool"; "promote": the widest of the inputs; "number": the same,
-                with bool as int; "first": that of the first input; or (**attrs) -> dtype
+                with bool as int; "first", "last": that of the first input, or the last; or
+                (**attrs) -> dtype
     said        (*inputs, **attrs) -> the same in operators that PyTorch has, where it has no such
                 function: what formulas say; None: what it means (`expand`)
     value       (*arrays, **attrs) -> array, with NumPy
@@ -99,7 +100,9 @@ class Operator:
     masks       those of them that hold a mask, and no whole numbers
     reach       (*inputs, **attrs) -> raises an error `index` where labels reach beyond what they
                 pick from: labels as arrays, of other inputs their shapes; None: its value tells
-    on_masks    whether PyTorch computes with masks: True, False, or "alone": not beside numbers
+    takes       what PyTorch's function computes with: "any"; "numbers": no masks alone; "floats":
+                no integers and masks alone; "no masks": none beside numbers either
+    one_kind    whether its tensors all hold the same: floats, integers or truth values
     numbers     whether PyTorch takes a number for an input, where no sign (+, *) stands for it; or
                 the inputs for which it does; "together": for all after the first, or for none
     of_one      the function, with its keywords, that PyTorch's name is of the first input alone
@@ -172,7 +175,8 @@ class Operator:
     triangular: Any = None
     labels: Collection[str] = ()
     reach: Any = None
-    on_masks: Any = True
+    takes: str = "any"
+    one_kind: bool = False
     numbers: bool | Literal["together"] | Collection[str] = False
     of_one: tuple[str, dict[str, Any]] | None = None
     takes_dtype: bool = False
@@ -252,17 +256,12 @@ class Operator:
         masks = zip(found, node.inputs, strict=True)
         return [mask for mask, i in masks if mask is not None and i in moving]
 
-    def check_masks(self, operands: Iterable[Any], name: str = "") -> None:
-        """Refuse a mask where PyTorch computes with none, or not with others beside it; in `name`,
-        which is this operator in other words.
+    def check_kinds(self, operands: Iterable[Any], name: str = "") -> None:
+        """Refuse masks and integers where PyTorch does not compute with them; in `name`, which is
+        this operator in other words.
         """
-        if self.on_masks is True:
-            return
-        found = dtypes(operands)
-        if "bool" in found and (not self.on_masks or len(found) > 1):
-            said = "takes no mask beside numbers" if self.on_masks else "takes no mask"
-            hint = "its numbers, 0 and 1, are mask.double(), and its opposite is ~mask"
-            raise GradcliError("arguments", f"{name or self.name}() {said}", hint=hint)
+        if self.takes != "any" or self.one_kind:
+            check_kinds(name or self.name, self.takes, self.one_kind, operands)
 
     def infer(self, node: Node) -> None:
         """Give a new node its shape and dtype."""
@@ -297,6 +296,10 @@ class Operator:
                     f"{name} of {self.name}() must hold a mask, not whole numbers",
                     hint="of True and False, as a comparison gives it: x > 0, m != 0",
                 )
+
+    def is_label(self, place: int) -> bool:
+        """Whether the input at a place holds labels, which are no numbers to compute with."""
+        return bool(self.labels) and place < len(self.inputs) and self.inputs[place] in self.labels
 
     def expanded(self, node: Node) -> Node:
         """What `node` is made of."""
@@ -376,6 +379,46 @@ def _says(field: Any, node: Node) -> bool:
     return bool(field(**node.attrs) if callable(field) else field)
 
 
+WORDS = {"bool": "mask", "int": "integers", "float": "floats"}
+
+
+def check_kinds(name: str, takes: str, one_kind: bool, operands: Iterable[Any]) -> None:
+    """Refuse operands of kinds that a function does not compute with, as the fields `takes` and
+    `one_kind` of an operator say.
+    """
+    operands = list(operands)
+    if _refused_kinds(takes, one_kind, operands) is None:
+        return
+    operands = [1.0 if _may_be_floats(x) else x for x in operands]
+    said = _refused_kinds(takes, one_kind, operands)
+    if said is not None:
+        masks = "bool" in dtypes(operands)
+        hint = "its numbers, 0 and 1, are mask.double(), and its opposite is ~mask"
+        raise GradcliError(
+            "arguments", f"{name}() {said}", hint=hint if masks else "as floats: x.double()"
+        )
+
+
+def _refused_kinds(takes: str, one_kind: bool, operands: Sequence[Any]) -> str | None:
+    """What a function does not take among these operands, in words."""
+    kinds, tensors = dtypes(operands), dtypes(x for x in operands if isinstance(x, Node))
+    if "bool" in kinds and (takes == "no masks" or (takes != "any" and kinds == {"bool"})):
+        return "takes no mask"
+    if tensors and takes == "floats" and "float" not in kinds:
+        return "takes floating-point numbers, no integers"
+    if one_kind and tensors and len(kinds) > 1:
+        return f"takes no {' beside '.join(WORDS[k] for k in WORDS if k in kinds)}"
+    return None
+
+
+def _may_be_floats(x: Any) -> bool:
+    """Whether integers come from an input: they stay integers only where they pick elements."""
+    if not isinstance(x, Node) or x.dtype != "int":
+        return False
+    valued = walk([x], lambda n: () if n.op.dtype in ("int", "bool") else n.inputs)
+    return any(n.op.name == "input" and n.dtype == "int" for n in valued)
+
+
 def dtypes(operands: Iterable[Any]) -> set[str]:
     """What tensors and numbers hold."""
     return {v.dtype if isinstance(v, Node) else type(v).__name__ for v in operands}
@@ -383,8 +426,8 @@ def dtypes(operands: Iterable[Any]) -> set[str]:
 
 def result_dtype(rule: str, dtypes: Sequence[str]) -> str:
     """The dtype of an operator's output, by its `dtype` and those of its inputs."""
-    if rule == "first":
-        return dtypes[0]
+    if rule in ("first", "last"):
+        return dtypes[0 if rule == "first" else -1]
     for dtype in ("float", "int"):
         if dtype in dtypes:
             return dtype

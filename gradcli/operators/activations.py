@@ -4,11 +4,11 @@ from math import isfinite, log, pi, sqrt
 from sys import float_info
 
 from ..errors import GradcliError
-from ..graphs import shapes
+from ..graphs import as_node, shapes
 from ..graphs.arguments import check_in_place
 from ..lazy import np
 from . import elements
-from .arithmetic import abs
+from .arithmetic import abs, in_kind_of
 from .comparisons import bounded_by, where
 from .families import composite, elementwise, one_of, require, shorthand, written_out
 from .guards import unless, without_slope
@@ -37,6 +37,7 @@ SELU_ALPHA, SELU_SCALE = 1.6732632423543772, 1.0507009873554805
     numpy="np.clip({0} + 3, 0, 6) / 6",
     jax="jax.nn.hard_sigmoid",
     order="x inplace",
+    takes="floats",
 )
 def hardsigmoid(g, y, x):
     """(x + 3) / 6, held between 0 and 1: sigmoid made of lines."""
@@ -54,6 +55,7 @@ def hardsigmoid(g, y, x):
     numpy="{0} * np.clip({0} + 3, 0, 6) / 6",
     jax="jax.nn.hard_swish",
     order="x inplace",
+    takes="floats",
 )
 def hardswish(g, y, x):
     """x * hardsigmoid(x)."""
@@ -77,13 +79,14 @@ def _hardtanh(x, *, min_val, max_val):
     examples=(("hardtanh(x)", "x=2x3"), ("hardtanh(x, -0.5, 2)", "x=3")),
     numpy="np.clip({0}, {min_val}, {max_val})",
     order="x min_val max_val inplace",
+    takes="numbers",
 )
 def hardtanh(g, y, x, *, min_val=-1.0, max_val=1.0):
     """x, held between min_val and max_val."""
     return where((x <= min_val) | (x >= max_val), 0, g)
 
 
-@shorthand()
+@shorthand(takes="numbers")
 def relu6(input, inplace=False):
     """x, held between 0 and 6."""
     check_in_place("relu6", inplace)
@@ -97,6 +100,7 @@ def relu6(input, inplace=False):
     caveat="jumps at -lambd and lambd: PyTorch takes 0 there",
     examples=(("hardshrink(x)", "x=2x3"), ("hardshrink(x, 1.0)", "x=3")),
     saved=("input",),
+    takes="floats",
 )
 def hardshrink(input, *, lambd=0.5):
     """x, but 0 between -lambd and lambd."""
@@ -118,6 +122,7 @@ def _not_negative(*, lambd):
     examples=(("softshrink(x)", "x=2x3"), ("softshrink(x, 1.0)", "x=3")),
     numpy="{0} - np.clip({0}, -{lambd}, {lambd})",
     settle=_not_negative,
+    takes="floats",
 )
 def softshrink(g, y, x, *, lambd=0.5):
     """x moved towards 0 by lambd, and 0 where it is nearer than that."""
@@ -132,10 +137,11 @@ def softshrink(g, y, x, *, lambd=0.5):
     examples=(("threshold(x, 0.5, -1.0)", "x=2x3"), ("threshold(x, 0, 0)", "x=3")),
     saved=("input",),
     order="input threshold value inplace",
+    takes="numbers",
 )
 def threshold(input, *, threshold, value):
     """x where it is above the threshold, otherwise value."""
-    return where(input <= threshold, value, input)
+    return where(input <= threshold, in_kind_of(as_node(value), input), input)
 
 
 ABOVE_AT_0 = "PyTorch takes 0 for a number above it where it differentiates the gradient"
@@ -181,6 +187,8 @@ def ramp(g, y, x, slope):
     torch=F + "prelu",
     flat=True,
     examples=(("prelu(x, a)", "x=2x3,a=3"), ("prelu(x, a)", "x=3,a=1")),
+    takes="floats",
+    one_kind=True,
 )
 def prelu(input, weight):
     """x where it is above 0, otherwise weight * x; one weight for all, or one for each channel."""
@@ -198,7 +206,7 @@ def along_channels(weight, input, needed):
     return weight.reshape(shape=(*channels, *(1,) * (input.ndim - 2)))
 
 
-@shorthand()
+@shorthand(takes="floats")
 def rrelu(input, lower=1 / 8, upper=1 / 3, training=False, inplace=False):
     """x where it is above 0, otherwise a slope between lower and upper times x."""
     check_in_place("rrelu", inplace)
@@ -236,6 +244,7 @@ def _not_zero(*, alpha):
     numpy="np.where({0} > 0, {0}, {alpha} * np.expm1(np.minimum({0}, 0) / {alpha}))",
     jax="jax.nn.celu({0}, {alpha})",
     order="x alpha inplace",
+    takes="floats",
 )
 def celu(g, y, x, *, alpha=1.0):
     """x where it is above 0, otherwise alpha * (exp(x / alpha) - 1)."""
@@ -255,6 +264,7 @@ def celu(g, y, x, *, alpha=1.0):
     f"{SELU_ALPHA} * np.expm1(np.minimum({{0}}, 0)))",
     jax="jax.nn.selu",
     order="x inplace",
+    takes="floats",
 )
 def selu(g, y, x):
     """elu with constants that keep mean 0 and variance 1 from layer to layer."""
@@ -268,6 +278,7 @@ def selu(g, y, x):
     expand=lambda x: x * tanh(softplus(x)),
     jax="jax.nn.mish",
     order="x inplace",
+    takes="floats",
 )
 def mish(g, y, x):
     """x * tanh(softplus(x))."""
@@ -339,6 +350,7 @@ def gelu_to_x(sent, x, *, approximate="none"):
     dtype="float",
     settle=_gelu_kind,
     expand=_gelu_meaning,
+    takes="floats",
 )
 def gelu(g, y, x, *, approximate="none"):
     """x times the probability that a standard normal variable is below x."""
@@ -349,6 +361,7 @@ def gelu(g, y, x, *, approximate="none"):
     torch=F + "softsign",
     kink=lambda y, input: y < y,  # it is smooth where abs is not
     examples=(("softsign(x)", "x=3"), ("softsign(x)", "x=2x3")),
+    takes="numbers",
 )
 def softsign(input):
     """x / (|x| + 1): as tanh, but slower on its way to -1 and 1."""
@@ -358,6 +371,7 @@ def softsign(input):
 @composite(
     torch=F + "tanhshrink",
     examples=(("tanhshrink(x)", "x=3"), ("tanhshrink(x)", "x=2x3")),
+    takes="numbers",
 )
 def tanhshrink(input):
     """x - tanh(x)."""

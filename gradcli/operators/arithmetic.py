@@ -1,6 +1,9 @@
 """Arithmetic, element by element."""
 
-from ..graphs import AGAIN, Node, NoRule, StaysZero
+from math import isfinite
+
+from ..errors import GradcliError
+from ..graphs import AGAIN, OPS, Node, NoRule, StaysZero
 from ..lazy import np
 from . import elements
 from .bounds import NOT_NEGATIVE, added, subtracted
@@ -20,7 +23,7 @@ def add(g, y, a, b):
     lambda a, b: a - b,
     spelling="{0} - {1}",
     aliases=("subtract",),
-    on_masks=False,
+    takes="no masks",
     bounds=subtracted,
     finite=True,
 )
@@ -57,10 +60,18 @@ def div(g, y, a, b):
     return g / b, -g * ((a / b) / b)
 
 
-@elementwise(lambda x: -x, spelling="-{0}", aliases=("negative",), on_masks=False, finite=True)
+@elementwise(lambda x: -x, spelling="-{0}", aliases=("negative",), takes="no masks", finite=True)
 def neg(g, y, x):
     """Minus x."""
     return -g
+
+
+def nonzero_divisor(a, b):
+    """b; an error where an integer is divided by an integer 0, which has no inf."""
+    if _holds_integers(a) and np.result_type(b).kind in "ib" and not np.all(b):
+        hint = "that of floats is inf or nan: x.double()"
+        raise GradcliError("arguments", "an integer is divided by 0", hint=hint)
+    return b
 
 
 SHORT_POWERS = {
@@ -69,8 +80,23 @@ SHORT_POWERS = {
 }
 
 
+def _holds_integers(x):
+    return getattr(getattr(x, "dtype", None), "kind", "") in ("i", "b")
+
+
+def _integer_powers(a, b):
+    """Powers of integers, some of their exponents below 0."""
+    if type(b) is int:
+        said = "integers have no power with an exponent below 0"
+        raise GradcliError("arguments", said, hint="make them floats: x.double()")
+    of_units = np.where(a == 1, 1, np.where(a == -1, 1 - 2 * (b % 2), 0))
+    return np.where(b < 0, of_units, np.power(a, np.maximum(b, 0)))
+
+
 def _pow(a, b):
     if np.any(np.less(b, 0)):
+        if _holds_integers(a) and (type(b) is int or _holds_integers(b)):
+            return _integer_powers(a, b)
         a = floats(a)
     if type(b) in (int, float):
         short = SHORT_POWERS.get(b)
@@ -85,6 +111,7 @@ def _pow(a, b):
     spelling="{0} ** {1}",
     domain=(0.2, 2.0),
     caveat="to the base 0 where the exponent is 0; to the exponent nan where the base is below 0",
+    takes="numbers",
 )
 def pow(g, y, a, b):
     """a to the power of b."""
@@ -105,12 +132,13 @@ def _is_constant(x: Node) -> bool:
 
 
 @elementwise(
-    lambda a, b: np.floor_divide(a, b),
+    lambda a, b: np.floor_divide(a, nonzero_divisor(a, b)),
     symbolic=lambda sp, a, b: sp.floor(a / b),
     spelling="{0} // {1}",
     aliases=("floordiv",),
     examples=(("x * (x.detach() // 2)", "x=2x3"),),
     caveat="PyTorch has no derivative for it",
+    takes="numbers",
 )
 def floor_divide(g, y, a, b):
     """Quotient rounded down."""
@@ -120,7 +148,7 @@ def floor_divide(g, y, a, b):
 
 def _remainder(a, b):
     """As NumPy's, but a remainder of 0 has the sign of a."""
-    left = np.remainder(a, b)
+    left = np.remainder(a, nonzero_divisor(a, b))
     return np.where(np.equal(left, 0), np.fmod(a, b), left)
 
 
@@ -132,6 +160,7 @@ def _remainder(a, b):
     caveat="jumps where a is a multiple of b: PyTorch takes the derivative beside the jump",
     fixed=lambda a, b: ("b",) if _is_constant(a) else (),
     flat=("b",),
+    takes="numbers",
 )
 def remainder(g, y, a, b):
     """What is left of a after division by b, with the sign of b."""
@@ -147,6 +176,7 @@ def remainder(g, y, a, b):
     caveat="PyTorch takes 0",
     numpy="np.abs",
     bounds=NOT_NEGATIVE,
+    takes="numbers",
 )
 def abs(g, y, x):
     """Distance from 0."""
@@ -196,6 +226,7 @@ floor = steps(
     BETWEEN_STEPS,
     lambda y, x: x.eq(y),
     numpy="np.floor",
+    takes="numbers",
 )
 ceil = steps(
     "ceil",
@@ -205,6 +236,7 @@ ceil = steps(
     BETWEEN_STEPS,
     lambda y, x: x.eq(y),
     numpy="np.ceil",
+    takes="numbers",
 )
 round = steps(
     "round",
@@ -219,6 +251,7 @@ round = steps(
 
 @elementwise(
     lambda x: x * x,
+    dtype="number",
     index=lambda lower, i, x: x**2,
     numpy="np.square",
     bounds=NOT_NEGATIVE,
@@ -271,6 +304,26 @@ def double(g, y, x):
 def long(g, y, x):
     """As whole numbers, cut towards 0; no gradient."""
     return None
+
+
+def copied(x):
+    """The same values as a tensor of their own."""
+    return x.expand(shape=x.shape) if x.dtype == "bool" else x * 1
+
+
+def in_kind_of(value, x):
+    """A number in the kind of a tensor that it is written into: cut to an integer, or whether it is
+    not 0.
+    """
+    if x.dtype in ("float", value.dtype):
+        return value
+    if x.dtype == "bool":
+        return OPS["ne"](value, 0)
+    number = value.attrs.get("value", 0)
+    if isinstance(number, float) and not isfinite(number):
+        said = f"a tensor of integers holds no {number}"
+        raise GradcliError("arguments", said, hint="make it one of floats: x.double()")
+    return long(value)
 
 
 @shorthand("positive", "conj", "conj_physical", "resolve_conj", "resolve_neg", "real")

@@ -85,6 +85,7 @@ def _once(query, key, value, attn_mask=None, *, enable_gqa, **_):
         ("scaled_dot_product_attention(q, k, v, is_causal=True, scale=0.5)", "q=2x2,k=2x2,v=2x3"),
         ("scaled_dot_product_attention(q, k, v, m)", "q=1x2x2,k=1x3x2,v=1x3x2,m=2x3"),
     ),
+    takes="floats",
 )
 def scaled_dot_product_attention(
     query, key, value, attn_mask=None, *, dropout_p=0.0, is_causal=False, scale=None,

@@ -52,6 +52,7 @@ def _kept_of_classes(y, input, target, weight, *, ignore_index, label_smoothing,
     fixed=("weight",),
     saved=_kept_of_labels,
     flat=True,
+    takes="floats",
 )
 def nll_loss(input, target, weight=None, *, ignore_index=-100, reduction="mean"):
     """Minus the entry of input that each label in target picks, weighted, reduced."""
@@ -106,6 +107,7 @@ def _along_classes(weight, ndim, axis):
     ),
     fixed=("weight",),
     saved=_kept_of_classes,
+    takes="floats",
 )
 def cross_entropy(
     input, target, weight=None, *, ignore_index=-100, reduction="mean", label_smoothing=0.0
@@ -139,11 +141,14 @@ def _soft_cross_entropy(logp, target, weight, axis, reduction, label_smoothing):
         terms = terms * _along_classes(weight, logp.ndim, axis)
     losses = -terms.sum(dim=axis)
     if reduction == "mean":
-        return losses.sum() / size(losses, dim=tuple(range(losses.ndim)))
+        count = size(losses, dim=tuple(range(losses.ndim)))
+        return losses.sum() / (
+            count if logp.shape[axis] else 0
+        )  # PyTorch's count is one of classes
     return reduced(losses, reduction)
 
 
-@shorthand()
+@shorthand(takes="floats")
 def linear_cross_entropy(
     input,
     linear_weight,
@@ -251,6 +256,7 @@ def margin_terms(x, label, counted, weight=None, *, p, margin):
     ),
     saved=("input", "target", "weight"),
     once="derivative for aten::multi_margin_loss_backward is not implemented",
+    takes="floats",
 )
 def multi_margin_loss(input, target, weight=None, *, p=1, margin=1.0, reduction="mean"):
     """How far other classes come within margin of the one in target, averaged, reduced."""
@@ -282,6 +288,7 @@ def multi_margin_loss(input, target, weight=None, *, p=1, margin=1.0, reduction=
     ),
     saved=("input", "target"),
     once="derivative for aten::multilabel_margin_loss_backward is not implemented",
+    takes="floats",
 )
 def multilabel_margin_loss(input, target, *, reduction="mean"):
     """How far other classes come within 1 of those in target, which end at -1; reduced."""
@@ -306,6 +313,7 @@ def multilabel_margin_loss(input, target, *, reduction="mean"):
         ("multilabel_soft_margin_loss(a, b)", "a=2x3,b=2x3"),
         ("multilabel_soft_margin_loss(a, b, w, reduction='sum')", "a=2x3,b=2x3,w=3"),
     ),
+    takes="floats",
 )
 def multilabel_soft_margin_loss(input, target, weight=None, *, reduction="mean"):
     """binary_cross_entropy_with_logits, averaged over the classes, reduced."""

@@ -147,7 +147,8 @@ def _without_repeats(term):
     shape=_einsum_shape,
     value=_einsum,
     order="equation operands",
-    on_masks="alone",
+    takes="numbers",
+    one_kind=True,
     index="einsum",
     caveat="of three tensors and more, those are multiplied first that need fewest operations, "
     "which decides how inf spreads; PyTorch's order is its own",
@@ -239,7 +240,7 @@ def _off_diagonal(term, rank, sizes):
 # ---- letters by number ---------------------------------------------------------------------------
 
 
-@shorthand()
+@shorthand(takes="numbers")
 def einsum_(*given, equation=None):
     """Products summed over the letters that the output leaves out; or over numbers, a list of them
     after each tensor.
@@ -301,7 +302,8 @@ def _contracted(a, b, dims):
 
 @composite(
     order="a b dims",
-    on_masks="alone",
+    takes="numbers",
+    one_kind=True,
     examples=(
         ("tensordot(a, b)", "a=2x3x2,b=3x2x2"),
         ("tensordot(a, b, dims=([0, 1], [2, 0]))", "a=2x3x2,b=3x2x2"),
@@ -334,5 +336,5 @@ def inner(input, other):
     a, b = as_node(input), as_node(other)
     if 0 in (a.ndim, b.ndim):
         return a * b
-    dot.check_masks((a, b), "inner")
+    dot.check_kinds((a, b), "inner")
     return dot(a, b) if a.ndim == b.ndim == 1 else tensordot(a, b, dims=((-1,), (-1,)))

@@ -153,6 +153,8 @@ def _convolution(n):
         "At every position, the sum of products of the kernel and the part of the input under it."
     )
     composite(
+        takes="numbers",
+        one_kind=True,
         torch=F + name,
         rule=_batched(rule, n),
         batches=True,
@@ -185,6 +187,8 @@ def _by_input(n):
         f"The gradient of conv{n}d by its input: each output laid back over the part it came from."
     )
     composite(
+        takes="floats",
+        one_kind=True,
         torch=f"torch.nn.grad.{name}",
         rule=rule,
         flops=lambda out, weight, g, **_: _products(g, weight),
@@ -236,6 +240,8 @@ def _by_weight(n):
         "summed."
     )
     composite(
+        takes="floats",
+        one_kind=True,
         torch=f"torch.nn.grad.{name}",
         rule=rule,
         order="input weight_size grad_output stride padding dilation groups",
@@ -285,6 +291,8 @@ def _transposed(n):
     meaning.__name__ = name
     meaning.__doc__ = f"Each element times the kernel, laid over the output: conv{n}d backwards."
     composite(
+        takes="numbers",
+        one_kind=True,
         torch=F + name,
         rule=_batched(rule, n),
         batches=True,

@@ -4,7 +4,7 @@ from ..errors import GradcliError
 from ..graphs import as_node
 from ..lazy import np
 from .families import given_once, shorthand
-from .leaves import full, numbers, ones, zeros
+from .leaves import filled_as, numbers, ones
 
 
 def _sizes(name, sizes, size):
@@ -16,19 +16,20 @@ def _sizes(name, sizes, size):
 @shorthand()
 def new_zeros(input, *sizes, size=None):
     """Zeros in a shape of their own."""
-    return zeros(size=_sizes("new_zeros", sizes, size))
+    return filled_as(as_node(input), _sizes("new_zeros", sizes, size), 0)
 
 
 @shorthand()
 def new_ones(input, *sizes, size=None):
     """Ones in a shape of their own."""
-    return ones(size=_sizes("new_ones", sizes, size))
+    return filled_as(as_node(input), _sizes("new_ones", sizes, size), 1)
 
 
 @shorthand()
-def new_full(input, size, fill_value):
+def new_full(input, size, fill_value, *, dtype=None):
     """One value in a shape of its own."""
-    return full(size=(size,) if isinstance(size, int) else size, fill_value=fill_value)
+    shape = (size,) if isinstance(size, int) else size
+    return filled_as(as_node(input), shape, fill_value, dtype)
 
 
 @shorthand()

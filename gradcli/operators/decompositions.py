@@ -201,7 +201,7 @@ def _check_pivoting(pivot):
         )
 
 
-@shorthand("linalg.lu", alone=True)
+@shorthand("linalg.lu", alone=True, takes="floats")
 def lu_parts(A, *, pivot=True):
     """P, L and U such that P @ L @ U is A."""
     _check_pivoting(pivot)
@@ -226,13 +226,13 @@ def _packed_factors(A, pivot, check):
 ZERO_PIVOT = "a pivot is 0, and lu_factor() refuses that; lu_factor_ex() does not"
 
 
-@shorthand("linalg.lu_factor")
+@shorthand("linalg.lu_factor", takes="floats")
 def lu_factor(A, *, pivot=True):
     """L and U in one matrix, and the exchanges of rows."""
     return Outputs(_packed_factors(as_node(A), pivot, check=True), ("LU", "pivots"))
 
 
-@shorthand()
+@shorthand(takes="floats")
 def lu_factor_ex(A, *, pivot=True, check_errors=False):
     """As lu_factor, and the first pivot that is 0, counted from 1; 0 if none is."""
     A = as_node(A)
@@ -240,7 +240,7 @@ def lu_factor_ex(A, *, pivot=True, check_errors=False):
     return Outputs((*found, zero_pivot(A)), ("LU", "pivots", "info"))
 
 
-@shorthand()
+@shorthand(takes="floats")
 def lu(A, pivot=True, get_infos=False):
     """L and U in one matrix, and the exchanges of rows."""
     if get_infos:
@@ -358,7 +358,7 @@ def qr_r(g, y, x, *, mode="reduced"):
     return with_zeros(back, columns - rows, -1) + Q @ g
 
 
-@shorthand("linalg.qr", "np.qr", alone=True)
+@shorthand("linalg.qr", "np.qr", alone=True, takes="floats")
 def qr_parts(A, mode="reduced"):
     """Q with orthogonal columns and R upper triangular such that Q @ R is A."""
     if mode not in ("reduced", "complete", "r"):
@@ -368,7 +368,7 @@ def qr_parts(A, mode="reduced"):
     return Outputs((Q, qr_r(A, mode=mode)), ("Q", "R"))
 
 
-@shorthand()
+@shorthand(takes="floats")
 def qr(input, some=True):
     """Q with orthogonal columns and R upper triangular such that Q @ R is input."""
     return qr_parts(input, "reduced" if some else "complete")

@@ -253,6 +253,7 @@ def _of_square(value, **fields):
     caveat="the matrix is singular: PyTorch's rule gives 0, though the derivative need not be",
     examples=(("det(x)", "x=3x3"), ("x.det()", "x=2x2x2")),
     numpy="np.linalg.det",
+    takes="floats",
 )
 def det(g, y, x):
     """Determinant. Giles 2.2.4."""
@@ -295,7 +296,7 @@ def log_abs_determinant(g, y, x):
     return inverse_turned(x, g)
 
 
-@shorthand()
+@shorthand(takes="floats")
 def slogdet(A):
     """Sign of the determinant, and the logarithm of its size."""
     A = as_node(A)
@@ -313,6 +314,7 @@ def _logdet(x):
     symbolic=matrix_elements.log_determinant,
     examples=(("logdet(x @ x.T + eye(3))", "x=3x3"),),
     numpy="np.log(np.linalg.slogdet({0})[0]) + np.linalg.slogdet({0})[1]",
+    takes="floats",
 )
 def logdet(g, y, x):
     """Logarithm of the determinant; nan where that is negative."""

@@ -132,6 +132,8 @@ def _corner(y, differences, p):
     once=_cdist_once,
     settle=one_of(compute_mode=COMPUTE_MODES),
     bounds=NOT_NEGATIVE,
+    takes="floats",
+    one_kind=True,
 )
 def cdist(x1, x2, *, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
     """The distance of each row of x1 from each row of x2."""
@@ -182,13 +184,14 @@ def _all_pairs(s, **_):
     examples=(("pdist(x)", "x=4x3"), ("pdist(x, p=3.0)", "x=3x2")),
     saved=("input", "output"),
     once=NOT_AGAIN.format("_pdist_backward"),
+    takes="floats",
 )
 def pdist(input, *, p=2.0):
     """The distance of each row from each row after it."""
     return _length(_of_pairs(input), p)
 
 
-@shorthand()
+@shorthand(takes="floats")
 def dist(input, other, p=2):
     """The length of input - other, all elements taken as one vector."""
     return vector_norm(input - other, ord=p)
@@ -202,6 +205,7 @@ def dist(input, other, p=2):
         ("pairwise_distance(a, b, p=1.0, keepdim=True)", "a=2x3,b=3"),
     ),
     bounds=NOT_NEGATIVE,
+    takes="no masks",
 )
 def pairwise_distance(x1, x2, *, p=2.0, eps=1e-06, keepdim=False):
     """The length of x1 - x2 + eps along the last dimension."""
@@ -227,6 +231,7 @@ def _short(y, x1, x2, *, dim, eps):
     ),
     kink=_short,
     caveat="the gradient flows through a length below eps as if it were not held there",
+    takes="floats",
 )
 def cosine_similarity(x1, x2, *, dim=1, eps=1e-08):
     """The cosine of the angle between vectors along dim, whose lengths are held above eps."""
@@ -271,6 +276,7 @@ def cosine_embedding_loss(input1, input2, target, *, margin=0.0, reduction="mean
         ("triplet_margin_loss(a, b, c)", "a=2x3,b=2x3,c=2x3"),
         ("triplet_margin_loss(a, b, c, p=1, swap=True)", "a=2x3,b=2x3,c=2x3"),
     ),
+    takes="no masks",
 )
 def triplet_margin_loss(
     anchor, positive, negative, *, margin=1.0, p=2.0, eps=1e-06, swap=False, reduction="mean"

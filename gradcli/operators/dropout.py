@@ -4,6 +4,7 @@ from ..errors import GradcliError
 from ..graphs import as_node
 from ..graphs.arguments import check_in_place
 from .families import shorthand
+from .leaves import filled_as
 
 
 def _dropout(name, *names, training_by_default, sentence):
@@ -21,7 +22,7 @@ def _dropped(name, input, p, training):
     if not training or p == 0 or input.numel == 0:
         return input
     if p == 1:
-        return input * 0.0
+        return input * 0.0 if input.dtype == "float" else filled_as(input, input.shape, 0)
     raise GradcliError(
         "unsupported",
         f"{name}() draws random numbers while training, so it has no one gradient",

@@ -47,7 +47,7 @@ def _unlike_its_slope(y, input, weight, *, padding_idx, scale_grad_by_freq, **_)
     shape=_embedded,
     whole=("padding_idx",),
     value=lambda input, weight, **_: np.take(weight, in_range(input, len(weight)), axis=0),
-    dtype="float",
+    dtype="last",
     labels=("input",),
     reach=lambda input, s, **_: in_range(input, s[0]),
     torch=F + "embedding",
@@ -92,7 +92,7 @@ def _frequencies(index, size):
     return zeros(size=(size,)).index_add(dim=0, index=index, source=ones).index_select(0, index)
 
 
-@shorthand(numbers=("input", "offsets"))
+@shorthand(numbers=("input", "offsets"), takes="floats")
 def embedding_bag(
     input,
     weight,

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from ..errors import GradcliError
 from ..graphs import OPS, Node, Operator, shapes
 from ..graphs.arguments import FIRST_INPUT, in_older_order, parameters_of
+from ..graphs.operator import check_kinds
 from ..lazy import np
 from . import precision
 from .bounds import with_zero
@@ -268,7 +269,8 @@ class Shorthand:
 
     `numbers` are the parameters whose numbers decide a shape: they arrive as Arrays, or as a whole
     number; only where `floats` may they be other than whole numbers. `of_numbers`: no parameter is
-    a tensor; otherwise a number that comes first is taken for one. `older`: as of an Operator.
+    a tensor; otherwise a number that comes first is taken for one. `older`, `takes` and
+    `one_kind`: as of an Operator.
     """
 
     def __init__(
@@ -281,10 +283,13 @@ class Shorthand:
         floats: bool,
         of_numbers: bool,
         older: tuple[str, ...],
+        takes: str,
+        one_kind: bool,
     ):
         self.function, self.numbers, self.floats = function, numbers, floats
         self.unless = unless
         self.of_numbers, self.older = of_numbers, older
+        self.takes, self.one_kind = takes, one_kind
         self.name = names[0] if alone else function.__name__.rstrip("_")
         self.sentence = (function.__doc__ or "").strip()
         for name in names if alone else (self.name, *names):
@@ -309,6 +314,10 @@ class Shorthand:
                 reason = reason.replace(f"{self.function.__qualname__}()", f"{self.name}()")
                 raise GradcliError("arguments", reason, hint=self.usage()) from None
             raise
+
+    def check_kinds(self, operands):
+        """Refuse masks and integers where PyTorch does not compute with them."""
+        check_kinds(self.name, self.takes, self.one_kind, operands)
 
     def usage(self) -> str:
         """How it is called, as a hint."""
@@ -346,8 +355,10 @@ def shorthand(
     floats: bool = False,
     of_numbers: bool = False,
     older: tuple[str, ...] = (),
+    takes: str = "any",
+    one_kind: bool = False,
 ):
     """Another way to call what the table has, under its own name and these; `alone`, these only."""
     return lambda function: Shorthand(
-        function, names, alone, numbers, unless, floats, of_numbers, older
+        function, names, alone, numbers, unless, floats, of_numbers, older, takes, one_kind
     )

@@ -95,6 +95,7 @@ def copysign(g, y, a, b):
     caveat="to a 1, and 0 where a and b are equal, as PyTorch has it",
     numpy="np.nextafter",
     jax="",
+    takes="floats",
 )
 def nextafter(g, y, a, b):
     """The number beside a on the way to b."""
@@ -133,7 +134,7 @@ def frexp_mantissa(x):
     return x / frexp_exponent(x).exp2()
 
 
-@shorthand()
+@shorthand(takes="floats")
 def frexp(input):
     """x as mantissa * 2 ** exponent, the mantissa between 1/2 and 1."""
     return Outputs((frexp_mantissa(input), frexp_exponent(input)), ("mantissa", "exponent"))

@@ -27,7 +27,7 @@ def functional_log_softmax(input, dim=None, _stacklevel=3, dtype=None):
     return log_softmax(x, dim=_dim(x, dim))
 
 
-@shorthand()
+@shorthand(takes="floats")
 def softmin(input, dim=None, _stacklevel=3, dtype=None):
     """softmax of -x; without dim along dimension 1, of one or three dimensions along 0."""
     x = as_node(input)

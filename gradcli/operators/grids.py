@@ -16,6 +16,7 @@ from .pointwise import F
     ),
     aliases=("affine_grid_generator",),
     saved=(),
+    takes="floats",
 )
 def affine_grid(theta, *, size, align_corners=None):
     """The places at which grid_sample moves an image of a size by the matrices theta."""

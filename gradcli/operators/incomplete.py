@@ -37,6 +37,7 @@ def _at_bounds(name, below):
     aliases=("igamma",),
     domain=POSITIVE,
     examples=_examples("gammainc"),
+    takes="floats",
 )
 def gammainc(g, y, a, x):
     """The part of the gamma function of a that lies below x: from 0 to 1."""
@@ -49,6 +50,7 @@ def gammainc(g, y, a, x):
     domain=POSITIVE,
     examples=_examples("gammaincc"),
     samples=(-3.0, 0.0, 1.0, 2.0),
+    takes="floats",
 )
 def gammaincc(g, y, a, x):
     """The part of the gamma function of a that lies above x: 1 - gammainc(a, x)."""
@@ -82,11 +84,11 @@ UNDERIVED = NoRule("derivative for aten::heaviside is not implemented")
 @elementwise(
     lambda x, values: np.where(np.equal(x, 0), values, np.greater(x, 0)),
     symbolic=_symbolic_step,
-    dtype="float",
     examples=(("x * heaviside(x.detach(), tensor(0.5))", "x=2x3"),),
     caveat="PyTorch has not implemented its derivative: backward through it is an error there, and "
     "here; behind detach() it is a number",
     numpy="np.heaviside",
+    one_kind=True,
 )
 def heaviside(g, y, x, values):
     """0 left of 0 and 1 right of it; at 0 the second number."""

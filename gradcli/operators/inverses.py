@@ -42,6 +42,7 @@ def _inverse(x, *, check):
     examples=(("inv(x + 3 * eye(3))", "x=3x3"), ("linalg.inv(x + 3 * eye(2))", "x=2x2x2")),
     flops=of_each_matrix(lambda n, _: 2 * n**3),
     numpy="np.linalg.inv",
+    takes="floats",
 )
 def inv(g, y, x, *, check):
     """Inverse of a square matrix. Giles 2.2.3."""
@@ -130,6 +131,8 @@ def _solve_flops(out, a, b, **_):
         ("linalg.solve(a + 3 * eye(2), b, left=False)", "a=2x2,b=3x2"),
     ),
     flops=_solve_flops,
+    takes="floats",
+    one_kind=True,
 )
 def solve(g, y, a, b, *, left, check):
     """x such that a @ x is b, or x @ a where left is False. Giles 2.3.1."""
@@ -155,20 +158,20 @@ def zero_pivot(g, y, x):
     return None
 
 
-@shorthand()
+@shorthand(takes="floats")
 def inv_ex(A, *, check_errors=False):
     """Inverse, and 0 where there is one."""
     return Outputs((inv(A, check=check_errors), zero_pivot(A)), ("inverse", "info"))
 
 
-@shorthand()
+@shorthand(takes="floats", one_kind=True)
 def solve_ex(A, B, *, left=True, check_errors=False):
     """As solve, and 0 where there is a solution."""
     found = solve(A, B, left=left, check=check_errors)
     return Outputs((found, zero_pivot(A)), ("result", "info"))
 
 
-@shorthand()
+@shorthand(takes="floats")
 def tensorinv(A, ind=2):
     """Inverse of the map from the dimensions from `ind` on to those before."""
     A = as_node(A)
@@ -179,7 +182,7 @@ def tensorinv(A, ind=2):
     return reshape(inv(matrix), shape=(*tail, *head))
 
 
-@shorthand()
+@shorthand(takes="floats", one_kind=True)
 def tensorsolve(A, B, dims=None):
     """x such that tensordot(A, x, x.ndim) is B; `dims` of A are moved to its end first."""
     A, B = as_node(A), as_node(B)

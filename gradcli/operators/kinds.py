@@ -31,7 +31,7 @@ def type_as(input, other):
 # ---- where numbers stand among others ------------------------------------------------------------
 
 
-@shorthand()
+@shorthand(takes="no masks")
 def isin(elements, test_elements, *, assume_unique=False, invert=False):
     """Whether it is one of the others; no gradient."""
     others = as_node(test_elements)
@@ -83,7 +83,7 @@ def place_in_row(g, y, rows, x, *, right=False):
     return None, None
 
 
-@shorthand()
+@shorthand(takes="numbers")
 def bucketize(input, boundaries, *, right=False, out_int32=False):
     """How many of the boundaries are below it, or not above it, if right; no gradient."""
     vector = isinstance(boundaries, Node) and boundaries.ndim == 1
@@ -119,7 +119,7 @@ def bincount(input, weights=None, minlength=0):
     return numbers(np.bincount(found, minlength=minlength))
 
 
-@shorthand(numbers=("input",), floats=True)
+@shorthand(numbers=("input",), floats=True, takes="floats")
 def histc(input, bins=100, min=0, max=0):
     """How many elements are in each of `bins` equal parts of what lies between; no gradient."""
     require(is_whole(bins) and bins > 0, "bins of histc() is a whole number above 0")

@@ -68,6 +68,7 @@ def _batch(s, *tolerances):
         ("linalg.pinv(x + x.T, rtol=1e-6, hermitian=True)", "x=2x2"),
     ),
     flops=_pinv_flops,
+    takes="floats",
 )
 def pinv(g, y, x, atol=None, rtol=None, *, hermitian=False):
     """The pseudoinverse: of all x with the smallest A @ x - B, the shortest is pinv(A) @ B."""
@@ -82,13 +83,13 @@ def pinv(g, y, x, atol=None, rtol=None, *, hermitian=False):
     return to_x, None, None
 
 
-@shorthand("linalg.pinv", "np.pinv", alone=True)
+@shorthand("linalg.pinv", "np.pinv", alone=True, takes="floats")
 def pinv_named(A, rcond=None, hermitian=False, *, atol=None, rtol=None):
     """The pseudoinverse; singular values up to atol, or rtol times the largest, count as 0."""
     return pinv(A, rcond if rtol is None else rtol, hermitian, atol)
 
 
-@shorthand()
+@shorthand(takes="floats")
 def pinverse(input, rcond=1e-15):
     """The pseudoinverse; singular values up to rcond times the largest count as 0."""
     return pinv(input, rcond)
@@ -104,6 +105,7 @@ def pinverse(input, rcond=1e-15):
     torch=LINALG + "matrix_rank",
     examples=(("x * linalg.matrix_rank(x)", "x=2x3"),),
     flops=of_each_matrix(singular_values),
+    takes="floats",
 )
 def matrix_rank(g, y, x, atol=None, rtol=None, *, hermitian=False):
     """How many singular values differ from 0; no gradient."""
@@ -120,7 +122,7 @@ def _batched(A, B):
     return B.expand(shape=(*batch, *B.shape[-2:]))
 
 
-@shorthand()
+@shorthand(takes="floats", one_kind=True)
 def lstsq(A, b, rcond=None, *, driver=None):
     """x with the smallest sum of squares of A @ x - b, the residuals, rank and singular values."""
     A, B = (refuse_where(x, (x * 0).ne(0), said=NOT_FINITE) for x in map(as_node, (A, b)))

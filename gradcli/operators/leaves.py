@@ -213,19 +213,30 @@ def detach(g, y, x):
 @shorthand()
 def ones_like(input):
     """Ones in the shape of input."""
-    return ones(size=as_node(input).shape)
+    x = as_node(input)
+    return filled_as(x, x.shape, 1)
 
 
 @shorthand()
 def zeros_like(input):
     """Zeros in the shape of input."""
-    return zeros(size=as_node(input).shape)
+    x = as_node(input)
+    return filled_as(x, x.shape, 0)
 
 
 @shorthand()
-def full_like(input, fill_value):
+def full_like(input, fill_value, *, dtype=None):
     """One value in the shape of input."""
-    return full(size=as_node(input).shape, fill_value=fill_value)
+    x = as_node(input)
+    return filled_as(x, x.shape, fill_value, dtype)
+
+
+def filled_as(x, shape, value, dtype=None) -> Node:
+    """One value in a shape, in the kind of x; as it is where the call names a dtype."""
+    if x.dtype == "float" or dtype is not None:
+        whole = type(value) is int and value in (0, 1)
+        return (zeros, ones)[value](size=shape) if whole else full(size=shape, fill_value=value)
+    return full(size=shape, fill_value={"int": int, "bool": bool}[x.dtype](value))
 
 
 @shorthand()

@@ -102,6 +102,8 @@ def bce_terms(g, y, x, t):
     ),
     fixed=("weight",),
     saved=("input", "target", "weight"),
+    takes="floats",
+    one_kind=True,
 )
 def binary_cross_entropy(input, target, weight=None, *, reduction="mean"):
     """Cross entropy of probabilities of two classes, reduced."""
@@ -117,6 +119,8 @@ def binary_cross_entropy(input, target, weight=None, *, reduction="mean"):
         ("binary_cross_entropy_with_logits(a, b, pos_weight=p)", "a=2x3,b=2x3,p=3"),
     ),
     fixed=("weight", "pos_weight"),
+    takes="floats",
+    one_kind=True,
 )
 def binary_cross_entropy_with_logits(
     input, target, weight=None, pos_weight=None, *, reduction="mean"
@@ -174,6 +178,7 @@ def weighted_logistic_terms(g, y, x, t, weight):
     saved=lambda y, x: (x, exp(-abs(x))),
     jax="jax.nn.log_sigmoid",
     numpy="-np.logaddexp(0, -{0})",
+    takes="floats",
 )
 def logsigmoid(g, y, x):
     """log(sigmoid(x)), computed without overflow."""
@@ -204,6 +209,8 @@ def logsigmoid_slope(g, y, x):
         ("kl_div(a, b, reduction='batchmean', log_target=True)", "a=2x3,b=2x3"),
     ),
     saved=("input", "target"),
+    takes="floats",
+    one_kind=True,
 )
 def kl_div(input, target, *, reduction="mean", log_target=False):
     """target * (log(target) - input), reduced; input holds logarithms of probabilities."""
@@ -223,6 +230,7 @@ def kl_div(input, target, *, reduction="mean", log_target=False):
         ("poisson_nll_loss(a, b)", "a=2x3,b=2x3"),
         ("poisson_nll_loss(a, b, log_input=False, full=True)", "a=3,b=3"),
     ),
+    takes="numbers",
 )
 def poisson_nll_loss(input, target, *, log_input=True, full=False, eps=1e-08, reduction="mean"):
     """How unlikely counts are where input, or its exponential, is their average; reduced."""
@@ -272,6 +280,7 @@ def held_above(g, y, x, *, min, least=None):
     kink=lambda y, input, target, var, *, eps, **_: (None, None, var.le(eps)),
     caveat="the gradient flows to a variance below eps as if it were not held there; PyTorch "
     "refuses one below 0",
+    takes="floats",
 )
 def gaussian_nll_loss(input, target, var, *, full=False, eps=1e-06, reduction="mean"):
     """How unlikely target is under normal distributions of mean input and variance var, reduced."""
@@ -302,6 +311,7 @@ def _variance_of(input, var):
         ("hinge_embedding_loss(x, sign(y))", "x=2x3,y=2x3"),
         ("hinge_embedding_loss(x, sign(y), 0.5, reduction='sum')", "x=3,y=3"),
     ),
+    takes="floats",
 )
 def hinge_embedding_loss(input, target, *, margin=1.0, reduction="mean"):
     """input where target is 1, margin - input or at least 0 where it is -1, reduced."""
@@ -341,6 +351,7 @@ def soft_hinge(g, y, x):
         ("soft_margin_loss(x, sign(y).detach(), reduction='none')", "x=3,y=3"),
     ),
     fixed=("target",),
+    takes="floats",
 )
 def soft_margin_loss(input, target, *, reduction="mean"):
     """log(1 + exp(-target * input)), reduced; target is 1 or -1."""
@@ -360,6 +371,7 @@ def soft_margin_loss(input, target, *, reduction="mean"):
         ("margin_ranking_loss(a, b, sign(y))", "a=2x3,b=2x3,y=2x3"),
         ("margin_ranking_loss(a, b, sign(y), margin=0.5, reduction='none')", "a=3,b=3,y=3"),
     ),
+    takes="no masks",
 )
 def margin_ranking_loss(input1, input2, target, *, margin=0.0, reduction="mean"):
     """How far input1 is from being above input2, or below where target is -1, reduced."""

@@ -52,13 +52,13 @@ def lu_solution(LU, pivots, B, *, left=True, adjoint=False):
     return solve_triangular(LU, half, upper=True)
 
 
-@shorthand("linalg.lu_solve", alone=True)
+@shorthand("linalg.lu_solve", alone=True, takes="floats")
 def lu_solve_(LU, pivots, B, *, left=True, adjoint=False):
     """x such that A @ x is B, from the LU decomposition of A."""
     return lu_solution(as_node(LU), as_node(pivots), as_node(B), left=left, adjoint=adjoint)
 
 
-@shorthand()
+@shorthand(takes="floats")
 def lu_solve(b, LU_data, LU_pivots):
     """x such that A @ x is b, from the LU decomposition of A."""
     return lu_solution(as_node(LU_data), as_node(LU_pivots), as_node(b))

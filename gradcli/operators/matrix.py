@@ -49,7 +49,8 @@ def _batch_rows(a, b):
     value=lambda a, b: np.matmul(a, b),
     rows=_batch_rows,
     spelling="{0} @ {1}",
-    on_masks="alone",
+    takes="numbers",
+    one_kind=True,
     matrices=True,
     index="matmul",
     examples=(
@@ -95,7 +96,8 @@ def _product(name, ranks, sentence, examples):
         shape=_product_shape(name, *ranks),
         value=lambda a, b: np.matmul(a, b),
         matrices=ranks == (2, 2),
-        on_masks="alone",
+        takes="numbers",
+        one_kind=True,
         examples=examples,
     )(meaning)
 
@@ -111,7 +113,8 @@ bmm = _product(
     shape=lambda a, b: _dot_shape(a, b),
     value=lambda a, b: np.matmul(a, b),
     aliases=("vdot",),
-    on_masks="alone",
+    takes="numbers",
+    one_kind=True,
     examples=(("dot(a, b)", "a=3,b=3"),),
 )
 def dot(a, b):
@@ -152,6 +155,7 @@ def outer(g, y, a, b):
     examples=(("trace(x)", "x=3x3"), ("x.trace()", "x=2x3")),
     flops=lambda out, s: min(s),
     numpy="np.trace",
+    takes="numbers",
 )
 def trace(g, y, x):
     """Sum of the diagonal."""

@@ -29,6 +29,7 @@ def _softmax(x, *, dim):
     numpy="scipy.special.softmax({0}, axis={dim})",
     order="x dim dtype",
     bounds=PROBABILITY,
+    takes="floats",
 )
 def softmax(g, y, x, *, dim):
     """exp(x), scaled to sum to 1 along dim."""
@@ -53,6 +54,7 @@ def _log_softmax(x, *, dim):
     jax="jax.nn.log_softmax({0}, axis={dim})",
     numpy="scipy.special.log_softmax({0}, axis={dim})",
     order="x dim dtype",
+    takes="floats",
 )
 def log_softmax(g, y, x, *, dim):
     """Logarithm of softmax, computed without overflow."""
@@ -60,7 +62,8 @@ def log_softmax(g, y, x, *, dim):
 
 
 @composite(
-    on_masks="alone",
+    takes="numbers",
+    one_kind=True,
     torch=F + "linear",
     matrices=True,
     batches=True,

@@ -62,6 +62,8 @@ def _kept_of_layers(y, x, weight, bias, *, normalized_shape, eps):
     examples=(("layer_norm(x, (3,))", "x=2x3"), ("layer_norm(x, (3,), w, b)", "x=2x3,w=3,b=3")),
     order="input normalized_shape weight bias eps",
     whole=("normalized_shape",),
+    takes="floats",
+    one_kind=True,
 )
 def layer_norm(input, weight=None, bias=None, *, normalized_shape, eps=1e-05):
     """input scaled to mean 0 and variance 1 over its last dimensions, then * weight + bias."""
@@ -74,6 +76,7 @@ def layer_norm(input, weight=None, bias=None, *, normalized_shape, eps=1e-05):
     whole=("normalized_shape",),
     examples=(("rms_norm(x, (3,))", "x=2x3"), ("rms_norm(x, (3,), w, 0.1)", "x=2x3,w=3")),
     order="input normalized_shape weight eps",
+    takes="floats",
 )
 def rms_norm(input, weight=None, *, normalized_shape, eps=None):
     """input divided by the root of its mean square over its last dimensions, then * weight."""
@@ -110,7 +113,7 @@ def _by_channel(name, input, *given):
     ]
 
 
-@shorthand()
+@shorthand(takes="floats", one_kind=True)
 def batch_norm(
     input,
     running_mean,
@@ -172,6 +175,7 @@ def _kept_of_instances(y, x, mean, var, weight, bias, *, use_input_stats, eps, *
         ("instance_norm(x)", "x=1x2x3"),
         ("instance_norm(x, weight=w, bias=b)", "x=2x2x3,w=2,b=2"),
     ),
+    takes="floats",
 )
 def instance_norm(
     input,
@@ -217,6 +221,8 @@ def _groups(input, num_groups):
         ("group_norm(x, 2)", "x=2x4"),
         ("group_norm(x, 2, w, b)", "x=1x4x2,w=4,b=4"),
     ),
+    takes="floats",
+    one_kind=True,
 )
 def group_norm(input, weight=None, bias=None, *, num_groups, eps=1e-05):
     """Each group of channels scaled to mean 0 and variance 1, then * weight + bias."""
@@ -236,6 +242,7 @@ def group_norm(input, weight=None, bias=None, *, num_groups, eps=1e-05):
         ("local_response_norm(x, 2)", "x=1x3x2"),
         ("local_response_norm(x, 3, 0.5, 1.0, 2.0)", "x=2x3x1x2"),
     ),
+    takes="floats",
 )
 def local_response_norm(input, *, size, alpha=1e-4, beta=0.75, k=1.0):
     """input / (k + alpha * the mean square over `size` channels) ** beta."""
@@ -260,6 +267,7 @@ def local_response_norm(input, *, size, alpha=1e-4, beta=0.75, k=1.0):
     torch=F + "normalize",
     examples=(("normalize(x)", "x=2x3"), ("normalize(x, p=1.0, dim=0)", "x=3")),
     order="input p dim eps",
+    takes="floats",
 )
 def normalize(input, *, p=2.0, dim=1, eps=1e-12):
     """input divided by its length along dim."""
@@ -294,6 +302,7 @@ def _barely_longer(y, input, *, p, dim, maxnorm):
     "where a greater length has none",
     examples=(("renorm(x, 2, 0, 1.5)", "x=3x2"), ("renorm(x, 1, 1, 2.0)", "x=2x3")),
     order="input p dim maxnorm",
+    takes="floats",
 )
 def renorm(input, *, p, dim, maxnorm):
     """Slices across dim that are longer than maxnorm made as short as it."""
@@ -308,7 +317,7 @@ def renorm(input, *, p, dim, maxnorm):
 # ---- as PyTorch has them beside torch.nn.functional ----------------------------------------------
 
 
-@shorthand()
+@shorthand(takes="floats", one_kind=True)
 def native_layer_norm(input, normalized_shape, weight, bias, eps):
     """layer_norm, with mean and 1 / deviation, through which no gradient flows."""
     out = layer_norm(input, normalized_shape, weight, bias, eps)
@@ -316,14 +325,14 @@ def native_layer_norm(input, normalized_shape, weight, bias, eps):
     return Outputs((out, *_statistics(input, dim, eps, keepdim=True)))
 
 
-@shorthand()
+@shorthand(takes="floats", one_kind=True)
 def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
     """group_norm, with mean and 1 / deviation, through which no gradient flows."""
     out = group_norm(input, group, weight, bias, eps)
     return Outputs((out, *_statistics(_groups(input, group), (2,), eps)))
 
 
-@shorthand()
+@shorthand(takes="floats", one_kind=True)
 def native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps):
     """batch_norm, with mean and 1 / deviation in training, through which no gradient flows."""
     out = batch_norm(input, running_mean, running_var, weight, bias, training=training, eps=eps)

@@ -81,6 +81,7 @@ def _corner(y, x, *, dim, keepdim, ord):
     ),
     saved=(..., "output"),
     bounds=NOT_NEGATIVE,
+    takes="floats",
 )
 def vector_norm(g, y, x, dim, *, ord=2):
     """(sum of |x|**ord) ** (1/ord); the Euclidean length for ord = 2."""
@@ -178,6 +179,7 @@ def _corner_of_matrix(y, x, *, ord, dim, keepdim):
         ("linalg.matrix_norm(x, -inf, dim=(0, 2), keepdim=True)", "x=2x2x2"),
     ),
     bounds=NOT_NEGATIVE,
+    takes="floats",
 )
 def matrix_norm(x, *, ord="fro", dim=(-2, -1), keepdim=False):
     """'fro', as of a vector; 'nuc' and 2 by singular values; 1 by columns, inf by rows."""
@@ -195,7 +197,7 @@ def matrix_norm(x, *, ord="fro", dim=(-2, -1), keepdim=False):
 # ---- names ---------------------------------------------------------------------------------------
 
 
-@shorthand()
+@shorthand(takes="floats")
 def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None, *, ord=None):
     """The length of all elements as one vector, or along dim; with 'nuc' the nuclear norm."""
     x = as_node(input)
@@ -207,13 +209,13 @@ def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None, *, ord=N
     return vector_norm(x, ord=2 if p in ("fro", None) else p, dim=dim, keepdim=keepdim)
 
 
-@shorthand("Tensor.norm", alone=True)
+@shorthand("Tensor.norm", alone=True, takes="floats")
 def norm_of(input, p="fro", dim=None, keepdim=False, dtype=None):
     """norm as a method, which writes its answer nowhere else."""
     return norm(input, p, dim, keepdim)
 
 
-@shorthand("linalg.norm", "np.norm", alone=True)
+@shorthand("linalg.norm", "np.norm", alone=True, takes="floats")
 def vector_or_matrix_norm(A, ord=None, dim=None, keepdim=False):
     """The norm of a vector or of a matrix, by the number of dimensions."""
     x = as_node(A)

@@ -245,7 +245,7 @@ topk_values, topk_indices = selected(
 )
 
 
-@shorthand()
+@shorthand(takes="numbers")
 def topk(input, k, dim=-1, largest=True, sorted=True):
     """The k largest elements along dim, or the smallest, in order, and where they stand."""
     attrs = {"k": k, "dim": dim, "largest": largest, "sorted": sorted}
@@ -282,7 +282,7 @@ kthvalue_values, kthvalue_indices = selected(
 )
 
 
-@shorthand()
+@shorthand(takes="numbers")
 def kthvalue(input, k, dim=-1, keepdim=False):
     """The k-th smallest element along dim, counted from 1, and where it stands."""
     return _pair((kthvalue_values, kthvalue_indices), input, k=k, dim=dim, keepdim=keepdim)
@@ -340,7 +340,7 @@ nanmedian_all = _middle_of_all(
 )
 
 
-@shorthand()
+@shorthand(takes="numbers")
 def median(input, dim=None, keepdim=False):
     """Middle of all elements in order, or along dim with where it stands; the lower of two."""
     if dim is None:
@@ -348,7 +348,7 @@ def median(input, dim=None, keepdim=False):
     return _pair(along_median, input, dim=dim, keepdim=keepdim)
 
 
-@shorthand()
+@shorthand(takes="numbers")
 def nanmedian(input, dim=None, keepdim=False):
     """As median, of the elements that are not nan."""
     if dim is None:

@@ -9,8 +9,9 @@ from .pointwise import F
 
 def _swap(items, a, b):
     items = list(items)
-    if items:
+    if items or (a, b) != (-2, -1):  # of a single number mT is itself
         a, b = shapes.axis(a, len(items)), shapes.axis(b, len(items))
+    if items:
         items[a], items[b] = items[b], items[a]
     return tuple(items)
 
@@ -117,7 +118,7 @@ def matrix_transpose(input):
     return transpose(input, dim0=-2, dim1=-1)
 
 
-@shorthand("H")
+@shorthand("H", takes="floats")
 def hermitian(input):
     """The transpose of a matrix of real numbers."""
     return t(input)
@@ -177,6 +178,8 @@ def _rolls(s, shifts, dims):
 def _rolled_shape(s, *, shifts, dims):
     if dims not in (None, ()):
         _rolls(s, shifts, dims)
+        if not s:
+            raise GradcliError("index", "roll() along dims needs at least one dimension")
     elif isinstance(shifts, tuple) and len(shifts) != 1:
         raise GradcliError("arguments", "roll() without dims takes one shift")
     return s
@@ -208,6 +211,27 @@ def roll(g, y, x, *, shifts, dims=None):
     """Moved on along dims; what leaves at one end comes in at the other."""
     back = tuple(-n for n in shifts) if isinstance(shifts, tuple) else -shifts
     return g.roll(shifts=back, dims=dims)
+
+
+def _halves(name, sentence, count):
+    def meaning(input, dim=None):
+        x = as_node(input)
+        require(x.ndim > 0, f"{name}() needs at least one dimension")
+        over = tuple(range(x.ndim)) if dim is None else dim if isinstance(dim, tuple) else (dim,)
+        moves = tuple(count(x.shape[shapes.axis(d, x.ndim)]) for d in over)
+        return roll(x, shifts=moves, dims=over)
+
+    meaning.__name__, meaning.__doc__ = name, sentence
+    names = (name, f"fft.{name}", f"torch.fft.{name}", f"np.fft.{name}", f"jnp.fft.{name}")
+    return shorthand(*names, alone=True)(meaning)
+
+
+fftshift = _halves(
+    "fftshift",
+    "The two halves of each of the dimensions exchanged, so that frequency 0 is in the middle.",
+    lambda n: n // 2,
+)
+ifftshift = _halves("ifftshift", "What undoes fftshift.", lambda n: -(n // 2))
 
 
 @shorthand()

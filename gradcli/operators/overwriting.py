@@ -3,6 +3,7 @@
 from ..errors import GradcliError
 from ..graphs import as_node, shapes
 from ..lazy import np
+from .arithmetic import in_kind_of
 from .comparisons import where
 from .families import composite, none_at_all, operator, overwriting, shorthand
 from .leaves import zeros
@@ -132,7 +133,7 @@ def masked_fill(input, mask, value):
             f"masked_fill() takes a single number, not shape {have}",
             hint="where(mask, value, input) takes any shape",
         )
-    return where(mask, value, input)
+    return where(mask, in_kind_of(value, input), input)
 
 
 @composite(
@@ -141,6 +142,7 @@ def masked_fill(input, mask, value):
     method=True,
     examples=(("x.masked_scatter(tensor([True, False, True]), v)", "x=2x3,v=4"),),
     saved=("mask",),
+    one_kind=True,
 )
 def masked_scatter(input, mask, source):
     """input with the elements of source, in their order, where the mask holds."""

@@ -3,7 +3,9 @@
 import math
 
 from ..errors import GradcliError
-from ..graphs import OPS
+from ..graphs import OPS, as_node
+from ..graphs.operator import check_kinds
+from .arithmetic import copied, in_kind_of
 from .comparisons import where
 from .families import composite, shorthand
 from .joining import cat
@@ -39,6 +41,7 @@ def pad(input, *, pad, mode="constant", value=None):
         return _constant(input, amounts, 0 if value is None else value)
     if mode not in MODES:
         raise GradcliError("arguments", f"mode {mode!r} is none of {', '.join(map(repr, MODES))}")
+    check_kinds("pad", "numbers", False, (input,))
     if value:
         raise GradcliError("arguments", f"padding mode {mode!r} takes no value")
     edges = pad if isinstance(pad, tuple) else (pad,)
@@ -86,11 +89,12 @@ def _constant(input, amounts, value):
     cut = _cut(input, amounts)
     more = tuple((max(before, 0), max(after, 0)) for before, after in amounts)
     if not any(map(any, more)):
-        return cut if cut is not input else input * 1
+        return cut if cut is not input else copied(input)
     padded = cut.zero_pad(amount=more)
     if value == 0 and not isinstance(value, bool):
         return padded
-    return where(ones(size=cut.shape).zero_pad(amount=more) > 0, padded, float(value))
+    filled = in_kind_of(as_node(float(value)), input)
+    return where(ones(size=cut.shape).zero_pad(amount=more) > 0, padded, filled)
 
 
 def _lengthened(x, dim, before, after, mode):

@@ -33,6 +33,7 @@ def atan2(g, y, a, b):
     symbolic=lambda sp, a, b: sp.sqrt(a**2 + b**2),
     dtype="float",
     numpy="np.hypot",
+    takes="floats",
 )
 def hypot(g, y, a, b):
     """sqrt(a ** 2 + b ** 2), computed without overflow."""
@@ -44,6 +45,7 @@ def hypot(g, y, a, b):
     symbolic=lambda sp, a, b: sp.log(sp.exp(a) + sp.exp(b)),
     dtype="float",
     numpy="np.logaddexp",
+    takes="floats",
 )
 def logaddexp(g, y, a, b):
     """log(exp(a) + exp(b)), computed without overflow."""
@@ -56,6 +58,7 @@ def logaddexp(g, y, a, b):
     dtype="float",
     samples=(-3.0, -0.5, 0.0, 0.5, 2.0),
     numpy="np.logaddexp2",
+    takes="floats",
 )
 def logaddexp2(g, y, a, b):
     """log2(2 ** a + 2 ** b), computed without overflow."""
@@ -131,7 +134,7 @@ def add_(input, other, *, alpha=1):
 @shorthand("subtract", older=("input alpha other",))
 def sub_(input, other, *, alpha=1):
     """input - alpha * other."""
-    sub.check_masks((input, other))
+    sub.check_kinds((input, other))
     return sub(input, other if alpha == 1 else mul(other, alpha))
 
 
@@ -153,6 +156,8 @@ def _lerp(a, b, weight):
     examples=(("lerp(a, b, 0.3)", "a=2x3,b=3"), ("lerp(a, b, c)", "a=2x3,b=3,c=2x1")),
     numpy="{0} + {2} * ({1} - {0})",
     numbers=("weight",),
+    takes="floats",
+    one_kind=True,
 )
 def lerp(g, y, input, end, weight):
     """The point between input and end, at weight on a way from 0 to 1."""
@@ -167,6 +172,7 @@ def lerp(g, y, input, end, weight):
     ),
     numpy="{0} + {value} * {1} * {2}",
     older=("input value tensor1 tensor2",),
+    takes="numbers",
 )
 def addcmul(g, y, input, tensor1, tensor2, *, value=1):
     """input + value * tensor1 * tensor2."""
@@ -184,6 +190,7 @@ def addcmul(g, y, input, tensor1, tensor2, *, value=1):
     ),
     numpy="{0} + {value} * {1} / {2}",
     older=("input value tensor1 tensor2",),
+    takes="floats",
 )
 def addcdiv(g, y, input, tensor1, tensor2, *, value=1):
     """input + value * tensor1 / tensor2."""

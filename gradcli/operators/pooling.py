@@ -116,6 +116,7 @@ def _average(n):
         "count_include_pad": True,
     }  # fmt: skip
     composite(
+        takes="floats",
         torch=F + name if n > 1 else "torch." + name,
         attributes=attributes | ({"divisor_override": None} if n > 1 else {}),
         whole=("divisor_override",),
@@ -226,6 +227,7 @@ def _maximum(name, n, counts, places, attributes, sentence, examples, **more):
 
     meaning.__name__, meaning.__doc__ = name, sentence
     composite(
+        takes="numbers",
         torch=F + name,
         attributes=attributes,
         kink=_ties(name, n, places),
@@ -272,9 +274,9 @@ def _sliding(n):
         )
 
     pool.__name__, pool.__doc__ = name, "The largest element of each window, and where it is."
-    shorthand()(pool)
+    shorthand(takes="numbers")(pool)
 
-    @shorthand(f"{name}_with_indices", alone=True)
+    @shorthand(f"{name}_with_indices", alone=True, takes="numbers")
     def both(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False):
         """The largest element of each window and where it is."""
         return pool(input, kernel_size, stride, padding, dilation, ceil_mode, True)
@@ -322,12 +324,12 @@ def _adaptive(n):
 
     pool.__name__ = name
     pool.__doc__ = "The largest element of each of output_size windows, and where it is."
-    shorthand()(pool)
+    shorthand(takes="floats")(pool)
 
     # of these PyTorch has one under `torch`, which always gives both
     names = (f"{name}_with_indices", *(("torch." + name,) if n == 1 else ()))
 
-    @shorthand(*names, alone=True)
+    @shorthand(*names, alone=True, takes="floats")
     def both(input, output_size):
         """The largest element of each window and where it is."""
         return pool(input, output_size, True)

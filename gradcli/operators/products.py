@@ -55,13 +55,23 @@ def _older(factors):
     return tuple(f"{start} {factors}" for start in starts)
 
 
-@composite(examples=_examples("addmm", "x=2x4,a=2x3,b=3x4"), older=_older("mat1 mat2"))
+@composite(
+    examples=_examples("addmm", "x=2x4,a=2x3,b=3x4"),
+    older=_older("mat1 mat2"),
+    takes="numbers",
+    one_kind=True,
+)
 def addmm(input, mat1, mat2, *, beta=1, alpha=1):
     """beta times input plus alpha times the product of two matrices."""
     return _added(beta, input, _unless_0(alpha, mm(mat1, mat2)))
 
 
-@composite(examples=_examples("addmv", "x=2,a=2x3,b=3"), older=_older("mat vec"))
+@composite(
+    examples=_examples("addmv", "x=2,a=2x3,b=3"),
+    older=_older("mat vec"),
+    takes="numbers",
+    one_kind=True,
+)
 def addmv(input, mat, vec, *, beta=1, alpha=1):
     """beta times input plus alpha times the product of a matrix and a vector."""
     return _added(beta, input, _unless_0(alpha, mv(mat, vec)))
@@ -73,13 +83,23 @@ def addr(input, vec1, vec2, *, beta=1, alpha=1):
     return _added(beta, input, _times(alpha, outer(vec1, vec2)))
 
 
-@composite(examples=_examples("baddbmm", "x=2x4,a=2x2x3,b=2x3x4"), older=_older("batch1 batch2"))
+@composite(
+    examples=_examples("baddbmm", "x=2x4,a=2x2x3,b=2x3x4"),
+    older=_older("batch1 batch2"),
+    takes="numbers",
+    one_kind=True,
+)
 def baddbmm(input, batch1, batch2, *, beta=1, alpha=1):
     """beta times input plus alpha times the products of two batches of matrices."""
     return _added(beta, input, _times(alpha, bmm(batch1, batch2)))
 
 
-@composite(examples=_examples("addbmm", "x=2x4,a=2x2x3,b=2x3x4"), older=_older("batch1 batch2"))
+@composite(
+    examples=_examples("addbmm", "x=2x4,a=2x2x3,b=2x3x4"),
+    older=_older("batch1 batch2"),
+    takes="numbers",
+    one_kind=True,
+)
 def addbmm(input, batch1, batch2, *, beta=1, alpha=1):
     """beta times input plus alpha times the sum of the products of two batches of matrices."""
     return _added(beta, input, _unless_0(alpha, bmm(batch1, batch2).sum(dim=0)))
@@ -88,7 +108,7 @@ def addbmm(input, batch1, batch2, *, beta=1, alpha=1):
 # ---- products of many ----------------------------------------------------------------------------
 
 
-@shorthand()
+@shorthand(takes="numbers", one_kind=True)
 def multi_dot(tensors):
     """Product of matrices; the first and the last may be vectors."""
     return _chained("multi_dot", tensors, 2)
@@ -158,13 +178,13 @@ def cross_along(a, b, *, dim=-1):
     return stack([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0], dim=place)
 
 
-@shorthand("linalg.cross", "np.cross", alone=True)
+@shorthand("linalg.cross", "np.cross", alone=True, takes="numbers", one_kind=True)
 def cross_of_rows(input, other, *, dim=-1):
     """The vector orthogonal to two vectors of length 3, along the last dimension."""
     return cross_along(input, other, dim=dim)
 
 
-@shorthand()
+@shorthand(takes="numbers", one_kind=True)
 def cross(input, other, dim=None):
     """The vector orthogonal to two vectors of length 3, along the first dimension of that size."""
     input, other = as_node(input), as_node(other)
@@ -173,10 +193,9 @@ def cross(input, other, dim=None):
     return cross_along(input, other, dim=first if dim is None else dim)
 
 
-@shorthand()
+@shorthand(takes="floats", one_kind=True)
 def vecdot(x, y, *, dim=-1):
     """Sum of products along dim."""
-    matmul.check_masks((x, y), "vecdot")
     return (as_node(x) * y).sum(dim=dim)
 
 
@@ -204,7 +223,7 @@ def powers(x, *, N):
     return x.unsqueeze(dim=-1) ** arange(end=N)
 
 
-@shorthand("linalg.vander", alone=True)
+@shorthand("linalg.vander", alone=True, takes="numbers")
 def rows_of_powers(x, *, N=None):
     """The powers of each element from 0 on, as a row."""
     require(N is None or (is_whole(N) and N > 1), f"N of vander() must be above 1, not {N!r}")
@@ -233,6 +252,8 @@ def vander(x, *, N=None, increasing=False):
         ("bilinear(a, b, weight)", "a=2x3,b=2x2,weight=4x3x2"),
         ("bilinear(a, b, weight, bias)", "a=3,b=2,weight=4x3x2,bias=4"),
     ),
+    takes="numbers",
+    one_kind=True,
 )
 def bilinear(input1, input2, weight, bias=None):
     """Each output a sum of all products of an element of input1 and one of input2, weighted."""

@@ -43,7 +43,7 @@ def sum(g, y, x, dim):
     dtype="float",
     symbolic=elements.mean,
     index="mean",
-    on_masks=False,
+    takes="floats",
     numpy="{0}.mean(axis={dim}, keepdims={keepdim})",
     bounds=kept,
     finite=True,
@@ -199,6 +199,7 @@ def _index_of(ufunc):
     finds_places=True,
     kink=lambda y, x, **along: tied(amax(x, **along), x, **along),
     caveat=FIRST,
+    takes="numbers",
 )
 def argmax(g, y, x, *, dim=None, keepdim=False):
     """Where the largest element along dim stands; no gradient."""
@@ -216,6 +217,7 @@ def argmax(g, y, x, *, dim=None, keepdim=False):
     finds_places=True,
     kink=lambda y, x, **along: tied(amin(x, **along), x, **along),
     caveat=FIRST,
+    takes="numbers",
 )
 def argmin(g, y, x, *, dim=None, keepdim=False):
     """Where the smallest element along dim stands; no gradient."""

@@ -43,6 +43,7 @@ def _difference_times_2(g, y, input, target, weight=None, *, reduction):
         ("mse_loss(a, b, weight=w)", "a=3,b=3,w=3"),
     ),
     saved=("input", "target"),
+    takes="floats",
 )
 def mse_loss(input, target, weight=None, *, reduction="mean"):
     """(input - target) ** 2, weighted, reduced."""
@@ -59,6 +60,7 @@ def mse_loss(input, target, weight=None, *, reduction="mean"):
         ("l1_loss(a, b, reduction='sum')", "a=3,b=3"),
         ("l1_loss(a, b, weight=w)", "a=3,b=3,w=3"),
     ),
+    takes="no masks",
 )
 def l1_loss(input, target, weight=None, *, reduction="mean"):
     """|input - target|, weighted, reduced."""
@@ -107,6 +109,7 @@ def smooth_abs(g, y, x, *, beta):
         ("smooth_l1_loss(a, b, reduction='none', beta=0.5)", "a=3,b=3"),
     ),
     saved=("input", "target"),
+    takes="floats",
 )
 def smooth_l1_loss(input, target, *, reduction="mean", beta=1.0):
     """|input - target|, with a parabola up to beta in place of the corner, reduced."""
@@ -151,6 +154,7 @@ def bounded_square(g, y, x, *, delta):
         ("huber_loss(a, b, 'sum', 0.5, w)", "a=3,b=3,w=3"),
     ),
     saved=("input", "target"),
+    takes="floats",
 )
 def huber_loss(input, target, weight=None, *, reduction="mean", delta=1.0):
     """Half the squared difference, but a line where that is beyond delta, weighted, reduced."""

@@ -299,6 +299,7 @@ def _kind(mode, align_corners, antialias, size, count, factor):
         ("interpolate(x, 5, mode='linear', align_corners=True)", "x=1x2x3"),
         ("interpolate(x, (3, 2), mode='area')", "x=1x1x4x3"),
     ),
+    takes="floats",
 )
 def interpolate(
     input,
@@ -340,13 +341,13 @@ def upsample(input, size=None, scale_factor=None, mode="nearest", align_corners=
     )
 
 
-@shorthand()
+@shorthand(takes="floats")
 def upsample_nearest(input, size=None, scale_factor=None):
     """interpolate by the nearest element."""
     return interpolate(input, size=size, scale_factor=scale_factor)
 
 
-@shorthand()
+@shorthand(takes="floats")
 def upsample_bilinear(input, size=None, scale_factor=None):
     """interpolate between the elements around, corners kept in place."""
     return interpolate(
@@ -376,6 +377,7 @@ def _adaptive_average(n):
         ),
         saved=(..., "input"),
         flat=flat,
+        takes="floats",
     )(meaning)
 
 

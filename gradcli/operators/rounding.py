@@ -2,7 +2,7 @@
 
 from ..errors import GradcliError
 from ..lazy import np
-from .arithmetic import BETWEEN_STEPS, div, floor, round, steps
+from .arithmetic import BETWEEN_STEPS, div, floor, nonzero_divisor, round, steps
 from .families import composite, elementwise, is_whole, require, shorthand
 from .leaves import zeros
 
@@ -20,6 +20,7 @@ trunc = steps(
     lambda y, x: x.eq(y),
     aliases=("fix",),
     numpy="np.trunc",
+    takes="numbers",
 )
 
 
@@ -29,6 +30,7 @@ trunc = steps(
     kink=lambda y, x: y.eq(0),
     caveat="it jumps there: PyTorch takes 1, as beside the jump",
     numpy="{0} - np.trunc({0})",
+    takes="floats",
 )
 def frac(g, y, x):
     """What stands after the point, with the sign of x."""
@@ -36,11 +38,12 @@ def frac(g, y, x):
 
 
 @elementwise(
-    lambda a, b: np.fmod(a, b),
+    lambda a, b: np.fmod(a, nonzero_divisor(a, b)),
     symbolic=lambda sp, a, b: a - b * _truncated(sp, a / b),
     kink=lambda y, a, b: y.eq(0),
     caveat="jumps where a is a multiple of b: PyTorch takes the derivative beside the jump",
     numpy="np.fmod",
+    takes="numbers",
 )
 def fmod(g, y, a, b):
     """What is left of a after division by b, with the sign of a."""
@@ -59,6 +62,7 @@ def _quotient(mode, numeric, whole, sentence):
         rule=rule,
         value=numeric,
         shape=div.shape,
+        takes="numbers",
         torch="torch.div",
         spelling=f"div({{0}}, {{1}}, rounding_mode='{mode}')",
         kink=lambda y, a, b: y.eq(a / b),
@@ -68,10 +72,12 @@ def _quotient(mode, numeric, whole, sentence):
 
 
 def _divided_and_cut(a, b):
-    return np.trunc(np.divide(a, b)).astype(np.result_type(a, b), copy=False)
+    return np.trunc(np.divide(a, nonzero_divisor(a, b))).astype(np.result_type(a, b), copy=False)
 
 
-div_floor = _quotient("floor", lambda a, b: np.floor_divide(a, b), floor, "a / b, rounded down.")
+div_floor = _quotient(
+    "floor", lambda a, b: np.floor_divide(a, nonzero_divisor(a, b)), floor, "a / b, rounded down."
+)
 div_trunc = _quotient("trunc", _divided_and_cut, trunc, "a / b, cut towards 0.")
 ROUNDED = {None: div, "floor": div_floor, "trunc": div_trunc}
 
@@ -86,7 +92,7 @@ def div_(input, other, *, rounding_mode=None):
     return ROUNDED[rounding_mode](input, other)
 
 
-@shorthand()
+@shorthand(takes="numbers")
 def round_(input, *, decimals=0):
     """The nearest number with so many decimals, the even one of two."""
     require(is_whole(decimals), f"decimals of round() is a whole number, not {decimals!r}")

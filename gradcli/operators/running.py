@@ -5,6 +5,7 @@ from ..graphs import Node, Outputs, as_node, shapes
 from ..graphs.arguments import REQUIRED
 from ..lazy import np
 from . import elements
+from .arithmetic import copied
 from .comparisons import where
 from .families import composite, one_each, operator, same_with_axis, shorthand
 from .guards import otherwise
@@ -244,14 +245,15 @@ def diff(x, prepend=None, append=None, *, n=1, dim=-1):
     if not isinstance(n, int) or n < 0:
         raise GradcliError("arguments", f"diff() is taken 0 or more times, not {n!r}")
     if n == 0:
-        return x * 1
+        return copied(x)
     if prepend is not None or append is not None:
         x = cat([one for one in (prepend, x, append) if one is not None], dim=dim)
     size = x.shape[shapes.axis(dim, x.ndim)]
     if n >= size:
         return part(x, dim, 0, 0)
     for _ in range(n):
-        x = part(x, dim, 1) - part(x, dim, None, -1)
+        after, before = part(x, dim, 1), part(x, dim, None, -1)
+        x = after.ne(before) if x.dtype == "bool" else after - before
     return x
 
 
@@ -360,7 +362,7 @@ def _area(**fields):
     return declare
 
 
-@_area(aliases=("trapz",))
+@_area(aliases=("trapz",), takes="no masks")
 def trapezoid(y, x=None, *, dx=1, dim=-1):
     """The area under y along dim, by trapezoids between places x, or dx apart."""
     dim = shapes.axis(dim, y.ndim)  # of x too, which may have more dimensions
@@ -372,7 +374,7 @@ def trapezoid(y, x=None, *, dx=1, dim=-1):
     return (y.sum(dim=dim) - ends.squeeze(dim=dim) * 0.5) * dx
 
 
-@_area()
+@_area(takes="no masks")
 def cumulative_trapezoid(y, x=None, *, dx=1, dim=-1):
     """The area under y up to here along dim, by trapezoids between places x, or dx apart."""
     dim = shapes.axis(dim, y.ndim)  # of x too, which may have more dimensions

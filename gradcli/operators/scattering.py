@@ -130,6 +130,7 @@ def _larger_source(x, index, src, *, reduce="sum", **_):
 
 @operator(
     shape=_scattered("scatter"),
+    dtype="first",
     fixed=_larger_source,
     value=_scatter,
     order="x dim index src",
@@ -145,6 +146,7 @@ def _larger_source(x, index, src, *, reduce="sum", **_):
     ),
     index=_scatter_by_index,
     flops=none_at_all,
+    one_kind=True,
 )
 def scatter(g, y, x, index, src, *, dim):
     """x with src written where index says along dim."""
@@ -160,6 +162,7 @@ def _scatter_add(x, index, src, *, dim):
 
 @composite(
     shape=_scattered("scatter_add"),
+    dtype="first",
     value=_scatter_add,
     rule=lambda g, y, x, index, src, *, dim: (g, None, _received(g, src, dim, index)),
     fixed=_larger_source,
@@ -171,6 +174,7 @@ def _scatter_add(x, index, src, *, dim):
         ("x.scatter_add(1, tensor([[0, 0], [2, 1]]), v)", "x=2x3,v=2x2"),
         ("scatter_add(x, 0, tensor([1, 1]), v)", "x=2,v=2"),
     ),
+    one_kind=True,
 )
 def scatter_add(x, index, src, *, dim):
     """x with src added where index says along dim."""
@@ -187,12 +191,20 @@ def _scatter_reduce(x, index, src, *, dim, reduce, include_self):
     out, places = np.array(x, order="C"), flat_places(np.asarray(index), np.shape(x), dim)
     flat = out.reshape(-1)
     if not include_self:
-        flat[places] = NEUTRAL[reduce]
+        flat[places] = _neutral(reduce, out.dtype)
     getattr(np, COMBINE[reduce]).at(flat, places, _sources(src, index))
     if reduce != "mean":
         return out
     counts = np.bincount(places, minlength=flat.size) + include_self
-    return out / np.maximum(counts, 1).reshape(out.shape)
+    divide = np.floor_divide if out.dtype.kind == "i" else np.divide
+    return divide(out, np.maximum(counts, 1).reshape(out.shape))
+
+
+def _neutral(reduce, dtype):
+    """What changes nothing where numbers of a dtype are reduced."""
+    if dtype.kind == "i" and reduce in ("amax", "amin"):
+        return np.iinfo(dtype).min if reduce == "amax" else np.iinfo(dtype).max
+    return reduce == "amin" if reduce == "amax" and dtype.kind == "b" else NEUTRAL[reduce]
 
 
 def _symbols_reduced(sp, x, index, src, *, dim, reduce, include_self):
@@ -284,6 +296,7 @@ def tied(y, x, index, src, *, dim, reduce, include_self):
 
 @operator(
     shape=_reducible("scatter_reduce"),
+    dtype="first",
     value=_scatter_reduce,
     symbolic=_symbols_reduced,
     fixed=_larger_source,
@@ -299,6 +312,7 @@ def tied(y, x, index, src, *, dim, reduce, include_self):
         ("x.scatter_reduce(0, tensor([0, 0, 1]), v, 'amax', include_self=False)", "x=3,v=3"),
     ),
     saved=("x", "index", "src", "output"),
+    one_kind=True,
 )
 def scatter_reduce(g, y, x, index, src, *, dim, reduce, include_self=True):
     """x combined with src where index says along dim, by sum, mean, prod, amax or amin."""
@@ -348,6 +362,7 @@ def _put_twice(y, x, index, source, *, accumulate):
 
 @operator(
     shape=_put_shape,
+    dtype="first",
     value=_put,
     labels=("index",),
     method=True,
@@ -368,6 +383,7 @@ def _put_twice(y, x, index, source, *, accumulate):
             _put_into_zeros(x, index, source),
         )
     ),
+    one_kind=True,
 )
 def put(g, y, x, index, source, *, accumulate=False):
     """x with source written, or added, where index says, all counted in a row."""

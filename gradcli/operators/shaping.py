@@ -27,9 +27,9 @@ def reshape(g, y, x, *, shape):
 @shorthand("ravel")
 def flatten(input, start_dim=0, end_dim=-1):
     """Dimensions from start_dim to end_dim made into one."""
+    first, last = shapes.axis(start_dim, input.ndim), shapes.axis(end_dim, input.ndim)
     if input.ndim == 0:
         return reshape(input, shape=(1,))
-    first, last = shapes.axis(start_dim, input.ndim), shapes.axis(end_dim, input.ndim)
     if first > last:
         raise GradcliError(
             "arguments", f"flatten() needs start_dim {start_dim} to come before end_dim {end_dim}"
@@ -42,6 +42,8 @@ def flatten(input, start_dim=0, end_dim=-1):
 def unflatten(input, dim, sizes):
     """A dimension taken apart into several; one of their sizes may be -1."""
     place = shapes.axis(dim, input.ndim)
+    if not input.ndim:
+        raise GradcliError("index", "unflatten() needs at least one dimension")
     sizes = sizes if isinstance(sizes, tuple) else (sizes,)
     apart = shapes.reshape(input.shape[place : place + 1], sizes)
     return reshape(input, shape=(*input.shape[:place], *apart, *input.shape[place + 1 :]))
@@ -173,6 +175,7 @@ def _summable(s, *, shape):
 @operator(
     shape=_summable,
     value=_sum_to,
+    dtype="number",
     collect="shape",
     method=True,
     index="sum_to_size",

@@ -80,6 +80,7 @@ def svd_left(g, y, x):
     saved=_reduced_svd,
     digits_vary=True,
     numpy="np.linalg.svd({0}, compute_uv=False)",
+    takes="floats",
 )
 def svdvals(g, y, x):
     """The singular values of x, largest first."""
@@ -157,7 +158,7 @@ def _from_right(g, U, S, Vh):
     return U @ inner
 
 
-@shorthand("linalg.svd", "np.svd", alone=True)
+@shorthand("linalg.svd", "np.svd", alone=True, takes="floats")
 def svd_parts(A, full_matrices=True, *, driver=None):
     """U, S and Vh such that U @ diag(S) @ Vh is A."""
     A = as_node(A)
@@ -165,7 +166,7 @@ def svd_parts(A, full_matrices=True, *, driver=None):
     return Outputs((left(A), svdvals(A), right(A)), ("U", "S", "Vh"))
 
 
-@shorthand()
+@shorthand(takes="floats")
 def svd(input, some=True, compute_uv=True):
     """U, S and V such that U @ diag(S) @ V.mT is input."""
     if not compute_uv:
@@ -190,6 +191,7 @@ def _norm(x, p):
     examples=(("linalg.cond(x)", "x=3x2"), ("linalg.cond(x, 'nuc')", "x=2x2")),
     # it overwrites the inverse, which it needs on the way back
     fixed=lambda A, *, p: () if p in (*BY_SINGULAR_VALUES, "nuc") else ("A",),
+    takes="floats",
 )
 def cond(A, *, p=None):
     """How far a matrix is from being singular: its norm times that of its inverse."""

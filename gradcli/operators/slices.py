@@ -2,6 +2,7 @@
 
 from ..errors import GradcliError
 from ..graphs import as_node, shapes
+from .arithmetic import in_kind_of
 from .comparisons import where
 from .families import composite
 from .leaves import zeros
@@ -42,6 +43,7 @@ SLICES = {"labels": ("index",), "method": True}
     saved=("index", "source"),
     reach=along_dim,
     **SLICES,
+    one_kind=True,
 )
 def index_add(x, index, source, *, dim, alpha=1):
     """x with the slices of source added where index says along dim."""
@@ -66,6 +68,7 @@ def _times(x, alpha):
     saved=("index", "source"),
     reach=along_dim,
     **SLICES,
+    one_kind=True,
 )
 def index_copy(x, index, source, *, dim):
     """x with the slices of source written where index says along dim."""
@@ -92,7 +95,7 @@ def index_fill(x, index, value, *, dim):
     if value.ndim:
         have = shapes.text(value.shape)
         raise GradcliError("shape", f"index_fill() takes a single number, not shape {have}")
-    return where(_hit(x, index, dim), value, x)
+    return where(_hit(x, index, dim), in_kind_of(value, x), x)
 
 
 def _hit(x, index, dim):

@@ -86,6 +86,7 @@ def _spread_flops(out, s, **_):
     numpy="{0}.var(axis={dim}, ddof={correction}, keepdims={keepdim})",
     of_all=lambda g, y, x, *, correction: g * _slope_of_all(x, correction),
     bounds=NOT_NEGATIVE,
+    takes="floats",
 )
 def var(g, y, x, dim, *, correction=1):
     """Mean squared distance from the mean; divided by n - correction."""
@@ -109,6 +110,7 @@ def var(g, y, x, dim, *, correction=1):
     numpy="{0}.std(axis={dim}, ddof={correction}, keepdims={keepdim})",
     of_all=lambda g, y, x, *, correction: _to_variance(g, y) * _slope_of_all(x, correction),
     bounds=NOT_NEGATIVE,
+    takes="floats",
 )
 def std(g, y, x, dim, *, correction=1):
     """Square root of the variance."""
@@ -121,13 +123,13 @@ def _with_mean(spread, input, dim, unbiased, keepdim, correction):
     return Outputs((found, x.mean(dim=found.attrs["dim"], keepdim=keepdim)))
 
 
-@shorthand()
+@shorthand(takes="floats")
 def var_mean(input, dim=None, unbiased=None, keepdim=False, *, correction=1):
     """The variance and the mean."""
     return _with_mean(var, input, dim, unbiased, keepdim, correction)
 
 
-@shorthand()
+@shorthand(takes="floats")
 def std_mean(input, dim=None, unbiased=None, keepdim=False, *, correction=1):
     """The standard deviation and the mean."""
     return _with_mean(std, input, dim, unbiased, keepdim, correction)
@@ -182,6 +184,7 @@ def _checked_weights(name, weights, x):
         ("x.cov(correction=0)", "x=3"),
         ("cov(x, fweights=tensor([1, 3, 2]))", "x=2x3"),
     ),
+    takes="numbers",
 )
 def cov(x, fweights=None, aweights=None, *, correction=1):
     """Covariances of variables, a row each; fweights counts observations, aweights weighs them."""
@@ -210,6 +213,7 @@ def cov(x, fweights=None, aweights=None, *, correction=1):
 @composite(
     index=lambda lower, i, x: None,
     examples=(("corrcoef(x)", "x=2x3"),),
+    takes="numbers",
 )
 def corrcoef(x):
     """Covariances divided by both standard deviations: from -1 to 1."""
@@ -308,12 +312,13 @@ def _ranks_of_known(rows, q):
         ("x.quantile(0.3, dim=1)", "x=2x3"),
         ("quantile(x, tensor([0.1, 0.75]), 0, interpolation='lower')", "x=3x2"),
     ),
+    takes="floats",
 )
 def quantile():
     """The element below which the part q of all lies, or what lies between two."""
 
 
-@_quantile(_ranks_of_known, examples=(("nanquantile(x, 0.6, dim=1)", "x=2x3"),))
+@_quantile(_ranks_of_known, examples=(("nanquantile(x, 0.6, dim=1)", "x=2x3"),), takes="floats")
 def nanquantile():
     """As quantile, of the elements that are not nan."""
 
@@ -334,7 +339,10 @@ def nansum(g, y, x, dim):
 
 
 @composite(
-    method=True, takes_dtype=True, examples=(("x.nanmean()", "x=2x3"), ("nanmean(x, 1)", "x=2x3"))
+    method=True,
+    takes_dtype=True,
+    examples=(("x.nanmean()", "x=2x3"), ("nanmean(x, 1)", "x=2x3")),
+    takes="floats",
 )
 def nanmean(x, *, dim=None, keepdim=False):
     """Average of the elements along dim that are not nan."""

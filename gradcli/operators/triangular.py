@@ -6,11 +6,11 @@ from ..lazy import np, scipy_linalg
 from . import matrix_elements
 from .diagonals import diagonal
 from .elements import Unwritten
-from .families import composite, operator, shorthand
+from .families import composite, operator, shorthand, written_out
 from .guards import refuse_where
 from .inverses import inverse_of
 from .lapack import LINALG, each_matrix, of_each_matrix, square, triangular
-from .leaves import eye
+from .leaves import eye, zeros
 
 
 def triangle(x, *, upper, strict=False):
@@ -61,6 +61,7 @@ def _in_numpy(*, upper, left, unitriangular):
     ),
     flops=lambda out, a, b, **_: shapes.numel(out) * a[-1],
     numpy=_in_numpy,
+    takes="floats",
 )
 def solve_triangular(g, y, A, B, *, upper, left=True, unitriangular=False):
     """x such that A @ x is B, or x @ A where left is False; A is read on one side only."""
@@ -69,13 +70,23 @@ def solve_triangular(g, y, A, B, *, upper, left=True, unitriangular=False):
     return triangle(to_A, upper=upper, strict=unitriangular), to_B
 
 
-@shorthand()
+@shorthand(takes="floats", one_kind=True)
 def triangular_solve(b, A, upper=True, transpose=False, unitriangular=False):
     """x such that A @ x is b, with the A that was used."""
     b, A = as_node(b), as_node(A)
     turned, side = (A.mT, not upper) if transpose else (A, upper)
     found = solve_triangular(turned, b, upper=side, unitriangular=unitriangular)
-    return Outputs((found, A * 1.0), ("solution", "cloned_coefficient"))
+    return Outputs((found, cloned_coefficient(A, b)), ("solution", "cloned_coefficient"))
+
+
+@written_out(
+    rule=lambda g, y, A, b: (g, zeros(size=b.shape)),
+    part_of="triangular_solve",
+)
+def cloned_coefficient(A, b):
+    """The matrix that triangular_solve has used; its gradient by the right side is 0."""
+    batch = shapes.broadcast(A.shape[:-2], b.shape[:-2])
+    return A.expand(shape=(*batch, *A.shape[-2:])) * 1.0
 
 
 # ---- Cholesky ------------------------------------------------------------------------------------
@@ -128,6 +139,7 @@ def _through_factor(g, y, upper):
         ("cholesky(x @ x.T + eye(2))", "x=2x2"),
         ("linalg.cholesky(x @ x.mT + eye(2), upper=True)", "x=2x2x2"),
     ),
+    takes="floats",
 )
 def cholesky(g, y, x, *, upper=False):
     """Lower triangular L such that L @ L.mT is x; upper, its transpose."""
@@ -198,7 +210,7 @@ def factor_so_far(g, y, x, *, upper=False):
     return _through_factor(g, y, upper)
 
 
-@shorthand()
+@shorthand(takes="floats")
 def cholesky_ex(A, *, upper=False, check_errors=False):
     """The Cholesky decomposition, and the first leading minor that is not positive, from 1."""
     A = as_node(A)
@@ -235,6 +247,8 @@ def _by_inverse_of_product(lower, i, b, L, *, upper):
     triangular=lambda *, upper: ("L", "triu" if upper else "tril"),
     saved=("B", "L", "output"),
     numpy=lambda *, upper: f"scipy.linalg.cho_solve(({{1}}, {not upper}), {{0}})",
+    takes="floats",
+    one_kind=True,
 )
 def cholesky_solve(g, y, B, L, *, upper=False):
     """x such that L @ L.mT @ x is B, with the factor from cholesky()."""
@@ -269,6 +283,7 @@ def _inverse_rule(g, y, L, *, upper=False):
     index=lambda lower, i, L, **how: lower(cholesky_solve(eye(n=L.shape[-1]), L, **how), i),
     triangular=cholesky_solve.triangular,
     examples=(("cholesky_inverse(L.tril() + 3 * eye(2))", "L=2x2"),),
+    takes="floats",
 )
 def cholesky_inverse(L, *, upper=False):
     """Inverse of the matrix that L is the Cholesky factor of."""

@@ -211,7 +211,7 @@ class Builder:
         name, compute = BINARY[type(e.op)]
         if go_together(left, right):
             check_bits(name, left, right)
-            OPS[name].check_masks((left, right))
+            OPS[name].check_kinds((left, right))
             return self.node(OPS[name], (left, right), e)
         if isinstance(left, tuple) and isinstance(right, tuple) and name == "add":
             return type(left)((*left, *right)) if isinstance(left, List) else (*left, *right)
@@ -254,7 +254,7 @@ class Builder:
             check_bits(name, value)
             if name is None:
                 return value
-            OPS[name].check_masks((value,))
+            OPS[name].check_kinds((value,))
             return self.node(OPS[name], (value,), e)
         if not is_number(value) or (isinstance(value, float) and isinstance(e.op, ast.Invert)):
             raise GradcliError("arguments", f"there is no opposite of {in_words(value)}")

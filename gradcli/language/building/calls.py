@@ -71,9 +71,11 @@ def call(b: "Builder", e: ast.Call) -> Any:
             args, named = _with_tensor(called, args, named)
         args, named = _with_whole_numbers(b, called, args, named)
         dtype = _dtype_by_place(called, args, dtype)
+        if isinstance(called, Shorthand) and "dtype" in (called.function.__kwdefaults__ or ()):
+            named["dtype"] = dtype
         _check_list(called, args, named)
-        if isinstance(called, Operator) and dtype is None:
-            called.check_masks(_tensors(args))
+        if dtype is None and not _of_numpy(e):
+            called.check_kinds(_numbers_among(called, args, named))
         if isinstance(called, Operator) and dtype is not None:
             _check_dtype(called, e)
         value = applied(b, called, args, named, e)
@@ -175,10 +177,29 @@ def _check_list(called: Any, args: list, named: dict[str, Any]) -> None:
 
 def _check_dtype(called: Operator, e: ast.Call) -> None:
     """Refuse a dtype where only functions of NumPy take one."""
-    of_numpy = (dotted(e.func) or "").startswith(("np.", "numpy.", "jnp.", "jax."))
     takes = called.family not in WITHOUT_DTYPE or called.takes_dtype
-    if not takes and not of_numpy:
+    if not takes and not _of_numpy(e):
         raise GradcliError("arguments", f"{called.name}() takes no dtype", hint=called.usage())
+
+
+def _of_numpy(e: ast.Call) -> bool:
+    """Whether a function of NumPy or JAX is called."""
+    return (dotted(e.func) or "").startswith(("np.", "numpy.", "jnp.", "jax."))
+
+
+def _numbers_among(called: Any, args: list, named: dict[str, Any]) -> list[Any]:
+    """The tensors and numbers that a call computes with: no labels, and no attributes."""
+    given = [*zip((*called.places, *(None,) * len(args)), args), *named.items()]
+    labels = getattr(called, "labels", ())
+    promotes = isinstance(called, Operator) and called.family == "elementwise"
+    inputs = called.inputs if promotes and not called.one_kind else ()
+    found: list[Any] = []
+    for name, value in given:
+        if isinstance(value, tuple):
+            found += _tensors(list(value))
+        elif name not in labels if isinstance(value, Node) else name in inputs and is_number(value):
+            found.append(value)
+    return found
 
 
 def _with_whole_numbers(

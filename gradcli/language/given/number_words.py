@@ -3,6 +3,8 @@
 import re
 from typing import TYPE_CHECKING
 
+from ...errors import GradcliError
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -54,7 +56,13 @@ def numbers(words: list[str]) -> "np.ndarray":
     try:
         return np.array(list(map(int, words)), dtype=np.int64)
     except (ValueError, OverflowError):
-        return np.array(list(map(float, words)), dtype=np.float64)
+        array = np.array(list(map(float, words)), dtype=np.float64)
+    beyond = np.flatnonzero(np.isinf(array)).tolist()
+    digits = next((words[k].strip("+-") for k in beyond if words[k].strip("+-").isdigit()), None)
+    if digits is not None:
+        said = f"a whole number of {len(digits)} digits is more than floating point holds"
+        raise GradcliError("value", said, hint="the largest is about 1.8e308; inf is written inf")
+    return array
 
 
 def cast(array: "np.ndarray", kind: str) -> "np.ndarray":

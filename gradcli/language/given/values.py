@@ -73,7 +73,10 @@ class Reader:
 
     def _listed(self, value: Any, origin: str) -> Any:
         """A ragged list, or "nan" in a list from JSON: the reader of texts knows both."""
-        found = self._text(repr(value), origin)
+        try:
+            found = self._text(repr(value), origin)
+        except ValueError as error:  # Python writes no number of more than 4,300 digits
+            raise _no_numbers(origin) from error
         if found is None:
             raise _no_numbers(origin)
         return found

@@ -17,7 +17,7 @@ from .. import tree
 from ..formulas.formula import Telling, Writer
 from ..formulas.numerals import numeral
 from ..formulas.spelling import spelled
-from ..tree import Call, Listing, Name, Prefix, Tree, Verbatim
+from ..tree import Call, Listing, Method, Name, Prefix, Tree, Verbatim
 from .array_places import IN_OTHER_WORDS
 from .plain_text import names_in
 
@@ -109,6 +109,21 @@ class ArrayWriter(Writer):
         if not isinstance(dim, tuple):
             return dim
         return (dim[0] if len(dim) == 1 else dim) if dim else None
+
+    def takes_no_mask(self, node: Node, place: int) -> bool:
+        """The same; functions of masks alone are in half precision in NumPy, or refused."""
+        if super().takes_no_mask(node, place):
+            return True
+        source = node.inputs[place]
+        if source is None or source.dtype != "bool":
+            return False
+        numbers = [i for k, i in enumerate(node.inputs) if i and not node.op.is_label(k)]
+        short = node.dtype == "float" and all(i.dtype == "bool" for i in numbers)
+        return short and re.search(r"\b(np|jnp|jax|scipy)\.", self.template(node) or "") is not None
+
+    def in_numbers(self, mask: Node) -> Tree:
+        """A mask as floats."""
+        return Method(self.trees[mask], "astype", (Verbatim("float"),))
 
     def as_array(self, node: Node, place: int) -> Tree:
         """An operand, as an array where it would be a Python number."""

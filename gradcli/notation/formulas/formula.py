@@ -172,8 +172,8 @@ class Writer:
         """An input of a node; a whole float keeps its point where it alone makes the result one."""
         source = node.inputs[place]
         assert source is not None
-        if source.dtype == "bool" and not node.op.on_masks:
-            return Method(self.trees[source], "double")
+        if self.takes_no_mask(node, place):
+            return self.in_numbers(source)
         value = number_of(source)
         if isinstance(value, float) and isfinite(value) and node.op.dtype == "promote":
             others = [i for i in node.parents if i.op.name != "constant"]
@@ -182,6 +182,17 @@ class Writer:
         if not taken and source in self.numbers and node not in self.numbers:
             return self.as_tensor(self.trees[source])
         return self.trees[source]
+
+    def takes_no_mask(self, node: Node, place: int) -> bool:
+        """Whether the mask in the place of an input has to be written as its numbers, 0 and 1."""
+        op, source = node.op, node.inputs[place]
+        if op.takes == "any" or op.one_kind or source is None or source.dtype != "bool":
+            return False
+        return op.takes == "no masks" or all(i.dtype == "bool" for i in node.parents)
+
+    def in_numbers(self, mask: Node) -> Tree:
+        """A mask as floats."""
+        return Method(self.trees[mask], "double")
 
     def takes(self, node: Node, place: int) -> bool:
         """Whether PyTorch's function takes a number in the place of an input."""

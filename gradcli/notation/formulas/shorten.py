@@ -132,9 +132,9 @@ class Length:
             if n.op.name == "matmul" and not n.shape:  # x @ A @ y reads as well as x @ y
                 own -= ROW * self._is_row(n.parents[0])
             own += BESIDE * self._has_turned(n)
-            own += 0 if n.op.on_masks else CONVERTED * any(i.dtype == "bool" for i in n.parents)
+            own += CONVERTED * any(self.writer.takes_no_mask(n, k) for k in range(len(n.inputs)))
             foreign = self.writer.is_foreign(n)
-            mixed = n.op.on_masks == "alone" and len({i.dtype for i in n.parents}) > 1
+            mixed = n.op.one_kind and len({i.dtype for i in n.parents}) > 1
             own += FOREIGN if foreign or mixed or _compares_digits(n) else 0
         self.tastes[n] = own
         return own

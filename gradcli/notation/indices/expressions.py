@@ -271,9 +271,9 @@ class Evaluation:
             return self._sum(e, env)
         if isinstance(e, Power):
             return np.power(np.float64(self(e.base, env)), self(e.exponent, env))
-        values = [self(part, env) for part in parts(e)]
+        values = [np.float64(self(part, env)) for part in parts(e)]
         if isinstance(e, Total):
-            return sum(values[1:], np.float64(values[0])) if values else np.float64(0)
+            return sum(values, np.float64(0))
         return e.op.value(*values, **dict(e.attrs))
 
     def place(self, place: Place, env: dict[str, int]) -> int:

@@ -177,7 +177,7 @@ class _Contraction:
         if isinstance(e, Total):
             return sum(arrays[1:], arrays[0])
         assert isinstance(e, Function)
-        return np.asarray(e.op.value(*arrays, **dict(e.attrs)))
+        return np.asarray(e.op.value(*[np.asarray(a, float) for a in arrays], **dict(e.attrs)))
 
     def _product(self, factors: Sequence[Expr], letters: tuple[str, ...]) -> Any:
         total: Any = None

@@ -1,0 +1,181 @@
+"""Masks and integer tensors, for every operator: values, kinds and refusals as PyTorch's."""
+
+import re
+import warnings
+
+import numpy as np
+import pytest
+from support import generator, run_torch
+
+import gradcli
+from gradcli.backends.numeric import Evaluator
+from gradcli.errors import GradcliError
+from gradcli.language.given.options import read_shapes
+from gradcli.language.posing import pose
+from gradcli.operators import everything
+
+torch = pytest.importorskip("torch")
+pytestmark = [pytest.mark.oracle, pytest.mark.usefixtures("double_precision")]
+
+KINDS = {"f": "float", "i": "int", "u": "int", "b": "bool"}  # by NumPy's codes
+TABLE = [op for op in everything().values() if op.examples and op.torch]
+# Where gradcli answers otherwise for integers: averages of windows, which PyTorch cuts to integers,
+# are refused; what a kernel of PyTorch's lacks, though its answer would be one, is computed.
+REFUSED = {"avg_pool1d", "avg_pool2d", "avg_pool3d", "local_response_norm"}
+COMPUTED = {"fold", "im2col", "l1_loss", "max_pool1d"}
+
+
+def in_gradcli(text, values):
+    """The value of a text; None where it is refused."""
+    try:
+        p = pose(f"out_ = {text}; x_ * 1.0", values={**values, "x_": np.array(1.0)}, wrt=["x_"])
+        y = p.named["out_"]
+        value = Evaluator(p.values)(y)[0]
+    except GradcliError as error:
+        refusal = error.message
+    else:
+        assert KINDS[value.dtype.kind] == y.dtype
+        return value
+    assert "has no value here" not in refusal  # NumPy's words
+    return None
+
+
+def in_torch(text, values):
+    """The same in PyTorch."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return run_torch(text, {n: torch.tensor(v) for n, v in values.items()}).numpy()
+    except (RuntimeError, TypeError, IndexError, ValueError):
+        return None
+
+
+def agrees(text, values, name=""):
+    ours, theirs = in_gradcli(text, values), in_torch(text, values)
+    if name in REFUSED | COMPUTED:
+        assert (ours is None, theirs is None) == (name in REFUSED, name in COMPUTED)
+        return
+    assert (ours is None) == (theirs is None), (text, ours, theirs)
+    if theirs is not None:
+        assert KINDS[ours.dtype.kind] == KINDS[theirs.dtype.kind], text
+        np.testing.assert_allclose(ours.astype(float), theirs.astype(float), 1e-9, 1e-11)
+
+
+def integers(text, names):
+    """A text whose inputs are made integers."""
+    return re.sub(rf"\b({'|'.join(names)})\b(?!\s*=[^=])", r"\1.long()", text)
+
+
+@pytest.mark.parametrize("kind", ["bool", "int"])
+@pytest.mark.parametrize("op", TABLE, ids=lambda op: op.name)
+def test_an_example_of_every_operator(op, kind):
+    text, given = op.examples[0]
+    shapes = read_shapes([given])
+    values = {n: generator(text, n).integers(-2, 3, s) for n, s in shapes.items()}
+    if kind == "bool":
+        agrees(text, {n: v > 0 for n, v in values.items()})
+    else:
+        agrees(integers(text, shapes), values, op.name)
+
+
+GIVEN = {
+    "x": np.array([0.5, 1.5, -2.0]),
+    "m": np.array([True, False, True]),
+    "n": np.array([1, 2, -3]),
+}
+MIXED = [
+    ("exp(m) * x", True),
+    ("x * log1p(m)", True),
+    ("tanh(m) * x", True),
+    ("(1e10 * atan2(m, m) * x).sum()", True),
+    ("m.sigmoid() * x", True),
+    ("softmax(m, 0)", False),
+    ("sign(m) * x", True),
+    ("F.pad(m, (1, 0), value=4)", True),
+    ("F.pad(m, (1, 0), value=0.2)", True),
+    ("F.pad(n, (1, 0), value=1.7)", True),
+    ("F.pad(n, (1, 0), value=inf)", False),
+    ("F.pad(m, (0, 0))", True),
+    ("m.masked_fill(m, 1.5)", True),
+    ("n.masked_fill(m, 1.5)", True),
+    ("n.masked_fill(m, inf)", False),
+    ("x.masked_fill(m, n[0])", True),
+    ("n.index_fill(0, n[:1] * 0, 1.5)", True),
+    ("m.index_fill(0, n[:1] * 0, 3)", True),
+    ("torch.full_like(n, 2.5)", True),
+    ("torch.full_like(m, 0.5, dtype=torch.float64)", True),
+    ("torch.ones_like(m)", True),
+    ("n.new_zeros(2)", True),
+    ("m.new_full((2,), 7)", True),
+    ("n ** tensor([-1, 3, -2])", True),
+    ("n ** -1", False),
+    ("n % 0", False),
+    ("n // 0", False),
+    ("n % 0.0", True),
+    ("2 ** n", True),
+    ("m ** 2", True),
+    ("m + m", True),
+    ("m * m", True),
+    ("m - m", False),
+    ("x - m", False),
+    ("-m", False),
+    ("m / m", True),
+    ("m.diff()", True),
+    ("m.square()", True),
+    ("m.cumsum(0)", True),
+    ("m.sum_to_size(1)", True),
+    ("torch.where(m, n, 1.5)", True),
+    ("n.clamp(0.5, 1.5)", True),
+    ("m.mean()", False),
+    ("m.mean(dtype=torch.float64)", True),
+    ("n.var()", False),
+    ("x @ n", False),
+    ("m @ m", False),
+    ("n @ n", True),
+    ("torch.dot(x, m.double())", True),
+    ("hypot(x, m)", True),
+    ("hypot(n, n)", False),
+    ("torch.pow(m, m)", False),
+    ("F.mse_loss(x, m)", True),
+    ("F.mse_loss(n, n)", False),
+    ("F.binary_cross_entropy(x.sigmoid(), m)", False),
+    ("F.binary_cross_entropy_with_logits(x, m)", False),
+    ("F.cross_entropy(x, n[0].abs())", True),
+    ("F.cross_entropy(n, n[0].abs())", False),
+    ("F.embedding(n[:2].abs(), n.reshape(3, 1))", True),
+    ("n.scatter_reduce(0, n * 0, n, 'amax', include_self=False)", True),
+    ("m.scatter_reduce(0, n * 0, m, 'amin', include_self=False)", True),
+    ("n.scatter_reduce(0, n * 0, n, 'mean')", True),
+    ("n.scatter(0, n * 0, x)", False),
+    ("torch.fft.fftshift(n)", True),
+]
+
+
+@pytest.mark.parametrize(("text", "answered"), MIXED)
+def test_calls(text, answered):
+    values = {n: v for n, v in GIVEN.items() if re.search(rf"\b{n}\b", text)}
+    ours, theirs = in_gradcli(integers(text, ["n"]), values), in_torch(text, values)
+    assert (theirs is not None) == answered
+    assert (ours is not None) == answered
+    if answered:
+        assert KINDS[ours.dtype.kind] == KINDS[theirs.dtype.kind]
+        np.testing.assert_allclose(ours, theirs, 1e-12)
+
+
+NUMPY = ["exp(x > 0) * x", "atan2(x > 0, x < 9) * erf(x > 0) * x", "(x > 0).sigmoid() * x"]
+
+
+@pytest.mark.parametrize("text", NUMPY)
+def test_functions_of_masks_in_programs_for_numpy(text):
+    program = gradcli.code(text, values={"x": [1.0, 2.0]}, target="numpy")
+    scope = {}
+    exec(program, scope)
+    x = torch.tensor([1.0, 2.0])
+    theirs = run_torch(text, {"x": x}).numpy()
+    np.testing.assert_allclose(scope["f"](np.array([1.0, 2.0])), theirs, 1e-12)
+
+
+def test_closed_forms_of_jacobians_take_masks():
+    found = gradcli.jacobian("sigmoid(x > 0) * x", values={"x": [1.0, -2.0]})
+    diagonal = torch.sigmoid(torch.tensor([True, False])).numpy()
+    np.testing.assert_allclose(np.asarray(found), np.diag(diagonal), 1e-12)
