@@ -32,6 +32,7 @@ CODES = {
 
 EXPRESSION = "the expression"  # where a place is if nothing else is said: no name of an input
 EXAMPLE = 'an expression looks like this: "relu(x @ W + b).sum()"'
+LONGEST_VALUE = 200  # characters of a value in a message
 INTERNAL = "internal"  # the code of a bug of gradcli, in a line of batch
 
 
@@ -87,6 +88,17 @@ def unreadable(path: str, error: OSError) -> GradcliError:
         hint = f"name a file in that folder: {os.path.join(path, 'FILE')}"
     said = f"{path or 'a file without a name'} cannot be read: {error.strerror or error}"
     return GradcliError("file", said, hint=hint)
+
+
+def short_repr(value: object) -> str:
+    """A value as Python writes it, its middle left out where it is long; its type where it cannot
+    be written.
+    """
+    try:
+        text = repr(value)
+    except Exception:
+        text = f"a {type(value).__name__}"
+    return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 20]}...{text[-17:]}"
 
 
 def did_you_mean(word: str, candidates) -> str | None:

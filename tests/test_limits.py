@@ -171,9 +171,18 @@ def test_the_limit_is_named_with_what_raises_it():
     assert gradcli("grad", "(x * ones(30)).sum()", *X, "--limit", "elements=40").status == 0
 
 
-@pytest.mark.parametrize("command", ["explain", "grad", "jacobian", "graph", "check"])
+@pytest.mark.parametrize("command", ["explain", "grad", "jacobian", "check"])
 def test_large_shapes(command):
     assert ends(command, "x * 2", "-s", "x=999999x999999") == "limit"
+
+
+@pytest.mark.parametrize("text", ["x @ W", "softmax(x @ W, -1).sum()", "x.cumsum(0)[:, 5:9]"])
+def test_shapes_are_of_any_size_where_nothing_is_computed(text):
+    wrt = ("-s", "x=1000000x1000000", "-w", "x")
+    assert not ends("formula", text, *wrt)
+    assert not ends("graph", text, *wrt[:2])
+    values = ("-v", "x=ones(10**6, 10**6)", "-w", "x")
+    assert ends("formula", text, *values) == "limit"
 
 
 @pytest.mark.parametrize("text", ["x**2", "x @ x", "x.sum()", "softmax(x, dim=1)", "x.cumsum(0)"])

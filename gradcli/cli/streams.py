@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import IO
 
 from ..errors import GradcliError
+from ..limits import Limits
 from ..render.environment import Environment
 
 PIPE_WIDTH = 80
@@ -43,7 +44,8 @@ class Streams:
     @classmethod
     def of_process(cls) -> "Streams":
         """Those of this process."""
-        return cls(sys.stdin, sys.stdout or Closed(), sys.stderr or io.StringIO(), os.environ)
+        sys.stdout = sys.stdout or Closed()  # typer writes help there, and nothing to None
+        return cls(sys.stdin, sys.stdout, sys.stderr or io.StringIO(), os.environ)
 
     @property
     def is_terminal(self) -> bool:
@@ -100,11 +102,12 @@ class Streams:
             getattr(self.stdout, "encoding", None) or "utf-8"
         ).lower().startswith("utf")
 
-    def expression(self, text: str) -> str:
-        """The expression: `-` stands for standard input."""
+    def expression(self, text: str, limits: Limits) -> str:
+        """The expression: `-` stands for standard input, of which no more is read than may be."""
         if text != "-":
             return text
-        return self.stdin_bytes().read().decode("utf-8", errors="replace")
+        data = self.stdin_bytes().read(limits.bytes_of_text)
+        return data.decode("utf-8", errors="replace")
 
     def stdin_bytes(self) -> IO[bytes]:
         """Standard input, for the one thing that may be read from it."""
@@ -150,7 +153,7 @@ class Streams:
 
     def silence(self) -> None:
         """Whatever is still buffered for the output must not complain at exit."""
-        if self.stdout is sys.stdout:
+        if self.stdout is sys.stdout and not isinstance(self.stdout, Closed):
             _lose(sys.stdout)
 
     def warn(self, text: str) -> None:

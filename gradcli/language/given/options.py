@@ -53,6 +53,12 @@ def read_shape(name: str, text: str) -> Shape:
     return _shape(name, Span(text, 0, len(text), "--shape"))
 
 
+def is_shape(given: object) -> bool:
+    """Whether it is a list of sizes, as `_size` takes them."""
+    listed = isinstance(given, tuple | list) and len(given) <= MOST_DIMENSIONS
+    return listed and all(type(n) is int and 0 <= n <= LARGEST_SIZE for n in given)
+
+
 def read_values(texts: Sequence[str], option: str = "--value") -> dict[str, str]:
     """The values by name, as texts, from texts `NAME=VALUE` or `NAME=VALUE,NAME=VALUE`; VALUE may
     hold more `=`, in brackets.
