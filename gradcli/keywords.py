@@ -13,7 +13,7 @@ from .explanation.analysis import Analysis
 from .language.given.assumptions import read_assumptions
 from .language.given.options import is_shape
 from .language.posing import pose
-from .limits import MOST_ORDER, NO_MEMORY, Limits
+from .limits import MOST_ORDER, NO_MEMORY, TOO_DEEP, Limits
 
 Shapes = Mapping[str, tuple[int, ...]]
 Values = Mapping[str, Any]
@@ -34,6 +34,8 @@ def in_keywords(function: Callable[P, T]) -> Callable[P, T]:
             raise
         except MemoryError:
             raise GradcliError("limit", NO_MEMORY) from None
+        except RecursionError:
+            raise GradcliError("limit", TOO_DEEP) from None
 
     return told
 

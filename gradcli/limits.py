@@ -12,6 +12,7 @@ DEFAULTS = {
 MOST_ORDER = 9  # of a derivative
 PRECISIONS, WIDTHS = (1, 17), (40, 10_000)  # digits; columns
 NO_MEMORY = "there is not enough memory for this request"
+TOO_DEEP = "too many operations follow one another for this request"
 
 
 class Limits:

@@ -13,7 +13,7 @@ from .language.given.assumptions import read_assumptions
 from .language.given.options import is_shape, read_names, read_shape
 from .language.posing import pose
 from .language.problem import Problem
-from .limits import NO_MEMORY, Limits
+from .limits import NO_MEMORY, TOO_DEEP, Limits
 
 if TYPE_CHECKING:
     from .explanation.data import Data
@@ -109,8 +109,9 @@ def _field(origin: str) -> str:
 
 def _internal(error: Exception) -> dict[str, Any]:
     """What is told of an exception that nothing has foreseen."""
-    if isinstance(error, MemoryError):
-        return {"code": "limit", "message": NO_MEMORY}
+    if isinstance(error, MemoryError | RecursionError):
+        deep = isinstance(error, RecursionError)
+        return {"code": "limit", "message": TOO_DEEP if deep else NO_MEMORY}
     hint = "this is a bug of gradcli, not of the request: please report it with this line"
     return {"code": INTERNAL, "message": f"{type(error).__name__}: {error}", "hint": hint}
 

@@ -11,7 +11,7 @@ from typer.core import TyperGroup
 
 from .. import __version__
 from ..errors import GradcliError
-from ..limits import NO_MEMORY
+from ..limits import NO_MEMORY, TOO_DEEP
 from .asked import (
     analyses,
     analysis_of,
@@ -352,6 +352,8 @@ def _run(arguments: list[str], streams: Streams) -> int:
         return INTERRUPTED
     except MemoryError:
         return _fail(GradcliError("limit", NO_MEMORY), streams, arguments)
+    except RecursionError:
+        return _fail(GradcliError("limit", TOO_DEEP), streams, arguments)
 
 
 def _called(arguments: list[str], streams: Streams) -> int:
