@@ -129,7 +129,7 @@ def choices_of(given: Given, analysis: Any) -> Any:
 def environment_of(streams: Streams, given: Given, full: bool) -> Any:
     """Where the answer is read; `full`: nothing is left out."""
     return streams.environment(
-        given.color, given.width, given.ascii, given.precision, full, given.output is not None
+        given.color, given.width, given.precision, full, given.output is not None
     )
 
 

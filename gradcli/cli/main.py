@@ -3,6 +3,7 @@
 import os
 import sys
 import traceback
+import warnings
 from copy import copy
 from typing import Annotated, Any
 
@@ -318,7 +319,10 @@ COMMANDS = [c.name or c.callback.__name__ for c in app.registered_commands if c.
 def run(args: list[str] | None = None, streams: Streams | None = None) -> int:
     """Run a command line; returns the exit status, or ends the process where this is its entry."""
     arguments = sys.argv[1:] if args is None else args
+    if args is None:
+        warnings.simplefilter("ignore")  # what libraries say of numbers is no answer of ours
     own = streams or Streams.of_process()
+    own.ascii = "--ascii" in arguments
     for stream in (own.stdout, own.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
@@ -385,6 +389,6 @@ def _app(arguments: list[str]) -> typer.Typer:
 
 def _fail(error: GradcliError, streams: Streams, arguments: list[str]) -> int:
     if "--debug" in arguments:
-        streams.stderr.write("".join(traceback.format_exception(error)))
+        streams.warn("".join(traceback.format_exception(error)).removesuffix("\n"))
     streams.warn(message(error).removesuffix("\n"))
     return CANNOT

@@ -40,6 +40,7 @@ class Streams:
     ):
         self.stdin, self.stdout, self.stderr, self.variables = stdin, stdout, stderr, variables
         self._read = False
+        self.ascii = False  # whether nothing but ASCII is asked for, in whatever format
 
     @classmethod
     def of_process(cls) -> "Streams":
@@ -56,7 +57,6 @@ class Streams:
         self,
         color: str,
         width: int | None,
-        ascii_only: bool,
         precision: int,
         full: bool,
         to_file: bool,
@@ -78,7 +78,7 @@ class Streams:
         return Environment(
             width=width or (self._columns() if shown else PIPE_WIDTH),
             color=colored,
-            ascii=ascii_only or self.wants_ascii,
+            ascii=self.ascii or self.wants_ascii,
             precision=precision,
             full=full,
         )
@@ -124,7 +124,7 @@ class Streams:
 
     def write(self, text: str, file: str | None = None) -> None:
         """Text to the output, or to a file."""
-        file = None if file == "-" else file
+        file, text = None if file == "-" else file, self._shown(text, self.ascii)
         with self.writing(file):
             if file is None:
                 self.stdout.write(text)
@@ -132,6 +132,13 @@ class Streams:
             else:
                 with open(file, "w", encoding="utf-8") as target:
                     target.write(text)
+
+    def _shown(self, text: str, ascii_only: bool) -> str:
+        if not ascii_only or text.isascii():
+            return text
+        from ..render.ascii import in_ascii
+
+        return in_ascii(text)
 
     @contextmanager
     def writing(self, file: str | None) -> Iterator[None]:
@@ -158,10 +165,7 @@ class Streams:
 
     def warn(self, text: str) -> None:
         """Lines to standard error."""
-        if self.wants_ascii:
-            from ..render.ascii import in_ascii
-
-            text = in_ascii(text)
+        text = self._shown(text, self.ascii or self.wants_ascii)
         try:
             self.stderr.write(text + "\n")
             self.stderr.flush()

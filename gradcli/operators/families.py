@@ -9,7 +9,7 @@ repairs shapes.
 import inspect
 from collections.abc import Callable
 
-from ..errors import GradcliError
+from ..errors import MISUSES, GradcliError
 from ..graphs import OPS, Node, Operator, shapes
 from ..graphs.arguments import FIRST_INPUT, in_older_order, parameters_of
 from ..lazy import np
@@ -269,6 +269,8 @@ class Shorthand:
     `numbers` are the parameters whose numbers decide a shape: they arrive as Arrays, or as a whole
     number; only where `floats` may they be other than whole numbers. `of_numbers`: no parameter is
     a tensor; otherwise a number that comes first is taken for one. `older`: as of an Operator.
+    `makes`: from the arguments, how many elements the arrays have that it makes itself, where that
+    may be more than its arguments have.
     """
 
     def __init__(
@@ -281,7 +283,9 @@ class Shorthand:
         floats: bool,
         of_numbers: bool,
         older: tuple[str, ...],
+        makes: Callable[..., float] | None,
     ):
+        self.makes = makes
         self.function, self.numbers, self.floats = function, numbers, floats
         self.unless = unless
         self.of_numbers, self.older = of_numbers, older
@@ -309,6 +313,17 @@ class Shorthand:
                 reason = reason.replace(f"{self.function.__qualname__}()", f"{self.name}()")
                 raise GradcliError("arguments", reason, hint=self.usage()) from None
             raise
+
+    def elements(self, args, named) -> int:
+        """How many elements the arrays have that a call makes; 0 where it does not take these
+        arguments, which it says itself.
+        """
+        if self.makes is None:
+            return 0
+        try:
+            return int(self.makes(*args, **{self._meant(k): v for k, v in named.items()}))
+        except MISUSES:
+            return 0
 
     def usage(self) -> str:
         """How it is called, as a hint."""
@@ -346,8 +361,9 @@ def shorthand(
     floats: bool = False,
     of_numbers: bool = False,
     older: tuple[str, ...] = (),
+    makes: Callable[..., float] | None = None,
 ):
     """Another way to call what the table has, under its own name and these; `alone`, these only."""
     return lambda function: Shorthand(
-        function, names, alone, numbers, unless, floats, of_numbers, older
+        function, names, alone, numbers, unless, floats, of_numbers, older, makes
     )

@@ -14,6 +14,7 @@ from typing import Any
 from ...errors import MISUSES, GradcliError, Span, did_you_mean, misused
 from ...graphs import OPS, Node, Operator, Outputs, Ratio, Size, as_node, with_graph
 from ...graphs.shapes import MOST_DIMENSIONS, numel
+from ...lazy import np
 from ...limits import Limits
 from ...operators import lookup
 from ...operators.families import is_whole
@@ -100,10 +101,11 @@ class Builder:
 
     def run(self) -> Any:
         """The value of the last statement; `scope` then holds all names."""
-        for statement in self.program.statements:
-            value = self.visit(statement.value)
-            parts = taken_apart(self, statement, value) if statement.apart else [value]
-            self.scope.update(zip(statement.names, parts))
+        with np.errstate(all="ignore"):
+            for statement in self.program.statements:
+                value = self.visit(statement.value)
+                parts = taken_apart(self, statement, value) if statement.apart else [value]
+                self.scope.update(zip(statement.names, parts))
         return self.scope[self.program.statements[-1].names[-1]]
 
     # ---- syntax ----------------------------------------------------------------------------------

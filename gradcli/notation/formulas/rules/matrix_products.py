@@ -346,7 +346,9 @@ def without_brackets(node: Node) -> Node | None:
     """
     a, b = node.parents
     after: list[Node] = []
-    while b.op.name == "matmul" and min(a.ndim, b.parents[0].ndim) > 1 and len(after) < MOST_FACTORS:
+    while (
+        b.op.name == "matmul" and min(a.ndim, b.parents[0].ndim) > 1 and len(after) < MOST_FACTORS
+    ):
         b, last = b.parents
         after.append(last)
     if not 0 < len(after) < MOST_FACTORS:
