@@ -20,7 +20,7 @@ CODES = {
     "shape-option": "the text after --shape cannot be read",
     "assume": "what is assumed of a matrix has no meaning, or does not hold",
     "value": "a value cannot be read as an array of numbers",
-    "file": "a file cannot be read or written",
+    "file": "a file cannot be read or written, or may not be opened",
     "needs-value": "the answer depends on numbers that were not given",
     "unused-option": "an option names something that the expression does not have",
     "not-differentiable": "no gradient flows from the output to an input",

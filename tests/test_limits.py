@@ -1,9 +1,10 @@
 """Nothing typed hangs or crashes: every request ends soon, with an answer or with one message."""
 
+import json
 import time
 
 import pytest
-from console import gradcli
+from console import gradcli, shell
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -154,7 +155,38 @@ SIZES = [
     "unbind(ones(10**7))[0] * x",
     "conv2d(ones(1,1,3,3), ones(1,1,2,2), padding=10**9) * x",
     "x.diag() * ones(10**7, 3, 3)",
+    "triu_indices(1, 10**9) * x",
+    "tril_indices(10**5, 10**5) * x",
+    "logspace(0, 1, 10**9) * x",
+    "torch.range(0, 10**9) * x",
+    *(
+        f"{name}_window(10**9) * x"
+        for name in ("hann", "hamming", "bartlett", "blackman", "kaiser")
+    ),
+    "histc(ones(3), 10**9) * x",
+    "histc(ones(3), bins=10**9) * x",
+    "bincount(tensor([10**9])) * x",
+    "bincount(tensor([1]), minlength=10**9) * x",
+    "combinations(ones(3), 10**9, with_replacement=True) * x",
+    "combinations(ones(10**6), 5 * 10**5).sum() * x",
+    "repeat_interleave(ones(2), tensor([10**9, 1])) * x",
+    "np.repeat(ones(2), [10**9, 1]) * x",
+    "round(ones(2), decimals=10**9) * x",
+    "round(ones(2), decimals=-10**9) * x",
 ]
+
+
+def test_no_more_is_read_than_may_be():
+    assert shell("timeout 20 $GRADCLI grad - -v x=1 < /dev/zero").err.startswith("error[limit]")
+    assert shell("timeout 20 $GRADCLI grad x*x -v x=@- < /dev/zero").err.startswith("error[limit]")
+    assert shell("yes 'x +' | timeout 20 $GRADCLI grad - -v x=1").err.startswith("error[limit]")
+
+
+def test_a_line_that_is_too_long_is_answered_and_passed_over():
+    lines = ['{"expr": "x"}', "x" * 500, '{"expr": "y"}', "y" * 500]
+    answers = gradcli("batch", "-", "--limit", "length=50", stdin="\n".join(lines)).lines
+    codes = [json.loads(a)["error"]["code"] for a in answers]
+    assert codes == ["needs-value", "limit", "needs-value", "limit"]
 
 
 @pytest.mark.parametrize("text", SIZES)
