@@ -186,7 +186,7 @@ def test_a_line_that_is_too_long_is_answered_and_passed_over():
     lines = ['{"expr": "x"}', "x" * 500, '{"expr": "y"}', "y" * 500]
     answers = gradcli("batch", "-", "--limit", "length=50", stdin="\n".join(lines)).lines
     codes = [json.loads(a)["error"]["code"] for a in answers]
-    assert codes == ["needs-value", "limit", "needs-value", "limit"]
+    assert codes == ["implicit-seed", "limit", "implicit-seed", "limit"]
 
 
 @pytest.mark.parametrize("text", SIZES)
