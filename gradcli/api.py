@@ -1,11 +1,14 @@
-"""What `import gradcli` offers."""
+"""What `import gradcli` offers.
+
+Values may be read from files, `values={"x": "@x.npy"}`, only with `allow_files=True`.
+"""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
 from . import ways
-from .errors import GradcliError
+from .errors import GradcliError, short_repr
 from .explained import Explanation
 from .keywords import (
     Assumptions,
@@ -15,7 +18,10 @@ from .keywords import (
     asked_in_keywords,
     check_by_name,
     check_named,
+    check_order,
+    check_text,
     in_keywords,
+    limits_of,
     moving,
     of_order,
     posed,
@@ -23,7 +29,6 @@ from .keywords import (
 )
 from .language.given.values import detached
 from .lazy import np
-from .limits import Limits
 
 
 @in_keywords
@@ -37,6 +42,7 @@ def explain(
     assume: Assumptions = None,
     order: int = 1,
     grads: Sequence[Any] = (),
+    allow_files: bool = False,
 ) -> Explanation:
     """The explanation of the gradient of `expr`.
 
@@ -47,7 +53,9 @@ def explain(
     """
     if isinstance(values, Mapping):
         values = {name: _own(value) for name, value in values.items()}
-    first = posed(expr, shapes, values, _own(grad), wrt, assume=assume, suppose=order == 1)
+    check_order(order, grads)
+    how: Any = {"assume": assume, "suppose": order == 1, "files": allow_files}
+    first = posed(expr, shapes, values, _own(grad), wrt, **how)
     analyses = of_order(first, order, grads)
     if len(analyses) > 1:
         names = [a.problem.wrt[0].name for a in analyses]
@@ -73,6 +81,7 @@ def grad(
     wrt: Collection[str] | str | None = None,
     order: int = 1,
     grads: Sequence[Any] = (),
+    allow_files: bool = False,
 ) -> Any:
     """The gradient of `expr` in numbers: an array, or a dict by name where there are several
     inputs.
@@ -84,7 +93,9 @@ def grad(
     from .explanation.in_pytorch.not_in_pytorch import not_in_pytorch
 
     found: dict[str, Any] = {}
-    for analysis in of_order(posed(expr, shapes, values, grad, wrt), order, grads):
+    check_order(order, grads)
+    first = posed(expr, shapes, values, grad, wrt, files=allow_files)
+    for analysis in of_order(first, order, grads):
         analysis.require_numbers()
         given = [a for a in analysis.evaluator.values.values() if a is not None]
         found |= {name: _apart(value, given) for name, value in analysis.grad_values().items()}
@@ -107,6 +118,7 @@ def jacobian(
     shapes: Shapes | None = None,
     values: Values | None = None,
     wrt: Collection[str] | str | None = None,
+    allow_files: bool = False,
 ) -> Any:
     """The Jacobian of `expr`, of shape (*out.shape, *x.shape): an array, or a dict by name where
     there are several inputs.
@@ -117,7 +129,7 @@ def jacobian(
     from .explanation.data import Data
     from .explanation.in_pytorch.not_in_pytorch import not_in_pytorch
 
-    analysis = posed(expr, shapes, values, None, wrt)
+    analysis = posed(expr, shapes, values, None, wrt, files=allow_files)
     data, found = Data(analysis), {}
     for x in analysis.problem.wrt:
         entries = data.entries(x)
@@ -135,6 +147,7 @@ def hessian(
     values: Values | None = None,
     wrt: Collection[str] | str | None = None,
     tangents: Values | None = None,
+    allow_files: bool = False,
 ) -> Any:
     """The Hessian of `expr`, a single number: an array of shape (*x.shape, *x.shape), or where
     there are several inputs a dict of dicts by name, `found["x"]["z"]` of shape
@@ -148,8 +161,8 @@ def hessian(
     from .explanation.higher_data import hessian_arrays, product_arrays
     from .explanation.in_pytorch.not_in_pytorch import hessian_not_in_pytorch
 
-    asked = asked_in_keywords(expr, shapes, values, wrt)
-    found = Hessian(moving(asked, tangents or {}, scalar=True))
+    asked = asked_in_keywords(expr, shapes, values, wrt, files=allow_files)
+    found = Hessian(moving(asked, {} if tangents is None else tangents, scalar=True))
     arrays = product_arrays(found) if tangents else hessian_arrays(found)
     warn(hessian_not_in_pytorch(found.p))
     found = alone(arrays)
@@ -163,6 +176,7 @@ def jvp(
     tangents: Values,
     shapes: Shapes | None = None,
     values: Values | None = None,
+    allow_files: bool = False,
 ) -> Any:
     """The Jacobian of `expr` times tangents, given by name of the input; those left out are zero.
 
@@ -173,7 +187,8 @@ def jvp(
     from .explanation.higher_data import array_of
     from .explanation.in_pytorch.not_in_pytorch import not_in_pytorch
 
-    found = Jvp(moving(asked_in_keywords(expr, shapes, values, None), tangents))
+    asked = asked_in_keywords(expr, shapes, values, None, files=allow_files)
+    found = Jvp(moving(asked, tangents))
     warn(not_in_pytorch(found.a))
     return array_of(found.a, found.node, found.p.out.shape)
 
@@ -188,6 +203,7 @@ def check(
     wrt: Collection[str] | str | None = None,
     claim: Mapping[str, str] | str | None = None,
     assume: Assumptions = None,
+    allow_files: bool = False,
 ) -> list[dict[str, Any]]:
     """The checks of the gradient of `expr`: name, ok, max_error, place, remark.
 
@@ -196,12 +212,19 @@ def check(
     under `claims`. They are tried on matrices that are what `assume` says: {"A": "symmetric"}.
     Raises GradcliError.
     """
-    claims = () if claim is None else [claim] if isinstance(claim, str) else claim
+    claims = _claims(claim)
     from .explanation.data import Data
 
-    how: Any = {"claims": claims, "assume": assume, "suppose": bool(claims)}
-    data = Data(posed(expr, shapes, values, _own(grad), wrt, **how))
+    how: Any = {"assume": assume, "suppose": bool(claims), "files": allow_files}
+    data = Data(posed(expr, shapes, values, _own(grad), wrt, claims=claims, **how))
     return [*data("checks"), *map(_claim_check, data("claims"))]
+
+
+def _claims(claim: Any) -> Any:
+    if claim is None or isinstance(claim, str):
+        return () if claim is None else [claim]
+    check_by_name("claim is a text, or", claim, "option")
+    return claim
 
 
 def _claim_check(found: dict[str, Any]) -> dict[str, Any]:
@@ -225,13 +248,15 @@ def cost(
     shapes: Shapes | None = None,
     values: Values | None = None,
     wrt: Collection[str] | str | None = None,
+    allow_files: bool = False,
 ) -> dict[str, Any]:
     """What the gradient of `expr` costs, from shapes alone: FLOP of forward pass, VJP and JVP;
     entries, bytes and passes of each Jacobian; what is saved for backward. Raises GradcliError.
     """
     from .explanation.data import Data
 
-    return Data(posed(expr, shapes, values, None, wrt, Limits().for_shapes()))("cost")
+    how: Any = {"shapes_alone": True, "files": allow_files}
+    return Data(posed(expr, shapes, values, None, wrt, **how))("cost")
 
 
 @in_keywords
@@ -243,6 +268,7 @@ def formula(
     grad: Any = None,
     wrt: Collection[str] | str | None = None,
     assume: Assumptions = None,
+    allow_files: bool = False,
 ) -> Any:
     """The gradient of `expr` as a formula in the language: a text, or a dict by name where there
     are several inputs.
@@ -256,7 +282,8 @@ def formula(
     from .explanation.formulas.assumed_shapes import as_note
     from .explanation.notes import formulas
 
-    analysis = posed(expr, shapes, values, grad, wrt, assume=assume, suppose=True)
+    how: Any = {"assume": assume, "suppose": True, "files": allow_files}
+    analysis = posed(expr, shapes, values, grad, wrt, shapes_alone=True, **how)
     data = Data(analysis)
     warn([*formulas(data.w), *as_note(data.w, ways.PYTHON)])
     found = {x.name: data.formula(x) for x in analysis.problem.wrt}
@@ -272,6 +299,7 @@ def code(
     values: Values | None = None,
     grad: Any = None,
     wrt: Collection[str] | str | None = None,
+    allow_files: bool = False,
 ) -> str:
     """A Python program that computes the gradient of `expr` and ends without an error where it is
     right.
@@ -280,7 +308,9 @@ def code(
     """
     from .explanation.programs import program
 
-    return program(posed(expr, shapes, values, grad, wrt, suppose=True), target)
+    check_text("target", target)
+    analysis = posed(expr, shapes, values, grad, wrt, suppose=True, files=allow_files)
+    return program(analysis, target)
 
 
 @in_keywords
@@ -290,6 +320,7 @@ def seed_for(
     *,
     shapes: Shapes | None = None,
     values: Values | None = None,
+    allow_files: bool = False,
 ) -> dict[str, Any]:
     """The seed of least norm for which the gradients are `target`, which is by name of the input.
 
@@ -303,7 +334,8 @@ def seed_for(
 
     check_named(expr, shapes, values)
     check_by_name("target is", target)
-    return data(SeedFor(*pose_targets(expr, target, shapes=shapes, values=values)))
+    limits = limits_of(allow_files)
+    return data(SeedFor(*pose_targets(expr, target, shapes=shapes, values=values, limits=limits)))
 
 
 @in_keywords
@@ -312,15 +344,19 @@ def graph(
     *,
     shapes: Shapes | None = None,
     values: Values | None = None,
+    allow_files: bool = False,
 ) -> list[dict[str, Any]]:
     """The graph of `expr`, a node each: id, op, name, inputs (ids), shape, text, value. Raises
     GradcliError.
     """
-    return explain(expr, shapes=shapes, values=values).graph
+    return explain(expr, shapes=shapes, values=values, allow_files=allow_files).graph
 
 
 def ops(name: str = "") -> list[dict[str, str]]:
-    """The operators whose name holds `name`: name, family, signature, sentence."""
+    """The operators whose name holds `name`: name, family, signature, sentence. Raises
+    GradcliError.
+    """
+    check_text("the name of an operator", name)
     from .explanation.catalogue import families
 
     return [
@@ -340,12 +376,19 @@ def examples() -> dict[str, dict[str, Any]]:
     return {name: e._asdict() | {"command": e.command} for name, e in EXAMPLES.items()}
 
 
-def batch(requests: Iterable[str | dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def batch(
+    requests: Iterable[str | dict[str, Any]], *, allow_files: bool = False
+) -> Iterator[dict[str, Any]]:
     """An answer for each request, a dict or JSON text, as `gradcli batch` has them; in order, each
     before the next request is taken.
 
-    A request that cannot be met is answered with `"ok": False` and its error; nothing is raised.
+    A request that cannot be met is answered with `"ok": False` and its error; GradcliError is
+    raised for requests that cannot be gone through.
     """
     from .requests import batch as answers
 
-    return answers(requests)
+    if not isinstance(requests, Iterable) or isinstance(requests, str | bytes | Mapping):
+        hint = 'as in batch([{"expr": "a * b"}])'
+        said = f"requests are a list of dicts or JSON texts, not {short_repr(requests)}"
+        raise GradcliError("request", said, hint=hint)
+    return answers(requests, limits_of(allow_files))

@@ -20,7 +20,7 @@ CODES = {
     "shape-option": "the text after --shape cannot be read",
     "assume": "what is assumed of a matrix has no meaning, or does not hold",
     "value": "a value cannot be read as an array of numbers",
-    "file": "a file cannot be read or written",
+    "file": "a file cannot be read or written, or may not be opened",
     "needs-value": "the answer depends on numbers that were not given",
     "unused-option": "an option names something that the expression does not have",
     "not-differentiable": "no gradient flows from the output to an input",
@@ -32,6 +32,7 @@ CODES = {
 
 EXPRESSION = "the expression"  # where a place is if nothing else is said: no name of an input
 EXAMPLE = 'an expression looks like this: "relu(x @ W + b).sum()"'
+LONGEST_VALUE = 200  # characters of a value in a message
 INTERNAL = "internal"  # the code of a bug of gradcli, in a line of batch
 
 
@@ -87,6 +88,17 @@ def unreadable(path: str, error: OSError) -> GradcliError:
         hint = f"name a file in that folder: {os.path.join(path, 'FILE')}"
     said = f"{path or 'a file without a name'} cannot be read: {error.strerror or error}"
     return GradcliError("file", said, hint=hint)
+
+
+def short_repr(value: object) -> str:
+    """A value as Python writes it, its middle left out where it is long; its type where it cannot
+    be written.
+    """
+    try:
+        text = repr(value)
+    except Exception:
+        text = f"a {type(value).__name__}"
+    return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 20]}...{text[-17:]}"
 
 
 def did_you_mean(word: str, candidates) -> str | None:

@@ -3,8 +3,10 @@
 from collections.abc import Collection
 from typing import Any
 
+from .errors import GradcliError, short_repr
 from .explanation.analysis import Analysis
-from .keywords import in_keywords
+from .keywords import check_number, check_text, in_keywords
+from .limits import PRECISIONS, WIDTHS
 
 
 class Explanation:
@@ -38,6 +40,12 @@ class Explanation:
         show: Collection[str] = (),
     ) -> str:
         """The explanation as text: "terminal", "plain", "markdown" or "json"."""
+        check_text("format", format)
+        check_number("width", width, *WIDTHS)
+        check_number("precision", precision, *PRECISIONS)
+        listed = isinstance(show, Collection) and not isinstance(show, str | bytes)
+        if not listed or not all(isinstance(name, str) for name in show):
+            raise GradcliError("option", f"show is a list of sections, not {short_repr(show)}")
         from .explanation.document import Choices
         from .render.environment import Environment
         from .render.formats import render

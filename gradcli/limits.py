@@ -9,18 +9,29 @@ DEFAULTS = {
     "elements": 20_000_000,  # elements of one tensor
     "digits": 1_000,  # digits of a whole number that is written out or computed from literals
 }
+MOST_ORDER = 9  # of a derivative
+PRECISIONS, WIDTHS = (1, 17), (40, 10_000)  # digits; columns
 NO_MEMORY = "there is not enough memory for this request"
+TOO_DEEP = "too many operations follow one another for this request"
 
 
 class Limits:
     """The limits in force; `Limits({"elements": 10**8})` raises one of them. Where no array is
-    made (`shapes_alone`), a tensor may have any size.
+    made (`shapes_alone`), a tensor may have any size. `files`: whether values may be read from
+    files.
     """
 
-    __slots__ = ("shapes_alone", "sizes")
+    __slots__ = ("files", "shapes_alone", "sizes")
 
-    def __init__(self, raised: dict[str, int] | None = None, *, shapes_alone: bool = False):
+    def __init__(
+        self,
+        raised: dict[str, int] | None = None,
+        *,
+        shapes_alone: bool = False,
+        files: bool = False,
+    ):
         self.sizes, self.shapes_alone = DEFAULTS | (raised or {}), shapes_alone
+        self.files = files
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Limits) and self.sizes == other.sizes
@@ -30,11 +41,17 @@ class Limits:
 
     def without(self, kind: str) -> "Limits":
         """These limits but for one."""
-        return Limits(self.sizes | {kind: 10**30}, shapes_alone=self.shapes_alone)
+        raised = self.sizes | {kind: 10**30}
+        return Limits(raised, shapes_alone=self.shapes_alone, files=self.files)
 
     def for_shapes(self) -> "Limits":
         """These limits for a request that makes no array."""
-        return Limits(self.sizes, shapes_alone=True)
+        return Limits(self.sizes, shapes_alone=True, files=self.files)
+
+    @property
+    def bytes_of_text(self) -> int:
+        """As many bytes as are read of a text: more than the longest that is allowed has."""
+        return 4 * self.sizes["length"] + 4  # of UTF-8, which has at most 4 for a character
 
     def check_shape(self, elements: int, what: str, span: Span | None = None) -> None:
         """Refuse a tensor that is too large to be made, if it will be."""

@@ -5,19 +5,20 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from . import ways
-from .errors import EXPRESSION, INTERNAL, GradcliError, did_you_mean
+from .errors import EXPRESSION, INTERNAL, GradcliError, Span, did_you_mean
 from .explanation.analysis import Analysis
 from .explanation.arrays import jsonable
 from .explanation.section_names import SHAPES_ALONE
 from .language.given.assumptions import read_assumptions
-from .language.given.options import read_names, read_shape
+from .language.given.options import is_shape, read_names, read_shape
 from .language.posing import pose
 from .language.problem import Problem
-from .limits import NO_MEMORY, Limits
+from .limits import NO_MEMORY, TOO_DEEP, Limits
 
 if TYPE_CHECKING:
     from .explanation.data import Data
 
+BYTE_ORDER_MARK = "\ufeff"
 EXAMPLE = 'as in {"expr": "a * b"}'
 FIELDS = ("id", "expr", "shapes", "values", "grad", "wrt", "want", "assume", "claim")
 OBJECTS = {  # fields by name of the input, each with an example
@@ -54,24 +55,49 @@ def batch(
 
 def answer(request: str | dict[str, Any], limits: Limits) -> dict[str, Any]:
     """The answer to one request, given as JSON text or as a dict."""
-    identity = None
+    identity, fields = None, {}
     try:
         fields = _object_of(request, limits)
         identity = jsonable(fields.get("id"))
         _check_fields(fields)
         return {"id": identity, "ok": True, **_answer(fields, limits)}
     except GradcliError as error:
-        ways.tell(error, ways.JSON)
-        told: dict[str, Any] = {"code": error.code, "message": error.message}
-        if error.hint:
-            told["hint"] = error.hint
-        if error.span is not None:
-            told["span"] = [error.span.start, error.span.end]
-            if error.span.origin != EXPRESSION:
-                told["in"] = _field(error.span.origin)
-        return {"id": identity, "ok": False, "error": told}
+        return {"id": identity, "ok": False, "error": _told(error, fields)}
     except Exception as error:  # the other lines are answered all the same
         return {"id": identity, "ok": False, "error": _internal(error)}
+
+
+def _told(error: GradcliError, fields: dict[str, Any]) -> dict[str, Any]:
+    """An error as JSON has it; its place is one in the text of a field."""
+    ways.tell(error, ways.JSON)
+    told: dict[str, Any] = {"code": error.code, "message": error.message}
+    if error.hint:
+        told["hint"] = error.hint
+    if error.span is not None:
+        field = "expr" if error.span.origin == EXPRESSION else _field(error.span.origin)
+        text: Any = fields
+        for key in field.split(".", 1):
+            text = text.get(key) if isinstance(text, dict) else None
+        told["span"] = _place(error.span, text if isinstance(text, str) else error.span.text)
+        if field != "expr":
+            told["in"] = field
+    return told
+
+
+def _place(span: Span, typed: str) -> list[int]:
+    """The characters that a span is of in the text as it was typed: tabs and lines before it may be
+    others there, so that places are counted without blanks. Those of the span where the texts
+    differ in more.
+    """
+    places = [k for k, c in enumerate(typed) if not (c.isspace() or c == BYTE_ORDER_MARK)]
+    if "".join(typed[k] for k in places) != "".join(span.text.split()):
+        return [span.start, span.end]
+    before = len("".join(span.text[: span.start].split()))
+    through = len("".join(span.text[: span.end].split()))
+    if before == through:  # nothing but blanks
+        end = places[before - 1] + 1 if before else 0
+        return [end, end]
+    return [places[before], places[through - 1] + 1]
 
 
 def _field(origin: str) -> str:
@@ -83,8 +109,9 @@ def _field(origin: str) -> str:
 
 def _internal(error: Exception) -> dict[str, Any]:
     """What is told of an exception that nothing has foreseen."""
-    if isinstance(error, MemoryError):
-        return {"code": "limit", "message": NO_MEMORY}
+    if isinstance(error, MemoryError | RecursionError):
+        deep = isinstance(error, RecursionError)
+        return {"code": "limit", "message": TOO_DEEP if deep else NO_MEMORY}
     hint = "this is a bug of gradcli, not of the request: please report it with this line"
     return {"code": INTERNAL, "message": f"{type(error).__name__}: {error}", "hint": hint}
 
@@ -126,7 +153,7 @@ def _answer(fields: dict[str, Any], limits: Limits) -> dict[str, Any]:
             values=_object(fields.get("values"), "values"),
             grad=fields.get("grad"),
             wrt=_names(fields.get("wrt")),
-            limits=limits if set(wanted) - set(SHAPES_ALONE) else limits.for_shapes(),
+            limits=limits if set(wanted) - {*SHAPES_ALONE, "formula"} else limits.for_shapes(),
             assume=None if assume is None else read_assumptions(assume),
             suppose=NEED_NO_LABELS.issuperset(wanted),
         ),
@@ -269,7 +296,7 @@ def _shapes(value: Any) -> dict[str, tuple[int, ...]]:
         if isinstance(shape, str):
             shapes[name] = read_shape(name, shape)
             continue
-        if not isinstance(shape, list) or not all(type(n) is int and n >= 0 for n in shape):
+        if not is_shape(shape):
             said = f"the shape of {name} is a list of whole numbers"
             raise GradcliError("request", said, hint=f'as in "shapes": {{"{name}": [2, 3]}}')
         shapes[name] = tuple(shape)

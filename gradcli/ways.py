@@ -10,7 +10,7 @@ from typing import NamedTuple
 from .errors import GradcliError
 
 ENTRY = r"\w+=[^\s,;)]+"
-OPTION = re.compile(rf"(?<![\w-])(--?[a-z]+)\b(?: ({ENTRY}(?:,{ENTRY})*))?")
+OPTION = re.compile(rf"(?<![\w-])(--?[a-z]+(?:-[a-z]+)*)\b(?: ({ENTRY}(?:,{ENTRY})*))?")
 NAMES = {
     "--grad": "grad",
     "-g": "grad",
@@ -25,6 +25,7 @@ NAMES = {
     "--assume": "assume",
     "--claim": "claim",
     "--order": "order",
+    "--allow-files": "allow_files",
 }
 
 

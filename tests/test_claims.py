@@ -937,6 +937,9 @@ def test_nonsense_is_refused(claim):
         ("W = x.T @ y", "unknown-name", "y"),
         ("q = g", "unused-option", "q"),
         ("g @ W", "syntax", "g @ W"),
+        ("W = g @ x ^ 2", "syntax", "g @ x ^ 2"),
+        ("W = g @ x * foo", "unknown-name", "foo"),
+        ("W = g @ x + foo(g)", "unknown-function", "foo"),
         ("", "syntax", None),
         ("W = 'a'", "value", "'a'"),
     ],
@@ -1008,3 +1011,13 @@ def test_claims_on_labels_that_nobody_gave():
     assert answer["ok"]
     assert answer["claims"][0]["ok"]
     assert answer["formula"]["x"]
+
+
+@pytest.mark.parametrize(
+    "transposed", ["a^T", "a ^ T", "a^{T}", r"a^\top", r"a^{\top}", "a'", "aᵀ", "a⊤", "(a')'.T"]
+)
+def test_transposes_as_people_write_them(transposed):
+    for claim in (f"x = g @ {transposed}", "a = (g' @ x)'; x = einsum('ij,kj->ik', g, a)"):
+        checks = package.check("x @ a", claim=claim)
+        assert all(check["ok"] for check in checks)
+        assert sum("claim" in check for check in checks) == claim.count(" = ")

@@ -559,6 +559,98 @@ def test_interrupted(monkeypatch):
     assert "Traceback" not in result.err
 
 
+def test_ctrl_c_in_an_import_is_no_traceback(tmp_path):
+    (tmp_path / "numpy.py").write_text("print('here', flush=True)\nimport time; time.sleep(60)\n")
+    command = "coproc $GRADCLI grad x*x -v x=1; read -u ${COPROC[0]}; kill -INT $COPROC_PID"
+    result = shell(f"trap - INT; {command}; wait $COPROC_PID; exit $?", PYTHONPATH=str(tmp_path))
+    assert (result.status, result.err) == (130, "")
+
+
+@pytest.mark.parametrize(
+    ("word", "cure"),
+    [
+        ("expln", "did you mean explain?"),
+        ("read", "did you mean grad?"),
+        ("softmax", "gradcli ops softmax shows softmax()"),
+        ("foo", "gradcli explain foo"),
+    ],
+)
+def test_a_word_alone_is_no_expression(word, cure):
+    err = refused(word).err
+    assert f"there is no command {word}\n" in err
+    assert cure in err
+
+
+def test_a_letter_and_what_has_a_shape_are_expressions():
+    assert answered("x").lines[0].startswith("x.grad = g")
+    assert answered("foo", "-s", "foo=3").lines[0].startswith("foo.grad = g")
+    assert answered("explain", "foo").lines[0].startswith("foo.grad = g")
+
+
+def test_a_seed_has_no_name():
+    err = refused("x*a", "-v", "a=[1,2]", "-g", "a=1", code="value").err
+    assert "a=1 gives a value to a" in err
+    assert "write 1; the value of an input is -v a=1" in err
+    refused("x*a", "-v", "a=[1,2]", "-g", "out = 1", code="value")
+    answered("x*a", "-v", "a=[1,2]", "-g", "b = 2 * a; b")
+
+
+def test_what_numpy_warns_of_stays_inside():
+    args = ("grad", "histc(x).sum() * y", "-v", "x=[1e308,-1e308]", "-v", "y=1")
+    err = refused(*args, code="arguments").err
+    assert "too far apart" in err
+    assert process(*args).err == err
+
+
+@pytest.mark.parametrize(
+    ("request_", "place"),
+    [
+        ({"expr": "x\t*\tsofmax(x)"}, "sofmax"),
+        ({"expr": "\ufeff\n\n   y = x\t+ 1\r\n   y * sofmax(y)"}, "sofmax"),
+        ({"expr": "x", "values": {"x": "\t[1,\tq]"}}, "q"),
+        ({"expr": "x*x", "grad": "\tsofmax(x)"}, "sofmax"),
+    ],
+)
+def test_a_span_counts_the_characters_that_were_typed(request_, place):
+    (answer,) = package.batch([request_])
+    text = request_
+    for key in answer["error"].get("in", "expr").split("."):
+        text = text[key]
+    assert text[slice(*answer["error"]["span"])] == place
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("jvp", "inv(X)"),
+        ("jvp", "inv(X)", "-f", "json"),
+        ("jvp", "inv(X)", "-f", "markdown"),
+        ("hessian", "(X @ X).sum()", "-s", "X=2x2"),
+        ("jacobian", "kron(X, X)", "-s", "X=2x2", "-f", "markdown"),
+        ("explain", "α * β + é", "--full"),
+        ("explain", "α * β + é", "-f", "json"),
+        ("graph", "α + 1", "-f", "dot"),
+        ("check", "x @ a", "--claim", "x = g @ aᵀ"),
+        ("check", "x @ a", "--claim", "x = g @ a"),
+        ("seed-for", "x * x", "-v", "x=[1,0]", "--target", "x=[1,2]"),
+        ("ops", "logdet"),
+        ("sofmax(x)…", "--debug"),
+    ],
+)
+def test_nothing_but_ascii_and_no_escapes(args):
+    result = gradcli(*args, "--ascii")
+    shown = result.out + result.err
+    assert shown
+    assert shown.isascii()
+    assert not re.search(r"\\[uUx][0-9a-f]{2}", shown)
+
+
+def test_a_notebook_prints_text(monkeypatch, capsys):
+    monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
+    print(package.explain("x.sum()", shapes={"x": (2,)}))
+    assert "x.grad = " in capsys.readouterr().out
+
+
 # ---- pipes and terminals -------------------------------------------------------------------------
 
 
@@ -637,6 +729,7 @@ def test_ascii():
     assert answered(*FLAGSHIP, "--ascii").out.isascii()
     assert answered("graph", "x*y", "--ascii").out.isascii()
     assert answered("ops", "--ascii").out.isascii()
+    assert package.explain("α").to().splitlines()[0] == "α.grad = g"
     assert gradcli("é*", LANG="C").err.isascii()
     assert not answered(*SQUARE, LANG="C", LC_ALL="en_US.UTF-8").out.isascii()
 
@@ -651,6 +744,9 @@ FULL = "cannot be written: No space left on device"
     [
         ("$GRADCLI grad 'x*x' -v x=2. >&-", CLOSED_OUT),
         ("echo '{}' | $GRADCLI batch - >&-", CLOSED_OUT),
+        ("$GRADCLI --help >&-", CLOSED_OUT),
+        ("$GRADCLI explain --help >&-", CLOSED_OUT),
+        ("$GRADCLI --version >&-", CLOSED_OUT),
         ("$GRADCLI grad - <&-", CLOSED_IN),
         ("$GRADCLI grad 'x*x' -v x=@- <&-", CLOSED_IN),
         ("$GRADCLI batch - <&-", CLOSED_IN),

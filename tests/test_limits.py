@@ -1,9 +1,10 @@
 """Nothing typed hangs or crashes: every request ends soon, with an answer or with one message."""
 
+import json
 import time
 
 import pytest
-from console import gradcli
+from console import gradcli, shell
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -154,7 +155,38 @@ SIZES = [
     "unbind(ones(10**7))[0] * x",
     "conv2d(ones(1,1,3,3), ones(1,1,2,2), padding=10**9) * x",
     "x.diag() * ones(10**7, 3, 3)",
+    "triu_indices(1, 10**9) * x",
+    "tril_indices(10**5, 10**5) * x",
+    "logspace(0, 1, 10**9) * x",
+    "torch.range(0, 10**9) * x",
+    *(
+        f"{name}_window(10**9) * x"
+        for name in ("hann", "hamming", "bartlett", "blackman", "kaiser")
+    ),
+    "histc(ones(3), 10**9) * x",
+    "histc(ones(3), bins=10**9) * x",
+    "bincount(tensor([10**9])) * x",
+    "bincount(tensor([1]), minlength=10**9) * x",
+    "combinations(ones(3), 10**9, with_replacement=True) * x",
+    "combinations(ones(10**6), 5 * 10**5).sum() * x",
+    "repeat_interleave(ones(2), tensor([10**9, 1])) * x",
+    "np.repeat(ones(2), [10**9, 1]) * x",
+    "round(ones(2), decimals=10**9) * x",
+    "round(ones(2), decimals=-10**9) * x",
 ]
+
+
+def test_no_more_is_read_than_may_be():
+    assert shell("timeout 20 $GRADCLI grad - -v x=1 < /dev/zero").err.startswith("error[limit]")
+    assert shell("timeout 20 $GRADCLI grad x*x -v x=@- < /dev/zero").err.startswith("error[limit]")
+    assert shell("yes 'x +' | timeout 20 $GRADCLI grad - -v x=1").err.startswith("error[limit]")
+
+
+def test_a_line_that_is_too_long_is_answered_and_passed_over():
+    lines = ['{"expr": "x"}', "x" * 500, '{"expr": "y"}', "y" * 500]
+    answers = gradcli("batch", "-", "--limit", "length=50", stdin="\n".join(lines)).lines
+    codes = [json.loads(a)["error"]["code"] for a in answers]
+    assert codes == ["implicit-seed", "limit", "implicit-seed", "limit"]
 
 
 @pytest.mark.parametrize("text", SIZES)
@@ -171,9 +203,18 @@ def test_the_limit_is_named_with_what_raises_it():
     assert gradcli("grad", "(x * ones(30)).sum()", *X, "--limit", "elements=40").status == 0
 
 
-@pytest.mark.parametrize("command", ["explain", "grad", "jacobian", "graph", "check"])
+@pytest.mark.parametrize("command", ["explain", "grad", "jacobian", "check"])
 def test_large_shapes(command):
     assert ends(command, "x * 2", "-s", "x=999999x999999") == "limit"
+
+
+@pytest.mark.parametrize("text", ["x @ W", "softmax(x @ W, -1).sum()", "x.cumsum(0)[:, 5:9]"])
+def test_shapes_are_of_any_size_where_nothing_is_computed(text):
+    wrt = ("-s", "x=1000000x1000000", "-w", "x")
+    assert not ends("formula", text, *wrt)
+    assert not ends("graph", text, *wrt[:2])
+    values = ("-v", "x=ones(10**6, 10**6)", "-w", "x")
+    assert ends("formula", text, *values) == "limit"
 
 
 @pytest.mark.parametrize("text", ["x**2", "x @ x", "x.sum()", "softmax(x, dim=1)", "x.cumsum(0)"])

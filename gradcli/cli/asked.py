@@ -8,8 +8,10 @@ from .options import Given
 from .streams import LazyInput, Streams
 
 
-def read_limits(texts: list[str]) -> Any:
-    """The limits after --limit. Raises GradcliError."""
+def read_limits(texts: list[str], files: bool = True) -> Any:
+    """The limits after --limit; `files`: whether values may be read from files. Raises
+    GradcliError.
+    """
     from ..limits import DEFAULTS, Limits
 
     raised = {}
@@ -21,29 +23,32 @@ def read_limits(texts: list[str]) -> Any:
             said = f"--limit {text} is not KIND=N with a whole number N that is not negative"
             raise GradcliError("option", said, hint=kinds)
         raised[kind] = int(digits)
-    return Limits(raised)
+    return Limits(raised, files=files)
 
 
-def _asked(streams: Streams, given: Given) -> dict[str, Any]:
-    """What was asked, as `pose` takes it."""
+def _asked(streams: Streams, given: Given, shapes_alone: bool = False) -> dict[str, Any]:
+    """What was asked, as `pose` takes it; `shapes_alone`: no array of its shapes is made."""
     from ..explanation.section_names import SHAPES_ALONE
     from ..language.given.assumptions import read_assumptions
     from ..language.given.options import read_names, read_shapes, read_values
 
     sections, limits = set(_sections(given)), read_limits(given.limit)
+    shapes_alone |= bool(sections) and sections <= set(SHAPES_ALONE)
     return {
-        "expr": streams.expression(given.expr),
+        "expr": streams.expression(given.expr, limits),
         "shapes": read_shapes(given.shape),
         "values": read_values(given.value),
         "wrt": read_names(",".join(given.wrt)) if given.wrt else None,
-        "limits": limits.for_shapes() if sections and sections <= set(SHAPES_ALONE) else limits,
+        "limits": limits.for_shapes() if shapes_alone else limits,
         "assume": read_assumptions(",".join(given.assume)) if given.assume else None,
         "random_seed": given.random_seed,
         "stdin": LazyInput(streams),
     }
 
 
-def analysis_of(streams: Streams, given: Given, suppose: bool = False) -> Any:
+def analysis_of(
+    streams: Streams, given: Given, suppose: bool = False, shapes_alone: bool = False
+) -> Any:
     """The request of a command, understood; `suppose`: labels that nobody gave are made up."""
     from ..explanation.analysis import Analysis
     from ..language.posing import pose
@@ -53,7 +58,7 @@ def analysis_of(streams: Streams, given: Given, suppose: bool = False) -> Any:
         hint = "float32 is the shortest that is computed, and float64 what is computed without it"
         raise GradcliError("option", said, hint=hint)
     seed = given.grad[0] if given.grad else None
-    problem = pose(grad=seed, suppose=suppose, **_asked(streams, given))
+    problem = pose(grad=seed, suppose=suppose, **_asked(streams, given, shapes_alone))
     if given.expand:
         from ..autodiff.expansion import expanded
 
@@ -124,7 +129,7 @@ def choices_of(given: Given, analysis: Any) -> Any:
 def environment_of(streams: Streams, given: Given, full: bool) -> Any:
     """Where the answer is read; `full`: nothing is left out."""
     return streams.environment(
-        given.color, given.width, given.ascii, given.precision, full, given.output is not None
+        given.color, given.width, given.precision, full, given.output is not None
     )
 
 

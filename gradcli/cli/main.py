@@ -3,6 +3,7 @@
 import os
 import sys
 import traceback
+import warnings
 from copy import copy
 from typing import Annotated, Any
 
@@ -11,7 +12,7 @@ from typer.core import TyperGroup
 
 from .. import __version__
 from ..errors import GradcliError
-from ..limits import NO_MEMORY
+from ..limits import NO_MEMORY, TOO_DEEP
 from .asked import (
     analyses,
     analysis_of,
@@ -27,7 +28,7 @@ from .asked import (
 from .errors import message
 from .options import ALWAYS, LONG_NAMES, LOOK, REQUEST, VALUES, Given, takes
 from .streams import LazyInput, ReaderGone, Streams
-from .usage import expression_last, is_extra, usage_error
+from .usage import check_not_a_command, expression_last, is_extra, usage_error
 
 ANSWERED, NO, CANNOT, INTERRUPTED = 0, 1, 2, 130
 # typer carries click within it, or beside it, by its version: the classes are ancestors of its own.
@@ -42,6 +43,7 @@ class ExplainByDefault(TyperGroup):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         own = {"--help", "--version", "--install-completion", "--show-completion"}
         if args and args[0] not in self.commands and args[0] not in own:
+            check_not_a_command(args, COMMANDS)
             args = ["explain", *args]
         return super().parse_args(ctx, _in_full(args))
 
@@ -177,7 +179,7 @@ def formula(streams: Streams, given: Given) -> None:
     from ..explanation.notes import formulas, unused
     from ..render.formulas import render_formulas
 
-    data = Data(analysis_of(streams, given, suppose=True))
+    data = Data(analysis_of(streams, given, suppose=True, shapes_alone=True))
     environment = environment_of(streams, given, full=True)
     text = render_formulas(data, format_of(streams, given), environment)
     streams.write(text + "\n", given.output)
@@ -194,7 +196,8 @@ def graph(streams: Streams, given: Given) -> None:
     """Draw the graph: a tree, Mermaid or dot."""
     from ..render.drawing import render_graph
 
-    analysis, environment = analysis_of(streams, given), environment_of(streams, given, full=True)
+    analysis = analysis_of(streams, given, shapes_alone=True)
+    environment = environment_of(streams, given, full=True)
     text = render_graph(analysis, format_of(streams, given), environment)
     streams.write(text + "\n", given.output)
 
@@ -250,12 +253,13 @@ def seed_for(streams: Streams, given: Given) -> None:
     from ..language.targets import pose_targets
     from ..render.formats import render_seed_for
 
+    limits = read_limits(given.limit)
     problem, targets = pose_targets(
-        streams.expression(given.expr),
+        streams.expression(given.expr, limits),
         read_values(given.target, "--target"),
         shapes=read_shapes(given.shape),
         values=read_values(given.value),
-        limits=read_limits(given.limit),
+        limits=limits,
         random_seed=given.random_seed,
         stdin=LazyInput(streams),  # type: ignore[arg-type]
     )
@@ -267,13 +271,14 @@ def seed_for(streams: Streams, given: Given) -> None:
 
 
 @app.command()
-@takes("file", "output", "limit", "debug")
+@takes("file", "output", "allow_files", "limit", "debug")
 def batch(streams: Streams, given: Given) -> None:
     """Answer JSON Lines with JSON Lines, in their order. Exit status 1 if a line failed."""
     from .batch import answer_lines, request_lines
 
-    lines = request_lines(given.file, streams)
-    if not answer_lines(lines, streams, given.output, read_limits(given.limit)):
+    limits = read_limits(given.limit, files=given.allow_files)
+    lines = request_lines(given.file, streams, limits)
+    if not answer_lines(lines, streams, given.output, limits):
         raise typer.Exit(NO)
 
 
@@ -314,7 +319,10 @@ COMMANDS = [c.name or c.callback.__name__ for c in app.registered_commands if c.
 def run(args: list[str] | None = None, streams: Streams | None = None) -> int:
     """Run a command line; returns the exit status, or ends the process where this is its entry."""
     arguments = sys.argv[1:] if args is None else args
+    if args is None:
+        warnings.simplefilter("ignore")  # what libraries say of numbers is no answer of ours
     own = streams or Streams.of_process()
+    own.ascii = "--ascii" in arguments
     for stream in (own.stdout, own.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
@@ -348,6 +356,8 @@ def _run(arguments: list[str], streams: Streams) -> int:
         return INTERRUPTED
     except MemoryError:
         return _fail(GradcliError("limit", NO_MEMORY), streams, arguments)
+    except RecursionError:
+        return _fail(GradcliError("limit", TOO_DEEP), streams, arguments)
 
 
 def _called(arguments: list[str], streams: Streams) -> int:
@@ -379,6 +389,6 @@ def _app(arguments: list[str]) -> typer.Typer:
 
 def _fail(error: GradcliError, streams: Streams, arguments: list[str]) -> int:
     if "--debug" in arguments:
-        streams.stderr.write("".join(traceback.format_exception(error)))
+        streams.warn("".join(traceback.format_exception(error)).removesuffix("\n"))
     streams.warn(message(error).removesuffix("\n"))
     return CANNOT

@@ -9,7 +9,7 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from ..explanation.section_names import SECTIONS
-from ..limits import DEFAULTS
+from ..limits import DEFAULTS, MOST_ORDER, PRECISIONS, WIDTHS
 from .streams import ReaderGone, Streams
 
 
@@ -89,7 +89,7 @@ OPTIONS = {
         "Again for each further order.",
     ),
     "order": _option(
-        int, 1, "--order", metavar="N", min=1, max=9,
+        int, 1, "--order", metavar="N", min=1, max=MOST_ORDER,
         help="The derivative of order N: the gradient of the gradient.",
     ),
     "tangent": _option(
@@ -131,10 +131,11 @@ OPTIONS = {
         str | None, None, "--element", metavar="x[0,1]", help="The element to follow.",
     ),
     "precision": _option(
-        int, 5, "-p", "--precision", metavar="N", min=1, max=17, help="Significant digits.",
+        int, 5, "-p", "--precision", metavar="N", min=PRECISIONS[0], max=PRECISIONS[1],
+        help="Significant digits.",
     ),
     "width": _option(
-        int | None, None, "--width", metavar="N", min=40, max=10_000,
+        int | None, None, "--width", metavar="N", min=WIDTHS[0], max=WIDTHS[1],
         help="Columns; those of the terminal, if left out.",
     ),
     "full": _option(
@@ -164,6 +165,9 @@ OPTIONS = {
     "limit": _option(
         list[str], (), "--limit", metavar="KIND=N",
         help=f"Raise a limit: {', '.join(DEFAULTS)}.",
+    ),
+    "allow_files": _option(
+        bool, False, "--allow-files", help="Let requests name files for values: @file.",
     ),
     "debug": _option(bool, False, "--debug", help="Show a traceback with an error."),
 }  # fmt: skip

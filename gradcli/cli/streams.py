@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import IO
 
 from ..errors import GradcliError
+from ..limits import Limits
 from ..render.environment import Environment
 
 PIPE_WIDTH = 80
@@ -39,11 +40,13 @@ class Streams:
     ):
         self.stdin, self.stdout, self.stderr, self.variables = stdin, stdout, stderr, variables
         self._read = False
+        self.ascii = False  # whether nothing but ASCII is asked for, in whatever format
 
     @classmethod
     def of_process(cls) -> "Streams":
         """Those of this process."""
-        return cls(sys.stdin, sys.stdout or Closed(), sys.stderr or io.StringIO(), os.environ)
+        sys.stdout = sys.stdout or Closed()  # typer writes help there, and nothing to None
+        return cls(sys.stdin, sys.stdout, sys.stderr or io.StringIO(), os.environ)
 
     @property
     def is_terminal(self) -> bool:
@@ -54,7 +57,6 @@ class Streams:
         self,
         color: str,
         width: int | None,
-        ascii_only: bool,
         precision: int,
         full: bool,
         to_file: bool,
@@ -76,7 +78,7 @@ class Streams:
         return Environment(
             width=width or (self._columns() if shown else PIPE_WIDTH),
             color=colored,
-            ascii=ascii_only or self.wants_ascii,
+            ascii=self.ascii or self.wants_ascii,
             precision=precision,
             full=full,
         )
@@ -100,11 +102,12 @@ class Streams:
             getattr(self.stdout, "encoding", None) or "utf-8"
         ).lower().startswith("utf")
 
-    def expression(self, text: str) -> str:
-        """The expression: `-` stands for standard input."""
+    def expression(self, text: str, limits: Limits) -> str:
+        """The expression: `-` stands for standard input, of which no more is read than may be."""
         if text != "-":
             return text
-        return self.stdin_bytes().read().decode("utf-8", errors="replace")
+        data = self.stdin_bytes().read(limits.bytes_of_text)
+        return data.decode("utf-8", errors="replace")
 
     def stdin_bytes(self) -> IO[bytes]:
         """Standard input, for the one thing that may be read from it."""
@@ -121,7 +124,7 @@ class Streams:
 
     def write(self, text: str, file: str | None = None) -> None:
         """Text to the output, or to a file."""
-        file = None if file == "-" else file
+        file, text = None if file == "-" else file, self._shown(text, self.ascii)
         with self.writing(file):
             if file is None:
                 self.stdout.write(text)
@@ -129,6 +132,13 @@ class Streams:
             else:
                 with open(file, "w", encoding="utf-8") as target:
                     target.write(text)
+
+    def _shown(self, text: str, ascii_only: bool) -> str:
+        if not ascii_only or text.isascii():
+            return text
+        from ..render.ascii import in_ascii
+
+        return in_ascii(text)
 
     @contextmanager
     def writing(self, file: str | None) -> Iterator[None]:
@@ -150,15 +160,12 @@ class Streams:
 
     def silence(self) -> None:
         """Whatever is still buffered for the output must not complain at exit."""
-        if self.stdout is sys.stdout:
+        if self.stdout is sys.stdout and not isinstance(self.stdout, Closed):
             _lose(sys.stdout)
 
     def warn(self, text: str) -> None:
         """Lines to standard error."""
-        if self.wants_ascii:
-            from ..render.ascii import in_ascii
-
-            text = in_ascii(text)
+        text = self._shown(text, self.ascii or self.wants_ascii)
         try:
             self.stderr.write(text + "\n")
             self.stderr.flush()

@@ -1,5 +1,6 @@
 """What click finds wrong with a command line, in our words."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -7,6 +8,7 @@ from ..errors import GradcliError, did_you_mean
 
 MINUS = '; an expression that begins with - comes after --: gradcli -- "-x * y"'
 
+FIRST_INPUT = "an expression of one input alone is explained by gradcli explain {}"
 QUOTED = 'an expression with spaces stands in quotes, as "x * y", and a value after -v'
 
 
@@ -67,12 +69,30 @@ def expression_last(error: Any, arguments: Sequence[str]) -> list[str] | None:
     return [*(a for a in arguments if a is not found[0]), "--", found[0]] if found else None
 
 
+def check_not_a_command(arguments: Sequence[str], commands: Sequence[str]) -> None:
+    """Refuse a word alone, for it says nothing as an expression; a letter is an input, and so is
+    what has a shape or a value.
+    """
+    word, *others = arguments
+    named = any(re.search(rf"\b{re.escape(word)}\b", other) for other in others)
+    alone = not others or others[0].startswith("-")
+    if alone and len(word) > 1 and word.isascii() and word.isidentifier() and not named:
+        raise no_command(word, commands)
+
+
+def no_command(word: str, commands: Sequence[str], hint: str = "") -> GradcliError:
+    """The error for a word that is no command, and what may be meant."""
+    from ..operators import lookup
+
+    near = did_you_mean(word, commands) or (lookup(word) and f"gradcli ops {word} shows {word}()")
+    hint = near or f"gradcli --help lists them; {hint or FIRST_INPUT.format(word)}"
+    return GradcliError("option", f"there is no command {word}", hint=hint)
+
+
 def _extra(first: str, error: Any, said: str, commands: Sequence[str], hint: str) -> GradcliError:
     """For more words than a command takes: a wrong command, or an expression without quotes."""
     if first.isidentifier() and first not in commands:
-        near = did_you_mean(first, commands)
-        said = f"there is no command {first}"
-        return GradcliError("option", said, hint=near or f"gradcli --help lists them; {QUOTED}")
+        return no_command(first, commands, QUOTED)
     if any(p.metavar == "EXPR" for p in error.ctx.command.params):
         hint = f"{QUOTED}; {hint}"
     return GradcliError("option", said, hint=hint)

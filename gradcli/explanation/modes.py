@@ -5,7 +5,7 @@ shapes alone.
 from typing import NamedTuple
 
 from ..autodiff.forward import jvp
-from ..graphs import Node
+from ..graphs import OPS, Node
 from ..language.problem import Input, Tangent
 from ..notation.tree import Tree
 from .analysis import Analysis
@@ -42,8 +42,7 @@ def modes(a: Analysis, x: Input, name: str) -> Modes | None:
     if grad is None:
         return None
     tangent = tangent_symbol(name, x)
-    moved = jvp(p.out, {x.node: tangent})
-    assert moved is not None
+    moved = jvp(p.out, {x.node: tangent}) or OPS["zeros"](size=p.out.shape)
     found = cost(Analysis(p._replace(wrt=[x]), a.dtype))
     saved = sum(size_of(node, a.dtype) for node in found.kept if node.op.family != "leaf")
     forward = Mode(moved, x.node.numel, found.jvp, 0)
@@ -53,4 +52,5 @@ def modes(a: Analysis, x: Input, name: str) -> Modes | None:
 def forward_formula(a: Analysis, x: Input, m: Modes) -> Tree | None:
     """A pass forward as a formula, that of `gradcli jvp`; None where it is too long to be read."""
     moving = a.problem._replace(tangents=(Tangent(x, m.tangent, None, None),))
-    return Jvp(Analysis(moving, a.dtype)).formula
+    j = Jvp(Analysis(moving, a.dtype))
+    return j.w.formula(m.forward.node) if j.node is None else j.formula

@@ -44,29 +44,42 @@ def scalar_tensor(s):
     return as_node(float(s))
 
 
-@shorthand(of_numbers=True)
+@shorthand(of_numbers=True, makes=lambda start, end, steps, base=10.0: steps)
 def logspace(start, end, steps, base=10.0):
     """Powers of base, their exponents evenly spaced."""
     return numbers(np.power(float(base), np.linspace(start, end, steps)))
 
 
-@shorthand("torch.range", alone=True, of_numbers=True)
+def _ends(start=0, end=None, step=1):
+    return (0, start, step) if end is None else (start, end, step)
+
+
+def _steps(*args, **named):
+    first, last, step = _ends(*args, **named)
+    return (last - first) / step + 1
+
+
+@shorthand("torch.range", alone=True, of_numbers=True, makes=_steps)
 def range_with_its_end(start=0, end=None, step=1):
     """start, start + step, ... up to end, which is one of them."""
-    first, last = (0, start) if end is None else (start, end)
+    first, last, step = _ends(start, end, step)
     if not step or (last - first) / step < 0:
         said = f"range() does not come from {first} to {last} by steps of {step}"
         raise GradcliError("arguments", said)
     return numbers(first + float(step) * np.arange(int((last - first) / step) + 1))
 
 
-@shorthand(of_numbers=True)
+def _of_a_matrix(row, col, offset=0):
+    return row * col
+
+
+@shorthand(of_numbers=True, makes=_of_a_matrix)
 def tril_indices(row, col, offset=0):
     """Rows and columns of the elements on and below a diagonal."""
     return numbers(np.array(np.tril_indices(row, offset, col)))
 
 
-@shorthand(of_numbers=True)
+@shorthand(of_numbers=True, makes=_of_a_matrix)
 def triu_indices(row, col, offset=0):
     """Rows and columns of the elements on and above a diagonal."""
     return numbers(np.array(np.triu_indices(row, offset, col)))
@@ -84,7 +97,7 @@ def _window(name, sentence, values):
         return numbers(values(window_length + bool(periodic), *shape, **named)[:window_length])
 
     meaning.__name__, meaning.__doc__ = name, sentence
-    return shorthand(of_numbers=True)(meaning)
+    return shorthand(of_numbers=True, makes=lambda window_length, *_, **__: window_length)(meaning)
 
 
 def _cosines(count, *weights):

@@ -9,7 +9,7 @@ repairs shapes.
 import inspect
 from collections.abc import Callable
 
-from ..errors import GradcliError
+from ..errors import MISUSES, GradcliError
 from ..graphs import OPS, Node, Operator, shapes
 from ..graphs.arguments import FIRST_INPUT, in_older_order, parameters_of
 from ..graphs.operator import check_kinds
@@ -271,6 +271,8 @@ class Shorthand:
     number; only where `floats` may they be other than whole numbers. `of_numbers`: no parameter is
     a tensor; otherwise a number that comes first is taken for one. `older`, `takes` and
     `one_kind`: as of an Operator.
+    `makes`: from the arguments, how many elements the arrays have that it makes itself, where that
+    may be more than its arguments have.
     """
 
     def __init__(
@@ -285,7 +287,9 @@ class Shorthand:
         older: tuple[str, ...],
         takes: str,
         one_kind: bool,
+        makes: Callable[..., float] | None,
     ):
+        self.makes = makes
         self.function, self.numbers, self.floats = function, numbers, floats
         self.unless = unless
         self.of_numbers, self.older = of_numbers, older
@@ -318,6 +322,17 @@ class Shorthand:
     def check_kinds(self, operands):
         """Refuse masks and integers where PyTorch does not compute with them."""
         check_kinds(self.name, self.takes, self.one_kind, operands)
+
+    def elements(self, args, named) -> int:
+        """How many elements the arrays have that a call makes; 0 where it does not take these
+        arguments, which it says itself.
+        """
+        if self.makes is None:
+            return 0
+        try:
+            return int(self.makes(*args, **{self._meant(k): v for k, v in named.items()}))
+        except MISUSES:
+            return 0
 
     def usage(self) -> str:
         """How it is called, as a hint."""
@@ -357,8 +372,9 @@ def shorthand(
     older: tuple[str, ...] = (),
     takes: str = "any",
     one_kind: bool = False,
+    makes: Callable[..., float] | None = None,
 ):
     """Another way to call what the table has, under its own name and these; `alone`, these only."""
     return lambda function: Shorthand(
-        function, names, alone, numbers, unless, floats, of_numbers, older, takes, one_kind
+        function, names, alone, numbers, unless, floats, of_numbers, older, takes, one_kind, makes
     )

@@ -160,7 +160,22 @@ def cartesian_prod(*tensors):
 MOST_ROWS = 100_000  # of combinations
 
 
-@shorthand()
+def _choices(count, r, with_replacement):
+    """How many rows there are, or a number above MOST_ROWS where there are more."""
+    count += r - 1 if with_replacement else 0
+    rows, least = 1, min(r, count - r)
+    for k in range(least):
+        if rows > MOST_ROWS:
+            break
+        rows = rows * (count - k) // (k + 1)
+    return rows if least >= 0 else 0
+
+
+def _chosen(input, r=2, with_replacement=False):
+    return r * _choices(input.numel, r, with_replacement)
+
+
+@shorthand(makes=_chosen)
 def combinations(input, r=2, with_replacement=False):
     """Every choice of r elements of a vector, in their order, as rows."""
     if input.ndim != 1 or r < 0:
@@ -168,9 +183,9 @@ def combinations(input, r=2, with_replacement=False):
     if r == 0:
         return zeros(size=(0,))
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
-    rows = list(itertools.islice(choose(range(input.numel), r), MOST_ROWS + 1))
-    if len(rows) > MOST_ROWS:
+    count = _choices(input.numel, r, with_replacement)
+    if count > MOST_ROWS:
         raise GradcliError("limit", f"there are more than {MOST_ROWS:,} combinations")
-    if not rows:
+    if not count:
         return reshape(input[0:0], shape=(0, r))
-    return OPS["take"](input, numbers(np.array(rows)))
+    return OPS["take"](input, numbers(np.array([*choose(range(input.numel), r)])))

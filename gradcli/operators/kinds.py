@@ -107,26 +107,41 @@ def searchsorted(sorted_sequence, input, *, right=False, side=None, out_int32=Fa
 # ---- how many ------------------------------------------------------------------------------------
 
 
-@shorthand(numbers=("input",))
+def _integers(given):
+    return given.value if isinstance(given, Array) else np.atleast_1d(given)
+
+
+def _bins(input, weights=None, minlength=0):
+    return max(_integers(input).max(initial=-1) + 1, minlength)
+
+
+@shorthand(numbers=("input",), makes=_bins)
 def bincount(input, weights=None, minlength=0):
     """How many times each whole number from 0 on occurs; no gradient."""
     if weights is not None:
         said = "bincount() with weights has no derivative in PyTorch: it is not implemented"
         raise GradcliError("unsupported", said, hint="zeros(n).index_add(0, input, weights) has")
-    found = input.value if isinstance(input, Array) else np.atleast_1d(input)
+    found = _integers(input)
     require(found.ndim == 1 and found.dtype.kind == "i", "bincount() counts a row of whole numbers")
     require(not found.size or found.min() >= 0, "bincount() counts whole numbers from 0 on")
     return numbers(np.bincount(found, minlength=minlength))
 
 
-@shorthand(numbers=("input",), floats=True, takes="floats")
+@shorthand(
+    numbers=("input",),
+    floats=True,
+    takes="floats",
+    makes=lambda input, bins=100, min=0, max=0: bins,
+)
 def histc(input, bins=100, min=0, max=0):
     """How many elements are in each of `bins` equal parts of what lies between; no gradient."""
     require(is_whole(bins) and bins > 0, "bins of histc() is a whole number above 0")
     found = np.asarray(input.value if isinstance(input, Array) else input, float).ravel()
     low, high = _ends(found, min, max)
     inside = found[(found >= low) & (found <= high)]
-    place = ((inside - low) * bins / (high - low)).astype(int)
+    width = float(high) - float(low)
+    require(np.isfinite(width * bins), "the ends of histc() are too far apart to be divided")
+    place = ((inside - low) * bins / width).astype(int)
     return numbers(np.bincount(np.minimum(place, bins - 1), minlength=bins).astype(float))
 
 

@@ -1,5 +1,7 @@
 """What a graph begins with: inputs, numbers and arrays, and tensors made from a shape."""
 
+from collections.abc import Callable
+
 from ..errors import GradcliError
 from ..graphs import OPS, Node, as_node
 from ..graphs.arguments import REQUIRED
@@ -16,14 +18,16 @@ class Array:
 
     __slots__ = ("_text", "node", "value")
 
-    def __init__(self, value, text: str | None = None, node: Node | None = None):
+    def __init__(
+        self, value, text: str | Callable[[], str] | None = None, node: Node | None = None
+    ):
         self.value, self._text, self.node = value, text, node
 
     @property
     def text(self) -> str:
         """What it is shown as."""
-        if self._text is None:
-            self._text = str(self.value.tolist())
+        if not isinstance(self._text, str):
+            self._text = self._text() if self._text else str(self.value.tolist())
         return self._text
 
     @property
@@ -80,7 +84,7 @@ def tensor(g, y, *, data):
 
 def numbers(array) -> Node:
     """An array as a tensor that formulas write out number by number."""
-    return tensor(data=Array(array, f"tensor({array.tolist()})"))
+    return tensor(data=Array(array, lambda: f"tensor({array.tolist()})"))
 
 
 def _filled(name, fill):

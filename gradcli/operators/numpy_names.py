@@ -13,7 +13,7 @@ from .ordering import permute, turned
 from .reductions import amax, amin, prod
 from .rounding import round_
 from .running import cumsum
-from .selecting import index_select, repeat_interleave, take
+from .selecting import copies, index_select, repeat_interleave, take
 from .shaping import flatten, reshape, unflatten, unsqueeze
 from .splitting import chunk, split
 from .statistics import std, var
@@ -111,7 +111,7 @@ def rounded(a, decimals=0):
     return round_(a, decimals=decimals)
 
 
-@shorthand("np.repeat", alone=True, numbers=("repeats",))
+@shorthand("np.repeat", alone=True, numbers=("repeats",), makes=copies)
 def each_repeated(a, repeats, dim=None):
     """Each element, or each slice along an axis, so many times: not the repeat of PyTorch."""
     return repeat_interleave(as_node(a), repeats, dim)

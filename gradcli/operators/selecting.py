@@ -195,7 +195,13 @@ def narrow(input, dim, start, length):
     return input[(*(slice(None),) * place, slice(first, first + length))]
 
 
-@shorthand(numbers=("repeats",))
+def copies(input, repeats, dim=None, *, output_size=None):
+    """How many places several counts make; one count makes none here."""
+    counts = repeats.value if isinstance(repeats, Array) else np.asarray(repeats)
+    return counts.sum() if counts.size > 1 else 0
+
+
+@shorthand(numbers=("repeats",), makes=copies)
 def repeat_interleave(input, repeats, dim=None, *, output_size=None):
     """Each element, or each slice along dim, so many times."""
     if dim is None:

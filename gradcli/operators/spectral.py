@@ -79,7 +79,8 @@ def eigh(A, UPLO="L"):
 
 def _exponential(x):
     x = np.asarray(x, float)
-    return scipy_linalg.expm(x) if np.isfinite(x).all() else np.full_like(x, np.nan)
+    # a copy, for before SciPy 1.12 it takes no array that is not to be written
+    return scipy_linalg.expm(np.array(x)) if np.isfinite(x).all() else np.full_like(x, np.nan)
 
 
 @operator(

@@ -1,6 +1,7 @@
 """Text for terminals that show nothing but ASCII."""
 
 import re
+import unicodedata
 
 SIGNS = str.maketrans(
     {
@@ -13,6 +14,9 @@ SIGNS = str.maketrans(
         "✓": "ok",
         "✗": "!!",
         "–": "-",
+        "—": "-",
+        "⟨": "<",
+        "⟩": ">",
         "│": "|",
         "─": "-",
         "┼": "+",
@@ -33,6 +37,15 @@ DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 
 
 def in_ascii(text: str) -> str:
-    """`text` with words or like signs for what ASCII lacks; 10¹² is 10^12."""
+    """`text` with words or like signs for what ASCII lacks: 10¹² is 10^12, and α is alpha."""
     text = re.sub("[⁰¹²³⁴-⁹]+", lambda power: "^" + power[0].translate(DIGITS), text)
-    return text.translate(SIGNS).encode("ascii", "backslashreplace").decode()
+    return re.sub(r"[^\x00-\x7f]", lambda sign: _like(sign[0]), text.translate(SIGNS))
+
+
+def _like(sign: str) -> str:
+    """The name of a Greek letter, a letter without its accents, and ? for anything else."""
+    greek = re.fullmatch(r"GREEK (SMALL|CAPITAL) LETTER (\w+)", unicodedata.name(sign, ""))
+    if greek:
+        return greek[2].lower() if greek[1] == "SMALL" else greek[2].capitalize()
+    plain = unicodedata.normalize("NFKD", sign)
+    return "".join(c for c in plain if c.isascii() and (c.isalnum() or c == " ")) or "?"

@@ -13,6 +13,7 @@ def render_program(text: str, environment: Environment) -> str:
     console = Console(
         color_system="standard",
         force_terminal=True,
+        force_jupyter=False,
         width=environment.width,
         legacy_windows=False,
         _environ={},

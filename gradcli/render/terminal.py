@@ -77,6 +77,7 @@ def _console(environment: Environment, width: int) -> Console:
         width=width,
         color_system="standard" if environment.color else None,
         force_terminal=environment.color,
+        force_jupyter=False,  # which would show what is only to be captured
         no_color=not environment.color,
         highlight=False,
         markup=False,

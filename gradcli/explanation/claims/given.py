@@ -5,14 +5,17 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ...errors import GradcliError, Span, did_you_mean
+from ...errors import GradcliError, Span, did_you_mean, short_repr
 from ...graphs import Node, as_node
 from ...language.building.build import Builder
+from ...language.building.calls import FUNCTIONS
 from ...language.built import no_tensor
 from ...language.given.values import Reader
+from ...language.names import free_names
 from ...language.problem import Problem
 from ...language.program import Program, Statement, read_program
 from ...language.source import Source
+from ...language.vocabulary import function
 from ..phrases import listed
 from .spellings import as_names, means_seed, meant
 
@@ -80,7 +83,10 @@ def read_claims(given: Given, problem: Problem) -> list[Claim]:
 def _claims(text: str, problem: Problem, name: str | None = None) -> list[Claim]:
     """What a text claims in its last statement, and before it."""
     last = _claim(text, problem, name)
-    return [_read(c, problem) for c in (*_before(last.program, problem), last)]
+    found = [_read(c, problem) for c in (*_before(last.program, problem), last)]
+    for claim in found:
+        _check_names(claim.program, problem)
+    return found
 
 
 def _read(claim: Claim, problem: Problem) -> Claim:
@@ -140,7 +146,7 @@ def _used_after(k: int, program: Program) -> set[str]:
 
 def _claim(text: str, problem: Problem, name: str | None = None) -> Claim:
     if not isinstance(text, str):
-        raise GradcliError("syntax", f"a claim is a text, not {text!r}", hint=FORM)
+        raise GradcliError("syntax", f"a claim is a text, not {short_repr(text)}", hint=FORM)
     program = _parsed(text, problem)
     source, last = program.source, program.statements[-1]
     start = program.start
@@ -166,7 +172,7 @@ def _parsed(text: str, problem: Problem) -> Program:
     try:
         program = read_program(named, problem.limits, ORIGIN)
     except GradcliError as error:
-        if error.span is not None and error.span.text == named:
+        if error.span is not None and error.span.text == named and len(named) == len(typed):
             error.span = error.span._replace(text=typed)
             is_step = re.search(r"[;\n]", named[error.span.end :])
             is_claimed = not is_step and LEFT.match(named, error.span.start)
@@ -234,27 +240,42 @@ def _cure(error: GradcliError, problem: Problem, scope: Mapping[str, Any]) -> st
     return error.hint or f"a claim can use {known}, and {seed}, the seed"
 
 
+def _builder(program: Program, problem: Problem, values: dict[Node, Any]) -> Builder:
+    """What builds a formula of a claim, with the names that it may use."""
+    scope: dict[str, Any] = {"out": problem.out, problem.out_name: problem.out}
+    scope |= problem.constants | targets(problem) | {problem.seed.name: problem.seed.node}
+    scope |= dict.fromkeys(_seeds(program, problem), problem.seed.node)
+    limits = problem.limits
+    return Builder(program, scope, values=values, limits=limits, draws=Reader(limits, 0, None))
+
+
+def _check_names(program: Program, problem: Problem) -> None:
+    """Refuse operators, names and functions that there are not, also after a part whose shapes do
+    not fit.
+    """
+    builder = _builder(program, problem, {})
+    unknown = {*free_names(program, tuple(builder.scope))} - builder.scope.keys()
+    for e in (e for s in program.statements for e in ast.walk(s.value)):
+        if isinstance(e, ast.BinOp):
+            builder.check_operator(e)
+        if isinstance(e, ast.Name) and e.id in unknown:
+            try:
+                builder.visit(e)
+            except GradcliError as error:
+                error.hint = _cure(error, problem, builder.scope)
+                raise
+        if isinstance(e, ast.Call) and isinstance(e.func, ast.Name) and e.func.id not in FUNCTIONS:
+            function(e.func.id, builder.source.span(e.func))
+
+
 def built(program: Program, problem: Problem, values: dict[Node, Any] | None = None) -> Node:
     """The formula of a claim as graph, with the shapes of this problem; what it picks is said by
     these `values`, or by those of the problem.
 
     Raises GradcliError, with the place in the claim.
     """
-    scope: dict[str, Any] = {"out": problem.out, problem.out_name: problem.out}
-    scope |= problem.constants | targets(problem) | {problem.seed.name: problem.seed.node}
-    builder = Builder(
-        program,
-        scope | dict.fromkeys(_seeds(program, problem), problem.seed.node),
-        values=problem.values if values is None else values,
-        limits=problem.limits,
-        draws=Reader(problem.limits, 0, None),
-    )
-    try:
-        found = builder.run()
-    except GradcliError as error:
-        if error.code == "unknown-name":
-            error.hint = _cure(error, problem, scope)
-        raise
+    builder = _builder(program, problem, problem.values if values is None else values)
+    found = builder.run()
     if not isinstance(found, Node | int | float):
         span = program.place
         hint = no_tensor(found, program).hint

@@ -16,6 +16,12 @@ NABLA = re.compile(r"∇(?=_?[^\W\d])")
 FRACTION = r"{d}(?:\w*|\(\w+\))[ ]?/[ ]?{d}[^\W\d]\w*"
 CLAIMED = rf"(?:^|(?<=[;\n]))[ ]*{FRACTION.format(d='d')}(?=\s*[:+]?=[^=])"
 FRACTIONS = re.compile(f"{FRACTION.format(d='∂')}|{CLAIMED}")
+# `x^T`, `xᵀ` and `x'`; a text between quotes has none.
+TRANSPOSED = re.compile(
+    r"""(?P<text>(?<![\w)\]'])(?:"[^"\n]*"|'[^'\n]*'))"""
+    r"""|[ ]?\^[ ]?(?:T\b|⊤|\\(?:top|intercal)\b|\{(?:T|⊤|\\top|\\intercal)\})"""
+    r"""|[ᵀ⊤]|(?<=[\w)\]'])'"""
+)
 # `W:`, `W :=` and `W +=`, where a statement begins.
 HEAD = re.compile(r"(^|[;\n])([ ]*)(\w+)([ ]*)(:=?|\+=)(?=[^=])")
 
@@ -23,8 +29,9 @@ HEAD = re.compile(r"(^|[;\n])([ ]*)(\w+)([ ]*)(:=?|\+=)(?=[^=])")
 def as_names(text: str) -> str:
     """A claim in which every gradient has a name that is one for Python, as long as it was:
     `dL_dW = x.T @ g` for `dL/dW = x.T @ g`. `W: ...` is `W= ...`, and so is `W += ...`, the first
-    time; a comma between claims is a semicolon.
+    time; a comma between claims is a semicolon. A transpose is `x.T`, however it is written.
     """
+    text = TRANSPOSED.sub(lambda found: found["text"] or ".T", text)
     for above in {found[0].partition("/")[0].strip() for found in FRACTIONS.finditer(text)}:
         fraction = rf"(?<![\w∂.]){re.escape(above)}[ ]?/[ ]?[d∂][^\W\d]\w*"
         text = re.sub(fraction, lambda f: re.sub(r"\W", "_", f[0].replace("∂", "d")), text)

@@ -14,6 +14,7 @@ from typing import Any
 from ...errors import MISUSES, GradcliError, Span, did_you_mean, misused
 from ...graphs import OPS, Node, Operator, Outputs, Ratio, Size, as_node, with_graph
 from ...graphs.shapes import MOST_DIMENSIONS, numel
+from ...lazy import np
 from ...limits import Limits
 from ...operators import lookup
 from ...operators.families import is_whole
@@ -100,10 +101,11 @@ class Builder:
 
     def run(self) -> Any:
         """The value of the last statement; `scope` then holds all names."""
-        for statement in self.program.statements:
-            value = self.visit(statement.value)
-            parts = taken_apart(self, statement, value) if statement.apart else [value]
-            self.scope.update(zip(statement.names, parts))
+        with np.errstate(all="ignore"):
+            for statement in self.program.statements:
+                value = self.visit(statement.value)
+                parts = taken_apart(self, statement, value) if statement.apart else [value]
+                self.scope.update(zip(statement.names, parts))
         return self.scope[self.program.statements[-1].names[-1]]
 
     # ---- syntax ----------------------------------------------------------------------------------
@@ -204,10 +206,7 @@ class Builder:
         return value
 
     def _binary(self, e: ast.BinOp, left: Any, right: Any) -> Any:
-        if type(e.op) not in BINARY:
-            power = "a power is written x ** 2, and a transpose A.T"
-            hint = power if isinstance(e.op, ast.BitXor) else "gradcli ops lists the operations"
-            raise GradcliError("syntax", "this operator is not part of the language", hint=hint)
+        self.check_operator(e)
         name, compute = BINARY[type(e.op)]
         if go_together(left, right):
             check_bits(name, left, right)
@@ -219,6 +218,14 @@ class Builder:
             raise unfit(left, right)
         value = self._fold(compute, left, right)
         return self._folded(value, name, left, right)
+
+    def check_operator(self, e: ast.BinOp) -> None:
+        """Refuse an operator that the language has not."""
+        if type(e.op) not in BINARY:
+            power = "a power is written x ** 2, and a transpose A.T"
+            hint = power if isinstance(e.op, ast.BitXor) else "gradcli ops lists the operations"
+            said, span = "this operator is not part of the language", self.source.span(e)
+            raise GradcliError("syntax", said, hint=hint, span=span)
 
     def product(self, left: Any, right: Any) -> Any:
         """The product of two sizes, and how it is computed from these."""

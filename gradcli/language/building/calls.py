@@ -238,6 +238,8 @@ def _applied(b: "Builder", called: Any, args: list, named: dict[str, Any], e: as
         args = [as_node(args[0]), *args[1:]]
     if called.numbers and isinstance(e, ast.Call):
         args, named = _with_numbers(b, called, args, named, e)
+    made = called.elements(args, named)
+    b.limits.check("elements", made, f"what {called.name}() makes", b.source.span(e))
     value = b.tried(called, args, named)
     fresh = isinstance(value, Outputs) or (
         isinstance(value, Node) and not any(value is a for a in args)

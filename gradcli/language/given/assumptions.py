@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from ...errors import GradcliError, did_you_mean
+from ...errors import GradcliError, did_you_mean, short_repr
 from ...graphs.shapes import Conflict, Shape, text
 from ...lazy import np
 
@@ -22,7 +22,9 @@ def read_assumptions(given: Any) -> Assumed:
     if isinstance(given, str):
         return _settled(_items(given))
     if not isinstance(given, Mapping):
-        raise GradcliError("assume", f"assumptions are a dict by name, not {given!r}", hint=EXAMPLE)
+        raise GradcliError(
+            "assume", f"assumptions are a dict by name, not {short_repr(given)}", hint=EXAMPLE
+        )
     return _settled((name, word) for name, words in given.items() for word in _words(words))
 
 
@@ -40,7 +42,7 @@ def _items(said: str) -> list[tuple[str, str]]:
 def _words(words: Any) -> list[str]:
     listed = words.split(",") if isinstance(words, str) else words
     if not isinstance(listed, Collection) or not all(isinstance(w, str) for w in listed):
-        raise GradcliError("assume", f"{words!r} is not a list of words", hint=EXAMPLE)
+        raise GradcliError("assume", f"{short_repr(words)} is not a list of words", hint=EXAMPLE)
     return [word.strip() for word in listed]
 
 

@@ -20,7 +20,12 @@ NPZ = re.compile(r"(?P<path>.+\.npz)(?::(?P<name>.*))?", re.DOTALL)
 
 
 def read_file(path: str, limits: Limits, stdin: IO[bytes] | None) -> "np.ndarray":
-    """The array in the file at `path`, or in `stdin` where that is `-`."""
+    """The array in the file at `path`, or in `stdin` where that is `-`. An error names the place
+    and shows nothing of what stands there.
+    """
+    if not limits.files:
+        said = "no files are opened here, and a value that begins with @ names one"
+        raise GradcliError("file", said, hint="--allow-files lets requests name files")
     if path == "-":
         if stdin is None:
             raise GradcliError("file", "there is no standard input here", hint="write @file")
@@ -32,10 +37,17 @@ def read_file(path: str, limits: Limits, stdin: IO[bytes] | None) -> "np.ndarray
     path = os.path.expanduser(path)
     npz = NPZ.fullmatch(path)
     try:
-        with open(npz["path"] if npz else path, "rb") as file:
+        with open(npz["path"] if npz else path, "rb", opener=_opened) as file:
             return _read_npz(file, npz, limits) if npz else _read_stream(file, path, limits)
     except OSError as error:
         raise unreadable(npz["path"] if npz else path, error) from None
+
+
+def _opened(path: str, flags: int) -> int:
+    """The descriptor of a file; a pipe that nobody writes into is empty and not waited for."""
+    descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+    os.set_blocking(descriptor, True)
+    return descriptor
 
 
 def _read_npz(file: IO[bytes], asked: re.Match, limits: Limits) -> "np.ndarray":
@@ -56,8 +68,8 @@ def _read_npz(file: IO[bytes], asked: re.Match, limits: Limits) -> "np.ndarray":
                 raise GradcliError("file", f"{path} has no array {name}", hint=hint)
             with archive.open((name or names[0]) + ".npy") as member:
                 return _read_npy(member, path, limits)
-    except (*damage, KeyError) as error:
-        raise GradcliError("file", f"{path} is no .npz archive, or is damaged: {error}") from None
+    except (*damage, KeyError):
+        raise GradcliError("file", f"{path} is no .npz archive, or is damaged") from None
 
 
 def _read_npy(file: IO[bytes], path: str, limits: Limits) -> "np.ndarray":
@@ -73,8 +85,8 @@ def _read_npy(file: IO[bytes], path: str, limits: Limits) -> "np.ndarray":
             raise GradcliError("file", message, hint="save an array of numbers")
         file.seek(0)
         array = npy.read_array(file, allow_pickle=False)
-    except (ValueError, KeyError) as error:
-        raise GradcliError("file", f"{path} is no .npy file, or is damaged: {error}") from None
+    except (ValueError, KeyError):
+        raise GradcliError("file", f"{path} is no .npy file, or is damaged") from None
     if array.dtype.kind not in "biuf":
         raise GradcliError("value", f"{path} holds {array.dtype}, and real numbers are needed")
     return plain(array)
@@ -97,9 +109,21 @@ def _read_stream(file: IO[bytes], path: str, limits: Limits) -> "np.ndarray":
         raise GradcliError(
             "file", message, hint="save it as .npy, .npz, .json, .csv or .txt"
         ) from None
-    if PRINT.match(text) or OLD_PRINT.search(text, max(0, len(text) - 200)):
-        return read_text(text, limits, path)
-    return _read_rows(text, limits, path)
+    is_print = PRINT.match(text) or OLD_PRINT.search(text, max(0, len(text) - 200))
+    try:
+        return read_text(text, limits, path) if is_print else _read_rows(text, limits, path)
+    except GradcliError as error:
+        raise _without_text(error, path) from None
+
+
+def _without_text(error: GradcliError, path: str) -> GradcliError:
+    """The error with its place in a file as numbers, and with nothing of the text there."""
+    if error.span is None:
+        return error
+    *before, last = error.span.text[: error.span.start].split("\n")
+    place = f"{path}, line {len(before) + 1}, character {len(last) + 1}"
+    message = re.sub("`.*`", "this", error.message, flags=re.DOTALL)
+    return GradcliError(error.code, f"{place}: {message}", hint=error.hint)
 
 
 def _read_rows(text: str, limits: Limits, path: str) -> "np.ndarray":
@@ -111,21 +135,23 @@ def _read_rows(text: str, limits: Limits, path: str) -> "np.ndarray":
     words: list[str] = []
     width = first = start = 0
     for number, line in enumerate(text.splitlines(keepends=True), 1):
-        span = Span(text, start, start + len(line.rstrip()), path)
-        start += len(line)
+        begin, start = start, start + len(line)
         content = line.partition("#")[0].strip()
         if not content:
             continue
         cells = [cell.strip(' \t"') for cell in content.split(separator)]
         may_be_header = not first and bool(text[start:].strip())
-        _check_cells(cells, number, may_be_header, span)
+        bad = next((cell for cell in cells if not CELL.fullmatch(cell)), None)
+        if bad is not None:
+            at = begin + (line.find(bad) if bad else 0)
+            raise _no_number(bad, may_be_header, Span(text, at, at + len(bad), path))
         if not first:
             width, first = len(cells), number
         elif len(cells) != width:
-            message = f"line {number} {holds((len(cells),))}, and line {first} {holds((width,))}"
-            raise GradcliError(
-                "value", message, hint="all lines need the same number of elements", span=span
-            )
+            said = f"{path}: line {number} {holds((len(cells),))}, "
+            said += f"and line {first} {holds((width,))}"
+            hint = "all lines need the same number of elements"
+            raise GradcliError("value", said, hint=hint)
         words += cells
     if not words:
         raise GradcliError("value", f"there are no numbers in {path}", hint=LIST_HINT)
@@ -133,23 +159,18 @@ def _read_rows(text: str, limits: Limits, path: str) -> "np.ndarray":
     return numbers(words).reshape(-1, width).squeeze()
 
 
-def _check_cells(cells: list[str], number: int, may_be_header: bool, span: Span) -> None:
-    """Refuse what is no number, in line `number`."""
-    bad = next((cell for cell in cells if not CELL.fullmatch(cell)), None)
-    if bad is None:
-        return
-    hint: str | None
-    if bad in ("...", "…"):
+def _no_number(cell: str, may_be_header: bool, span: Span) -> GradcliError:
+    """The error for what is no number."""
+    if cell in ("...", "…"):
         message, hint = "the print is abridged: ... stands for numbers", ABRIDGED_HINT
-    elif not bad:
+    elif not cell:
         message, hint = "a number is missing", "between two commas there has to be a number"
     else:
-        message = f"{short(bad)} is not a number"
-        hint = _cure(bad, may_be_header)
-    raise GradcliError("value", f"line {number}: {message}", hint=hint, span=span)
+        message, hint = f"{short(cell)} is not a number", _cure(cell, may_be_header)
+    return GradcliError("value", message, hint=hint, span=span)
 
 
-def _cure(cell: str, may_be_header: bool) -> str | None:
+def _cure(cell: str, may_be_header: bool) -> str:
     """What helps where a file has something else than a number."""
     if cell[0] in "{[":
         return "of a .json file gradcli reads a list of numbers, nested for rows: [[1, 2], [3, 4]]"

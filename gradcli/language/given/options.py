@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from keyword import iskeyword
+from typing import Any
 
 from ...errors import GradcliError, Span
 from ...graphs.shapes import MOST_DIMENSIONS, Shape
@@ -51,6 +52,12 @@ def read_shapes(texts: Sequence[str]) -> dict[str, Shape]:
 def read_shape(name: str, text: str) -> Shape:
     """A shape as it is written after a name: `2x3`, `(2, 3)`. GradcliError "shape-option"."""
     return _shape(name, Span(text, 0, len(text), "--shape"))
+
+
+def is_shape(given: Any) -> bool:
+    """Whether it is a list of sizes, as `_size` takes them."""
+    listed = isinstance(given, tuple | list) and len(given) <= MOST_DIMENSIONS
+    return listed and all(type(n) is int and 0 <= n <= LARGEST_SIZE for n in given)
 
 
 def read_values(texts: Sequence[str], option: str = "--value") -> dict[str, str]:

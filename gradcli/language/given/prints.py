@@ -210,10 +210,10 @@ class _Scanner:
         if call.item is None:
             self._fail("there is no value in these brackets", call.start, end)
         if call.opener.endswith("Tensor") and not call.item and not call.keywords:
-            self._fail(f"{call.opener} of a size has no definite values", call.start, end)
+            self._fail(f"{short(call.opener)} of a size has no definite values", call.start, end)
         dtype = call.keywords.get("dtype", call.opener)
         if is_complex(dtype):
-            self._fail(f"{dtype} is complex, and numbers are real here", call.start, end)
+            self._fail(f"{short(dtype)} is complex, and numbers are real here", call.start, end)
         if all(outer.holds_one for outer in self.open):
             self.kind = kind_of(dtype) or self.kind
         declared = call.keywords.get("size") or call.keywords.get("shape")
@@ -297,5 +297,5 @@ def _hint(word: str) -> str:
     if re.fullmatch(r"[-+.\dEe]*[jJ]", word):
         return "complex numbers are not supported"
     if re.fullmatch(r"[^\W\d]\w*=", word):
-        return f"each value has an option of its own: -v a=[1] -v {word}[2]"
+        return "each value has an option of its own: -v a=[1] -v b=[2]"
     return "standard input is written @-" if word == "-" else LIST_HINT

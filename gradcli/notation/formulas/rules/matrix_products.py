@@ -1,6 +1,7 @@
 """Products of matrices and vectors: in a row, turned as a whole, with signs and numbers before."""
 
 from collections.abc import Iterator
+from functools import reduce
 from itertools import permutations
 
 from ....graphs import OPS, Node
@@ -21,6 +22,8 @@ from .products import (
 )
 from .registry import layout, normal, other
 from .sums import terms_of
+
+MOST_FACTORS = 50  # of a product that is written without brackets
 
 
 @normal("matmul", "outer")
@@ -338,12 +341,19 @@ def plain_first(node: Node) -> Node | None:
 
 @layout("matmul")
 def without_brackets(node: Node) -> Node | None:
-    """A @ (B @ C) = A @ B @ C, where no vector stands between."""
+    """A @ (B @ C) = A @ B @ C, where no vector stands between; not in a product that is too long to
+    be read.
+    """
     a, b = node.parents
-    if b.op.name != "matmul" or any(i.ndim < 2 for i in (a, b.parents[0])):
+    after: list[Node] = []
+    while (
+        b.op.name == "matmul" and min(a.ndim, b.parents[0].ndim) > 1 and len(after) < MOST_FACTORS
+    ):
+        b, last = b.parents
+        after.append(last)
+    if not 0 < len(after) < MOST_FACTORS:
         return None
-    first = node.op(a, b.parents[0])
-    return (without_brackets(first) or first) @ b.parents[1]
+    return reduce(node.op, reversed(after), node.op(a, b))
 
 
 @layout("neg")
