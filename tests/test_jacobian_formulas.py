@@ -6,13 +6,14 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
-from support import examples, generator, run_torch, torch_names
+from support import examples, generator, run_formula, run_torch
 
 import gradcli
 from gradcli.autodiff.reverse import backward
 from gradcli.backends.numeric import Evaluator
 from gradcli.errors import GradcliError
 from gradcli.explanation.analysis import Analysis
+from gradcli.explanation.formulas.beside_numbers import of_jacobian
 from gradcli.explanation.formulas.other_sizes import other_shapes
 from gradcli.explanation.formulas.shortest_structure import structure_of
 from gradcli.explanation.formulas.wording import Wording
@@ -516,18 +517,8 @@ def as_matrix(formula, text, values):
 
 
 def executed(formula, tensors):
-    """A formula executed by PyTorch, in which diag and outer take tensors flattened, and kron takes
-    transposes.
-    """
-    scope = {
-        **torch_names(),
-        **tensors,
-        "range": range,
-        "diag": lambda a, k=0: torch.diag(a.flatten(), k),
-        "outer": lambda a, b: torch.outer(a.flatten(), b.flatten()),
-        "kron": lambda a, b: torch.kron(a.contiguous(), b.contiguous()),
-    }
-    return eval(formula, scope).numpy()
+    """A formula executed by PyTorch as it stands."""
+    return run_formula(formula, tensors).numpy()
 
 
 ODD = [
@@ -587,7 +578,9 @@ def test_every_formula_runs_and_is_the_jacobian(text, shapes, domain):
     analysis = Analysis(found[0])
     wording = Wording(analysis)
     for x in found[0].wrt:
-        formula = structure_of(analysis, wording, x).text
+        structure = structure_of(analysis, wording, x)
+        assert analysis.gradient(x) is None or of_jacobian(analysis, structure, x) is None
+        formula = structure.text
         for p in found if formula else ():
             node = p.inputs[x.name].node
             expected = jacobian_of(p.out, node, Evaluator(p.values))
