@@ -10,7 +10,17 @@ from ..formulas.strides import KEEPING, STARTS, THROUGH, is_by_rows
 from ..tree import Attribute, Call, Infix, Method, Name, Prefix, Subscript, Tree
 
 LEAVES = ("eye", "ones", "zeros", "arange")
-METHODS = {*KEEPING, "double", "flatten", "reshape", "contiguous", "numel", "shape", "sum"}
+METHODS = {
+    *KEEPING,
+    "double",
+    "flatten",
+    "reshape",
+    "contiguous",
+    "numel",
+    "shape",
+    "sum",
+    "unfold",
+}
 
 
 def with_strides(formula: Tree, names: Mapping[Node, Tree]) -> Tree:
