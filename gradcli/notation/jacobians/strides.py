@@ -52,9 +52,9 @@ def _rewritten(part: Tree, by_rows: Callable[[Tree], bool]) -> Tree:
 def _kron(call: Call, by_rows: Callable[[Tree], bool]) -> Tree:
     if all(map(by_rows, call.args)):
         return call
-    turned = tuple(_transposed(part) for part in call.args)
-    if all(part is not None and by_rows(part) for part in turned):
-        return Attribute(call._replace(args=turned), "T")
+    transposed = [t for part in call.args if (t := _transposed(part)) is not None]
+    if len(transposed) == len(call.args) and all(map(by_rows, transposed)):
+        return Attribute(call._replace(args=tuple(transposed)), "T")
     parts = (part if by_rows(part) else Method(part, "contiguous") for part in call.args)
     return call._replace(args=tuple(parts))
 
