@@ -82,15 +82,8 @@ def _is_by_rows(part: Tree, nodes: Mapping[str, Node]) -> bool:
     elif isinstance(part, Infix) and part.symbol == "@":
         return True
     elif isinstance(part, Attribute) and part.name == "T":
-        return _is_inverse(part.base, nodes)
+        return isinstance(part.base, Call) and part.base.function == "inv"  # lies by columns
     elif isinstance(part, Method | Attribute) and part.name not in METHODS:
         return False
     inner = [part.base] if isinstance(part, Method) else tree.children(part)
     return all(_is_by_rows(child, nodes) for child in inner)
-
-
-def _is_inverse(part: Tree, nodes: Mapping[str, Node]) -> bool:
-    """Whether it is an inverse, which lies by columns, so that its transpose lies by rows."""
-    if isinstance(part, Name):
-        return part.text in nodes and nodes[part.text].op.name == "inv"
-    return isinstance(part, Call) and part.function == "inv"
