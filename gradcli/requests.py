@@ -246,6 +246,8 @@ def _notes(a: Analysis, data: "Data | None", wanted: Collection[str]) -> list[di
     found = []
     if data is not None:
         found += _on_formulas(data, wanted)
+        matrices = data.a.problem.wrt if "jacobian" in wanted else ()
+        found += [note for x in matrices for note in data.matrix_notes(x)]
     if "notes" not in wanted and not DERIVATIVES.isdisjoint(wanted):
         found += not_in_pytorch(a)
     if "hessian" in wanted:

@@ -111,5 +111,5 @@ FORMS = [
         " + kron(eye(u.shape[0]), (eye(u.shape[1])[:, 1:] - eye(u.shape[1])[:, :-1])"
         " @ (eye(u.shape[1])[1:] - eye(u.shape[1])[:-1])))",
     ),
-    ("(x.diagonal()**2).sum()", "x=3x3", "x", "diag(2 * eye(x.shape[1]))"),
+    ("(x.diagonal()**2).sum()", "x=3x3", "x", "diag((2 * eye(x.shape[1])).flatten())"),
 ]

@@ -8,6 +8,7 @@ import re
 import zlib
 from collections.abc import Mapping
 from functools import cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,6 +52,9 @@ class Example(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.op.name}: {self.text} with {self.shapes}"
+
+
+ROOT = Path(__file__).resolve().parent.parent
 
 
 @cache
@@ -197,6 +201,23 @@ def one_hot_jacobian(c: Case, grad: Node, shape: tuple[int, ...]) -> np.ndarray:
 
 
 # ---- PyTorch -------------------------------------------------------------------------------------
+
+
+@cache
+def formula_names() -> dict[str, Any]:
+    """The names under which docs/formulas.md says that formulas run."""
+    section = (ROOT / "docs" / "formulas.md").read_text().partition("## In PyTorch")[2]
+    names: dict[str, Any] = {}
+    exec(section.partition("```python\n")[2].partition("```")[0], names)
+    return names
+
+
+def run_formula(text: str, tensors: Mapping[str, Any]) -> Any:
+    """A formula, with the statements before it, executed by PyTorch as it stands."""
+    *before, last = text.split("; ")
+    scope = formula_names() | dict(tensors)
+    exec("\n".join(before), scope)
+    return eval(last, scope)
 
 
 @cache

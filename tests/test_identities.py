@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from corpus import ALL, SETTINGS, agrees, at, exact, formula_of, judge, value
+from support import run_formula
 
 from gradcli.explanation.claims.verdict import judge as judged
 from gradcli.language.posing import pose
@@ -107,16 +108,9 @@ def test_autograd_agrees_with_the_book(identity, torch):
 
 
 @pytest.mark.oracle
-@pytest.mark.parametrize("identity", named(GRADIENTS))
+@pytest.mark.parametrize("identity", named(ALL))
 def test_formulas_are_python(identity, torch):
     """Under PyTorch's names, as they stand."""
-    found = verdict_of(identity).found
-    scope = dict(vars(torch.nn.functional))
-    for module in (torch.nn.grad, torch.special, torch.linalg, torch):
-        scope |= {k: v for k, v in vars(module).items() if not k.startswith("_")}
-    scope["solve"] = torch.linalg.solve  # torch.solve is left over from an older one
-    scope |= {n: torch.tensor(v.copy()) for n, v in at(identity, 0).names.items()}
-    *before, result = found.split("; ")
-    exec("\n".join(before), scope)
-    got = torch.as_tensor(eval(result, scope)).numpy()
+    tensors = {n: torch.tensor(v.copy()) for n, v in at(identity, 0).names.items()}
+    got = torch.as_tensor(run_formula(verdict_of(identity).found, tensors)).numpy()
     np.testing.assert_allclose(got, exact(identity, 0), rtol=1e-7, atol=1e-9)

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 from second_derivatives import FORMS
-from support import assert_equal, examples, fixed, generator, run_torch, torch_answer
+from support import assert_equal, examples, fixed, generator, run_formula, run_torch, torch_answer
 
 import gradcli
 from gradcli.autodiff.kept import refused_again
@@ -40,22 +40,6 @@ PROGRAMS = [
 ]
 
 
-def kron_of_views(a, b):
-    """torch.kron raises an error for kron(A.T, B), whose first matrix is a view."""
-    import torch
-
-    return torch.kron(a.contiguous(), b.contiguous())
-
-
-def outer_of_flat(a, b):
-    """In closed forms outer and diag take tensors flattened; torch.outer raises an error for
-    matrices.
-    """
-    import torch
-
-    return torch.outer(a.flatten(), b.flatten())
-
-
 @pytest.mark.parametrize("more", [0, 2])
 @pytest.mark.parametrize(("text", "shapes", "by", "_"), FORMS)
 def test_closed_forms_have_the_numbers_of_torch(text, shapes, by, _, more):
@@ -67,9 +51,7 @@ def test_closed_forms_have_the_numbers_of_torch(text, shapes, by, _, more):
     tensors = {n: torch.tensor(v) for n, v in values.items()}
     (answer,) = gradcli.batch([{"expr": text, "values": values, "wrt": wrt, "want": "hessian"}])
     formula = answer["hessian"][by]["formula"]
-    names = {"out": run_torch(text, tensors), "kron": kron_of_views, "outer": outer_of_flat}
-    names["diag"] = lambda a, k=0: torch.diag(a.flatten(), k)
-    found = run_torch(formula, tensors | names)
+    found = run_formula(formula, tensors | {"out": run_torch(text, tensors)})
     given = [tensors[n] for n in wrt]
     blocks = torch.func.hessian(
         lambda *given: run_torch(text, tensors | dict(zip(wrt, given, strict=True))),

@@ -10,6 +10,7 @@ from ..language.problem import Input
 from ..lazy import np
 from ..notation import tree
 from ..notation.indices.index import Notation
+from ..notation.jacobians.structure import Structure
 from .analysis import Analysis, unless_unwritten
 from .blocks import text_of
 from .checks import Check, run_checks
@@ -19,7 +20,7 @@ from .formulas.shortest_structure import structure_of, without_number
 from .formulas.steps import in_general
 from .formulas.wording import Wording
 from .modes import Mode, forward_formula, modes
-from .notes import as_data, collect
+from .notes import as_data, collect, of_matrix
 from .quantities import item_size
 
 SCHEMA = "gradcli/1"
@@ -54,6 +55,7 @@ class Data:
 
     def __init__(self, a: Analysis):
         self.a, self.w, self.p = a, Wording(a), a.problem
+        self._structures: dict[str, Structure] = {}
 
     def __call__(self, key: str) -> Any:
         """The value of one of KEYS."""
@@ -159,7 +161,7 @@ class Data:
         form, and how many entries the form has no number for where the matrix has one (None where
         nothing was looked at).
         """
-        structure = structure_of(self.a, self.w, x)
+        structure = self._structure(x)
         entries = self.p.out.numel * x.node.numel
         matrix = self.entries(x) if entries <= LARGEST_MATRIX else None
         return {
@@ -170,6 +172,17 @@ class Data:
             "undefined": without_number(self.a, structure, x),
             **sides(by_index.jacobian(self.w, x)),
         }
+
+    def _structure(self, x: Input) -> Structure:
+        if x.name not in self._structures:
+            self._structures[x.name] = structure_of(self.a, self.w, x)
+        return self._structures[x.name]
+
+    def matrix_notes(self, x: Input) -> list[tuple[str, str]]:
+        """Codes and sentences on the closed form of one Jacobian."""
+        if self.a.gradient(x) is None:
+            return []
+        return of_matrix(self.a, self.w, x, self._structure(x))
 
     def entries(self, x: Input) -> Any:
         """The entries of one Jacobian, (rows, columns): numbers, or texts; None where those would
@@ -287,7 +300,8 @@ class Data:
         return [check_data(c) for c in run_checks(self.a)]
 
     def _notes(self) -> list[dict[str, str]]:
-        return as_data(collect(self.a, self.w))
+        on_matrices = (note for x in self.p.wrt for note in self.matrix_notes(x))
+        return as_data([*collect(self.a, self.w), *on_matrices])
 
 
 def check_data(c: Check) -> dict[str, Any]:

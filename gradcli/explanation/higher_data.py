@@ -23,20 +23,30 @@ ABOUT = ("schema", "expression", "inputs", "output")
 def hessian_data(h: Hessian) -> dict[str, Any]:
     """The blocks by the names of their inputs, `x` and `x,z`; with tangents what they give."""
     data = Data(h.a)
-    found = {key: data(key) for key in ABOUT} | {"hessian": blocks(h)}
+    parts = _parts(h)
+    found = {key: data(key) for key in ABOUT} | {"hessian": _blocks(parts)}
     if h.p.tangents:
         found["tangents"] = {t.x.name: _tangent(data, t) for t in h.p.tangents}
         found["hvp"] = {z.name: _product(h, data, z) for z in h.p.wrt}
     checks = [check_data(c) for c in hessian_checks(h)]
-    return found | {"checks": checks, "notes": as_data(hessian_notes(h))}
+    notes = [*hessian_notes(h), *(n for part, z in parts.values() for n in part.matrix_notes(z))]
+    return found | {"checks": checks, "notes": as_data(notes)}
 
 
 def blocks(h: Hessian) -> dict[str, dict[str, Any]]:
     """Each block as the Jacobian of a gradient: shape, matrix, structure, formula, index."""
+    return _blocks(_parts(h))
+
+
+def _parts(h: Hessian) -> dict[str, tuple[Data, Input]]:
+    """The gradient that each block is the Jacobian of, and the input of its columns."""
     return {
-        x.name if x is z else f"{x.name},{z.name}": Data(h.gradient(x)).jacobian(z)
-        for x, z in h.pairs()
+        x.name if x is z else f"{x.name},{z.name}": (Data(h.gradient(x)), z) for x, z in h.pairs()
     }
+
+
+def _blocks(parts: dict[str, tuple[Data, Input]]) -> dict[str, dict[str, Any]]:
+    return {key: data.jacobian(z) for key, (data, z) in parts.items()}
 
 
 def _tangent(data: Data, t: Tangent) -> dict[str, Any]:

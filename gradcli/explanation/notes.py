@@ -16,10 +16,18 @@ from ..language.no_gradient import NOT_FLOATING, NOT_SCALAR
 from ..language.problem import Input, Problem
 from ..lazy import np
 from ..notation import tree
+from ..notation.jacobians.structure import Structure
 from .analysis import Analysis
 from .blocks import text_of
 from .checking.rounding import LONGER, rounded
-from .formulas.trial import MOST, value_of
+from .formulas.beside_numbers import (
+    Contradiction,
+    cause,
+    formula_value,
+    of_gradient,
+    of_jacobian,
+)
+from .formulas.trial import MOST
 from .formulas.wording import Wording
 from .higher.hessian import Hessian
 from .higher.jvp import Jvp
@@ -38,6 +46,9 @@ ELSEWHERE = {  # by how far a formula holds
     "not be.",
     "here": "; at other sizes {it} {be} not.",
 }
+RULES = "PyTorch computes as the rules do"
+CURE = f"{RULES}. The formula is right there, and computing it instead is the cure."
+LIMIT = f"{RULES}. The formula is the limit there, and computing it instead is the cure."
 LARGER = 5  # in the place of 1
 BARE_SUM = re.compile(r"sum\s*\(")
 SAME = ": PyTorch computes the same"
@@ -48,7 +59,7 @@ IN_ANOTHER_ORDER = (
 
 def collect(a: Analysis, w: Wording) -> list[tuple[str, str]]:
     """Codes and sentences."""
-    return [*about_the_problem(a, w), *_undefined(a, w), *formulas(w)]
+    return [*about_the_problem(a, w), *formulas(w)]
 
 
 def hessian_notes(h: Hessian) -> list[tuple[str, str]]:
@@ -92,7 +103,7 @@ def formulas(w: Wording) -> list[tuple[str, str]]:
     """Formulas that are too long, or do not hold for any sizes."""
     inputs, a = w.problem.inputs, w.analysis
     long = [x for x in w.problem.wrt if a.gradient(x) is not None and w.gradient(x) is None]
-    too_long = [without_formula(w.gradient_name(x), wrong=w.is_wrong(x)) for x in long]
+    too_long = [without_formula(w.gradient_name(x), _reason(w, x)) for x in long]
     undefined = [
         not_finite(f"the formula of {w.gradient_name(inputs[name])}", where)
         for name, where in w.reach.undefined.items()
@@ -102,7 +113,8 @@ def formulas(w: Wording) -> list[tuple[str, str]]:
         if name not in w.reach.undefined:
             alike.setdefault(extent, []).append(w.gradient_name(inputs[name]))
     sizes = [at_these_sizes(w, names, extent) for extent, names in alike.items()]
-    return [*too_long, *undefined, *sizes, *_seed_left_out(w.problem)]
+    sizes += _seed_left_out(w.problem)
+    return [*too_long, *_undefined(a, w), *undefined, *_contradicted(a, w), *sizes]
 
 
 def _seed_left_out(p: Problem) -> list[tuple[str, str]]:
@@ -124,10 +136,17 @@ def not_finite(formula: str, where: str) -> tuple[str, str]:
     return "formula-not-finite", f"{said} The numbers come from PyTorch's rule, which does not."
 
 
-def without_formula(name: str, wrong: bool = False) -> tuple[str, str]:
-    """That what is called `name` has none, or one that is `wrong`."""
-    why = "that was found has other numbers: it is not shown" if wrong else "is too long to be read"
+def without_formula(name: str, why: str = "is too long to be read") -> tuple[str, str]:
+    """That what is called `name` has no formula that is shown, and why."""
     return "no-formula", f"the formula of {name} {why}."
+
+
+def _reason(w: Wording, x: Input) -> str:
+    """Why the formula of a gradient is not shown."""
+    if w.is_wrong(x):
+        return "that was found has other numbers: it is not shown"
+    foreign = w.is_foreign(x)
+    return "has no words in PyTorch" if foreign else "is too long to be read"
 
 
 def at_these_sizes(w: Wording, names: list[str], extent: str = "here") -> tuple[str, str]:
@@ -274,8 +293,11 @@ def _subgradients(node: Node, value: float) -> str:
 
 def _places(name: str, hit: Any) -> str:
     """`x[0,2] and x[1,1]`: where a mask holds."""
-    places = [f"{name}[{','.join(map(str, place))}]" for place in np.argwhere(hit)]
-    return _first(places, "place")
+    return _first(_all_places(name, hit), "place")
+
+
+def _all_places(name: str, hit: Any) -> list[str]:
+    return [f"{name}[{','.join(map(str, place))}]" for place in np.argwhere(hit)]
 
 
 def _first(texts: list[str], what: str) -> str:
@@ -368,14 +390,54 @@ def _undefined(a: Analysis, w: Wording) -> list[tuple[str, str]]:
 
 def _without_number(a: Analysis, w: Wording, x: Input) -> Any:
     """Where the formula of a gradient is nan or infinite and the gradient is not."""
-    p, grad, formula = a.problem, a.grad_value(x), w.gradient(x)
-    if grad is None or formula is None or grad.size > MOST:
+    grad, formula = a.computed(x), w.gradient(x)
+    if grad is None or formula is None or grad.numel > MOST:
         return False
-    nodes = p.scope | {p.out_name: p.out, p.seed.name: p.seed.node}
-    values = {name: np.asarray(a.value(n)) for name, n in nodes.items() if a.known(n)}
     with suppress(GradcliError), np.errstate(all="ignore"):
-        return np.isfinite(grad) & ~np.isfinite(value_of(tree.text(formula), values, p))
+        value = a.value(grad)
+        if value is not None:
+            return np.isfinite(value) & ~np.isfinite(formula_value(a, tree.text(formula)))
     return False
+
+
+def _contradicted(a: Analysis, w: Wording) -> list[tuple[str, str]]:
+    """Formulas of gradients that are other numbers than those beside them."""
+    found = []
+    for x in a.problem.wrt:
+        differing = of_gradient(a, w, x)
+        if differing is not None:
+            name = w.gradient_name(x)
+            found.append(contradicted(a, w, x, differing, name, f"the formula of {name}"))
+    return found
+
+
+def of_matrix(a: Analysis, w: Wording, x: Input, s: Structure) -> list[tuple[str, str]]:
+    """The same for the formula of a Jacobian."""
+    found = of_jacobian(a, s, x)
+    if found is None:
+        return []
+    matrix = f"the Jacobian of {a.problem.out_name} with respect to {x.name}"
+    return [contradicted(a, w, x, found, "entry ", f"the formula of {matrix}")]
+
+
+def contradicted(
+    a: Analysis, w: Wording, x: Input, c: Contradiction, name: str, formula: str
+) -> tuple[str, str]:
+    """That a formula is another number than the one beside it, where, why, and which is right."""
+    here, there = (number_text(array[c.hit][0]) for array in (c.numbers, c.formula))
+    first, *others = _all_places(name, c.hit) if c.hit.ndim else [name]
+    text = f"{formula} gives {there} for {first}, where the rules give {here}"
+    text += f" (and differs for {_first(others, 'place')})" if others else ""
+    why = cause(a, x, c.hit if c.hit.shape == x.shape else np.ones(x.shape, bool))
+    operation = "" if why is None else _written(why.node, a, w)
+    if why is not None:
+        at = f" at {_places('', why.hit)}" if why.hit.ndim else ""
+        text += f": {operation} {why.does}{at}"
+    undefined = why is not None and why.is_undefined and not c.is_limit
+    if undefined and np.any(np.isnan(a.value(a.problem.orders[0].out))):
+        told = f"PyTorch computes nan for {operation}, and the formula holds where that has a value"
+        return "formula-differs", f"{text}. {told}."
+    return "formula-differs", f"{text}. {LIMIT if c.is_limit else CURE}"
 
 
 def _culprit(a: Analysis) -> str:

@@ -30,9 +30,10 @@ from ...notation.jacobians.structure import Structure, jacobian_structure
 from ..analysis import Analysis
 from ..jacobian import jacobian_of
 from . import by_index
+from .beside_numbers import formula_value
 from .nonzero_count import bounded, cancelled, deciding
 from .posed_again import in_general
-from .trial import Trial, value_of
+from .trial import Trial
 from .trial_values import random_values
 from .trials import Trials
 from .wording import Wording
@@ -54,7 +55,8 @@ def structure_of(a: Analysis, w: Wording, x: Input) -> Structure:
     """
     grad, p = a.gradient(x), a.problem
     if grad is None:
-        return Structure("zero", None, 0, p.out.numel * x.node.numel)
+        sides = _count(w.like_output, p.out), _count(w.names[x.node], x.node)
+        return Structure("zero", tree.Call("zeros", sides), 0, p.out.numel * x.node.numel)
     if not a.jacobian(x).numeric:
         return _without_values(a, w, x, grad)
     if p.out.numel * x.node.numel > CONFIRMED:
@@ -65,6 +67,13 @@ def structure_of(a: Analysis, w: Wording, x: Input) -> Structure:
     if finite is None and found.nonzero is not None and found.nonzero < known:
         return Structure("dense", None, known, found.total)  # nan stands where it has zeros
     return found._replace(nonzero=known)
+
+
+def _count(name: tree.Name, node: Node) -> tree.Tree:
+    """How many elements a node has, as it is written by a name that has its shape."""
+    if node.ndim == 1:
+        return tree.Subscript(tree.Attribute(name, "shape"), "0")
+    return tree.Method(name, "numel") if node.ndim else tree.Number(1)
 
 
 def _without_values(a: Analysis, w: Wording, x: Input, grad: Node) -> Structure:
@@ -124,14 +133,11 @@ def without_number(a: Analysis, s: Structure, x: Input) -> int | None:
     """How many entries of its closed form are nan or infinite where those of the matrix are not;
     None where there is no such form, no matrix of numbers, or one too large to look through.
     """
-    p = a.problem
     jacobian = a.jacobian(x)
     if s.formula is None or not jacobian.numeric or numel(jacobian.size) > CONFIRMED:
         return None
-    nodes = p.scope | {p.out_name: p.out}
-    values = {name: np.asarray(a.value(n)) for name, n in nodes.items() if a.known(n)}
     with suppress(LookupError, ValueError, GradcliError), np.errstate(all="ignore"):
-        found = s.matrix(lambda text: value_of(text, values, p), jacobian.matrix.shape)
+        found = s.matrix(partial(formula_value, a), jacobian.matrix.shape)
         return int(np.sum(~np.isfinite(found) & np.isfinite(jacobian.matrix)))
     return None
 

@@ -148,12 +148,7 @@ class Trial:
 
     def cannot_read(self, formula: str) -> bool:
         """Whether a text in a formula, as `randn(3)`, means two draws of the program."""
-        by_text: dict[str, Any] = {}
-        for data in _tensors(self.problem):
-            same = np.array_equal(by_text.setdefault(data.text, data.value), data.value)
-            if not same and data.text in formula:
-                return True
-        return False
+        return not reads_one_draw(self.problem, formula)
 
     def array(self, formula: str) -> Any:
         """The array of a name or a formula. Raises GradcliError."""
@@ -168,6 +163,16 @@ class Trial:
         node, evaluate = _readable(formula, self.values, self.problem)
         matrices = [n.parents[0] for n in walk([node]) if n.op.name in INVERSES]
         return any(map(_is_singular, evaluate(*matrices)))
+
+
+def reads_one_draw(problem: Problem, formula: str) -> bool:
+    """Whether each text in a formula, as `randn(3)`, means one draw of the program alone."""
+    by_text: dict[str, Any] = {}
+    return all(
+        np.array_equal(by_text.setdefault(data.text, data.value), data.value)
+        or data.text not in formula
+        for data in _tensors(problem)
+    )
 
 
 def ranks(problem: Problem) -> list[int]:

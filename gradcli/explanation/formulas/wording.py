@@ -30,7 +30,7 @@ from .tried_out import Reach, tried_out, undefined
 
 AT_ONCE = 80  # names, numbers and symbols of a formula that is read without statements before it
 LONG_STEP = 16  # length of what an operation sends for which a shorter formula is looked for
-UNREAD = (Token("(a formula too long to read)"),)
+UNREAD = (Token("(no formula that can be read)"),)
 
 
 class Wording:
@@ -164,13 +164,23 @@ class Wording:
         names = own | (extra or {})
         write = partial(formula, names=names, telling=self.problem.telling, program=self._program)
         if not extra:
-            written = write(self._shortest(self.without_implicit_seed(node), names))
+            short = self._shortest(self.without_implicit_seed(node), names)
+            if not Writer(names).is_in_words(short):
+                return None
+            written = write(short)
         else:
             asked = substitute(node, self.labels | {n: n for n in extra})
+            if not Writer(names).is_in_words(asked):
+                return None
             written = write(simplify(asked, keep=names))
             if tree.size(written) > LONG_STEP:
                 written = min(written, write(self._shortener(names)(asked)), key=tree.size)
         return None if too_long(written) else written
+
+    def is_foreign(self, x: Input) -> bool:
+        """Whether PyTorch has no words for the formula of a gradient, as for slopes of CTC."""
+        grad = self.analysis.gradient(x)
+        return grad is not None and not Writer(self.names).is_in_words(self.shortened(grad))
 
     def _shortest(self, node: Node, names: Mapping[Node, Name]) -> Node:
         key = node, frozenset(names)

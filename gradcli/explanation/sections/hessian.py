@@ -9,6 +9,7 @@ from ..blocks import Answer, Block, Line, Prose, Row, Section, Table, Tensor, pl
 from ..formulas import by_index
 from ..formulas.source_text import role_of
 from ..higher.hessian import Hessian
+from ..notes import of_matrix
 from ..phrases import shape_text
 from .jacobian import (
     SHOWN,
@@ -58,6 +59,7 @@ def block(h: Hessian, x: Input, z: Input, full: bool, precision: int) -> Section
         blocks.append(Prose(words(said)))
     elif rows and columns:
         blocks += undefined(a, structure, z)
+        blocks += [Prose(words(said)) for _, said in of_matrix(a, w, z, structure)]
         index = by_index.jacobian(w, z)
         if index is not None and index.plain != "0":  # 0 by masks alone, as of norm at 0
             line = _in_letters(h, x, z, index)

@@ -18,7 +18,7 @@ from ..formulas import by_index
 from ..formulas.shortest_structure import structure_of, without_number
 from ..formulas.source_text import role_of
 from ..formulas.wording import Wording
-from ..notes import not_finite
+from ..notes import not_finite, of_matrix
 from ..phrases import element_name, label, listed, place_of, shape_text
 from ..quantities import item_size, size_words
 
@@ -43,6 +43,7 @@ def jacobian(a: Analysis, w: Wording, x: Input, full: bool, precision: int) -> S
     blocks: list[Block] = [Table((structure_row(structure, rows * columns),))]
     if a.gradient(x) is not None and rows and columns:
         blocks += undefined(a, structure, x)
+        blocks += [Prose(words(said)) for _, said in of_matrix(a, w, x, structure)]
         cut = not full and max(rows, columns) > SHOWN
         if cut or not a.jacobian(x).numeric:
             blocks += _by_index(w, x)

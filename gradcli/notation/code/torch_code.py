@@ -15,6 +15,7 @@ from .. import tree
 from ..formulas.formula import Writer, number_of
 from ..formulas.numerals import numeral
 from ..formulas.spelling import spelled
+from ..formulas.strides import is_by_rows
 from ..tree import Call, Listing, Method, Name, Number, Prefix, Tree, Verbatim
 
 LARGE = 60  # numbers of a tensor that are written out
@@ -174,22 +175,10 @@ def ctc_slopes(w: TorchWriter, node: Node) -> Tree:
 def kron(w: TorchWriter, node: Node) -> Tree:
     """PyTorch (2.13) takes no transpose, and no inverse, which it lays out by columns."""
     parts = [
-        w.operand(node, k) if _is_in_rows(x) else Method(w.operand(node, k), "contiguous")
+        w.operand(node, k) if is_by_rows(x) else Method(w.operand(node, k), "contiguous")
         for k, x in enumerate(node.parents)
     ]
     return Call("torch.kron", tuple(parts))
-
-
-def _is_in_rows(x: Node) -> bool:
-    """Whether it is plain to see that a tensor is laid out row by row."""
-    stack = [x]
-    while stack:
-        part = stack.pop()
-        if part.op.family == "elementwise":
-            stack.extend(part.parents)
-        elif part.inputs and part.op.name != "matmul":
-            return False
-    return True
 
 
 @in_other_words

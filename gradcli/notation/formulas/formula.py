@@ -23,6 +23,7 @@ from .spelling import spelled
 
 # Attributes that are shapes.
 SIZES = ("shape", "size", "input_size", "weight_size")
+SPECIAL = "torch.special."
 NEAR = 20  # places from the end of a dimension
 Telling = Mapping[float, Node]  # what the program computes from sizes
 TOO_LONG = 300  # names, numbers and symbols: what is longer is read in statements alone
@@ -54,6 +55,13 @@ def too_long(written: Tree) -> bool:
 def in_library(op: Operator) -> str:
     """The name of an operator that no name of a program hides."""
     return op.torch or f"torch.{op.name}"
+
+
+def word(op: Operator) -> str:
+    """The name of an operator in a formula: `softmax`, and `special.ndtr`, which torch has there
+    alone.
+    """
+    return f"special.{op.name}" if (op.torch or "").startswith(SPECIAL) else op.name
 
 
 def number_of(node: Node) -> Any:
@@ -212,7 +220,7 @@ class Writer:
 
     def function(self, op: Operator) -> str:
         """The name to call an operator by."""
-        return self.word_for(op, op.name)
+        return self.word_for(op, word(op))
 
     def library(self, name: str) -> str:
         """The name to call a function by that makes tensors."""

@@ -12,6 +12,7 @@ from ...operators.indexing import index_text
 from .. import tree
 from ..tree import Attribute, Call, Listing, Method, Name, Number, Subscript, Tree, Verbatim
 from .spelling import read
+from .strides import is_by_rows
 
 if TYPE_CHECKING:
     from .formula import Writer
@@ -47,6 +48,15 @@ def tensor(w: "Writer", node: Node) -> Tree:
         return Call("tensor", (Verbatim(text),)) if node.dtype == "bool" else Verbatim(text)
     held_together = not isinstance(ast.parse(text, mode="eval").body, LOOSE)
     return Verbatim(text) if held_together else read(text)
+
+
+@idiom
+def kron(w: "Writer", node: Node) -> Tree:
+    parts = ((w.operand(node, k), is_by_rows(x)) for k, x in enumerate(node.parents))
+    return Call(
+        w.function(node.op),
+        tuple(part if by_rows else Method(part, "contiguous") for part, by_rows in parts),
+    )
 
 
 @idiom

@@ -102,4 +102,4 @@ def _is_library(e: ast.Attribute) -> bool:
     """Whether a dotted name leads to a function: torch.linalg.inv, linalg.lu."""
     while isinstance(e.value, ast.Attribute):
         e = e.value
-    return isinstance(e.value, ast.Name) and e.value.id in ("torch", "F", "linalg")
+    return isinstance(e.value, ast.Name) and e.value.id in ("torch", "F", "linalg", "special")

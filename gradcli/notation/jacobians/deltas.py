@@ -32,7 +32,7 @@ from ..tree import Call, Infix, Method, Prefix, Subscript, Tree, shortest, text
 from ..tree import Number as Numeral
 from .diagonals import along_diagonal
 from .masks import count, has_relation, is_a_count, mask, work
-from .matrices import Matrices
+from .matrices import Matrices, flat
 from .matrix_products import added, multiplied
 from .patterns import (
     BLOCKS,
@@ -95,7 +95,7 @@ class Reading:
     def named(self, pattern: Any, rows: int) -> Named:
         """The name of the structure and its formula."""
         if self.e == ZERO:
-            return "zero", None
+            return "zero", Call("zeros", tuple(map(self.write.length, (self.rows, self.columns))))
         if rows == 1:
             return "row", self._row()
         if self._diagonal():
@@ -200,7 +200,7 @@ class Reading:
                 inside, identity
             )
         tensor = None if factor else self.write.tensor(e, letters)
-        written = tensor or self.write.weights(e, letters)
+        written = flat(tensor or self.write.weights(e, letters), letters)
         return "diagonal", None if written is None else Call("diag", (written,))
 
     def _composed(self, pattern: Any) -> Named:
@@ -222,7 +222,7 @@ class Reading:
             others = [f for f, w in own.items() if w is None]
             if not weighing or not others:
                 continue
-            weights = self.write.weights(product_of(weighing), side)
+            weights = flat(self.write.weights(product_of(weighing), side), side)
             matrix = self._part(product_of(others))
             if weights is not None and matrix is not None:
                 both = [Call("diag", (weights,)), matrix]
@@ -356,12 +356,15 @@ class Reading:
         if not all(letters_of(f) - given <= {*self.columns} for f in right):
             return None, False
         renamed = [substituted(f, dict(zip(self.columns, self.rows)), self.sizes) for f in right]
-        a = self.write.tensor(product_of(left), self.rows) if left else self._ones(self.rows)
-        b = self.write.tensor(product_of(renamed), self.rows) if right else self._ones(self.columns)
+        a = self._vector(left) if left else self._ones(self.rows)
+        b = self._vector(renamed) if right else self._ones(self.columns)
         scale = self.write.tensor(product_of(numbers), []) if numbers else None
         known = a is not None and b is not None and (scale is not None or not numbers)
         whole = self.write.scaled(scale, Call("outer", (a, b))) if known else None  # type: ignore[arg-type]
         return whole, frozenset(renamed) == {*left}
+
+    def _vector(self, factors: Sequence[Expr]) -> Tree | None:
+        return flat(self.write.tensor(product_of(factors), self.rows), self.rows)
 
     def _ones(self, letters: Sequence[str]) -> Tree:
         return Call("ones", (self.write.length(letters),))

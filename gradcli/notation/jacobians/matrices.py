@@ -1,7 +1,7 @@
 """Matrix formulas of Jacobians, read off their index notation: diag(2 * a), kron(eye(2), a.T).
 
 A matrix has a row for every element of the output and a column for every element of the input, row
-by row of each. In these formulas diag and outer take tensors as they stand in memory, flattened.
+by row of each. The formulas are PyTorch's words, and run there as they stand.
 """
 
 from collections.abc import Sequence
@@ -131,8 +131,8 @@ class Matrices(Tensors):
         found = [{k for f in side for k in letters_of(f)} - {*self.given} for side in (left, right)]
         if not columns or found not in ([{*rows}, {*columns}], [{*rows}, set()]):
             return None
-        a = self.weights(product_of(left), rows)
-        b = self.weights(product_of(right), columns) if right else None
+        a = flat(self.weights(product_of(left), rows), rows)
+        b = flat(self.weights(product_of(right), columns), columns) if right else None
         number = self.tensor(product_of(numbers), []) if numbers else None
         if a is None or (right and b is None) or (numbers and number is None):
             return None
@@ -306,6 +306,11 @@ class Matrices(Tensors):
         longer = 0 if tree.size(sides[0]) >= tree.size(sides[1]) else 1
         whole = (tree.Number(-1), sides[1]) if longer == 0 else (sides[0], tree.Number(-1))
         return Method(written, "reshape", whole)
+
+
+def flat(written: Tree | None, letters: Letters) -> Tree | None:
+    """The tensor with these dimensions as a vector, which is what diag and outer take."""
+    return written if written is None or len(letters) == 1 else Method(written, "flatten")
 
 
 def _times(factors: Sequence[Tree]) -> Tree:

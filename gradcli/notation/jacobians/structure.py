@@ -5,6 +5,7 @@ Read off the deltas of its index notation. Where a matrix of numbers is given, n
 that it contradicts.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
@@ -22,9 +23,9 @@ from .composed import Composition
 from .deltas import Reading, kronecker_name
 from .layouts import Layout, Side, layouts
 from .matrices import Matrices
-from .matrix_numbers import numbers
 from .patterns import KRONECKERS, SELECTIONS, TRANSPOSED, WEIGHTED, by_pattern, confirmed
 from .selections import selection
+from .strides import with_strides
 
 MOST_ENTRIES = 1_000_000  # of the pattern of a Jacobian that is looked at entry by entry
 MOST_DRAWN = 4_000_000  # the same, where it is drawn
@@ -62,14 +63,14 @@ class Structure(NamedTuple):
         """
         assert self.formula is not None
         if not self.blocks:
-            return _shaped(numbers(self.formula, arrays), shape)
+            return _shaped(arrays(tree.text(self.formula)), shape)
         letters = [letter for letter, _ in self.blocks]
         sizes = [int(arrays(size)) for _, size in self.blocks]
         count = numel(sizes)
         rows, columns = (n // count for n in shape)
         out = np.zeros((count, rows, count, columns))
         for k, at in enumerate(np.ndindex(*sizes)):
-            block = numbers(self.formula, arrays, dict(zip(letters, at)))
+            block = arrays(_with(tree.text(self.formula), dict(zip(letters, at))))
             out[k, :, k, :] = _shaped(np.atleast_2d(block), (rows, columns))  # as block_diag does
         return out.reshape(shape)
 
@@ -81,6 +82,13 @@ class Structure(NamedTuple):
         except (LookupError, ValueError, GradcliError):
             return False
         return bool(np.allclose(found, matrix, rtol=1e-6, atol=1e-9))
+
+
+def _with(text: str, letters: Mapping[str, int]) -> str:
+    """The text with numbers for its letters."""
+    for letter, value in letters.items():
+        text = re.sub(rf"\b{letter}\b", str(value), text)
+    return text
 
 
 def _shaped(array: Any, shape: tuple[int, int]) -> Any:
@@ -130,7 +138,8 @@ def jacobian_structure(
         composed = _composed(read, Layout(out, grad, seed_node), x, rows, given, factors)
         banded = bands(reading.write, reading.e, reading.rows, reading.columns) if reading else None
         found = _with_formula(found, _plainer(composed, banded))
-    return found or _of_matrix(matrix, total)
+    found = found or _of_matrix(matrix, total)
+    return found._replace(formula=found.formula and with_strides(found.formula, names))
 
 
 def _composed(

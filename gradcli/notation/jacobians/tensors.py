@@ -9,7 +9,7 @@ from ...graphs import Node, Operator, walk
 from ...graphs.shapes import Shape
 from ...lazy import np
 from .. import tree
-from ..formulas.formula import formula
+from ..formulas.formula import formula, word
 from ..formulas.sizes import shapes_of, told
 from ..formulas.spelling import spelled
 from ..indices.collect import is_delta
@@ -378,7 +378,7 @@ def _applied(op: Operator, args: Sequence[Tree | None]) -> Tree | None:
         return spelled(op.spelling, usual | {str(k): a for k, a in enumerate(known)})
     if op.method:
         return Method(known[0], op.name, tuple(known[1:]))
-    return Call(op.name, tuple(known))
+    return Call(word(op), tuple(known))
 
 
 def _counted(mask: Tree) -> Tree:

@@ -1,0 +1,198 @@
+"""Where a formula has other numbers than those that stand beside it, and why.
+
+The numbers come from the rules, one operation after another. Where an operation rounds to a bound
+of its values, overflows or leaves its domain, they lose what the formula still has.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import partial
+from typing import Any, NamedTuple
+
+from ...errors import GradcliError
+from ...graphs import Node, downstream, walk
+from ...graphs.shapes import numel
+from ...language.problem import Input
+from ...lazy import np
+from ...notation import tree
+from ...notation.jacobians.structure import Structure
+from ..analysis import Analysis
+from ..checking.rounding import FEW, MUCH
+from ..checking.steady import nudged
+from ..in_pytorch.conventions import kinks_met
+from .trial import MOST, reads_one_draw, value_of
+from .wording import Wording
+
+ENTRIES = 4_096  # of a matrix that is looked through
+STEP = 1e-5  # by which inputs move, to see whether a point is an exception
+
+Numbers = Callable[[Analysis], tuple[Any, Any]]  # those beside the formula, and its own
+
+
+class Contradiction(NamedTuple):
+    """Where a formula is another number than the one beside it (`hit`), both arrays, and whether
+    that is so at this point alone, of which the formula is the limit.
+    """
+
+    hit: Any
+    formula: Any
+    numbers: Any
+    is_limit: bool
+
+
+class Cause(NamedTuple):
+    """An operation, what it does ("rounds to 1"), where, and whether it has no value there."""
+
+    node: Node
+    does: str
+    hit: Any
+    is_undefined: bool = False
+
+
+# ---- where ---------------------------------------------------------------------------------------
+
+
+def of_gradient(a: Analysis, w: Wording, x: Input) -> Contradiction | None:
+    """Where the formula of a gradient contradicts its numbers; None where it nowhere does."""
+    grad, written = a.computed(x), w.gradient(x)
+    if grad is None or written is None or grad.numel > MOST or not a.known(grad):
+        return None
+    text = tree.text(written)
+    return _contradiction(a, text, lambda a: (a.grad_value(x), formula_value(a, text)))
+
+
+def of_jacobian(a: Analysis, s: Structure, x: Input) -> Contradiction | None:
+    """The same for the formula of a Jacobian, by the places of its matrix."""
+    jacobian = a.jacobian(x)
+    if s.formula is None or not jacobian.numeric or numel(jacobian.size) > ENTRIES:
+        return None
+
+    def both(a: Analysis) -> tuple[Any, Any]:
+        numbers = a.jacobian(x).matrix
+        return numbers, s.matrix(partial(formula_value, a), numbers.shape)
+
+    return _contradiction(a, s.text or "", both)
+
+
+def formula_value(a: Analysis, formula: str) -> Any:
+    """The array of a formula at the values of a problem. Raises GradcliError."""
+    p = a.problem
+    nodes = p.scope | {p.out_name: p.out, p.seed.name: p.seed.node}
+    values = {name: np.asarray(a.value(n)) for name, n in nodes.items() if a.known(n)}
+    return value_of(formula, values, p)
+
+
+def _contradiction(a: Analysis, formula: str, both: Numbers) -> Contradiction | None:
+    """None too where rounding decides on the formula's numbers, or a kink that the values meet."""
+    if not reads_one_draw(a.problem, formula):
+        return None
+    with suppress(LookupError, ValueError, GradcliError), np.errstate(all="ignore"):
+        numbers, made = both(a)
+        if numbers.shape != made.shape:
+            return None
+        hit = np.isfinite(made) & ~_alike(a, numbers, made)
+        for _, near in _moved(a, nudged, both) if np.any(hit) else ():
+            hit &= _alike(a, made, near)
+        if np.any(hit):
+            return _told(a, Contradiction(hit, made, numbers, False), both)
+    return None
+
+
+def _told(a: Analysis, c: Contradiction, both: Numbers) -> Contradiction | None:
+    """A contradiction without what a note on kinks tells; whether all of it is at this point alone,
+    and a little to either side the numbers are nearly those of the formula here.
+    """
+    sides = [side for sign in (1, -1) for side in _moved(a, partial(_stepped, sign), both)]
+    alone, near = np.full(c.hit.shape, len(sides) == 2), c.hit
+    within = 1e3 * STEP * np.maximum(1, np.abs(c.formula))
+    for numbers, made in sides:
+        alone &= _alike(a, numbers, made)
+        near = near & (np.abs(numbers - c.formula) <= within)
+    hit = c.hit & ~alone if kinks_met(a) else c.hit
+    return c._replace(hit=hit, is_limit=bool(np.all((alone & near)[hit]))) if np.any(hit) else None
+
+
+def _alike(a: Analysis, left: Any, right: Any) -> Any:
+    """Where two arrays have the same numbers but for rounding, or both nan."""
+    seed = np.max(np.abs(a.value(a.problem.seed.node))) if a.known(a.problem.seed.node) else 1.0
+    sizes = [np.max(np.abs(z), initial=0.0, where=np.isfinite(z)) for z in (left, right)]
+    floor = MUCH * np.finfo(a.dtype).eps * max(1e-300, min(seed, 1e300), *sizes)
+    size = np.maximum(np.abs(left), np.abs(right))
+    both_nan = np.isnan(left) & np.isnan(right)
+    return (left == right) | both_nan | (np.abs(left - right) <= np.maximum(FEW * size, floor))
+
+
+def _moved(
+    a: Analysis, move: Callable[..., dict[Node, Any]], both: Numbers
+) -> Iterator[tuple[Any, Any]]:
+    """Both arrays at other values of the inputs; nothing where there are none."""
+    p = a.problem
+    values = move(p.values, [x.node for x in p.wrt if x.value is not None])
+    inputs = {n: i._replace(value=values.get(i.node)) for n, i in p.inputs.items()}
+    with suppress(LookupError, ValueError, GradcliError):
+        yield both(Analysis(p._replace(inputs=inputs), a.dtype, unmoved=True))
+
+
+def _stepped(sign: int, values: dict[Node, Any], moving: list[Node]) -> dict[Node, Any]:
+    """All numbers a little larger, or smaller."""
+    return {
+        x: v + sign * STEP * np.maximum(1, np.abs(v)) if x in moving else v
+        for x, v in values.items()
+    }
+
+
+# ---- why -----------------------------------------------------------------------------------------
+
+
+def cause(a: Analysis, x: Input, hit: Any) -> Cause | None:
+    """The first operation between an input and the output that loses what goes through it; of those
+    in the input's shape one that does so where it is `hit`.
+    """
+    order = walk([a.problem.orders[0].out])
+    after = downstream(order, [x.node])
+    for found in (_lost(a, n) for n in order if n in after and n is not x.node):
+        if found is not None:
+            here = found.hit & hit if found.hit.shape == np.shape(hit) else found.hit
+            if np.any(here):
+                return found._replace(hit=here)
+    return next(_sending(a), None)
+
+
+def _lost(a: Analysis, node: Node) -> Cause | None:
+    """What becomes of the value of a node whose inputs are finite."""
+    if node.dtype != "float" or not a.known(node):
+        return None
+    given = [a.value(i) for i in node.parents if i.dtype == "float"]
+    if not all(np.all(np.isfinite(z)) for z in given):
+        return None
+    value = a.value(node)
+    if np.any(np.isnan(value)):
+        return Cause(node, "has no value", np.isnan(value), True)
+    if np.any(np.isinf(value)):
+        return Cause(node, "is infinite", np.isinf(value))
+    bounds = node.op.bounds
+    if isinstance(bounds, tuple) and node.op.kink is None and node.op.value and len(given) == 1:
+        for bound in filter(np.isfinite, bounds):
+            hit = (value == bound) & _stays(node, given[0], value)
+            if np.any(hit):
+                return Cause(node, f"rounds to {bound:g}", hit)
+    return None
+
+
+def _stays(node: Node, given: Any, value: Any) -> Any:
+    """Where the value of an operation stays what it is as its input moves."""
+    step = 1e-3 * np.maximum(1, np.abs(given))
+    if node.op.family != "elementwise":
+        step = step * np.linspace(-1, 1, max(given.size, 1)).reshape(given.shape)
+    with np.errstate(all="ignore"):
+        return node.op.value(given + step, **node.attrs) == value
+
+
+def _sending(a: Analysis) -> Iterator[Cause]:
+    """The operations that send back what is not finite, where they receive what is."""
+    for step in a.gradients.steps:
+        sent = [a.value(c.sent) for c in step.contributions]
+        if np.all(np.isfinite(a.value(step.received))):
+            for value in sent:
+                if not np.all(np.isfinite(value)):
+                    yield Cause(step.node, "has no finite slope", ~np.isfinite(value))

@@ -1,0 +1,89 @@
+"""Kronecker products as torch.kron computes them, which refuses tensors that lie in memory by
+columns, as transposes and inverses do.
+"""
+
+from collections.abc import Callable, Mapping
+
+from ...graphs import OPS, Node
+from .. import tree
+from ..formulas.strides import KEEPING, STARTS, THROUGH, is_by_rows
+from ..tree import Attribute, Call, Infix, Method, Name, Prefix, Subscript, Tree
+
+LEAVES = ("eye", "ones", "zeros", "arange")
+METHODS = {
+    *KEEPING,
+    "double",
+    "flatten",
+    "reshape",
+    "contiguous",
+    "numel",
+    "shape",
+    "sum",
+    "unfold",
+}
+
+
+def with_strides(formula: Tree, names: Mapping[Node, Tree]) -> Tree:
+    """The formula with Kronecker products that PyTorch computes: kron(eye(n), a).T is
+    kron(eye(n), a.T), and kron(a, inv(b).contiguous()) is kron(a, inv(b)).
+    """
+    if "kron(" not in tree.text(formula):
+        return formula
+    nodes = {name.text: node for node, name in names.items() if isinstance(name, Name)}
+    return _rewritten(formula, lambda part: _is_by_rows(part, nodes))
+
+
+def _rewritten(part: Tree, by_rows: Callable[[Tree], bool]) -> Tree:
+    def inside(inner: Tree) -> Tree:
+        return _rewritten(inner, by_rows)
+
+    if isinstance(part, Infix):
+        return part._replace(left=inside(part.left), right=inside(part.right))
+    if isinstance(part, Prefix):
+        return part._replace(operand=inside(part.operand))
+    if isinstance(part, Method | Subscript | Attribute):
+        return part._replace(base=inside(part.base))
+    if not isinstance(part, Call):
+        return part
+    call = part._replace(args=tuple(map(inside, part.args)))
+    return _kron(call, by_rows) if call.function == "kron" else call
+
+
+def _kron(call: Call, by_rows: Callable[[Tree], bool]) -> Tree:
+    if all(map(by_rows, call.args)):
+        return call
+    transposed = [t for part in call.args if (t := _transposed(part)) is not None]
+    if len(transposed) == len(call.args) and all(map(by_rows, transposed)):
+        return Attribute(call._replace(args=tuple(transposed)), "T")
+    parts = (part if by_rows(part) else Method(part, "contiguous") for part in call.args)
+    return call._replace(args=tuple(parts))
+
+
+def _transposed(part: Tree) -> Tree | None:
+    """What it is the transpose of: a symmetric matrix, or a formula with .T; None for others."""
+    if isinstance(part, Attribute) and part.name == "T":
+        return part.base
+    if not isinstance(part, Call):
+        return None
+    square = part.function == "ones" and len({*part.args}) == 1 < len(part.args)
+    return part if square or (part.function in ("eye", "diag") and len(part.args) == 1) else None
+
+
+def _is_by_rows(part: Tree, nodes: Mapping[str, Node]) -> bool:
+    """Whether it is plain to see that a tensor is laid out row by row."""
+    if isinstance(part, Name):
+        return part.text in nodes and is_by_rows(nodes[part.text])
+    if isinstance(part, Call):
+        op = OPS.get(part.function)
+        if part.function in LEAVES or (op and op.name in STARTS):
+            return True
+        if op is None or not (op.family in THROUGH or op.name in KEEPING):
+            return False
+    elif isinstance(part, Infix) and part.symbol == "@":
+        return True
+    elif isinstance(part, Attribute) and part.name == "T":
+        return isinstance(part.base, Call) and part.base.function == "inv"  # lies by columns
+    elif isinstance(part, Method | Attribute) and part.name not in METHODS:
+        return False
+    inner = [part.base] if isinstance(part, Method) else tree.children(part)
+    return all(_is_by_rows(child, nodes) for child in inner)

@@ -1,0 +1,127 @@
+"""Formulas beside numbers that are others: a note says where, why, and which are right."""
+
+import json
+
+import numpy as np
+import pytest
+from console import gradcli
+from support import run_torch
+
+import gradcli as package
+
+BCE = "binary_cross_entropy(sigmoid(x)"
+# program, x, the place, the formula's number there by arithmetic, the operation and what it does
+LOST = [
+    (f"{BCE}, zeros(2))", [100.0, -1.0], "[0]", "0.5", "sigmoid(x) rounds to 1"),
+    (f"{BCE}, ones(2))", [-800.0, -1.0], "[0]", "-0.5", "sigmoid(x) rounds to 0"),
+    ("log(sigmoid(x)).sum()", [-1000.0, 1.0], "[0]", "1", "sigmoid(x) rounds to 0"),
+    ("(-log(1 - sigmoid(x))).sum()", [100.0, 1.0], "[0]", "1", "sigmoid(x) rounds to 1"),
+    ("log(softmax(x, 0))[0]", [0.0, 1000.0], "[0]", "1", "softmax(x, 0) rounds to 0"),
+    ("log(1 + exp(x)).sum()", [1000.0, 0.0], "[0]", "1", "exp(x) is infinite"),
+    ("log(exp(x).sum())", [1000.0, 1000.0], "[0]", "0.5", "exp(x) is infinite"),
+    ("log(exp(x).sum())", [-1000.0, -1000.0], "[0]", "0.5", "exp(x) rounds to 0"),
+    ("atanh(tanh(x)).sum()", [30.0, 1.0], "[0]", "1", "tanh(x) rounds to 1"),
+    ("where(x > 0, log(x), x).sum()", [0.0, 1.0], "[0]", "1", "log(x) is infinite"),
+    ("(x / x).sum()", [0.0, 1.0], "[0]", "0", "x / x has no value"),
+    ("(x**3 / x**2).sum()", [0.0, 1.0], "[0]", "1", "·/· has no value"),
+]  # fmt: skip
+
+
+def told(text, x):
+    notes = package.explain(text, values={"x": np.array(x)}).notes
+    return [note["message"] for note in notes if note["code"] == "formula-differs"]
+
+
+@pytest.mark.parametrize(("text", "x", "place", "number", "does"), LOST)
+def test_what_operations_lose_the_formula_has(text, x, place, number, does):
+    message, *others = told(text, x)
+    assert message.startswith(f"the formula of x.grad gives {number} for x.grad{place}, where")
+    assert f"{does} at [0]".replace(" ", "") in message.replace(" ", "")
+    assert message.endswith("computing it instead is the cure.")
+    assert all("Jacobian" in other for other in others)
+
+
+@pytest.mark.parametrize(
+    ("text", "x"),
+    [
+        ("sqrt(x).sum()", [0.0, 1.0]),  # infinite in both
+        ("sqrt(x * x).sum()", [0.0, 1.0]),  # nan in both
+        ("norm(x) ** 2", [0.0, 0.0]),
+        ("norm(x)", [0.0, 0.0]),
+        ("x.norm(dim=1).sum()", [[0.0, 0.0], [1.0, 2.0]]),
+        ("relu(x).sum()", [0.0, 1.0]),
+        ("abs(x).sum()", [0.0, 1.0]),
+        ("x.max()", [1.0, 1.0]),
+        ("x.prod()", [0.0, 1.0, 2.0]),
+        ("x.prod()", [0.0, 0.0, 2.0]),
+        ("var(x)", [1.0, 1.0]),
+        ("std(x)", [1.0, 1.0]),
+        ("(x ** 0).sum()", [0.0, 1.0]),
+        ("det(x)", [[1.0, 2.0], [2.0, 4.0]]),
+        ("sigmoid(x).sum()", [100.0, -800.0]),
+        ("tanh(x).sum()", [100.0, -20.0]),
+        ("softmax(x, 0).sum()", [0.3, 0.1]),
+        ("log(1 + exp(x)).sum()", [-1000.0, 0.0]),
+        ("softplus(x).sum()", [1000.0, -1000.0]),
+        ("logsumexp(x, 0)", [1000.0, 0.0]),
+        ("((1 - cos(x)) / x**2).sum()", [1e-8, 1.0]),  # rounding, in both
+        ("logdet(x)", [[2.0, 1.0], [1.0, 3.0]]),
+        ("xlogy(x, x).sum()", [0.0, 1.0]),
+    ],
+)
+def test_nothing_is_said_where_a_convention_or_the_formula_itself_has_the_number(text, x):
+    assert told(text, x) == []
+
+
+def test_a_logarithm_of_a_negative_determinant_is_nan():
+    message, _ = told("logdet(x)", [[1.0, 2.0], [3.0, 1.0]])
+    assert "gives -0.2 for x.grad[0,0], where the rules give 0" in message  # inv(x).T by hand
+    assert "PyTorch computes nan for logdet(x)" in message
+
+
+SATURATED = ["-v", "x=[100.0, -1.0]", "-v", "y=[0.0, 0.0]", "-w", "x"]
+
+
+@pytest.mark.parametrize(
+    ("command", "program", "said"),
+    [
+        ("explain", "binary_cross_entropy(sigmoid(x), y)", "gives 0.5 for x.grad[0]"),
+        ("formula", "binary_cross_entropy(sigmoid(x), y)", "gives 0.5 for x.grad[0]"),
+        ("jacobian", "binary_cross_entropy(sigmoid(x), y, reduction='none')", "for entry [0,0]"),
+        ("hessian", "binary_cross_entropy(sigmoid(x), y)", "gives 0.5 for x.grad[0]"),
+    ],
+)
+def test_every_command_says_it(command, program, said):
+    done = gradcli(command, program, *SATURATED)
+    assert said in " ".join((done.out + done.err).split())
+
+
+def test_a_hessian_of_other_numbers_than_its_formula():
+    """The second derivative of x**3 / x is 2 everywhere else."""
+    done = gradcli("hessian", "(x**3 / x).sum()", "-v", "x=[0.0, 1.0]", "-f", "json")
+    answer = json.loads(done.out)
+    formula, matrix = answer["hessian"]["x"]["formula"], answer["hessian"]["x"]["matrix"]
+    messages = [n["message"] for n in answer["notes"] if n["code"] == "formula-differs"]
+    assert matrix[0][0] == "nan"
+    assert formula is None or any("x.grad with respect to x" in m for m in messages)
+
+
+@pytest.mark.parametrize(
+    ("text", "x"),
+    [("sqrt(x)", [0.0, 1.0]), ("where(x > 0, sqrt(x), x)", [0.0, 4.0]), ("x ** 0.5", [0.0, 1.0])],
+)
+def test_slopes_that_are_infinite(text, x):
+    """The operation that sends them back is named, where the formula has a number."""
+    messages = told(f"({text}).sum()", x)
+    assert all("has no finite slope at [0]" in m for m in messages)
+    assert bool(messages) == text.startswith("where")
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("case", LOST, ids=lambda case: case[0])
+def test_pytorch_computes_what_the_rules_do(case, double_precision):
+    text, values = case[:2]
+    x = double_precision.tensor(values, requires_grad=True)
+    run_torch(text, {"x": x}).backward()
+    ours = package.grad(text, values={"x": np.array(values)})
+    np.testing.assert_allclose(ours, x.grad.numpy(), rtol=1e-12)
