@@ -40,7 +40,7 @@ FORMS = [
         *("(x @ W * V).sum()", "x=2x3,W=3x2,V=2x2", "x,W"),
         "kron(eye(W.shape[0]), V[:, None]).reshape(-1, W.numel())",
     ),
-    ("exp(trace(X @ A))", "X=2x3,A=3x2", "X", "out * outer(A.T, A.T)"),
+    ("exp(trace(X @ A))", "X=2x3,A=3x2", "X", "out * outer(A.T.flatten(), A.T.flatten())"),
     (
         *("trace(X @ X)", "X=3x3", "X"),
         "2 * eye(X.numel())[arange(X.numel()).reshape(X.shape).T.flatten()]",
@@ -58,12 +58,15 @@ FORMS = [
         "diag(softmax(x, dim=0)) - outer(softmax(x, dim=0), softmax(x, dim=0))",
     ),
     ("trace(X.T @ A @ X)", "X=2x3,A=2x2", "X", "kron(A + A.T, eye(X.shape[1]))"),  # (108)
-    ("trace(A @ X @ B @ X.T)", "X=2x3,A=2x2,B=3x3", "X", "kron(A.T, B) + kron(A, B.T)"),  # (118)
+    (  # (118)
+        *("trace(A @ X @ B @ X.T)", "X=2x3,A=2x2,B=3x3", "X"),
+        "kron(A.T.contiguous(), B) + kron(A, B.T.contiguous())",
+    ),
     ("((U @ V.T - M)**2).sum()", "U=3x2,V=4x2,M=3x4", "U", "2 * kron(eye(U.shape[0]), V.T @ V)"),
     (
         *("det(A)", "A=3x3", "A"),
-        "out * (outer(inv(A).T, inv(A).T) "
-        "- kron(inv(A), inv(A).T[:, None]).reshape(-1, A.numel()))",
+        "out * (outer(inv(A).T.flatten(), inv(A).T.flatten()) "
+        "- kron(inv(A).contiguous(), inv(A).T[:, None]).reshape(-1, A.numel()))",
     ),
     ("x @ inv(A) @ x", "x=2,A=2x2", "x", "inv(A) + inv(A).T"),
     ("sqrt(x @ x + 1)", "x=3", "x", "eye(x.shape[0]) / out - outer(x, x) / out ** 3"),
@@ -80,8 +83,10 @@ FORMS = [
     ),
     (  # multinomial logistic regression
         *("logsumexp(X @ W, 1).mean()", "X=4x2,W=2x3", "W"),
-        "kron(X.T, eye(W.shape[1])) @ (diag(softmax(X @ W, dim=1)) - diag(softmax(X @ W, dim=1))"
-        " @ kron(eye(X.shape[0]), ones(W.shape[1], W.shape[1])) @ diag(softmax(X @ W, dim=1)))"
+        "kron(X, eye(W.shape[1])).T @ (diag(softmax(X @ W, dim=1).flatten())"
+        " - diag(softmax(X @ W, dim=1).flatten())"
+        " @ kron(eye(X.shape[0]), ones(W.shape[1], W.shape[1]))"
+        " @ diag(softmax(X @ W, dim=1).flatten()))"
         " @ kron(X, eye(W.shape[1])) / X.shape[0]",
     ),
     # smoothness penalties: D.T @ D of differences

@@ -79,7 +79,7 @@ def _is_by_rows(part: Tree, nodes: Mapping[str, Node]) -> bool:
             return True
         if op is None or not (op.family in THROUGH or op.name in KEEPING):
             return False
-    elif isinstance(part, Infix) and part.symbol == "@":
+    elif isinstance(part, Infix) and (part.symbol == "@" or _leads(part.left, nodes)):
         return True
     elif isinstance(part, Attribute) and part.name == "T":
         return isinstance(part.base, Call) and part.base.function == "inv"  # lies by columns
@@ -87,3 +87,9 @@ def _is_by_rows(part: Tree, nodes: Mapping[str, Node]) -> bool:
         return False
     inner = [part.base] if isinstance(part, Method) else tree.children(part)
     return all(_is_by_rows(child, nodes) for child in inner)
+
+
+def _leads(left: Tree, nodes: Mapping[str, Node]) -> bool:
+    """Whether a result is laid out as its left operand, a matrix by rows: A + A.T."""
+    node = nodes.get(left.text) if isinstance(left, Name) else None
+    return node is not None and min(node.shape[-2:], default=1) > 1 < node.ndim and is_by_rows(node)
