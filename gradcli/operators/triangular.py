@@ -6,7 +6,7 @@ from ..lazy import np, scipy_linalg
 from . import matrix_elements
 from .diagonals import diagonal
 from .elements import Unwritten
-from .families import composite, operator, shorthand, written_out
+from .families import composite, none_at_all, operator, shorthand
 from .guards import refuse_where
 from .inverses import inverse_of
 from .lapack import LINALG, each_matrix, of_each_matrix, square, triangular
@@ -79,14 +79,26 @@ def triangular_solve(b, A, upper=True, transpose=False, unitriangular=False):
     return Outputs((found, cloned_coefficient(A, b)), ("solution", "cloned_coefficient"))
 
 
-@written_out(
-    rule=lambda g, y, A, b: (g, zeros(size=b.shape)),
+def _in_batches(A, b):
+    return (*shapes.broadcast(A[:-2], b[:-2]), *A[-2:])
+
+
+@operator(
+    shape=_in_batches,
+    value=lambda A, b: np.broadcast_to(A, _in_batches(np.shape(A), np.shape(b))) * 1,
+    dtype="first",
     part_of="triangular_solve",
+    torch="torch.triangular_solve",
+    spelling="triangular_solve({1}, {0})[1]",
+    numpy="{0} * 1",
+    index=lambda lower, i, A, b: lower.of(A, i),
+    examples=(("cloned_coefficient(A, b)", "A=3x3,b=3x1"),),
+    saved=(),
+    flops=none_at_all,
 )
-def cloned_coefficient(A, b):
+def cloned_coefficient(g, y, A, b):
     """The matrix that triangular_solve has used; its gradient by the right side is 0."""
-    batch = shapes.broadcast(A.shape[:-2], b.shape[:-2])
-    return A.expand(shape=(*batch, *A.shape[-2:])) * 1.0
+    return g, zeros(size=b.shape)
 
 
 # ---- Cholesky ------------------------------------------------------------------------------------

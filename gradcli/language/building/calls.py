@@ -74,7 +74,7 @@ def call(b: "Builder", e: ast.Call) -> Any:
         if isinstance(called, Shorthand) and "dtype" in (called.function.__kwdefaults__ or ()):
             named["dtype"] = dtype
         _check_list(called, args, named)
-        if dtype is None and not _of_numpy(e):
+        if isinstance(called, Operator | Shorthand) and dtype is None and not _of_numpy(e):
             called.check_kinds(_numbers_among(called, args, named))
         if isinstance(called, Operator) and dtype is not None:
             _check_dtype(called, e)

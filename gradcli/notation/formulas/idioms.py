@@ -4,6 +4,7 @@ resized, in PyTorch's spelling.
 
 import ast
 from collections.abc import Callable
+from math import isfinite
 from typing import TYPE_CHECKING
 
 from ...graphs import Node
@@ -173,6 +174,8 @@ def transpose(w: "Writer", node: Node) -> Tree:
 
 @idiom
 def reshape(w: "Writer", node: Node) -> Tree:
+    if node.parents[0] in w.numbers:
+        return _of_number(w, node, node.parents[0])
     sizes = w.attribute(node, "shape")
     items = sizes.items if isinstance(sizes, Listing) else ()
     chosen = node.span is not None and any(isinstance(i, Number) for i in items)
@@ -199,14 +202,23 @@ def _flattened(shape: Shape, new: Shape) -> tuple[int, ...] | None:
 def expand(w: "Writer", node: Node) -> Tree:
     like, (x,) = w.like(node), node.parents
     if x in w.numbers:
-        like = w.same_kind(node)
-        name = w.library("full_like" if like else "full")
-        return Call(name, (like or w.shape(node.shape), w.trees[x]))
+        return _of_number(w, node, x)
     if like is not None:
         return Method(w.operand(node, 0), "expand_as", (like,))
     sizes = w.attribute(node, "shape")
     spread = isinstance(sizes, Listing) and sizes.items
     return Method(w.operand(node, 0), "expand", sizes.items if spread else (sizes,))  # type: ignore[union-attr]
+
+
+def _of_number(w: "Writer", node: Node, x: Node) -> Tree:
+    """A tensor of one number; a float keeps its point where it alone makes it one of floats."""
+    like = w.same_kind(node)
+    if like is not None:
+        return Call(w.library("full_like"), (like, w.trees[x]))
+    value = x.attrs.get("value")
+    known = isinstance(value, float) and isfinite(value)
+    number = w.number(value, point=True) if known else w.trees[x]
+    return Call(w.library("full"), (w.shape(node.shape), number))
 
 
 @idiom
