@@ -159,7 +159,7 @@ def _from_right(g, U, S, Vh):
     return U @ inner
 
 
-@shorthand("linalg.svd", "np.svd", alone=True)
+@shorthand("linalg.svd", alone=True)
 def svd_parts(A, full_matrices=True, *, driver=None):
     """U, S and Vh such that U @ diag(S) @ Vh is A."""
     A = as_node(A)
