@@ -19,6 +19,8 @@ from .function import Function
 MODULES: dict[str, tuple[str, ...]] = {
     "numpy": ("numpy.ARRAYS",),
     "numpy.linalg": ("linalg.NUMPY",),
+    "numpy.fft": ("numpy.FFT",),
+    "jax.numpy.fft": ("numpy.FFT",),
     "jax.numpy": ("jax.ARRAYS", "numpy.ARRAYS"),
     "jax.numpy.linalg": ("jax.LINALG", "linalg.NUMPY"),
     "jax.nn": ("jax.NN",),
@@ -26,7 +28,9 @@ MODULES: dict[str, tuple[str, ...]] = {
     "scipy.special": ("scipy.SPECIAL",),
     "jax.scipy.special": ("jax.SPECIAL", "scipy.SPECIAL"),
     "scipy.linalg": ("linalg.SCIPY",),
-    "jax.scipy.linalg": ("linalg.SCIPY",),
+    "jax.scipy.linalg": ("jax.SCIPY_LINALG", "linalg.SCIPY"),
+    "scipy.signal": ("scipy.SIGNAL",),
+    "jax.scipy.signal": ("scipy.SIGNAL",),
 }
 STATS = "scipy.stats."  # where each distribution is a module, and a table
 METHODS = {  # of arrays, which have other arguments or another meaning as methods of tensors

@@ -11,25 +11,10 @@ from ...operators.families import Shorthand
 from ...operators.leaves import numbers
 
 # Parameters that are arrays: numbers and lists given for them become tensors.
-ARRAYS = {
-    *(
-        "A",
-        "a",
-        "a1",
-        "a2",
-        "alpha",
-        "arr",
-        "array",
-        "ary",
-        "b",
-        "c",
-        "c_or_cr",
-        "condition",
-        "cov",
-    ),
-    *("df", "f", "fp", "loc", "m", "mean", "mu", "on_false", "on_true", "operand", "p", "r"),
-    *("scale", "update", "v", "values", "weights", "x", "x1", "x2", "xp", "y", "z", "lhs", "rhs"),
-}
+ARRAYS = """
+    A a a1 a2 alpha arr array ary b c c_or_cr condition cov df f fp in1 in2 lhs loc m mean mu
+    on_false on_true operand p r rhs scale update v values weights x x1 x2 xp y z
+"""
 IGNORED = {"out", "casting", "order", "subok", "kind", "stable", "copy", "optimize", "precision"}
 IGNORED |= {"preferred_element_type", "device", "check_finite", "overwrite_a", "overwrite_b"}
 IGNORED |= {"out_sharding", "index_dtype", "is_stable", "like"}
@@ -97,7 +82,7 @@ class Function(Shorthand):
         self.older = ()
 
     def __call__(self, /, *args: Any, **named: Any) -> Any:
-        arrays, known = ARRAYS.difference(self.numbers), {*self.places, *self.defaults}
+        arrays, known = set(ARRAYS.split()).difference(self.numbers), {*self.places, *self.defaults}
         given = [array(a) if n in arrays else a for n, a in zip(self.places, args)]
         for name in IGNORED & named.keys() - known:
             self._check_ignored(name, named.pop(name))

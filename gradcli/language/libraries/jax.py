@@ -3,9 +3,11 @@ NumPy's and SciPy's; at corners with JAX's own derivatives.
 """
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from .function import array, op
+from .lax import size
 from .linalg import NUMPY
 from .numpy import ARRAYS as NUMPY_ARRAYS
 from .numpy import mask, refuse
@@ -42,9 +44,30 @@ def _norm(x, ord=None, axis=None, keepdims=False):
     return NUMPY["norm"](x, ord, axis, keepdims)
 
 
-JAX: dict[str, Any] = {}
-LINALG: dict[str, Any] = {"norm": _norm}
+def _symmetric(function: str) -> Callable:
+    """A function of NumPy's table, of the symmetric part of a matrix: JAX reads all of it."""
+
+    def of_both(a, *args, symmetrize_input=True, **named):
+        a = (a + op.matrix_transpose(a)) / 2 if symmetrize_input else a
+        return NUMPY[function](a, *args, **named)
+
+    return of_both
+
+
+def _factor(a, lower=False):
+    return _symmetric("cholesky")(a, upper=not lower)
+
+
+LINALG: dict[str, Any] = {
+    "norm": _norm,
+    **{name: _symmetric(name) for name in ("cholesky", "eigh", "eigvalsh")},
+}
+SCIPY_LINALG: dict[str, Any] = {
+    "cholesky": _factor,
+    "cho_factor": lambda a, lower=False: (_factor(a, lower), lower),
+}
 ARRAYS: dict[str, Any] = {
+    **dict.fromkeys(("abs", "absolute", "fabs"), size),
     "clip": clip,
     "fmax": _larger,
     "fmin": _smaller,
@@ -55,13 +78,8 @@ ARRAYS: dict[str, Any] = {
 # ---- jax.nn --------------------------------------------------------------------------------------
 
 
-def relu6(x):
-    """The smaller of relu(x) and 6."""
-    return op.minimum(op.maximum(x, 0.0), 6.0)
-
-
 def _hard_sigmoid(x):
-    return relu6(x + 3.0) / 6.0
+    return op.relu6(x + 3.0) / 6.0
 
 
 def _softplus(x):
@@ -125,7 +143,7 @@ def _attention(
 
 
 NN: dict[str, Any] = {
-    **{name: name for name in ["relu", "sigmoid", "silu", "tanh"]},
+    **{name: name for name in ("relu", "relu6", "sigmoid", "silu", "tanh")},
     "swish": "silu",
     "celu": lambda x, alpha=1.0: (
         op.maximum(x, 0.0) + alpha * op.expm1(op.minimum(x, 0.0) / alpha)
@@ -151,7 +169,6 @@ NN: dict[str, Any] = {
     "logsumexp": logsumexp,
     "mish": lambda x: x * op.tanh(_softplus(x)),
     "one_hot": _one_hot,
-    "relu6": relu6,
     "selu": lambda x: 1.0507009873554804934193349852946 * _elu(
         x, 1.6732632423543772848170429916717
     ),

@@ -137,7 +137,7 @@ def _dynamic_slice_in_dim(operand, start_index, slice_size, axis=0):
     axis = axis_of(axis, operand.ndim)
     starts, sizes = [0] * operand.ndim, list(operand.shape)
     starts[axis], sizes[axis] = start_index, slice_size
-    return _dynamic_slice(operand, starts, sizes)
+    return _dynamic_slice(operand, tuple(starts), sizes)
 
 
 def _dynamic_index_in_dim(operand, index, axis=0, keepdims=True):
@@ -159,7 +159,7 @@ def _dynamic_update_slice(operand, update, start_indices):
 def _dynamic_update_slice_in_dim(operand, update, start_index, axis):
     starts = [0] * operand.ndim
     starts[axis_of(axis, operand.ndim)] = start_index
-    return _dynamic_update_slice(operand, update, starts)
+    return _dynamic_update_slice(operand, update, tuple(starts))
 
 
 def _dynamic_update_index_in_dim(operand, update, index, axis):
@@ -229,6 +229,24 @@ def _ends(padding: Any, k: int, length: int, size: int, stride: int) -> tuple[in
     return half, total - half
 
 
+def size(x):
+    """The absolute value, whose derivative at 0 is 1."""
+    return op.where(x >= 0, x, -x)
+
+
+def _clamp(min, x, max):
+    """x within bounds; at a bound no gradient flows to it."""
+    on_bound = op.eq(x, min) | op.eq(x, max)
+    inside = op.where(on_bound, op.detach(x), x)
+    return op.where(x > max, max, op.where(x < min, min, inside))
+
+
+def _iota(kind, shape, dimension):
+    row = _cast(op.arange(end=shape[dimension]), kind)
+    row = op.reshape(row, (-1, *(1,) * (len(shape) - 1 - dimension)))
+    return op.expand(row, shape=tuple(shape))
+
+
 def _cast(operand, new_dtype):
     return op[{"int": "long", "bool": "bool"}.get(_kind(new_dtype), "double")](operand)
 
@@ -241,7 +259,7 @@ def _kind(dtype: Any) -> str:
 
 # Operators of these names mean the same.
 ELEMENTWISE = """
-    abs acos acosh add asin asinh atan atan2 atanh ceil cos cosh digamma eq erf erfc exp exp2
+    acos acosh add asin asinh atan atan2 atanh ceil cos cosh digamma eq erf erfc exp exp2
     expm1 floor ge gt le lgamma log log1p lt mul ne neg nextafter pow
     reciprocal rsqrt sign sin sinh sqrt square sub tan tanh zeta real conj cbrt
 """
@@ -251,10 +269,11 @@ LAX: dict[str, Any] = {
     **{"bessel_i0e": "i0e", "bessel_i1e": "i1e", "igamma": "gammainc", "igammac": "gammaincc"},
     **{"is_finite": "isfinite", "logistic": "sigmoid", "bitwise_not": "bitwise_not"},
     **{f"bitwise_{name}": f"bitwise_{name}" for name in ("and", "or", "xor")},
-    "clamp": lambda min, x, max: op.minimum(op.maximum(array(min), x), array(max)),
+    "abs": size,
+    "clamp": _clamp,
     "convert_element_type": _cast,
     "integer_pow": lambda x, y: op.pow(x, op.detach(as_node(y)) if isinstance(y, Node) else y),
-    "polygamma": lambda m, x: op.polygamma(m, x),
+    "polygamma": lambda n, x: op.polygamma(n, x),
     "round": lambda x, rounding_method=1: op.round(x),
     "select": lambda pred, on_true, on_false: op.where(pred, on_true, on_false),
     "select_n": _select_n,
@@ -286,11 +305,8 @@ LAX: dict[str, Any] = {
     "expand_dims": _expand_dims,
     "full": lambda shape, fill_value: op.full(several(shape), fill_value),
     "full_like": lambda x, fill_value: op.full(x.shape, fill_value),
-    "iota": lambda dtype, size: op.arange(end=size),
-    "broadcasted_iota": lambda dtype, shape, dimension: op.expand(
-        op.reshape(op.arange(end=shape[dimension]), (-1, *(1,) * (len(shape) - 1 - dimension))),
-        shape=tuple(shape),
-    ),
+    "iota": lambda kind, size: _cast(op.arange(end=size), kind),
+    "broadcasted_iota": _iota,
     "pad": _pad,
     "reshape": _reshape,
     "rev": lambda operand, dimensions: op.flip(operand, dims=tuple(dimensions)),

@@ -9,8 +9,6 @@ from ...operators.leaves import numbers
 from .function import op
 from .numpy import ARRAYS, arrays, refuse
 
-SQUARES = (None, 2)
-
 
 def _solve(a, b):
     if b.ndim == 1:
@@ -165,6 +163,12 @@ def _circulant(c):
     return op.take(c, numbers((places[:, None] - places) % len(places)))
 
 
+def _solve_sylvester(a, b, q):
+    eyes = op.eye(b.shape[0]), op.eye(a.shape[0])
+    both = op.kron(a, eyes[0]) + op.kron(eyes[1], op.matrix_transpose(b))
+    return op.reshape(op["linalg.solve"](both, op.flatten(q)), q.shape)
+
+
 SCIPY: dict[str, Any] = {
     "block_diag": lambda *arrs: op.block_diag(*arrays(arrs)),
     "cho_factor": lambda a, lower=False: (_factor(a, lower), lower),
@@ -182,6 +186,7 @@ SCIPY: dict[str, Any] = {
     "pinv": lambda a, *, rtol=None: _pinv(a, rtol=rtol),
     "qr": _qr_in_full,
     "solve": _solve_with,
+    "solve_sylvester": _solve_sylvester,
     "solve_triangular": _solve_triangular,
     "svd": _svd,
     "svdvals": NUMPY["svdvals"],

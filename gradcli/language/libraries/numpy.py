@@ -553,11 +553,7 @@ def _aligned(combine: Callable) -> Callable:
 
 def _polyder(p, m=1):
     for _ in range(m):
-        p = (
-            p[:-1] * op.arange(start=p.shape[0] - 1, end=0, step=-1)
-            if p.shape[0] > 1
-            else op.zeros((0,))
-        )
+        p = p[:-1] * op.arange(start=max(p.shape[0] - 1, 0), end=0, step=-1)
     return p
 
 
@@ -655,19 +651,23 @@ def _geomspace(start, stop, num=50, endpoint=True):
     return op.exp(linspace(op.log(array(start)), op.log(array(stop)), num, endpoint))
 
 
-def _full_of(shape, fill_value):
+def _full_of(shape, fill_value, dtype=None):
     value = array(fill_value)
     if isinstance(fill_value, int | float):
         return op.full(several(shape), fill_value)
     return op.expand(value, shape=several(shape))
 
 
-def _eye(N, M=None, k=0):
+def _eye(N, M=None, k=0, dtype=None):
     return op.eye(N, N if M is None else M) if k == 0 else numbers(np.eye(N, M, k))
 
 
 def _constant(name: str) -> Callable:
     return lambda *given: numbers(getattr(np, name)(*given))
+
+
+def _index_arrays(name: str) -> Callable:
+    return lambda *given, **named: tuple(map(numbers, getattr(np, name)(*given, **named)))
 
 
 def _cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None):
@@ -697,7 +697,15 @@ def _round(a, decimals=0):
 
 
 def _divmod(x1, x2):
-    return Outputs((op.floor_divide(x1, x2), op.remainder(x1, x2)))
+    return Outputs((_floor_divide(x1, x2), op.remainder(x1, x2)))
+
+
+def _floor_divide(x1, x2):
+    return op.floor_divide(op.detach(x1), op.detach(x2))
+
+
+def _heaviside(x1, x2):
+    return op.where(op.isnan(x1), x1, op.where(op.eq(x1, 0), x2, op.double(x1 > 0)))
 
 
 def _modf(x):
@@ -720,7 +728,7 @@ def _as(kind: str) -> Callable:
 ELEMENTWISE = """
     abs absolute add arccos arccosh arcsin arcsinh arctan arctan2 arctanh acos acosh asin asinh
     atan atan2 atanh ceil copysign cos cosh deg2rad divide exp exp2 expm1 fix float_power
-    floor floor_divide fmax fmin fmod greater greater_equal heaviside hypot i0 isfinite isinf
+    floor fmax fmin fmod greater greater_equal hypot i0 isfinite isinf
     isnan isneginf isposinf isreal ldexp less less_equal log log10 log1p log2 logaddexp
     logaddexp2 logical_and logical_not logical_or logical_xor maximum minimum multiply negative
     nextafter not_equal positive pow rad2deg real reciprocal remainder sign signbit sin sinc
@@ -739,6 +747,8 @@ ARRAYS: dict[str, Any] = {
     "round": _round,
     "clip": _clip,
     "divmod": _divmod,
+    "floor_divide": _floor_divide,
+    "heaviside": _heaviside,
     "modf": _modf,
     "frexp": lambda x: op.frexp(x),
     "nan_to_num": lambda x, copy=True, nan=0.0, posinf=None, neginf=None: op.nan_to_num(
@@ -916,8 +926,8 @@ ARRAYS: dict[str, Any] = {
     "linspace": linspace,
     "logspace": _logspace,
     "geomspace": _geomspace,
-    "zeros": lambda shape: op.zeros(several(shape)),
-    "ones": lambda shape: op.ones(several(shape)),
+    "zeros": lambda shape, dtype=None: op.zeros(several(shape)),
+    "ones": lambda shape, dtype=None: op.ones(several(shape)),
     "full": _full_of,
     "zeros_like": lambda a: op.zeros_like(a),
     "ones_like": lambda a: op.ones_like(a),
@@ -926,6 +936,10 @@ ARRAYS: dict[str, Any] = {
     "identity": lambda n: op.eye(n),
     **{name: _constant(name) for name in ("tri", "hanning", "hamming", "blackman")},
     **{name: _constant(name) for name in ("bartlett", "kaiser")},
+    **{name: _index_arrays(name) for name in ("tril_indices", "triu_indices", "diag_indices")},
+    "ix_": lambda *args: tuple(map(numbers, np.ix_(*(np.array(known(a)) for a in args)))),
+    "nonzero": Known(("a",), lambda a: tuple(map(numbers, np.nonzero(known(a))))),
+    "flatnonzero": Known(("a",), lambda a: numbers(np.flatnonzero(known(a)))),
     "indices": lambda dimensions: numbers(np.indices(dimensions)),
     # facts
     "allclose": lambda a, b, rtol=1e-5, atol=1e-8, equal_nan=False: op.allclose(
@@ -936,3 +950,17 @@ ARRAYS: dict[str, Any] = {
     ),
     "array_equal": _equal,
 }  # fmt: skip
+
+
+def _rolled_by_half(sign: int) -> Callable:
+    def shift(x, axes=None):
+        places = range(x.ndim) if axes is None else several(axes)
+        for place in places:
+            half = x.shape[place] // 2
+            x = op.roll(x, half if sign > 0 else -half, dims=place)
+        return x
+
+    return shift
+
+
+FFT: dict[str, Any] = {"fftshift": _rolled_by_half(1), "ifftshift": _rolled_by_half(-1)}

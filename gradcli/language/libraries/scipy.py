@@ -5,7 +5,7 @@ from typing import Any
 
 from ...graphs import Node
 from .function import op
-from .numpy import refuse
+from .numpy import part, refuse
 
 # ---- gamma and what is made of it ----------------------------------------------------------------
 
@@ -185,3 +185,31 @@ def _as_array(value: Any) -> Node:
 
 def _beta_quotient(x, y):
     return op.exp(-op.log1p(x) - betaln(1 + x - y, 1 + y))
+
+
+# ---- scipy.signal --------------------------------------------------------------------------------
+
+
+def _convolve(in1, in2, mode="full", method="auto"):
+    if in1.ndim != in2.ndim or in1.ndim not in (1, 2, 3):
+        raise refuse("convolve() of these ranks", "both have 1, 2 or 3 dimensions")
+    kernel = op.flip(in2, dims=tuple(range(in2.ndim)))
+    around = tuple(n - 1 for n in in2.shape)
+    out = op[f"conv{in1.ndim}d"](in1[None, None], kernel[None, None], padding=around)[0, 0]
+    for axis, (n, k) in enumerate(zip(in1.shape, in2.shape, strict=True)):
+        if mode == "same":
+            out = part(out, (k - 1) // 2, (k - 1) // 2 + n, axis)
+        if mode == "valid":
+            out = part(out, min(n, k) - 1, max(n, k), axis)
+    return out
+
+
+def _correlate(in1, in2, mode="full", method="auto"):
+    return _convolve(in1, op.flip(in2, dims=tuple(range(in2.ndim))), mode)
+
+
+SIGNAL: dict[str, Any] = {
+    "convolve": _convolve,
+    "convolve2d": lambda in1, in2, mode="full": _convolve(in1, in2, mode),
+    "correlate": _correlate,
+}

@@ -108,9 +108,13 @@ NORM = _densities(lambda x: -0.5 * (op.square(x) + math.log(2 * math.pi))) | {
     "isf": lambda q, loc=0, scale=1: -op.ndtri(q) * scale + loc,
 }
 T = _densities(_t, "df")
-GAMMA = _densities(_gamma, "a")
+GAMMA = _densities(_gamma, "a") | {
+    "cdf": lambda x, a, loc=0, scale=1: op.gammainc(a, op.relu((x - loc) / scale))
+}
 BETA = _densities(_beta, "a", "b")
-CHI2 = _densities(_chi2, "df")
+CHI2 = _densities(_chi2, "df") | {
+    "cdf": lambda x, df, loc=0, scale=1: op.gammainc(df / 2, op.relu((x - loc) / scale) / 2)
+}
 EXPON = _densities(lambda x: _within(x >= 0, x, lambda x: -x))
 LAPLACE = _densities(lambda x: -op.abs(x) - math.log(2)) | {
     "cdf": lambda x, loc=0, scale=1: _laplace_cdf((x - loc) / scale)
@@ -125,11 +129,16 @@ CAUCHY = _densities(lambda x: -op.log1p(op.square(x)) - math.log(math.pi)) | {
 UNIFORM = _densities(lambda x: _within((x >= 0) & (x <= 1), x, lambda x: 0 * x)) | {
     "cdf": lambda x, loc=0, scale=1: op.clamp((x - loc) / scale, 0, 1)
 }
-POISSON = {"logpmf": _poisson, "pmf": lambda k, mu, loc=0: op.exp(_poisson(k, mu, loc))}
+POISSON = {
+    "cdf": lambda k, mu, loc=0: op.gammaincc(op.floor(array(k) - loc) + 1, mu),
+    "logpmf": _poisson,
+    "pmf": lambda k, mu, loc=0: op.exp(_poisson(k, mu, loc)),
+}
 BERNOULLI = {"logpmf": _bernoulli, "pmf": lambda k, p, loc=0: op.exp(_bernoulli(k, p, loc))}
 MULTIVARIATE_NORMAL = {
     "logpdf": _multivariate_normal,
     "pdf": lambda x, mean, cov: op.exp(_multivariate_normal(x, mean, cov)),
+    "entropy": lambda mean, cov: 0.5 * op.logdet(2 * math.pi * math.e * cov),
 }
 DIRICHLET = {
     "logpdf": _dirichlet,
