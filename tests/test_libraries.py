@@ -265,7 +265,7 @@ np.corrcoef(M)
 np.vander(x)
 np.vander(x, 3, increasing=True)
 np.hypot(x, y) + np.arctan2(x, y)
-np.fmod(x, p) + np.mod(x, p) + np.remainder(2 * x, p) + np.floor_divide(x, p)
+np.fmod(x, p) + np.mod(x, p) + np.remainder(3.3 * x, p) + np.floor_divide(x, p)
 np.divmod(x, p)[1]
 np.modf(x)[0]
 np.power(p, x) + np.float_power(p, 2)
@@ -587,12 +587,13 @@ def of_jax():
 @pytest.mark.parametrize("text", JAX)
 def test_values_and_gradients_are_those_of_jax(text):
     out, seed, grads = of_jax()[text]
+    digits = 1e-4 if "attention" in text else 1e-8  # attention is in single precision there
     found = answer(text, want=["output", "grad"], grad=np.asarray(seed))
-    np.testing.assert_allclose(numbers(found["output"]), out, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(numbers(found["output"]), out, rtol=digits, atol=1e-11)
     for name, expected in grads.items():
         grad = found["grad"][name]
         grad = np.zeros(expected.shape) if grad is None else numbers(grad)
-        np.testing.assert_allclose(grad, expected, rtol=1e-6, atol=1e-9, err_msg=name)
+        np.testing.assert_allclose(grad, expected, rtol=digits, atol=1e-10, err_msg=name)
 
 
 # ---- the libraries' public lists -----------------------------------------------------------------

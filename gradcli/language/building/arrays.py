@@ -11,6 +11,7 @@ from ..libraries.function import array
 from ..names import is_of_arrays
 from .makers import tensor
 from .operands import is_number
+from .ranges import RANGES
 
 if TYPE_CHECKING:
     from .build import Builder
@@ -52,6 +53,7 @@ BY_NAME: dict[str, Callable[["Builder", ast.Call, list, dict], Any]] = {
     "shape": _shape,
     "size": _size,
     "ndim": _ndim,
+    **RANGES,
 }
 ARRAYS = {f"{root}.{name}": made for root in ROOTS for name, made in BY_NAME.items()}
 

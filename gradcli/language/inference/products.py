@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator
 from ...graphs import Operator
 from ...operators import lookup
 from ...operators.families import Shorthand
-from ..libraries import library_function
+from ..libraries import Function, library_function
 from ..names import library_path
 from ..program import Program
 from ..syntax import called_name
@@ -77,8 +77,8 @@ def called(e: ast.Call) -> Operator | Shorthand | None:
     """The operator that a call names."""
     path = library_path(e.func, (), called=True)
     name = path or called_name(e) or ""
-    elsewhere = library_function(name) if path and "." in path else None
-    found = elsewhere.same if elsewhere else lookup(name)
+    function = library_function(name) if path and "." in path else lookup(name)
+    found = function.same or function if isinstance(function, Function) else function
     return found if isinstance(found, Operator | Shorthand) else None
 
 

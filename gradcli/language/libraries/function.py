@@ -77,7 +77,7 @@ class Function(Shorthand):
             meaning = _as_function(self.same)
         known = meaning if isinstance(meaning, Known) else Known((), meaning)
         self.numbers, self.function = known
-        self.name, self.sentence = name, ""
+        self.name, self.sentence = name, (self.function.__doc__ or "").strip()
         self.unless, self.floats, self.of_numbers = None, False, True
         self.older = ()
 
@@ -104,5 +104,8 @@ class Function(Shorthand):
 
 def _as_function(called: Any) -> Callable:
     """An operator of one or two arrays with the parameters of a universal function."""
-    count = len(called.inputs if isinstance(called, Operator) else called.places)
+    if isinstance(called, Operator):
+        count = len(called.inputs)
+    else:
+        count = len([place for place in called.places if place not in called.defaults])
     return (lambda x: called(x)) if count == 1 else (lambda x1, x2: called(x1, x2))

@@ -12,6 +12,7 @@ from ...lazy import np
 from ...operators.leaves import numbers
 from .function import array, op
 from .numpy import arrays, dot, known, part, refuse, several
+from .scipy import polygamma
 
 # ---- along dimensions ----------------------------------------------------------------------------
 
@@ -273,7 +274,7 @@ LAX: dict[str, Any] = {
     "clamp": _clamp,
     "convert_element_type": _cast,
     "integer_pow": lambda x, y: op.pow(x, op.detach(as_node(y)) if isinstance(y, Node) else y),
-    "polygamma": lambda n, x: op.polygamma(n, x),
+    "polygamma": polygamma,
     "round": lambda x, rounding_method=1: op.round(x),
     "select": lambda pred, on_true, on_false: op.where(pred, on_true, on_false),
     "select_n": _select_n,

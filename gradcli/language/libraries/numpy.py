@@ -45,6 +45,8 @@ def flat(a: Node, axis: Any) -> tuple[Node, Any]:
 
 def gathered(function: Callable, a: Node, axis: Any, keepdims: bool) -> Node:
     """`function(rows, dim)`, which reduces one dimension, over one axis, several, or all."""
+    if axis is None and not keepdims:
+        return function(op.flatten(a), 0)
     if isinstance(axis, int):
         out = function(a, axis)
         return op.unsqueeze(out, axis_of(axis, a.ndim)) if keepdims else out

@@ -16,6 +16,11 @@ def sign_of_gamma(x: Node) -> Node:
     return op.where(x < 0, below, 1.0)
 
 
+def polygamma(n, x):
+    """The derivative of digamma of a whole order n, which may be written as a float."""
+    return op.polygamma(int(n) if isinstance(n, float) and n.is_integer() else n, x)
+
+
 def gamma(x):
     """The gamma function."""
     return sign_of_gamma(x) * op.exp(op.lgamma(x))
@@ -168,7 +173,7 @@ SPECIAL: dict[str, Any] = {
     "logsumexp": logsumexp,
     "multigammaln": lambda a, d: op.mvlgamma(a, d),
     "poch": lambda z, m: _poch(z, m),
-    "polygamma": lambda n, x: op.polygamma(n, x),
+    "polygamma": polygamma,
     "pseudo_huber": lambda delta, r: _pseudo_huber(_as_array(delta), r),
     "rel_entr": rel_entr,
     "rgamma": _rgamma,
