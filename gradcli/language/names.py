@@ -13,6 +13,7 @@ from .vocabulary import (
     DTYPES,
     LAYOUTS,
     is_library_constant,
+    is_of_module,
     library_name,
     module_of,
     own_meaning,
@@ -22,6 +23,7 @@ BARE_CONSTANTS = {"pi", "inf", "nan", "Ellipsis"}
 BARE_DTYPES = {"float", "int", "bool"}  # as in x.to(float)
 BARE = BARE_CONSTANTS | BARE_DTYPES
 TORCH = {"torch", "F", "nn", "linalg", "special", "fft"}
+LIBRARIES = {"numpy", "jax", "scipy", "torch"}
 
 
 def library_path(node: ast.expr, own: Collection[str], called: bool) -> str | None:
@@ -47,11 +49,12 @@ def library_path(node: ast.expr, own: Collection[str], called: bool) -> str | No
 
 
 @lru_cache(maxsize=32)
-def is_of_arrays(program: Program) -> tuple[bool, bool]:
-    """Whether a program calls functions of other libraries than PyTorch; and of PyTorch."""
+def libraries_of(program: Program) -> frozenset[str]:
+    """Whose functions a program calls with a prefix: numpy, jax, scipy, torch."""
     calls = [e for s in program.statements for e in ast.walk(s.value) if isinstance(e, ast.Call)]
     paths = [path for e in calls if "." in (path := dotted(e.func) or "")]
-    return any(map(library_name, paths)), any(p.split(".")[0] in TORCH for p in paths)
+    roots = [(library_name(path) or path).split(".")[0] for path in paths]
+    return frozenset("torch" if root in TORCH else root for root in roots) & LIBRARIES
 
 
 @lru_cache(maxsize=32)
@@ -92,7 +95,7 @@ def _loaded(root: ast.expr, own: Collection[str]) -> list[ast.Name]:
                 f = node.func
                 stack.append(f.value if isinstance(f, ast.Attribute) else f)
         elif isinstance(node, ast.Attribute):
-            if library_path(node, own, called=False) is None:
+            if library_path(node, own, called=False) is None and not is_of_module(node, own):
                 stack.append(node.value)
         elif isinstance(node, ast.Name):
             names.append(node)

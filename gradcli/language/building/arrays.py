@@ -8,7 +8,7 @@ from ...errors import GradcliError
 from ...graphs import Node
 from ..libraries import METHODS, UNLIKE, Function, library_function
 from ..libraries.function import array
-from ..names import is_of_arrays
+from ..names import libraries_of
 from .makers import tensor
 from .operands import is_number
 from .ranges import RANGES
@@ -60,7 +60,8 @@ ARRAYS = {f"{root}.{name}": made for root in ROOTS for name, made in BY_NAME.ite
 
 def is_array_program(b: "Builder") -> bool:
     """Whether a program calls functions of NumPy and the like, and none of PyTorch."""
-    return is_of_arrays(b.program) == (True, False)
+    called = libraries_of(b.program)
+    return bool(called) and "torch" not in called
 
 
 def method(b: "Builder", name: str, args: list, named: dict) -> Function | None:
@@ -69,19 +70,18 @@ def method(b: "Builder", name: str, args: list, named: dict) -> Function | None:
     """
     if name not in METHODS or not isinstance(args[0], Node):
         return None
-    arrays, tensors = is_of_arrays(b.program)
-    if (
-        arrays
-        and tensors
-        and name in UNLIKE
-        and not named.keys() & {"dim", "unbiased", "correction"}
-    ):
-        raise GradcliError(
-            "unsupported",
-            f"{name}() means one thing in PyTorch and another in NumPy, and both are used here",
-            hint=f"write torch.{name}(x, ...) or np.{name}(x, ...)",
-        )
-    return library_function(f"numpy.{name}") if arrays and not tensors else None
+    called = libraries_of(b.program)
+    if is_array_program(b):
+        if name == "sort" and "jax" not in called:
+            said = "sort() of an array gives None in NumPy, which sorts the array itself"
+            raise GradcliError("unsupported", said, hint="write np.sort(x)")
+        return library_function(f"{'jax.numpy' if 'jax' in called else 'numpy'}.{name}")
+    of_torch = named.keys() & {"dim", "unbiased", "correction"}
+    if len(called) > 1 and name in UNLIKE and not of_torch:
+        said = f"{name}() means one thing in PyTorch and another in NumPy, and both are used here"
+        hint = f"write torch.{name}(x, ...) or np.{name}(x, ...)"
+        raise GradcliError("unsupported", said, hint=hint)
+    return None
 
 
 def by_method(name: str, args: list) -> list:

@@ -11,7 +11,7 @@ from ...graphs.shapes import axis as axis_of
 from ...lazy import np
 from ...operators.leaves import numbers
 from .function import array, op
-from .numpy import arrays, dot, known, part, refuse, several
+from .numpy import array_list, bounded, dot, known, part, refuse, several
 from .scipy import polygamma
 
 # ---- along dimensions ----------------------------------------------------------------------------
@@ -85,8 +85,9 @@ def _pad(operand, padding_value, padding_config):
 
 def _padded(a: Node, value: Node, axis: int, low: int, high: int, between: int) -> Node:
     size = a.shape[axis]
+    length = (size * (between + 1) - between if size else 0) + low + high
+    bounded(max(length, 0))
     places = np.arange(size) * (between + 1)
-    length = (places[-1] + 1 if size else 0) + low + high
     source = np.full(max(length, 0) + 2 * size, size)
     inside = places + low
     keep = (inside >= 0) & (inside < length)
@@ -302,7 +303,7 @@ LAX: dict[str, Any] = {
     "broadcast_shapes": lambda *shapes: broadcast(*shapes),
     "broadcast_to_rank": lambda x, rank: op.reshape(x, (*(1,) * (rank - x.ndim), *x.shape)),
     "collapse": _collapse,
-    "concatenate": lambda operands, dimension: op.cat(arrays(operands), dim=dimension),
+    "concatenate": lambda operands, dimension: op.cat(array_list(operands), dim=dimension),
     "expand_dims": _expand_dims,
     "full": lambda shape, fill_value: op.full(several(shape), fill_value),
     "full_like": lambda x, fill_value: op.full(x.shape, fill_value),
@@ -313,7 +314,7 @@ LAX: dict[str, Any] = {
     "rev": lambda operand, dimensions: op.flip(operand, dims=tuple(dimensions)),
     "split": _split,
     "squeeze": _squeeze,
-    "stack": lambda arrays_, axis=0: op.stack(arrays(arrays_), dim=axis),
+    "stack": lambda arrays, axis=0: op.stack(array_list(arrays), dim=axis),
     "tile": lambda operand, reps: op.tile(operand, tuple(reps)),
     "transpose": lambda operand, permutation: op.permute(operand, dims=permutation),
     "unstack": lambda operand, axis=0: op.unbind(operand, axis),

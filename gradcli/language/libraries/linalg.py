@@ -7,7 +7,7 @@ from ...graphs import Outputs
 from ...lazy import np
 from ...operators.leaves import numbers
 from .function import op
-from .numpy import ARRAYS, arrays, refuse
+from .numpy import ARRAYS, array_list, bounded, refuse
 
 
 def _solve(a, b):
@@ -75,7 +75,7 @@ NUMPY: dict[str, Any] = {
     "matrix_power": lambda a, n: op["linalg.matrix_power"](a, n),
     "matrix_rank": _rank,
     "matrix_transpose": lambda x: op.matrix_transpose(x),
-    "multi_dot": lambda arrays_: op["linalg.multi_dot"](arrays(arrays_)),
+    "multi_dot": lambda arrays: op["linalg.multi_dot"](array_list(arrays)),
     "norm": _norm,
     "outer": _outer,
     "pinv": _pinv,
@@ -153,13 +153,14 @@ def _qr_in_full(a, mode="full"):
 def toeplitz(c, r=None):
     """The matrix with c in its first column and r in its first row, constant on diagonals."""
     r = c if r is None else r
+    bounded(c.shape[0], r.shape[0])
     both = op.cat([op.flip(c, dims=(0,)), r[1:]], dim=0)
     places = np.arange(c.shape[0])[::-1, None] + np.arange(r.shape[0])
     return op.take(both, numbers(places))
 
 
 def _circulant(c):
-    places = np.arange(c.shape[0])
+    places = np.arange(bounded(c.shape[0], c.shape[0])[0])
     return op.take(c, numbers((places[:, None] - places) % len(places)))
 
 
@@ -170,7 +171,7 @@ def _solve_sylvester(a, b, q):
 
 
 SCIPY: dict[str, Any] = {
-    "block_diag": lambda *arrs: op.block_diag(*arrays(arrs)),
+    "block_diag": lambda *arrs: op.block_diag(*array_list(arrs)),
     "cho_factor": lambda a, lower=False: (_factor(a, lower), lower),
     "cho_solve": _cho_solve,
     "cholesky": _factor,

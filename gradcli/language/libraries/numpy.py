@@ -16,6 +16,8 @@ from ...lazy import np
 from ...operators.leaves import Array, numbers
 from .function import Known, array, op
 
+MOST = 5_000_000  # numbers that a function writes out
+
 # ---- what several functions have in common -------------------------------------------------------
 
 
@@ -31,7 +33,7 @@ def mask(a: Any) -> Node:
     return a if a.dtype == "bool" else op.ne(a, 0)
 
 
-def arrays(sequence: Any) -> tuple[Node, ...]:
+def array_list(sequence: Any) -> tuple[Node, ...]:
     """The arrays of a list, or of an array along its first axis."""
     if isinstance(sequence, Node):
         return tuple(op.unbind(sequence, 0))
@@ -56,6 +58,16 @@ def gathered(function: Callable, a: Node, axis: Any, keepdims: bool) -> Node:
     out = function(op.reshape(op.permute(a, dims=(*others, *over)), (*sizes, -1)), -1)
     shape = tuple(1 if d in over else size for d, size in enumerate(a.shape))
     return op.reshape(out, shape) if keepdims else out
+
+
+def bounded(*sizes: int) -> tuple[int, ...]:
+    """The sizes of an array that is filled before it becomes part of a graph. Raises GradcliError
+    `limit` where it is too large.
+    """
+    if numel(sizes) > MOST:
+        said = f"{numel(sizes):,} numbers are written out here, and {MOST:,} are the most"
+        raise GradcliError("limit", said, hint="make it smaller, or give it as an input")
+    return sizes
 
 
 def pick(a: Node, places: Any, axis: int) -> Node:
@@ -278,8 +290,8 @@ def _each(name: str) -> Callable:
     return each
 
 
-def _concatenate(arrays_, axis=0, *, dtype=None):
-    parts = arrays(arrays_)
+def _concatenate(arrays, axis=0, *, dtype=None):
+    parts = array_list(arrays)
     if axis is None:
         return op.cat([op.flatten(p) for p in parts], dim=0)
     return op.cat(parts, dim=axis)
@@ -292,6 +304,7 @@ def _append(arr, values, axis=None):
 def _split(ary, indices_or_sections, axis=0, *, evenly=True):
     places, size = known(indices_or_sections), ary.shape[axis_of(axis, ary.ndim)]
     if isinstance(places, int):
+        bounded(places)
         if places < 1 or (evenly and size % places):
             said = f"size {size} does not divide into {places} equal parts"
             raise GradcliError("shape", said, hint="array_split makes parts of unequal sizes")
@@ -308,8 +321,8 @@ def _split_along(axis: int) -> Callable:
     return split
 
 
-def _block(arrays_):
-    depth, inner = 0, arrays_
+def _block(arrays):
+    depth, inner = 0, arrays
     while isinstance(inner, tuple):
         depth, inner = depth + 1, inner[0]
 
@@ -318,7 +331,7 @@ def _block(arrays_):
             return _at_least(array(value), depth)
         return op.cat([joined(v, axis + 1) for v in value], dim=axis)
 
-    return joined(arrays_, -depth)
+    return joined(arrays, -depth)
 
 
 def _at_least(a: Node, ndim: int) -> Node:
@@ -353,7 +366,7 @@ def _flip(m, axis=None):
 
 
 def _resize(a, new_shape):
-    shape = several(new_shape)
+    shape = bounded(*several(new_shape))
     places = np.arange(numel(shape)) % max(a.numel, 1)
     return op.reshape(pick(op.flatten(a), places, 0), shape)
 
@@ -380,9 +393,11 @@ def _insert(arr, obj, values, axis=None):
     return op.cat([part(arr, 0, place, axis), new, part(arr, place, size, axis)], dim=axis)
 
 
-def _pad(array_, pad_width, mode="constant", *, constant_values=0, **named):
-    a = array(array_)
-    amounts = np.broadcast_to(np.array(known(pad_width)), (a.ndim, 2)).tolist()
+def _pad(array, pad_width, mode="constant", *, constant_values=0, **named):
+    a, width = array, np.array(known(pad_width))
+    if np.any(width < 0):
+        raise GradcliError("arguments", "pad() adds elements: no width is below 0")
+    amounts = np.broadcast_to(width, (a.ndim, 2)).tolist()
     if named or mode not in ("constant", "edge", "reflect", "symmetric", "wrap"):
         wrong = next(iter(named), f"mode={mode!r}")
         raise refuse(f"pad() with {wrong}", "constant, edge, reflect, symmetric and wrap are there")
@@ -394,6 +409,7 @@ def _pad(array_, pad_width, mode="constant", *, constant_values=0, **named):
             fill = np.broadcast_to(np.array(constant_values), (a.ndim, 2)).tolist()[axis]
             a = _beside(a, axis, pair, fill)
         elif any(pair):
+            bounded(sum(pair))
             a = pick(a, np.pad(np.arange(a.shape[axis]), pair, mode), axis)
     return a
 
@@ -455,13 +471,15 @@ def _where(condition, x=None, y=None):
 
 def _select(condlist, choicelist, default=0):
     out = array(default)
-    for condition, choice in reversed(list(zip(arrays(condlist), arrays(choicelist), strict=True))):
+    for condition, choice in reversed(
+        list(zip(array_list(condlist), array_list(choicelist), strict=True))
+    ):
         out = op.where(mask(condition), choice, out)
-    return op.expand(out, shape=broadcast(*(c.shape for c in arrays(choicelist)), out.shape))
+    return op.expand(out, shape=broadcast(*(c.shape for c in array_list(choicelist)), out.shape))
 
 
 def _choose(a, choices):
-    parts = arrays(choices)
+    parts = array_list(choices)
     out = parts[0]
     for k, choice in enumerate(parts[1:], 1):
         out = op.where(op.eq(a, k), choice, out)
@@ -554,7 +572,7 @@ def _aligned(combine: Callable) -> Callable:
 
 
 def _polyder(p, m=1):
-    for _ in range(m):
+    for _ in range(min(m, p.shape[0])):
         p = p[:-1] * op.arange(start=max(p.shape[0] - 1, 0), end=0, step=-1)
     return p
 
@@ -562,6 +580,7 @@ def _polyder(p, m=1):
 def _polyint(p, m=1, k=None):
     if k is not None and k != 0:
         raise refuse("polyint() with constants", "append them to what it gives with k=0")
+    bounded(m, m)
     for _ in range(m):
         p = op.constant_pad_nd(p / op.arange(start=p.shape[0], end=0, step=-1), (0, 1), 0)
     return p
@@ -569,7 +588,7 @@ def _polyint(p, m=1, k=None):
 
 def _poly(seq_of_zeros):
     out = numbers(np.array([1.0]))
-    for zero in arrays(seq_of_zeros):
+    for zero in array_list(seq_of_zeros):
         out = op.cat([out, op.zeros((1,))], 0) - op.cat([op.zeros((1,)), zero * out], 0)
     return out
 
@@ -661,15 +680,20 @@ def _full_of(shape, fill_value, dtype=None):
 
 
 def _eye(N, M=None, k=0, dtype=None):
-    return op.eye(N, N if M is None else M) if k == 0 else numbers(np.eye(N, M, k))
+    M = N if M is None else M
+    return op.eye(N, M) if k == 0 else numbers(np.eye(*bounded(N, M), k))
 
 
 def _constant(name: str) -> Callable:
-    return lambda *given: numbers(getattr(np, name)(*given))
+    return lambda M, *more: numbers(getattr(np, name)(*bounded(M), *more))
 
 
 def _index_arrays(name: str) -> Callable:
-    return lambda *given, **named: tuple(map(numbers, getattr(np, name)(*given, **named)))
+    def places(n, *more, **named):
+        bounded(n, n)
+        return tuple(map(numbers, getattr(np, name)(n, *more, **named)))
+
+    return places
 
 
 def _cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None):
@@ -763,8 +787,6 @@ ARRAYS: dict[str, Any] = {
     "interp": interp,
     "astype": lambda x, dtype=None: x,
     "copy": lambda a: op.clone(a),
-    "asanyarray": lambda a: op.clone(a),
-    "ascontiguousarray": lambda a: op.clone(a),
     **dict.fromkeys(("float64", "float32", "float16", "double", "single"), _as("double")),
     **dict.fromkeys(("int64", "int32", "int8", "int16"), _as("long")),
     "bool_": _as("bool"),
@@ -847,13 +869,13 @@ ARRAYS: dict[str, Any] = {
     "broadcast_shapes": lambda *shapes: broadcast(*map(several, shapes)),
     "concatenate": lambda arrays, axis=0: _concatenate(arrays, axis),
     "concat": lambda arrays, axis=0: _concatenate(arrays, axis),
-    "stack": lambda arrays_, axis=0: op.stack(arrays(arrays_), dim=axis),
+    "stack": lambda arrays, axis=0: op.stack(array_list(arrays), dim=axis),
     "unstack": lambda x, *, axis=0: op.unbind(x, axis),
-    "hstack": lambda tup: op.hstack(arrays(tup)),
-    "vstack": lambda tup: op.vstack(arrays(tup)),
-    "row_stack": lambda tup: op.vstack(arrays(tup)),
-    "dstack": lambda tup: op.dstack(arrays(tup)),
-    "column_stack": lambda tup: op.column_stack(arrays(tup)),
+    "hstack": lambda tup: op.hstack(array_list(tup)),
+    "vstack": lambda tup: op.vstack(array_list(tup)),
+    "row_stack": lambda tup: op.vstack(array_list(tup)),
+    "dstack": lambda tup: op.dstack(array_list(tup)),
+    "column_stack": lambda tup: op.column_stack(array_list(tup)),
     "append": _append,
     "insert": Known(("obj",), _insert),
     "delete": Known(("obj",), _delete),
@@ -936,13 +958,14 @@ ARRAYS: dict[str, Any] = {
     "full_like": lambda a, fill_value: _full_of(a.shape, fill_value),
     "eye": _eye,
     "identity": lambda n: op.eye(n),
-    **{name: _constant(name) for name in ("tri", "hanning", "hamming", "blackman")},
+    "tri": lambda N, M=None, k=0: op.tril(op.ones((N, N if M is None else M)), diagonal=k),
+    **{name: _constant(name) for name in ("hanning", "hamming", "blackman")},
     **{name: _constant(name) for name in ("bartlett", "kaiser")},
     **{name: _index_arrays(name) for name in ("tril_indices", "triu_indices", "diag_indices")},
     "ix_": lambda *args: tuple(map(numbers, np.ix_(*(np.array(known(a)) for a in args)))),
     "nonzero": Known(("a",), lambda a: tuple(map(numbers, np.nonzero(known(a))))),
     "flatnonzero": Known(("a",), lambda a: numbers(np.flatnonzero(known(a)))),
-    "indices": lambda dimensions: numbers(np.indices(dimensions)),
+    "indices": lambda dimensions: numbers(np.indices(bounded(*dimensions))),
     # facts
     "allclose": lambda a, b, rtol=1e-5, atol=1e-8, equal_nan=False: op.allclose(
         a, b, rtol, atol, equal_nan
