@@ -258,7 +258,7 @@ def silu(g, y, x):
     return g * (s * (1 + x * (1 - s)))
 
 
-@written_out(rule=lambda g, y, x: g / (3 * y * y))
+@written_out(domain=(0.3, 2.0), rule=lambda g, y, x: g / (3 * y * y))
 def cbrt(x):
     """Cube root, of numbers below 0 too."""
     return OPS["sign"](x) * OPS["abs"](x) ** (1 / 3)

@@ -10,7 +10,7 @@ from .function import array, op
 from .lax import size
 from .linalg import NUMPY
 from .numpy import ARRAYS as NUMPY_ARRAYS
-from .numpy import mask, refuse
+from .numpy import along, mask, refuse
 from .scipy import SPECIAL as SCIPY_SPECIAL
 from .scipy import betaln, gamma, logsumexp
 
@@ -40,7 +40,7 @@ def _std(a, axis=None, dtype=None, *, ddof=0, keepdims=False, correction=None):
 def _norm(x, ord=None, axis=None, keepdims=False):
     plain = ord is None or (ord == 2 and (isinstance(axis, int) or (axis is None and x.ndim == 1)))
     if plain:
-        return op.sqrt(op.sum(op.square(x), dim=axis, keepdim=keepdims))
+        return op.sqrt(op.sum(op.square(x), **along(x, axis, keepdims)))
     return NUMPY["norm"](x, ord, axis, keepdims)
 
 

@@ -45,6 +45,13 @@ def flat(a: Node, axis: Any) -> tuple[Node, Any]:
     return (op.flatten(a), 0) if axis is None else (a, axis)
 
 
+def along(a: Node, axis: Any, keepdims: bool) -> dict[str, Any]:
+    """The arguments of a reduction over an axis, or over all of them."""
+    if axis is None:
+        return {"dim": tuple(range(a.ndim)), "keepdim": True} if keepdims else {}
+    return {"dim": axis, "keepdim": keepdims}
+
+
 def gathered(function: Callable, a: Node, axis: Any, keepdims: bool) -> Node:
     """`function(rows, dim)`, which reduces one dimension, over one axis, several, or all."""
     if axis is None and not keepdims:
@@ -95,14 +102,13 @@ def refuse(message: str, cure: str) -> GradcliError:
     return GradcliError("unsupported", message, hint=cure)
 
 
-def _reduced(name: str, of: Callable = lambda a: a, empty: float | None = None) -> Callable:
+def _reduced(name: str, empty: float | None = None) -> Callable:
     """A reduction by the operator `name`; where a mask leaves elements out, they are `empty`."""
 
     def reduce(a, axis=None, dtype=None, *, keepdims=False, where=None, initial=None):
-        a = of(a)
         if where is not None:
             a = op.where(mask(where), a, _filling(name, empty, initial))
-        out = op[name](a, dim=axis, keepdim=keepdims)
+        out = op[name](a, **along(a, axis, keepdims))
         return out if initial is None else _with_initial(name, out, initial)
 
     return reduce
@@ -133,16 +139,16 @@ def _prod(a, axis=None, dtype=None, *, keepdims=False, where=None, initial=1):
 
 def _mean(a, axis=None, dtype=None, *, keepdims=False, where=None):
     if where is None:
-        return op.mean(floats(a), dim=axis, keepdim=keepdims)
+        return op.mean(floats(a), **along(a, axis, keepdims))
     taken = op.broadcast_to(mask(where), a.shape)
-    count = op.sum(op.double(taken), dim=axis, keepdim=keepdims)
-    return op.sum(op.where(taken, a, 0.0), dim=axis, keepdim=keepdims) / count
+    count = op.sum(op.double(taken), **along(a, axis, keepdims))
+    return op.sum(op.where(taken, a, 0.0), **along(a, axis, keepdims)) / count
 
 
 def _spread(name: str) -> Callable:
     def spread(a, axis=None, dtype=None, *, ddof=0, keepdims=False, correction=None):
         freedom = ddof if correction is None else correction
-        return op[name](floats(a), dim=axis, correction=freedom, keepdim=keepdims)
+        return op[name](floats(a), correction=freedom, **along(a, axis, keepdims))
 
     return spread
 
@@ -154,33 +160,33 @@ def without_nan(a: Node, fill: float) -> Node:
 
 def _nan_extreme(name: str, fill: float) -> Callable:
     def extreme(a, axis=None, *, keepdims=False):
-        out = op[name](without_nan(a, fill), dim=axis, keepdim=keepdims)
-        none = op.all(op.isnan(a), dim=axis, keepdim=keepdims)
+        out = op[name](without_nan(a, fill), **along(a, axis, keepdims))
+        none = op.all(op.isnan(a), **along(a, axis, keepdims))
         return op.where(none, float("nan"), out)
 
     return extreme
 
 
 def _nan_var(a, axis=None, dtype=None, *, ddof=0, keepdims=False):
-    count = op.sum(op.double(~op.isnan(a)), dim=axis, keepdim=True)
-    mean = op.sum(without_nan(a, 0.0), dim=axis, keepdim=True) / count
+    count = op.sum(op.double(~op.isnan(a)), **along(a, axis, True))
+    mean = op.sum(without_nan(a, 0.0), **along(a, axis, True)) / count
     squares = op.square(without_nan(a - mean, 0.0))
-    total = op.sum(squares, dim=axis, keepdim=True) / (count - ddof)
-    return total if keepdims else op.sum(total, dim=axis)
+    total = op.sum(squares, **along(a, axis, True)) / (count - ddof)
+    return total if keepdims else op.sum(total, **along(a, axis, False))
 
 
 def _average(a, axis=None, weights=None, returned=False, *, keepdims=False):
     if returned:
         raise refuse("average(returned=True) gives two arrays", "write the sum of weights out")
     if weights is None:
-        return op.mean(floats(a), dim=axis, keepdim=keepdims)
+        return op.mean(floats(a), **along(a, axis, keepdims))
     if weights.shape != a.shape:
         if not isinstance(axis, int) or weights.ndim != 1:
             raise GradcliError("shape", "weights have the shape of a, or are 1-D along the axis")
         after = a.ndim - 1 - axis_of(axis, a.ndim)
         weights = op.reshape(weights, (-1, *(1,) * after))
-    total = op.sum(op.expand(weights, shape=a.shape), dim=axis, keepdim=keepdims)
-    return op.sum(a * weights, dim=axis, keepdim=keepdims) / total
+    total = op.sum(op.expand(weights, shape=a.shape), **along(a, axis, keepdims))
+    return op.sum(a * weights, **along(a, axis, keepdims)) / total
 
 
 # ---- order ---------------------------------------------------------------------------------------
@@ -226,7 +232,7 @@ def _argsort(a, axis=-1):
 def _places(name: str, fill: float | None = None) -> Callable:
     def places(a, axis=None, *, keepdims=False):
         a = a if fill is None else without_nan(a, fill)
-        out = op[name](a, dim=axis, keepdim=keepdims and axis is not None)
+        out = op[name](a, **along(a, axis, keepdims and axis is not None))
         return op.reshape(out, (1,) * a.ndim) if keepdims and axis is None else out
 
     return places
@@ -802,18 +808,18 @@ ARRAYS: dict[str, Any] = {
     "std": _spread("std"),
     "average": _average,
     "ptp": lambda a, axis=None, *, keepdims=False: (
-        op.amax(a, dim=axis, keepdim=keepdims) - op.amin(a, dim=axis, keepdim=keepdims)
+        op.amax(a, **along(a, axis, keepdims)) - op.amin(a, **along(a, axis, keepdims))
     ),
-    "all": lambda a, axis=None, *, keepdims=False: op.all(mask(a), dim=axis, keepdim=keepdims),
-    "any": lambda a, axis=None, *, keepdims=False: op.any(mask(a), dim=axis, keepdim=keepdims),
+    "all": lambda a, axis=None, *, keepdims=False: op.all(mask(a), **along(a, axis, keepdims)),
+    "any": lambda a, axis=None, *, keepdims=False: op.any(mask(a), **along(a, axis, keepdims)),
     "count_nonzero": lambda a, axis=None, *, keepdims=False: op.sum(
-        op.long(mask(a)), dim=axis, keepdim=keepdims
+        op.long(mask(a)), **along(a, axis, keepdims)
     ),
     "nansum": lambda a, axis=None, dtype=None, *, keepdims=False: op.nansum(
-        a, dim=axis, keepdim=keepdims
+        a, **along(a, axis, keepdims)
     ),
     "nanmean": lambda a, axis=None, dtype=None, *, keepdims=False: op.nanmean(
-        a, dim=axis, keepdim=keepdims
+        a, **along(a, axis, keepdims)
     ),
     "nanprod": lambda a, axis=None, dtype=None, *, keepdims=False: _prod(
         without_nan(a, 1.0), axis, keepdims=keepdims
