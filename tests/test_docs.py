@@ -244,7 +244,7 @@ def test_a_name_with_its_module_has_a_page_of_its_own():
 
     assert first("unfold") == first("Tensor.unfold") == first("torch.Tensor.unfold") == "unfold"
     assert first("F.unfold") == first("torch.nn.functional.unfold") == "im2col"
-    assert first("np.std") == first("jnp.std") == "np.std"
+    assert (first("np.std"), first("jax.nn.gelu")) == ("np.std", "jax.nn.gelu")
     assert first("torch.std") == "std"
     refused = gradcli("ops", "torch.fft.rfft")
     assert (refused.status, refused.out) == (2, "")

@@ -59,6 +59,16 @@ def test_operators_are_imported_when_they_are_asked_for():
     assert not found & {"convolution", "decompositions", "losses", "pooling", "special"}
 
 
+def test_tables_of_libraries_are_imported_when_a_program_names_them():
+    def tables(text):
+        names = modules("grad", text, "-v", "x=[1,2]")
+        return {n for n in names if n.startswith("gradcli.language.libraries.")}
+
+    function = "gradcli.language.libraries.function"
+    assert tables("x.sum()") == {function}
+    assert tables("np.sum(x)") == {function, "gradcli.language.libraries.numpy"}
+
+
 def test_help_imports_no_numpy():
     names = modules("--help")
     assert not heavy(names)

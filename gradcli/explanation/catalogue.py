@@ -8,11 +8,14 @@ from ..graphs import OPS, Node, Operator
 from ..language.building.build import ATTRIBUTES
 from ..language.given.options import read_shapes
 from ..language.given.seeds import seed_name
+from ..language.libraries import Function
+from ..language.libraries import function as of_library
 from ..language.posing import pose
 from ..language.problem import Input
 from ..language.refusals import refusal
-from ..language.vocabulary import module_of, own_meaning
+from ..language.vocabulary import library_name, module_of, own_meaning
 from ..notation import tree
+from ..notation.code.torch_code import expression
 from ..notation.formulas.formula import formula, too_long
 from ..notation.formulas.simplify import simplify
 from ..notation.tree import Name, Token, Tree
@@ -89,6 +92,9 @@ def catalogue(name: str | None) -> Document:
     """All operators; those whose name holds `name`; or the page of the one called so."""
     if name is None:
         return Document((), tuple(_family(*family) for family in families().items()))
+    elsewhere = library_name(name)
+    if elsewhere is not None:
+        return Document((), (_library_page(name, of_library(elsewhere, name, None)),))
     known = functions()
     bare = name.rsplit(".", 1)[-1]
     module = module_of(name)
@@ -169,6 +175,20 @@ def page(op: Operator) -> Section:
         for k, line in enumerate(lines)
     ]
     return Section("ops", plain(op.signature()), (), (Table(tuple(rows)),))
+
+
+def _library_page(name: str, called: Function) -> Section:
+    """Signature of a function of another library, and the same in PyTorch, of a matrix."""
+    module = name.rpartition(".")[0]
+    x = OPS["input"](name="x", shape=(2, 3))
+    facts = [("meaning", _said(called.sentence) or f"The function of {module}.")]
+    try:
+        facts.append(("in PyTorch", expression(called(x), {x: Name("x")})))
+        facts.append(("example", f'gradcli "{name}(x)" -s x=2x3'))
+    except (GradcliError, *MISUSES):  # it needs other arguments
+        facts.append(("to see it", SHOWN))
+    rows = tuple(Row((plain(fact), plain(line))) for fact, line in facts)
+    return Section("ops", plain(f"{module}.{called.signature()}"), (), (Table(rows),))
 
 
 def _shorthand_page(shorthand: Shorthand, known: Mapping[str, Callable]) -> Section:

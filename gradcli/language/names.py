@@ -8,21 +8,36 @@ from ..errors import GradcliError
 from .foreign import DERIVATIVE
 from .program import Program
 from .syntax import dotted
-from .vocabulary import CONSTANTS, DTYPES, LAYOUTS, module_of, own_meaning
+from .vocabulary import (
+    CONSTANTS,
+    DTYPES,
+    LAYOUTS,
+    is_library_constant,
+    is_of_module,
+    library_name,
+    module_of,
+    own_meaning,
+)
 
 BARE_CONSTANTS = {"pi", "inf", "nan", "Ellipsis"}
 BARE_DTYPES = {"float", "int", "bool"}  # as in x.to(float)
 BARE = BARE_CONSTANTS | BARE_DTYPES
+TORCH = {"torch", "F", "nn", "linalg", "special", "fft"}
+LIBRARIES = {"numpy", "jax", "scipy", "torch"}
 
 
 def library_path(node: ast.expr, own: Collection[str], called: bool) -> str | None:
-    """The name of a library's function, constant or dtype that `node` spells, without its module.
+    """The name of a library's function, constant or dtype that `node` spells: PyTorch's without its
+    module, those of other libraries in full.
 
     `own` are the names that belong to the user: `F.T` is a transpose where F is an input.
     """
     path = dotted(node)
     if path is None or "." not in path or path.split(".")[0] in own:
         return None
+    elsewhere = library_name(path)
+    if elsewhere is not None:
+        return elsewhere if called or is_library_constant(elsewhere) else None
     module = module_of(path)
     if path == module:  # torch.Tensor is a function too
         module = path.rsplit(".", 1)[0]
@@ -31,6 +46,15 @@ def library_path(node: ast.expr, own: Collection[str], called: bool) -> str | No
     if not rest or "." in rest or not known:
         return None
     return own_meaning(rest, module) if called and module else rest
+
+
+@lru_cache(maxsize=32)
+def libraries_of(program: Program) -> frozenset[str]:
+    """Whose functions a program calls with a prefix: numpy, jax, scipy, torch."""
+    calls = [e for s in program.statements for e in ast.walk(s.value) if isinstance(e, ast.Call)]
+    paths = [path for e in calls if "." in (path := dotted(e.func) or "")]
+    roots = [(library_name(path) or path).split(".")[0] for path in paths]
+    return frozenset("torch" if root in TORCH else root for root in roots) & LIBRARIES
 
 
 @lru_cache(maxsize=32)
@@ -71,7 +95,7 @@ def _loaded(root: ast.expr, own: Collection[str]) -> list[ast.Name]:
                 f = node.func
                 stack.append(f.value if isinstance(f, ast.Attribute) else f)
         elif isinstance(node, ast.Attribute):
-            if library_path(node, own, called=False) is None:
+            if library_path(node, own, called=False) is None and not is_of_module(node, own):
                 stack.append(node.value)
         elif isinstance(node, ast.Name):
             names.append(node)

@@ -30,25 +30,14 @@ MODULES = (
     "linalg",
     "special",
     "fft",
-    "numpy.linalg",
-    "np.linalg",
-    "jnp.linalg",
-    "jax.numpy.linalg",
-    "jax.numpy",
-    "jax.nn",
-    "jax.scipy.special",
-    "numpy",
-    "np",
-    "jnp",
     "math",
     "builtins",
 )
-NUMPY_NAMES = {
-    "power": "pow",
-    "multiply": "mul",
-    "mod": "remainder",
-    "invert": "logical_not",
-    "fabs": "abs",
+# What the names of other libraries begin with, whose functions are in `libraries`.
+LIBRARIES = {
+    **dict.fromkeys(("np", "numpy", "autograd.numpy"), "numpy"),
+    **{"jnp": "jax.numpy", "jax": "jax", "lax": "jax.lax"},
+    **dict.fromkeys(("scipy", "autograd.scipy"), "scipy"),
 }
 CONSTANTS: dict[str, Any] = {
     "pi": 3.141592653589793,
@@ -56,6 +45,11 @@ CONSTANTS: dict[str, Any] = {
     "nan": float("nan"),
     "e": 2.718281828459045,
     "Ellipsis": ...,
+}
+# Numbers and dtypes that NumPy has by other names.
+ARRAY_CONSTANTS: dict[str, Any] = {
+    **{"euler_gamma": 0.5772156649015329, "newaxis": None, "single": "float32"},
+    **{"float_": "float64", "int_": "int64", "intp": "int64", "intc": "int32", "bool_": "bool"},
 }
 SHORT_FLOATS = {"half", "bfloat16", "float16"}
 FLOATS = ("float", "double", "float32", "float64", *SHORT_FLOATS)
@@ -112,8 +106,6 @@ LAYOUTS = {"strided", "preserve_format", "contiguous_format", "channels_last", "
 
 def function(name: str, span: Span | None) -> Callable:
     """The operator or shorthand called `name`. Raises GradcliError `unknown-function`."""
-    if name in NUMPY_NAMES:
-        name = NUMPY_NAMES[name]
     found = lookup(name)
     if name == "backward":
         hint = "let it stand alone and last, or leave it out and give the seed with --grad"
@@ -177,13 +169,12 @@ def function_of_module(name: str, without_parameters: bool = False) -> str | Non
 
 
 def own_meaning(name: str, module: str) -> str:
-    """The name with its module, `linalg.norm` or `np.max`, where it means something else there than
-    in `torch`, or nothing here; other names as they are.
+    """The name with its module, `linalg.norm`, where it means something else there than in `torch`,
+    or nothing here; other names as they are.
     """
     if module == "builtins":
         return f"builtins.{name}"
-    numpy = module.split(".")[0] in ("numpy", "np", "jnp", "jax")
-    own = f"{'np' if numpy else module.rsplit('.', 1)[-1]}.{name}"
+    own = f"{module.rsplit('.', 1)[-1]}.{name}"
     return own if lookup(own) or refusal(own) else name
 
 
@@ -192,10 +183,34 @@ def module_of(path: str) -> str | None:
     return next((m for m in MODULES if path == m or path.startswith(m + ".")), None)
 
 
+def library_name(path: str) -> str | None:
+    """`jax.numpy.dot` for `jnp.dot`; None for a path that begins with no library of LIBRARIES."""
+    words = path.split(".")
+    for count in (2, 1):
+        root = LIBRARIES.get(".".join(words[:count]))
+        if root is not None and len(words) > count:
+            return ".".join([root, *words[count:]])
+    return None
+
+
+def is_library_constant(name: str) -> bool:
+    """Whether a library's full name is that of a number, a dtype or newaxis."""
+    module, _, last = name.rpartition(".")
+    known = last in ARRAY_CONSTANTS or last in CONSTANTS or last in DTYPES
+    return known and module in ("numpy", "jax.numpy")
+
+
+def library_constant(name: str) -> Any:
+    """The number of a constant, the name of a dtype, or None for newaxis."""
+    last = name.rpartition(".")[2]
+    return ARRAY_CONSTANTS.get(last, CONSTANTS.get(last, last))
+
+
 def is_of_module(e: ast.Attribute, own: Collection[str]) -> bool:
-    """Whether it is torch.foo, and torch none of the user's `own` names."""
+    """Whether it is torch.foo or np.foo, and torch none of the user's `own` names."""
     path = dotted(e) or ""
-    return module_of(path) not in (None, path) and path.split(".")[0] not in own
+    of_library = module_of(path) not in (None, path) or library_name(path) is not None
+    return of_library and path.split(".")[0] not in own
 
 
 def no_attribute(e: ast.Attribute, known: Collection[str], span: Span) -> GradcliError:

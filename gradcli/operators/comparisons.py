@@ -20,7 +20,7 @@ def _comparison(name, symbol, ufunc, words):
         symbolic=lambda sp, a, b: elements.compare(sp, name.capitalize(), a, b),
         dtype="bool",
         spelling=f"{{0}} {symbol} {{1}}",
-        aliases=("np.equal" if name == "eq" else ufunc,),
+        aliases=() if name == "eq" else (ufunc,),
         examples=((f"where(a {symbol} b, a, b)", "a=2x3,b=3"),),
     )(rule)
 

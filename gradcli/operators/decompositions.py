@@ -358,7 +358,7 @@ def qr_r(g, y, x, *, mode="reduced"):
     return with_zeros(back, columns - rows, -1) + Q @ g
 
 
-@shorthand("linalg.qr", "np.qr", alone=True, takes="floats")
+@shorthand("linalg.qr", alone=True, takes="floats")
 def qr_parts(A, mode="reduced"):
     """Q with orthogonal columns and R upper triangular such that Q @ R is A."""
     if mode not in ("reduced", "complete", "r"):

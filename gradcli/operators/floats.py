@@ -179,7 +179,7 @@ def allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
     return all(isclose(input, other, rtol, atol, equal_nan))
 
 
-@shorthand("np.array_equal")
+@shorthand()
 def equal(input, other):
     """Whether two have one shape and all their elements are equal: one mask; no gradient."""
     a, b = as_node(input), as_node(other)

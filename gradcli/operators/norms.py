@@ -215,7 +215,7 @@ def norm_of(input, p="fro", dim=None, keepdim=False, dtype=None):
     return norm(input, p, dim, keepdim)
 
 
-@shorthand("linalg.norm", "np.norm", alone=True, takes="floats")
+@shorthand("linalg.norm", alone=True, takes="floats")
 def vector_or_matrix_norm(A, ord=None, dim=None, keepdim=False):
     """The norm of a vector or of a matrix, by the number of dimensions."""
     x = as_node(A)

@@ -222,7 +222,7 @@ def _halves(name, sentence, count):
         return roll(x, shifts=moves, dims=over)
 
     meaning.__name__, meaning.__doc__ = name, sentence
-    names = (name, f"fft.{name}", f"torch.fft.{name}", f"np.fft.{name}", f"jnp.fft.{name}")
+    names = (name, f"fft.{name}", f"torch.fft.{name}")
     return shorthand(*names, alone=True)(meaning)
 
 

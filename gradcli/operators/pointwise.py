@@ -2,6 +2,7 @@
 
 import math
 
+from ..graphs import OPS
 from ..lazy import np
 from . import elements
 from .bounds import ANY, NOT_NEGATIVE, PROBABILITY, larger
@@ -257,3 +258,9 @@ def silu(g, y, x):
     """x * sigmoid(x)."""
     s = sigmoid(x)
     return g * (s * (1 + x * (1 - s)))
+
+
+@written_out(domain=(0.3, 2.0), rule=lambda g, y, x: g / (3 * y * y))
+def cbrt(x):
+    """Cube root, of numbers below 0 too."""
+    return OPS["sign"](x) * OPS["abs"](x) ** (1 / 3)

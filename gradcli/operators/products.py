@@ -178,7 +178,7 @@ def cross_along(a, b, *, dim=-1):
     return stack([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0], dim=place)
 
 
-@shorthand("linalg.cross", "np.cross", alone=True, takes="numbers", one_kind=True)
+@shorthand("linalg.cross", alone=True, takes="numbers", one_kind=True)
 def cross_of_rows(input, other, *, dim=-1):
     """The vector orthogonal to two vectors of length 3, along the last dimension."""
     return cross_along(input, other, dim=dim)

@@ -28,9 +28,12 @@ from ..vocabulary import (
     KINDS,
     PROPERTIES,
     function,
+    is_library_constant,
     is_of_module,
+    library_constant,
     no_attribute,
 )
+from .arrays import is_array_program
 from .calls import applied, call
 from .indices import sliced, subscripted, taken_apart
 from .operands import List, check_bits, go_together, in_words, is_number, unfit
@@ -308,6 +311,8 @@ class Builder:
 
     def _Attribute(self, e: ast.Attribute) -> Any:
         path = library_path(e, self.scope, called=False)
+        if path is not None and is_library_constant(path):
+            return library_constant(path)
         if path is not None:
             return CONSTANTS.get(path, path)
         if is_of_module(e, self.scope):
@@ -328,6 +333,8 @@ class Builder:
             return applied(self, function(e.attr, None), [node], {}, e)
         if e.attr in ("shape", "ndim"):
             return self.shape(node) if e.attr == "shape" else node.ndim
+        if e.attr == "size" and is_array_program(self):
+            return self.size(node)
         if e.attr == "dtype":
             return KINDS[node.dtype]
         if e.attr == "device":

@@ -12,11 +12,22 @@ from ...operators.families import Shorthand
 from ...operators.leaves import Array
 from ..foreign import foreign, not_a_function, not_called
 from ..in_place import underscored
+from ..libraries import function as of_library
 from ..names import library_path
 from ..refusals import BY_UNDERSCORE, refusal
 from ..storage import STORAGE
 from ..syntax import dotted
-from ..vocabulary import DTYPES, LAYOUTS, PROPERTIES, PYTHON, SHORT_FLOATS, WITHOUT_DTYPE, function
+from ..vocabulary import (
+    DTYPES,
+    LAYOUTS,
+    PROPERTIES,
+    PYTHON,
+    SHORT_FLOATS,
+    WITHOUT_DTYPE,
+    function,
+    library_name,
+)
+from .arrays import ARRAYS, by_method, method
 from .facts import FACTS
 from .indices import check_given, index_array, known_array
 from .makers import MAKERS
@@ -33,7 +44,7 @@ DEVICES = (  # what PyTorch's error names for one that it does not know
 )
 KIND_OR_DEVICE = rf"({DEVICES})(:\d+)?|torch\.(cuda\.)?[A-Z][a-z]+Tensor"
 DIMS = {"dim", "axis", "dim0", "dim1"}  # where PyTorch takes a tensor of one whole number too
-FUNCTIONS = MAKERS | FACTS | PYTHONS | RANGES
+FUNCTIONS = MAKERS | FACTS | PYTHONS | RANGES | ARRAYS
 IDENTITY = {
     *("clone", "contiguous", "requires_grad_", "retain_grad", "to", "type"),
     *("cpu", "cuda", "xpu", "pin_memory"),
@@ -53,7 +64,12 @@ def call(b: "Builder", e: ast.Call) -> Any:
     named = {str(k.arg): b.visit(k.value) for k in e.keywords if k.arg not in STORAGE}
     dtype = named.pop("dtype", None)
     special = FUNCTIONS.get(name)
-    if operands and name in IDENTITY:
+    of_array = method(b, name, args, named) if operands else None
+    if of_array is not None:
+        args = by_method(name, args)
+        dtype = _dtype_by_place(of_array, args, dtype)
+        value = applied(b, of_array, args, named, e)
+    elif operands and name in IDENTITY:
         asked = [a for a in args[1:] if isinstance(a, str)] if name in ("to", "type") else []
         for text in asked:
             _check_kind(text)
@@ -63,7 +79,7 @@ def call(b: "Builder", e: ast.Call) -> Any:
         value = _made(special, b, e, args, named, name)
     else:
         of_tensors = lookup(f"Tensor.{name}") if operands else None
-        called = of_tensors or lookup(name) or _unlisted(b, e, name)
+        called = of_tensors or _elsewhere(b, e) or lookup(name) or _unlisted(b, e, name)
         if isinstance(called, Operator) and called.of_one and len(args) == 1 and not named:
             other, named = called.of_one
             called = function(other, _function_span(b, e))
@@ -74,7 +90,7 @@ def call(b: "Builder", e: ast.Call) -> Any:
         if isinstance(called, Shorthand) and "dtype" in (called.function.__kwdefaults__ or ()):
             named["dtype"] = dtype
         _check_list(called, args, named)
-        if isinstance(called, Operator | Shorthand) and dtype is None and not _of_numpy(e):
+        if isinstance(called, Operator | Shorthand) and dtype is None:
             called.check_kinds(_numbers_among(called, args, named))
         if isinstance(called, Operator) and dtype is not None:
             _check_dtype(called, e)
@@ -150,6 +166,13 @@ def _callee(b: "Builder", e: ast.Call) -> tuple[str, list]:
     return e.func.attr, [base]
 
 
+def _elsewhere(b: "Builder", e: ast.Call) -> Callable | None:
+    """The function of NumPy, SciPy or JAX that is called; None for others."""
+    path = dotted(e.func) or ""
+    name = None if path.split(".")[0] in b.scope else library_name(path)
+    return of_library(name, path, b.source.span(e.func)) if name else None
+
+
 def _unlisted(b: "Builder", e: ast.Call, name: str) -> Callable:
     """What a name that is no operator's calls."""
     span = _function_span(b, e)
@@ -176,15 +199,10 @@ def _check_list(called: Any, args: list, named: dict[str, Any]) -> None:
 
 
 def _check_dtype(called: Operator, e: ast.Call) -> None:
-    """Refuse a dtype where only functions of NumPy take one."""
+    """Refuse a dtype where PyTorch's function takes none."""
     takes = called.family not in WITHOUT_DTYPE or called.takes_dtype
-    if not takes and not _of_numpy(e):
+    if not takes:
         raise GradcliError("arguments", f"{called.name}() takes no dtype", hint=called.usage())
-
-
-def _of_numpy(e: ast.Call) -> bool:
-    """Whether a function of NumPy or JAX is called."""
-    return (dotted(e.func) or "").startswith(("np.", "numpy.", "jnp.", "jax."))
 
 
 def _numbers_among(called: Any, args: list, named: dict[str, Any]) -> list[Any]:

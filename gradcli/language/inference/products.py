@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator
 from ...graphs import Operator
 from ...operators import lookup
 from ...operators.families import Shorthand
+from ..libraries import Function, library_function
 from ..names import library_path
 from ..program import Program
 from ..syntax import called_name
@@ -75,7 +76,9 @@ def factors(e: ast.AST) -> list[ast.expr]:
 def called(e: ast.Call) -> Operator | Shorthand | None:
     """The operator that a call names."""
     path = library_path(e.func, (), called=True)
-    found = lookup(path or called_name(e) or "")
+    name = path or called_name(e) or ""
+    function = library_function(name) if path and "." in path else lookup(name)
+    found = function.same or function if isinstance(function, Function) else function
     return found if isinstance(found, Operator | Shorthand) else None
 
 

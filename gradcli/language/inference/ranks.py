@@ -96,7 +96,7 @@ def along_a_dimension(e: ast.AST) -> ast.expr | None:
         return turned(e)
     op, args = called(e), arguments(e)
     moves = isinstance(op, Operator) and (op.family == "movement" or op.variadic)
-    if op is None or not args or moves:
+    if op is None or not args or moves or isinstance(args[0], ast.List | ast.Tuple):
         return None
     given = dict(zip(op.places, args, strict=False)) | {k.arg: k.value for k in e.keywords}
     chosen = (given.get(name) for name in ("dim", "axis"))

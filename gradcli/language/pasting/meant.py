@@ -22,10 +22,17 @@ from ..syntax import (
     target,
     unplaced,
 )
-from ..vocabulary import MAKER_KINDS, PYTHON, function_of_module, module_of
+from ..vocabulary import (
+    MAKER_KINDS,
+    PYTHON,
+    function_of_module,
+    is_library_constant,
+    library_name,
+    module_of,
+)
 
-ROOTS = {"torch", "nn", "F", "np", "numpy", "math", "jax", "jnp"}
-KNOWN = {"torch", "numpy", "math", "jax"}
+ROOTS = {"torch", "nn", "F", "math"}
+KNOWN = {"torch", "numpy", "math", "jax", "scipy", "autograd"}
 SEQUENTIAL = "Sequential"
 MODES = {"eval", "train"}
 PLAIN_NORMS = {"LayerNorm", "RMSNorm"}  # which have no parameters where AFFINE is False
@@ -136,6 +143,9 @@ def _is_function(value: ast.expr) -> bool:
     if isinstance(value, ast.Call):
         return _function_inside(value) is not None
     words = dotted(value) or ""
+    elsewhere = library_name(words)
+    if elsewhere is not None:
+        return not is_library_constant(elsewhere)
     module = module_of(words)
     if module is None or words == module or words.split(".")[0] not in ROOTS:
         return False

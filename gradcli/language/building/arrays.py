@@ -1,0 +1,90 @@
+"""Arrays of NumPy and JAX: what makes them of lists, their sizes, their methods."""
+
+import ast
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ...errors import GradcliError
+from ...graphs import Node
+from ..libraries import METHODS, UNLIKE, Function, library_function
+from ..libraries.function import array
+from ..names import libraries_of
+from .makers import tensor
+from .operands import is_number
+from .ranges import RANGES
+
+if TYPE_CHECKING:
+    from .build import Builder
+
+ROOTS = ("numpy", "jax.numpy")
+
+
+def _array(b: "Builder", e: ast.Call, args: list, named: dict) -> Node:
+    """An array of a number, of nested lists, or of an array: a gradient flows through it."""
+    value, *others = [*args, *([named.pop("object")] if "object" in named else [])]
+    if [n for n in named if n not in ("copy", "order", "ndmin")] or others:
+        raise GradcliError("arguments", "array() takes one list of numbers and arrays, and a dtype")
+    if _has_array(value):
+        return b.counted(array(value), e)
+    return tensor(b, e, [value], {})
+
+
+def _has_array(value: Any) -> bool:
+    return isinstance(value, Node) or (isinstance(value, tuple) and any(map(_has_array, value)))
+
+
+def _shape(b: "Builder", e: ast.Call, args: list, named: dict) -> tuple[int, ...]:
+    (a,) = args
+    return b.shape(array(a))
+
+
+def _size(b: "Builder", e: ast.Call, args: list, named: dict) -> int:
+    a, *axis = [*args, *named.values()]
+    return b.size(array(a), *axis)
+
+
+def _ndim(b: "Builder", e: ast.Call, args: list, named: dict) -> int:
+    (a,) = args
+    return array(a).ndim
+
+
+BY_NAME: dict[str, Callable[["Builder", ast.Call, list, dict], Any]] = {
+    **dict.fromkeys(("array", "asarray", "asanyarray", "ascontiguousarray"), _array),
+    "shape": _shape,
+    "size": _size,
+    "ndim": _ndim,
+    **RANGES,
+}
+ARRAYS = {f"{root}.{name}": made for root in ROOTS for name, made in BY_NAME.items()}
+
+
+def is_array_program(b: "Builder") -> bool:
+    """Whether a program calls functions of NumPy and the like, and none of PyTorch."""
+    called = libraries_of(b.program)
+    return bool(called) and "torch" not in called
+
+
+def method(b: "Builder", name: str, args: list, named: dict) -> Function | None:
+    """The method of an array that a program means; None where it means that of a tensor. Raises
+    GradcliError `unsupported` where it may mean either.
+    """
+    if name not in METHODS or not isinstance(args[0], Node):
+        return None
+    called = libraries_of(b.program)
+    if is_array_program(b):
+        if name == "sort" and "jax" not in called:
+            said = "sort() of an array gives None in NumPy, which sorts the array itself"
+            raise GradcliError("unsupported", said, hint="write np.sort(x)")
+        return library_function(f"{'jax.numpy' if 'jax' in called else 'numpy'}.{name}")
+    of_torch = named.keys() & {"dim", "unbiased", "correction"}
+    if len(called) > 1 and name in UNLIKE and not of_torch:
+        said = f"{name}() means one thing in PyTorch and another in NumPy, and both are used here"
+        hint = f"write torch.{name}(x, ...) or np.{name}(x, ...)"
+        raise GradcliError("unsupported", said, hint=hint)
+    return None
+
+
+def by_method(name: str, args: list) -> list:
+    """Arguments of a method in the order of the function: axes of transpose() in one tuple."""
+    several = name == "transpose" and len(args) > 2 and all(map(is_number, args[1:]))
+    return [args[0], tuple(args[1:])] if several else args

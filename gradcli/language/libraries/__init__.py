@@ -1,0 +1,94 @@
+"""Functions of NumPy, SciPy, JAX and HIPS autograd: a name with such a prefix means what it means
+in that library, and is refused where its table has no such name. PyTorch's namesake never takes
+its place.
+
+The tables are imported when a program uses one of them. An entry is a function with the library's
+own arguments and defaults, written with gradcli's operators, or the name of an operator that has
+the same arguments and meaning.
+"""
+
+from functools import cache
+from importlib import import_module
+from types import ModuleType
+
+from ...errors import GradcliError, Span, did_you_mean
+from ...operators import lookup
+from .function import Function
+
+# Of each module the tables, `file.TABLE`; a name is taken from the first that has it.
+MODULES: dict[str, tuple[str, ...]] = {
+    "numpy": ("numpy.ARRAYS",),
+    "numpy.linalg": ("linalg.NUMPY",),
+    "numpy.fft": ("numpy.FFT",),
+    "jax.numpy.fft": ("numpy.FFT",),
+    "jax.numpy": ("jax.ARRAYS", "numpy.ARRAYS"),
+    "jax.numpy.linalg": ("jax.LINALG", "linalg.NUMPY"),
+    "jax.nn": ("jax.NN",),
+    "jax.lax": ("lax.LAX",),
+    "scipy.special": ("scipy.SPECIAL",),
+    "jax.scipy.special": ("jax.SPECIAL", "scipy.SPECIAL"),
+    "scipy.linalg": ("linalg.SCIPY",),
+    "jax.scipy.linalg": ("jax.SCIPY_LINALG", "linalg.SCIPY"),
+    "scipy.signal": ("scipy.SIGNAL",),
+    "jax.scipy.signal": ("scipy.SIGNAL",),
+}
+STATS = "scipy.stats."  # where each distribution is a module, and a table
+METHODS = {  # of arrays, which have other arguments or another meaning as methods of tensors
+    *("all", "any", "argmax", "argmin", "argsort", "clip", "compress", "copy", "cumprod", "cumsum"),
+    *("diagonal", "dot", "flatten", "max", "mean", "min", "prod", "ptp", "ravel", "repeat"),
+    *("round", "searchsorted", "sort", "squeeze", "std", "sum", "swapaxes", "take", "trace"),
+    *("transpose", "var", "astype"),
+}
+UNLIKE = {"std", "var", "repeat"}  # of these, those with other numbers for the same arguments
+OF_FUNCTIONS = """
+    grad value_and_grad vjp jvp jacfwd jacrev jacobian hessian linearize jit vmap pmap
+    checkpoint remat custom_vjp custom_jvp apply_along_axis apply_over_axes vectorize frompyfunc
+    fromfunction piecewise cond scan while_loop fori_loop switch map associative_scan reduce
+    reduce_window
+"""
+WRITE_OUT = "write out what it computes, or make what it gives an input"
+
+
+@cache
+def library_function(name: str) -> Function | None:
+    """The function with this full name, as jax.numpy.dot; None where no table has it."""
+    module, _, last = name.rpartition(".")
+    entry = next((table[last] for table in _tables(module) if last in table), None)
+    return None if entry is None else Function(last, entry)
+
+
+def function(name: str, path: str, span: Span | None) -> Function:
+    """The function with this full name. Raises GradcliError `unsupported` or `unknown-function`,
+    which call it by the `path` that was written.
+    """
+    known = library_function(name)
+    if known is not None:
+        return known
+    module, _, last = name.rpartition(".")
+    if last in OF_FUNCTIONS.split():
+        said = f"{path}() takes a function, not an array"
+        hint = "write out what the function computes; its derivatives are what gradcli answers with"
+        raise GradcliError("unsupported", said, hint=hint, span=span)
+    near = did_you_mean(last, {n for table in _tables(module) for n in table})
+    if near is None and lookup(last):
+        near = (
+            f"{WRITE_OUT}; {last}() without its prefix is PyTorch's, which may mean another thing"
+        )
+    message = f"{path}() is not among the functions of {module} that gradcli knows"
+    raise GradcliError("unknown-function", message, hint=near or WRITE_OUT, span=span)
+
+
+def _tables(module: str) -> list[dict]:
+    """The tables of a module, imported."""
+    places = MODULES.get(module, ())
+    of_stats = module.removeprefix("jax.")
+    if of_stats.startswith(STATS):
+        places = (f"stats.{of_stats.removeprefix(STATS).upper()}",)
+    found = (_table(place) for place in places)
+    return [table for table in found if isinstance(table, dict)]
+
+
+def _table(place: str) -> dict | None:
+    file, _, table = place.partition(".")
+    module: ModuleType = import_module(f"{__name__}.{file}")
+    return getattr(module, table, None)

@@ -1,0 +1,112 @@
+"""A function of a library, called with its own arguments; and arrays from lists."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from ...errors import GradcliError
+from ...graphs import Node, Operator, Outputs, as_node
+from ...lazy import np
+from ...operators import lookup
+from ...operators.families import Shorthand
+from ...operators.leaves import numbers
+
+# Parameters that are arrays: numbers and lists given for them become tensors.
+ARRAYS = """
+    A a a1 a2 alpha arr array ary b c c_or_cr condition cov df f fp in1 in2 lhs loc m mean mu
+    on_false on_true operand p r rhs scale update v values weights x x1 x2 xp y z
+"""
+IGNORED = {"out", "casting", "order", "subok", "kind", "stable", "copy", "optimize", "precision"}
+IGNORED |= {"preferred_element_type", "device", "check_finite", "overwrite_a", "overwrite_b"}
+IGNORED |= {"out_sharding", "index_dtype", "is_stable", "like"}
+
+
+class Known(NamedTuple):
+    """A function, and those of its parameters whose numbers have to be known: they decide on a
+    shape, and arrive as Arrays or integers.
+    """
+
+    parameters: tuple[str, ...]
+    function: Callable
+
+
+class Operators:
+    """Operators and shorthands by name: `op.sum`, `op["linalg.norm"]`."""
+
+    def __getattr__(self, name: str) -> Any:
+        return self[name.rstrip("_")]
+
+    def __getitem__(self, name: str) -> Any:
+        return lookup(name) or lookup(name.rpartition(".")[2])
+
+
+op = Operators()
+
+
+def array(value: Any) -> Any:
+    """A number or nested lists of numbers and tensors as a tensor; anything else as it is."""
+    if isinstance(value, Outputs):
+        return as_node(value)
+    if isinstance(value, tuple):
+        if _of_numbers(value):
+            return numbers(_rectangular(value))
+        return op.stack([array(part) for part in value], dim=0)
+    return as_node(value) if isinstance(value, int | float) else value
+
+
+def _of_numbers(value: Any) -> bool:
+    return all(map(_of_numbers, value)) if isinstance(value, tuple) else not isinstance(value, Node)
+
+
+def _rectangular(value: tuple) -> Any:
+    try:
+        found = np.array(value)
+    except ValueError:
+        found = np.array(None)
+    if found.dtype.kind not in "bif":
+        raise GradcliError("value", "an array has numbers in it, in lists of equal length")
+    return found
+
+
+class Function(Shorthand):
+    """A function of a library; `same` is the operator that it is another name of."""
+
+    def __init__(self, name: str, meaning: Any):
+        self.same = None
+        if isinstance(meaning, str):
+            self.same = op[meaning]
+            meaning = _as_function(self.same)
+        known = meaning if isinstance(meaning, Known) else Known((), meaning)
+        self.numbers, self.function = known
+        self.name, self.sentence = name, (self.function.__doc__ or "").strip()
+        self.unless, self.floats, self.of_numbers = None, False, True
+        self.older, self.makes = (), None
+        self.takes, self.one_kind = "any", False
+
+    def __call__(self, /, *args: Any, **named: Any) -> Any:
+        arrays, known = set(ARRAYS.split()).difference(self.numbers), {*self.places, *self.defaults}
+        given = [array(a) if n in arrays else a for n, a in zip(self.places, args)]
+        for name in IGNORED & named.keys() - known:
+            self._check_ignored(name, named.pop(name))
+        named = {name: array(v) if name in arrays else v for name, v in named.items()}
+        return super().__call__(*given, *args[len(given) :], **named)
+
+    def _check_ignored(self, name: str, value: Any) -> None:
+        """Refuse an argument that would change what is computed, or where it is written."""
+        if name == "out" and value is not None:
+            said = f"{self.name}(out=...) writes over an array, and values never change here"
+            raise GradcliError("unsupported", said, hint="leave out= away")
+        if name == "order" and value not in (None, "C", "K", "A"):
+            said = f"order={value!r} of {self.name}() counts columns first"
+            raise GradcliError("unsupported", said, hint="transpose before and after")
+
+    def _meant(self, name: str) -> str:
+        return name
+
+
+def _as_function(called: Any) -> Callable:
+    """An operator of one or two arrays with the parameters of a universal function."""
+    if isinstance(called, Operator):
+        count = len(called.inputs)
+    else:
+        count = len([place for place in called.places if place not in called.defaults])
+    return (lambda x: called(x)) if count == 1 else (lambda x1, x2: called(x1, x2))

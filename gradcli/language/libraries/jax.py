@@ -1,0 +1,197 @@
+"""The functions of `jax`, `jax.numpy`, `jax.nn` and `jax.scipy.special`, as far as they differ from
+NumPy's and SciPy's; at corners with JAX's own derivatives.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from .function import array, op
+from .lax import size
+from .linalg import NUMPY
+from .numpy import ARRAYS as NUMPY_ARRAYS
+from .numpy import along, mask, refuse
+from .scipy import SPECIAL as SCIPY_SPECIAL
+from .scipy import betaln, gamma, logsumexp
+
+
+def clip(arr=None, /, min=None, max=None, *, a=None, a_min=None, a_max=None):
+    """minimum(maximum(x, min), max), which shares the gradient where two are equal."""
+    arr = a if arr is None else arr
+    min, max = (a_min if min is None else min), (a_max if max is None else max)
+    arr = arr if min is None else op.maximum(array(min), array(arr))
+    return arr if max is None else op.minimum(array(max), arr)
+
+
+def _larger(x1, x2):
+    return op.where((x1 > x2) | op.isnan(x2), x1, x2)
+
+
+def _smaller(x1, x2):
+    return op.where((x1 < x2) | op.isnan(x2), x1, x2)
+
+
+def _std(a, axis=None, dtype=None, *, ddof=0, keepdims=False, correction=None):
+    return op.sqrt(
+        NUMPY_ARRAYS["var"](a, axis, ddof=ddof, keepdims=keepdims, correction=correction)
+    )
+
+
+def _norm(x, ord=None, axis=None, keepdims=False):
+    plain = ord is None or (ord == 2 and (isinstance(axis, int) or (axis is None and x.ndim == 1)))
+    if plain:
+        return op.sqrt(op.sum(op.square(x), **along(x, axis, keepdims)))
+    return NUMPY["norm"](x, ord, axis, keepdims)
+
+
+def _symmetric(function: str) -> Callable:
+    """A function of NumPy's table, of the symmetric part of a matrix: JAX reads all of it."""
+
+    def of_both(a, *args, symmetrize_input=True, **named):
+        a = (a + op.matrix_transpose(a)) / 2 if symmetrize_input else a
+        return NUMPY[function](a, *args, **named)
+
+    return of_both
+
+
+def _factor(a, lower=False):
+    return _symmetric("cholesky")(a, upper=not lower)
+
+
+LINALG: dict[str, Any] = {
+    "norm": _norm,
+    **{name: _symmetric(name) for name in ("cholesky", "eigh", "eigvalsh")},
+}
+SCIPY_LINALG: dict[str, Any] = {
+    "cholesky": _factor,
+    "cho_factor": lambda a, lower=False: (_factor(a, lower), lower),
+}
+ARRAYS: dict[str, Any] = {
+    **dict.fromkeys(("abs", "absolute", "fabs"), size),
+    "clip": clip,
+    "fmax": _larger,
+    "fmin": _smaller,
+    "std": _std,
+}
+
+
+# ---- jax.nn --------------------------------------------------------------------------------------
+
+
+def _hard_sigmoid(x):
+    return op.relu6(x + 3.0) / 6.0
+
+
+def _softplus(x):
+    return op.logaddexp(x, 0.0)
+
+
+def _elu(x, alpha=1.0):
+    return op.where(x > 0, x, alpha * op.expm1(op.where(x > 0, 0.0, x)))
+
+
+def _gelu(x, approximate=True):
+    return op.gelu(x, approximate="tanh" if approximate else "none")
+
+
+def _glu(x, axis=-1):
+    a, b = op.chunk(x, 2, axis)
+    return a * op.sigmoid(b)
+
+
+def _softmax(x, axis=-1, where=None, initial=None):
+    x = x if where is None else op.where(mask(where), x, -math.inf)
+    over = SCIPY_SPECIAL["softmax"](x, axis)
+    return over if where is None else op.where(mask(where), over, 0.0)
+
+
+def _log_softmax(x, axis=-1, where=None, initial=None):
+    x = x if where is None else op.where(mask(where), x, -math.inf)
+    return SCIPY_SPECIAL["log_softmax"](x, axis)
+
+
+def _standardize(x, axis=-1, mean=None, variance=None, epsilon=1e-5, where=None):
+    if where is not None:
+        raise refuse("standardize() with where=", "write (x - mean) / sqrt(variance + epsilon)")
+    mean = op.mean(x, dim=axis, keepdim=True) if mean is None else mean
+    if variance is None:
+        variance = op.mean(op.square(x), dim=axis, keepdim=True) - op.square(mean)
+    return (x - mean) * op.rsqrt(variance + epsilon)
+
+
+def _one_hot(x, num_classes, *, axis=-1):
+    places = op.arange(end=num_classes)
+    return op.movedim(op.double(op.eq(x[..., None], places)), -1, axis)
+
+
+def _sparse_plus(x):
+    middle = op.square(x + 1.0) / 4
+    return op.where(x <= -1.0, 0.0, op.where(x >= 1.0, x, middle))
+
+
+def _attention(
+    query, key, value, bias=None, mask=None, *, scale=None, is_causal=False
+):  # of shape batch, sequence, heads, size
+    query, key, value = (op.transpose(array(t), dim0=-3, dim1=-2) for t in (query, key, value))
+    scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
+    logits = op.matmul(query, op.matrix_transpose(key)) * scale
+    logits = logits if bias is None else logits + bias
+    if is_causal:
+        mask = op.tril(op.ones(logits.shape[-2:])) > 0
+    logits = logits if mask is None else op.where(mask, logits, -math.inf)
+    return op.transpose(op.matmul(op.softmax(logits, dim=-1), value), dim0=-3, dim1=-2)
+
+
+NN: dict[str, Any] = {
+    **{name: name for name in ("relu", "relu6", "sigmoid", "silu", "tanh")},
+    "swish": "silu",
+    "celu": lambda x, alpha=1.0: (
+        op.maximum(x, 0.0) + alpha * op.expm1(op.minimum(x, 0.0) / alpha)
+    ),
+    "dot_product_attention": _attention,
+    "elu": _elu,
+    "gelu": _gelu,
+    "glu": _glu,
+    "hard_sigmoid": _hard_sigmoid,
+    "hard_silu": lambda x: x * _hard_sigmoid(x),
+    "hard_swish": lambda x: x * _hard_sigmoid(x),
+    "hard_tanh": lambda x: op.where(x > 1, 1.0, op.where(x < -1, -1.0, x)),
+    "identity": lambda x: op.clone(x),
+    "leaky_relu": lambda x, negative_slope=0.01: op.where(x >= 0, x, negative_slope * x),
+    "log_sigmoid": lambda x: -_softplus(-x),
+    "log_softmax": _log_softmax,
+    "log1mexp": lambda x: op.where(
+        x < math.log(2), op.log(-op.expm1(-x)), op.log1p(-op.exp(-x))
+    ),
+    "logmeanexp": lambda x, axis=None, where=None, keepdims=False: (
+        _log_mean_exp(x, axis, where, keepdims)
+    ),
+    "logsumexp": logsumexp,
+    "mish": lambda x: x * op.tanh(_softplus(x)),
+    "one_hot": _one_hot,
+    "selu": lambda x: 1.0507009873554804934193349852946 * _elu(
+        x, 1.6732632423543772848170429916717
+    ),
+    "soft_sign": lambda x: x / (op.abs(x) + 1),
+    "softmax": _softmax,
+    "softplus": _softplus,
+    "sparse_plus": _sparse_plus,
+    "sparse_sigmoid": lambda x: 0.5 * clip(x + 1.0, 0.0, 2.0),
+    "squareplus": lambda x, b=4: (x + op.sqrt(op.square(x) + b)) / 2,
+    "standardize": _standardize,
+}  # fmt: skip
+
+
+def _log_mean_exp(x, axis, where, keepdims):
+    if where is not None:
+        raise refuse("logmeanexp() with where=", "write logsumexp(x, b=where) and the count")
+    out = logsumexp(x, axis, keepdims=keepdims)
+    return out - math.log(x.numel / out.numel)
+
+
+SPECIAL: dict[str, Any] = {
+    "beta": lambda a, b: gamma(a) * gamma(b) / gamma(a + b),
+    "betaln": betaln,
+    "erfinv": "erfinv",
+    "logit": lambda x: op.log(x / (1 - x)),
+}

@@ -1,0 +1,220 @@
+"""The functions of `scipy.special`."""
+
+import math
+from typing import Any
+
+from ...graphs import Node
+from .function import op
+from .numpy import part, refuse
+
+# ---- gamma and what is made of it ----------------------------------------------------------------
+
+
+def sign_of_gamma(x: Node) -> Node:
+    """The sign of the gamma function, which changes at every integer below 0."""
+    below = 1 - 2 * op.remainder(op.floor(x), 2)
+    return op.where(x < 0, below, 1.0)
+
+
+def polygamma(n, x):
+    """The derivative of digamma of a whole order n, which may be written as a float."""
+    return op.polygamma(int(n) if isinstance(n, float) and n.is_integer() else n, x)
+
+
+def gamma(x):
+    """The gamma function."""
+    return sign_of_gamma(x) * op.exp(op.lgamma(x))
+
+
+def _rgamma(x):
+    return sign_of_gamma(x) * op.exp(-op.lgamma(x))
+
+
+def betaln(a, b):
+    """The logarithm of the absolute value of the beta function."""
+    return op.lgamma(a) + op.lgamma(b) - op.lgamma(a + b)
+
+
+def _beta(a, b):
+    sign = sign_of_gamma(a) * sign_of_gamma(b) * sign_of_gamma(a + b)
+    return sign * op.exp(betaln(a, b))
+
+
+def _poch(z, m):
+    sign = sign_of_gamma(z + m) * sign_of_gamma(z)
+    return sign * op.exp(op.lgamma(z + m) - op.lgamma(z))
+
+
+def _comb(N, k):
+    N, k = op.mul(N, 1.0), op.mul(k, 1.0)
+    inside = (k >= 0) & (k <= N)
+    k, M = op.where(inside, k, 0.0), op.where(inside, N, 0.0)
+    return op.where(inside, op.exp(op.lgamma(M + 1) - op.lgamma(k + 1) - op.lgamma(M - k + 1)), 0.0)
+
+
+def _factorial(n):
+    return op.where(n < 0, 0.0, gamma(op.where(n < 0, 0.0, n) + 1))
+
+
+# ---- entropies -----------------------------------------------------------------------------------
+
+
+def rel_entr(x, y):
+    """x log(x / y); 0 where x is 0, inf where one is below 0 or y alone is 0."""
+    both = (x > 0) & (y > 0)
+    zero = op.eq(x, 0) & (y >= 0)
+    inside = op.where(both, x, 1.0), op.where(both, y, 1.0)
+    outside = op.where(zero, 0.0, math.inf)
+    out = op.where(both, inside[0] * (op.log(inside[0]) - op.log(inside[1])), outside)
+    return op.where(op.isnan(x) | op.isnan(y), math.nan, out)
+
+
+def _kl_div(x, y):
+    return rel_entr(x, y) - x + y
+
+
+def _huber(delta, r):
+    size = op.abs(r)
+    out = op.where(size <= delta, 0.5 * op.square(r), delta * (size - 0.5 * delta))
+    return op.where(delta < 0, math.inf, out)
+
+
+def _pseudo_huber(delta, r):
+    return op.square(delta) * (op.sqrt(1 + op.square(r / delta)) - 1)
+
+
+# ---- logarithms ----------------------------------------------------------------------------------
+
+
+def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
+    """The logarithm of the sum of exp(a), weighted with b."""
+    if return_sign:
+        raise refuse("logsumexp(return_sign=True)", "take terms of either sign apart")
+    over = tuple(range(a.ndim)) if axis is None else axis
+    if b is None:
+        return op.logsumexp(a, dim=over, keepdim=keepdims)
+    highest = op.detach(op.amax(op.where(op.eq(b, 0), -math.inf, a), dim=over, keepdim=True))
+    total = op.sum(b * op.exp(a - highest), dim=over, keepdim=True)
+    out = op.log(total) + highest
+    return out if keepdims else op.sum(out, dim=over)
+
+
+def softmax(x, axis=None):
+    """exp(x) divided by its sum, over all elements where no axis is given."""
+    return op.exp(_log_softmax(x, axis)) if _is_several(axis) else op.softmax(x, dim=axis)
+
+
+def _log_softmax(x, axis=None):
+    if _is_several(axis):
+        return x - logsumexp(x, axis, keepdims=True)
+    return op.log_softmax(x, dim=axis)
+
+
+def _is_several(axis: Any) -> bool:
+    return not isinstance(axis, int)
+
+
+def _boxcox(x, lmbda):
+    power = op.where(op.eq(lmbda, 0), 1.0, lmbda)
+    return op.where(op.eq(lmbda, 0), op.log(x), op.expm1(power * op.log(x)) / power)
+
+
+def _inv_boxcox(y, lmbda):
+    power = op.where(op.eq(lmbda, 0), 1.0, lmbda)
+    return op.where(op.eq(lmbda, 0), op.exp(y), op.exp(op.log1p(power * y) / power))
+
+
+def _erfcinv(y):
+    return -op.ndtri(y / 2) / math.sqrt(2)
+
+
+def _exprel(x):
+    inside = op.where(op.eq(x, 0), 1.0, x)
+    return op.where(op.eq(x, 0), 1 + x / 2, op.expm1(inside) / inside)
+
+
+def _in_degrees(name: str) -> Any:
+    return lambda x: op[name](op.deg2rad(x))
+
+
+# Operators of these names mean the same.
+ELEMENTWISE = """
+    entr erf erfc erfcx erfinv exp2 expm1 gammainc gammaincc i0 i0e i1 i1e log1p log_ndtr ndtr
+    ndtri sinc xlog1py xlogy digamma gammaln cbrt
+"""
+SPECIAL: dict[str, Any] = {
+    **{name: name for name in ELEMENTWISE.split()},
+    "psi": "digamma",
+    "expit": "sigmoid",
+    "beta": _beta,
+    "betaln": betaln,
+    "binom": lambda x, y: _beta_quotient(x, y),
+    "boxcox": lambda x, lmbda: _boxcox(x, _as_array(lmbda)),
+    "boxcox1p": lambda x, lmbda: _boxcox(1 + x, _as_array(lmbda)),
+    "inv_boxcox": lambda y, lmbda: _inv_boxcox(y, _as_array(lmbda)),
+    "inv_boxcox1p": lambda y, lmbda: _inv_boxcox(y, _as_array(lmbda)) - 1,
+    "comb": lambda N, k: _comb(_as_array(N), _as_array(k)),
+    "cosdg": _in_degrees("cos"),
+    "sindg": _in_degrees("sin"),
+    "tandg": _in_degrees("tan"),
+    "cosm1": lambda x: -2 * op.square(op.sin(x / 2)),
+    "erfcinv": _erfcinv,
+    "exp10": lambda x: op.pow(10.0, x),
+    "exprel": _exprel,
+    "factorial": lambda n: _factorial(_as_array(n)),
+    "gamma": gamma,
+    "gammasgn": sign_of_gamma,
+    "huber": lambda delta, r: _huber(_as_array(delta), r),
+    "kl_div": _kl_div,
+    "log_expit": lambda x: -op.logaddexp(-x, 0.0),
+    "log_softmax": _log_softmax,
+    "loggamma": lambda z: op.where(z > 0, op.lgamma(op.where(z > 0, z, 1.0)), math.nan),
+    "logit": lambda x: op.logit(x),
+    "logsumexp": logsumexp,
+    "multigammaln": lambda a, d: op.mvlgamma(a, d),
+    "poch": lambda z, m: _poch(z, m),
+    "polygamma": polygamma,
+    "pseudo_huber": lambda delta, r: _pseudo_huber(_as_array(delta), r),
+    "rel_entr": rel_entr,
+    "rgamma": _rgamma,
+    "round": "round",
+    "softmax": softmax,
+    "softplus": lambda x: op.logaddexp(x, 0.0),
+    "zeta": lambda x, q=1.0: op.zeta(x, q),
+}  # fmt: skip
+
+
+def _as_array(value: Any) -> Node:
+    return op.mul(value, 1.0)
+
+
+def _beta_quotient(x, y):
+    return op.exp(-op.log1p(x) - betaln(1 + x - y, 1 + y))
+
+
+# ---- scipy.signal --------------------------------------------------------------------------------
+
+
+def _convolve(in1, in2, mode="full", method="auto"):
+    if in1.ndim != in2.ndim or in1.ndim not in (1, 2, 3):
+        raise refuse("convolve() of these ranks", "both have 1, 2 or 3 dimensions")
+    kernel = op.flip(in2, dims=tuple(range(in2.ndim)))
+    around = tuple(n - 1 for n in in2.shape)
+    out = op[f"conv{in1.ndim}d"](in1[None, None], kernel[None, None], padding=around)[0, 0]
+    for axis, (n, k) in enumerate(zip(in1.shape, in2.shape, strict=True)):
+        if mode == "same":
+            out = part(out, (k - 1) // 2, (k - 1) // 2 + n, axis)
+        if mode == "valid":
+            out = part(out, min(n, k) - 1, max(n, k), axis)
+    return out
+
+
+def _correlate(in1, in2, mode="full", method="auto"):
+    return _convolve(in1, op.flip(in2, dims=tuple(range(in2.ndim))), mode)
+
+
+SIGNAL: dict[str, Any] = {
+    "convolve": _convolve,
+    "convolve2d": lambda in1, in2, mode="full": _convolve(in1, in2, mode),
+    "correlate": _correlate,
+}

@@ -1,0 +1,151 @@
+"""Densities and distribution functions of `scipy.stats`, which `jax.scipy.stats` has too."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from .function import array, op
+from .scipy import betaln
+
+
+def _located(log_density: Callable, *shapes: str) -> Callable:
+    """A log density with loc and scale, from that with loc 0 and scale 1 and more parameters."""
+    if not shapes:
+        return lambda x, loc=0, scale=1: log_density((x - loc) / scale) - op.log(scale)
+    if len(shapes) == 1:
+        by_name = {
+            "a": lambda x, a, loc=0, scale=1: log_density((x - loc) / scale, a) - op.log(scale),
+            "df": lambda x, df, loc=0, scale=1: log_density((x - loc) / scale, df) - op.log(scale),
+        }
+        return by_name[shapes[0]]
+    return lambda x, a, b, loc=0, scale=1: log_density((x - loc) / scale, a, b) - op.log(scale)
+
+
+def _densities(log_density: Callable, *shapes: str) -> dict[str, Any]:
+    located = _located(log_density, *shapes)
+    return {"logpdf": located, "pdf": _exponential(located, *shapes)}
+
+
+def _exponential(f: Callable, *shapes: str) -> Callable:
+    if not shapes:
+        return lambda x, loc=0, scale=1: op.exp(f(x, loc, scale))
+    if shapes == ("a",):
+        return lambda x, a, loc=0, scale=1: op.exp(f(x, a, loc, scale))
+    if shapes == ("df",):
+        return lambda x, df, loc=0, scale=1: op.exp(f(x, df, loc, scale))
+    return lambda x, a, b, loc=0, scale=1: op.exp(f(x, a, b, loc, scale))
+
+
+def _within(inside: Any, x: Any, log_density: Callable, default: float = 1.0) -> Any:
+    """The log density at elements inside of the support; -inf outside."""
+    return op.where(inside, log_density(op.where(inside, x, default)), -math.inf)
+
+
+def _gamma(x, a):
+    return _within(x >= 0, x, lambda x: op.xlogy(a - 1, x) - x - op.lgamma(a))
+
+
+def _beta(x, a, b):
+    return _within(
+        (x >= 0) & (x <= 1),
+        x,
+        lambda x: op.xlogy(a - 1, x) + op.xlog1py(b - 1, -x) - betaln(a, b),
+        0.5,
+    )
+
+
+def _t(x, df):
+    half = (df + 1) / 2
+    scale = op.lgamma(half) - op.lgamma(df / 2) - 0.5 * op.log(df * math.pi)
+    return scale - half * op.log1p(op.square(x) / df)
+
+
+def _chi2(x, df):
+    return _gamma(x / 2, df / 2) - math.log(2)
+
+
+def _normal(name: str, sign: int = 1) -> Callable:
+    return lambda x, loc=0, scale=1: op[name](sign * (x - loc) / scale)
+
+
+def _poisson(k, mu, loc=0):
+    k = array(k) - loc
+    inside = (k >= 0) & op.eq(k, op.floor(k))
+    return _within(inside, k, lambda k: op.xlogy(k, mu) - op.lgamma(k + 1) - mu)
+
+
+def _bernoulli(k, p, loc=0):
+    k = array(k) - loc
+    return _within(op.eq(k, 0) | op.eq(k, 1), k, lambda k: op.xlogy(k, p) + op.xlog1py(1 - k, -p))
+
+
+def _multivariate_normal(x, mean, cov):
+    away = x - mean
+    if away.ndim == 0 or cov.ndim == 0:
+        return -0.5 * (op.square(away) / cov + op.log(2 * math.pi * cov))
+    factor = op["linalg.cholesky"](cov)
+    white = op["linalg.solve_triangular"](
+        op.expand(factor, shape=(*away.shape[:-1], *factor.shape[-2:])),
+        away[..., None],
+        upper=False,
+    )[..., 0]
+    log_det = op.sum(op.log(op.diagonal(factor, dim1=-2, dim2=-1)), dim=-1)
+    constant = 0.5 * away.shape[-1] * math.log(2 * math.pi)
+    return -0.5 * op.sum(op.square(white), dim=-1) - log_det - constant
+
+
+def _dirichlet(x, alpha):
+    scale = op.sum(op.lgamma(alpha)) - op.lgamma(op.sum(alpha))
+    return op.sum(op.xlogy(alpha - 1, x)) - scale
+
+
+NORM = _densities(lambda x: -0.5 * (op.square(x) + math.log(2 * math.pi))) | {
+    "cdf": _normal("ndtr"),
+    "logcdf": _normal("log_ndtr"),
+    "sf": _normal("ndtr", -1),
+    "logsf": _normal("log_ndtr", -1),
+    "ppf": lambda q, loc=0, scale=1: op.ndtri(q) * scale + loc,
+    "isf": lambda q, loc=0, scale=1: -op.ndtri(q) * scale + loc,
+}
+T = _densities(_t, "df")
+GAMMA = _densities(_gamma, "a") | {
+    "cdf": lambda x, a, loc=0, scale=1: op.gammainc(a, op.relu((x - loc) / scale))
+}
+BETA = _densities(_beta, "a", "b")
+CHI2 = _densities(_chi2, "df") | {
+    "cdf": lambda x, df, loc=0, scale=1: op.gammainc(df / 2, op.relu((x - loc) / scale) / 2)
+}
+EXPON = _densities(lambda x: _within(x >= 0, x, lambda x: -x))
+LAPLACE = _densities(lambda x: -op.abs(x) - math.log(2)) | {
+    "cdf": lambda x, loc=0, scale=1: _laplace_cdf((x - loc) / scale)
+}
+LOGISTIC = _densities(lambda x: -x - 2 * op.logaddexp(-x, 0.0)) | {
+    "cdf": lambda x, loc=0, scale=1: op.sigmoid((x - loc) / scale),
+    "sf": lambda x, loc=0, scale=1: op.sigmoid((loc - x) / scale),
+}
+CAUCHY = _densities(lambda x: -op.log1p(op.square(x)) - math.log(math.pi)) | {
+    "cdf": lambda x, loc=0, scale=1: 0.5 + op.atan((x - loc) / scale) / math.pi
+}
+UNIFORM = _densities(lambda x: _within((x >= 0) & (x <= 1), x, lambda x: 0 * x)) | {
+    "cdf": lambda x, loc=0, scale=1: op.clamp((x - loc) / scale, 0, 1)
+}
+POISSON = {
+    "cdf": lambda k, mu, loc=0: op.gammaincc(op.floor(array(k) - loc) + 1, mu),
+    "logpmf": _poisson,
+    "pmf": lambda k, mu, loc=0: op.exp(_poisson(k, mu, loc)),
+}
+BERNOULLI = {"logpmf": _bernoulli, "pmf": lambda k, p, loc=0: op.exp(_bernoulli(k, p, loc))}
+MULTIVARIATE_NORMAL = {
+    "logpdf": _multivariate_normal,
+    "pdf": lambda x, mean, cov: op.exp(_multivariate_normal(x, mean, cov)),
+    "entropy": lambda mean, cov: 0.5 * op.logdet(2 * math.pi * math.e * cov),
+}
+DIRICHLET = {
+    "logpdf": _dirichlet,
+    "pdf": lambda x, alpha: op.exp(_dirichlet(x, alpha)),
+}
+
+
+def _laplace_cdf(x):
+    half = 0.5 * op.exp(-op.abs(x))
+    return op.where(x < 0, half, 1 - half)
