@@ -1,5 +1,6 @@
 """How large a request may be, so that nothing typed runs forever or eats the machine."""
 
+from .budget import Budget
 from .errors import GradcliError, Span
 
 DEFAULTS = {
@@ -8,19 +9,31 @@ DEFAULTS = {
     "operations": 400_000,  # nodes of the graph
     "elements": 20_000_000,  # elements of one tensor
     "digits": 1_000,  # digits of a whole number that is written out or computed from literals
+    "seconds": 2,  # of CPU time, for everything that is searched for
+    "memory": 2_000_000_000,  # bytes of the arrays that are needed at the same time
+    "entries": 10_000,  # of a table or a tensor that --full writes out
 }
+LINE = 20  # entries that a line of a list counts as
 NO_MEMORY = "there is not enough memory for this request"
 
 
 class Limits:
     """The limits in force; `Limits({"elements": 10**8})` raises one of them. Where no array is
-    made (`shapes_alone`), a tensor may have any size.
+    made (`shapes_alone`), a tensor may have any size. `budget` is what one request has for its
+    searches.
     """
 
-    __slots__ = ("shapes_alone", "sizes")
+    __slots__ = ("budget", "shapes_alone", "sizes")
 
-    def __init__(self, raised: dict[str, int] | None = None, *, shapes_alone: bool = False):
+    def __init__(
+        self,
+        raised: dict[str, int] | None = None,
+        *,
+        shapes_alone: bool = False,
+        budget: Budget | None = None,
+    ):
         self.sizes, self.shapes_alone = DEFAULTS | (raised or {}), shapes_alone
+        self.budget = budget or Budget(self.sizes["seconds"])
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Limits) and self.sizes == other.sizes
@@ -30,11 +43,16 @@ class Limits:
 
     def without(self, kind: str) -> "Limits":
         """These limits but for one."""
-        return Limits(self.sizes | {kind: 10**30}, shapes_alone=self.shapes_alone)
+        sizes = self.sizes | {kind: 10**30}
+        return Limits(sizes, shapes_alone=self.shapes_alone, budget=self.budget)
 
     def for_shapes(self) -> "Limits":
         """These limits for a request that makes no array."""
-        return Limits(self.sizes, shapes_alone=True)
+        return Limits(self.sizes, shapes_alone=True, budget=self.budget)
+
+    def renewed(self) -> "Limits":
+        """These limits for another request."""
+        return Limits(self.sizes, shapes_alone=self.shapes_alone)
 
     def check_shape(self, elements: int, what: str, span: Span | None = None) -> None:
         """Refuse a tensor that is too large to be made, if it will be."""

@@ -54,7 +54,7 @@ def batch(
 
 def answer(request: str | dict[str, Any], limits: Limits) -> dict[str, Any]:
     """The answer to one request, given as JSON text or as a dict."""
-    identity = None
+    identity, limits = None, limits.renewed()
     try:
         fields = _object_of(request, limits)
         identity = jsonable(fields.get("id"))

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from ..budget import tick
 from ..errors import MISUSES, GradcliError, Span
 from ..graphs import Node, downstream, walk
 from ..graphs.shapes import numel
@@ -101,6 +102,7 @@ class Evaluator:
         for node, function, inputs, attrs in schedule.steps:
             if node in values:
                 continue
+            tick()
             arrays = [values[i] for i in inputs]
             try:
                 value = function(*arrays, **attrs)

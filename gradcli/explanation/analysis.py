@@ -1,7 +1,7 @@
 """Everything that can be asked about a problem, computed when it is asked for, and once."""
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, wraps
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..autodiff.kept import refused_again
@@ -27,6 +27,23 @@ def unless_unwritten(compute: Callable[[], Any]) -> Any:
         if error.code not in ("needs-value", "limit"):
             raise
         return None
+
+
+def searched(otherwise: Callable[..., Any] = lambda *_: None) -> Callable[..., Any]:
+    """A function of something with a `problem` that searches within the budget of the request; what
+    it answers where that is spent is `otherwise`, of the same arguments.
+    """
+
+    def decorated(function: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(function)
+        def within(of: Any, *args: Any, **named: Any) -> Any:
+            return of.problem.limits.budget.search(
+                lambda: function(of, *args, **named), lambda: otherwise(of, *args)
+            )
+
+        return within
+
+    return decorated
 
 
 class Analysis:
