@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .jacobian import Jacobian
 
 CUT = "detach(), comparisons, indices, whole numbers, underived functions let no gradient through\n"
+LARGE = 1_000  # nodes of a program; in a larger one no formulas or structures are searched for
 SENDS_NOTHING = "PyTorch goes back and sends nothing: .grad stays None"
 
 
@@ -29,21 +30,33 @@ def unless_unwritten(compute: Callable[[], Any]) -> Any:
         return None
 
 
-def searched(otherwise: Callable[..., Any] = lambda *_: None) -> Callable[..., Any]:
+def searched(
+    otherwise: Callable[..., Any] = lambda *_: None, in_large: bool = False
+) -> Callable[..., Any]:
     """A function of something with a `problem` that searches within the budget of the request; what
-    it answers where that is spent is `otherwise`, of the same arguments.
+    it answers where that is spent is `otherwise`, of the same arguments, and so it is at once in
+    large programs, unless it searches `in_large` ones too.
     """
 
     def decorated(function: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(function)
         def within(of: Any, *args: Any, **named: Any) -> Any:
-            return of.problem.limits.budget.search(
-                lambda: function(of, *args, **named), lambda: otherwise(of, *args)
-            )
+            budget = of.problem.limits.budget
+            if not in_large and is_large(of.problem):
+                return otherwise(of, *args)
+            return budget.search(lambda: function(of, *args, **named), lambda: otherwise(of, *args))
 
         return within
 
     return decorated
+
+
+def is_large(problem: Problem) -> bool:
+    """Whether the program of a request is so large that nothing is searched for."""
+    budget = problem.limits.budget
+    if budget.operations is None:
+        budget.operations = len(walk([problem.out]))
+    return budget.operations > LARGE
 
 
 class Analysis:

@@ -64,7 +64,7 @@ def too_large(a: Analysis) -> bool:
     return not a.problem.numeric and sum(n.numel for n in walk([a.problem.out])) > LARGEST
 
 
-@searched()
+@searched(in_large=True)
 def _sample(a: Analysis) -> "Sample | None":
     return Sample(a)
 
@@ -127,7 +127,7 @@ class Sample:
         return part is None or np.array_equal(part(value), value)
 
 
-@searched(lambda *_: Check(ROWS, remark=TOO_LONG))
+@searched(lambda *_: Check(ROWS, remark=TOO_LONG), in_large=True)
 def _seed_times_jacobian(a: Analysis, at: Sample) -> Check:
     """The rows of the Jacobian, each from a one-hot seed, weighed by the seed; where that would
     take long, several rows at once, from a part of the seed.
@@ -191,7 +191,7 @@ def largest_difference(left: Any, right: Any) -> tuple[float, int]:
 # ---- finite differences --------------------------------------------------------------------------
 
 
-@searched(lambda *_: Check(DIFFERENCES, remark=TOO_LONG))
+@searched(lambda *_: Check(DIFFERENCES, remark=TOO_LONG), in_large=True)
 def _finite_differences(a: Analysis, at: Sample) -> Check:
     """<seed, out> a little to either side of the values, against the gradient."""
     worst, place, compared = 0.0, "", 0

@@ -15,7 +15,7 @@ from ..language.no_gradient import NOT_FLOATING, NOT_SCALAR
 from ..language.problem import Input, Problem
 from ..lazy import np
 from ..notation import tree
-from .analysis import Analysis, searched
+from .analysis import Analysis, is_large, searched
 from .blocks import text_of
 from .checking.rounding import LONGER, rounded
 from .formulas.trial import MOST, value_of
@@ -70,11 +70,15 @@ def jvp_notes(j: Jvp) -> list[tuple[str, str]]:
 def ended(problem: Problem) -> list[tuple[str, str]]:
     """That not everything was searched for, where the budget did not suffice."""
     limits = problem.limits
-    if not limits.budget.spent:
-        return []
-    seconds = f"{limits.sizes['seconds']:,} seconds of searching"
-    said = "what is left out, or is not the shortest, takes longer (--limit seconds=N)."
-    return [("not-searched", f"after {seconds} no more was looked for: {said}")]
+    found = []
+    if is_large(problem):
+        said = f"for {limits.budget.operations:,} operations no formulas or structures are searched"
+        found.append(("not-searched", f"{said} for, and those shown are not the shortest."))
+    if limits.budget.spent:
+        seconds = f"{limits.sizes['seconds']:,} seconds of searching"
+        said = "what is left out, or is not the shortest, takes longer (--limit seconds=N)."
+        found.append(("not-searched", f"after {seconds} no more was looked for: {said}"))
+    return found
 
 
 def about_the_problem(a: Analysis, w: Wording) -> list[tuple[str, str]]:
