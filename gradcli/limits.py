@@ -13,6 +13,7 @@ DEFAULTS = {
     "memory": 2_000_000_000,  # bytes of the arrays that are needed at the same time
     "entries": 10_000,  # of a table or a tensor that --full writes out
 }
+UNITS = {"memory": "bytes of memory"}
 LINE = 20  # entries that a line of a list counts as
 NO_MEMORY = "there is not enough memory for this request"
 
@@ -66,7 +67,7 @@ class Limits:
             shown = f"{size:,}" if size < 10**15 else "far more"
             raise GradcliError(
                 "limit",
-                f"{what}: {shown} {kind}, and the limit is {allowed:,}",
+                f"{what}: {shown} {UNITS.get(kind, kind)}, and the limit is {allowed:,}",
                 hint=f"--limit {kind}=N raises it",
                 span=span,
             )
