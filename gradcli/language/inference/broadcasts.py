@@ -20,8 +20,8 @@ def ranks_not_broadcast(roots: list[Node]) -> dict[str, int]:
     order = walk(roots, _made_of)
     sums = [n.parents for n in order if n.op.sign in ("+", "-")]
     terms: dict[Node, list[Node]] = {}
-    for product, beside in (pair for both in sums for pair in permutations(both)):
-        terms.setdefault(product, []).append(beside)
+    for product, term in (pair for both in sums for pair in permutations(both)):
+        terms.setdefault(product, []).append(term)
     varying = downstream(order, [n for n in order if n.op.name == "input"], _made_of)
     of_products = downstream(order, [n for n in order if n.op.matrices], _made_of)
     for node in order:
