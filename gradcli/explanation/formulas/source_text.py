@@ -29,9 +29,9 @@ class SourceText:
     def of(self, node: Node) -> str:
         """The text that a node was read from; what it does alone, where that is long."""
         if node.span is None:
-            written = None if is_large(node, self.names) else formula(node, self.names)
-            short = written is not None and not too_long(written)
-            return tree.text(written) if short else text_of(self.operation(node))
+            if is_large(node, self.names) or too_long(written := formula(node, self.names)):
+                return text_of(self.operation(node))
+            return tree.text(written)
         return " ".join(node.span.text[node.span.start : node.span.end].split())
 
     def short(self, node: Node) -> Line:
