@@ -1,5 +1,6 @@
 """How large a request may be, so that nothing typed runs forever or eats the machine."""
 
+from .budget import Budget
 from .errors import GradcliError, Span
 
 DEFAULTS = {
@@ -8,9 +9,14 @@ DEFAULTS = {
     "operations": 400_000,  # nodes of the graph
     "elements": 20_000_000,  # elements of one tensor
     "digits": 1_000,  # digits of a whole number that is written out or computed from literals
+    "seconds": 2,  # of CPU time, for everything that is searched for
+    "memory": 2_000_000_000,  # bytes of the arrays that are needed at the same time
+    "entries": 10_000,  # of a table or a tensor that --full writes out
 }
 MOST_ORDER = 9  # of a derivative
 PRECISIONS, WIDTHS = (1, 17), (40, 10_000)  # digits; columns
+UNITS = {"memory": "bytes of memory"}
+LINE = 20  # entries that a line of a list counts as
 NO_MEMORY = "there is not enough memory for this request"
 TOO_DEEP = "too many operations follow one another for this request"
 
@@ -18,10 +24,10 @@ TOO_DEEP = "too many operations follow one another for this request"
 class Limits:
     """The limits in force; `Limits({"elements": 10**8})` raises one of them. Where no array is
     made (`shapes_alone`), a tensor may have any size. `files`: whether values may be read from
-    files.
+    files. `budget` is what one request has for its searches.
     """
 
-    __slots__ = ("files", "shapes_alone", "sizes")
+    __slots__ = ("budget", "files", "shapes_alone", "sizes")
 
     def __init__(
         self,
@@ -29,9 +35,10 @@ class Limits:
         *,
         shapes_alone: bool = False,
         files: bool = False,
+        budget: Budget | None = None,
     ):
         self.sizes, self.shapes_alone = DEFAULTS | (raised or {}), shapes_alone
-        self.files = files
+        self.files, self.budget = files, budget or Budget(self.sizes["seconds"])
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Limits) and self.sizes == other.sizes
@@ -41,12 +48,18 @@ class Limits:
 
     def without(self, kind: str) -> "Limits":
         """These limits but for one."""
-        raised = self.sizes | {kind: 10**30}
-        return Limits(raised, shapes_alone=self.shapes_alone, files=self.files)
+        return self._with(self.sizes | {kind: 10**30}, self.shapes_alone, self.budget)
 
     def for_shapes(self) -> "Limits":
         """These limits for a request that makes no array."""
-        return Limits(self.sizes, shapes_alone=True, files=self.files)
+        return self._with(self.sizes, True, self.budget)
+
+    def renewed(self) -> "Limits":
+        """These limits for another request."""
+        return self._with(self.sizes, self.shapes_alone, None)
+
+    def _with(self, sizes: dict[str, int], shapes_alone: bool, budget: Budget | None) -> "Limits":
+        return Limits(sizes, shapes_alone=shapes_alone, files=self.files, budget=budget)
 
     @property
     def bytes_of_text(self) -> int:
@@ -65,7 +78,7 @@ class Limits:
             shown = f"{size:,}" if size < 10**15 else "far more"
             raise GradcliError(
                 "limit",
-                f"{what}: {shown} {kind}, and the limit is {allowed:,}",
+                f"{what}: {shown} {UNITS.get(kind, kind)}, and the limit is {allowed:,}",
                 hint=f"--limit {kind}=N raises it",
                 span=span,
             )

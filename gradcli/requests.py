@@ -55,7 +55,7 @@ def batch(
 
 def answer(request: str | dict[str, Any], limits: Limits) -> dict[str, Any]:
     """The answer to one request, given as JSON text or as a dict."""
-    identity, fields = None, {}
+    identity, fields, limits = None, {}, limits.renewed()
     try:
         fields = _object_of(request, limits)
         identity = jsonable(fields.get("id"))

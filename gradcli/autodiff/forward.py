@@ -22,7 +22,8 @@ def jvp(out: Node, tangents: Mapping[Node, Node]) -> Node | None:
     """
     seed = OPS["input"](name="\0seed", shape=out.shape, is_direction=True)
     found = transposed(backward(out, seed, list(tangents)).of, seed, tangents)
-    return found and substitute(found, {seed: OPS["ones"](size=out.shape)})
+    kept = {n: n for n in (*tangents, *tangents.values())}
+    return found and substitute(found, kept | {seed: OPS["ones"](size=out.shape)})
 
 
 def transposed(
@@ -34,15 +35,16 @@ def transposed(
         grad = grads[x]
         if grad is not None:
             seeds[grad] = seeds[grad] + tangent if grad in seeds else tangent
-    arrived = from_several(seeds, _diagonal(seeds, seed)).of
-    parts = [substitute(node, {seed: t}) for node, t in arrived.items() if t is not None]
+    arrived = from_several(seeds, _diagonal(seeds, seed, tangents), ends=tangents.keys()).of
+    kept = {n: n for n in (*tangents, *tangents.values())}
+    parts = [substitute(node, kept | {seed: t}) for node, t in arrived.items() if t is not None]
     return reduce(add, parts) if parts else None
 
 
-def _diagonal(grads: Collection[Node], seed: Node) -> Collection[Node]:
-    """The nodes of gradients up to which each element of the seed goes its own way."""
+def _diagonal(grads: Collection[Node], seed: Node, inputs: Collection[Node]) -> Collection[Node]:
+    """The nodes of gradients by `inputs` up to which each element of the seed goes its own way."""
     alone, ends = {seed}, set[Node]()
-    order = walk(grads)
+    order = walk(grads, lambda n: () if n in inputs else n.inputs)
     bound = downstream(order, [seed])
     for node in order:
         given = [i for i in node.parents if i in bound]

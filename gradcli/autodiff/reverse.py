@@ -6,6 +6,7 @@ the input it is for by visible nodes, `expand` and `sum_to_size`.
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache, reduce
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from ..collection import uncollected
@@ -59,16 +60,20 @@ def from_several(
     wrt: Collection[Node],
     made: Collection[Node] = (),
     zeros: bool = False,
+    ends: Collection[Node] = (),
 ) -> Gradients:
     """The same for several outputs, each with its seed, in one pass.
 
     Operations are met in the order in which PyTorch goes back, the latest first, and what arrives
     at a node from several sides is added in that order; `made` are nodes in the order in which a
-    program made them. With `zeros`, what flat operators send depends on what PyTorch computes it
-    with, by a derivative of 0 that flows on, and a 0 that stays 0 on what PyTorch multiplies it by.
+    program made them; what stands before `ends` depends on no `wrt`. With `zeros`, what flat
+    operators send depends on what PyTorch computes it with, by a derivative of 0 that flows on, and
+    a 0 that stays 0 on what PyTorch multiplies it by.
     """
     targets = set(wrt)
-    active = conducting(walk([*made, *seeds]), targets)
+    before = {n for n in (*targets, *ends) if n.inputs}  # what is not looked into
+    inputs = (lambda n: () if n in before else n.inputs) if before else attrgetter("inputs")
+    active = conducting(walk([*made, *seeds], inputs), targets)
     grads, stay = dict(seeds), dict[Node, Node]()
     steps = []
     for node in reversed(active):

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from ..budget import tick
 from ..errors import MISUSES, GradcliError, Span
 from ..graphs import Node, downstream, walk
 from ..graphs.shapes import numel
@@ -127,10 +128,13 @@ class Evaluator:
     def run_quietly(self, schedule: Schedule) -> None:
         """The same where NumPy's warnings are off already."""
         self._check(schedule)
+        if schedule.largest >= LARGE:
+            self._check_memory(schedule)
         values, exact = self.values, self.dtype == "float64"
         for node, function, inputs, attrs in schedule.steps:
             if node in values:
                 continue
+            tick()
             arrays = [values[i] for i in inputs]
             try:
                 value = function(*arrays, **attrs)
@@ -166,6 +170,16 @@ class Evaluator:
             for node in schedule.nodes:
                 what = f"the value of {node.op.name}, of shape {node.shape}"
                 self.limits.check("elements", node.numel, what, node.span)
+
+    def _check_memory(self, schedule: Schedule) -> None:
+        """Refuse tensors that are too large together: all of them stay; views take nothing."""
+        made = [n for n in schedule.nodes if n not in self.values and not n.op.shares_memory(n)]
+        held = sum(map(_bytes, made))
+        self.limits.check("memory", held, f"the values of {len(made):,} operations")
+
+
+def _bytes(node: Node) -> int:
+    return node.numel * (1 if node.dtype == "bool" else 8)
 
 
 def _refusal(node: Node, error: Exception) -> GradcliError:

@@ -8,6 +8,7 @@ on no symbol is computed with numbers, and becomes SymPy's only where it meets s
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ..budget import tick
 from ..errors import GradcliError
 from ..graphs import Node, walk
 from ..graphs.shapes import Shape, axes, numel
@@ -139,6 +140,7 @@ class Symbolic:
         wide = [None if o is None else np.broadcast_to(o, node.shape).reshape(-1) for o in operands]
         out, room = np.empty(numel(node.shape), object), LARGEST
         for k in range(len(out)):
+            tick()
             elements = [None if o is None else o[k] for o in wide]
             out[k] = op.symbolic(sp, *elements, **attrs)
             if all(x is None or x.is_Number for x in elements) and not out[k].is_extended_real:
@@ -178,6 +180,7 @@ class Symbolic:
             out[()] = found
         flat, length = out.reshape(-1), 0
         for k, x in enumerate(flat):
+            tick()
             flat[k] = x = _settled(x)
             length += self._length(x)
             if length > LARGEST:
@@ -206,6 +209,7 @@ class Symbolic:
     def _tidy(self, x: Any) -> Any:
         found = self._tidied.get(x)
         if found is None:
+            tick()
             found = self._tidied[x] = tidy(x)
         return found
 

@@ -123,14 +123,16 @@ def choices_of(given: Given, analysis: Any) -> Any:
     names = _sections(given)
     check_sections(names)
     element = read_element(given.element, analysis.problem) if given.element is not None else None
-    return Choices(names, element, given.full, given.precision)
+    entries = analysis.problem.limits.sizes["entries"]
+    return Choices(names, element, given.full, given.precision, entries)
 
 
 def environment_of(streams: Streams, given: Given, full: bool) -> Any:
     """Where the answer is read; `full`: nothing is left out."""
-    return streams.environment(
+    environment = streams.environment(
         given.color, given.width, given.precision, full, given.output is not None
     )
+    return environment._replace(entries=read_limits(given.limit).sizes["entries"])
 
 
 def format_of(streams: Streams, given: Given) -> str:

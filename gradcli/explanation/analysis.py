@@ -1,7 +1,7 @@
 """Everything that can be asked about a problem, computed when it is asked for, and once."""
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, wraps
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..autodiff.kept import refused_again
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .jacobian import Jacobian
 
 CUT = "detach(), comparisons, indices, whole numbers, underived functions let no gradient through\n"
+LARGE = 1_000  # nodes of a program; in a larger one no formulas or structures are searched for
 SENDS_NOTHING = "PyTorch goes back and sends nothing: .grad stays None"
 
 
@@ -27,6 +28,35 @@ def unless_unwritten(compute: Callable[[], Any]) -> Any:
         if error.code not in ("needs-value", "limit"):
             raise
         return None
+
+
+def searched(
+    otherwise: Callable[..., Any] = lambda *_: None, in_large: bool = False
+) -> Callable[..., Any]:
+    """A function of something with a `problem` that searches within the budget of the request; what
+    it answers where that is spent is `otherwise`, of the same arguments, and so it is at once in
+    large programs, unless it searches `in_large` ones too.
+    """
+
+    def decorated(function: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(function)
+        def within(of: Any, *args: Any, **named: Any) -> Any:
+            budget = of.problem.limits.budget
+            if not in_large and is_large(of.problem):
+                return otherwise(of, *args)
+            return budget.search(lambda: function(of, *args, **named), lambda: otherwise(of, *args))
+
+        return within
+
+    return decorated
+
+
+def is_large(problem: Problem) -> bool:
+    """Whether the program of a request is so large that nothing is searched for."""
+    budget = problem.limits.budget
+    if budget.operations is None:
+        budget.operations = len(walk([problem.out]))
+    return budget.operations > LARGE
 
 
 class Analysis:

@@ -10,7 +10,7 @@ from ..errors import GradcliError
 from ..graphs import Node, walk
 from ..language.problem import Input, Problem
 from ..lazy import np
-from .analysis import Analysis
+from .analysis import Analysis, searched
 from .checking.mirrored import kept_symmetric
 from .checking.slopes import CORNER, NOT_FINITE, TOLERANCE, UNCLEAR, Moving
 from .checking.steady import is_steady, nudged
@@ -19,6 +19,7 @@ from .phrases import label, listed
 from .random_numbers import Numbers
 
 ROWS, DIFFERENCES = "seed times Jacobian", "finite differences"
+TOO_LONG = "left out: it takes longer than the limit of seconds"
 TOO_LARGE = "left out: too large to try with random values"
 LARGEST = 1_000_000  # elements of all nodes together that random values are drawn for
 EVERY_ROW = 400  # Jacobian rows up to which all are computed for the check
@@ -51,7 +52,9 @@ def run_checks(a: Analysis) -> list[Check]:
     """
     if too_large(a):
         return [Check(name, remark=TOO_LARGE) for name in (ROWS, DIFFERENCES)]
-    at = Sample(a)
+    at = _sample(a)
+    if at is None:
+        return [Check(name, remark=TOO_LONG) for name in (ROWS, DIFFERENCES)]
     asked = [_against(a, at, name) for name in a.against]
     return [_seed_times_jacobian(a, at), _finite_differences(a, at), *asked]
 
@@ -59,6 +62,11 @@ def run_checks(a: Analysis) -> list[Check]:
 def too_large(a: Analysis) -> bool:
     """Whether random values would be drawn for more than can be tried."""
     return not a.problem.numeric and sum(n.numel for n in walk([a.problem.out])) > LARGEST
+
+
+@searched(in_large=True)
+def _sample(a: Analysis) -> "Sample | None":
+    return Sample(a)
 
 
 class Sample:
@@ -119,6 +127,7 @@ class Sample:
         return part is None or np.array_equal(part(value), value)
 
 
+@searched(lambda *_: Check(ROWS, remark=TOO_LONG), in_large=True)
 def _seed_times_jacobian(a: Analysis, at: Sample) -> Check:
     """The rows of the Jacobian, each from a one-hot seed, weighed by the seed; where that would
     take long, several rows at once, from a part of the seed.
@@ -182,6 +191,7 @@ def largest_difference(left: Any, right: Any) -> tuple[float, int]:
 # ---- finite differences --------------------------------------------------------------------------
 
 
+@searched(lambda *_: Check(DIFFERENCES, remark=TOO_LONG), in_large=True)
 def _finite_differences(a: Analysis, at: Sample) -> Check:
     """<seed, out> a little to either side of the values, against the gradient."""
     worst, place, compared = 0.0, "", 0

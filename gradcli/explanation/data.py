@@ -6,12 +6,12 @@ from typing import Any
 from ..autodiff.reverse import Step
 from ..graphs import Node, walk
 from ..graphs.shapes import Shape
-from ..language.problem import Input
+from ..language.problem import Input, Problem
 from ..lazy import np
 from ..notation import tree
 from ..notation.indices.index import Notation
 from ..notation.jacobians.structure import Structure
-from .analysis import Analysis, unless_unwritten
+from .analysis import Analysis, searched, unless_unwritten
 from .blocks import text_of
 from .checks import Check, run_checks
 from .cost import FullJacobian, cost, size_of
@@ -184,6 +184,12 @@ class Data:
             return []
         return of_matrix(self.a, self.w, x, self._structure(x))
 
+    @property
+    def problem(self) -> Problem:
+        """What is explained."""
+        return self.p
+
+    @searched()
     def entries(self, x: Input) -> Any:
         """The entries of one Jacobian, (rows, columns): numbers, or texts; None where those would
         be too many or too long.
@@ -248,6 +254,7 @@ class Data:
             return None
         return text_of(self.w.gradient_line(x))
 
+    @searched()
     def elements(self, node: Node) -> Any:
         """Every element as an expression: of all inputs where all have values, of those without one
         otherwise. None where there is none, or only one too long to read.

@@ -4,7 +4,7 @@ tangents.
 
 from collections.abc import Collection, Mapping, Sequence
 from itertools import chain, count
-from typing import Any
+from typing import Any, NoReturn
 
 from ..autodiff.kept import with_graph
 from ..errors import GradcliError, did_you_mean
@@ -33,11 +33,21 @@ def each_of_order(a: Analysis, order: int, seeds: Sequence[Any], reader: Reader)
     `seeds` are those of order 2 and up, as far as they were given. An input without such a
     derivative has an analysis without a gradient; if none has one, that is a GradcliError.
     """
-    found = [_of_order(a, x, order, seeds, reader) for x in a.problem.wrt]
+    found = a.problem.limits.budget.search(
+        lambda: [_of_order(a, x, order, seeds, reader) for x in a.problem.wrt],
+        lambda: _refuse_order(a, order),
+    )
     last = [made for made in found if made.gradient(made.problem.wrt[0]) is None]
     if len(last) == len(found):
         last[0].refuse(last[0].problem.wrt)
     return found
+
+
+def _refuse_order(a: Analysis, order: int) -> NoReturn:
+    """Refuse an order of which the graph cannot be made within the budget."""
+    said = f"a derivative of order {order} has too many operations to be made here"
+    hint = "a lower --order is faster; --limit seconds=N gives more time"
+    raise GradcliError("limit", said, span=a.problem.program.place, hint=hint)
 
 
 def _of_order(a: Analysis, x: Input, order: int, seeds: Sequence[Any], reader: Reader) -> Analysis:

@@ -4,6 +4,8 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import GradcliError, did_you_mean
+from ..language.problem import Input
+from ..limits import DEFAULTS, LINE
 from .analysis import Analysis
 from .blocks import Document, Section
 from .formulas.wording import Wording
@@ -13,23 +15,25 @@ if TYPE_CHECKING:
     from .higher.hessian import Hessian
     from .higher.jvp import Jvp
 
+MOST_INPUTS = 24  # that have sections of their own
 TOLD_BY_SEED = ("implicit-seed", "seed-left-out")  # notes on what the section of the seed shows
 
 
 class Choices(NamedTuple):
     """What to show of an explanation: sections (all, if none is named), one element to follow, how
-    much, how exactly.
+    much, how exactly, and of how many entries at most.
     """
 
     show: tuple[str, ...] = ()
     element: tuple[str, tuple[int, ...]] | None = None
     full: bool = False
     precision: int = 5
+    entries: int = DEFAULTS["entries"]
 
     @property
     def most(self) -> int:
         """Rows of a list before its middle is left out."""
-        return 10**9 if self.full else 24
+        return max(self.entries // LINE, 24) if self.full else 24
 
 
 def check_sections(names: Collection[str]) -> None:
@@ -56,6 +60,7 @@ def _sections(name: str, a: Analysis, w: Wording, c: Choices) -> list[Section]:
     """The sections of one name; there is a Jacobian and a gradient for every input asked for."""
     from .sections import backward, checks, code, forward, gradient, inputs, jacobian, notes, seed
 
+    wrt = _explained(a, c)
     match name:
         case "inputs":
             return [inputs.inputs(a)]
@@ -64,7 +69,7 @@ def _sections(name: str, a: Analysis, w: Wording, c: Choices) -> list[Section]:
         case "seed":
             return [seed.seed(a, w)]
         case "jacobian":
-            return [jacobian.jacobian(a, w, x, c.full, c.precision) for x in a.problem.wrt]
+            return [jacobian.jacobian(a, w, x, c.full, c.precision) for x in wrt]
         case "cost":
             from .sections import cost
 
@@ -72,7 +77,7 @@ def _sections(name: str, a: Analysis, w: Wording, c: Choices) -> list[Section]:
         case "backward":
             return [backward.backward(a, w, c.most)]
         case "gradient":
-            return [gradient.gradient(a, w, x, _place(c, x.name)) for x in a.problem.wrt]
+            return [gradient.gradient(a, w, x, _place(c, x.name)) for x in wrt]
         case "claims" if a.claims:
             from .sections import claims
 
@@ -86,13 +91,29 @@ def _sections(name: str, a: Analysis, w: Wording, c: Choices) -> list[Section]:
         case "modes":
             from .sections import modes
 
-            return [modes.section(a, w, x) for x in a.problem.wrt]
+            return [modes.section(a, w, x) for x in wrt]
         case "notes":
             from .notes import collect
 
             told = TOLD_BY_SEED if not c.show or "seed" in c.show else ()
-            return [notes.notes(n for n in collect(a, w) if n[0] not in told)]
+            found = [*collect(a, w), *_inputs_left_out(a, c)]
+            return [notes.notes(n for n in found if n[0] not in told)]
     return []
+
+
+def _explained(a: Analysis, c: Choices) -> list[Input]:
+    """The inputs that have sections of their own: the first, and the one whose element is
+    followed.
+    """
+    wrt, followed = a.problem.wrt, c.element and c.element[0]
+    return [x for k, x in enumerate(wrt) if k < MOST_INPUTS or x.name == followed]
+
+
+def _inputs_left_out(a: Analysis, c: Choices) -> list[tuple[str, str]]:
+    """That not all inputs have sections of their own."""
+    shown, count = len(_explained(a, c)), len(a.problem.wrt)
+    said = f"{shown:,} of {count:,} inputs have sections of their own: -w NAME asks for another."
+    return [("inputs-left-out", said)] if shown < count else []
 
 
 def _place(c: Choices, name: str) -> tuple[int, ...] | None:

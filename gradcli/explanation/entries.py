@@ -11,7 +11,7 @@ from ..notation import tree
 from ..notation.indices.collect import Simplifier
 from ..notation.indices.expressions import Expr, TooLong, settled, substituted
 from ..notation.indices.written import Lettering, Writing
-from .analysis import Analysis, unless_unwritten
+from .analysis import Analysis, searched, unless_unwritten
 from .formulas import by_index
 from .formulas.wording import Wording
 from .numbers import number_text
@@ -41,7 +41,11 @@ def in_symbols(a: Analysis, w: Wording, x: Input) -> Entry | None:
     if a.jacobian(x).numeric:
         return None
     grad = by_index.shortest_way(w, x)
-    return None if grad is None else _by_index(a, w, x, grad) or _by_elements(a.rows(grad))
+    if grad is None:
+        return None
+    entry = _by_index(a, w, x, grad) or _by_elements(a.rows(grad))
+    budget = a.problem.limits.budget
+    return lambda k, c: budget.search(lambda: entry(k, c), lambda: UNWRITTEN)
 
 
 def _by_elements(row: Callable[[int], Any]) -> Entry:
@@ -61,6 +65,7 @@ def _by_elements(row: Callable[[int], Any]) -> Entry:
     return entry
 
 
+@searched()
 def _by_index(a: Analysis, w: Wording, x: Input, grad: Node) -> Entry | None:
     """Entries read off the Jacobian in index notation, in the user's own names, with the numbers of
     labels; None where another input has a value.

@@ -17,7 +17,7 @@ from ..language.problem import Input, Problem
 from ..lazy import np
 from ..notation import tree
 from ..notation.jacobians.structure import Structure
-from .analysis import Analysis
+from .analysis import Analysis, is_large, searched
 from .blocks import text_of
 from .checking.rounding import LONGER, rounded
 from .formulas.beside_numbers import (
@@ -59,7 +59,7 @@ IN_ANOTHER_ORDER = (
 
 def collect(a: Analysis, w: Wording) -> list[tuple[str, str]]:
     """Codes and sentences."""
-    return [*about_the_problem(a, w), *formulas(w)]
+    return [*about_the_problem(a, w), *formulas(w), *ended(a.problem)]
 
 
 def hessian_notes(h: Hessian) -> list[tuple[str, str]]:
@@ -74,7 +74,21 @@ def jvp_notes(j: Jvp) -> list[tuple[str, str]]:
         own.append(without_formula(name))
     if j.only_here:
         own.append(at_these_sizes(j.w, [name]))
-    return [*about_the_problem(j.a, j.w), *own]
+    return [*about_the_problem(j.a, j.w), *own, *ended(j.p)]
+
+
+def ended(problem: Problem) -> list[tuple[str, str]]:
+    """That not everything was searched for, where the budget did not suffice."""
+    limits = problem.limits
+    found = []
+    if is_large(problem):
+        said = f"for {limits.budget.operations:,} operations no formulas or structures are searched"
+        found.append(("not-searched", f"{said} for, and those shown are not the shortest."))
+    if limits.budget.spent:
+        seconds = f"{limits.sizes['seconds']:,} seconds of searching"
+        said = "what is left out, or is not the shortest, takes longer (--limit seconds=N)."
+        found.append(("not-searched", f"after {seconds} no more was looked for: {said}"))
+    return found
 
 
 def about_the_problem(a: Analysis, w: Wording) -> list[tuple[str, str]]:
@@ -99,6 +113,7 @@ def as_data(found: Collection[tuple[str, str]]) -> list[dict[str, str]]:
     return [{"code": code, "message": message} for code, message in found]
 
 
+@searched(lambda *_: [])
 def formulas(w: Wording) -> list[tuple[str, str]]:
     """Formulas that are too long, or do not hold for any sizes."""
     inputs, a = w.problem.inputs, w.analysis
@@ -351,6 +366,7 @@ def _beside_zeros(a: Analysis) -> list[tuple[str, str]]:
     return [("not-finite", said)]
 
 
+@searched(lambda *_: [])
 def _rounding(a: Analysis, w: Wording) -> list[tuple[str, str]]:
     """Gradients of which rounding leaves few digits."""
     digits, more = (np.finfo(kind).precision for kind in (a.dtype, LONGER[a.dtype]))
@@ -374,6 +390,7 @@ def _finite(value: Any) -> bool:
     return value is None or bool(np.all(np.isfinite(value)))
 
 
+@searched(lambda *_: [])
 def _undefined(a: Analysis, w: Wording) -> list[tuple[str, str]]:
     """Formulas that have no number where there is a gradient, as x.prod() / x at 0."""
     found = []

@@ -12,6 +12,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
+from ..budget import tick
 from ..errors import GradcliError, Span
 from .shapes import Shape, numel
 
@@ -163,6 +164,7 @@ def intern(
     entry = _interned.get(key)
     node = None if entry is None else entry()
     if node is None:
+        tick()
         node = Node()
         node.op, node.inputs, node.attrs, node.span, node.expansion = op, inputs, attrs, span, None
         op.infer(node)
@@ -218,6 +220,7 @@ def walk(roots: Iterable[Node], sources=attrgetter("inputs")) -> list[Node]:
     """Every node that `roots` need, inputs first, in the order in which they would be computed for
     one root after the other; without recursion.
     """
+    tick()
     order: dict[Any, None] = {None: None}
     stack: list[Any] = [*roots][::-1]
     while stack:

@@ -1,6 +1,6 @@
 """Other nodes in place of some."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
 
 from ..errors import Span
@@ -15,15 +15,24 @@ def substitute(
     """`node` with other nodes in place of some; the others keep their spans, or get those that
     `span_of` tells.
     """
+    (changed,) = substitute_all([node], new, span_of)
+    return changed
+
+
+def substitute_all(
+    nodes: Iterable[Node], new: Mapping[Node, Node], span_of: Callable[[Node], Span | None] = OWN
+) -> list[Node]:
+    """Several nodes with other nodes in place of some."""
     done: dict[Node | None, Node | None] = {None: None}
     done.update(new.items())
-    for n in walk([node], lambda n: () if n in new else n.inputs):
+    roots = list(nodes)
+    for n in walk(roots, lambda n: () if n in new else n.inputs):
         if n not in done:
             inputs = tuple(done[i] for i in n.inputs)
             span = span_of(n)
             same = n.span is span and inputs == n.inputs
             done[n] = n if same else intern(n.op, inputs, n.attrs, span)
-    return done[node]  # type: ignore[return-value]
+    return [done[root] for root in roots]  # type: ignore[misc]
 
 
 def rebuilt(root: Node, make: Callable[[Node, Sequence[Node | None]], Node | None]) -> Node:

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from itertools import chain, count
 from types import MappingProxyType
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 from ..collection import uncollected
 from ..errors import GradcliError, did_you_mean
@@ -207,9 +207,8 @@ class Posing:
         from .inference.infer import infer
 
         rank = None if self.out_shape is None else len(self.out_shape)
-        found = infer(
-            self.program, self.known, unknown, self.attempt, rank, self.ranks, self.supposed
-        )
+        asked = self.program, self.known, unknown, self.attempt, rank, self.ranks, self.supposed
+        found = self.limits.budget.search(lambda: infer(*asked), lambda: _shapes_unknown(unknown))
         return self.known | found.shapes, found.assumed
 
     def attempt(self, shapes: dict[str, Shape]) -> "Outcome":
@@ -288,6 +287,12 @@ class Posing:
             raise wrong_shape(value.shape, out, self.program)
         assert self.seed is not None
         return Seed(node, value, self.seed.text)
+
+
+def _shapes_unknown(names: Sequence[str]) -> NoReturn:
+    """Refuse shapes that cannot be inferred within the budget."""
+    hint = f"give shapes: {' '.join(f'-s {name}=2x3' for name in names)}; or --limit seconds=N"
+    raise GradcliError("limit", "it takes too long to find shapes for the inputs", hint=hint)
 
 
 def _shape_of(given: Given) -> Shape | None:

@@ -4,12 +4,16 @@ be any terminal.
 
 from typing import NamedTuple
 
+from ..limits import DEFAULTS
+
 
 class Environment(NamedTuple):
-    """`width` in columns; `ascii` where only ASCII can be shown; `full` leaves nothing out."""
+    """`width` in columns; `ascii` where only ASCII can be shown; `full` leaves nothing out
+    of what has no more `entries`."""
 
     width: int = 80
     color: bool = False
     ascii: bool = False
     precision: int = 5
     full: bool = False
+    entries: int = DEFAULTS["entries"]

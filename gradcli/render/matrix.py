@@ -38,9 +38,8 @@ def cut(matrix: Matrix, room: int | None) -> Cut:
         for n, what in ((matrix.skipped_rows[1], "row"), (hidden_columns, "column"))
         if n
     ]
-    return Cut(
-        columns, rows, f"… {' and '.join(parts)} left out (--full shows all)" if parts else ""
-    )
+    more = "--limit entries=N shows more" if room is None else "--full shows all"
+    return Cut(columns, rows, f"… {' and '.join(parts)} left out ({more})" if parts else "")
 
 
 def _with_gap(keep: list[int], skipped: tuple[int, int]) -> list[int | None]:

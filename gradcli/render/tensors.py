@@ -19,15 +19,15 @@ def tensor_lines(
 ) -> list[str]:
     """The lines of a tensor in at most `width` columns; a large one in one line, if `brief`."""
     array = np.asarray(array)
-    if brief and array.size > MANY and not environment.full:
+    keep_all = array.size <= (environment.entries if environment.full else MANY)
+    if brief and not keep_all:
         return [_beginning(array, environment.precision)]
-    keep_all = environment.full or array.size <= MANY
     nested = _nested(array, environment.precision, keep_all, LONG)
     line = _one_line(nested)
     if len(line) <= width or array.ndim < 2:
         return [line] if len(line) <= width or array.ndim == 0 else _wrapped(nested, width)
     lines = _rows(nested)
-    if max(map(len, lines)) > width and not environment.full:
+    if max(map(len, lines)) > width and not (keep_all and environment.full):
         lines = _rows(_nested(array, environment.precision, False, max(2, width // 12)))
     return lines
 

@@ -330,8 +330,10 @@ class Page:
         )
         seeded, moved = bool(block.seed_name), bool(block.result_name)
         seed = self.style("seed")
-        header = self.entries(block, shown.columns, block.column_labels, block.input_role)
-        product = self.entries(block, shown.columns, block.product or (), "answer")
+        whole = self.environment.full
+        columns = [(k, 0 if k is None else column_width(block, k, whole)) for k in shown.columns]
+        header = self.entries(columns, block.column_labels, block.input_role)
+        product = self.entries(columns, block.product or (), "answer")
         if seeded:
             name = Text(block.seed_name, seed)
             grid.add_column(name, Text(block.product_name, seed), justify="right", no_wrap=True)
@@ -341,7 +343,7 @@ class Page:
         if moved:
             grid.add_column(Text(block.result_name, seed), justify="right", no_wrap=True)
         if block.tangent is not None:
-            above = self.entries(block, shown.columns, block.tangent, "seed")
+            above = self.entries(columns, block.tangent, "seed")
             grid.add_row(*[""] * seeded, Text(block.tangent_name, seed), above, *[""] * moved)
             grid.add_section()
         for k in shown.rows:
@@ -351,7 +353,7 @@ class Page:
                 continue
             weight = Text("" if block.seed is None else block.seed[k], seed)
             result = Text("" if block.result is None else block.result[k], self.style("answer"))
-            entries = self.entries(block, shown.columns, block.entries[k], "")
+            entries = self.entries(columns, block.entries[k], "")
             grid.add_row(*[weight] * seeded, block.row_labels[k], entries, *[result] * moved)
         left_out = [Text(shown.left_out, "dim")] if shown.left_out else []
         return Group(Text(""), grid, *left_out)
@@ -365,18 +367,18 @@ class Page:
         return margin + labels + right + 6 + 3 * bool(block.result_name)
 
     def entries(
-        self, block: Matrix, columns: list[int | None], texts: tuple[str, ...], role: str
+        self, columns: list[tuple[int | None, int]], texts: tuple[str, ...], role: str
     ) -> Text:
-        """One row of entries, each at the right of its column."""
+        """One row of entries, each at the right of its column, which has a width."""
         out = Text(no_wrap=True)
-        for place, k in enumerate(columns if texts else []):
+        for place, (k, width) in enumerate(columns if texts else []):
             gap = "  " if place else ""
             if k is None:
                 out.append(f"{gap}…", "dim")
                 continue
             text = entry(texts[k], self.environment.full)
             out.append(
-                gap + text.rjust(column_width(block, k, self.environment.full)),
+                gap + text.rjust(width),
                 "dim" if text == "·" else self.style(role),
             )
         return out

@@ -88,7 +88,7 @@ class Tries:
 
     def shorter(self, node: Node) -> str | None:
         """The formula of a node, if it is shorter than the gradient's."""
-        made, whole = self.w.formula(node), self.w.formula(self.grad)  # type: ignore[arg-type]
+        made, whole = self.w.formula(node), self.w.formula(self.grad)
         if made is None or whole is None or tree.size(made) >= tree.size(whole):
             return None
         return tree.text(made)

@@ -179,6 +179,10 @@ class Verdict:
         """What would mend it; where tensors are large, it is looked for among small ones."""
         if self.ok:
             return None
+        budget = self.points.tried[0].problem.limits.budget
+        return budget.search(self._mend, lambda: None)
+
+    def _mend(self) -> Mend | None:
         problem = self.points.tried[0].problem
         if sum(n.numel for n in walk([problem.out])) <= LARGE:
             return Search(self.claim, self.findings, self.points).mend()
@@ -228,6 +232,15 @@ def judge(given: Given, problem: Problem) -> list[Verdict]:
     claims = read_claims(given, problem)
     found = _judged(claims, [problem, *resized(problem)])
     scalar = problem.seed.refused and not _seed_is_named(claims, problem)
+    return problem.limits.budget.search(
+        lambda: _in_other_shapes(claims, problem, found, scalar), lambda: found
+    )
+
+
+def _in_other_shapes(
+    claims: list[Claim], problem: Problem, found: list[Verdict], scalar: bool
+) -> list[Verdict]:
+    """The verdicts after a look at other shapes, where those `found` are for assumed ones."""
     if all(v.ok or not (v.misfits or scalar) for v in found):
         return [_of_every_rank(v, problem) for v in found]
     for reading in readings(problem):

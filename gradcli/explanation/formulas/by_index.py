@@ -13,6 +13,7 @@ from ...graphs.substitution import substitute
 from ...language.problem import Input
 from ...notation.formulas.simplify import simplify
 from ...notation.indices.index import Notation
+from ..analysis import searched
 from ..blocks import Prose, words
 from .wording import Wording
 
@@ -26,6 +27,7 @@ Write = Callable[[Wording, Input, bool], Notation | None]  # the last: after a s
 WriteNode = Callable[[Node], Notation | None]
 
 
+@searched()
 def output(w: Wording) -> Notation | None:
     """`out[i,j] = Σ_k x[i,k] a[k,j]`; None where that says nothing."""
     own, general = w.indices.output(), w.in_general
@@ -34,16 +36,19 @@ def output(w: Wording) -> Notation | None:
     return for_any(own, general.indices.output())
 
 
+@searched()
 def gradient(w: Wording, x: Input) -> Notation | None:
     """`x.grad[i,k] = Σ_j g[i,j] a[k,j]`; None where that says nothing."""
     return _by(w, x, _gradient)
 
 
+@searched()
 def jacobian(w: Wording, x: Input) -> Notation | None:
     """`∂out[i,j]/∂x[k,l] = δ[i,k] a[l,j]`, the shortest of those that are found."""
     return _by(w, x, _jacobian)
 
 
+@searched(lambda w, x: w.analysis.gradient(x))
 def shortest_way(w: Wording, x: Input) -> Node | None:
     """The gradient in the way that says its Jacobian shortest, for its entries to be read off."""
     there = _in_general(w, x)
@@ -61,6 +66,7 @@ def signs(text: str) -> list[Prose]:
     return [Prose(words(sentence)) for sentence in met]
 
 
+@searched()
 def in_letters(w: Wording, node: Node, write: WriteNode) -> Notation | None:
     """What `write` makes of a node, simplified, or of the shortest that is the same."""
     found = _simplified(w, node, write)

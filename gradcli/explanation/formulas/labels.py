@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from ...graphs import OPS, Node
-from ...graphs.substitution import substitute
+from ...graphs.substitution import substitute_all
 from ...language.problem import Problem
 from ...operators.leaves import Array
 
@@ -19,5 +19,6 @@ def known_labels(problem: Problem) -> dict[Node, Node]:
 
 def with_labels(nodes: Iterable[Node], labels: dict[Node, Node]) -> dict[Node, Node]:
     """What becomes of nodes that are computed from labels; the labels are not among them."""
-    made = {n: substitute(n, labels) for n in nodes if labels and n not in labels}
-    return {n: new for n, new in made.items() if new is not n}
+    others = [n for n in nodes if labels and n not in labels]
+    made = zip(others, substitute_all(others, labels), strict=True)
+    return {n: new for n, new in made if new is not n}

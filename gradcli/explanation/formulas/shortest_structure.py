@@ -27,7 +27,7 @@ from ...notation.jacobians.patterns import (
     confirmed,
 )
 from ...notation.jacobians.structure import Structure, jacobian_structure
-from ..analysis import Analysis
+from ..analysis import Analysis, searched
 from ..jacobian import jacobian_of
 from . import by_index
 from .beside_numbers import formula_value
@@ -49,6 +49,7 @@ SHORT = 8  # length of a formula for which no shorter one is looked for
 PLAIN = ("dense", "low-rank update", *KRONECKERS, PERMUTED_BLOCKS)
 
 
+@searched(lambda a, _, x: Structure("unknown", None, None, a.problem.out.numel * x.node.numel))
 def structure_of(a: Analysis, w: Wording, x: Input) -> Structure:
     """The structure of the Jacobian, held against its numbers, or against those at random values,
     while it is small.

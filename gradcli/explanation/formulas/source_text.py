@@ -6,9 +6,10 @@ from collections.abc import Collection, Mapping
 from ...graphs import Node, walk
 from ...language.problem import Input, Problem
 from ...notation import tree
-from ...notation.formulas.formula import formula
+from ...notation.formulas.formula import formula, is_large, too_long
 from ...notation.tree import Name, Token
-from ..blocks import Line
+from ..analysis import searched
+from ..blocks import Line, text_of
 
 LONGEST = 72  # characters of an operation that is written out
 
@@ -24,10 +25,13 @@ class SourceText:
     def __init__(self, problem: Problem, names: Mapping[Node, Name]):
         self.problem, self.names = problem, names
 
+    @searched(lambda self, node: text_of(self.operation(node)))
     def of(self, node: Node) -> str:
-        """The text that a node was read from."""
+        """The text that a node was read from; what it does alone, where that is long."""
         if node.span is None:
-            return tree.text(formula(node, self.names))
+            if is_large(node, self.names) or too_long(written := formula(node, self.names)):
+                return text_of(self.operation(node))
+            return tree.text(written)
         return " ".join(node.span.text[node.span.start : node.span.end].split())
 
     def short(self, node: Node) -> Line:

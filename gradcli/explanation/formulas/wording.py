@@ -6,10 +6,10 @@ from functools import cached_property, partial
 from ...autodiff.reverse import Gradients, backward
 from ...errors import GradcliError
 from ...graphs import Node, walk
-from ...graphs.substitution import substitute
+from ...graphs.substitution import substitute, substitute_all
 from ...language.problem import Input
 from ...notation import tree
-from ...notation.formulas.formula import TOO_LONG, Writer, formula, too_long
+from ...notation.formulas.formula import TOO_LONG, Writer, formula, is_large, too_long
 from ...notation.formulas.parts import beside
 from ...notation.formulas.sharing import shared
 from ...notation.formulas.shorten import Shortener
@@ -17,7 +17,7 @@ from ...notation.formulas.simplify import simplify
 from ...notation.indices.index import Indices, Notation
 from ...notation.jacobians.structure import Known
 from ...notation.tree import Name, Token
-from ..analysis import Analysis
+from ..analysis import Analysis, searched
 from ..blocks import Line
 from ..derived import gradient_name
 from .count_names import known_sizes
@@ -65,6 +65,7 @@ class Wording:
         """What the user wrote."""
         return SourceText(self.problem, self.names)
 
+    @searched(lambda self, x: self.analysis.gradient(x))
     def read_off(self, x: Input) -> Node | None:
         """The gradient of an input as formulas are read off it: that of the shortened output, where
         this is a gradient itself.
@@ -138,6 +139,7 @@ class Wording:
         """The seed's name."""
         return Token(self.problem.seed.name, "seed")
 
+    @searched(lambda self, *asked: self._as_computed(*asked))
     def formula(
         self, node: Node, extra: dict[Node, Name] | None = None, later: Collection[Node] = ()
     ) -> tree.Tree | None:
@@ -182,6 +184,20 @@ class Wording:
         grad = self.analysis.gradient(x)
         return grad is not None and not Writer(self.names).is_in_words(self.shortened(grad))
 
+    def _as_computed(
+        self, node: Node, extra: dict[Node, Name] | None = None, later: Collection[Node] = ()
+    ) -> tree.Tree | None:
+        """The formula of a node as its graph is, for which no shorter one is looked for; None where
+        it is too long to be read.
+        """
+        own = {n: name for n, name in self.names.items() if n is not node and n not in later}
+        names = own | (extra or {})
+        asked = node if extra else self.without_implicit_seed(node)
+        if is_large(asked, names):
+            return None
+        written = formula(asked, names, self.problem.telling)
+        return None if too_long(written) else written
+
     def _shortest(self, node: Node, names: Mapping[Node, Name]) -> Node:
         key = node, frozenset(names)
         if key not in self._shortened:
@@ -191,6 +207,7 @@ class Wording:
             self._shortened[key] = substitute(short, {new: n for n, new in named.items()})
         return self._shortened[key]
 
+    @searched(lambda self, node: node)
     def shortened(self, node: Node) -> Node:
         """An equal node with a short formula."""
         names = {n: name for n, name in self.names.items() if n is not node}
@@ -209,6 +226,7 @@ class Wording:
 
     # ---- gradients for any sizes -----------------------------------------------------------------
 
+    @searched(lambda self, x: self._as_computed(self.analysis.gradient(x)))
     def gradient(self, x: Input) -> tree.Tree | None:
         """The formula of the gradient of an input; None where it is too long to be read, and where
         what was found is `wrong`.
@@ -229,6 +247,7 @@ class Wording:
         text = "" if found is None else tree.text(found)
         return None if any(t.contradicts(text, x.name) for t in self.trials.first) else found
 
+    @searched(lambda *_: False)
     def is_wrong(self, x: Input) -> bool:
         """Whether the formula that was found for the gradient of an input at the problem's own
         sizes has other numbers there.
@@ -243,6 +262,7 @@ class Wording:
             )
         return self._wrong[x.name]
 
+    @searched(lambda *_: True)
     def is_long(self, x: Input) -> bool:
         """Whether the formula of a gradient is only read in statements: its index notation and its
         Jacobian's closed form, which have none, are not looked for at length.
@@ -262,6 +282,7 @@ class Wording:
         return Reach(texts, self.trials)
 
     @cached_property
+    @searched()
     def in_general(self) -> "Wording | None":
         """The words for the same problem in general; None where it has none."""
         problem = in_general(self.problem)
@@ -324,7 +345,7 @@ class Wording:
     @cached_property
     def _program(self) -> list[Node]:
         """What the user wrote."""
-        return [substitute(n, self.labels) for n in walk(self.problem.roots) if n.inputs]
+        return substitute_all((n for n in walk(self.problem.roots) if n.inputs), self.labels)
 
     @cached_property
     def labels(self) -> dict[Node, Node]:

@@ -2,6 +2,8 @@
 below.
 """
 
+from math import isqrt
+
 from ...graphs import Node
 from ...language.problem import Input
 from ...lazy import np
@@ -11,7 +13,7 @@ from ...notation.jacobians.patterns import KRONECKER, PERMUTED_KRONECKER, pictur
 from ...notation.jacobians.structure import MOST_DRAWN, Structure, jacobian_pattern
 from ...notation.tree import Token
 from .. import entries as texts
-from ..analysis import Analysis
+from ..analysis import Analysis, searched
 from ..blocks import Block, Line, Matrix, Picture, Prose, Row, Section, Table, plain, words
 from ..elide import places
 from ..formulas import by_index
@@ -60,6 +62,7 @@ SINGLE = Structure("a single number", None, None, 1)
 SHADES = ("· all of them zero", "▒ some", "█ none")
 KINDS = {
     "row": "one row",
+    "unknown": "structure not searched for",
     KRONECKER: "Kronecker product",
     PERMUTED_KRONECKER: "permuted Kronecker product",
 }
@@ -162,8 +165,9 @@ def matrix(
     times matrix below.
     """
     out, seed = a.problem.out, a.problem.seed
-    rows, rows_before = places(out.numel, 10**9 if full else SHOWN)
-    columns, columns_before = places(x.node.numel, 10**9 if full else SHOWN)
+    most = _most(a, out.numel * x.node.numel) if full else SHOWN
+    rows, rows_before = places(out.numel, most)
+    columns, columns_before = places(x.node.numel, most)
     entry = texts.in_symbols(a, w, x)
     many = not full and len(columns) > FEW
     if entry and many and len(entry(rows[0], columns[0])) > texts.WIDE:
@@ -183,6 +187,12 @@ def matrix(
         skipped_columns=(columns_before, x.node.numel - len(columns)),
         input_role=role_of(x),
     )
+
+
+def _most(a: Analysis, total: int) -> int:
+    """How many rows and columns of a matrix that has so many entries are shown at most."""
+    entries = a.problem.limits.sizes["entries"]
+    return total if total <= entries else max(isqrt(entries), SHOWN)
 
 
 def _column_by_column(a: Analysis, w: Wording, x: Input) -> tuple[Table, ...]:
@@ -207,6 +217,7 @@ def _column_by_column(a: Analysis, w: Wording, x: Input) -> tuple[Table, ...]:
     return (Table((Row((words(w.seed, "·J, column by column:"),)), *rows)),)
 
 
+@searched()
 def element_line(a: Analysis, w: Wording, x: Input, place: tuple[int, ...]) -> Line | None:
     """`x.grad[0,0] = 1·1 + 2·1 + 3·1 + 4·1 = 10`; None where it cannot be written out."""
     grad = a.gradient(x)

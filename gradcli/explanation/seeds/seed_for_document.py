@@ -3,6 +3,7 @@
 from typing import Any
 
 from ...lazy import np
+from ...limits import LINE
 from ...notation.tree import Token
 from ..blocks import (
     Answer,
@@ -86,7 +87,7 @@ def _free(s: SeedFor, full: bool) -> Section:
     if not count:
         said = words("None: any other ", seed, " gives another gradient.")
         return Section("seed-for", plain("Free directions"), (), (Prose(said),))
-    shown = s.directions(count if full else SHOWN)
+    shown = s.directions(min(count, _most(s, full)))
     names = ["n"] if count == 1 else [f"n{k}" for k in range(1, len(shown) + 1)]
     rows = [Row((plain(name), _direction(n))) for name, n in zip(names, shown)]
     if len(shown) < count:
@@ -98,6 +99,11 @@ def _free(s: SeedFor, full: bool) -> Section:
     if s.p.out.numel == 1:
         remark = plain("nothing depends on the seed")
     return Section("seed-for", plain("Free directions"), remark, (Table(tuple(rows)), Prose(said)))
+
+
+def _most(s: SeedFor, full: bool) -> int:
+    """How many lines of a list are shown at most."""
+    return max(s.p.limits.sizes["entries"] // LINE, SHOWN) if full else SHOWN
 
 
 def _direction(n: Any) -> Line | Tensor:
@@ -113,7 +119,7 @@ def _direction(n: Any) -> Line | Tensor:
 
 
 def _why(s: SeedFor, full: bool, precision: int) -> Section:
-    lines = because(s, s.count_of_obstacles if full else SHOWN, precision)
+    lines = because(s, min(s.count_of_obstacles, _most(s, full)), precision)
     blocks: list[Block] = [Prose(line) for line in lines]
     reached, whole = s.equations.rank, len(s.target)
     remark = plain(f"seeds reach {reached:,} of {whole:,} dimension{'s' * (whole > 1)}")

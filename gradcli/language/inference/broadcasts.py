@@ -19,23 +19,28 @@ def ranks_not_broadcast(roots: list[Node]) -> dict[str, int]:
     found: dict[str, int] = {}
     order = walk(roots, _made_of)
     sums = [n.parents for n in order if n.op.sign in ("+", "-")]
-    terms = [pair for both in sums for pair in permutations(both)]
+    terms: dict[Node, list[Node]] = {}
+    for product, term in (pair for both in sums for pair in permutations(both)):
+        terms.setdefault(product, []).append(term)
     varying = downstream(order, [n for n in order if n.op.name == "input"], _made_of)
     of_products = downstream(order, [n for n in order if n.op.matrices], _made_of)
     for node in order:
         for operand, other in permutations(_operands(node), 2):
             by_number = not other.ndim and other in varying
             x = _begins_with(operand, varying) if by_number else operand
-            if x.op.name != "input" or not x.ndim or x in walk([other]):
+            if x.op.name != "input" or not x.ndim:
                 continue
             is_number = x.attrs["name"] in COEFFICIENTS or other in of_products
-            is_multiple = _multiplies(node, x, other, terms)
-            if is_multiple or (by_number and is_number):
-                found[x.attrs["name"]] = 0
+            beside = terms.get(node, [])
+            rank = None
+            if (by_number and is_number) or _multiplies(node, x, other, beside):
+                rank = 0
             elif x.ndim < other.ndim and 1 not in other.shape:
                 gated = node.op.sign == "*" and other in of_products
-                if _is_alike(node, x, other) or (gated and _is_gated(node, x, other, terms)):
-                    found[x.attrs["name"]] = other.ndim
+                if _is_alike(node, x, other) or (gated and _is_gated(x, other, beside)):
+                    rank = other.ndim
+            if rank is not None and x not in walk([other]):
+                found[x.attrs["name"]] = rank
     return _columns(order) | _batches(order) | found
 
 
@@ -87,22 +92,21 @@ def _is_alike(node: Node, x: Node, other: Node) -> bool:
     return compared or counts or node.op.sign == "-" or _is_upper(x)
 
 
-def _is_gated(node: Node, x: Node, other: Node, summed: Collection[Sequence[Node]]) -> bool:
+def _is_gated(x: Node, other: Node, beside: Sequence[Node]) -> bool:
     """Whether it is c of `f * c + i * h`, where f and what is added are functions of matrices."""
     function = other.op.family == "elementwise" and not other.op.sign
-    added = [n for product, n in summed if product is node and n.op.sign == "*"]
+    added = [n for n in beside if n.op.sign == "*"]
     alike = any(n.shape == other.shape and x not in walk([n]) for n in added)
     return function and alike and x.attrs["name"] not in GREEK
 
 
-def _multiplies(node: Node, x: Node, other: Node, summed: Collection[Sequence[Node]]) -> bool:
-    """Whether a product or quotient is a multiple, in a sum: of a number, beside a number; of a
-    matrix that has no inputs; of `X @ X.T` beside one of these; of a matrix in upper case, beside a
-    matrix.
+def _multiplies(node: Node, x: Node, other: Node, beside: Sequence[Node]) -> bool:
+    """Whether a product or quotient is a multiple, with others `beside` it in a sum: of a number,
+    beside a number; of a matrix that has no inputs; of `X @ X.T` beside one of these; of a matrix
+    in upper case, beside a matrix.
     """
     if node.op.sign not in ("*", "/") or (node.op.sign == "/" and node.parents[1] is not x):
         return False
-    beside = [n for product, n in summed if product is node]
     if not other.ndim:
         return any(not n.ndim and n.parents for n in beside)
     if other.ndim != 2:

@@ -350,9 +350,8 @@ def _tile(A, reps):
 
 
 def _repeat(a, repeats, axis=None):
-    counts = array(repeats) if isinstance(repeats, tuple) else repeats
-    if isinstance(repeats, tuple):
-        counts = Array(np.array(repeats), str(list(repeats)))
+    counts = Array(np.array(repeats), str(list(repeats))) if type(repeats) is tuple else repeats
+    bounded(int(np.sum(counts.value if isinstance(counts, Array) else counts)))
     return op.repeat_interleave(a, counts, axis)
 
 

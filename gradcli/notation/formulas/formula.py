@@ -46,6 +46,11 @@ def formula(
     return Writer(names, telling, program).tree(node)
 
 
+def is_large(node: Node, names: Collection[Node]) -> bool:
+    """Whether a node is computed by so many that its formula cannot be read, whatever they are."""
+    return len(walk([node], lambda n: () if n in names else n.inputs)) > TOO_LONG
+
+
 def too_long(written: Tree) -> bool:
     """Whether a formula is too long to be read, in statements or all at once to be tried out."""
     at_once = tree.size(written)

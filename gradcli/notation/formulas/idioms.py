@@ -216,8 +216,9 @@ def _of_number(w: "Writer", node: Node, x: Node) -> Tree:
     if like is not None:
         return Call(w.library("full_like"), (like, w.trees[x]))
     value = x.attrs.get("value")
-    known = isinstance(value, float) and isfinite(value)
-    number = w.number(value, point=True) if known else w.trees[x]
+    if isinstance(value, float) and isfinite(value):
+        return Call(w.library("full"), (w.shape(node.shape), w.number(value, point=True)))
+    number = w.trees[x]
     return Call(w.library("full"), (w.shape(node.shape), number))
 
 

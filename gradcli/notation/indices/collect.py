@@ -8,6 +8,7 @@ terms added, equal factors made powers.
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, TypeGuard
 
+from ...budget import tick
 from ...graphs import OPS
 from ...lazy import np
 from ..formulas.rules.guards import OPPOSITE
@@ -76,6 +77,7 @@ class Simplifier:
         return found
 
     def _count(self, work: int) -> None:
+        tick()
         self.work += work
         if self.work > self.budget:
             raise TooLong

@@ -1,0 +1,67 @@
+"""How long the searches of a request may take, and how they end.
+
+A search, as for a shorter formula, runs within `Budget.search`. It asks `tick()` wherever it makes
+or computes a node, which raises OutOfTime once the budget is spent; `search` then answers without
+the result. Outside a search `tick()` does nothing: what has one way to be computed takes as long as
+it takes.
+"""
+
+from collections.abc import Callable
+from contextvars import ContextVar
+from time import thread_time
+from typing import Any
+
+EVERY = 16  # ticks for which the clock is read once
+
+
+class OutOfTime(Exception):
+    """The budget of the search that is under way is spent. Never leaves `Budget.search`."""
+
+
+class Budget:
+    """CPU seconds for all searches of one request together. `spent`: whether one was cut short;
+    `operations`: of how many nodes its program is, once they are counted.
+    """
+
+    __slots__ = ("_deadline", "_ticks", "left", "operations", "spent")
+
+    operations: int | None
+
+    def __init__(self, seconds: float):
+        self.left, self.spent = float(seconds), False
+        self._ticks, self._deadline, self.operations = 0, 0.0, None
+
+    def search(self, compute: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
+        """What `compute` gives, or `otherwise` where the budget ends before; a search within a
+        search is a part of it.
+        """
+        if _searching.get() is not None:
+            return compute()
+        start = thread_time()
+        self._deadline = start + self.left
+        token = _searching.set(self)
+        try:
+            return compute()
+        except OutOfTime:
+            pass
+        finally:
+            _searching.reset(token)
+            self.left -= thread_time() - start
+        return otherwise()
+
+    def tick(self) -> None:
+        """Raise OutOfTime if the budget is spent."""
+        self._ticks += 1
+        if self.spent or (self._ticks % EVERY == 0 and thread_time() > self._deadline):
+            self.spent = True
+            raise OutOfTime
+
+
+_searching: ContextVar[Budget | None] = ContextVar("searching", default=None)
+
+
+def tick() -> None:
+    """Raise OutOfTime if this is part of a search whose budget is spent."""
+    budget = _searching.get()
+    if budget is not None:
+        budget.tick()

@@ -1,0 +1,201 @@
+"""Every request has a budget: what would take too long is left out, and a note says so."""
+
+import json
+import resource
+import subprocess
+import sys
+from string import ascii_lowercase
+
+import numpy as np
+import pytest
+from console import gradcli
+
+from gradcli.autodiff import reverse
+from gradcli.autodiff.forward import tangents_along
+from gradcli.budget import Budget, OutOfTime, tick
+from gradcli.errors import GradcliError
+from gradcli.language.posing import pose
+from gradcli.limits import Limits
+
+AT_LENGTH = ("einsum", "a tower", "order 9")  # with all the seconds there are by default
+HARD = 60  # seconds after which a request hangs; on an idle machine each of these takes 3
+ROOM = 4 << 30  # bytes of addresses: libraries reserve far more than they use
+
+SUM = "+".join(f"x{k % 7}" for k in range(2_500))
+PAIRS = [ascii_lowercase[k : k + 2] for k in range(25)]
+TOWER = "; ".join(["a0 = x*x", *(f"a{k} = a{k - 1}*a{k - 1}" for k in range(1, 60))])
+MANY = [f"x{k}" for k in range(300)]
+
+LARGE = {
+    "einsum": [f"einsum('{','.join(PAIRS)}->', {', '.join(MANY[:25])})"],
+    "a long vector": ["x*x", "-s", "x=1000000", "--full"],
+    "a large hessian": ["hessian", "logsumexp(x,0)", "-v", "x=randn(1000)", "--full"],
+    "a tower": [TOWER],
+    "a sum": [SUM],
+    "a sum, forward": ["jvp", SUM],
+    "cat": [f"cat([{', '.join(MANY)}])", "-s", ",".join(f"{x}=2" for x in MANY)],
+    "order 6": ["det(x)", "-s", "x=3x3", "--order", "6"],
+    "order 9": ["x/(1+exp(x)*x)", "--order", "9"],
+    "a claim": ["check", "det(A @ X @ B)", "--claim", "X = 2*out*A.T @ inv(A @ X @ B).T @ B.T"],
+    "a hessian": ["hessian", "norm(X - U @ V.T) ** 2", "-s", "X=3x3,U=3x1,V=3x1", "-f", "json"],
+}
+
+
+def bounded():
+    """Of the process that is begun: how much it may reserve."""
+    resource.setrlimit(resource.RLIMIT_AS, (ROOM, ROOM))
+
+
+def test_nothing_hangs():
+    """All at once, in two processes at a time, each of which may reserve so much memory."""
+    waiting, running = list(LARGE.items()), []
+    while waiting or running:
+        while waiting and len(running) < 2:
+            name, arguments = waiting.pop()
+            short = [] if name in AT_LENGTH else ["--limit", "seconds=0"]
+            command = [sys.executable, "-m", "gradcli", *arguments, *short]
+            streams = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+            running.append((name, subprocess.Popen(command, preexec_fn=bounded, **streams)))
+        name, process = running.pop(0)
+        _, err = process.communicate(timeout=HARD)
+        assert process.returncode in (0, 1, 2), name
+        assert b"Traceback" not in err, name
+
+
+# ---- budgets -------------------------------------------------------------------------------------
+
+
+def test_a_search_ends_where_its_budget_does():
+    tried = []
+
+    def compute():
+        while True:
+            tried.append(tick())
+
+    budget = Budget(0)
+    assert budget.search(compute, lambda: "less") == "less"
+    assert len(tried) < 100
+    assert budget.spent
+
+
+def test_a_search_within_a_search_is_a_part_of_it():
+    outer, inner = Budget(0), Budget(600)
+
+    def compute():
+        while True:
+            inner.search(tick, lambda: None)
+
+    assert outer.search(compute, lambda: "less") == "less"
+    assert (outer.spent, inner.spent) == (True, False)
+
+
+def test_outside_of_a_search_nothing_ends():
+    for _ in range(100):
+        tick()
+    budget = Budget(0)
+    budget.spent = True
+    with pytest.raises(OutOfTime):
+        budget.tick()
+
+
+@pytest.mark.parametrize("command", ["explain", "formula", "jacobian", "hessian", "jvp", "check"])
+def test_without_seconds_there_is_an_answer_with_less(command):
+    result = gradcli(command, "(softmax(x, 0) * x).sum()", "-s", "x=4", "--limit", "seconds=0")
+    assert result.status == 0
+    assert not result.err.startswith("error")
+
+
+def test_an_answer_with_less_says_so():
+    said = "-s x=4 --limit seconds=0 -f json"
+    found = json.loads(gradcli("explain", "(softmax(x, 0) * x).sum()", *said.split()).out)
+    assert "not-searched" in [note["code"] for note in found["notes"]]
+    assert found["jacobian"]["x"]["structure"] == "unknown"
+    whole = json.loads(
+        gradcli("explain", "(softmax(x, 0) * x).sum()", "-s", "x=4", "-f", "json").out
+    )
+    assert "not-searched" not in [note["code"] for note in whole["notes"]]
+
+
+def test_numbers_are_no_search():
+    text = "(softmax(x, 0) * x).sum()"
+    given = ["grad", text, "-v", "x=[1,2,3]"]
+    assert gradcli(*given, "--limit", "seconds=0").out == gradcli(*given).out
+
+
+def test_shapes_that_take_too_long_are_an_error():
+    with pytest.raises(GradcliError) as raised:
+        pose("relu(x @ W + b) @ V", limits=Limits({"seconds": 0}))
+    assert raised.value.code == "limit"
+    assert "--limit seconds=N" in raised.value.hint
+
+
+def test_each_line_of_a_batch_has_a_budget_of_its_own():
+    limits = Limits({"seconds": 3})
+    limits.budget.spent = True
+    assert not limits.renewed().budget.spent
+    assert limits.without("elements").budget is limits.budget
+
+
+def test_in_large_programs_nothing_is_searched_for():
+    long = "; ".join(["a0 = x", *(f"a{k} = sin(a{k - 1})" for k in range(1, 1_100))])
+    found = json.loads(gradcli("explain", long, "-s", "x=2", "-f", "json", "--show", "notes").out)
+    (note,) = [n for n in found["notes"] if n["code"] == "not-searched"]
+    assert "1,100 operations" in note["message"]
+
+
+# ---- tables, sections, memory --------------------------------------------------------------------
+
+
+def test_full_shows_as_many_entries_as_the_limit():
+    given = ["jacobian", "x*x", "-v", "x=arange(200.)", "--full"]
+    few, more = gradcli(*given), gradcli(*given, "--limit", "entries=40000")
+    assert "100 rows and 100 columns left out (--limit entries=N shows more)" in few.out
+    assert "left out" not in more.out
+    assert len(more.out.splitlines()) > 200 > len(few.out.splitlines())
+
+
+def test_of_many_inputs_the_first_have_sections():
+    program, shapes = " + ".join(MANY[:30]), ",".join(f"{x}=2" for x in MANY[:30])
+    out = gradcli("explain", program, "-s", shapes, "--show", "gradient,notes").out
+    assert out.count("Gradient of ") == 24
+    assert "24 of 30 inputs have sections of their own" in " ".join(out.split())
+
+
+def test_memory_is_estimated_before_it_is_taken():
+    limits = ["--limit", "memory=10000000"]
+    text = "y = x * 2; z = y * x; (z * y).sum()"
+    result = gradcli("explain", text, "-v", "x=ones(1000000)", *limits)
+    assert result.status == 2
+    assert "bytes of memory, and the limit is 10,000,000" in result.err
+
+
+# ---- causes --------------------------------------------------------------------------------------
+
+
+def test_the_tangent_of_a_step_looks_at_that_step_alone(monkeypatch):
+    """As many nodes are met in a chain as there are, a few times, and not their square."""
+    problem = pose("; ".join(["a0 = x", *(f"a{k} = sin(a{k - 1})" for k in range(1, 400))]))
+    met = []
+    walk = reverse.walk
+    monkeypatch.setattr(reverse, "walk", lambda *a: met.extend(found := walk(*a)) or found)
+    (x,) = problem.wrt
+    tangents_along(problem.out, {x.node: x.node})
+    assert len(met) < 20 * 400
+
+
+def test_a_wide_sum_has_its_shapes_soon(monkeypatch):
+    from gradcli.language.inference import broadcasts
+
+    met = []
+    walk = broadcasts.walk
+    monkeypatch.setattr(broadcasts, "walk", lambda *a: met.extend(found := walk(*a)) or found)
+    problem = pose("+".join(f"x{k % 7}" for k in range(400)))
+    assert {i.shape for i in problem.inputs.values()} == {(2,)}
+    assert len(met) < 40 * 400
+
+
+def test_gradients_by_nodes_on_the_way_stop_there():
+    problem = pose("h = sin(x); out = h * x", values={"x": np.array([0.5])})
+    h, x = problem.named["h"], problem.wrt[0].node
+    found = reverse.backward(problem.out, problem.seed.node, [h, x]).of
+    assert (found[h], found[x]) == (problem.seed.node * x, problem.seed.node * h)
