@@ -2,6 +2,7 @@
 
 import gc
 import os
+from importlib.util import find_spec
 
 import pytest
 
@@ -18,8 +19,28 @@ def pytest_addoption(parser):
     )
 
 
+def pytest_collection_modifyitems(config, items):
+    """Tests of the same example follow one another, in one process, and share what they compute;
+    those that compare with PyTorch or JAX are left out where there is neither.
+    """
+    if not any(map(find_spec, ("torch", "jax"))):
+        left_out = [item for item in items if item.get_closest_marker("oracle")]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not item.get_closest_marker("oracle")]
+    order: dict = {}
+    items.sort(key=lambda item: order.setdefault(_example(item), len(order)))
+
+
+def _example(item):
+    """The example that a test is about, of the table of operators or of the identities."""
+    known = getattr(item, "callspec", None)
+    return next(
+        (known.params[x] for x in ("example", "identity") if known and x in known.params), None
+    )
+
+
 def pytest_collection_finish():
-    """Search for cycles seldom, and never among the tests, of which there are some 40,000."""
+    """Search for cycles seldom, and never among the tests, of which there are thousands."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000)

@@ -11,7 +11,7 @@ import warnings
 import numpy as np
 import pytest
 from console import gradcli as command
-from support import Example, examples
+from support import Example, examples, first_examples, swept
 
 import gradcli
 from gradcli.cli.options import Target
@@ -22,7 +22,7 @@ from gradcli.explanation.programs.line_breaks import broken
 from gradcli.notation.code.array_words import IN_OTHER_WORDS
 
 EXAMPLES = examples()
-FIRST = list({e.op: e for e in reversed(EXAMPLES)}.values())
+FIRST = first_examples()
 LARGE = np.ones((9, 9))
 # Those whose words are not only those of others.
 OWN = [e for e in FIRST if e.op.numpy or e.op.jax or e.op.name in IN_OTHER_WORDS]
@@ -79,7 +79,7 @@ def single_precision():
 # ---- every operator ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=str)
+@pytest.mark.parametrize("example", swept())
 def test_numpy(example):
     assert attempt(example, "numpy") in {"", "detach", *UNSAID}
 
