@@ -20,15 +20,21 @@ def pytest_addoption(parser):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Tests of the same example follow one another, in one process, and share what they compute;
-    those that compare with PyTorch or JAX are left out where there is neither.
+    """What is left out; and tests of the same example follow one another, in one process, and share
+    what they compute.
     """
+    missing = set()
     if not any(map(find_spec, ("torch", "jax"))):
-        left_out = [item for item in items if item.get_closest_marker("oracle")]
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if not item.get_closest_marker("oracle")]
-    order: dict = {}
-    items.sort(key=lambda item: order.setdefault(_example(item), len(order)))
+        missing.add("oracle")
+    if not config.option.keyword and not config.option.markexpr:
+        missing.add("sweep")
+    left_out = [item for item in items if missing.intersection(item.keywords)]
+    config.hook.pytest_deselected(items=left_out)
+    left_out, order = set(left_out), {}
+    items[:] = sorted(
+        (item for item in items if item not in left_out),
+        key=lambda item: order.setdefault(_example(item), len(order)),
+    )
 
 
 def _example(item):

@@ -6,7 +6,7 @@ Everything is drawn from the table (gradcli/operators): nothing here knows an op
 import ast
 import re
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
@@ -109,10 +109,16 @@ def swept() -> list[Any]:
     left to the full sweep.
     """
     first = set(first_examples())
-    return [
-        pytest.param(e, id=str(e), marks=() if e in first else pytest.mark.sweep)
-        for e in examples()
-    ]
+    return [_parameter(e, str(e), e in first) for e in examples()]
+
+
+def one_in(count: int, cases: Iterable[Any], ids: Callable[[Any], str] = str) -> list[Any]:
+    """Cases as parameters: one in so many, and the others are left to the full sweep."""
+    return [_parameter(case, ids(case), k % count == 0) for k, case in enumerate(cases)]
+
+
+def _parameter(case: Any, name: str, always: bool) -> Any:
+    return pytest.param(case, id=name, marks=() if always else pytest.mark.sweep)
 
 
 KNOWN = {"all": slice(None), "first": slice(1), "none": slice(0)}  # whose values are given

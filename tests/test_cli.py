@@ -809,6 +809,7 @@ def test_a_sum_that_means_something_else_to_python(expr, other):
     assert ("python-sum" in gradcli(expr, "-s", "x=2x3").out) == other
 
 
+@pytest.mark.oracle
 @pytest.mark.parametrize("loss", ["mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss"])
 def test_losses_of_other_shapes_that_pytorch_warns_of(loss):
     torch = pytest.importorskip("torch")

@@ -329,6 +329,7 @@ def test_requests_of_all_kinds(target, expr, given):
     run(gradcli.code(expr, target, **given))
 
 
+@pytest.mark.oracle
 def test_values_are_drawn_where_jax_has_a_gradient():
     """JAX multiplies the infinite slope of sqrt at 0 by the 0 of a mask."""
     pytest.importorskip("jax")
@@ -351,6 +352,7 @@ AWKWARD = [
 ]
 
 
+@pytest.mark.oracle
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize(("expr", "x"), AWKWARD, ids=map(str, AWKWARD))
 def test_values_where_formulas_or_frameworks_differ(target, expr, x):

@@ -83,6 +83,7 @@ def test_many_statements():
     assert not ends("grad", "\n".join(["x = x * 2"] * 10_000 + ["x"]), *X)
 
 
+@pytest.mark.sweep
 def test_a_hundred_thousand_statements():
     text = "\n".join(["x = x + 1"] * 100_000 + ["x"])
     assert not ends("grad", text, *X, seconds=30)
