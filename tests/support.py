@@ -104,11 +104,11 @@ def first_examples() -> tuple[Example, ...]:
     return tuple({e.op: e for e in reversed(examples())}.values())[::-1]
 
 
-def swept() -> list[Any]:
-    """Every example as a parameter of tests that take long: all but the first of an operator are
-    left to the full sweep.
+def swept(count: int = 1) -> list[Any]:
+    """Every example as a parameter of tests that take long: all but the first of an operator, of
+    one operator in so many, are left to the full sweep.
     """
-    first = set(first_examples())
+    first = set(first_examples()[::count])
     return [_parameter(e, str(e), e in first) for e in examples()]
 
 

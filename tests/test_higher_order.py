@@ -63,6 +63,7 @@ def test_structures(text, structure):
     assert (found["shape"], found["structure"]) == ([3, 3], structure)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("text", "shapes", "block", "structure"),
     [

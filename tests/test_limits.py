@@ -377,6 +377,7 @@ def test_choices_within_choices(text, given):
     ends("explain", text, "-s", given, "-f", "json")
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("text", ["x.amax()", "x.argmax() * x", "cummax(x, 0).values", "x.max()"])
 def test_extremes_of_many_elements(text):
     for size in (40, 1900):
@@ -384,6 +385,7 @@ def test_extremes_of_many_elements(text):
         ends("explain", text, "-s", f"x={size}", "-f", "json")
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     "text",
     [
@@ -407,6 +409,7 @@ def test_long_answers(text):
     ends("explain", text, "-v", "x=2*eye(3)")
 
 
+@pytest.mark.sweep
 def test_an_element_with_factors_that_are_not_known_is_not_written_out_at_length():
     text = "t = cholesky_inverse(x.tril()) @ x.T; log1p(eigh(t @ t.T).eigenvectors ** 2)"
     values = "x=[[0.54, 0.97, -1.1], [-0.52, -0.65, -1.17], [-1.91, 0.67, -0.59]]"

@@ -4,7 +4,7 @@ from functools import reduce
 
 import numpy as np
 import pytest
-from support import Case, Checks, case, examples, one_hot_jacobian
+from support import Case, Checks, case, one_hot_jacobian, swept
 
 from gradcli.explanation.analysis import Analysis
 from gradcli.explanation.entries import in_symbols
@@ -22,7 +22,6 @@ from gradcli.notation.jacobians.layouts import Layout
 from gradcli.notation.jacobians.patterns import SELECTIONS, by_pattern, confirmed, picture
 from gradcli.notation.jacobians.structure import Structure, jacobian_structure
 
-EXAMPLES = examples()
 checks = Checks()
 
 
@@ -35,7 +34,7 @@ def structures(c: Case):
         yield alone, checked, J
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=str)
+@pytest.mark.parametrize("example", swept())
 def test_example(example):
     checks.run(case(example))
 
