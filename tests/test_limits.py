@@ -361,6 +361,7 @@ def test_a_size_of_0(text, given):
     ends("formula", text, "-s", given)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("text", "given"),
     [
