@@ -432,7 +432,7 @@ def test_a_gradient_that_is_small_is_not_0():
     assert not v.ok
 
 
-@pytest.mark.parametrize("case", one_in(3, RIGHT, named))
+@pytest.mark.parametrize("case", one_in(6, RIGHT, named))
 def test_right(case):
     v = verdict_of(case)
     assert v.ok

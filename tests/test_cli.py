@@ -603,6 +603,7 @@ def test_colour(args, terminal, variables, colored):
     assert ("\x1b[" in out) == colored
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("width", [60, 80, 120])
 @pytest.mark.parametrize(
     "args",
@@ -783,6 +784,7 @@ def test_a_check_that_finds_no_values_says_that_it_tried():
     assert "random values were tried" in gradcli("check", "cholesky(-A * A)", "-s", "A=2x2").err
 
 
+@pytest.mark.sweep
 def test_a_formula_that_is_too_long_is_none():
     """Correlations of correlations."""
     program = "corrcoef(corrcoef(corrcoef(corrcoef(x))) + corrcoef(x**2))"
