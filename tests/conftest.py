@@ -2,6 +2,7 @@
 
 import gc
 import os
+from importlib.util import find_spec
 
 import pytest
 
@@ -23,8 +24,34 @@ def pytest_addoption(parser):
     )
 
 
+def pytest_collection_modifyitems(config, items):
+    """What is left out; and tests of the same example follow one another, in one process, and share
+    what they compute.
+    """
+    missing = set()
+    if not any(map(find_spec, ("torch", "jax"))):
+        missing.add("oracle")
+    if not config.option.keyword and not config.option.markexpr:
+        missing.add("sweep")
+    left_out = [item for item in items if missing.intersection(item.keywords)]
+    config.hook.pytest_deselected(items=left_out)
+    left_out, order = set(left_out), {}
+    items[:] = sorted(
+        (item for item in items if item not in left_out),
+        key=lambda item: order.setdefault(_example(item), len(order)),
+    )
+
+
+def _example(item):
+    """The example that a test is about, of the table of operators or of the identities."""
+    known = getattr(item, "callspec", None)
+    return next(
+        (known.params[x] for x in ("example", "identity") if known and x in known.params), None
+    )
+
+
 def pytest_collection_finish():
-    """Search for cycles seldom, and never among the tests, of which there are some 40,000."""
+    """Search for cycles seldom, and never among the tests, of which there are thousands."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000)

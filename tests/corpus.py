@@ -5,7 +5,7 @@ its tree. Brackets, commas and the spelling of a name count nothing, so that `x.
 long as `x.sum(0)`, and the same measure is taken of the book's.
 """
 
-from functools import cache
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -110,7 +110,7 @@ class Setting(NamedTuple):
     names: dict[str, np.ndarray]
 
 
-@cache
+@lru_cache(8)
 def at(identity, k) -> Setting:
     """An identity's program with the values of one of its settings."""
     values = identity.values(k)
@@ -146,6 +146,7 @@ def agrees(identity, formula: str, expected, k) -> bool:
     return found.shape == expected.shape and np.allclose(found, expected, rtol=1e-8, atol=1e-10)
 
 
+@lru_cache(8)
 def exact(identity, k):
     """The derivative in numbers: a gradient by gradcli's reverse pass, any other as a matrix."""
     known = at(identity, k)

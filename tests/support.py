@@ -6,17 +6,19 @@ Everything is drawn from the table (gradcli/operators): nothing here knows an op
 import ast
 import re
 import zlib
-from collections.abc import Mapping
-from functools import cache
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pytest
 
 from gradcli import operators
 from gradcli.autodiff.reverse import backward
 from gradcli.backends.numeric import Evaluator, sources
 from gradcli.errors import GradcliError
+from gradcli.explanation.analysis import Analysis
 from gradcli.explanation.formulas.trial import value_of
 from gradcli.graphs import OPS, Node, Operator, as_node, walk
 from gradcli.language.given.options import read_shapes
@@ -25,6 +27,7 @@ from gradcli.language.problem import Problem
 from gradcli.notation.tree import Name
 
 Arrays = dict[str, np.ndarray]
+RECENT = 32  # examples whose results are kept: the tests of an example follow one another
 
 
 class Example(NamedTuple):
@@ -57,7 +60,7 @@ class Example(NamedTuple):
 ROOT = Path(__file__).resolve().parent.parent
 
 
-@cache
+@lru_cache(RECENT)
 def _posed(example: Example) -> Problem:
     return pose(example.text, values=example.values)
 
@@ -69,12 +72,74 @@ def examples() -> tuple[Example, ...]:
     return tuple(Example(op, *example) for op in table for example in op.examples)
 
 
+class Checks:
+    """Functions that are tried on one case after another, all of them in one test: what they share
+    is computed once, and pytest takes its time once. Each is a decorated function.
+    """
+
+    def __init__(self) -> None:
+        self.functions: list[Callable[..., None]] = []
+
+    def __call__(self, function: Callable[..., None]) -> Callable[..., None]:
+        self.functions.append(function)
+        return function
+
+    def run(self, *case: Any) -> None:
+        """Try all on a case, and raise all that fails."""
+        failures = []
+        for function in self.functions:
+            try:
+                function(*case)
+            except Exception as error:
+                error.add_note(f"This is what {function.__name__} checks.")
+                failures.append(error)
+        if failures:
+            raise ExceptionGroup(", ".join(map(str, case)), failures)
+
+
 def generator(*texts: str) -> np.random.Generator:
     """Random numbers that belong to `texts`."""
     return np.random.default_rng(zlib.crc32("\n".join(texts).encode()))
 
 
 @cache
+def first_examples() -> tuple[Example, ...]:
+    """The first example of every operator."""
+    return tuple({e.op: e for e in reversed(examples())}.values())[::-1]
+
+
+def swept(count: int = 1) -> list[Any]:
+    """Every example as a parameter of tests that take long: all but the first of an operator, of
+    one operator in so many, are left to the full sweep.
+    """
+    first = set(first_examples()[::count])
+    return [_parameter(e, str(e), e in first) for e in examples()]
+
+
+def one_in(count: int, cases: Iterable[Any], ids: Callable[[Any], str] = str) -> list[Any]:
+    """Cases as parameters: one in so many, and the others are left to the full sweep."""
+    return [_parameter(case, ids(case), k % count == 0) for k, case in enumerate(cases)]
+
+
+def _parameter(case: Any, name: str, always: bool) -> Any:
+    return pytest.param(case, id=name, marks=() if always else pytest.mark.sweep)
+
+
+KNOWN = {"all": slice(None), "first": slice(1), "none": slice(0)}  # whose values are given
+
+
+@lru_cache(RECENT)
+def explained(example: Example) -> Analysis:
+    """An example with values for all, some or none of its inputs, in turn; what is asked about it
+    is computed once.
+    """
+    known = list(KNOWN.values())[examples().index(example) % len(KNOWN)]
+    values = {name: example.values[name] for name in list(example.values)[known]}
+    shapes = {name: np.shape(value) for name, value in example.values.items()}
+    return Analysis(pose(example.text, shapes=shapes, values=values, grad="ones_like(out)"))
+
+
+@lru_cache(RECENT)
 def larger(example: Example) -> Problem | None:
     """The example at other sizes; None where its own are the only ones."""
     draw = np.random.default_rng(2)
@@ -183,7 +248,7 @@ class Case:
         return x, self.grads[x]
 
 
-@cache
+@lru_cache(RECENT)
 def case(example: Example) -> Case:
     """The case of an example, made once."""
     return Case(example.problem)
@@ -191,13 +256,18 @@ def case(example: Example) -> Case:
 
 def one_hot_jacobian(c: Case, grad: Node, shape: tuple[int, ...]) -> np.ndarray:
     """A row for every element of the output, in the shape asked for."""
+    return _one_hot_rows(c, grad).reshape(shape)
+
+
+@lru_cache(RECENT)
+def _one_hot_rows(c: Case, grad: Node) -> np.ndarray:
     rows = []
     for k in range(c.p.out.numel):
         seed = np.zeros(c.p.out.numel)
         seed[k] = 1
         given = {**c.p.values, c.seed: seed.reshape(c.p.out.shape)}
         rows.append(Evaluator(given)(grad)[0])
-    return np.array(rows).reshape(shape)
+    return np.array(rows)
 
 
 # ---- PyTorch -------------------------------------------------------------------------------------

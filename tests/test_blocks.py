@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from support import Example, examples, generator, pose
+from support import Example, generator, pose, swept
 
 from gradcli.autodiff.reverse import backward
 from gradcli.backends import blocks, numeric
@@ -76,7 +76,7 @@ def test_blocks_change_nothing(program, shapes, block_rows):
     assert_same(program, {name: draw.normal(size=shape) for name, shape in shapes.items()})
 
 
-@pytest.mark.parametrize("example", examples(), ids=str)
+@pytest.mark.parametrize("example", swept())
 def test_blocks_change_no_operator(example: Example, monkeypatch):
     monkeypatch.setattr(numeric, "LARGE", 0)
     monkeypatch.setattr(blocks, "LARGE", 0)

@@ -695,6 +695,7 @@ def test_colour(args, terminal, variables, colored):
     assert ("\x1b[" in out) == colored
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("width", [60, 80, 120])
 @pytest.mark.parametrize(
     "args",
@@ -879,6 +880,7 @@ def test_a_check_that_finds_no_values_says_that_it_tried():
     assert "random values were tried" in gradcli("check", "cholesky(-A * A)", "-s", "A=2x2").err
 
 
+@pytest.mark.sweep
 def test_a_formula_that_is_too_long_is_none():
     """Correlations of correlations."""
     program = "corrcoef(corrcoef(corrcoef(corrcoef(x))) + corrcoef(x**2))"
@@ -905,6 +907,7 @@ def test_a_sum_that_means_something_else_to_python(expr, other):
     assert ("python-sum" in gradcli(expr, "-s", "x=2x3").out) == other
 
 
+@pytest.mark.oracle
 @pytest.mark.parametrize("loss", ["mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss"])
 def test_losses_of_other_shapes_that_pytorch_warns_of(loss):
     torch = pytest.importorskip("torch")

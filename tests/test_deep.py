@@ -19,6 +19,7 @@ def sine_chain(x, length):
     return x, slope
 
 
+@pytest.mark.sweep
 def test_chain_of_operators():
     x = OPS["input"](name="x", shape=(2,), dtype="float")
     h, sin = x, OPS["sin"]

@@ -2,29 +2,18 @@
 
 import json
 import re
-from itertools import cycle, product
 
 import numpy as np
 import pytest
 from markdown_it import MarkdownIt
-from support import examples
+from support import KNOWN, Checks, examples, explained, swept
 
-from gradcli.explanation.analysis import Analysis
 from gradcli.explanation.document import Choices
-from gradcli.language.posing import pose
 from gradcli.render.drawing import render_graph
 from gradcli.render.environment import Environment
 from gradcli.render.formats import render
 
-EXAMPLES = examples()
-KNOWN = {"all": lambda names: names, "first": lambda names: names[:1], "none": lambda names: []}
-
-
-def analysis(example, known: str) -> Analysis:
-    """The example with values for some of its inputs."""
-    values = {name: example.values[name] for name in KNOWN[known](list(example.values))}
-    shapes = {name: np.shape(value) for name, value in example.values.items()}
-    return Analysis(pose(example.text, shapes=shapes, values=values, grad="ones_like(out)"))
+checks = Checks()
 
 
 def narrow(a):
@@ -61,27 +50,31 @@ def as_json(a):
     return text
 
 
-WAYS = cycle(product(KNOWN, (narrow, plain, markdown, as_json)))
-VIEWS = [
-    pytest.param(example, known, show, id=f"{example} {known} {show.__name__}")
-    for example, (known, show) in zip(EXAMPLES, WAYS)
-]
+VIEWS = (narrow, plain, markdown, as_json)
 
 
-@pytest.mark.parametrize(("example", "known", "show"), VIEWS)
-def test_every_example_is_shown(example, known, show):
-    a = analysis(example, known)
+@pytest.mark.parametrize("example", swept(6))
+def test_every_example_is_shown(example):
+    checks.run(example, explained(example))
+
+
+@checks
+def a_format(example, a):
+    show = VIEWS[examples().index(example) // len(KNOWN) % len(VIEWS)]
     assert "disagrees" not in show(a)
+
+
+@checks
+def graphs(example, a):
     for format in ("plain", "mermaid", "dot"):
         assert render_graph(a, format, Environment())
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=str)
-def test_steps_have_no_size_without_a_name(example):
+@checks
+def steps_have_no_size_without_a_name(example, a):
     """Sizes at which formulas are derived are no part of an answer: a large number in a step is
     one of the text, or a size of its own.
     """
-    a = analysis(example, "none")
     text = render(a, "plain", Choices(("backward",)), Environment(ascii=True, width=10_000))
     rules = [line for line in text.splitlines() if line.lstrip().startswith("to ")]
     numbers = {n for line in rules for n in re.findall(r"(?<![\w.])[1-9]\d+(?![\w.])", line)}

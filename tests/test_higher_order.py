@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from console import gradcli as run
 from second_derivatives import FORMS
-from support import Case, examples
+from support import Case, swept
 
 import gradcli
 from gradcli.autodiff.forward import jvp, tangents_along
@@ -63,6 +63,7 @@ def test_structures(text, structure):
     assert (found["shape"], found["structure"]) == ([3, 3], structure)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("text", "shapes", "block", "structure"),
     [
@@ -280,6 +281,7 @@ def test_only_a_single_number_has_one():
     assert "The Tensor returned by the function given to hessian" in err
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("text", ["pdist(x).sum()", "hardsigmoid(x * x).sum()"])
 def test_every_way_says_what_pytorch_does_not_differentiate_again(text):
     """derivatives.yaml: _pdist_backward and hardsigmoid_backward are not_implemented."""
@@ -561,7 +563,7 @@ def test_modes_are_shown_on_request_alone():
 # ---- every operator ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("example", examples(), ids=str)
+@pytest.mark.parametrize("example", swept())
 def test_tangents_along_the_way_are_that_of_the_whole(example):
     c = Case(example.problem)
     draw = np.random.default_rng(5)

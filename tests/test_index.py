@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 from console import gradcli as run
-from support import Case, case, examples, one_hot_jacobian
+from support import Case, Checks, case, examples, explained, one_hot_jacobian, swept
 
 import gradcli
 from gradcli.explanation.analysis import Analysis
@@ -34,6 +34,7 @@ from gradcli.notation.indices.index import Indices
 from gradcli.notation.indices.lower import Lowering
 
 EXAMPLES = examples()
+checks = Checks()
 
 # Families whose elements are all short expressions of elements; operators of the others may stay
 # opaque, f(x)[i,j].
@@ -61,9 +62,13 @@ def lowered(node, names, values=None):
     return lower, lower(node, at), at
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=str)
-def test_every_element_is_numpys(example):
-    c = case(example)
+@pytest.mark.parametrize("example", swept(2))
+def test_example(example):
+    checks.run(case(example))
+
+
+@checks
+def every_element_is_numpys(c):
     for node, names in [(c.p.out, c.inputs), *((g, c.names) for g in c.grads.values())]:
         names = {n: name for n, name in names.items() if n is not node or n.op.name == "input"}
         for values in (None, c.value):
@@ -87,9 +92,8 @@ def test_what_lowers_fully():
     assert len(told - set(opaque)) >= 259
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=str)
-def test_jacobian_is_that_of_one_hot_seeds(example):
-    c = case(example)
+@checks
+def jacobian_is_that_of_one_hot_seeds(c):
     letters = Indices(c.p.out, c.seed, c.names)
     for x, grad in c.grads.items():
         found = letters.jacobian_expression(grad)
@@ -107,9 +111,8 @@ def opaque_in_seed(c, grad) -> bool:
     return any(c.seed in walk([n]) for n in lower.opaque)
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=str)
-def test_written_out_elements_are_the_gradient(example):
-    c = case(example)
+@checks
+def written_out_elements_are_the_gradient(c):
     for grad in c.grads.values():
         for place in itertools.islice(np.ndindex(*grad.shape), 4):
             written = written_out(grad, place, c.names, c.value)
@@ -118,10 +121,9 @@ def test_written_out_elements_are_the_gradient(example):
         assert place_to_show(grad, c.names, c.value) in list(np.ndindex(*grad.shape))
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=str)
-def test_no_letter_is_one_of_the_program(example):
+@checks
+def no_letter_is_one_of_the_program(c):
     """Letters that a lowering makes up, as _1, are never shown."""
-    c = case(example)
     written = Wording(Analysis(c.p)).indices
     lines = [written.output()]
     for x, grad in c.grads.items():
@@ -699,12 +701,12 @@ def test_a_whole_part_of_a_place_is_a_number():
 
 WITHOUT_WORDS = {"ctc_slopes", "grid_sampled"}  # docs/formulas.md says so
 INTERNAL = {name for name in OPS if OPS[name].torch is None and not OPS[name].spelling}
-OF_FUNCTIONS = [e for e in EXAMPLES if e.op.name not in INTERNAL]
+OF_FUNCTIONS = [p for p in swept(6) if p.values[0].op.name not in INTERNAL]
 
 
-@pytest.mark.parametrize("example", OF_FUNCTIONS, ids=str)
+@pytest.mark.parametrize("example", OF_FUNCTIONS)
 def test_no_line_has_a_name_that_nobody_knows(example):
-    data = Data(Analysis(example.problem))
+    data = Data(explained(example))
     for x in data.p.wrt:
         grad = None if data.a.gradient(x) is None else data.grad(x)
         for line in () if grad is None else (grad["index"], *np.ravel(grad["elements"])):

@@ -91,6 +91,7 @@ def test_many_statements():
     assert not ends("grad", "\n".join(["x = x * 2"] * 10_000 + ["x"]), *X)
 
 
+@pytest.mark.sweep
 def test_a_hundred_thousand_statements():
     text = "\n".join(["x = x + 1"] * 100_000 + ["x"])
     assert not ends("grad", text, *X, seconds=30)
@@ -408,6 +409,7 @@ def test_a_size_of_0(text, given):
     ends("formula", text, "-s", given)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("text", "given"),
     [
@@ -424,6 +426,7 @@ def test_choices_within_choices(text, given):
     ends("explain", text, "-s", given, "-f", "json")
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("text", ["x.amax()", "x.argmax() * x", "cummax(x, 0).values", "x.max()"])
 def test_extremes_of_many_elements(text):
     for size in (40, 1900):
@@ -431,6 +434,7 @@ def test_extremes_of_many_elements(text):
         ends("explain", text, "-s", f"x={size}", "-f", "json")
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     "text",
     [
@@ -454,6 +458,7 @@ def test_long_answers(text):
     ends("explain", text, "-v", "x=2*eye(3)")
 
 
+@pytest.mark.sweep
 def test_an_element_with_factors_that_are_not_known_is_not_written_out_at_length():
     text = "t = cholesky_inverse(x.tril()) @ x.T; log1p(eigh(t @ t.T).eigenvectors ** 2)"
     values = "x=[[0.54, 0.97, -1.1], [-0.52, -0.65, -1.17], [-1.91, 0.67, -0.59]]"
@@ -563,6 +568,7 @@ def test_any_characters_are_understood_or_refused(text):
     poses(text)
 
 
+@pytest.mark.sweep
 @settings(FUZZ, max_examples=100)
 @given(st.sampled_from(VALID), st.sampled_from(WORDS), st.integers(0, 60))
 def test_what_can_be_posed_can_be_explained(text, added, place):

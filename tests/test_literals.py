@@ -318,6 +318,7 @@ def torch():
     torch.set_printoptions(profile="default")
 
 
+@pytest.mark.oracle
 class TestAgainstTorch:
     @given(array=ARRAYS, width=st.sampled_from([20, 80]))
     def test_str_of_torch_reads_back(self, torch, array, width):

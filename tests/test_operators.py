@@ -3,7 +3,7 @@
 import re
 import subprocess
 import sys
-from functools import cache
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import mutually_broadcastable_shapes
-from support import Example, everything, examples, generator, stand_ins, weighted
+from support import Checks, Example, everything, examples, generator, stand_ins, weighted
 
 from gradcli import operators
 from gradcli.autodiff.forward import jvp
@@ -20,7 +20,7 @@ from gradcli.backends.numeric import Evaluator
 from gradcli.graphs import OPS, Node, Operator
 
 EXAMPLES = examples()
-each_example = pytest.mark.parametrize("example", EXAMPLES, ids=str)
+checks = Checks()
 each_operator = pytest.mark.parametrize("op", list(operators.everything().values()), ids=str)
 
 
@@ -39,7 +39,7 @@ class Setting:
         held = [n for n in everything(self.out) if n.op.family == "barrier"]
         self.held = dict(zip(held, Evaluator(self.point)(*held)))
 
-    @property
+    @cached_property
     def gradients(self) -> list[Node | None]:
         return list(backward(self.out, self.seed, self.inputs).of.values())
 
@@ -64,30 +64,27 @@ class Setting:
         )
 
 
-@cache
-def setting(example: Example) -> Setting:
-    return Setting(example)
+@pytest.mark.parametrize("example", EXAMPLES, ids=str)
+def test_example(example):
+    checks.run(example, Setting(example))
 
 
-@each_example
-def test_gradient_against_differences(example):
-    s = setting(example)
+@checks
+def gradient_against_differences(example, s):
     value = (s.seed * s.out).sum()
     assert s.along(value, [*s.inputs, s.seed]) == pytest.approx(s.slope(value), rel=1e-7, abs=1e-8)
 
 
-@each_example
-def test_second_order_against_differences(example):
-    s = setting(example)
+@checks
+def second_order_against_differences(example, s):
     weights = stand_ins(s.inputs, "w")
-    s.point.update({w: s.draw.normal(size=w.shape) for w in weights})
+    s.point |= {w: s.draw.normal(size=w.shape) for w in weights}
     value = weighted(s.gradients, weights)
     assert s.along(value, [*s.inputs, s.seed]) == pytest.approx(s.slope(value), rel=1e-6, abs=1e-7)
 
 
-@each_example
-def test_vjp_and_jvp_are_transposes(example):
-    s = setting(example)
+@checks
+def vjp_and_jvp_are_transposes(example, s):
     tangents = stand_ins(s.inputs, "t")
     arrays = {t: s.draw.normal(size=t.shape) for t in tangents}
     evaluate = Evaluator({**s.point, **arrays})
@@ -97,16 +94,15 @@ def test_vjp_and_jvp_are_transposes(example):
     assert left == pytest.approx(float(right), rel=1e-12, abs=1e-12)
 
 
-def meanings():
-    """Every node of an example that has a meaning beside its own value or rule."""
-    for example in EXAMPLES:
-        for node in everything(example.problem.out):
-            if node.op is example.op and node.op.expand and (node.op.value or node.op.rule):
-                yield pytest.param(example, node, id=str(example))
+@checks
+def value_and_rule_against_the_meaning(example, s):
+    """Of every node that has a meaning beside its own value or rule."""
+    for node in everything(s.out):
+        if node.op is example.op and node.op.expand and (node.op.value or node.op.rule):
+            compare_with_the_meaning(example, node)
 
 
-@pytest.mark.parametrize(("example", "node"), list(meanings()))
-def test_value_and_rule_against_the_meaning(example, node):
+def compare_with_the_meaning(example, node):
     meaning, seed = node.op.expanded(node), stand_ins([node], "g")[0]
     arrays = {seed: generator(str(example), "meaning").normal(size=node.shape)}
     evaluate = Evaluator({**example.problem.values, **arrays})
@@ -231,13 +227,12 @@ def test_the_table_imports_neither_numpy_nor_sympy():
     assert run.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize("example", examples(), ids=str)
-def test_how_an_array_lies_in_memory_changes_nothing(example):
-    setting = Setting(example)
-    roots = [setting.out, *filter(None, setting.gradients)]
-    turned = {n: np.array(v, order="F") for n, v in setting.point.items()}
-    reversed_ = {n: np.flip(np.flip(v).copy()) for n, v in setting.point.items()}
-    expected = Evaluator(setting.point)(*roots)
+@checks
+def how_an_array_lies_in_memory_changes_nothing(example, s):
+    roots = [s.out, *filter(None, s.gradients)]
+    turned = {n: np.array(v, order="F") for n, v in s.point.items()}
+    reversed_ = {n: np.flip(np.flip(v).copy()) for n, v in s.point.items()}
+    expected = Evaluator(s.point)(*roots)
     for point in (turned, reversed_):
         for found, right in zip(Evaluator(point)(*roots), expected, strict=True):
             np.testing.assert_allclose(found, right, rtol=1e-12, atol=1e-12)

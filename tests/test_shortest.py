@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
-from support import examples, larger
+from support import larger, swept
 from test_formula import (
     close,
     gradients,
@@ -30,13 +30,15 @@ from gradcli.notation.formulas.shorten import Shortener
 from gradcli.notation.formulas.simplify import simplify, stripped
 from gradcli.notation.formulas.spelling import read
 
-EXAMPLES = examples()
-OWN = [pytest.param(e.problem, id=str(e)) for e in EXAMPLES]
-LARGER = [pytest.param(p, id=f"{e}, larger") for e in EXAMPLES if (p := larger(e)) is not None]
+
+@pytest.mark.parametrize("example", swept(4))
+def test_shortest_formulas_mean_the_gradient(example):
+    mean_the_gradient(example.problem)
+    if (other := larger(example)) is not None:
+        mean_the_gradient(other)
 
 
-@pytest.mark.parametrize("problem", OWN + LARGER)
-def test_shortest_formulas_mean_the_gradient(problem):
+def mean_the_gradient(problem):
     seed = seed_for(problem)
     names = names_of(problem)
     values = values_of(problem, seed, names)
@@ -812,9 +814,13 @@ def rule_named(name):
     raise KeyError(name)
 
 
-@pytest.mark.parametrize("setting", [0, 1])
 @pytest.mark.parametrize(("name", "case"), [(n, c) for n, cases in CASES.items() for c in cases])
-def test_rules_keep_the_value(name, case, setting):
+def test_rules_keep_the_value(name, case):
+    for setting in (0, 1):
+        keeps_the_value(name, case, setting)
+
+
+def keeps_the_value(name, case, setting):
     draw = np.random.default_rng(4)
     size = {letter: sizes[setting] for letter, sizes in SIZES.items()}
     inputs, values = {}, {}

@@ -241,6 +241,7 @@ def test_a_named_choice_among_values_has_a_formula():
     assert found == "2 * zeros_like(E).index_add(0, i, e - z)"
 
 
+@pytest.mark.sweep
 def test_a_formula_for_one_size_says_so():
     found = run("formula", "pdist(x)", "-s", "x=4x3")
     assert (found.status, found.err) == (0, f"note: {SAID}\n")

@@ -4,7 +4,7 @@ from functools import reduce
 
 import numpy as np
 import pytest
-from support import Case, case, examples, one_hot_jacobian
+from support import Case, Checks, case, one_hot_jacobian, swept
 
 from gradcli.explanation.analysis import Analysis
 from gradcli.explanation.entries import in_symbols
@@ -22,7 +22,7 @@ from gradcli.notation.jacobians.layouts import Layout
 from gradcli.notation.jacobians.patterns import SELECTIONS, by_pattern, confirmed, picture
 from gradcli.notation.jacobians.structure import Structure, jacobian_structure
 
-EXAMPLES = examples()
+checks = Checks()
 
 
 def structures(c: Case):
@@ -34,9 +34,13 @@ def structures(c: Case):
         yield alone, checked, J
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=str)
-def test_structure_is_that_of_the_numbers(example):
-    c = case(example)
+@pytest.mark.parametrize("example", swept(2))
+def test_example(example):
+    checks.run(case(example))
+
+
+@checks
+def structure_is_that_of_the_numbers(c):
     for alone, checked, J in structures(c):
         for s in (alone, checked):
             assert s.total == J.size
@@ -321,11 +325,14 @@ def test_places_are_counted_with_a_pattern_and_without(text, shapes, nonzero, dr
     assert jacobian_structure(c.p.out, x, grad, c.seed, c.names).nonzero == nonzero
 
 
-def test_no_place_is_missed_without_a_pattern(monkeypatch):
-    monkeypatch.setattr(Reading, "pattern", lambda *_: None)
-    for example in EXAMPLES:
-        for alone, _, J in structures(case(example)):
-            assert alone.nonzero is None or alone.nonzero >= np.count_nonzero(J), example.text
+@checks
+def no_place_is_missed_without_a_pattern(c):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Reading, "pattern", lambda *_: None)
+        for x, grad in c.grads.items():
+            J = one_hot_jacobian(c, grad, (c.p.out.numel, x.numel))
+            alone = jacobian_structure(c.p.out, x, grad, c.seed, c.names)
+            assert alone.nonzero is None or alone.nonzero >= np.count_nonzero(J)
 
 
 def test_a_picture():

@@ -2,12 +2,12 @@
 
 import subprocess
 import sys
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 import pytest
 import sympy as sp
-from support import Example, assert_equal, examples, generator
+from support import Example, assert_equal, generator, swept
 
 from gradcli.autodiff.reverse import backward
 from gradcli.backends.elements import element_text, elements_text
@@ -37,8 +37,7 @@ def unwritten(example: Example) -> bool:
     return any(n.op.name == "input" for n in walk(hard))
 
 
-UNWRITTEN = [e for e in examples() if unwritten(e)]
-EXAMPLES = [e for e in examples() if e not in UNWRITTEN]
+READ_BACK = 6  # elements of an array whose texts are read back
 
 
 # ---- what the tests share ------------------------------------------------------------------------
@@ -117,7 +116,7 @@ def written(text: str, grad=None, values=None, **shapes) -> dict:
     return {"out": elements_text(evaluate(problem.out)[0]), **grads}
 
 
-@cache
+@lru_cache(2)
 def posed(example: Example) -> tuple[Problem, dict]:
     """An example without values, and numbers for its inputs and its seed."""
     shapes = {name: value.shape for name, value in example.values.items()}
@@ -130,20 +129,29 @@ def posed(example: Example) -> tuple[Problem, dict]:
 # ---- every operator ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=str)
-def test_elements_are_the_numbers(example):
+@pytest.mark.parametrize("example", swept(4))
+def test_example(example):
+    if unwritten(example):
+        what_has_no_symbols_says_so(example)
+        return
+    elements_are_the_numbers(example)
+    if len(example.values) > 1:
+        numbers_and_symbols_mix(example)
+
+
+def elements_are_the_numbers(example):
     problem, given = posed(example)
     for root, array in zip(roots(problem), Symbolic({})(*roots(problem)), strict=True):
         (expected,) = Evaluator(given)(root)
         assert array.dtype == object
         assert all(isinstance(x, sp.Basic) for x in array.reshape(-1))
         assert_equal(numbers(array, given), expected, rtol=1e-9, atol=1e-11)
-        texts = elements_text(array)
-        assert_equal(read_back(texts, given), expected, rtol=1e-9, atol=1e-11)
+        texts, step = np.array(elements_text(array), object), -(-array.size // READ_BACK) or 1
+        some = texts.reshape(-1)[::step], expected.reshape(-1)[::step]
+        assert_equal(read_back(some[0], given), some[1], rtol=1e-9, atol=1e-11)
 
 
-@pytest.mark.parametrize("example", [e for e in EXAMPLES if len(e.values) > 1], ids=str)
-def test_numbers_and_symbols_mix(example):
+def numbers_and_symbols_mix(example):
     problem, given = posed(example)
     node = next(iter(given))
     known = {n: a for n, a in given.items() if n is node or n is problem.seed.node}
@@ -153,8 +161,7 @@ def test_numbers_and_symbols_mix(example):
             assert_equal(numbers(array, given), expected, rtol=1e-9, atol=1e-11)
 
 
-@pytest.mark.parametrize("example", UNWRITTEN, ids=str)
-def test_what_has_no_symbols_says_so(example):
+def what_has_no_symbols_says_so(example):
     problem, given = posed(example)
     with pytest.raises(GradcliError, match="there are no symbols for this") as caught:
         Symbolic({})(problem.out)
@@ -198,7 +205,7 @@ VARIANTS = [  # attributes and mixtures that no example of the table has
 
 @pytest.mark.parametrize(("text", "shapes"), VARIANTS)
 def test_variants(text, shapes):
-    test_elements_are_the_numbers(Example(OPS["square"], text, shapes))
+    elements_are_the_numbers(Example(OPS["square"], text, shapes))
 
 
 @pytest.mark.parametrize("name", ["lambda_", "I", "E", "S", "N", "pi2", "exp", "Symbol", "beta"])
