@@ -1,8 +1,8 @@
 """Values of a program, and the classes that say what they can do.
 
-Python's plain values (None, bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset,
-range, slice, Ellipsis) stand for themselves. Everything else is an `Object`, whose `cls` is a `Class`
-of the program: a table of members. A program reaches these tables and nothing of the host: no
+Python's plain values (None, bool, int, float, complex, str, bytes, list, tuple, dict, set,
+frozenset, range, slice, Ellipsis) stand for themselves. Everything else is an `Object`, whose `cls`
+is a `Class` of the program: a table of members. A program reaches these tables and nothing of the host: no
 attribute of a host object is ever read because a program names it.
 """
 
@@ -87,7 +87,7 @@ class Class(Object):
         return TYPE
 
     def lookup(self, name: str) -> Any:
-        """The member of this name, along the method resolution order; MISSING where there is none."""
+        """The member of this name, in the method resolution order; MISSING if there is none."""
         for cls in self.mro:
             if name in cls.members:
                 return cls.members[name]
@@ -264,8 +264,8 @@ def _hierarchy() -> dict[str, Class]:
     for base, names in {
         "": "BaseException",
         "BaseException": "Exception GeneratorExit KeyboardInterrupt SystemExit",
-        "Exception": "ArithmeticError AssertionError AttributeError BufferError EOFError ImportError "
-        "LookupError MemoryError NameError OSError ReferenceError RuntimeError StopIteration "
+        "Exception": "ArithmeticError AssertionError AttributeError BufferError EOFError "
+        "ImportError LookupError MemoryError NameError OSError ReferenceError RuntimeError StopIteration "
         "SyntaxError TypeError ValueError Warning",
         "ArithmeticError": "FloatingPointError OverflowError ZeroDivisionError",
         "ImportError": "ModuleNotFoundError",
