@@ -6,7 +6,7 @@ are far apart, columns of one width, long tensors with their middle left out, th
 
 import math
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ...lazy import np
@@ -127,12 +127,15 @@ def _block(array: Any, indent: int, long: bool, style: Style, chosen: Options) -
         return _vector(array, indent, long, style, chosen)
     edge = chosen.edgeitems
     rows: list[Any] = list(array)
-    inner: Callable[[Any], str] = lambda row: _block(row, indent + 1, long, style, chosen)
+
+    def inner(row: Any) -> str:
+        return _block(row, indent + 1, long, style, chosen)
+
     if long and len(rows) > 2 * edge:
         texts = [*map(inner, rows[:edge]), "...", *map(inner, rows[-edge:])]
     else:
         texts = [inner(row) for row in rows]
-    return "[" + (",\n" * (array.ndim - 1) + " " * (indent + 1)).join(texts) + "]"
+    return "[" + ("," + "\n" * (array.ndim - 1) + " " * (indent + 1)).join(texts) + "]"
 
 
 def tensor_text(tensor: Tensor, prefix: str = "tensor(") -> str:

@@ -14,7 +14,22 @@ from .dtypes import DType, of_array
 if TYPE_CHECKING:
     from .engine import Accumulator, Record
 
-TENSOR = Class("Tensor", module="torch")
+
+class TensorClass(Class):
+    """The class of tensors, whose methods are operators where nothing else is said."""
+
+    __slots__ = ()
+
+    def own(self, name: str) -> Any:
+        """The member of this name, or MISSING."""
+        if name not in self.members:
+            from .members import method_of
+
+            self.members[name] = method_of(name)
+        return self.members[name]
+
+
+TENSOR = TensorClass("Tensor", module="torch")
 _addresses = count(0x7F0000000000, 0x40)
 
 

@@ -89,9 +89,14 @@ class Class(Object):
     def lookup(self, name: str) -> Any:
         """The member of this name, in the method resolution order; MISSING if there is none."""
         for cls in self.mro:
-            if name in cls.members:
-                return cls.members[name]
+            member = cls.own(name)
+            if member is not MISSING:
+                return member
         return MISSING
+
+    def own(self, name: str) -> Any:
+        """The member of this name that the class itself has, or MISSING."""
+        return self.members.get(name, MISSING)
 
     def derives_from(self, other: "Class") -> bool:
         """Whether it is `other`, or a subclass."""
