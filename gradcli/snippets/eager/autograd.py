@@ -12,9 +12,9 @@ from .tensor import Tensor
 
 CYCLE = (
     "Using backward() with create_graph=True will create a reference cycle between the parameter "
-    "and its gradient which can cause a memory leak. We recommend using autograd.grad when creating "
-    "the graph to avoid this. If you have to use this function, make sure to reset the .grad fields "
-    "of your parameters to None after use to break the cycle and avoid the leak."
+    "and its gradient which can cause a memory leak. We recommend using autograd.grad when "
+    "creating the graph to avoid this. If you have to use this function, make sure to reset the "
+    ".grad fields of your parameters to None after use to break the cycle and avoid the leak."
 )
 UNUSED = (
     "The differentiated Tensor at index {place} appears to not have been used in the graph. Set "
@@ -204,11 +204,11 @@ def _batched(
 
 
 BATCHED = (
-    "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch "
-    "dimension. The sizes of the remaining dimensions are expected to match the shape of "
+    "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the "
+    "batch dimension. The sizes of the remaining dimensions are expected to match the shape of "
     "corresponding output, but a mismatch was detected: grad_output[{place}] has a shape of "
-    "torch.Size({seed.shape}) and output[{place}] has a shape of torch.Size({output.shape}). If you "
-    "only want some tensors in `grad_output` to be considered batched, consider using vmap."
+    "torch.Size({seed.shape}) and output[{place}] has a shape of torch.Size({output.shape}). If "
+    "you only want some tensors in `grad_output` to be considered batched, consider using vmap."
 )
 
 

@@ -1,4 +1,4 @@
-"""Functions that PyTorch makes of others, or checks in words of its own: linear, losses, and kin."""
+"""Functions that PyTorch makes of others, or checks in its own words: linear, losses, kin."""
 
 from typing import Any
 
@@ -16,8 +16,8 @@ from .tables import define
 from .tensor import Tensor
 
 TARGET_SIZES = (
-    "Using a target size ({target}) that is different to the input size ({input}). This will likely "
-    "lead to incorrect results due to broadcasting. Please ensure they have the same size."
+    "Using a target size ({target}) that is different to the input size ({input}). This will "
+    "likely lead to incorrect results due to broadcasting. Please ensure they have the same size."
 )
 
 

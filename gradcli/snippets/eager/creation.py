@@ -124,6 +124,12 @@ COPIED = (
 )
 
 
+TO_SCALAR = (
+    "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
+    "Consider using tensor.detach() first."
+)
+
+
 @define("torch")
 def tensor(m: Machine, data: Any, *, dtype: Any = None, **options: Any) -> Tensor:
     """A new leaf with numbers that are copied."""
@@ -132,10 +138,7 @@ def tensor(m: Machine, data: Any, *, dtype: Any = None, **options: Any) -> Tenso
     if isinstance(data, Tensor):
         m.warn(EXCEPTIONS["UserWarning"], COPIED)
     elif any(t.requires_grad for t in tensors_in([data])):
-        m.warn(
-            EXCEPTIONS["UserWarning"],
-            "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\nConsider using tensor.detach() first.",
-        )
+        m.warn(EXCEPTIONS["UserWarning"], TO_SCALAR)
     return finished(made(data, dtype), **options)
 
 

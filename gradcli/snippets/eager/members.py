@@ -1,6 +1,7 @@
 """Attributes and methods of tensors that are no operators."""
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 from ...lazy import np
@@ -19,15 +20,15 @@ from .views import check_writable, rebase
 
 NOT_LEAF = (
     "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad "
-    "attribute won't be populated during autograd.backward(). If you indeed want the .grad field to "
-    "be populated for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you access "
-    "the non-leaf Tensor by mistake, make sure you access the leaf Tensor instead. See "
+    "attribute won't be populated during autograd.backward(). If you indeed want the .grad field "
+    "to be populated for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you "
+    "access the non-leaf Tensor by mistake, make sure you access the leaf Tensor instead. See "
     "github.com/pytorch/pytorch/pull/30531 for more informations."
 )
 ONLY_LEAVES = "you can only change requires_grad flags of leaf variables."
 USE_DETACH = (
-    " If you want to use a computed variable in a subgraph that doesn't require differentiation use "
-    "var_no_grad = var.detach()."
+    "If you want to use a computed variable in a subgraph that doesn't require differentiation "
+    "use var_no_grad = var.detach()."
 )
 
 
@@ -411,10 +412,6 @@ def _one_number(m: Machine, self: Tensor) -> Any:
     return self.data.item()
 
 
-TO_SCALAR = (
-    "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
-    "Consider using tensor.detach() first."
-)
 method("__float__")(lambda m, self: float(_one_number(m, self)))
 method("__int__")(lambda m, self: int(_one_number(m, self)))
 
@@ -645,8 +642,7 @@ def split(m: Machine, tensor: Tensor, split_size: Any, dim: int = 0) -> tuple[Te
     ends = np.cumsum([0, *sizes]).tolist()
     with recording(False):
         parts = [
-            indexing.get(tensor, (*(slice(None),) * dim, slice(a, b)))
-            for a, b in zip(ends, ends[1:])
+            indexing.get(tensor, (*(slice(None),) * dim, slice(a, b))) for a, b in pairwise(ends)
         ]
     return several_views(tensor, parts, name)
 

@@ -26,7 +26,7 @@ def modules() -> dict[str, Module]:
         "torch",
         "torch",
         members={
-            **{name: dtype for name, dtype in BY_NAME.items()},
+            **BY_NAME,
             **CONSTANTS,
             "Tensor": TENSOR,
             "nn": nn,
