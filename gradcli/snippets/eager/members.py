@@ -9,6 +9,7 @@ from ..python.values import EXCEPTIONS, MISSING, Builtin, Machine, Property, Uns
 from . import calls, indexing
 from .apply import as_view, call_operator, cast
 from .checks import dimension
+from .creation import TO_SCALAR
 from .dtypes import ALL, BY_NAME, DType
 from .engine import Meta, Record
 from .mode import MODE, recording
