@@ -12,7 +12,9 @@ from ...graphs import Node, Operator, Outputs, walk
 from ...lazy import np
 from ...operators import lookup
 from ...operators.leaves import Array
-from ..python.values import Builtin, Class, Object, Unsupported, error
+from ..python.methods import TUPLE
+from ..python.operations import plain
+from ..python.values import Builtin, Class, Instance, Machine, Property, Unsupported, error
 from . import plans
 from .apply import apply, as_tensor, cast, run_graph
 from .dtypes import DType
@@ -23,43 +25,28 @@ MOST_CALLS = 4096
 SILENT = ("device", "requires_grad", "memory_format", "layout", "pin_memory", "non_blocking")
 
 
-class Several(Object):
-    """The outputs of an operation that has several: torch.return_types."""
-
-    __slots__ = ("cls", "values")
-
-    def __init__(self, name: str, names: Sequence[str], values: Sequence[Any]):
-        self.cls = return_type(name, tuple(names))
-        self.values = tuple(values)
-
-
 _return_types: dict[tuple[str, tuple[str, ...]], Class] = {}
 
 
-def return_type(name: str, names: tuple[str, ...]) -> Class:
-    """The class of what a function with several outputs gives."""
-    key = name, names
-    if key not in _return_types:
-        from ..python.values import Property
-
-        members: dict[str, Any] = {
-            "__iter__": Builtin("__iter__", lambda m, self: iter(self.values)),
-            "__len__": Builtin("__len__", lambda m, self: len(self.values)),
-            "__getitem__": Builtin("__getitem__", lambda m, self, place: self.values[place]),
-            "__repr__": Builtin("__repr__", _several_text),
-        }
-        for place, own in enumerate(names):
-            get = Builtin(own, lambda m, self, place=place: self.values[place])
-            members[own] = Property(get)
-        _return_types[key] = Class(name, members=members, module="torch.return_types")
-        _return_types[key].members["_fields"] = names
-    return _return_types[key]
+def several(name: str, names: tuple[str, ...], values: Sequence[Any]) -> Instance:
+    """The outputs of an operation that has several: torch.return_types."""
+    if (name, names) not in _return_types:
+        _return_types[name, names] = _return_type(name, names)
+    return Instance(_return_types[name, names], payload=tuple(values))
 
 
-def _several_text(m: Any, self: Several) -> str:
-    names = self.cls.members["_fields"]
-    parts = [f"{n}={m.repr(v)}" for n, v in zip(names, self.values)]
-    return f"torch.return_types.{self.cls.name}(\n" + ",\n".join(parts) + ")"
+def _return_type(name: str, names: tuple[str, ...]) -> Class:
+    """The class of what a function with several outputs gives: a tuple with names."""
+
+    def text(m: Machine, self: Instance) -> str:
+        parts = [f"{own}={m.repr(v)}" for own, v in zip(names, self.payload)]
+        return f"torch.return_types.{name}(\n" + ",\n".join(parts) + ")"
+
+    members: dict[str, Any] = {"__repr__": Builtin("__repr__", text)}
+    for place, own in enumerate(names):
+        get = Builtin(own, lambda m, self, place=place: self.payload[place])
+        members[own] = Property(get)
+    return Class(name, (TUPLE,), members, module="torch.return_types")
 
 
 def known(name: str) -> bool:
@@ -150,6 +137,7 @@ class _StandIns:
 
     def value(self, value: Any, name: str | None) -> Any:
         """One argument."""
+        value = plain(value)
         if isinstance(value, Tensor):
             if name in self.numbers:
                 return int(value.data) if value.ndim == 0 else Array(value.data)
@@ -169,7 +157,7 @@ def _computed(name: str, graph: Any, values: dict[Node, Any]) -> Any:
     if isinstance(graph, Outputs):
         run_graph(list(graph), values)
         results = [values[n] for n in graph]
-        return Several(name, graph.names, results) if graph.names else tuple(results)
+        return several(name, tuple(graph.names), results) if graph.names else tuple(results)
     if isinstance(graph, list | tuple):
         return tuple(_computed(name, part, values) for part in graph)
     return graph

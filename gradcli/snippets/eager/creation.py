@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...lazy import np
+from ..python.operations import plain
 from ..python.values import Machine, Unsupported, error
 from .dtypes import BOOL, BY_NUMPY, FLOAT32, FLOAT64, INT64, DType, as_array, of_number, promoted
 from .mode import MODE
@@ -35,7 +36,7 @@ def check_device(device: Any) -> None:
 def shape_of(sizes: Sequence[Any]) -> tuple[int, ...]:
     """The shape that a maker is given: zeros(2, 3), zeros((2, 3)) or zeros([2, 3])."""
     if len(sizes) == 1 and not isinstance(sizes[0], int | Tensor):
-        sizes = tuple(sizes[0])
+        sizes = tuple(plain(sizes[0]))
     shape = tuple(int(s.data) if isinstance(s, Tensor) else s for s in sizes)
     for s in shape:
         if isinstance(s, float):

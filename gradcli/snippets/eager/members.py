@@ -1,11 +1,24 @@
 """Attributes and methods of tensors that are no operators."""
 
+import math
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
 from ...lazy import np
-from ..python.values import EXCEPTIONS, MISSING, Builtin, Machine, Property, Unsupported, error
+from ..python.methods import TUPLE
+from ..python.operations import plain
+from ..python.values import (
+    EXCEPTIONS,
+    MISSING,
+    Builtin,
+    Class,
+    Instance,
+    Machine,
+    Property,
+    Unsupported,
+    error,
+)
 from . import calls, indexing
 from .apply import as_view, call_operator, cast
 from .checks import dimension
@@ -57,14 +70,23 @@ def method(name: str) -> Callable[[Any], Any]:
 # ---- what a tensor is ----------------------------------------------------------------------------
 
 
-class Size(tuple[int, ...]):
+SIZE = Class(
+    "Size",
+    (TUPLE,),
+    {
+        "__repr__": Builtin("__repr__", lambda m, self: size_text(self.payload)),
+        "numel": Builtin("numel", lambda m, self: math.prod(self.payload)),
+    },
+    module="torch",
+)
+
+
+def shape_value(shape: tuple[int, ...]) -> Instance:
     """A shape as programs see it: torch.Size."""
-
-    def __repr__(self) -> str:
-        return size_text(self)
+    return Instance(SIZE, payload=shape)
 
 
-attribute("shape")(lambda m, self: Size(self.shape))
+attribute("shape")(lambda m, self: shape_value(self.shape))
 attribute("ndim")(lambda m, self: self.ndim)
 attribute("dtype")(lambda m, self: self.dtype)
 attribute("is_leaf")(lambda m, self: self.is_leaf)
@@ -79,7 +101,7 @@ attribute("is_sparse")(lambda m, self: False)
 @define("Tensor")
 def size(m: Machine, self: Tensor, dim: int | None = None) -> Any:
     """The shape, or one of its sizes."""
-    return Size(self.shape) if dim is None else self.shape[dimension(dim, self.ndim)]
+    return shape_value(self.shape) if dim is None else self.shape[dimension(dim, self.ndim)]
 
 
 @define("Tensor")
@@ -545,7 +567,7 @@ def view(m: Machine, self: Tensor, *shape: Any) -> Tensor:
 def shape_of_view(shape: Any) -> tuple[int, ...]:
     """The shape that view() or reshape() is given, -1 among its sizes."""
     if len(shape) == 1 and not isinstance(shape[0], int | Tensor):
-        shape = tuple(shape[0])
+        shape = tuple(plain(shape[0]))
     return tuple(int(s.data) if isinstance(s, Tensor) else s for s in shape)
 
 

@@ -25,14 +25,21 @@ def define(*places: str, name: str | None = None) -> Callable[[Any], Any]:
     return put
 
 
-def module(path: str, *places: str, members: dict[str, Any] | None = None) -> Module:
-    """The module of a path: what stands in these tables, then operators by name."""
+def module(
+    path: str,
+    *places: str,
+    members: dict[str, Any] | None = None,
+    more: Callable[[str], Any] = lambda name: MISSING,
+    operators: bool = True,
+) -> Module:
+    """The module of a path: its members, what stands in these tables, `more`, operators by name."""
 
     def find(name: str) -> Any:
         for place in places:
             if name in TABLES.get(place, {}):
                 return TABLES[place][name]
-        return operator(name, *places)
+        found = more(name)
+        return operator(name, *places) if found is MISSING and operators else found
 
     return Module(path, members, find)
 

@@ -1,52 +1,112 @@
 """torch and its modules, as a program imports them."""
 
+import math
+from collections.abc import Callable
 from typing import Any
 
+from ..eager import (
+    arithmetic,
+    autograd,
+    composites,
+    creation,
+    function,
+    initialisation,
+    members,
+    parameters,
+)
 from ..eager.dtypes import BY_NAME
 from ..eager.tables import module
 from ..eager.tensor import TENSOR
-from ..python.values import MISSING, Module
+from ..python.machine import Interpreter
+from ..python.values import Module
+from .sources import Source
 
-CONSTANTS = {
-    "pi": 3.141592653589793,
-    "inf": float("inf"),
-    "nan": float("nan"),
-    "e": 2.718281828459045,
+FILLING = (arithmetic, autograd, composites, creation, function, initialisation, members)  # tables
+CONSTANTS = {"pi": math.pi, "inf": math.inf, "nan": math.nan, "e": math.e}
+LOW_LEVEL = {
+    "torch.nn.functional": ("F", "functional", "torch"),
+    "torch.linalg": ("linalg",),
+    "torch.special": ("special",),
+    "torch.fft": ("fft",),
 }
 
 
-def modules() -> dict[str, Module]:
-    """The modules by their paths."""
-    functional = module("torch.nn.functional", "F", "functional", "torch")
-    of_autograd = module("torch.autograd", "autograd")
-    linalg = module("torch.linalg", "linalg")
-    special = module("torch.special", "special")
-    nn = module("torch.nn", "nn", members={"functional": functional})
-    torch = module(
-        "torch",
-        "torch",
-        members={
-            **BY_NAME,
-            **CONSTANTS,
-            "Tensor": TENSOR,
-            "nn": nn,
-            "autograd": of_autograd,
-            "linalg": linalg,
-            "special": special,
-            "__version__": "2.13.0",
-            "newaxis": None,
-        },
-    )
-    return {
-        "torch": torch,
-        "torch.nn": nn,
-        "torch.nn.functional": functional,
-        "torch.autograd": of_autograd,
-        "torch.linalg": linalg,
-        "torch.special": special,
+class Library:
+    """The modules of PyTorch for one run of the machine."""
+
+    def __init__(self, m: Interpreter):
+        self.m = m
+        self.made: dict[str, Module] = {}
+
+    def find(self, path: str) -> Module | None:
+        """The module of a path, or None."""
+        if path not in self.made and path in MODULES:
+            self.made[path] = MODULES[path](self)
+        return self.made.get(path)
+
+    def source(self, name: str) -> Callable[[str], Any]:
+        """What a source of the library defines, by name."""
+        return Source(self.m, name).find
+
+
+def _torch(library: Library) -> Module:
+    from ..eager.dtypes import DType
+    from ..eager.members import SIZE
+
+    inner = ("nn", "autograd", "linalg", "special", "optim", "func", "fft", "utils")
+    members = {
+        **BY_NAME,
+        **CONSTANTS,
+        "Tensor": TENSOR,
+        "dtype": DType.cls,
+        "Size": SIZE,
+        "__version__": "2.13.0",
     }
+    made = module("torch", "torch", members=members)
+    for name in inner:
+        found = library.find(f"torch.{name}")
+        if found is not None:
+            made.members[name] = found
+    return made
 
 
-def find(path: str) -> Any:
-    """The module of a path, or MISSING."""
-    return modules().get(path, MISSING)
+def _nn(library: Library) -> Module:
+    members = {
+        "functional": library.find("torch.nn.functional"),
+        "init": library.find("torch.nn.init"),
+        "utils": library.find("torch.nn.utils"),
+        "Parameter": parameters.PARAMETER,
+    }
+    return module(
+        "torch.nn",
+        members={k: v for k, v in members.items() if v is not None},
+        more=library.source("nn"),
+        operators=False,
+    )
+
+
+def _autograd(library: Library) -> Module:
+    made = module("torch.autograd", "autograd", operators=False)
+    made.members["function"] = library.find("torch.autograd.function")
+    return made
+
+
+MODULES: dict[str, Callable[[Library], Module]] = {
+    "torch": _torch,
+    "torch.nn": _nn,
+    "torch.autograd": _autograd,
+    "torch.autograd.function": lambda library: module(
+        "torch.autograd.function", "autograd.function", operators=False
+    ),
+    "torch.nn.init": lambda library: module("torch.nn.init", "init", operators=False),
+    "torch.nn.parameter": lambda library: module(
+        "torch.nn.parameter", members={"Parameter": parameters.PARAMETER}, operators=False
+    ),
+    "torch.optim": lambda library: module(
+        "torch.optim", more=library.source("optim"), operators=False
+    ),
+    **{
+        path: (lambda library, path=path, places=places: module(path, *places))
+        for path, places in LOW_LEVEL.items()
+    },
+}

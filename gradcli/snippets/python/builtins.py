@@ -411,8 +411,19 @@ FUNCTIONS: dict[str, Callable] = {
     "vars": fields_of,
     **{
         name: refused(name)
-        for name in "__import__ breakpoint compile eval exec globals help input locals "
-        "memoryview open".split()
+        for name in [
+            "__import__",
+            "breakpoint",
+            "compile",
+            "eval",
+            "exec",
+            "globals",
+            "help",
+            "input",
+            "locals",
+            "memoryview",
+            "open",
+        ]
     },
 }
 

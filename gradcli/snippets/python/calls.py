@@ -12,7 +12,6 @@ from .values import (
     EXCEPTIONS,
     MISSING,
     OBJECT,
-    TYPE,
     Bound,
     Builtin,
     Class,
@@ -112,6 +111,8 @@ class Calls:
         if self.depth >= DEPTH:
             raise error("RecursionError", "maximum recursion depth exceeded")
         line = self.line
+        if line and not code.line:
+            self.outer = line
         self.depth += 1
         try:
             if code.value is not None:

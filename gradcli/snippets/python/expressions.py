@@ -197,7 +197,9 @@ class Expressions:
         return lambda f: {m.key(v) for v in items(f)}
 
     def Dict(self, node: ast.Dict) -> Compiled:
-        pairs = [(k and self.expression(k), self.expression(v)) for k, v in zip(node.keys, node.values)]
+        pairs = [
+            (k and self.expression(k), self.expression(v)) for k, v in zip(node.keys, node.values)
+        ]
         m = self.m
 
         def run(f: dict) -> dict[Any, Any]:
@@ -374,7 +376,8 @@ class Expressions:
 
     def Slice(self, node: ast.Slice) -> Compiled:
         parts = [
-            self.expression(p) if p else (lambda f: None) for p in (node.lower, node.upper, node.step)
+            self.expression(p) if p else (lambda f: None)
+            for p in (node.lower, node.upper, node.step)
         ]
         return lambda f: slice(*[p(f) for p in parts])
 
@@ -443,7 +446,9 @@ class Expressions:
         function = node.func
         if not isinstance(function, ast.Name) or function.id != "super":
             return False
-        return not node.args and not node.keywords and self.scope.resolve("__class__")[0] != "global"
+        return (
+            not node.args and not node.keywords and self.scope.resolve("__class__")[0] != "global"
+        )
 
     def bare_super(self, node: ast.Call) -> Compiled:
         """super() in a method: of the class around it, on its first parameter."""

@@ -91,7 +91,7 @@ class Interpreter(Operations, Texts, Attributes, Calls):
         self.modules, self.builtins = modules, {**BUILTINS, **(builtins or {})}
         self.budget = budget or Budget()
         self.on_assign, self.on_print = on_assign, on_print
-        self.line = self.depth = self.nested = self.left = 0
+        self.line = self.outer = self.depth = self.nested = self.left = 0
         self.globals: dict[str, Any] = {}
         self.printed: list[str] = []
         self.errors: list[str] = []
@@ -104,6 +104,11 @@ class Interpreter(Operations, Texts, Attributes, Calls):
         self.overlays: dict[int, tuple[Module, dict[str, Any]]] = {}
         self.identities: dict[int, tuple[int, Any]] = {}
         self.imported: dict[str, Module] = {}
+
+    @property
+    def place(self) -> int:
+        """The line of the text where the program stands: in a library, the line that called it."""
+        return self.line or self.outer
 
     # ---- budget, output, warnings ----------------------------------------------------------------
 
@@ -127,7 +132,7 @@ class Interpreter(Operations, Texts, Attributes, Calls):
             raise Exhausted("output: the program prints more than 5,000,000 characters")
         self.printed.append(text)
         if self.on_print is not None:
-            self.on_print(self.line, text)
+            self.on_print(self.place, text)
 
     def write_error(self, text: str) -> None:
         """Add to what the program writes to stderr."""
@@ -146,9 +151,9 @@ class Interpreter(Operations, Texts, Attributes, Calls):
         if action == "error":
             raise error(category, message)
         if self.recording:
-            self.recording[-1].append((category, message, self.line))
+            self.recording[-1].append((category, message, self.place))
             return
-        warned = Warned(category.name, message, self.line)
+        warned = Warned(category.name, message, self.place)
         if action == "always" or warned not in self.warned:
             self.warned.append(warned)
 
@@ -300,7 +305,11 @@ def run(
     on_print: Callable[[int, str], None] | None = None,
 ) -> Outcome:
     """Run a program. With `echo`, a last expression is written out, as an interactive session does."""
-    m = Interpreter(modules, builtins, budget, on_assign, on_print)
+    return run_on(Interpreter(modules, builtins, budget, on_assign, on_print), source, echo)
+
+
+def run_on(m: Interpreter, source: str, echo: bool = False) -> Outcome:
+    """Run a program on a machine that has run none yet."""
     try:
         tree = parsed(source)
     except (SyntaxError, ValueError) as e:
@@ -335,15 +344,15 @@ def executed(m: Interpreter, tree: ast.Module, echo: bool) -> Outcome:
     except Raised as e:
         failure = failed(m, e)
     except Unsupported as e:
-        refusal = Refusal(e.what, e.line or m.line)
+        refusal = Refusal(e.what, e.line or m.place)
     except Exhausted as e:
-        exhausted = Refusal(e.what, m.line)
+        exhausted = Refusal(e.what, m.place)
     except RecursionError:
-        exhausted = Refusal("depth: calls within calls", m.line)
+        exhausted = Refusal("depth: calls within calls", m.place)
     except MemoryError:
-        exhausted = Refusal("memory: the program's values are too large", m.line)
+        exhausted = Refusal("memory: the program's values are too large", m.place)
     except Exception as e:
-        refusal = Refusal(f"this program ({type(e).__name__}: {e})", m.line)
+        refusal = Refusal(f"this program ({type(e).__name__}: {e})", m.place)
     scope = {k: v for k, v in m.globals.items() if isinstance(k, str)}
     stdout, stderr = "".join(m.printed), "".join(m.errors)
     return Outcome(stdout, failure, m.warned, refusal, scope, exhausted, stderr)
@@ -369,7 +378,7 @@ def execute(m: Interpreter, tree: ast.Module, echo: bool) -> None:
 def failed(m: Interpreter, raised: Raised) -> Failure | None:
     """The exception that ended a program; None if it ended itself."""
     value = raised.value
-    line = raised.lines[0] if raised.lines else m.line
+    line = next((n for n in raised.lines if n), m.place)
     if value.cls.derives_from(EXCEPTIONS["SystemExit"]) and (
         not value.payload or value.payload[0] in (None, 0)
     ):
@@ -379,4 +388,3 @@ def failed(m: Interpreter, raised: Raised) -> Failure | None:
     except (Raised, Unsupported, Exhausted):
         message = "<exception str() failed>"
     return Failure(value.cls.name, message, line, value)
-

@@ -49,7 +49,9 @@ def host_methods(kind: type, names: str) -> dict[str, Builtin]:
         def call(m: Any, *args: Any, **named: Any) -> Any:
             result = host_call(m, function, args, named)
             if type(result) in (list, str) and len(result) > 64:
-                m.spend(len(result) // 64, 60 * len(result) if type(result) is list else len(result))
+                m.spend(
+                    len(result) // 64, 60 * len(result) if type(result) is list else len(result)
+                )
             return result
 
         return Builtin(name, call)
@@ -297,9 +299,11 @@ def list_insert(m: Any, self: Any, index: Any, item: Any) -> None:
 
 def position(m: Any, self: Any, item: Any, *bounds: Any) -> int:
     target = plain(self)
-    start, stop, _ = slice(*[m.index(b) for b in (*bounds, len(target))[:2]] or [0]).indices(
-        len(target)
-    ) if bounds else (0, len(target), 1)
+    start, stop, _ = (
+        slice(*[m.index(b) for b in (*bounds, len(target))[:2]] or [0]).indices(len(target))
+        if bounds
+        else (0, len(target), 1)
+    )
     for i in range(start, stop):
         m.spend()
         if target[i] is item or m.equal(target[i], item):

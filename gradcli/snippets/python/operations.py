@@ -1,7 +1,8 @@
 """Operators, comparisons, truth, iteration and indexing of values, as Python's data model has them."""
 
 import operator
-from collections.abc import Callable, Iterable as HostIterable, Iterator
+from collections.abc import Callable, Iterator
+from collections.abc import Iterable as HostIterable
 from typing import Any
 
 from .budget import DIGITS
@@ -224,9 +225,7 @@ class Operations:
                 raise translated(e) from None
         function = self.special(a, method)
         if function is MISSING:
-            raise error(
-                "TypeError", f"bad operand type for unary {sign}: '{self.type_name(a)}'"
-            )
+            raise error("TypeError", f"bad operand type for unary {sign}: '{self.type_name(a)}'")
         return self.call(function, (a,))
 
     # ---- comparison ------------------------------------------------------------------------------
@@ -494,7 +493,7 @@ class Operations:
 
     def unpack(self, value: Any, count: int, starred: int | None = None) -> list[Any]:
         """The items of a value for `count` targets, of which one may be starred."""
-        if not (type(value) in (list, tuple)):
+        if type(value) not in (list, tuple):
             if not self.iterable(value):
                 name = self.type_name(value)
                 raise error("TypeError", f"cannot unpack non-iterable {name} object")
@@ -510,7 +509,8 @@ class Operations:
                 raise error("ValueError", f"too many values to unpack (expected {count})")
             if len(value) < count:
                 raise error(
-                    "ValueError", f"not enough values to unpack (expected {count}, got {len(value)})"
+                    "ValueError",
+                    f"not enough values to unpack (expected {count}, got {len(value)})",
                 )
             return value
         if len(value) < count - 1:
@@ -652,4 +652,3 @@ def _iterator_name(kind: type) -> str:
         dict: "dict_keyiterator",
         set: "set_iterator",
     }.get(kind, "iterator")
-

@@ -13,7 +13,8 @@ from typing import Any, Protocol
 class Machine(Protocol):
     """What the members of a class may ask of the machine that runs the program."""
 
-    line: int  # of the text, counted from 1: where the program stands
+    line: int  # of the text, counted from 1, where the program stands; 0 within a library
+    place: int  # the same; within a library, the line of the text that called it
 
     def call(self, function: Any, args: Iterable[Any] = (), named: Mapping[str, Any] = {}) -> Any:
         """What a value of the program gives when it is called."""
