@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ..python.values import EXCEPTIONS, Builtin, Class, Machine, Object, error
+from ..python.values import EXCEPTIONS, Builtin, Class, Machine, Object, Unsupported, error
 from . import engine
 from .engine import Accumulator, Edge, Record
 from .mode import MODE
@@ -50,14 +50,14 @@ def _seeds(m: Machine, outputs: Sequence[Tensor], given: Any) -> list[Tensor | N
     if given is None:
         return [None] * len(outputs)
     seeds = several(m, given)
-    if len(seeds) != len(outputs):
-        said = f"got {len(outputs)} tensors and {len(seeds)} gradients"
-        raise error("RuntimeError", said)
     for seed in seeds:
         if seed is not None and not isinstance(seed, Tensor):
             kind = m.class_of(seed).name
             said = f"gradients can be either Tensors or None, but got {kind}"
             raise error("TypeError", said)
+    if len(seeds) != len(outputs):
+        said = f"got {len(outputs)} tensors and {len(seeds)} gradients"
+        raise error("RuntimeError", said)
     return seeds
 
 
@@ -109,6 +109,9 @@ def observe(m: Machine, outputs: Any, roots: Any, wanted: Any, kind: str) -> Non
 
 def _edge_of(tensor: Any, called: str) -> Edge:
     edge = tensor.edge
+    if edge is None and called == "backward":
+        said = "can't retain_grad on Tensor that has requires_grad=False"
+        raise error("RuntimeError", said)
     if edge is None:
         raise error("RuntimeError", "One of the differentiated Tensors does not require grad")
     return edge
@@ -137,7 +140,7 @@ def grad(
     results, wanted = several(m, outputs), several(m, inputs)
     for tensor in wanted:
         if not isinstance(tensor, Tensor):
-            kind = m.repr(m.class_of(tensor))
+            kind = m.class_of(tensor).name
             said = f"all inputs have to be Tensors or GradientEdges, but got {kind}"
             raise error("RuntimeError", said)
     if not wanted:
@@ -318,6 +321,16 @@ def _saved(m: Machine, self: Record) -> Any:
     return tuple(self.unpack())
 
 
+def _saved_attribute(m: Machine, self: Record, name: str) -> Any:
+    """grad_fn._saved_self and its kin, which name what was kept."""
+    if name.startswith("_saved_"):
+        if getattr(self, "freed", False):
+            raise error("RuntimeError", engine.FREED)
+        raise Unsupported(f"grad_fn.{name}")
+    said = f"'{self.cls.name}' object has no attribute '{name}'"
+    raise error("AttributeError", said)
+
+
 def _register(m: Machine, self: Record, hook: Any) -> Handle:
     self.hooks.append(hook)
     return Handle(self.hooks, hook)
@@ -334,6 +347,7 @@ def _describe() -> None:
     engine.RECORD.members.update(
         {
             "name": Builtin("name", lambda m, self: self.name),
+            "__getattr__": Builtin("__getattr__", _saved_attribute),
             "next_functions": Property(Builtin("next_functions", _next_functions)),
             "saved_tensors": Property(Builtin("saved_tensors", _saved)),
             "register_hook": Builtin("register_hook", _register),

@@ -42,11 +42,11 @@ def _return_type(name: str, names: tuple[str, ...]) -> Class:
         parts = [f"{own}={m.repr(v)}" for own, v in zip(names, self.payload)]
         return f"torch.return_types.{name}(\n" + ",\n".join(parts) + ")"
 
-    members: dict[str, Any] = {"__repr__": Builtin("__repr__", text)}
+    members: dict[str, Any] = {own: Builtin(own, text) for own in ("__repr__", "__str__")}
     for place, own in enumerate(names):
         get = Builtin(own, lambda m, self, place=place: self.payload[place])
         members[own] = Property(get)
-    return Class(name, (TUPLE,), members, module="torch.return_types")
+    return Class(f"torch.return_types.{name}", (TUPLE,), members)
 
 
 def known(name: str) -> bool:

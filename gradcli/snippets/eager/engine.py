@@ -36,6 +36,7 @@ IN_ANOMALY = (
     "variable in question was changed in there or anywhere later. Good luck!"
 )
 
+LABELS = {"CopySlices": "torch::autograd::CopySlices"}  # of records, in messages
 Gradients = list[Tensor | None]
 Backward = Callable[[Machine, "Record", Gradients], Sequence[Tensor | None]]
 
@@ -73,7 +74,7 @@ class Saved:
 
     def _changed(self, now: int) -> str:
         tensor = self.tensor
-        origin = f", which is output {self.output} of {self.record.name}," if self.record else ""
+        origin = f", which is output {self.output} of {self.record.label}," if self.record else ""
         return CHANGED.format(
             type=f"torch.{tensor.dtype.legacy}",
             sizes=list(tensor.shape),
@@ -129,6 +130,11 @@ class Record(Object):
         self.tensor_hooks: dict[int, list[Any]] = {}  # by output
         self.retained: dict[int, Tensor] = {}  # outputs whose gradient is kept, by place
         self.fields: dict[str, Any] = {}
+
+    @property
+    def label(self) -> str:
+        """What messages call it: without Backward0."""
+        return LABELS.get(self.name) or self.name.partition("Backward")[0]
 
     def release(self) -> None:
         """Let go of what was kept for the way back."""

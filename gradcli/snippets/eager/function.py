@@ -130,6 +130,7 @@ def _apply(m: Machine, cls: Class, *args: Any) -> Any:
     for tensor in context.dirty:
         if not any(tensor is r for r in results):
             raise error("RuntimeError", NOT_RETURNED)
+    _check_dirty(context)
     results = [_output(r, args, context) for r in results]
     if recorded:
         _record(m, cls, context, args, results)
@@ -149,15 +150,25 @@ def _forward(m: Machine, cls: Class, context: Context, args: Sequence[Any]) -> A
     return output
 
 
+def _check_dirty(context: Context) -> None:
+    """Refuse a leaf that was changed in place."""
+    for tensor in context.dirty:
+        if MODE.recording and tensor.is_leaf and tensor.requires_grad:
+            said = "a leaf Variable that requires grad has been used in an in-place operation."
+            raise error("RuntimeError", said)
+
+
 def _output(result: Any, args: Sequence[Any], context: Context) -> Any:
     """An output; an input that is returned as it is becomes a view of itself."""
     if not isinstance(result, Tensor) or any(result is t for t in context.dirty):
         return result
-    if any(result is t for t in tensors_in(args)):
-        from .apply import as_view
+    from .apply import as_view
 
+    if any(result is t for t in tensors_in(args)):
         return as_view(Tensor(result.data, result.dtype), result, "custom")
-    if result.requires_grad or result.record is not None:
+    if result.view is not None and any(result.view.base is t for t in tensors_in(args)):
+        return as_view(result, result.view.base, "custom")
+    if result.requires_grad:
         from .members import detach
 
         return detach(None, result)  # type: ignore[arg-type]

@@ -156,7 +156,7 @@ def _apply_parts(tensor: Tensor, parts: Sequence[Any], plain: bool) -> tuple[Ten
 def _one(tensor: Tensor, place: int, part: Any, name: str) -> Tensor:
     """A tensor indexed along one dimension: a view."""
     lookup("getitem")
-    index = (*(slice(None),) * place, part)
+    index = (*(slice(None),) * place, part, ...)  # so that one element is a view, too
     return apply(OPS["getitem"], [tensor], {"index": index}, name=name)
 
 

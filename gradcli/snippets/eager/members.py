@@ -7,6 +7,7 @@ from typing import Any
 
 from ...lazy import np
 from ..python.methods import TUPLE
+from ..python.objects import Generator
 from ..python.operations import plain
 from ..python.values import (
     EXCEPTIONS,
@@ -41,7 +42,7 @@ NOT_LEAF = (
 )
 ONLY_LEAVES = "you can only change requires_grad flags of leaf variables."
 USE_DETACH = (
-    "If you want to use a computed variable in a subgraph that doesn't require differentiation "
+    " If you want to use a computed variable in a subgraph that doesn't require differentiation "
     "use var_no_grad = var.detach()."
 )
 
@@ -75,6 +76,7 @@ SIZE = Class(
     (TUPLE,),
     {
         "__repr__": Builtin("__repr__", lambda m, self: size_text(self.payload)),
+        "__str__": Builtin("__str__", lambda m, self: size_text(self.payload)),
         "numel": Builtin("numel", lambda m, self: math.prod(self.payload)),
     },
     module="torch",
@@ -144,7 +146,7 @@ def _set_grad(m: Machine, self: Tensor, value: Any) -> None:
     if value is self:
         raise error("RuntimeError", "can't assign Variable as its own grad")
     if not isinstance(value, Tensor):
-        kind = m.repr(m.class_of(value))
+        kind = m.class_of(value).name
         said = f"assigned grad expected to be a Tensor or None but got grad of type {kind}"
         raise error("TypeError", said)
     if value.dtype is not self.dtype:
@@ -192,9 +194,10 @@ attribute("grad_fn", _no_record)(lambda m, self: self.record)
 def _set_requires(m: Machine, self: Tensor, value: Any) -> None:
     if not isinstance(value, bool):
         raise error("RuntimeError", "requires_grad must be a bool")
-    _change_flag(
-        self, value, "only Tensors of floating point and complex dtype can require gradients"
-    )
+    if value and not self.is_leaf:
+        raise error("RuntimeError", ONLY_LEAVES)
+    refusal = "only Tensors of floating point and complex dtype can require gradients"
+    _change_flag(self, value, refusal)
 
 
 def _change_flag(self: Tensor, value: bool, refusal: str) -> None:
@@ -468,7 +471,7 @@ def _len(m: Machine, self: Tensor) -> int:
 def _iter(m: Machine, self: Tensor) -> Any:
     if not self.ndim:
         raise error("TypeError", "iteration over a 0-d tensor")
-    return iter(unbind(m, self))
+    return Generator(iter(unbind(m, self)), "tensor_iterator")
 
 
 @method("__contains__")

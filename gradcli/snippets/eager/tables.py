@@ -1,7 +1,7 @@
 """Where the functions of PyTorch that are no operators say which names they have.
 
 `@define("torch", "Tensor")` makes a function of the host a function of that module, and a method of
-tensors. The name is the function's own, without the underscore that keeps it from Python's.
+tensors. The name is the function's own, without a leading underscore.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ def define(*places: str, name: str | None = None) -> Callable[[Any], Any]:
     """A function `(m, *args, **named)` of these modules: "torch", "Tensor", "F", "linalg", ..."""
 
     def put(function: Any) -> Any:
-        own = name or function.__name__.strip("_")
+        own = name or function.__name__.lstrip("_")
         for place in places:
             TABLES.setdefault(place, {})[own] = Builtin(own, function)
         return function

@@ -66,7 +66,7 @@ def check_writable(target: Tensor, operands: Sequence[Any] = ()) -> None:
     if target.inference and not MODE.inference:
         raise error("RuntimeError", INFERENCE)
     if MODE.recording:
-        _check_autograd(target)
+        _check_autograd(target, [o for o in operands if isinstance(o, Tensor)])
     if any(s == 0 and n > 1 for s, n in zip(target.data.strides, target.shape)):
         raise error("RuntimeError", SHARED_PLACES)
     for other in operands:
@@ -74,9 +74,10 @@ def check_writable(target: Tensor, operands: Sequence[Any] = ()) -> None:
             raise error("RuntimeError", OVERLAP)
 
 
-def _check_autograd(target: Tensor) -> None:
+def _check_autograd(target: Tensor, operands: Sequence[Tensor]) -> None:
     view = target.view
-    if view is not None and view.creation and (target.requires_grad or view.base.requires_grad):
+    tracked = any(t.requires_grad for t in (target, *operands))
+    if view is not None and view.creation and (tracked or view.base.requires_grad):
         raise error("RuntimeError", _refusal(target, view.creation))
     if view is not None and view.base.requires_grad and view.base.is_leaf:
         raise error("RuntimeError", VIEW_OF_LEAF)
@@ -90,7 +91,7 @@ def _refusal(target: Tensor, creation: str) -> str:
     if creation == "inference":
         return IN_INFERENCE
     record = target._record
-    name = record.name if record else "UnknownFunction"
+    name = record.label if record else "UnknownFunction"
     start = IS_VIEW.format(output=target.output, name=name)
     return start + (MULTI if creation == "multi" else CUSTOM)
 
@@ -145,6 +146,9 @@ def _extent(array: Any) -> int:
 
 def regenerated(view: Tensor, base: Tensor) -> Record:
     """The record of a view whose base was changed since it was made."""
+    if view.view is not None and view.view.creation == "multi":
+        label = view._record.label if view._record else "UnknownFunction"
+        raise error("RuntimeError", MULTI_BASE.format(output=view.output, name=label))
     at = places(view, base)
     meta = Meta(view.shape, view.dtype)
     shape = base.shape
