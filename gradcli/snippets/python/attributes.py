@@ -25,10 +25,33 @@ from .values import (
 
 PROGRAM = "__main__"  # the module of what the program defines
 FOREIGN = frozenset(  # of Python itself: a program that reads them looks for its host
-    "__base__ __basicsize__ __builtins__ __closure__ __code__ __globals__ __getattribute__ "
-    "__loader__ __reduce__ __reduce_ex__ __spec__ __subclasses__ __subclasshook__ __weakref__ "
-    "__self_class__ __thisclass__ f_back f_builtins f_code f_globals f_locals gi_code gi_frame "
-    "tb_frame tb_next".split()
+    [
+        "__base__",
+        "__basicsize__",
+        "__builtins__",
+        "__closure__",
+        "__code__",
+        "__globals__",
+        "__getattribute__",
+        "__loader__",
+        "__reduce__",
+        "__reduce_ex__",
+        "__spec__",
+        "__subclasses__",
+        "__subclasshook__",
+        "__weakref__",
+        "__self_class__",
+        "__thisclass__",
+        "f_back",
+        "f_builtins",
+        "f_code",
+        "f_globals",
+        "f_locals",
+        "gi_code",
+        "gi_frame",
+        "tb_frame",
+        "tb_next",
+    ]
 )
 
 
@@ -276,11 +299,11 @@ class Attributes:
                 raise self.no_attribute(value, name)
             del value.members[name]
             return
+        self.call(self.class_of(value).lookup("__delattr__"), (value, name))
+
+    def delete_field(self, value: Any, name: str) -> None:
+        """What object.__delattr__ does."""
         cls = self.class_of(value)
-        function = cls.lookup("__delattr__")
-        if function is not MISSING:
-            self.call(function, (value, name))
-            return
         member = cls.lookup(name)
         if isinstance(member, Property) and member.drop is not None:
             self.call(member.drop, (value,))

@@ -12,7 +12,6 @@ from .values import (
     EXCEPTIONS,
     MISSING,
     OBJECT,
-    TYPE,
     Bound,
     Builtin,
     Class,

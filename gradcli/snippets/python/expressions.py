@@ -197,7 +197,9 @@ class Expressions:
         return lambda f: {m.key(v) for v in items(f)}
 
     def Dict(self, node: ast.Dict) -> Compiled:
-        pairs = [(k and self.expression(k), self.expression(v)) for k, v in zip(node.keys, node.values)]
+        pairs = [
+            (k and self.expression(k), self.expression(v)) for k, v in zip(node.keys, node.values)
+        ]
         m = self.m
 
         def run(f: dict) -> dict[Any, Any]:
@@ -238,9 +240,9 @@ class Expressions:
 
             def times(f: dict) -> Any:
                 a, b = left(f), right(f)
-                if type(a) in NUMBERS and type(b) in NUMBERS:
-                    if -HUGE < a < HUGE and -HUGE < b < HUGE:
-                        return a * b
+                numbers = type(a) in NUMBERS and type(b) in NUMBERS
+                if numbers and -HUGE < a < HUGE and -HUGE < b < HUGE:
+                    return a * b
                 return binary(op, a, b)
 
             return times
@@ -374,7 +376,8 @@ class Expressions:
 
     def Slice(self, node: ast.Slice) -> Compiled:
         parts = [
-            self.expression(p) if p else (lambda f: None) for p in (node.lower, node.upper, node.step)
+            self.expression(p) if p else (lambda f: None)
+            for p in (node.lower, node.upper, node.step)
         ]
         return lambda f: slice(*[p(f) for p in parts])
 
@@ -443,7 +446,9 @@ class Expressions:
         function = node.func
         if not isinstance(function, ast.Name) or function.id != "super":
             return False
-        return not node.args and not node.keywords and self.scope.resolve("__class__")[0] != "global"
+        return (
+            not node.args and not node.keywords and self.scope.resolve("__class__")[0] != "global"
+        )
 
     def bare_super(self, node: ast.Call) -> Compiled:
         """super() in a method: of the class around it, on its first parameter."""
@@ -596,7 +601,7 @@ class Expressions:
         return run
 
     def comprehension(self, node: Any) -> tuple[Callable, Callable, "Expressions"]:
-        """What begins a comprehension, what goes through its loops, and the compiler of its items."""
+        """What begins a comprehension, what goes through its loops, the compiler of its items."""
         scope = Scope("comprehension", self.inner_parent(), self.scope.inner_name("<listcomp>"))
         for generator in node.generators:
             bind(scope, [generator.target])

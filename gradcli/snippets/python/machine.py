@@ -38,6 +38,7 @@ from .values import (
 
 HOST_DEPTH = 60_000  # frames of the host: a call of the program takes about twenty
 OUTPUT = 5_000_000  # characters that a program may print
+WARNING_MESSAGE = Class("WarningMessage", module="warnings")
 Observer = Callable[[str, Any, int], None]
 
 
@@ -146,7 +147,10 @@ class Interpreter(Operations, Texts, Attributes, Calls):
         if action == "error":
             raise error(category, message)
         if self.recording:
-            self.recording[-1].append((category, message, self.line))
+            caught = Instance(WARNING_MESSAGE)
+            text = Instance(category, payload=(message,))
+            caught.fields.update(message=text, category=category, lineno=self.line)
+            self.recording[-1].append(caught)
             return
         warned = Warned(category.name, message, self.line)
         if action == "always" or warned not in self.warned:
@@ -299,7 +303,7 @@ def run(
     on_assign: Observer | None = None,
     on_print: Callable[[int, str], None] | None = None,
 ) -> Outcome:
-    """Run a program. With `echo`, a last expression is written out, as an interactive session does."""
+    """Run a program. With `echo`, a last expression is written out, as a session does."""
     m = Interpreter(modules, builtins, budget, on_assign, on_print)
     try:
         tree = parsed(source)
@@ -379,4 +383,3 @@ def failed(m: Interpreter, raised: Raised) -> Failure | None:
     except (Raised, Unsupported, Exhausted):
         message = "<exception str() failed>"
     return Failure(value.cls.name, message, line, value)
-

@@ -1,6 +1,7 @@
 """Values that the machine itself makes: functions, generators, iterators, views, super()."""
 
-from collections.abc import Callable, Iterator as HostIterator
+from collections.abc import Callable
+from collections.abc import Iterator as HostIterator
 from typing import Any
 
 from .values import Class, Instance, Object

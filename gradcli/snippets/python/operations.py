@@ -1,7 +1,8 @@
-"""Operators, comparisons, truth, iteration and indexing of values, as Python's data model has them."""
+"""Operators, comparisons, truth, iteration and indexing, as Python's data model has them."""
 
 import operator
-from collections.abc import Callable, Iterable as HostIterable, Iterator
+from collections.abc import Callable, Iterator
+from collections.abc import Iterable as HostIterable
 from typing import Any
 
 from .budget import DIGITS
@@ -224,9 +225,7 @@ class Operations:
                 raise translated(e) from None
         function = self.special(a, method)
         if function is MISSING:
-            raise error(
-                "TypeError", f"bad operand type for unary {sign}: '{self.type_name(a)}'"
-            )
+            raise error("TypeError", f"bad operand type for unary {sign}: '{self.type_name(a)}'")
         return self.call(function, (a,))
 
     # ---- comparison ------------------------------------------------------------------------------
@@ -262,7 +261,7 @@ class Operations:
 
     def compare_containers(self, name: str, a: Any, b: Any) -> bool:
         """Lists and tuples by their first difference; others as the host does."""
-        sign, _, _, host = COMPARED[name]
+        _, _, _, host = COMPARED[name]
         if type(a) in (list, tuple) and type(b) is type(a):
             self.spend(1 + min(len(a), len(b)))
             if name in ("Eq", "NotEq") and len(a) != len(b):
@@ -372,7 +371,7 @@ class Operations:
         return object.__hash__(value)
 
     def key(self, value: Any) -> Any:
-        """A value as a key. A tuple is walked first: what is nested may be shared, so very large."""
+        """A value as a key. A tuple is walked first: what is shared in it may be very large."""
         kind = type(value)
         if kind in (tuple, frozenset):
             self.spend(1 + len(value))
@@ -494,7 +493,7 @@ class Operations:
 
     def unpack(self, value: Any, count: int, starred: int | None = None) -> list[Any]:
         """The items of a value for `count` targets, of which one may be starred."""
-        if not (type(value) in (list, tuple)):
+        if type(value) not in (list, tuple):
             if not self.iterable(value):
                 name = self.type_name(value)
                 raise error("TypeError", f"cannot unpack non-iterable {name} object")
@@ -510,7 +509,8 @@ class Operations:
                 raise error("ValueError", f"too many values to unpack (expected {count})")
             if len(value) < count:
                 raise error(
-                    "ValueError", f"not enough values to unpack (expected {count}, got {len(value)})"
+                    "ValueError",
+                    f"not enough values to unpack (expected {count}, got {len(value)})",
                 )
             return value
         if len(value) < count - 1:
@@ -652,4 +652,3 @@ def _iterator_name(kind: type) -> str:
         dict: "dict_keyiterator",
         set: "set_iterator",
     }.get(kind, "iterator")
-

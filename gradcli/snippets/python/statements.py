@@ -5,7 +5,8 @@ compiled to generators of the host, which yield what the program yields and give
 """
 
 import ast
-from collections.abc import Callable, Generator as HostGenerator
+from collections.abc import Callable
+from collections.abc import Generator as HostGenerator
 from typing import Any
 
 from .calls import BREAK, CONTINUE, OUTER, RESULT, RETURN
@@ -16,7 +17,6 @@ from .patterns import Patterns
 from .scopes import Scope, bind, yields
 from .values import (
     EXCEPTIONS,
-    MISSING,
     Class,
     Exhausted,
     Instance,
@@ -867,5 +867,3 @@ def weight(node: ast.stmt) -> int:
 def size(node: ast.AST) -> int:
     """The number of expressions in a node."""
     return sum(isinstance(n, ast.expr | ast.stmt) for n in ast.walk(node))
-
-

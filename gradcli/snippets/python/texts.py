@@ -86,7 +86,9 @@ class Texts:
     def written(self, kind: type, value: Any) -> str:
         """The text of a container that is not itself within what is being written."""
         if kind is slice:
-            return f"slice({', '.join(self.repr(p) for p in (value.start, value.stop, value.step))})"
+            return (
+                f"slice({', '.join(self.repr(p) for p in (value.start, value.stop, value.step))})"
+            )
         self.spend(len(value))
         if kind is dict:
             parts = [f"{self.repr(k)}: {self.repr(v)}" for k, v in value.items()]
@@ -345,7 +347,7 @@ def matching(template: str, start: int) -> int:
 
 def field_parts(field: str) -> tuple[str, str, str | None]:
     """The name, the specification and the conversion of a field."""
-    head, colon, spec = field.partition(":")
+    head, _, spec = field.partition(":")
     name, mark, conversion = head.partition("!")
     return name, spec, conversion if mark else None
 

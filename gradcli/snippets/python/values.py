@@ -2,8 +2,8 @@
 
 Python's plain values (None, bool, int, float, complex, str, bytes, list, tuple, dict, set,
 frozenset, range, slice, Ellipsis) stand for themselves. Everything else is an `Object`, whose `cls`
-is a `Class` of the program: a table of members. A program reaches these tables and nothing of the host: no
-attribute of a host object is ever read because a program names it.
+is a `Class` of the program: a table of members. A program reaches these tables and nothing of the
+host: no attribute of a host object is ever read because a program names it.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -265,8 +265,8 @@ def _hierarchy() -> dict[str, Class]:
         "": "BaseException",
         "BaseException": "Exception GeneratorExit KeyboardInterrupt SystemExit",
         "Exception": "ArithmeticError AssertionError AttributeError BufferError EOFError "
-        "ImportError LookupError MemoryError NameError OSError ReferenceError RuntimeError StopIteration "
-        "SyntaxError TypeError ValueError Warning",
+        "ImportError LookupError MemoryError NameError OSError ReferenceError RuntimeError "
+        "StopIteration SyntaxError TypeError ValueError Warning",
         "ArithmeticError": "FloatingPointError OverflowError ZeroDivisionError",
         "ImportError": "ModuleNotFoundError",
         "LookupError": "IndexError KeyError",
