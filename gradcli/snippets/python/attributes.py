@@ -299,11 +299,11 @@ class Attributes:
                 raise self.no_attribute(value, name)
             del value.members[name]
             return
+        self.call(self.class_of(value).lookup("__delattr__"), (value, name))
+
+    def delete_field(self, value: Any, name: str) -> None:
+        """What object.__delattr__ does."""
         cls = self.class_of(value)
-        function = cls.lookup("__delattr__")
-        if function is not MISSING:
-            self.call(function, (value, name))
-            return
         member = cls.lookup(name)
         if isinstance(member, Property) and member.drop is not None:
             self.call(member.drop, (value,))

@@ -72,6 +72,7 @@ OBJECT.members.update(
             "__repr__": lambda m, self: m.default_repr(self),
             "__str__": lambda m, self: m.repr(self),
             "__setattr__": lambda m, self, name, to: m.set_field(self, name, to),
+            "__delattr__": lambda m, self, name: m.delete_field(self, name),
             "__eq__": lambda m, a, b: True if a is b else NotImplemented,
             "__hash__": lambda m, self: object.__hash__(self),
             "__dir__": lambda m, self: directory(m, self),
@@ -125,7 +126,7 @@ def _enumerated(items: Any, i: int) -> Iterator[Any]:
 
 
 def zipped(m: Any, *values: Any, strict: Any = False) -> Iterator[Any]:
-    for i, value in enumerate(values):
+    for value in values:
         if not m.iterable(value):
             text = f"'{m.type_name(value)}' object is not iterable"
             raise error("TypeError", text)

@@ -240,9 +240,9 @@ class Expressions:
 
             def times(f: dict) -> Any:
                 a, b = left(f), right(f)
-                if type(a) in NUMBERS and type(b) in NUMBERS:
-                    if -HUGE < a < HUGE and -HUGE < b < HUGE:
-                        return a * b
+                numbers = type(a) in NUMBERS and type(b) in NUMBERS
+                if numbers and -HUGE < a < HUGE and -HUGE < b < HUGE:
+                    return a * b
                 return binary(op, a, b)
 
             return times
@@ -601,7 +601,7 @@ class Expressions:
         return run
 
     def comprehension(self, node: Any) -> tuple[Callable, Callable, "Expressions"]:
-        """What begins a comprehension, what goes through its loops, and the compiler of its items."""
+        """What begins a comprehension, what goes through its loops, the compiler of its items."""
         scope = Scope("comprehension", self.inner_parent(), self.scope.inner_name("<listcomp>"))
         for generator in node.generators:
             bind(scope, [generator.target])

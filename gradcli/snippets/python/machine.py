@@ -38,6 +38,7 @@ from .values import (
 
 HOST_DEPTH = 60_000  # frames of the host: a call of the program takes about twenty
 OUTPUT = 5_000_000  # characters that a program may print
+WARNING_MESSAGE = Class("WarningMessage", module="warnings")
 Observer = Callable[[str, Any, int], None]
 
 
@@ -151,7 +152,10 @@ class Interpreter(Operations, Texts, Attributes, Calls):
         if action == "error":
             raise error(category, message)
         if self.recording:
-            self.recording[-1].append((category, message, self.place))
+            caught = Instance(WARNING_MESSAGE)
+            text = Instance(category, payload=(message,))
+            caught.fields.update(message=text, category=category, lineno=self.place)
+            self.recording[-1].append(caught)
             return
         warned = Warned(category.name, message, self.place)
         if action == "always" or warned not in self.warned:
@@ -304,7 +308,7 @@ def run(
     on_assign: Observer | None = None,
     on_print: Callable[[int, str], None] | None = None,
 ) -> Outcome:
-    """Run a program. With `echo`, a last expression is written out, as an interactive session does."""
+    """Run a program. With `echo`, a last expression is written out, as a session does."""
     return run_on(Interpreter(modules, builtins, budget, on_assign, on_print), source, echo)
 
 

@@ -15,7 +15,7 @@ from .objects import (
 )
 from .operations import BINARY, COMPARED, UNARY, plain, translated
 from .texts import ascii_only
-from .values import OBJECT, Builtin, Class, Property, Raised, Static, error, functions
+from .values import MISSING, OBJECT, Builtin, Class, Property, Raised, Static, error, functions
 
 MISSING_ARGUMENT = object()
 
@@ -74,7 +74,8 @@ def dunders(kind: type) -> dict[str, Builtin]:
         if hasattr(kind, method):
             table[method] = lambda m, a, name=name: m.unary(name, plain(a))
     table["__repr__"] = lambda m, a: m.repr(plain(a))
-    table["__str__"] = lambda m, a: m.text(plain(a))
+    if kind is str:
+        table["__str__"] = lambda m, a: plain(a)
     table["__format__"] = lambda m, a, spec: m.format(plain(a), spec)
     table["__hash__"] = lambda m, a: m.hash(plain(a))
     if hasattr(kind, "__len__"):
@@ -130,7 +131,7 @@ def _comparison_method(name: str) -> Callable:
 
 
 def held(make: Callable[..., Any]) -> Callable[..., Any]:
-    """A `make` that gives the plain value itself, or an instance of a derived class that holds it."""
+    """A `make` that gives the plain value itself, or an instance of a derived class with it."""
 
     def derived(m: Any, cls: Class, *args: Any, **named: Any) -> Any:
         if "complete" in cls.cache:
@@ -377,7 +378,18 @@ def dict_copy(m: Any, self: Any) -> Any:
     return dict(plain(self))
 
 
+def dict_item(m: Any, self: Any, key: Any) -> Any:
+    """self[key], or what `__missing__` of a derived class gives."""
+    target = plain(self)
+    if self is not target and m.key(key) not in target:
+        missing = m.special(self, "__missing__")
+        if missing is not MISSING:
+            return m.call(missing, (self, key))
+    return m.get_item(target, key)
+
+
 DICT_METHODS = {
+    "__getitem__": dict_item,
     "__init__": lambda m, self, values=(), /, **named: update(m, plain(self), values, **named),
     "keys": lambda m, self: View(KEYS, plain(self).keys()),
     "values": lambda m, self: View(VALUES, plain(self).values()),

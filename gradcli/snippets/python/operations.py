@@ -1,4 +1,4 @@
-"""Operators, comparisons, truth, iteration and indexing of values, as Python's data model has them."""
+"""Operators, comparisons, truth, iteration and indexing, as Python's data model has them."""
 
 import operator
 from collections.abc import Callable, Iterator
@@ -261,7 +261,7 @@ class Operations:
 
     def compare_containers(self, name: str, a: Any, b: Any) -> bool:
         """Lists and tuples by their first difference; others as the host does."""
-        sign, _, _, host = COMPARED[name]
+        _, _, _, host = COMPARED[name]
         if type(a) in (list, tuple) and type(b) is type(a):
             self.spend(1 + min(len(a), len(b)))
             if name in ("Eq", "NotEq") and len(a) != len(b):
@@ -371,7 +371,7 @@ class Operations:
         return object.__hash__(value)
 
     def key(self, value: Any) -> Any:
-        """A value as a key. A tuple is walked first: what is nested may be shared, so very large."""
+        """A value as a key. A tuple is walked first: what is shared in it may be very large."""
         kind = type(value)
         if kind in (tuple, frozenset):
             self.spend(1 + len(value))

@@ -8,7 +8,7 @@ COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 class Scope:
-    """A module, function, comprehension or class body, or the cell in which methods find their class.
+    """A module, function, comprehension or class body, or the cell where methods find their class.
 
     At run time each is a dict, a frame; `frame[0]` is the frame of `parent`.
     """

@@ -347,7 +347,7 @@ def matching(template: str, start: int) -> int:
 
 def field_parts(field: str) -> tuple[str, str, str | None]:
     """The name, the specification and the conversion of a field."""
-    head, colon, spec = field.partition(":")
+    head, _, spec = field.partition(":")
     name, mark, conversion = head.partition("!")
     return name, spec, conversion if mark else None
 
