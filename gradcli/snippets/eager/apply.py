@@ -33,9 +33,11 @@ def apply(
     *,
     name: str | None = None,
     into: Tensor | None = None,
+    value: Any = None,
     line: int | None = None,
 ) -> Tensor:
-    """An operator on tensors and numbers; `name` is what its record is called.
+    """An operator on tensors and numbers; `name` is what its record is called, and `value` its
+    array, where that is known to be a view.
 
     With `into`, its numbers are written over that tensor's, whose record it becomes. Raises
     Unsupported where the operator does not take these inputs.
@@ -45,7 +47,7 @@ def apply(
     arrays = [array_in(i, compute) for i in inputs]
     precision = "float64" if compute.name == "float64" else "float32"
     try:
-        value = prepared.value(arrays, precision)
+        value = prepared.value(arrays, precision) if value is None else value
     except GradcliError as failure:
         raise Unsupported(failure.message) from failure
     dtype = output_dtype(prepared.node, inputs, compute)

@@ -156,8 +156,9 @@ def _apply_parts(tensor: Tensor, parts: Sequence[Any], plain: bool) -> tuple[Ten
 def _one(tensor: Tensor, place: int, part: Any, name: str) -> Tensor:
     """A tensor indexed along one dimension: a view."""
     lookup("getitem")
-    index = (*(slice(None),) * place, part, ...)  # so that one element is a view, too
-    return apply(OPS["getitem"], [tensor], {"index": index}, name=name)
+    index = (*(slice(None),) * place, part)
+    view = tensor.data[(*index, ...)]  # so that one element is a view, too
+    return apply(OPS["getitem"], [tensor], {"index": index}, name=name, value=view)
 
 
 def _picked(tensor: Tensor, picks: Sequence[Any]) -> Tensor:
