@@ -88,6 +88,7 @@ def _nn(library: Library) -> Module:
 def _autograd(library: Library) -> Module:
     made = module("torch.autograd", "autograd", operators=False)
     made.members["function"] = library.find("torch.autograd.function")
+    made.members["functional"] = library.find("torch.autograd.functional")
     return made
 
 
@@ -101,6 +102,12 @@ MODULES: dict[str, Callable[[Library], Module]] = {
     "torch.nn.init": lambda library: module("torch.nn.init", "init", operators=False),
     "torch.nn.parameter": lambda library: module(
         "torch.nn.parameter", members={"Parameter": parameters.PARAMETER}, operators=False
+    ),
+    "torch.autograd.functional": lambda library: module(
+        "torch.autograd.functional", more=library.source("functional"), operators=False
+    ),
+    "torch.nn.utils": lambda library: module(
+        "torch.nn.utils", more=library.source("utils"), operators=False
     ),
     "torch.optim": lambda library: module(
         "torch.optim", more=library.source("optim"), operators=False
