@@ -261,7 +261,9 @@ def linspace(
 def generator(given: Any = None) -> Any:
     """The generator of a call: the one given, or the program's."""
     from .draws import Generator
+    from .functional_transforms import refuse_random
 
+    refuse_random()
     if given is not None:
         return given.generator
     if getattr(MODE, "generator", None) is None:

@@ -26,6 +26,7 @@ from .checks import dimension
 from .creation import TO_SCALAR
 from .dtypes import ALL, BY_NAME, DType
 from .engine import Meta, Record
+from .functional_transforms import refuse_flag, refuse_number
 from .mode import MODE, recording
 from .printing import size as size_text
 from .printing import tensor_text
@@ -77,6 +78,7 @@ SIZE = Class(
     {
         "__repr__": Builtin("__repr__", lambda m, self: size_text(self.payload)),
         "__str__": Builtin("__str__", lambda m, self: size_text(self.payload)),
+        "__format__": Builtin("__format__", lambda m, self, spec="": size_text(self.payload)),
         "numel": Builtin("numel", lambda m, self: math.prod(self.payload)),
     },
     module="torch",
@@ -221,6 +223,7 @@ attribute("requires_grad", _set_requires)(lambda m, self: self.requires_grad)
 @define("Tensor")
 def requires_grad_(m: Machine, self: Tensor, requires_grad: bool = True) -> Tensor:
     """Set the flag of a leaf."""
+    refuse_flag()
     refusal = "only Tensors of floating point dtype can require gradients"
     _change_flag(self, requires_grad, refusal)
     return self
@@ -418,6 +421,7 @@ for _name in ("float", "double", "half", "long", "int", "short", "bool"):
 @define("Tensor")
 def item(m: Machine, self: Tensor) -> Any:
     """Its one number."""
+    refuse_number(control_flow=False)
     if self.numel != 1:
         said = f"a Tensor with {self.numel} elements cannot be converted to Scalar"
         raise error("RuntimeError", said)
@@ -452,6 +456,7 @@ def _index(m: Machine, self: Tensor) -> int:
 
 @method("__bool__")
 def _bool(m: Machine, self: Tensor) -> bool:
+    refuse_number(control_flow=True)
     if self.numel > 1:
         said = "Boolean value of Tensor with more than one value is ambiguous"
         raise error("RuntimeError", said)

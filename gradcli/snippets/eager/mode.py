@@ -17,7 +17,7 @@ class Mode:
         self.check_nan = True  # in anomaly mode
         self.default_dtype: DType = FLOAT32
         self.sequence = count()  # of records: the engine goes back from the latest
-        self.transforms = 0  # of torch.func around what runs now
+        self.transforms: list[tuple[str, str]] = []  # of torch.func around what runs now
 
 
 MODE = Mode()

@@ -15,6 +15,7 @@ from ..eager import (
     parameters,
 )
 from ..eager.dtypes import BY_NAME
+from ..eager.functional_transforms import transforms_module
 from ..eager.tables import module
 from ..eager.tensor import TENSOR
 from ..python.machine import Interpreter
@@ -67,6 +68,9 @@ def _torch(library: Library) -> Module:
         found = library.find(f"torch.{name}")
         if found is not None:
             made.members[name] = found
+    func = library.find("torch.func")
+    if func is not None:
+        made.members["vmap"] = func.lookup("vmap")
     return made
 
 
@@ -109,6 +113,10 @@ MODULES: dict[str, Callable[[Library], Module]] = {
     "torch.nn.utils": lambda library: module(
         "torch.nn.utils", more=library.source("utils"), operators=False
     ),
+    "torch.func": lambda library: module(
+        "torch.func", more=library.source("func"), operators=False
+    ),
+    "torch_transforms": lambda library: transforms_module(),
     "torch.optim": lambda library: module(
         "torch.optim", more=library.source("optim"), operators=False
     ),
