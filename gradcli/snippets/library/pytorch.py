@@ -19,7 +19,7 @@ from ..eager.functional_transforms import transforms_module
 from ..eager.tables import module
 from ..eager.tensor import TENSOR
 from ..python.machine import Interpreter
-from ..python.values import Module
+from ..python.values import MISSING, Module
 from .sources import Source
 
 FILLING = (arithmetic, autograd, composites, creation, function, initialisation, members)  # tables
@@ -45,6 +45,12 @@ class Library:
             self.made[path] = MODULES[path](self)
         return self.made.get(path)
 
+    def found(self, path: str) -> Module:
+        """The module of a path that there is."""
+        made = self.find(path)
+        assert made is not None, path
+        return made
+
     def source(self, name: str) -> Callable[[str], Any]:
         """What a source of the library defines, by name."""
         return Source(self.m, name).find
@@ -63,14 +69,15 @@ def _torch(library: Library) -> Module:
         "Size": SIZE,
         "__version__": "2.13.0",
     }
-    made = module("torch", "torch", members=members)
+
+    def more(name: str) -> Any:
+        return library.found("torch.func").lookup(name) if name == "vmap" else MISSING
+
+    made = module("torch", "torch", members=members, more=more)
     for name in inner:
         found = library.find(f"torch.{name}")
         if found is not None:
             made.members[name] = found
-    func = library.find("torch.func")
-    if func is not None:
-        made.members["vmap"] = func.lookup("vmap")
     return made
 
 
