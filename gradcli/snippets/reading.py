@@ -7,6 +7,7 @@ from .eager.mode import MODE
 from .library import python_modules
 from .library.pytorch import Library
 from .python.machine import Interpreter, Outcome, run_on
+from .python.values import Module
 from .trace import Trace
 
 
@@ -38,12 +39,21 @@ class Reading(NamedTuple):
         }
 
 
+def _other(path: str) -> Module | None:
+    """A module that is not PyTorch's."""
+    if path.partition(".")[0] == "numpy":
+        from .library import numpy_arrays
+
+        return numpy_arrays.module(path)
+    return python_modules.module(path)
+
+
 def read(source: str, *, echo: bool = False) -> Reading:
     """Run a program on the machine, and keep what is needed to explain it."""
     mode.restart()
     m, trace = Interpreter(), Trace()
     library = Library(m)
-    m.modules = lambda path: library.find(path) or python_modules.module(path)
+    m.modules = lambda path: library.find(path) or _other(path)
     m.on_assign, m.on_print = trace.assigned, trace.printed
     MODE.on_backward = trace.backward  # type: ignore[attr-defined]
     return Reading(source, run_on(m, source, echo), trace)
