@@ -28,186 +28,28 @@ from ..python.values import (
 ARRAY = Class("numpy.ndarray")
 SCALAR = Class("numpy.generic")
 MOST = 20_000_000  # elements of one array
-FUNCTIONS = [
-    "abs",
-    "absolute",
-    "add",
-    "all",
-    "allclose",
-    "amax",
-    "amin",
-    "any",
-    "append",
-    "arange",
-    "arccos",
-    "arcsin",
-    "arctan",
-    "arctan2",
-    "argmax",
-    "argmin",
-    "argsort",
-    "around",
-    "array_equal",
-    "atleast_1d",
-    "atleast_2d",
-    "average",
-    "broadcast_to",
-    "ceil",
-    "clip",
-    "column_stack",
-    "concatenate",
-    "copy",
-    "cos",
-    "cosh",
-    "cross",
-    "cumprod",
-    "cumsum",
-    "diag",
-    "diff",
-    "divide",
-    "dot",
-    "einsum",
-    "equal",
-    "exp",
-    "exp2",
-    "expand_dims",
-    "expm1",
-    "eye",
-    "flip",
-    "floor",
-    "full",
-    "full_like",
-    "gradient",
-    "greater",
-    "greater_equal",
-    "hstack",
-    "identity",
-    "inner",
-    "isclose",
-    "isfinite",
-    "isinf",
-    "isnan",
-    "less",
-    "less_equal",
-    "linspace",
-    "log",
-    "log10",
-    "log1p",
-    "log2",
-    "logical_and",
-    "logical_not",
-    "logical_or",
-    "logspace",
-    "matmul",
-    "max",
-    "maximum",
-    "mean",
-    "median",
-    "meshgrid",
-    "min",
-    "minimum",
-    "mod",
-    "moveaxis",
-    "multiply",
-    "nan_to_num",
-    "negative",
-    "nonzero",
-    "not_equal",
-    "ones",
-    "ones_like",
-    "outer",
-    "polyfit",
-    "polyval",
-    "power",
-    "prod",
-    "ravel",
-    "reciprocal",
-    "repeat",
-    "reshape",
-    "roll",
-    "round",
-    "searchsorted",
-    "sign",
-    "sin",
-    "sinh",
-    "sort",
-    "split",
-    "sqrt",
-    "square",
-    "squeeze",
-    "stack",
-    "std",
-    "subtract",
-    "sum",
-    "swapaxes",
-    "take",
-    "tan",
-    "tanh",
-    "tensordot",
-    "tile",
-    "trace",
-    "transpose",
-    "tril",
-    "triu",
-    "true_divide",
-    "unique",
-    "var",
-    "vstack",
-    "where",
-    "zeros",
-    "zeros_like",
-    "floor_divide",
-    "remainder",
-]
-METHODS = [
-    "all",
-    "any",
-    "argmax",
-    "argmin",
-    "argsort",
-    "clip",
-    "copy",
-    "cumprod",
-    "cumsum",
-    "dot",
-    "fill",
-    "flatten",
-    "item",
-    "max",
-    "mean",
-    "min",
-    "nonzero",
-    "prod",
-    "ravel",
-    "repeat",
-    "reshape",
-    "round",
-    "sort",
-    "squeeze",
-    "std",
-    "sum",
-    "swapaxes",
-    "take",
-    "tolist",
-    "trace",
-    "transpose",
-    "var",
-]
-LINALG = [
-    "norm",
-    "inv",
-    "det",
-    "solve",
-    "eigh",
-    "eigvalsh",
-    "svd",
-    "pinv",
-    "matrix_rank",
-    "cholesky",
-    "qr",
-    "matrix_power",
-]
-TYPES = ["float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool_"]
+FUNCTIONS = """
+abs absolute add all allclose amax amin any append arange arccos arcsin arctan arctan2 argmax
+argmin argsort around array_equal atleast_1d atleast_2d average broadcast_to ceil clip
+column_stack concatenate copy cos cosh cross cumprod cumsum diag diff divide dot einsum equal exp
+exp2 expand_dims expm1 eye flip floor full full_like gradient greater greater_equal hstack
+identity inner isclose isfinite isinf isnan less less_equal linspace log log10 log1p log2
+logical_and logical_not logical_or logspace matmul max maximum mean median meshgrid min minimum
+mod moveaxis multiply nan_to_num negative nonzero not_equal ones ones_like outer polyfit polyval
+power prod ravel reciprocal repeat reshape roll round searchsorted sign sin sinh sort split sqrt
+square squeeze stack std subtract sum swapaxes take tan tanh tensordot tile trace transpose tril
+triu true_divide unique var vstack where zeros zeros_like floor_divide remainder
+"""
+METHODS = """
+all any argmax argmin argsort clip copy cumprod cumsum dot fill flatten item max mean min nonzero
+prod ravel repeat reshape round sort squeeze std sum swapaxes take tolist trace transpose var
+"""
+LINALG = """
+norm inv det solve eigh eigvalsh svd pinv matrix_rank cholesky qr matrix_power
+"""
+TYPES = """
+float16 float32 float64 int8 int16 int32 int64 uint8 bool_
+"""
 
 
 class Array(Object):
@@ -406,7 +248,7 @@ def _members() -> None:
         table[f"__{name}__"] = _compare(name)
     for cls in (ARRAY, SCALAR):
         cls.members.update(functions(table))
-        cls.members.update({name: _method(name) for name in METHODS})
+        cls.members.update({name: _method(name) for name in METHODS.split()})
         for name in ("ndim", "size", "T"):
             get = Builtin(name, lambda m, self, name=name: program(getattr(self.array, name)))
             cls.members[name] = Property(get)
@@ -480,11 +322,11 @@ def module(name: str) -> Module | None:
     if name == "numpy.random":
         return _random()
     if name == "numpy.linalg":
-        return Module(name, {n: called(getattr(np.linalg, n), n) for n in LINALG})
+        return Module(name, {n: called(getattr(np.linalg, n), n) for n in LINALG.split()})
     if name != "numpy":
         return None
-    members: dict[str, Any] = {n: called(getattr(np, n), n) for n in FUNCTIONS}
-    members |= {n: Type(n) for n in TYPES} | {"float_": Type("float64"), "ndarray": ARRAY}
+    members: dict[str, Any] = {n: called(getattr(np, n), n) for n in FUNCTIONS.split()}
+    members |= {n: Type(n) for n in TYPES.split()} | {"float_": Type("float64"), "ndarray": ARRAY}
     members |= {"pi": math.pi, "e": math.e, "inf": math.inf, "nan": math.nan, "newaxis": None}
     members |= functions({"array": _array, "asarray": _array})
     members |= {"random": _random(), "linalg": module("numpy.linalg"), "generic": SCALAR}
