@@ -1,13 +1,11 @@
 """What is seen of a program while it runs: names, prints, and each way back."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from .eager.engine import Accumulator
 from .eager.tensor import Tensor
-from .python.values import Machine
+from .python.values import Instance, Machine
 
 
 class Assignment(NamedTuple):
@@ -34,13 +32,14 @@ class Backward(NamedTuple):
     before: dict[Tensor, Any]
     values: dict[Tensor, Any]
     names: dict[Tensor, str]
+    paths: dict[Tensor, str]  # of parameters: "net.weight"
 
     def data(self) -> dict[str, Any]:
         """The keys of the JSON."""
         return {
             "line": self.line,
             "output": [self.names.get(t) for t in self.outputs],
-            "seed": [np.asarray(t.data).tolist() for t in self.seeds],
+            "seed": [t.data.tolist() for t in self.seeds],
         }
 
 
@@ -51,9 +50,12 @@ class Trace:
         self.assignments: list[Assignment] = []
         self.prints: list[tuple[int, str]] = []
         self.backwards: list[Backward] = []
+        self.modules: dict[str, Instance] = {}
 
     def assigned(self, name: str, value: Any, line: int) -> None:
         """A name was given a value."""
+        if isinstance(value, Instance) and "_parameters" in value.fields:
+            self.modules[name] = value
         if isinstance(value, Tensor):
             self.assignments.append(Assignment(name, value, line))
 
@@ -65,6 +67,15 @@ class Trace:
     def names(self) -> dict[Tensor, str]:
         """The last name of each tensor."""
         return {a.tensor: a.name for a in self.assignments}
+
+    @property
+    def paths(self) -> dict[Tensor, str]:
+        """The parameters of modules that have a name, by their paths."""
+        found: dict[Tensor, str] = {}
+        for name, module in self.modules.items():
+            for path, tensor in parameters_of(module, name):
+                found.setdefault(tensor, path)
+        return found
 
     def backward(
         self,
@@ -89,8 +100,19 @@ class Trace:
                 before,
                 values,
                 self.names,
+                self.paths,
             )
         )
+
+
+def parameters_of(module: Instance, path: str) -> Iterator[tuple[str, Tensor]]:
+    """The parameters of a module and of those within it, with their paths."""
+    for name, value in module.fields.get("_parameters", {}).items():
+        if isinstance(value, Tensor):
+            yield f"{path}.{name}", value
+    for name, inner in module.fields.get("_modules", {}).items():
+        if isinstance(inner, Instance):
+            yield from parameters_of(inner, f"{path}.{name}")
 
 
 def leaves_of(outputs: Sequence[Tensor]) -> list[Tensor]:
