@@ -28,6 +28,7 @@ from .dtypes import ALL, BY_NAME, DType
 from .engine import Meta, Record
 from .functional_transforms import refuse_flag, refuse_number
 from .mode import MODE, recording
+from .names import is_missing_here
 from .printing import size as size_text
 from .printing import tensor_text
 from .tables import define
@@ -701,7 +702,8 @@ def method_of(name: str) -> Any:
         plain = name[:-1]
         if calls.known(plain) or calls.known(f"Tensor.{plain}"):
             return Builtin(name, lambda m, self, *a, **k: calls.in_place(plain, self, a, k))
-        return MISSING
     if calls.known(name) or calls.known(f"Tensor.{name}"):
         return Builtin(name, lambda m, self, *a, **k: calls.call(name, (self, *a), k, method=True))
+    if is_missing_here("torch.Tensor", name):
+        raise Unsupported(f"Tensor.{name}")
     return MISSING

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from ..python.values import MISSING, Builtin, Module
+from ..python.values import MISSING, Builtin, Module, Unsupported
+from .names import is_missing_here
 
 TABLES: dict[str, dict[str, Builtin]] = {}
 
@@ -39,7 +40,11 @@ def module(
             if name in TABLES.get(place, {}):
                 return TABLES[place][name]
         found = more(name)
-        return operator(name, *places) if found is MISSING and operators else found
+        if found is MISSING and operators:
+            found = operator(name, *places)
+        if found is MISSING and is_missing_here(path, name):
+            raise Unsupported(f"{path}.{name}")
+        return found
 
     return Module(path, members, find)
 
