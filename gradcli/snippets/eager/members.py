@@ -28,7 +28,7 @@ from .dtypes import ALL, BY_NAME, DType
 from .engine import Meta, Record
 from .functional_transforms import refuse_flag, refuse_number
 from .mode import MODE, recording
-from .names import is_missing_here
+from .names import has
 from .printing import size as size_text
 from .printing import tensor_text
 from .tables import define
@@ -696,7 +696,7 @@ def method_of(name: str) -> Any:
     own = TABLES["Tensor"].get(name)
     if own is not None:
         return own
-    if name.startswith("_"):
+    if not has("torch.Tensor", name):
         return MISSING
     if name.endswith("_"):
         plain = name[:-1]
@@ -704,6 +704,4 @@ def method_of(name: str) -> Any:
             return Builtin(name, lambda m, self, *a, **k: calls.in_place(plain, self, a, k))
     if calls.known(name) or calls.known(f"Tensor.{name}"):
         return Builtin(name, lambda m, self, *a, **k: calls.call(name, (self, *a), k, method=True))
-    if is_missing_here("torch.Tensor", name):
-        raise Unsupported(f"Tensor.{name}")
-    return MISSING
+    raise Unsupported(f"Tensor.{name}")

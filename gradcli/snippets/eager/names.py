@@ -20,6 +20,6 @@ def in_pytorch() -> dict[str, frozenset[str]]:
     return names
 
 
-def is_missing_here(path: str, name: str) -> bool:
-    """Whether PyTorch has a name in a module, or its tensors have it."""
+def has(path: str, name: str) -> bool:
+    """Whether PyTorch has a name in a module; `torch.Tensor`: whether tensors have it."""
     return name in in_pytorch().get(path, ())

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from ..python.values import MISSING, Builtin, Module, Unsupported
-from .names import is_missing_here
+from .names import has
 
 TABLES: dict[str, dict[str, Builtin]] = {}
 
@@ -40,10 +40,10 @@ def module(
             if name in TABLES.get(place, {}):
                 return TABLES[place][name]
         found = more(name)
-        if found is MISSING and operators:
-            found = operator(name, *places)
-        if found is MISSING and is_missing_here(path, name):
-            raise Unsupported(f"{path}.{name}")
+        if found is MISSING and has(path, name):
+            found = operator(name, *places) if operators else MISSING
+            if found is MISSING:
+                raise Unsupported(f"{path}.{name}")
         return found
 
     return Module(path, members, find)
