@@ -294,8 +294,10 @@ def _tracked(
     return [None if n is None else as_tensor(values[n], own.compute) for n in roots]
 
 
-def run_graph(roots: Sequence[Node], values: dict[Node, Any]) -> None:
-    """Compute nodes as operations on tensors; `values` has those that are there, and gets all."""
+def run_graph(roots: Sequence[Node], values: dict[Node, Any], name: str | None = None) -> None:
+    """Compute nodes as operations on tensors; `values` has those that are there, and gets all.
+    `name` is what the records of the roots are called, where they have a name of their own.
+    """
     for node in walk(roots, lambda n: () if n in values else n.inputs):
         if node in values:
             continue
@@ -305,7 +307,7 @@ def run_graph(roots: Sequence[Node], values: dict[Node, Any]) -> None:
             values[node] = Tensor(np.asarray(node.attrs["data"].value))
         else:
             inputs = [None if i is None else values[i] for i in node.inputs]
-            values[node] = apply(node.op, inputs, node.attrs)
+            values[node] = apply(node.op, inputs, node.attrs, name=name if node in roots else None)
 
 
 def as_tensor(value: Any, dtype: DType) -> Tensor:

@@ -18,6 +18,7 @@ from ..python.values import Builtin, Class, Instance, Machine, Property, Unsuppo
 from . import plans
 from .apply import apply, as_tensor, cast, run_graph
 from .dtypes import DType
+from .grad_names import CALLS
 from .mode import MODE
 from .tensor import Tensor, tensors_in
 
@@ -152,7 +153,7 @@ class _StandIns:
 def _computed(name: str, graph: Any, values: dict[Node, Any]) -> Any:
     """What a graph gives on tensors."""
     if isinstance(graph, Node):
-        run_graph([graph], values)
+        run_graph([graph], values, CALLS.get(name))
         return as_tensor(values[graph], MODE.default_dtype)
     if isinstance(graph, Outputs):
         run_graph(list(graph), values)

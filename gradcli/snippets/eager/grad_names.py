@@ -73,6 +73,23 @@ NAMES: dict[str, Name] = {
 }
 
 
+CALLS = {  # functions whose records are called after them, and not after their operators
+    "t": "TBackward0",
+    "T": "PermuteBackward0",
+    "movedim": "PermuteBackward0",
+    "moveaxis": "PermuteBackward0",
+    "narrow": "SliceBackward0",
+    "select": "SelectBackward0",
+    "tile": "RepeatBackward0",
+    "diag": "DiagEmbedBackward0",
+    "flatten": "ViewBackward0",
+    "unsqueeze": "UnsqueezeBackward0",
+    "squeeze": "SqueezeBackward0",
+    "expand_as": "ExpandBackward0",
+    "norm": "LinalgVectorNormBackward0",
+}
+
+
 def grad_name(node: Node, inputs: Sequence[Any]) -> str:
     """The name of the record of an operator on these inputs."""
     name = NAMES.get(node.op.name)

@@ -99,6 +99,8 @@ attribute("_version")(lambda m, self: self.version.number)
 attribute("output_nr")(lambda m, self: self.output)
 attribute("itemsize")(lambda m, self: self.dtype.size)
 attribute("_base")(lambda m, self: self.view.base if self.view else None)
+for _name in ("T", "mT", "H", "mH", "real"):
+    attribute(_name)(lambda m, self, name=_name: calls.call(name, (self,), {}, method=True))
 attribute("is_cuda")(lambda m, self: False)
 attribute("is_sparse")(lambda m, self: False)
 
