@@ -1,6 +1,6 @@
 """What reading a program gives: what it prints, where it goes back, what it raises."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from .eager import mode
 from .eager.mode import MODE
@@ -24,19 +24,6 @@ class Reading(NamedTuple):
         if self.outcome.unsupported or self.outcome.exhausted:
             return 2
         return 1 if self.outcome.exception else 0
-
-    def data(self) -> dict[str, Any]:
-        """The keys of the JSON."""
-        failure = self.outcome.exception
-        return {
-            "stdout": self.outcome.stdout,
-            "error": failure
-            and {"type": failure.type, "message": failure.message, "line": failure.line},
-            "warnings": [w._asdict() for w in self.outcome.warnings],
-            "backward": [step.data() for step in self.trace.backwards],
-            "findings": [],
-            "corrected": None,
-        }
 
 
 def _other(path: str) -> Module | None:
