@@ -229,7 +229,7 @@ def extreme(name: str, comparison: str) -> Callable:
         items = m.iterate(values[0]) if len(values) == 1 else values
         best, best_key = ABSENT, None
         for item in items:
-            m.spend()
+            m.spend(3)
             item_key = item if key is None else m.call(key, (item,))
             if best is ABSENT or m.truth(m.compare(comparison, item_key, best_key)):
                 best, best_key = item, item_key

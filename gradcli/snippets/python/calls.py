@@ -1,7 +1,8 @@
 """Calls: arguments and parameters, functions, methods, classes."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Generator as HostGenerator
 from typing import Any
 
 from .attributes import PROGRAM
@@ -126,7 +127,7 @@ class Calls:
             self.depth -= 1
             self.line = line
 
-    def generate(self, code: Code, frame: dict) -> Iterator[Any]:
+    def generate(self, code: Code, frame: dict) -> HostGenerator[Any, Any, Any]:
         """The items of a generator; between two of them, the line is the caller's."""
         body = code.body(frame)
         sent: Any = None
