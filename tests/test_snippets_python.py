@@ -944,7 +944,6 @@ REFUSED = {  # what the machine does not do, and how it says so
     "x = 1\n(lambda: 0).__globals__": "the attribute __globals__",
     "x = 1\n'{0.__code__}'.format(lambda: 0)": "the attribute __code__",
     "x = 1\nstr.__init__.__globals__": "the attribute __globals__",
-    "x = 1\n(i for i in x).gi_frame if 0 else (lambda: (yield))": "yield in a lambda",
     "x = 1\nasync def f(): pass": "async def",
     "x = 1\ntry: input()\nexcept BaseException: pass": "input()",
 }
@@ -972,7 +971,7 @@ BOMBS = {  # program: what of its budget is used up
     "f'{3:99999999999}'": "memory",
     "'a'.ljust(10**11)": "memory",
     "x = 3\nwhile True: x = x * x": "memory",
-    "x = [1]\nwhile True: x.extend(x)": "memory",
+    "x = [1]\nwhile True: x.extend(x)": "steps",
     "while True: print('x' * 1000)": "output",
     "x = 'a' * 10**7\nwhile True: x.count('b')": "steps",
     "try:\n  while True: pass\nexcept BaseException: print('caught')": "steps",
@@ -981,7 +980,7 @@ BOMBS = {  # program: what of its budget is used up
 
 @pytest.mark.parametrize("text", BOMBS)
 def test_budget(text):
-    outcome = run(text, module, budget=Budget(steps=300_000))
+    outcome = run(text, module, budget=Budget(steps=200_000))
     assert outcome.exhausted.what.partition(":")[0] == BOMBS[text]
     assert outcome.exception is None
     assert "caught" not in outcome.stdout

@@ -215,7 +215,7 @@ def total(m: Any, values: Any, start: Any = 0) -> Any:
         return host_call(m, sum, (values, start), {})
     add, result = BINARY["Add"], start
     for item in m.iterate(values):
-        m.spend()
+        m.spend(6)
         result = m.binary(add, result, item)
     return result
 

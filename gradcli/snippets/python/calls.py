@@ -241,6 +241,8 @@ def argument_message(name: str, message: str) -> str:
 
     if " takes " in rest:
         rest = re.sub(r"\d+", without_machine, rest)
+        rest = rest.replace(" takes 1 positional arguments", " takes 1 positional argument")
+        rest = rest.replace(" but 1 were", " but 1 was")
     return f"{name}(){rest}"
 
 

@@ -197,10 +197,8 @@ class Expressions:
         return lambda f: {m.key(v) for v in items(f)}
 
     def Dict(self, node: ast.Dict) -> Compiled:
-        pairs = [
-            (self.expression(k) if k else None, self.expression(v))
-            for k, v in zip(node.keys, node.values)
-        ]
+        keys = [self.expression(k) if k else None for k in node.keys]
+        pairs = list(zip(keys, [self.expression(v) for v in node.values]))
         m = self.m
 
         def run(f: dict) -> dict[Any, Any]:
