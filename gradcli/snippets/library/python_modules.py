@@ -3,8 +3,6 @@
 import functools
 import itertools
 import math
-import random as host_random
-import string as host_string
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -108,7 +106,9 @@ def time_module() -> Module:
 
 def random_module() -> Module:
     """random, with Python's own generator: the same numbers from the same seed."""
-    generator = host_random.Random(0)
+    import random  # it takes ten milliseconds
+
+    generator = random.Random(0)
 
     def plain_call(name: str) -> Callable:
         function = getattr(generator, name)
@@ -918,8 +918,10 @@ def pretty(m: Any, value: Any, *args: Any, **named: Any) -> None:
 
 
 def string_module() -> Module:
+    import string
+
     names = "ascii_letters ascii_lowercase ascii_uppercase digits hexdigits punctuation whitespace"
-    return Module("string", {name: getattr(host_string, name) for name in names.split()})
+    return Module("string", {name: getattr(string, name) for name in names.split()})
 
 
 def copy_module() -> Module:

@@ -137,6 +137,7 @@ class Calls:
                 line = self.line
                 if self.depth >= DEPTH:
                     raise error("RecursionError", "maximum recursion depth exceeded")
+                self.spend(4)
                 self.depth += 1
                 try:
                     item = body.throw(raised) if raised is not None else body.send(sent)
@@ -188,7 +189,7 @@ class Calls:
             cls.cache["hashed"] = any(
                 cls.lookup(name) is not OBJECT.members[name] for name in ("__eq__", "__hash__")
             )
-        self.spend(0, 200)
+        self.spend(8, 200)
         return Hashed(cls, payload, self) if cls.cache["hashed"] else Instance(cls, payload)
 
     def refuse_abstract(self, cls: Class) -> None:
@@ -262,6 +263,7 @@ def bound_arguments(
     names = code.names
     frame: dict[Any, Any] = dict(zip(names, args))
     if code.star is not None:
+        m.spend(len(args) // 4)
         frame[code.star] = tuple(args[len(names) :])
     extra = _keywords(code, name, frame, named)
     if code.stars is not None:

@@ -173,7 +173,7 @@ class Expressions:
                     text = f"Value after * must be an iterable, not {m.type_name(value)}"
                     raise error("TypeError", text)
                 for item in m.iterate(value):
-                    m.spend(2, 8)
+                    m.spend(6, 8)
                     values.append(item)
             return values
 
@@ -624,7 +624,7 @@ class Expressions:
 
         def run(frame: dict, items: Any) -> Iterator[Any]:
             for item in items:
-                m.spend()
+                m.spend(3)
                 store(frame, item)
                 if not all(m.truth(t(frame)) for t in tests):
                     continue

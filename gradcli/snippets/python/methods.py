@@ -212,7 +212,7 @@ def collected(m: Any, values: Any = ()) -> list[Any]:
 
 def make_set(m: Any, values: Any = ()) -> set[Any]:
     items = collected(m, values)
-    m.spend(len(items) // 4)
+    m.spend(2 * len(items))
     return {m.key(v) for v in items}
 
 
