@@ -455,6 +455,15 @@ class S(str):
     def shout(self): return self.upper() + "!"
 print(S("hi").shout(), S("a") + "b", S("x") == "x", len(S("abc")))
 ---
+def running():
+    total = 0
+    while True:
+        total += yield total
+g = running()
+print(next(g), g.send(5), g.send(2), g.__next__ is None, enumerate("ab").__next__())
+g.close()
+next(g)
+---
 x = 5
 def f():
     print(x)

@@ -22,7 +22,7 @@ from .methods import (
     ordered,
     shown_ascii,
 )
-from .objects import PLAIN, Iterable, Super, View
+from .objects import GENERATOR, ITERATOR, PLAIN, Iterable, Super, View
 from .operations import BINARY, iterator_class, plain
 from .values import (
     EXCEPTIONS,
@@ -105,6 +105,25 @@ def _union(a: Any, b: Any) -> tuple:
 
 
 # ---- iterators -----------------------------------------------------------------------------------
+
+
+def sent(m: Any, self: Any, value: Any) -> Any:
+    """generator.send."""
+    try:
+        return self.host.send(value)
+    except StopIteration as e:
+        args = () if e.value is None else (e.value,)
+        raise Raised(Instance(EXCEPTIONS["StopIteration"], payload=args)) from None
+    except TypeError as e:
+        raise error("TypeError", str(e)) from None
+
+
+ITERATOR.members.update(
+    functions({"__iter__": lambda m, self: self, "__next__": lambda m, self: m.next(self)})
+)
+GENERATOR.members.update(
+    functions({"send": sent, "close": lambda m, self: self.host.close()}),
+)
 
 
 def lazy(name: str, items: Callable[..., Iterator[Any]]) -> Class:

@@ -6,7 +6,7 @@ from collections.abc import Iterable as HostIterable
 from typing import Any
 
 from .budget import DIGITS
-from .objects import CONTAINERS, PLAIN, SCALARS, Hashed, Iterable, View
+from .objects import CONTAINERS, ITERATOR, PLAIN, SCALARS, Hashed, Iterable, View
 from .values import (
     EXCEPTIONS,
     MISSING,
@@ -649,7 +649,7 @@ def iterator_class(kind: type | str) -> Class:
     """The class of iterators of a kind."""
     name = kind if isinstance(kind, str) else _iterator_name(kind)
     if name not in _ITERATORS:
-        _ITERATORS[name] = Class(name)
+        _ITERATORS[name] = Class(name, (ITERATOR,))
     return _ITERATORS[name]
 
 
