@@ -1,8 +1,7 @@
+# ruff: noqa: E501
 """Programs that the machine of pasted snippets runs as CPython does: prints, errors, lines."""
 
 import io
-import sys
-import time
 import traceback
 from contextlib import redirect_stderr, redirect_stdout
 from warnings import catch_warnings, simplefilter
@@ -10,7 +9,9 @@ from warnings import catch_warnings, simplefilter
 import pytest
 
 from gradcli.snippets.library.python_modules import module
+from gradcli.snippets.python.budget import Budget
 from gradcli.snippets.python.machine import run
+from gradcli.snippets.python.values import Class, Instance, functions
 
 # Programs, each after a line of dashes. CPython runs them, too: only what is written here.
 PROGRAMS = r"""
@@ -453,6 +454,15 @@ print(s, len(s), s[0], s + [3], isinstance(s, list), D(a=1)["zz"], sorted(s, rev
 class S(str):
     def shout(self): return self.upper() + "!"
 print(S("hi").shout(), S("a") + "b", S("x") == "x", len(S("abc")))
+---
+def running():
+    total = 0
+    while True:
+        total += yield total
+g = running()
+print(next(g), g.send(5), g.send(2), g.__next__ is None, enumerate("ab").__next__())
+g.close()
+next(g)
 ---
 x = 5
 def f():
@@ -929,3 +939,118 @@ def test_as_cpython(text):
         failure = (failure[0], outcome.exception[1], failure[2])  # it names a path
     assert outcome.stdout == expected
     assert (outcome.exception and tuple(outcome.exception[:3])) == failure
+
+
+REFUSED = {  # what the machine does not do, and how it says so
+    "x = 1\nimport subprocess": "the module subprocess",
+    "import os\nos.system('ls')": "os.system",
+    "import sys\nsys.modules": "sys.modules",
+    "x = 1\nopen('/etc/passwd')": "open()",
+    "x = 1\nexec('1')": "exec()",
+    "x = 1\nprint(eval)\neval('1')": "eval()",
+    "x = 1\n__import__('os')": "__import__()",
+    "x = 1\n().__class__.__mro__[1].__subclasses__()": "the attribute __subclasses__",
+    "x = 1\n(lambda: 0).__globals__": "the attribute __globals__",
+    "x = 1\n'{0.__code__}'.format(lambda: 0)": "the attribute __code__",
+    "x = 1\nstr.__init__.__globals__": "the attribute __globals__",
+    "x = 1\nasync def f(): pass": "async def",
+    "x = 1\ntry: input()\nexcept BaseException: pass": "input()",
+}
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_what_is_unknown_names_itself(text):
+    unsupported = run(text, module).unsupported
+    assert unsupported == (REFUSED[text], text.count("\n") + 1 - text.count("\nexcept"))
+
+
+BOMBS = {  # program: what of its budget is used up
+    "9**9**9": "memory",
+    "'a' * 10**10": "memory",
+    "[0] * 10**9": "memory",
+    "while True: pass": "steps",
+    "x = 'a'\nwhile True: x += x": "memory",
+    "x = []\nfor i in range(60): x = [x, x]\nprint(repr(x))": "steps",
+    "x = ()\nfor i in range(60): x = (x, x)\nprint({x: 1})": "steps",
+    "for i in range(10**12): i": "steps",
+    "list(range(10**10))": "memory",
+    "sum(range(10**10))": "steps",
+    "10**9 + 0.5 in range(10**12)": "steps",
+    "'%99999999999d' % 3": "memory",
+    "f'{3:99999999999}'": "memory",
+    "'a'.ljust(10**11)": "memory",
+    "x = 3\nwhile True: x = x * x": "memory",
+    "x = [1]\nwhile True: x.extend(x)": "steps",
+    "while True: print('x' * 1000)": "output",
+    "x = 'a' * 10**7\nwhile True: x.count('b')": "steps",
+    "try:\n  while True: pass\nexcept BaseException: print('caught')": "steps",
+}
+
+
+@pytest.mark.parametrize("text", BOMBS)
+def test_budget(text):
+    outcome = run(text, module, budget=Budget(steps=200_000))
+    assert outcome.exhausted.what.partition(":")[0] == BOMBS[text]
+    assert outcome.exception is None
+    assert "caught" not in outcome.stdout
+
+
+def test_observers_and_echo():
+    assigned, printed = [], []
+    outcome = run(
+        "x = 1\ndef f(a):\n    print(a)\n    y = a + x\n    return y\nf(2)",
+        echo=True,
+        on_assign=lambda name, value, line: assigned.append((name, line)),
+        on_print=lambda line, text: printed.append((line, text)),
+    )
+    assert assigned == [("x", 1), ("f", 2), ("y", 4)]
+    assert printed == [(3, "2"), (3, "\n")] or printed == [(3, "2\n"), (6, "3\n")]
+    assert outcome.stdout == "2\n3\n"
+    assert outcome.scope["x"] == 1
+
+
+def test_warnings_have_lines():
+    outcome = run("import warnings\nfor i in range(2):\n    warnings.warn('once')\n", module)
+    assert outcome.warnings == [("UserWarning", "once", 3)]
+
+
+def broken(m, value):
+    return value.nothing
+
+
+HOSTS = {  # a program that calls `f(value)` of the host: what becomes of it
+    "try:\n    f(1)\nexcept BaseException: pass": None,
+    "f()": "f() missing 1 required positional argument: 'value'",
+    "f(1, 2)": "f() takes 1 positional argument but 2 were given",
+    "f(v=1)": "f() got an unexpected keyword argument 'v'",
+}
+
+
+@pytest.mark.parametrize("text", HOSTS)
+def test_functions_of_the_host(text):
+    outcome = run(text, builtins=functions({"f": broken}))
+    if HOSTS[text] is None:
+        assert outcome.unsupported.what.startswith("this call of f (AttributeError")
+    else:
+        assert outcome.exception[:3] == ("TypeError", HOSTS[text], 1)
+
+
+def test_classes_of_the_host():
+    made = Class("Tensor", module="torch")
+    made.make = lambda m, cls, value: Instance(cls, payload=[value])
+    made.members = functions(
+        {
+            "__add__": lambda m, a, b: m.call(
+                made, (a.payload[0] + (b if type(b) is int else b.payload[0]),)
+            ),
+            "__radd__": lambda m, a, b: m.call(made, (b + a.payload[0],)),
+            "__repr__": lambda m, a: f"tensor({a.payload[0]})",
+            "double": lambda m, a, *, times=2: m.call(made, (a.payload[0] * times,)),
+        }
+    )
+    text = "t = Tensor(3)\nprint(t + 1, 1 + t, sum([t, t]), [t.double(times=3)], t.double)\nt.grad"
+    outcome = run(text, builtins={"Tensor": made})
+    assert outcome.stdout.startswith(
+        "tensor(4) tensor(4) tensor(6) [tensor(9)] <bound method double"
+    )
+    assert outcome.exception[:3] == ("AttributeError", "'Tensor' object has no attribute 'grad'", 3)

@@ -3,8 +3,6 @@
 import functools
 import itertools
 import math
-import random as host_random
-import string as host_string
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -108,7 +106,9 @@ def time_module() -> Module:
 
 def random_module() -> Module:
     """random, with Python's own generator: the same numbers from the same seed."""
-    generator = host_random.Random(0)
+    import random  # it takes ten milliseconds
+
+    generator = random.Random(0)
 
     def plain_call(name: str) -> Callable:
         function = getattr(generator, name)
@@ -195,19 +195,24 @@ def deep(m: Any, value: Any, memo: Any = None) -> Any:
     if key in memo:
         return memo[key]
     m.spend(1, 100)
-    if kind in (list, set):
-        copied = memo[key] = kind()
-        (copied.extend if kind is list else copied.update)([deep(m, v, memo) for v in value])
-        return copied
+    if kind is list:
+        items: list[Any] = []
+        memo[key] = items
+        items.extend([deep(m, v, memo) for v in value])
+        return items
+    if kind is set:
+        memo[key] = {deep(m, v, memo) for v in value}
+        return memo[key]
     if kind is dict:
-        copied = memo[key] = {}
+        pairs: dict[Any, Any] = {}
+        memo[key] = pairs
         for k, v in value.items():
-            copied[deep(m, k, memo)] = deep(m, v, memo)
-        return copied
+            pairs[deep(m, k, memo)] = deep(m, v, memo)
+        return pairs
     if kind is tuple:
-        items = tuple([deep(m, v, memo) for v in value])
-        same = all(a is b for a, b in zip(items, value))
-        memo[key] = value if same else items
+        parts = tuple([deep(m, v, memo) for v in value])
+        same = all(a is b for a, b in zip(parts, value))
+        memo[key] = value if same else parts
         return memo[key]
     function = m.special(value, "__deepcopy__")
     if function is not MISSING:
@@ -338,6 +343,11 @@ def deque_appendleft(m: Any, self: Any, value: Any) -> None:
         del self.payload[-1]
 
 
+def deque_extend(m: Any, self: Any, values: Any) -> None:
+    for value in m.iterate(values):
+        deque_append(m, self, value)
+
+
 def deque_pop(at: int) -> Callable:
     def pop(m: Any, self: Any) -> Any:
         if not self.payload:
@@ -368,9 +378,7 @@ DEQUE = derived(
         "appendleft": deque_appendleft,
         "pop": deque_pop(-1),
         "popleft": deque_pop(0),
-        "extend": lambda m, self, values: (
-            [deque_append(m, self, v) for v in m.iterate(values)] and None
-        ),
+        "extend": deque_extend,
         "clear": lambda m, self: self.payload.clear(),
         "rotate": rotate,
         "__len__": lambda m, self: len(self.payload),
@@ -451,7 +459,7 @@ def itertools_module() -> Module:
         "from_iterable",
         lambda m, values: Iterable(chain, chained(m, *collected(m, values))),
     )
-    members = {
+    members: dict[str, Callable] = {
         "accumulate": accumulated,
         "combinations": combined(itertools.combinations),
         "combinations_with_replacement": combined(itertools.combinations_with_replacement),
@@ -910,8 +918,10 @@ def pretty(m: Any, value: Any, *args: Any, **named: Any) -> None:
 
 
 def string_module() -> Module:
+    import string
+
     names = "ascii_letters ascii_lowercase ascii_uppercase digits hexdigits punctuation whitespace"
-    return Module("string", {name: getattr(host_string, name) for name in names.split()})
+    return Module("string", {name: getattr(string, name) for name in names.split()})
 
 
 def copy_module() -> Module:

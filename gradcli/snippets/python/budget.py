@@ -5,7 +5,7 @@ import time
 
 from .values import Exhausted
 
-STEPS = 7_000_000  # expressions and statements
+STEPS = 5_000_000  # expressions and statements
 MEMORY = 300_000_000  # bytes, of what is alive
 OBJECT = 80_000_000  # bytes of one string or container
 DEPTH = 990  # calls within calls: Python's own limit, less what runs a script

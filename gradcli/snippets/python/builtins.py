@@ -22,7 +22,7 @@ from .methods import (
     ordered,
     shown_ascii,
 )
-from .objects import PLAIN, Iterable, Super, View
+from .objects import GENERATOR, ITERATOR, PLAIN, Iterable, Super, View
 from .operations import BINARY, iterator_class, plain
 from .values import (
     EXCEPTIONS,
@@ -105,6 +105,25 @@ def _union(a: Any, b: Any) -> tuple:
 
 
 # ---- iterators -----------------------------------------------------------------------------------
+
+
+def sent(m: Any, self: Any, value: Any) -> Any:
+    """generator.send."""
+    try:
+        return self.host.send(value)
+    except StopIteration as e:
+        args = () if e.value is None else (e.value,)
+        raise Raised(Instance(EXCEPTIONS["StopIteration"], payload=args)) from None
+    except TypeError as e:
+        raise error("TypeError", str(e)) from None
+
+
+ITERATOR.members.update(
+    functions({"__iter__": lambda m, self: self, "__next__": lambda m, self: m.next(self)})
+)
+GENERATOR.members.update(
+    functions({"send": sent, "close": lambda m, self: self.host.close()}),
+)
 
 
 def lazy(name: str, items: Callable[..., Iterator[Any]]) -> Class:
@@ -215,7 +234,7 @@ def total(m: Any, values: Any, start: Any = 0) -> Any:
         return host_call(m, sum, (values, start), {})
     add, result = BINARY["Add"], start
     for item in m.iterate(values):
-        m.spend()
+        m.spend(6)
         result = m.binary(add, result, item)
     return result
 
@@ -229,7 +248,7 @@ def extreme(name: str, comparison: str) -> Callable:
         items = m.iterate(values[0]) if len(values) == 1 else values
         best, best_key = ABSENT, None
         for item in items:
-            m.spend()
+            m.spend(3)
             item_key = item if key is None else m.call(key, (item,))
             if best is ABSENT or m.truth(m.compare(comparison, item_key, best_key)):
                 best, best_key = item, item_key

@@ -1,7 +1,8 @@
 """Calls: arguments and parameters, functions, methods, classes."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Generator as HostGenerator
 from typing import Any
 
 from .attributes import PROGRAM
@@ -128,7 +129,7 @@ class Calls:
             self.depth -= 1
             self.line = line
 
-    def generate(self, code: Code, frame: dict) -> Iterator[Any]:
+    def generate(self, code: Code, frame: dict) -> HostGenerator[Any, Any, Any]:
         """The items of a generator; between two of them, the line is the caller's."""
         body = code.body(frame)
         sent: Any = None
@@ -138,6 +139,7 @@ class Calls:
                 line = self.line
                 if self.depth >= DEPTH:
                     raise error("RecursionError", "maximum recursion depth exceeded")
+                self.spend(4)
                 self.depth += 1
                 try:
                     item = body.throw(raised) if raised is not None else body.send(sent)
@@ -189,7 +191,7 @@ class Calls:
             cls.cache["hashed"] = any(
                 cls.lookup(name) is not OBJECT.members[name] for name in ("__eq__", "__hash__")
             )
-        self.spend(0, 200)
+        self.spend(8, 200)
         return Hashed(cls, payload, self) if cls.cache["hashed"] else Instance(cls, payload)
 
     def refuse_abstract(self, cls: Class) -> None:
@@ -242,6 +244,8 @@ def argument_message(name: str, message: str) -> str:
 
     if " takes " in rest:
         rest = re.sub(r"\d+", without_machine, rest)
+        rest = rest.replace(" takes 1 positional arguments", " takes 1 positional argument")
+        rest = rest.replace(" but 1 were", " but 1 was")
     return f"{name}(){rest}"
 
 
@@ -261,6 +265,7 @@ def bound_arguments(
     names = code.names
     frame: dict[Any, Any] = dict(zip(names, args))
     if code.star is not None:
+        m.spend(len(args) // 4)
         frame[code.star] = tuple(args[len(names) :])
     extra = _keywords(code, name, frame, named)
     if code.stars is not None:

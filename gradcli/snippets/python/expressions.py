@@ -173,7 +173,7 @@ class Expressions:
                     text = f"Value after * must be an iterable, not {m.type_name(value)}"
                     raise error("TypeError", text)
                 for item in m.iterate(value):
-                    m.spend(1, 8)
+                    m.spend(6, 8)
                     values.append(item)
             return values
 
@@ -197,9 +197,8 @@ class Expressions:
         return lambda f: {m.key(v) for v in items(f)}
 
     def Dict(self, node: ast.Dict) -> Compiled:
-        pairs = [
-            (k and self.expression(k), self.expression(v)) for k, v in zip(node.keys, node.values)
-        ]
+        keys = [self.expression(k) if k else None for k in node.keys]
+        pairs = list(zip(keys, [self.expression(v) for v in node.values]))
         m = self.m
 
         def run(f: dict) -> dict[Any, Any]:
@@ -253,11 +252,6 @@ class Expressions:
         name = type(node.op).__name__
         if name == "Not":
             return lambda f: not m.truth(operand(f))
-        if isinstance(node.operand, ast.Constant) and name == "USub":
-            value = node.operand.value
-            if type(value) in NUMBERS:
-                negative = -value
-                return lambda f: negative
         return lambda f: m.unary(name, operand(f))
 
     def BoolOp(self, node: ast.BoolOp) -> Compiled:
@@ -418,7 +412,8 @@ class Expressions:
         pairs = [(k.arg, self.expression(k.value)) for k in nodes]
         m = self.m
         if all(name for name, _ in pairs):
-            return lambda f, target=None: {name: value(f) for name, value in pairs}
+            simple = [(str(name), value) for name, value in pairs]
+            return lambda f, target=None: {name: value(f) for name, value in simple}
 
         def run(f: dict, target: Any = None) -> dict[str, Any]:
             result: dict[str, Any] = {}
@@ -629,7 +624,7 @@ class Expressions:
 
         def run(frame: dict, items: Any) -> Iterator[Any]:
             for item in items:
-                m.spend()
+                m.spend(3)
                 store(frame, item)
                 if not all(m.truth(t(frame)) for t in tests):
                     continue

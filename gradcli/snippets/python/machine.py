@@ -120,11 +120,12 @@ class Interpreter(Operations, Texts, Attributes, Calls):
 
     def spend(self, steps: int = 1, memory: int = 0) -> None:
         """Count work and bytes against the budget."""
+        if memory:
+            self.budget.spend_memory(memory)
+            steps += memory >> 11  # to fill two kilobytes takes as long as a step
         self.left -= steps
         if self.left < 0:
             self.refill()
-        if memory:
-            self.budget.spend_memory(memory)
 
     def write(self, text: str) -> None:
         """Add to what the program prints."""

@@ -18,11 +18,15 @@ from .texts import ascii_only
 from .values import MISSING, OBJECT, Builtin, Class, Property, Raised, Static, error, functions
 
 MISSING_ARGUMENT = object()
+SIZED = frozenset({str, bytes, list, tuple, dict, set, frozenset})
 
 
 def host_call(m: Any, function: Callable, args: Iterable[Any], named: dict[str, Any]) -> Any:
     """A function of the host on plain values; its exceptions are the program's."""
     values = [plain(a) for a in args]
+    for value in values:
+        if type(value) in SIZED and len(value) > 100:
+            m.spend(len(value) // 100)
     try:
         return function(*values, **named)
     except Exception as e:
@@ -207,7 +211,9 @@ def collected(m: Any, values: Any = ()) -> list[Any]:
 
 
 def make_set(m: Any, values: Any = ()) -> set[Any]:
-    return {m.key(v) for v in collected(m, values)}
+    items = collected(m, values)
+    m.spend(2 * len(items))
+    return {m.key(v) for v in items}
 
 
 def make_dict(m: Any, values: Any = (), /, **named: Any) -> dict[Any, Any]:
@@ -240,6 +246,14 @@ def update(m: Any, target: dict, values: Any = (), /, **named: Any) -> None:
                 )
             target[m.key(items[0])] = items[1]
     target.update(named)
+
+
+def range_index(m: Any, self: Any, item: Any) -> int:
+    return host_call(m, range.index, (self, m.index(item)), {})
+
+
+def range_count(m: Any, self: Any, item: Any) -> int:
+    return int(m.contains(plain(self), item))
 
 
 def make_range(m: Any, *args: Any) -> range:
@@ -327,7 +341,17 @@ def occurrences(m: Any, self: Any, item: Any) -> int:
     return sum(1 for x in plain(self) if x is item or m.equal(x, item))
 
 
-LIST_METHODS = {
+def list_reverse(m: Any, self: Any) -> None:
+    m.spend(len(plain(self)) // 100)
+    plain(self).reverse()
+
+
+def list_add(m: Any, self: Any, values: Any) -> Any:
+    list_extend(m, self, values)
+    return self
+
+
+LIST_METHODS: dict[str, Callable] = {
     "__init__": lambda m, self, values=(): _fill(plain(self), list, collected(m, values)),
     "append": list_append,
     "extend": list_extend,
@@ -337,10 +361,10 @@ LIST_METHODS = {
     "index": position,
     "count": occurrences,
     "sort": list_sort,
-    "reverse": lambda m, self: plain(self).reverse(),
+    "reverse": list_reverse,
     "copy": lambda m, self: collected(m, plain(self)),
     "clear": lambda m, self: plain(self).clear(),
-    "__iadd__": lambda m, self, values: (list_extend(m, self, values), self)[1],
+    "__iadd__": list_add,
 }
 
 
@@ -388,7 +412,7 @@ def dict_item(m: Any, self: Any, key: Any) -> Any:
     return m.get_item(target, key)
 
 
-DICT_METHODS = {
+DICT_METHODS: dict[str, Callable] = {
     "__getitem__": dict_item,
     "__init__": lambda m, self, values=(), /, **named: update(m, plain(self), values, **named),
     "keys": lambda m, self: View(KEYS, plain(self).keys()),
@@ -429,7 +453,7 @@ def set_remove(m: Any, self: Any, item: Any) -> None:
     host_call(m, set.remove, (plain(self), m.key(item)), {})
 
 
-SET_METHODS = {
+SET_METHODS: dict[str, Callable] = {
     "__init__": lambda m, self, values=(): _fill(plain(self), set, make_set(m, values)),
     "add": set_add,
     "remove": set_remove,
@@ -483,7 +507,7 @@ STR_PLAIN = (
     "isalnum isspace isupper islower isnumeric isdecimal isidentifier istitle isascii "
     "removeprefix removesuffix encode translate"
 )
-STR_METHODS = {
+STR_METHODS: dict[str, Callable] = {
     "join": str_join,
     "replace": str_replace,
     "expandtabs": str_expandtabs,
@@ -585,7 +609,7 @@ FROZENSET = plain_class(
 RANGE = plain_class(
     range,
     make_range,
-    {**properties("start stop step"), **host_methods(range, "index count")},
+    {**properties("start stop step"), **functions({"index": range_index, "count": range_count})},
 )
 SLICE = plain_class(
     slice,

@@ -119,7 +119,8 @@ class Hashed(Instance):
         return self is other or self.machine.equal(self, other)
 
 
-GENERATOR = Class("generator")
+ITERATOR = Class("iterator")
+GENERATOR = Class("generator", (ITERATOR,))
 NONE_TYPE = Class("NoneType")
 ELLIPSIS = Class("ellipsis")
 NOT_IMPLEMENTED = Class("NotImplementedType")

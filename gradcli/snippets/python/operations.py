@@ -6,7 +6,7 @@ from collections.abc import Iterable as HostIterable
 from typing import Any
 
 from .budget import DIGITS
-from .objects import CONTAINERS, PLAIN, SCALARS, Hashed, Iterable, View
+from .objects import CONTAINERS, ITERATOR, PLAIN, SCALARS, Hashed, Iterable, View
 from .values import (
     EXCEPTIONS,
     MISSING,
@@ -218,7 +218,7 @@ class Operations:
     def unary(self, name: str, a: Any) -> Any:
         """-a, +a, ~a."""
         sign, method, host = UNARY[name]
-        if type(a) in PLAIN:
+        if type(a) in PLAIN and callable(host):
             try:
                 return host(a)
             except TypeError as e:
@@ -235,6 +235,8 @@ class Operations:
         sign, method, reflected, host = COMPARED[name]
         ta, tb = type(a), type(b)
         if ta in SCALARS and tb in SCALARS:
+            if ta in (str, bytes) and len(a) > 1000:
+                self.spend(len(a) // 1000)
             try:
                 return host(a, b)
             except TypeError as e:
@@ -263,7 +265,7 @@ class Operations:
         """Lists and tuples by their first difference; others as the host does."""
         _, _, _, host = COMPARED[name]
         if type(a) in (list, tuple) and type(b) is type(a):
-            self.spend(1 + min(len(a), len(b)))
+            self.spend(10 + 5 * min(len(a), len(b)))
             if name in ("Eq", "NotEq") and len(a) != len(b):
                 return name == "NotEq"
             for x, y in zip(a, b):
@@ -301,7 +303,15 @@ class Operations:
             if type(item) in SCALARS and SCALARS.issuperset(map(type, container)):
                 return item in container
             return any(item is x or self.equal(x, item) for x in container)
+        if kind is range and type(item) not in (int, bool):
+            for number in container:
+                self.spend(2)
+                if self.equal(number, item):
+                    return True
+            return False
         if kind in PLAIN:
+            if kind in (str, bytes):
+                self.spend(len(container) // 500)
             if kind in (dict, set, frozenset):
                 self.key(item)
             try:
@@ -374,7 +384,7 @@ class Operations:
         """A value as a key. A tuple is walked first: what is shared in it may be very large."""
         kind = type(value)
         if kind in (tuple, frozenset):
-            self.spend(1 + len(value))
+            self.spend(5 + 2 * len(value))
             for item in value:
                 self.key(item)
         elif kind in (list, dict, set, slice):
@@ -639,16 +649,17 @@ def iterator_class(kind: type | str) -> Class:
     """The class of iterators of a kind."""
     name = kind if isinstance(kind, str) else _iterator_name(kind)
     if name not in _ITERATORS:
-        _ITERATORS[name] = Class(name)
+        _ITERATORS[name] = Class(name, (ITERATOR,))
     return _ITERATORS[name]
 
 
 def _iterator_name(kind: type) -> str:
-    return {
+    names: dict[type, str] = {
         list: "list_iterator",
         tuple: "tuple_iterator",
         str: "str_ascii_iterator",
         range: "range_iterator",
         dict: "dict_keyiterator",
         set: "set_iterator",
-    }.get(kind, "iterator")
+    }
+    return names.get(kind, "iterator")

@@ -84,6 +84,7 @@ def bound(node: ast.AST) -> Iterable[str]:
 def own_nodes(node: ast.AST) -> Iterator[ast.AST]:
     """A node and what is in it, but for what belongs to scopes within."""
     yield node
+    inner: list[ast.AST]
     if isinstance(node, FUNCTIONS):
         inner = [*node.args.defaults, *(d for d in node.args.kw_defaults if d)]
         inner += getattr(node, "decorator_list", [])

@@ -653,6 +653,19 @@ class Statements(Patterns, Expressions):
     def gen_AnnAssign(self, node: ast.AnnAssign) -> Callable[[dict], Steps]:
         return self.gen_value(node, node.value, self.target(node.target))
 
+    def gen_AugAssign(self, node: ast.AugAssign) -> Callable[[dict], Steps]:
+        received = ast.copy_location(ast.Name(SENT, ast.Load()), node.value)
+        self.scope.names.add(SENT)
+        add = self.do_AugAssign(
+            ast.copy_location(ast.AugAssign(node.target, node.op, received), node)
+        )
+
+        def store(f: dict, value: Any) -> None:
+            f[SENT] = value
+            add(f)
+
+        return self.gen_value(node, node.value, store)
+
     def gen_Return(self, node: ast.Return) -> Callable[[dict], Steps]:
         def store(f: dict, value: Any) -> None:
             f[RESULT] = value
@@ -825,6 +838,7 @@ class Statements(Patterns, Expressions):
 
 
 NUMBERS = frozenset({int, float, bool})
+SENT = "<sent>"  # where a frame keeps what a yield gave, no name of a program
 
 
 def catches(value: Instance, kind: Any) -> bool:

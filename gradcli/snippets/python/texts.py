@@ -27,7 +27,7 @@ from .values import (
 
 WIDTH = 100_000  # characters that a format specification may ask for
 PERCENT = re.compile(r"%(?:\(([^)]*)\))?([-+ #0]*)(\*|\d+)?(?:\.(\*|\d+)?)?[hlL]?(.)?", re.DOTALL)
-EMPTY = {set: "set()", frozenset: "frozenset()"}
+EMPTY: dict[type, str] = {set: "set()", frozenset: "frozenset()"}
 NESTING = 200  # containers within containers that are written out
 
 
@@ -73,7 +73,7 @@ class Texts:
         if kind not in (list, tuple, dict, set, frozenset, slice):
             return repr(value)
         if id(value) in self.writing:
-            return {list: "[...]", dict: "{...}", tuple: "(...)"}.get(kind, "...")
+            return "[...]" if kind is list else "{...}" if kind is dict else "(...)"
         if len(self.writing) > NESTING:
             text = "maximum recursion depth exceeded while getting the repr of an object"
             raise error("RecursionError", text)
@@ -89,7 +89,7 @@ class Texts:
             return (
                 f"slice({', '.join(self.repr(p) for p in (value.start, value.stop, value.step))})"
             )
-        self.spend(len(value))
+        self.spend(15 + 5 * len(value))
         if kind is dict:
             parts = [f"{self.repr(k)}: {self.repr(v)}" for k, v in value.items()]
         else:
@@ -155,7 +155,7 @@ class Texts:
 
     def message(self, value: Any) -> str:
         """What str() gives of an exception."""
-        args = value.payload or ()
+        args: tuple[Any, ...] = value.payload or ()
         if len(args) == 1:
             key = value.cls.derives_from(EXCEPTIONS["KeyError"])
             return self.repr(args[0]) if key else self.text(args[0])

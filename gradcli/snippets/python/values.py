@@ -79,7 +79,8 @@ class Class(Object):
         self.bases = bases or ((OBJECT,) if name != "object" else ())
         self.members: dict[str, Any] = dict(members or {})
         self.mro = linearised(self)
-        self.make = make or next((b.make for b in self.bases if b.make), None)
+        inherited: Any = next((b.make for b in self.bases if b.make), None)
+        self.make: Callable[..., Any] | None = make or inherited
         self.cache: dict[str, Any] = {}
 
     @property
