@@ -106,7 +106,7 @@ class Operations:
 
     def binary(self, op: Operator, a: Any, b: Any, sign: str | None = None) -> Any:
         """a op b."""
-        if type(a) in PLAIN and type(b) in PLAIN:
+        if (type(a) in PLAIN and type(b) in PLAIN) or (type(a) is str and op.sign == "%"):
             return self.plain_binary(op, a, b, sign)
         result = self.dispatch(a, b, op.method, op.reflected)
         if result is not NotImplemented:
