@@ -283,6 +283,20 @@ def batch(streams: Streams, given: Given) -> None:
 
 
 @app.command()
+@takes("source", "format", "output", "precision", "full", *LOOK, "limit", "debug")
+def read(streams: Streams, given: Given) -> None:
+    """Read a pasted program: what it prints, each backward, the error it raises and its cure."""
+    from .reading import read_source, render_answers
+
+    answers = read_source(given.source, streams)
+    environment = environment_of(streams, given, given.full)
+    write(streams, render_answers(answers, format_of(streams, given), environment), given)
+    status = max((a.reading.status for a in answers), default=ANSWERED)
+    if status:
+        raise typer.Exit(status)
+
+
+@app.command()
 @takes("operator", "output", *LOOK, "debug")
 def ops(streams: Streams, given: Given) -> None:
     """List the operators, or show one: signature, rule, caveats."""

@@ -73,6 +73,7 @@ OPTIONS = {
         "EXPR", 'An expression, as "relu(x @ W + b).sum()"; - reads it from standard input.'
     ),
     "file": _argument("FILE", "JSON Lines, a request a line; - is standard input."),
+    "source": _argument("FILE", "A program, or a page with several; - is standard input."),
     "operator": _argument("[NAME]", "An operator, or a part of a name.", str | None, None),
     "example": _argument("[NAME]", "An example.", str | None, None),
     "shape": _option(

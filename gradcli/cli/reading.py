@@ -1,0 +1,36 @@
+"""Programs in, what they do out."""
+
+import json
+from typing import TYPE_CHECKING
+
+from ..errors import unreadable
+from .streams import Streams
+
+if TYPE_CHECKING:
+    from ..explanation.reading.answer import Answer
+    from ..render.environment import Environment
+
+
+def read_source(file: str, streams: Streams) -> "list[Answer]":
+    """The answers for a file, or for standard input."""
+    from ..explanation.reading.answer import answer
+
+    if file == "-":
+        return answer(streams.expression(file))
+    try:
+        with open(file, encoding="utf-8", errors="replace") as source:
+            return answer(source.read())
+    except OSError as error:
+        raise unreadable(file, error) from None
+
+
+def render_answers(answers: "list[Answer]", format: str, environment: "Environment") -> str:
+    """The answers in a format; several as a page."""
+    from ..explanation.reading.answer import data
+    from ..render.formats import check_format, render_document
+
+    check_format(format)
+    if format == "json":
+        return json.dumps(data(answers), ensure_ascii=False) + "\n"
+    texts = [render_document(a.document(), format, environment) for a in answers]
+    return "\n".join(texts)

@@ -1,0 +1,54 @@
+"""What `gradcli read` says of a text: the programs in it, each read, with findings."""
+
+from typing import Any, NamedTuple
+
+from ...snippets.reading import Reading, read
+from ..blocks import Document
+from .document import document
+from .findings import Finding
+
+
+class Answer(NamedTuple):
+    """One program of a text: where it begins, how it went, what was found."""
+
+    first_line: int
+    reading: Reading
+    findings: list[Finding]
+
+    @property
+    def corrected(self) -> str | None:
+        """The whole program after the changes that cure it."""
+        return next((f.corrected for f in self.findings if f.corrected), None)
+
+    def document(self) -> Document:
+        """The answer as blocks."""
+        return document(self.reading, self.findings)
+
+    def data(self) -> dict[str, Any]:
+        """The keys of the JSON."""
+        outcome = self.reading.outcome
+        failure, refusal = outcome.exception, outcome.unsupported or outcome.exhausted
+        data: dict[str, Any] = {
+            "stdout": outcome.stdout,
+            "error": failure
+            and {"type": failure.type, "message": failure.message, "line": failure.line},
+            "warnings": [w._asdict() for w in outcome.warnings],
+            "backward": [step.data() for step in self.reading.trace.backwards],
+            "findings": [f.data() for f in self.findings],
+            "corrected": self.corrected,
+        }
+        if refusal is not None:
+            data["unsupported"] = {"what": refusal.what, "line": refusal.line}
+        return data
+
+
+def data(answers: list[Answer]) -> dict[str, Any]:
+    """The JSON of a text: one program, or a page with several."""
+    if len(answers) == 1:
+        return answers[0].data()
+    return {"programs": [{"first_line": a.first_line} | a.data() for a in answers]}
+
+
+def answer(text: str) -> list[Answer]:
+    """The answers for the programs in a text."""
+    return [Answer(1, read(text), [])]

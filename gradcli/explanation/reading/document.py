@@ -1,0 +1,129 @@
+"""A program that was read, as a document: the verdict, the program with what it prints, each way
+back, and what was noticed.
+"""
+
+from typing import Any
+
+from ...notation.tree import Token
+from ...snippets.reading import Reading
+from ...snippets.trace import Backward
+from ..blocks import Block, Code, Document, Note, Prose, Row, Section, Table, Tensor, plain, words
+from .findings import Finding
+from .steps import Explained, explained
+
+MOST_BACKWARDS = 3  # that are explained; the others are counted
+MOST_PRINTED = 8  # lines that one line of the program prints
+
+
+def document(reading: Reading, findings: list[Finding]) -> Document:
+    """The answer to: what does this program do?"""
+    sections = [_verdict(reading), *_program(reading), *_backwards(reading)]
+    sections += [s for finding in findings for s in _finding(finding)]
+    return Document((), tuple(sections))
+
+
+def _verdict(reading: Reading) -> Section:
+    outcome = reading.outcome
+    failure, refusal = outcome.exception, outcome.unsupported or outcome.exhausted
+    if refusal is not None:
+        title = f"Cannot say what happens from line {refusal.line} on"
+        line = f"{refusal.what} is not known here; what comes before it is below."
+        return Section("verdict", words(title), (), (Prose(words(line)),))
+    if failure is not None:
+        title = f"Raises at line {failure.line}: {failure.type}"
+        return Section("verdict", words(title), (), (Prose(words(failure.message)),))
+    count = len(reading.trace.backwards)
+    ways = {0: "", 1: ", goes back once"}.get(count, f", goes back {count} times")
+    return Section(
+        "verdict", words(f"Runs to its end{ways}."), (), (Prose(words(_warned(reading))),)
+    )
+
+
+def _warned(reading: Reading) -> str:
+    warnings = reading.outcome.warnings
+    if not warnings:
+        return "PyTorch would raise no error and no warning."
+    first = warnings[0]
+    more = f" ({len(warnings) - 1} more)" if len(warnings) > 1 else ""
+    return f"PyTorch warns at line {first.line}: {first.message}{more}"
+
+
+def _program(reading: Reading) -> list[Section]:
+    """The lines of the program, each followed by what it prints."""
+    printed: dict[int, str] = {}
+    for line, text in reading.trace.prints:
+        printed[line] = printed.get(line, "") + text
+    failure = reading.outcome.exception
+    lines: list[str] = []
+    for number, text in enumerate(reading.source.rstrip("\n").split("\n"), 1):
+        lines.append(f"{number:>3}  {text}".rstrip())
+        output = printed.get(number, "").rstrip("\n")
+        shown = output.split("\n") if output else []
+        lines += [f"     #> {row}" for row in shown[:MOST_PRINTED]]
+        if len(shown) > MOST_PRINTED:
+            lines.append(f"     #> ... {len(shown) - MOST_PRINTED} more lines")
+        if failure is not None and failure.line == number:
+            lines.append(f"     #> {failure.type}")
+    return [Section("program", words("Program"), (), (Code("\n".join(lines), "python"),))]
+
+
+def _backwards(reading: Reading) -> list[Section]:
+    """Each line that goes back, the first time that it does."""
+    first: dict[int, Backward] = {}
+    times: dict[int, int] = {}
+    for back in reading.trace.backwards:
+        first.setdefault(back.line, back)
+        times[back.line] = times.get(back.line, 0) + 1
+    lines = reading.source.split("\n")
+    sections = []
+    for line, back in list(first.items())[:MOST_BACKWARDS]:
+        text = lines[line - 1].strip() if 0 < line <= len(lines) else ""
+        remark = words(f"{times[line]} times; the first of them") if times[line] > 1 else ()
+        title = plain(f"Line {line}: {text}")
+        sections.append(Section("backward", title, remark, _explained(explained(back))))
+    left = len(first) - MOST_BACKWARDS
+    if left > 0:
+        note = Prose(words(f"{left} further lines go back, as these do."))
+        sections.append(Section("backward", words("More"), (), (note,)))
+    return sections
+
+
+def _explained(e: Explained) -> tuple[Block, ...]:
+    rows = [
+        Row(
+            (
+                plain(f"{gradient.name}.grad"),
+                plain("= ", gradient.formula),
+                _numbers(gradient.value),
+            )
+        )
+        for gradient in e.gradients
+    ]
+    blocks: list[Block] = []
+    if e.program:
+        blocks.append(Code(e.program, "python"))
+    blocks.append(Prose(words(e.seed)))
+    if rows:
+        blocks.append(Table(tuple(rows)))
+    blocks += [Prose(words(line)) for line in e.remarks]
+    return tuple(blocks)
+
+
+def _numbers(value: Any) -> Tensor:
+    return Tensor(value, "answer")
+
+
+def _finding(finding: Finding) -> list[Section]:
+    blocks: list[Block] = []
+    if finding.evidence:
+        rows = [
+            Row((plain(f"{line:>3}  {text}"), plain(Token(remark, "word"))))
+            for line, text, remark in finding.evidence
+        ]
+        blocks.append(Table(tuple(rows)))
+    blocks.append(Note("why", words(finding.why)))
+    if finding.cure:
+        blocks.append(Note("cure", words(finding.cure)))
+    if finding.corrected:
+        blocks.append(Code(finding.corrected, "python"))
+    return [Section("finding", words(finding.title), (), tuple(blocks))]

@@ -1,0 +1,71 @@
+"""One way back of a program in the short form of an explanation: seed, formulas, numbers."""
+
+from typing import Any, NamedTuple
+
+from ...errors import GradcliError
+from ...language.posing import pose
+from ...snippets.eager.printing import size
+from ...snippets.trace import Backward
+from ..analysis import Analysis
+from ..data import Data
+from .problems import Posed, Unexplained, posed
+
+
+class Gradient(NamedTuple):
+    """What one leaf is sent: a formula, if there is one, and the numbers."""
+
+    name: str
+    formula: str
+    value: Any
+
+
+class Explained(NamedTuple):
+    """A way back: the program that leads to its output, the seed in words, each gradient."""
+
+    program: str
+    seed: str
+    gradients: tuple[Gradient, ...]
+    remarks: tuple[str, ...]
+
+
+def explained(back: Backward) -> Explained:
+    """A way back, explained as far as it is a problem of the language."""
+    try:
+        problem = posed(back)
+        analysis = _analysis(problem)
+        return _of_analysis(back, problem, analysis)
+    except (Unexplained, GradcliError) as reason:
+        return Explained("", _seed(back), (), (f"No formula here: {reason}.",))
+
+
+def _analysis(problem: Posed) -> Analysis:
+    return Analysis(pose(problem.text, values=problem.values, grad=problem.seed, wrt=problem.wrt))
+
+
+def _of_analysis(back: Backward, problem: Posed, analysis: Analysis) -> Explained:
+    data, values = Data(analysis), analysis.grad_values()
+    gradients = []
+    remarks = []
+    for x in analysis.problem.wrt:
+        value = values[x.name]
+        if value is None:
+            remarks.append(f"{x.name}.grad stays None: the output does not depend on it.")
+            continue
+        gradients.append(Gradient(x.name, data.formula(x) or "", value))
+        before = back.before.get(problem.leaves[x.name])
+        if before is not None and back.kind == "backward":
+            remarks.append(f"{x.name}.grad held {_short(before)} already: the two are added up.")
+    return Explained(problem.text, _seed(back), tuple(gradients), tuple(remarks))
+
+
+def _short(array: Any) -> str:
+    text = str(array.tolist())
+    return text if len(text) < 60 else "numbers"
+
+
+def _seed(back: Backward) -> str:
+    (output, *_), (seed, *_) = back.outputs, back.seeds
+    name = back.names.get(output, "the output")
+    if output.numel == 1 and (seed.data == 1).all():
+        return f"{name} is a single number: the seed is 1."
+    return f"The seed, of the shape {size(seed.shape)} of {name}, is {_short(seed.data)}."

@@ -1,0 +1,329 @@
+"""Operators on tensors: their numbers now, and a record for the way back."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...errors import GradcliError
+from ...graphs import OPS, Node, Operator, walk
+from ...lazy import np
+from ...operators import lookup
+from ..python.values import Machine, Unsupported
+from . import plans
+from .dtypes import BOOL, INT64, DType, promoted, result_type
+from .engine import Gradients, Meta, Record, Saved
+from .grad_names import grad_name
+from .mode import MODE
+from .plans import Plan, Way
+from .tensor import Tensor, ViewOf
+
+Operand = Tensor | bool | int | float | None
+
+
+def call_operator(name: str, *inputs: Operand, **attrs: Any) -> Tensor:
+    """The operator of this name on tensors and numbers."""
+    lookup(name)  # imports the file that defines it
+    op = OPS[name]
+    return apply(op, inputs, {n: attrs.get(n, d) for n, d in op.attributes.items()})
+
+
+def apply(
+    op: Operator,
+    inputs: Sequence[Operand],
+    attrs: dict[str, Any],
+    *,
+    name: str | None = None,
+    into: Tensor | None = None,
+    value: Any = None,
+    line: int | None = None,
+) -> Tensor:
+    """An operator on tensors and numbers; `name` is what its record is called, and `value` its
+    array, where that is known to be a view.
+
+    With `into`, its numbers are written over that tensor's, whose record it becomes. Raises
+    Unsupported where the operator does not take these inputs.
+    """
+    prepared = prepare(op, inputs, attrs)
+    compute = computing_dtype(prepared.node, inputs)
+    arrays = [array_in(i, compute) for i in inputs]
+    precision = "float64" if compute.name == "float64" else "float32"
+    try:
+        value = prepared.value(arrays, precision) if value is None else value
+    except GradcliError as failure:
+        raise Unsupported(failure.message) from failure
+    dtype = output_dtype(prepared.node, inputs, compute)
+    if into is None:
+        output = _fresh(prepared.node, inputs, np.asarray(value), dtype)
+    else:
+        output = into
+    back = _way_back(prepared, inputs)
+    saved = [] if back is None else _kept_inputs(prepared, back, inputs, arrays, into)
+    if into is not None:
+        into.data[...] = value
+        into.changed()
+    if back is not None:
+        _record(prepared, back, inputs, output, saved, compute, name, line, into)
+    output.line = line
+    return output
+
+
+def prepare(op: Operator, inputs: Sequence[Operand], attrs: dict[str, Any]) -> Plan:
+    """The plan of an operator for these inputs."""
+    signatures = [(i.shape, i.dtype.kind) if isinstance(i, Tensor) else i for i in inputs]
+    try:
+        return plans.plan(op, signatures, attrs)
+    except GradcliError as failure:
+        raise Unsupported(failure.message) from failure
+
+
+# ---- dtypes --------------------------------------------------------------------------------------
+
+
+def computing_dtype(node: Node, inputs: Sequence[Operand]) -> DType:
+    """The floating dtype that an operation computes in."""
+    given = [i for i in inputs if i is not None and not _picks(node, i)]
+    if not given:
+        return MODE.default_dtype
+    result = result_type(given, MODE.default_dtype)
+    return result if result.is_floating else MODE.default_dtype
+
+
+def _picks(node: Node, value: Operand) -> bool:
+    """Whether an input is a condition or an index, which has no say in the result's dtype."""
+    return isinstance(value, Tensor) and not value.dtype.is_floating and node.dtype == "float"
+
+
+def array_in(value: Operand, compute: DType) -> Any:
+    """The array of an input, floats in the dtype that is computed in."""
+    if not isinstance(value, Tensor):
+        return value
+    if value.dtype.is_floating and value.dtype is not compute:
+        return value.data.astype(compute.numpy)
+    return value.data
+
+
+def output_dtype(node: Node, inputs: Sequence[Operand], compute: DType) -> DType:
+    """The dtype of an operation's output."""
+    if node.dtype == "float":
+        return compute
+    if node.dtype == "bool":
+        return BOOL
+    if node.op.family != "elementwise" and node.op.dtype not in ("promote", "first"):
+        return INT64
+    given = [i for i in inputs if isinstance(i, Tensor) and i.dtype.kind == "int"]
+    return promoted(i.dtype for i in given) or INT64
+
+
+# ---- memory --------------------------------------------------------------------------------------
+
+
+def _fresh(node: Node, inputs: Sequence[Operand], value: Any, dtype: DType) -> Tensor:
+    """The output as a tensor of its own, or as a view of the first input."""
+    first = inputs[0] if inputs else None
+    if value.dtype.name != dtype.numpy:
+        value = value.astype(dtype.numpy)
+    if not isinstance(first, Tensor):
+        return Tensor(value, dtype)
+    shares = np.may_share_memory(value, first.data)
+    if shares and node.op.shares_memory(node) and value.dtype == first.data.dtype:
+        return as_view(Tensor(value, dtype), first)
+    others = (i for i in inputs if isinstance(i, Tensor))
+    if shares or any(np.may_share_memory(value, i.data) for i in others):
+        value = value.copy()
+    return Tensor(value, dtype)
+
+
+def as_view(output: Tensor, of: Tensor, creation: str = "") -> Tensor:
+    """`output`, as a view of a tensor whose memory it has."""
+    output.version = of.version
+    output.recorded_version = of.version.number
+    base = of.view.base if of.view else of
+    if not creation:
+        inherited = of.view.creation if of.view else ""
+        creation = inherited or ("" if MODE.recording else "no_grad")
+    output.view = ViewOf(base, creation)
+    return output
+
+
+# ---- the way back --------------------------------------------------------------------------------
+
+
+def _way_back(prepared: Plan, inputs: Sequence[Operand]) -> Way | None:
+    """How gradients go back through an operation, if any do."""
+    if not MODE.recording or prepared.node.dtype != "float":
+        return None
+    places = tuple(
+        k
+        for k, i in enumerate(inputs)
+        if isinstance(i, Tensor) and i.dtype.is_floating and i.requires_grad
+    )
+    if not places or prepared.node.op.family == "barrier":
+        return None
+    try:
+        return prepared.way(places)
+    except GradcliError as failure:
+        raise Unsupported(failure.message) from failure
+
+
+def _kept_inputs(
+    prepared: Plan,
+    back: Way,
+    inputs: Sequence[Operand],
+    arrays: Sequence[Any],
+    into: Tensor | None,
+) -> list[tuple[int, Saved | None, Any]]:
+    """For each input that the way back reads: its place, what PyTorch keeps of it, its array.
+
+    What PyTorch does not keep, and what is about to be overwritten, is copied.
+    """
+    kept, _ = prepared.kept(back)
+    result: list[tuple[int, Saved | None, Any]] = []
+    for place in back.reads:
+        tensor, array = inputs[place], arrays[place]
+        if not isinstance(tensor, Tensor):
+            result.append((place, None, array))
+        elif place in kept and array is tensor.data and (into is None or tensor is not into):
+            result.append((place, Saved(tensor), None))
+        else:
+            copy = Tensor(np.array(array), None)
+            copy.set_record(tensor.record, tensor.output)
+            copy.requires_grad = tensor.requires_grad and tensor.record is None
+            copy.accumulator = tensor.edge.record if copy.requires_grad else None  # type: ignore
+            result.append((place, Saved(copy), None))
+    return result
+
+
+def _record(
+    prepared: Plan,
+    back: Way,
+    inputs: Sequence[Operand],
+    output: Tensor,
+    saved: Sequence[tuple[int, Saved | None, Any]],
+    compute: DType,
+    name: str | None,
+    line: int | None,
+    into: Tensor | None,
+) -> None:
+    """Record an operation, whose output is there."""
+    edges = [
+        i.edge if isinstance(i, Tensor) and k in back.places else None for k, i in enumerate(inputs)
+    ]
+    record = Record(
+        name or grad_name(prepared.node, inputs),
+        edges,
+        [Meta(output.shape, output.dtype)],
+        OperatorBackward(prepared, back, saved, compute),
+        [s for _, s, _ in saved if s is not None],
+        line,
+        call=(prepared.node, tuple(inputs), output),
+    )
+    if into is None:
+        output.set_record(record)
+    else:
+        from .views import rebase
+
+        rebase(into, record)
+    if back.reads_output:
+        record.saved.append(Saved(output, record))
+
+
+class OperatorBackward:
+    """The way back through an operator: from the gradient of its output to those of its inputs."""
+
+    __slots__ = ("back", "compute", "fixed", "places", "prepared", "reads_output")
+
+    def __init__(
+        self,
+        prepared: Plan,
+        back: Way,
+        saved: Sequence[tuple[int, Saved | None, Any]],
+        compute: DType,
+    ):
+        self.prepared, self.back, self.compute = prepared, back, compute
+        self.places = [place for place, s, _ in saved if s is not None]  # of what is unpacked
+        self.fixed = {place: array for place, s, array in saved if s is None}
+
+    def __call__(self, m: Machine, record: Record, grads: Gradients) -> Gradients:
+        """The gradients of all inputs, None for those that need none."""
+        (gradient,) = grads
+        unpacked = record.unpack()
+        if gradient is None:
+            return [None] * len(record.edges)
+        tensors: dict[int, Any] = self.fixed | dict(zip(self.places, unpacked))
+        output = unpacked[-1] if self.back.reads_output else None
+        run = _tracked if MODE.recording else _untracked
+        result: Gradients = [None] * len(record.edges)
+        for place, answer in zip(self.back.places, run(self, tensors, output, gradient)):
+            result[place] = answer
+        return result
+
+
+def _untracked(
+    own: OperatorBackward, tensors: dict[int, Any], output: Tensor | None, gradient: Tensor
+) -> list[Tensor | None]:
+    leaves = own.prepared.leaves
+    given = {leaves[k]: array_in(t, own.compute) for k, t in tensors.items()}
+    given[own.back.seed] = gradient.data
+    if output is not None:
+        given[own.prepared.node] = output.data
+    precision = "float64" if own.compute.name == "float64" else "float32"
+    arrays = own.back.numbers(given, precision)
+    return [_gradient(a, own.compute, gradient) for a in arrays]
+
+
+def _gradient(array: Any, dtype: DType, received: Tensor) -> Tensor | None:
+    """A gradient as a tensor; what was received is passed on as it is."""
+    if array is None:
+        return None
+    if array is received.data:
+        return received
+    return Tensor(array.astype(dtype.numpy, copy=False), dtype)
+
+
+def _tracked(
+    own: OperatorBackward, tensors: dict[int, Any], output: Tensor | None, gradient: Tensor
+) -> list[Tensor | None]:
+    """The same with a record of every operation: create_graph=True."""
+    from ...autodiff.kept import with_graph
+
+    values: dict[Node, Any] = {own.prepared.leaves[k]: t for k, t in tensors.items()}
+    values[own.back.seed] = gradient
+    if output is not None:
+        values[own.prepared.node] = output
+    roots = [None if n is None else with_graph(n) for n in own.back.gradients]
+    run_graph([n for n in roots if n is not None], values)
+    return [None if n is None else as_tensor(values[n], own.compute) for n in roots]
+
+
+def run_graph(roots: Sequence[Node], values: dict[Node, Any], name: str | None = None) -> None:
+    """Compute nodes as operations on tensors; `values` has those that are there, and gets all.
+    `name` is what the records of the roots are called, where they have a name of their own.
+    """
+    for node in walk(roots, lambda n: () if n in values else n.inputs):
+        if node in values:
+            continue
+        if node.op.name == "constant":
+            values[node] = node.attrs["value"]
+        elif node.op.name == "tensor":
+            values[node] = Tensor(np.asarray(node.attrs["data"].value))
+        else:
+            inputs = [None if i is None else values[i] for i in node.inputs]
+            values[node] = apply(node.op, inputs, node.attrs, name=name if node in roots else None)
+
+
+def as_tensor(value: Any, dtype: DType) -> Tensor:
+    """A tensor; a number as one of this dtype."""
+    return value if isinstance(value, Tensor) else Tensor(np.asarray(value, dtype.numpy), dtype)
+
+
+def cast(tensor: Tensor, dtype: DType, line: int | None = None) -> Tensor:
+    """A copy in another dtype, through which gradients flow between floating dtypes."""
+    output = Tensor(tensor.data.astype(dtype.numpy), dtype)
+    if MODE.recording and tensor.requires_grad and dtype.is_floating:
+        source = tensor.dtype
+
+        def back(m: Machine, record: Record, grads: Gradients) -> Gradients:
+            return [None if grads[0] is None else cast(grads[0], source)]
+
+        metas = [Meta(output.shape, dtype)]
+        output.set_record(Record("ToCopyBackward0", [tensor.edge], metas, back, (), line))
+    return output

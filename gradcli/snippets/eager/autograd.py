@@ -1,0 +1,366 @@
+"""torch.autograd and the switches of recording, as a program calls them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..python.values import EXCEPTIONS, Builtin, Class, Machine, Object, Unsupported, error
+from . import engine
+from .engine import Accumulator, Edge, Record
+from .mode import MODE
+from .tables import define
+from .tensor import Tensor
+
+CYCLE = (
+    "Using backward() with create_graph=True will create a reference cycle between the parameter "
+    "and its gradient which can cause a memory leak. We recommend using autograd.grad when "
+    "creating the graph to avoid this. If you have to use this function, make sure to reset the "
+    ".grad fields of your parameters to None after use to break the cycle and avoid the leak."
+)
+UNUSED = (
+    "The differentiated Tensor at index {place} appears to not have been used in the graph. Set "
+    "allow_unused=True if this is the desired behavior."
+)
+
+
+class Handle(Object):
+    """What registering a hook gives: it can be removed."""
+
+    __slots__ = ("hook", "hooks")
+    cls = Class("RemovableHandle", module="torch.utils.hooks")
+
+    def __init__(self, hooks: list[Any], hook: Any):
+        self.hooks, self.hook = hooks, hook
+
+
+def _remove(m: Machine, self: Handle) -> None:
+    if self.hook in self.hooks:
+        self.hooks.remove(self.hook)
+
+
+Handle.cls.members["remove"] = Builtin("remove", _remove)
+
+
+def several(m: Machine, value: Any) -> list[Any]:
+    """One tensor, or several in a list, a tuple or what can be iterated."""
+    return [value] if isinstance(value, Tensor) else list(m.iterate(value))
+
+
+def _seeds(m: Machine, outputs: Sequence[Tensor], given: Any) -> list[Tensor | None]:
+    """The gradients that are given for outputs."""
+    if given is None:
+        return [None] * len(outputs)
+    seeds = several(m, given)
+    for seed in seeds:
+        if seed is not None and not isinstance(seed, Tensor):
+            kind = m.class_of(seed).name
+            said = f"gradients can be either Tensors or None, but got {kind}"
+            raise error("TypeError", said)
+    if len(seeds) != len(outputs):
+        said = f"got {len(outputs)} tensors and {len(seeds)} gradients"
+        raise error("RuntimeError", said)
+    return seeds
+
+
+@define("autograd", name="backward")
+def backward(
+    m: Machine,
+    tensors: Any,
+    grad_tensors: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    grad_variables: Any = None,
+    inputs: Any = None,
+) -> None:
+    """Add gradients to the .grad of leaves."""
+    from .functional_transforms import refuse_inside
+
+    refuse_inside("backward() called")
+    if grad_variables is not None:
+        if grad_tensors is not None:
+            raise error(
+                "RuntimeError",
+                "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to "
+                "`backward()`. Please only use `grad_tensors`.",
+            )
+        grad_tensors = grad_variables
+    wanted = None if inputs is None else several(m, inputs)
+    if wanted is not None and not wanted:
+        raise error("RuntimeError", "`inputs` argument to `backward()` cannot be empty.")
+    outputs = several(m, tensors)
+    roots = engine.outputs_and_seeds(m, outputs, _seeds(m, outputs, grad_tensors))
+    keep = create_graph if retain_graph is None else retain_graph
+    edges = None if wanted is None else [_edge_of(t, "backward") for t in wanted]
+    if create_graph:
+        m.warn(EXCEPTIONS["UserWarning"], CYCLE)
+    observe(m, outputs, roots, wanted, "backward")
+    captured = engine.go_back(m, roots, keep=bool(keep), create_graph=create_graph, wanted=edges)
+    for tensor, edge in zip(wanted or (), edges or ()):
+        gradient = captured[edge]
+        if not isinstance(edge.record, Accumulator) and gradient is not None:
+            engine.accumulate(m, tensor, gradient, create_graph)
+
+
+def observe(m: Machine, outputs: Any, roots: Any, wanted: Any, kind: str) -> None:
+    """Tell whoever explains the program that it goes back here."""
+    watcher = getattr(MODE, "on_backward", None)
+    if watcher is not None:
+        watcher(m, outputs, [seed for _, seed in roots], wanted, kind)
+
+
+def _edge_of(tensor: Any, called: str) -> Edge:
+    edge = tensor.edge
+    if edge is None and called == "backward":
+        said = "can't retain_grad on Tensor that has requires_grad=False"
+        raise error("RuntimeError", said)
+    if edge is None:
+        raise error("RuntimeError", "One of the differentiated Tensors does not require grad")
+    return edge
+
+
+@define("autograd", name="grad")
+def grad(
+    m: Machine,
+    outputs: Any,
+    inputs: Any,
+    grad_outputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    only_inputs: bool = True,
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> tuple[Any, ...]:
+    """The gradients of outputs with respect to inputs."""
+    if materialize_grads and allow_unused is False:
+        raise error(
+            "ValueError",
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: "
+            "allow_unused=False.",
+        )
+    results, wanted = several(m, outputs), several(m, inputs)
+    for tensor in wanted:
+        if not isinstance(tensor, Tensor):
+            kind = m.class_of(tensor).name
+            said = f"all inputs have to be Tensors or GradientEdges, but got {kind}"
+            raise error("RuntimeError", said)
+    if not wanted:
+        raise error("RuntimeError", "`inputs` argument to `grad()` cannot be empty.")
+    keep = create_graph if retain_graph is None else retain_graph
+    seeds = _seeds(m, results, grad_outputs)
+    if is_grads_batched:
+        return _batched(m, results, wanted, seeds, keep, create_graph, allow_unused)
+    roots = engine.outputs_and_seeds(m, results, seeds)
+    edges = [_edge_of(t, "grad") for t in wanted]
+    observe(m, results, roots, wanted, "grad")
+    captured = engine.go_back(
+        m, roots, keep=bool(keep), create_graph=create_graph, wanted=edges, accumulate=False
+    )
+    answers = [captured[edge] for edge in edges]
+    for place, answer in enumerate(answers):
+        if answer is None and not (allow_unused or materialize_grads):
+            raise error("RuntimeError", UNUSED.format(place=place))
+    if materialize_grads:
+        answers = [_zeros(t) if a is None else a for t, a in zip(wanted, answers)]
+    return tuple(None if a is None else own(a) for a in answers)
+
+
+def own(gradient: Tensor) -> Tensor:
+    """A gradient that the program may keep: no alias of what went through the graph."""
+    return gradient if gradient.requires_grad else engine.detached_copy(gradient)
+
+
+def _zeros(tensor: Tensor) -> Tensor:
+    from .apply import call_operator
+    from .mode import recording
+
+    with recording(False):
+        return call_operator("mul", tensor, 0)
+
+
+def _batched(
+    m: Machine,
+    outputs: Sequence[Tensor],
+    wanted: Sequence[Tensor],
+    seeds: Sequence[Tensor | None],
+    keep: bool | None,
+    create_graph: bool,
+    allow_unused: bool | None,
+) -> tuple[Any, ...]:
+    """Gradients for each row of the seeds, stacked."""
+    from . import calls, indexing
+
+    for place, (output, seed) in enumerate(zip(outputs, seeds)):
+        if seed is not None and seed.shape[1:] != output.shape:
+            raise error("RuntimeError", BATCHED.format(place=place, seed=seed, output=output))
+    count = seeds[0].shape[0] if seeds and seeds[0] is not None else 0
+    rows = []
+    for k in range(count):
+        row = [None if s is None else indexing.get(s, k) for s in seeds]
+        kept = bool(keep) or k + 1 < count
+        rows.append(
+            grad(m, list(outputs), list(wanted), row, kept, create_graph, True, allow_unused)
+        )
+    return tuple(
+        None if column[0] is None else calls.call("stack", [list(column)], {})
+        for column in zip(*rows)
+    )
+
+
+BATCHED = (
+    "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the "
+    "batch dimension. The sizes of the remaining dimensions are expected to match the shape of "
+    "corresponding output, but a mismatch was detected: grad_output[{place}] has a shape of "
+    "torch.Size({seed.shape}) and output[{place}] has a shape of torch.Size({output.shape}). If "
+    "you only want some tensors in `grad_output` to be considered batched, consider using vmap."
+)
+
+
+# ---- switches ------------------------------------------------------------------------------------
+
+
+class Switch(Object):
+    """no_grad, enable_grad, set_grad_enabled, inference_mode, detect_anomaly: what they set."""
+
+    __slots__ = ("before", "cls", "set")
+
+    def __init__(self, cls: Class, **settings: Any):
+        self.cls, self.set = cls, settings
+        self.before: list[dict[str, Any]] = []
+
+
+def _enter(m: Machine, self: Switch) -> None:
+    self.before.append({name: getattr(MODE, name) for name in self.set})
+    vars(MODE).update(self.set)
+
+
+def _exit(m: Machine, self: Switch, *_: Any) -> bool:
+    vars(MODE).update(self.before.pop())
+    return False
+
+
+def _decorate(m: Machine, self: Switch, function: Any) -> Any:
+    """The switch as a decorator: the function runs within it."""
+
+    def run(m: Machine, *args: Any, **named: Any) -> Any:
+        _enter(m, self)
+        try:
+            return m.call(function, args, named)
+        finally:
+            _exit(m, self)
+
+    return Builtin(m.text(m.get(function, "__name__")), run)
+
+
+def _switch(name: str, settings: Any, *places: str) -> Class:
+    """A class of switches; `settings(*args)` says what one sets."""
+
+    def make(m: Machine, cls: Class, *args: Any, **named: Any) -> Any:
+        if len(args) == 1 and not isinstance(args[0], bool) and name != "set_grad_enabled":
+            return _decorate(m, Switch(cls, **settings()), args[0])
+        switch = Switch(cls, **settings(*args, **named))
+        if name == "set_grad_enabled":  # in force at once, also without `with`
+            before = MODE.recording
+            MODE.recording = switch.set["recording"]
+            switch.before.append({"recording": before})
+            switch.set = {}
+        return switch
+
+    members = {"__enter__": _enter, "__exit__": _exit, "__call__": _decorate}
+    table = {own: Builtin(own, f) for own, f in members.items()}
+    if name == "set_grad_enabled":
+        table["__enter__"] = Builtin("__enter__", lambda m, self: None)
+    cls = Class(name, members=table, module="torch.autograd.grad_mode", make=make)
+    for place in places:
+        from .tables import TABLES
+
+        TABLES.setdefault(place, {})[name] = cls  # type: ignore[assignment]
+    return cls
+
+
+_switch("no_grad", lambda: {"recording": False}, "torch", "autograd")
+_switch("enable_grad", lambda: {"recording": True}, "torch", "autograd")
+_switch("set_grad_enabled", lambda mode: {"recording": bool(mode)}, "torch", "autograd")
+_switch(
+    "inference_mode",
+    lambda mode=True: {"inference": mode, "recording": not mode},
+    "torch",
+)
+_switch(
+    "detect_anomaly",
+    lambda check_nan=True: {"anomaly": True, "check_nan": check_nan},
+    "autograd",
+)
+
+
+@define("autograd")
+def set_detect_anomaly(m: Machine, mode: bool, check_nan: bool = True) -> None:
+    """Switch anomaly mode."""
+    MODE.anomaly, MODE.check_nan = mode, check_nan
+
+
+@define("torch")
+def is_grad_enabled(m: Machine) -> bool:
+    """Whether operations are recorded."""
+    return MODE.recording
+
+
+@define("torch")
+def is_inference_mode_enabled(m: Machine) -> bool:
+    """Whether inference mode is on."""
+    return MODE.inference
+
+
+# ---- records, as a program sees them -------------------------------------------------------------
+
+
+def _next_functions(m: Machine, self: Record | Accumulator) -> tuple[Any, ...]:
+    return tuple((None, 0) if e is None else (e.record, e.output) for e in self.edges)
+
+
+def _saved(m: Machine, self: Record) -> Any:
+    return tuple(self.unpack())
+
+
+def _saved_attribute(m: Machine, self: Record, name: str) -> Any:
+    """grad_fn._saved_self and its kin, which name what was kept."""
+    if name.startswith("_saved_"):
+        if getattr(self, "freed", False):
+            raise error("RuntimeError", engine.FREED)
+        raise Unsupported(f"grad_fn.{name}")
+    said = f"'{self.cls.name}' object has no attribute '{name}'"
+    raise error("AttributeError", said)
+
+
+def _register(m: Machine, self: Record, hook: Any) -> Handle:
+    self.hooks.append(hook)
+    return Handle(self.hooks, hook)
+
+
+def _register_before(m: Machine, self: Record, hook: Any) -> Handle:
+    self.pre_hooks.append(hook)
+    return Handle(self.pre_hooks, hook)
+
+
+def _describe() -> None:
+    from ..python.values import Property
+
+    engine.RECORD.members.update(
+        {
+            "name": Builtin("name", lambda m, self: self.name),
+            "__getattr__": Builtin("__getattr__", _saved_attribute),
+            "next_functions": Property(Builtin("next_functions", _next_functions)),
+            "saved_tensors": Property(Builtin("saved_tensors", _saved)),
+            "register_hook": Builtin("register_hook", _register),
+            "register_prehook": Builtin("register_prehook", _register_before),
+            "variable": Property(Builtin("variable", lambda m, self: self.tensor)),
+            "__repr__": Builtin("__repr__", _record_text),
+        }
+    )
+
+
+def _record_text(m: Machine, self: Record | Accumulator) -> str:
+    name = self.cls.full_name.rsplit("::", 1)[-1]
+    return f"<{name} object at 0x{id(self):x}>"
+
+
+_describe()

@@ -1,0 +1,216 @@
+"""Functions of PyTorch by name, on gradcli's operators.
+
+A call is sorted into an operator once, on stand-ins for its tensors, and remembered by the shapes
+and kinds of these; what it computes is then run on the tensors, an operation at a time.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ...errors import MISUSES, GradcliError
+from ...graphs import Node, Operator, Outputs, walk
+from ...lazy import np
+from ...operators import lookup
+from ...operators.leaves import Array
+from ..python.methods import TUPLE
+from ..python.operations import plain
+from ..python.values import Builtin, Class, Instance, Machine, Property, Unsupported, error
+from . import plans
+from .apply import apply, as_tensor, cast, run_graph
+from .dtypes import DType
+from .grad_names import CALLS
+from .mode import MODE
+from .tensor import Tensor, tensors_in
+
+MOST_CALLS = 4096
+SILENT = ("device", "requires_grad", "memory_format", "layout", "pin_memory", "non_blocking")
+
+
+_return_types: dict[tuple[str, tuple[str, ...]], Class] = {}
+
+
+def several(name: str, names: tuple[str, ...], values: Sequence[Any]) -> Instance:
+    """The outputs of an operation that has several: torch.return_types."""
+    if (name, names) not in _return_types:
+        _return_types[name, names] = _return_type(name, names)
+    return Instance(_return_types[name, names], payload=tuple(values))
+
+
+def _return_type(name: str, names: tuple[str, ...]) -> Class:
+    """The class of what a function with several outputs gives: a tuple with names."""
+
+    def text(m: Machine, self: Instance) -> str:
+        parts = [f"{own}={m.repr(v)}" for own, v in zip(names, self.payload)]
+        return f"torch.return_types.{name}(\n" + ",\n".join(parts) + ")"
+
+    members: dict[str, Any] = {own: Builtin(own, text) for own in ("__repr__", "__str__")}
+    for place, own in enumerate(names):
+        get = Builtin(own, lambda m, self, place=place: self.payload[place])
+        members[own] = Property(get)
+    return Class(f"torch.return_types.{name}", (TUPLE,), members)
+
+
+def known(name: str) -> bool:
+    """Whether an operator has this name."""
+    return lookup(name) is not None
+
+
+def call(name: str, args: Sequence[Any], named: Mapping[str, Any], *, method: bool = False) -> Any:
+    """What a function of PyTorch gives; of a method, the tensor is the first argument."""
+    named = {k: v for k, v in named.items() if k not in SILENT}
+    dtype = named.pop("dtype", None)
+    if isinstance(dtype, DType):
+        args = [
+            cast(a, dtype) if isinstance(a, Tensor) and a.dtype is not dtype else a for a in args
+        ]
+    if named.pop("out", None) is not None:
+        raise Unsupported(f"{name}(out=...)")
+    called = (lookup(f"Tensor.{name}") if method else None) or lookup(name)
+    if called is None:
+        raise Unsupported(f"torch.{name}")
+    given = tensors_in([*args, *named.values()])
+    graph, values = _graph(name, called, args, named, given, method)
+    return _computed(name, graph, values)
+
+
+_graphs: dict[Any, tuple[Any, list[Node]]] = {}
+
+
+def _graph(
+    name: str,
+    called: Callable[..., Any],
+    args: Sequence[Any],
+    named: Mapping[str, Any],
+    given: Sequence[Tensor],
+    method: bool,
+) -> tuple[Any, dict[Node, Any]]:
+    """The graph of a call, and the tensors that its leaves stand for."""
+    key = _key(name, args, named, method) if not getattr(called, "numbers", ()) else None
+    entry = _graphs.get(key) if key is not None else None
+    if entry is None:
+        places = {id(t): k for k, t in enumerate(given)}
+        leaves = [plans.leaf(k, t.shape, t.dtype.kind) for k, t in enumerate(given)]
+        stand_in = _StandIns(called, places, leaves)
+        try:
+            graph = stand_in.call(args, named)
+        except GradcliError as failure:
+            raise Unsupported(f"{name}(): {failure.message}") from failure
+        except MISUSES as failure:
+            raise Unsupported(f"these arguments of {name}()") from failure
+        entry = graph, leaves
+        if key is not None:
+            if len(_graphs) >= MOST_CALLS:
+                _graphs.clear()
+            _graphs[key] = entry
+    return entry[0], dict(zip(entry[1], given))
+
+
+def _key(name: str, args: Sequence[Any], named: Mapping[str, Any], method: bool) -> Any:
+    """What a call's graph depends on; None where that cannot be compared."""
+    seen: dict[int, int] = {}
+
+    def part(value: Any) -> Any:
+        if isinstance(value, Tensor):
+            place = seen.setdefault(id(value), len(seen))
+            return "tensor", place, value.shape, value.dtype.kind
+        if isinstance(value, list | tuple):
+            return type(value).__name__, tuple(map(part, value))
+        return type(value).__name__, repr(value)
+
+    return name, method, tuple(map(part, args)), tuple((k, part(v)) for k, v in named.items())
+
+
+class _StandIns:
+    """The arguments of a call with graph in the place of tensors."""
+
+    def __init__(self, called: Any, places: Mapping[int, int], leaves: Sequence[Node]):
+        self.called, self.places, self.leaves = called, places, leaves
+        self.numbers = getattr(called, "numbers", ()) if not isinstance(called, Operator) else ()
+
+    def call(self, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
+        """The graph."""
+        names = (*self.called.places, *(None,) * len(args))
+        given = [self.value(a, n) for a, n in zip(args, names)]
+        options = {k: self.value(v, k) for k, v in named.items()}
+        if isinstance(self.called, Operator):
+            return self.called.made(given, options)
+        return self.called(*given, **options)
+
+    def value(self, value: Any, name: str | None) -> Any:
+        """One argument."""
+        value = plain(value)
+        if isinstance(value, Tensor):
+            if name in self.numbers:
+                return int(value.data) if value.ndim == 0 else Array(value.data)
+            return self.leaves[self.places[id(value)]]
+        if isinstance(value, list | tuple):
+            return tuple(self.value(v, name) for v in value)
+        if isinstance(value, bool | int | float | str | slice | None):
+            return value
+        raise Unsupported(f"an argument of the type {type(value).__name__.lower()}")
+
+
+def _computed(name: str, graph: Any, values: dict[Node, Any]) -> Any:
+    """What a graph gives on tensors."""
+    if isinstance(graph, Node):
+        run_graph([graph], values, CALLS.get(name))
+        return as_tensor(values[graph], MODE.default_dtype)
+    if isinstance(graph, Outputs):
+        run_graph(list(graph), values)
+        results = [values[n] for n in graph]
+        return several(name, tuple(graph.names), results) if graph.names else tuple(results)
+    if isinstance(graph, list | tuple):
+        return tuple(_computed(name, part, values) for part in graph)
+    return graph
+
+
+def in_place(name: str, target: Tensor, args: Sequence[Any], named: Mapping[str, Any]) -> Tensor:
+    """`target.name_(...)`: what `name` gives, written over the target."""
+    from .views import check_writable
+
+    check_writable(target, tensors_in(args))
+    called = lookup(f"Tensor.{name}") or lookup(name)
+    if called is None:
+        raise Unsupported(f"Tensor.{name}_")
+    given = tensors_in([target, *args, *named.values()])
+    graph, values = _graph(name, called, [target, *args], named, given, True)
+    if not isinstance(graph, Node):
+        raise Unsupported(f"Tensor.{name}_")
+    check_result(target, graph, given)
+    inner = [i for i in graph.inputs if i is not None and i not in values]
+    run_graph(inner, values)
+    inputs = [None if i is None else values[i] for i in graph.inputs]
+    if graph in values or graph.op.family == "leaf":
+        raise Unsupported(f"Tensor.{name}_")
+    apply(graph.op, inputs, graph.attrs, into=target)
+    return target
+
+
+def check_result(target: Tensor, graph: Node, given: Sequence[Tensor]) -> None:
+    """Refuse a result in place that does not fit the tensor, in PyTorch's words."""
+    from .dtypes import KINDS, result_type
+
+    if graph.shape != target.shape:
+        raise error(
+            "RuntimeError",
+            f"output with shape {list(target.shape)} doesn't match the broadcast shape "
+            f"{list(graph.shape)}",
+        )
+    kind = result_type(list(given)) if graph.dtype != "float" else None
+    result = kind or (MODE.default_dtype if target.dtype.kind != "float" else target.dtype)
+    if KINDS.index(graph.dtype) > KINDS.index(target.dtype.kind):
+        raise error(
+            "RuntimeError",
+            f"result type {result.scalar_name} can't be cast to the desired output type "
+            f"{target.dtype.scalar_name}",
+        )
+
+
+def numbers_of(value: Any) -> Any:
+    """A NumPy array for a tensor, as it is."""
+    return value.data if isinstance(value, Tensor) else np.asarray(value)
+
+
+def leaves_of(roots: Sequence[Node]) -> list[Node]:
+    """The stand-ins that a graph is over."""
+    return [n for n in walk(roots) if n.op.name == "input"]

@@ -1,0 +1,128 @@
+"""What PyTorch refuses of the tensors in a call, in its words: shapes and dtypes."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..python.values import error
+from .tensor import Tensor
+
+C_NAMES = {"float32": "float", "float64": "double", "int64": "long long", "float16": "c10::Half"}
+
+
+def check_broadcast(a: Any, b: Any) -> None:
+    """Refuse two shapes that cannot be broadcast together."""
+    if not (isinstance(a, Tensor) and isinstance(b, Tensor)):
+        return
+    width = max(a.ndim, b.ndim)
+    for back in range(1, min(a.ndim, b.ndim) + 1):
+        n, k = a.shape[-back], b.shape[-back]
+        if n != k and 1 not in (n, k):
+            raise error(
+                "RuntimeError",
+                f"The size of tensor a ({n}) must match the size of tensor b ({k}) at "
+                f"non-singleton dimension {width - back}",
+            )
+
+
+def _dims(shape: Sequence[int]) -> str:
+    return "x".join(map(str, shape))
+
+
+def check_mm(a: Tensor, b: Tensor, *, added: bool = False) -> None:
+    """Refuse matrices that cannot be multiplied; `added`: in addmm, which linear calls."""
+    if a.shape[-1] != b.shape[-2]:
+        left = (
+            (a.numel // a.shape[-1] if a.shape[-1] else 0, a.shape[-1]) if a.ndim > 2 else a.shape
+        )
+        raise error(
+            "RuntimeError",
+            f"mat1 and mat2 shapes cannot be multiplied ({_dims(left)} and {_dims(b.shape)})",
+        )
+    if a.dtype is not b.dtype:
+        if added:
+            names = f"{a.dtype.scalar_name} and {b.dtype.scalar_name}"
+            said = f"mat1 and mat2 must have the same dtype, but got {names}"
+        else:
+            said = (
+                "expected m1 and m2 to have the same dtype, but got: "
+                f"{C_NAMES.get(a.dtype.name, a.dtype.name)} != "
+                f"{C_NAMES.get(b.dtype.name, b.dtype.name)}"
+            )
+        raise error("RuntimeError", said)
+
+
+def check_bmm(a: Tensor, b: Tensor) -> None:
+    """Refuse batches of matrices that cannot be multiplied."""
+    if a.shape[-1] != b.shape[-2]:
+        batch = a.shape[0]
+        expected = [batch, a.shape[-1]]
+        raise error(
+            "RuntimeError",
+            f"Expected size for first two dimensions of batch2 tensor to be: {expected} but got: "
+            f"{list(b.shape[:2])}.",
+        )
+    if a.dtype is not b.dtype:
+        said = f"expected scalar type {a.dtype.scalar_name} but found {b.dtype.scalar_name}"
+        raise error("RuntimeError", said)
+
+
+def check_mv(a: Tensor, b: Tensor) -> None:
+    """Refuse a matrix and a vector that cannot be multiplied."""
+    if a.shape[1] != b.shape[0]:
+        raise error(
+            "RuntimeError",
+            f"size mismatch, got input ({a.shape[0]}), mat ({_dims(a.shape)}), vec ({b.shape[0]})",
+        )
+    if a.dtype is not b.dtype:
+        said = f"expected scalar type {a.dtype.scalar_name} but found {b.dtype.scalar_name}"
+        raise error("RuntimeError", said)
+
+
+def check_dot(a: Tensor, b: Tensor) -> None:
+    """Refuse two vectors that have no dot product."""
+    if a.ndim != 1 or b.ndim != 1:
+        raise error(
+            "RuntimeError",
+            f"1D tensors expected, but got {a.ndim}D and {b.ndim}D tensors",
+        )
+    if a.dtype is not b.dtype:
+        raise error(
+            "RuntimeError",
+            "dot : expected both vectors to have same dtype, but found "
+            f"{a.dtype.scalar_name} and {b.dtype.scalar_name}",
+        )
+    if a.numel != b.numel:
+        raise error(
+            "RuntimeError",
+            f"inconsistent tensor size, expected tensor [{a.numel}] and src [{b.numel}] to have "
+            f"the same number of elements, but got {a.numel} and {b.numel} elements respectively",
+        )
+
+
+def dimension(dim: int, ndim: int) -> int:
+    """A dimension counted from 0. Raises the program's IndexError where there is none such."""
+    width = max(ndim, 1)
+    if not -width <= dim < width:
+        raise error(
+            "IndexError",
+            f"Dimension out of range (expected to be in range of [{-width}, {width - 1}], but got "
+            f"{dim})",
+        )
+    return dim % width
+
+
+def check_dims(tensor: Tensor, dims: Any) -> None:
+    """Refuse dimensions that a tensor does not have."""
+    for dim in dims if isinstance(dims, tuple | list) else (dims,):
+        if isinstance(dim, int) and not isinstance(dim, bool):
+            dimension(dim, tensor.ndim)
+
+
+def check_floating(name: str, tensor: Tensor) -> None:
+    """Refuse a mean of integers, in the words of `name`."""
+    if not tensor.dtype.is_floating:
+        raise error(
+            "RuntimeError",
+            f"{name}(): could not infer output dtype. Input dtype must be either a floating point "
+            f"or complex dtype. Got: {tensor.dtype.scalar_name}",
+        )

@@ -1,0 +1,395 @@
+"""Functions that PyTorch makes of others, or checks in its own words: linear, losses, kin."""
+
+from typing import Any
+
+from ...graphs import OPS
+from ...lazy import np
+from ...operators import lookup
+from ..python.values import EXCEPTIONS, Machine, error
+from . import arithmetic, calls
+from .apply import apply, call_operator, cast
+from .checks import check_broadcast, check_dims, check_floating, check_mm, dimension
+from .dtypes import INT64, UINT8
+from .mode import MODE
+from .printing import size
+from .tables import define
+from .tensor import Tensor
+
+TARGET_SIZES = (
+    "Using a target size ({target}) that is different to the input size ({input}). This will "
+    "likely lead to incorrect results due to broadcasting. Please ensure they have the same size."
+)
+
+
+def _apply(name: str, inputs: list[Any], record: str | None = None, **attrs: Any) -> Tensor:
+    lookup(name)
+    op = OPS[name]
+    full = {n: attrs.get(n, d) for n, d in op.attributes.items()}
+    return apply(op, inputs, full, name=record)
+
+
+@define("F")
+def linear(m: Machine, input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """input @ weight.T + bias."""
+    turned = _apply("transpose", [weight], "TBackward0", dim0=0, dim1=1)
+    rows = input if input.ndim > 1 else call_operator("unsqueeze", input, dim=0)
+    check_mm(rows, turned, added=bias is not None)
+    if bias is None:
+        return arithmetic.matmul(m, input, turned)
+    if input.ndim == 2:
+        return addmm(m, bias, input, turned)
+    if input.ndim == 1:
+        product = arithmetic.matmul(m, input, turned)
+        return arithmetic.binary("add", product, bias)
+    flat = call_operator("reshape", input, shape=(-1 if input.numel else 0, input.shape[-1]))
+    product = addmm(m, bias, flat, turned)
+    return _apply("reshape", [product], "ViewBackward0", shape=(*input.shape[:-1], weight.shape[0]))
+
+
+@define("torch", "Tensor")
+def addmm(
+    m: Machine, input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1
+) -> Tensor:
+    """beta * input + alpha * (mat1 @ mat2)."""
+    check_mm(mat1, mat2, added=True)
+    return calls.call("addmm", [input, mat1, mat2], {"beta": beta, "alpha": alpha})
+
+
+# ---- reductions that PyTorch checks --------------------------------------------------------------
+
+
+def _checked(name: str) -> None:
+    """mean and its kin, whose input has to be floating, and whose dimensions have to be there."""
+
+    def function(m: Machine, input: Tensor, *args: Any, **named: Any) -> Any:
+        dims = args[0] if args else named.get("dim", named.get("axis"))
+        if dims is not None:
+            check_dims(input, dims)
+        if name == "mean" and named.get("dtype") is None:
+            check_floating(name, input)
+        if name in ("std", "var") and not input.dtype.is_floating:
+            said = f"{name} and std only support floating point and complex dtypes"
+            raise error("RuntimeError", said.replace("var and std", "std and var"))
+        return calls.call(name, [input, *args], named, method=True)
+
+    define("torch", "Tensor", name=name)(function)
+
+
+for _name in ("sum", "mean", "prod", "std", "var", "softmax", "log_softmax", "cumsum"):
+    _checked(_name)
+
+
+@define("torch", "Tensor")
+def gather(m: Machine, input: Tensor, dim: int, index: Tensor, **named: Any) -> Tensor:
+    """Elements along a dimension at places of their own."""
+    if index.dtype.kind != "int":
+        raise error("RuntimeError", "gather(): Expected dtype int32/int64 for index")
+    return calls.call("gather", [input, dim, index], named)
+
+
+@define("torch")
+def stack(m: Machine, tensors: Any, dim: int = 0) -> Tensor:
+    """Tensors of one shape along a new dimension."""
+    parts = _listed(m, tensors)
+    for place, part in enumerate(parts):
+        if part.shape != parts[0].shape:
+            raise error(
+                "RuntimeError",
+                f"stack expects each tensor to be equal size, but got {list(parts[0].shape)} at "
+                f"entry 0 and {list(part.shape)} at entry {place}",
+            )
+    return calls.call("stack", [parts, dimension(dim, parts[0].ndim + 1)], {})
+
+
+@define("torch")
+def cat(m: Machine, tensors: Any, dim: int = 0) -> Tensor:
+    """Tensors one after another along a dimension."""
+    parts = _listed(m, tensors)
+    for place, part in enumerate(parts):
+        if part.ndim == 0:
+            said = f"zero-dimensional tensor (at position {place}) cannot be concatenated"
+            raise error("RuntimeError", said)
+    where = dimension(dim, parts[0].ndim)
+    for place, part in enumerate(parts):
+        for d, (a, b) in enumerate(zip(parts[0].shape, part.shape)):
+            if d != where and a != b:
+                raise error(
+                    "RuntimeError",
+                    f"Sizes of tensors must match except in dimension {where}. Expected size {a} "
+                    f"but got size {b} for tensor number {place} in the list.",
+                )
+    return calls.call("cat", [parts, where], {})
+
+
+for _name in ("concat", "concatenate"):
+    define("torch", name=_name)(cat)
+
+
+def _listed(m: Machine, tensors: Any) -> list[Tensor]:
+    if isinstance(tensors, Tensor):
+        raise error(
+            "TypeError",
+            "stack(): argument 'tensors' (position 1) must be tuple of Tensors, not Tensor",
+        )
+    parts = list(m.iterate(tensors))
+    for place, part in enumerate(parts):
+        if not isinstance(part, Tensor):
+            kind = m.class_of(part).name
+            said = f"expected Tensor as element {place} in argument 0, but got {kind}"
+            raise error("TypeError", said)
+    if not parts:
+        raise error("RuntimeError", "stack expects a non-empty TensorList")
+    return parts
+
+
+# ---- losses --------------------------------------------------------------------------------------
+
+
+def _compared(m: Machine, input: Tensor, target: Tensor) -> None:
+    """Warn of a target of another size, as PyTorch does; refuse what cannot be broadcast."""
+    if input.shape != target.shape:
+        m.warn(
+            EXCEPTIONS["UserWarning"],
+            TARGET_SIZES.format(target=size(target.shape), input=size(input.shape)),
+        )
+    check_broadcast(input, target)
+
+
+def _reduced(m: Machine, loss: Tensor, reduction: str) -> Tensor:
+    if reduction == "none":
+        return loss
+    if reduction not in ("mean", "sum"):
+        raise error("ValueError", f"{reduction} is not a valid value for reduction")
+    return calls.call(reduction, [loss], {})
+
+
+@define("F")
+def mse_loss(
+    m: Machine, input: Tensor, target: Tensor, reduction: str = "mean", **_: Any
+) -> Tensor:
+    """Squared differences, reduced."""
+    _compared(m, input, target)
+    return calls.call("mse_loss", [input, target], {"reduction": reduction})
+
+
+@define("F")
+def l1_loss(m: Machine, input: Tensor, target: Tensor, reduction: str = "mean", **_: Any) -> Tensor:
+    """Absolute differences, reduced."""
+    _compared(m, input, target)
+    difference = arithmetic.binary("sub", input, target)
+    return _reduced(m, call_operator("abs", difference), reduction)
+
+
+@define("F")
+def smooth_l1_loss(
+    m: Machine, input: Tensor, target: Tensor, reduction: str = "mean", beta: float = 1.0, **_: Any
+) -> Tensor:
+    """Squared differences where they are small, absolute ones elsewhere."""
+    _compared(m, input, target)
+    return calls.call("smooth_l1_loss", [input, target], {"reduction": reduction, "beta": beta})
+
+
+def _check_same(name: str, input: Tensor, target: Tensor) -> None:
+    if name == "bce" and input.shape != target.shape:
+        raise error(
+            "ValueError",
+            f"Using a target size ({size(target.shape)}) that is different to the input size "
+            f"({size(input.shape)}) is deprecated. Please ensure they have the same size.",
+        )
+    if name == "logits" and input.shape != target.shape:
+        raise error(
+            "ValueError",
+            f"Target size ({size(target.shape)}) must be the same as input size "
+            f"({size(input.shape)})",
+        )
+
+
+@define("F")
+def binary_cross_entropy(
+    m: Machine, input: Tensor, target: Tensor, weight: Any = None, reduction: str = "mean", **_: Any
+) -> Tensor:
+    """The negative log likelihood of targets between 0 and 1."""
+    _check_same("bce", input, target)
+    _check_dtype(input, target)
+    if ((input.data < 0) | (input.data > 1)).any():
+        raise error("RuntimeError", "all elements of input should be between 0 and 1")
+    given = {} if weight is None else {"weight": weight}
+    return calls.call("binary_cross_entropy", [input, target], given | {"reduction": reduction})
+
+
+def _check_dtype(input: Tensor, target: Tensor) -> None:
+    if input.dtype is not target.dtype:
+        raise error(
+            "RuntimeError",
+            f"Found dtype {target.dtype.scalar_name} but expected {input.dtype.scalar_name}",
+        )
+
+
+@define("F")
+def binary_cross_entropy_with_logits(
+    m: Machine,
+    input: Tensor,
+    target: Tensor,
+    weight: Any = None,
+    reduction: str = "mean",
+    pos_weight: Any = None,
+    **_: Any,
+) -> Tensor:
+    """The same of a sigmoid of the input."""
+    _check_same("logits", input, target)
+    if not target.dtype.is_floating:
+        target = cast(target, input.dtype)
+    given = {"weight": weight, "pos_weight": pos_weight}
+    named = {k: v for k, v in given.items() if v is not None} | {"reduction": reduction}
+    return calls.call("binary_cross_entropy_with_logits", [input, target], named)
+
+
+@define("F")
+def cross_entropy(
+    m: Machine,
+    input: Tensor,
+    target: Tensor,
+    weight: Any = None,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+    **_: Any,
+) -> Tensor:
+    """The negative log likelihood of classes under a softmax."""
+    dim = 0 if input.ndim == 1 else 1
+    if target.dtype.is_floating or label_smoothing:
+        if target.dtype.is_floating and target.shape != input.shape:
+            _check_labels(input, target)
+        options = {"reduction": reduction, "label_smoothing": label_smoothing}
+        if weight is not None:
+            options["weight"] = weight
+        return calls.call("cross_entropy", [input, target], options)
+    logs = calls.call("log_softmax", [input, dim], {})
+    return nll_loss(m, logs, target, weight, ignore_index, reduction)
+
+
+def _check_labels(input: Tensor, target: Tensor) -> None:
+    if target.dtype.kind != "int" or target.dtype not in (INT64, UINT8):
+        said = f"expected target dtype to be Long or Byte, but got {target.dtype.scalar_name}"
+        raise error("RuntimeError", said)
+    if input.ndim <= 2 and target.ndim > 1:
+        raise error("RuntimeError", "0D or 1D target tensor expected, multi-target not supported")
+
+
+@define("F")
+def nll_loss(
+    m: Machine,
+    input: Tensor,
+    target: Tensor,
+    weight: Any = None,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+    **_: Any,
+) -> Tensor:
+    """Minus the entries at classes, reduced."""
+    _check_labels(input, target)
+    batch = input.shape[:1] if input.ndim > 1 else ()
+    if target.shape[:1] != batch:
+        raise error(
+            "ValueError",
+            f"Expected input batch_size ({batch[0] if batch else 1}) to match target batch_size "
+            f"({target.shape[0] if target.ndim else 1}).",
+        )
+    classes = input.shape[0 if input.ndim == 1 else 1]
+    labels = target.data[target.data != ignore_index]
+    outside = labels[(labels < 0) | (labels >= classes)]
+    if outside.size:
+        raise error("IndexError", f"Target {outside.flat[0]} is out of bounds.")
+    options: dict[str, Any] = {"reduction": reduction, "ignore_index": ignore_index}
+    if weight is not None:
+        options["weight"] = weight
+    return calls.call("nll_loss", [input, target], options)
+
+
+@define("F", "torch")
+def dropout(
+    m: Machine, input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
+) -> Tensor:
+    """Elements set to 0 at random, the others scaled up."""
+    if not 0 <= p <= 1:
+        raise error("ValueError", f"dropout probability has to be between 0 and 1, but got {p}")
+    if not training or p == 0:
+        return input
+    from .creation import generator
+
+    kept = generator().chances(input.shape, 1 - p)
+    scaled = np.where(kept, 1 / (1 - p) if p < 1 else 0.0, 0.0).astype(input.dtype.numpy)
+    return call_operator("mul", input, Tensor(scaled, input.dtype))
+
+
+# ---- questions -----------------------------------------------------------------------------------
+
+
+@define("torch", "Tensor")
+def allclose(
+    m: Machine,
+    input: Tensor,
+    other: Tensor,
+    rtol: float = 1e-05,
+    atol: float = 1e-08,
+    equal_nan: bool = False,
+) -> bool:
+    """Whether all elements are close to each other."""
+    if input.dtype is not other.dtype:
+        a, b = input.dtype.scalar_name, other.dtype.scalar_name
+        raise error("RuntimeError", f"{a} did not match {b}")
+    check_broadcast(input, other)
+    return bool(np.allclose(input.data, other.data, rtol, atol, equal_nan))
+
+
+@define("torch", "Tensor")
+def equal(m: Machine, input: Tensor, other: Tensor) -> bool:
+    """Whether shapes and all elements are the same."""
+    return input.shape == other.shape and bool((input.data == other.data).all())
+
+
+@define("torch")
+def is_tensor(m: Machine, obj: Any) -> bool:
+    """Whether it is a tensor."""
+    return isinstance(obj, Tensor)
+
+
+@define("torch")
+def set_default_dtype(m: Machine, d: Any) -> None:
+    """The dtype of new floating tensors."""
+    MODE.default_dtype = d
+
+
+@define("torch")
+def get_default_dtype(m: Machine) -> Any:
+    """The dtype of new floating tensors."""
+    return MODE.default_dtype
+
+
+@define("torch")
+def set_printoptions(
+    m: Machine,
+    precision: int | None = None,
+    threshold: float | None = None,
+    edgeitems: int | None = None,
+    linewidth: int | None = None,
+    profile: str | None = None,
+    sci_mode: bool | None = None,
+) -> None:
+    """How tensors print from here on."""
+    from .printing import Options, options
+
+    profiles = {
+        "default": Options(),
+        "short": Options(precision=2, edgeitems=2),
+        "full": Options(threshold=float("inf")),
+    }
+    base = profiles[profile] if profile else options()
+    given = {
+        "precision": precision,
+        "threshold": threshold,
+        "edgeitems": edgeitems,
+        "linewidth": linewidth,
+    }
+    chosen = base._replace(**{k: v for k, v in given.items() if v is not None})
+    MODE.print_options = chosen._replace(sci_mode=sci_mode)  # type: ignore[attr-defined]

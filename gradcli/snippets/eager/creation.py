@@ -1,0 +1,357 @@
+"""Tensors made from numbers, lists, shapes and random draws."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...lazy import np
+from ..python.operations import plain
+from ..python.values import Machine, Unsupported, error
+from .dtypes import BOOL, BY_NUMPY, FLOAT32, FLOAT64, INT64, DType, as_array, of_number, promoted
+from .mode import MODE
+from .tables import define
+from .tensor import Tensor, tensors_in
+
+ONLY_FLOATS = "Only Tensors of floating point and complex dtype can require gradients"
+
+
+def finished(
+    tensor: Tensor, requires_grad: Any = False, device: Any = None, **layout: Any
+) -> Tensor:
+    """A new tensor with the options that all makers take."""
+    check_device(device)
+    if requires_grad and not tensor.dtype.is_floating:
+        raise error("RuntimeError", ONLY_FLOATS)
+    tensor.requires_grad = bool(requires_grad)
+    tensor.inference = MODE.inference
+    return tensor
+
+
+def check_device(device: Any) -> None:
+    """Refuse a device that this machine has not."""
+    text = device if isinstance(device, str) else getattr(device, "text", None)
+    if text is not None and text.partition(":")[0] not in ("cpu", "meta"):
+        raise Unsupported(f"the device {text}")
+
+
+def shape_of(sizes: Sequence[Any]) -> tuple[int, ...]:
+    """The shape that a maker is given: zeros(2, 3), zeros((2, 3)) or zeros([2, 3])."""
+    if len(sizes) == 1 and not isinstance(sizes[0], int | Tensor):
+        sizes = tuple(plain(sizes[0]))
+    shape = tuple(int(s.data) if isinstance(s, Tensor) else s for s in sizes)
+    for s in shape:
+        if isinstance(s, float):
+            raise error(
+                "TypeError",
+                "zeros(): argument 'size' must be tuple of ints, but found element of type float "
+                "at pos 0",
+            )
+        if s < 0:
+            said = f"Trying to create tensor with negative dimension {s}: {list(shape)}"
+            raise error("RuntimeError", said)
+    return shape
+
+
+def numbers(data: Any) -> Any:
+    """An array of the numbers in nested lists; tensors of one number count as numbers."""
+    if isinstance(data, Tensor):
+        return data.data
+    if isinstance(data, list | tuple | range):
+        parts = [numbers(d) for d in data]
+        shapes = {p.shape for p in parts}
+        if len(shapes) > 1:
+            raise _uneven(parts)
+        return np.stack(parts) if parts else np.zeros(0, "float32")
+    if isinstance(data, bool | int | float):
+        if isinstance(data, int) and not -(2**63) <= data < 2**63:
+            raise error("RuntimeError", "Overflow when unpacking long long")
+        return np.asarray(data)
+    inner = getattr(data, "array", None)
+    if inner is not None:
+        return inner
+    if isinstance(data, complex):
+        raise Unsupported("complex numbers")
+    return _refused(data)
+
+
+def _refused(data: Any) -> Any:
+    name = getattr(getattr(data, "cls", None), "name", type(data).__name__)
+    if isinstance(data, str):
+        raise error("TypeError", "new(): invalid data type 'str'")
+    raise error("RuntimeError", f"Could not infer dtype of {name}")
+
+
+NOT_NUMBER = "must be real number, not list"
+
+
+def _uneven(parts: Sequence[Any]) -> Exception:
+    first = parts[0]
+    for place, part in enumerate(parts):
+        if part.shape != first.shape:
+            if first.ndim and part.ndim:
+                said = (
+                    f"expected sequence of length {first.shape[0]} at dim 1 (got {part.shape[0]})"
+                )
+                return error("ValueError", said)
+            said = f"expected sequence of length {first.shape[0]} at dim 1 (got {place})"
+            return error("TypeError", said) if first.ndim else error("TypeError", NOT_NUMBER)
+    return error("ValueError", "uneven lists")
+
+
+def inferred(data: Any) -> DType:
+    """The dtype of nested lists of numbers: torch.tensor's choice."""
+    if isinstance(data, Tensor):
+        return data.dtype
+    if isinstance(data, list | tuple | range):
+        return promoted(inferred(d) for d in data) or MODE.default_dtype
+    if isinstance(data, bool | int | float):
+        return of_number(data, MODE.default_dtype)
+    inner = getattr(data, "array", None)
+    if inner is None:
+        _refused(data)
+    if inner.dtype.name not in BY_NUMPY:
+        raise Unsupported(f"tensors of {inner.dtype.name}")
+    return BY_NUMPY[inner.dtype.name]
+
+
+def made(data: Any, dtype: DType | None) -> Tensor:
+    """A new leaf with these numbers."""
+    kind = dtype or inferred(data)
+    return Tensor(np.array(as_array(numbers(data), kind)), kind)
+
+
+COPIED = (
+    "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+    "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor)."
+)
+
+
+TO_SCALAR = (
+    "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
+    "Consider using tensor.detach() first."
+)
+
+
+@define("torch")
+def tensor(m: Machine, data: Any, *, dtype: Any = None, **options: Any) -> Tensor:
+    """A new leaf with numbers that are copied."""
+    from ..python.values import EXCEPTIONS
+
+    if isinstance(data, Tensor):
+        m.warn(EXCEPTIONS["UserWarning"], COPIED)
+    elif any(t.requires_grad for t in tensors_in([data])):
+        m.warn(EXCEPTIONS["UserWarning"], TO_SCALAR)
+    return finished(made(data, dtype), **options)
+
+
+@define("torch")
+def as_tensor(m: Machine, data: Any, dtype: Any = None, device: Any = None) -> Tensor:
+    """A tensor as it is, or one with the memory of an array, or a new one."""
+    from .apply import cast
+
+    if isinstance(data, Tensor):
+        return data if dtype in (None, data.dtype) else cast(data, dtype)
+    array = getattr(data, "array", None)
+    if array is not None and dtype in (None, BY_NUMPY.get(array.dtype.name)):
+        return from_numpy(m, data)
+    return finished(made(data, dtype), device=device)
+
+
+@define("torch")
+def from_numpy(m: Machine, ndarray: Any) -> Tensor:
+    """A tensor with the memory of a NumPy array."""
+    array = getattr(ndarray, "array", None)
+    if array is None:
+        name = m.class_of(ndarray).name
+        raise error("TypeError", f"expected np.ndarray (got {name})")
+    if array.dtype.name not in BY_NUMPY:
+        raise Unsupported(f"tensors of {array.dtype.name}")
+    return Tensor(array)
+
+
+def _filled(name: str, value: float) -> None:
+    def maker(m: Machine, *size: Any, dtype: Any = None, **options: Any) -> Tensor:
+        size = size or (options.pop("size"),)
+        kind = dtype or MODE.default_dtype
+        m.spend(memory=8 * int(np.prod(shape_of(size), dtype=float)))
+        return finished(Tensor(np.full(shape_of(size), value, kind.numpy), kind), **options)
+
+    def like(m: Machine, input: Tensor, *, dtype: Any = None, **options: Any) -> Tensor:
+        kind = dtype or input.dtype
+        return finished(Tensor(np.full_like(input.data, value, kind.numpy), kind), **options)
+
+    def new(m: Machine, self: Tensor, *size: Any, dtype: Any = None, **options: Any) -> Tensor:
+        kind = dtype or self.dtype
+        return finished(Tensor(np.full(shape_of(size), value, kind.numpy), kind), **options)
+
+    define("torch", name=name)(maker)
+    define("torch", name=f"{name}_like")(like)
+    define("Tensor", name=f"new_{name}")(new)
+
+
+for _name, _value in (("zeros", 0), ("ones", 1), ("empty", 0)):
+    _filled(_name, _value)
+
+
+@define("torch")
+def full(m: Machine, size: Any, fill_value: Any, *, dtype: Any = None, **options: Any) -> Tensor:
+    """A tensor of one number."""
+    value = fill_value.data if isinstance(fill_value, Tensor) else fill_value
+    kind = dtype or (
+        fill_value.dtype
+        if isinstance(fill_value, Tensor)
+        else of_number(fill_value, MODE.default_dtype)
+    )
+    shape = shape_of((size,)) if not isinstance(size, int) else (size,)
+    return finished(Tensor(np.full(shape, value, kind.numpy), kind), **options)
+
+
+@define("torch")
+def full_like(
+    m: Machine, input: Tensor, fill_value: Any, *, dtype: Any = None, **options: Any
+) -> Tensor:
+    """A tensor of one number in the shape of another."""
+    kind = dtype or input.dtype
+    return finished(Tensor(np.full_like(input.data, fill_value, kind.numpy), kind), **options)
+
+
+@define("torch")
+def eye(m: Machine, n: int, mm: Any = None, *, dtype: Any = None, **options: Any) -> Tensor:
+    """An identity matrix."""
+    kind = dtype or MODE.default_dtype
+    columns = options.pop("m", mm)
+    return finished(Tensor(np.eye(n, columns, dtype=kind.numpy), kind), **options)
+
+
+@define("torch")
+def arange(m: Machine, *ends: Any, dtype: Any = None, **options: Any) -> Tensor:
+    """Numbers from a start to before an end."""
+    values = [e.data.item() if isinstance(e, Tensor) else e for e in ends]
+    names = ("end",) if len(values) == 1 else ("start", "end", "step")
+    given = dict(zip(names, values)) | {
+        k: options.pop(k) for k in ("start", "end", "step") if k in options
+    }
+    start, end, step = given.get("start", 0), given["end"], given.get("step", 1)
+    kind = dtype or promoted(of_number(v, MODE.default_dtype) for v in (start, end, step))
+    count = max(int(np.ceil((end - start) / step)), 0)
+    m.spend(memory=8 * count)
+    array = (start + step * np.arange(count)).astype(kind.numpy)
+    return finished(Tensor(array, kind), **options)
+
+
+@define("torch")
+def linspace(
+    m: Machine, start: Any, end: Any, steps: int, *, dtype: Any = None, **options: Any
+) -> Tensor:
+    """So many numbers at equal distances, both ends among them."""
+    kind = dtype or MODE.default_dtype
+    a, b = (v.data.item() if isinstance(v, Tensor) else v for v in (start, end))
+    number = np.dtype(kind.numpy).type
+    step = (number(b) - number(a)) / number(max(steps - 1, 1))
+    places = np.arange(steps)
+    low = number(a) + step * places.astype(kind.numpy)
+    high = number(b) - step * (steps - 1 - places).astype(kind.numpy)
+    return finished(
+        Tensor(np.where(places < steps / 2, low, high).astype(kind.numpy), kind), **options
+    )
+
+
+# ---- random numbers ------------------------------------------------------------------------------
+
+
+def generator(given: Any = None) -> Any:
+    """The generator of a call: the one given, or the program's."""
+    from .draws import Generator
+    from .functional_transforms import refuse_random
+
+    refuse_random()
+    if given is not None:
+        return given.generator
+    if getattr(MODE, "generator", None) is None:
+        MODE.generator, MODE.seeded = Generator(0), getattr(MODE, "seeded", False)  # type: ignore
+    MODE.drawn = True  # type: ignore[attr-defined]
+    return MODE.generator  # type: ignore[attr-defined]
+
+
+@define("torch")
+def manual_seed(m: Machine, seed: int) -> None:
+    """Begin the random numbers anew."""
+    from .draws import Generator
+
+    MODE.generator, MODE.seeded = Generator(int(seed)), True  # type: ignore[attr-defined]
+
+
+def _drawn(name: str, draw: Any) -> None:
+    def maker(
+        m: Machine, *size: Any, dtype: Any = None, generator: Any = None, **options: Any
+    ) -> Tensor:
+        size = size or (options.pop("size"),)
+        kind, shape = dtype or MODE.default_dtype, shape_of(size)
+        m.spend(memory=8 * int(np.prod(shape, dtype=float)))
+        return finished(Tensor(draw(_generator(generator), shape, kind), kind), **options)
+
+    def like(m: Machine, input: Tensor, *, dtype: Any = None, **options: Any) -> Tensor:
+        kind = dtype or input.dtype
+        return finished(Tensor(draw(_generator(None), input.shape, kind), kind), **options)
+
+    define("torch", name=name)(maker)
+    define("torch", name=f"{name}_like")(like)
+
+
+_generator = generator
+_drawn("rand", lambda g, shape, kind: g.uniform(shape, kind))
+_drawn("randn", lambda g, shape, kind: g.normal(shape, kind))
+
+
+@define("torch")
+def randint(
+    m: Machine, *args: Any, dtype: Any = None, generator: Any = None, **options: Any
+) -> Tensor:
+    """Whole numbers from low to high - 1."""
+    given = dict(options)
+    options = {k: v for k, v in options.items() if k not in ("low", "high", "size")}
+    values = [*args]
+    size = given.get("size")
+    if size is None:
+        size = values.pop()
+    high = given.get("high", values.pop() if values else None)
+    low = given.get("low", values.pop() if values else 0)
+    kind = dtype or INT64
+    array = _generator(generator).integers(low, high, shape_of((size,)))
+    return finished(Tensor(array.astype(kind.numpy), kind), **options)
+
+
+@define("torch")
+def randperm(
+    m: Machine, n: int, *, dtype: Any = None, generator: Any = None, **options: Any
+) -> Tensor:
+    """The numbers below n in random order."""
+    kind = dtype or INT64
+    return finished(
+        Tensor(_generator(generator).permutation(n).astype(kind.numpy), kind), **options
+    )
+
+
+# ---- older makers --------------------------------------------------------------------------------
+
+
+def legacy(name: str, dtype: DType | None) -> Any:
+    """torch.FloatTensor and its kin: of numbers in a list, or of sizes, whose memory is not set."""
+
+    def maker(m: Machine, *args: Any, **named: Any) -> Tensor:
+        kind = dtype or MODE.default_dtype
+        if args and all(isinstance(a, int) and not isinstance(a, bool) for a in args):
+            return Tensor(np.zeros(args, kind.numpy), kind)
+        if not args:
+            return Tensor(np.zeros(0, kind.numpy), kind)
+        return Tensor(np.array(as_array(numbers(args[0]), kind)), kind)
+
+    return define("torch", name=name)(maker)
+
+
+for _name, _kind in (
+    ("FloatTensor", FLOAT32),
+    ("DoubleTensor", FLOAT64),
+    ("LongTensor", INT64),
+    ("BoolTensor", BOOL),
+):
+    legacy(_name, _kind)

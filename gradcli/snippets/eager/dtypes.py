@@ -1,0 +1,118 @@
+"""Types of the numbers in a tensor, and which of them an operation computes in.
+
+Knows PyTorch's rules of promotion; holds no tensor.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from ...lazy import np
+from ..python.values import Builtin, Class, Object, Property
+
+KINDS = ("bool", "int", "float")  # each holds the numbers of those before it
+
+
+class DType(Object):
+    """A dtype: its name in PyTorch, NumPy's name, its kind, its place among those of its kind."""
+
+    __slots__ = ("kind", "legacy", "name", "numpy", "rank", "size")
+    cls = Class("dtype", module="torch")
+
+    def __init__(self, name: str, numpy: str, kind: str, rank: int, legacy: str, size: int):
+        self.name, self.numpy, self.kind, self.rank = name, numpy, kind, rank
+        self.legacy, self.size = legacy, size  # FloatTensor, and bytes of a number
+
+    def __repr__(self) -> str:
+        return f"torch.{self.name}"
+
+    @property
+    def is_floating(self) -> bool:
+        """Whether tensors of it can require a gradient."""
+        return self.kind == "float"
+
+    @property
+    def scalar_name(self) -> str:
+        """What PyTorch's errors call it: "Float", "Long"."""
+        return self.legacy.removesuffix("Tensor")
+
+
+BOOL = DType("bool", "bool", "bool", 0, "BoolTensor", 1)
+UINT8 = DType("uint8", "uint8", "int", 0, "ByteTensor", 1)
+INT8 = DType("int8", "int8", "int", 1, "CharTensor", 1)
+INT16 = DType("int16", "int16", "int", 2, "ShortTensor", 2)
+INT32 = DType("int32", "int32", "int", 3, "IntTensor", 4)
+INT64 = DType("int64", "int64", "int", 4, "LongTensor", 8)
+FLOAT16 = DType("float16", "float16", "float", 0, "HalfTensor", 2)
+FLOAT32 = DType("float32", "float32", "float", 1, "FloatTensor", 4)
+FLOAT64 = DType("float64", "float64", "float", 2, "DoubleTensor", 8)
+ALL = (BOOL, UINT8, INT8, INT16, INT32, INT64, FLOAT16, FLOAT32, FLOAT64)
+BY_NUMPY = {d.numpy: d for d in ALL}
+BY_NAME = {d.name: d for d in ALL} | {
+    **{"float": FLOAT32, "double": FLOAT64, "half": FLOAT16},
+    **{"long": INT64, "int": INT32, "short": INT16},
+}
+DType.cls.members.update(
+    {
+        "__repr__": Builtin("__repr__", lambda m, self: repr(self)),
+        "is_floating_point": Property(
+            Builtin("is_floating_point", lambda m, self: self.is_floating)
+        ),
+        "itemsize": Property(Builtin("itemsize", lambda m, self: self.size)),
+    }
+)
+
+
+def of_array(array: Any) -> DType:
+    """The dtype of a NumPy array; KeyError where PyTorch has none such here."""
+    return BY_NUMPY[array.dtype.name]
+
+
+def of_number(value: bool | int | float, default: DType = FLOAT32) -> DType:
+    """The dtype that torch.tensor() gives a number; `default` is that of floats."""
+    if isinstance(value, bool):
+        return BOOL
+    return INT64 if isinstance(value, int) else default
+
+
+def promoted(dtypes: Iterable[DType]) -> DType | None:
+    """The smallest dtype that holds the numbers of all; None for none."""
+    result: DType | None = None
+    for dtype in dtypes:
+        result = dtype if result is None else _wider(result, dtype)
+    return result
+
+
+def _wider(a: DType, b: DType) -> DType:
+    if a.kind != b.kind:
+        return max(a, b, key=lambda d: KINDS.index(d.kind))
+    if {a, b} >= {UINT8} and a.kind == "int" and a is not b:  # a sign needs the next size
+        other = b if a is UINT8 else a
+        return INT16 if other is INT8 else other
+    return max(a, b, key=lambda d: d.rank)
+
+
+def result_type(operands: Iterable[Any], default: DType = FLOAT32) -> DType:
+    """The dtype of an operation on tensors and numbers, as torch.result_type.
+
+    Tensors with dimensions come before those without, and both before numbers: what comes later
+    counts only where it is of a higher kind.
+    """
+    groups: tuple[list[DType], list[DType], list[DType]] = ([], [], [])
+    for value in operands:
+        if isinstance(value, bool | int | float):
+            groups[2].append(of_number(value, default))
+        else:
+            groups[0 if value.ndim else 1].append(value.dtype)
+    result: DType | None = None
+    for dtype in map(promoted, groups):
+        if dtype is not None and (
+            result is None or KINDS.index(dtype.kind) > KINDS.index(result.kind)
+        ):
+            result = dtype
+    assert result is not None
+    return result
+
+
+def as_array(value: Any, dtype: DType) -> Any:
+    """A NumPy array of this dtype; integers wrap as in PyTorch."""
+    return np.asarray(value).astype(dtype.numpy, copy=False)

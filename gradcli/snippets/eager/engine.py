@@ -1,0 +1,420 @@
+"""Autograd: what was recorded of each operation, and the way back through it.
+
+Goes back as PyTorch's engine does: a record is run when all that needs it has been, the latest
+first; what arrives from several sides is added in that order. Knows nothing of single operations: a
+record brings the function that sends gradients back.
+"""
+
+import heapq
+from collections.abc import Callable, Mapping, Sequence
+from itertools import count
+from typing import Any, NamedTuple
+
+from ...lazy import np
+from ..python.values import Class, Machine, Object, error
+from .dtypes import DType
+from .mode import MODE, recording
+from .tensor import Edge, Tensor
+
+FREED = (
+    "Trying to backward through the graph a second time (or directly access saved tensors after "
+    "they have already been freed). Saved intermediate values of the graph are freed when you call "
+    ".backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the "
+    "graph a second time or if you need to access saved tensors after calling backward."
+)
+CHANGED = (
+    "one of the variables needed for gradient computation has been modified by an inplace "
+    "operation: [{type} {sizes}]{origin} is at version {now}; expected version {then} instead. "
+    "Hint: {hint}"
+)
+ENABLE_ANOMALY = (
+    "enable anomaly detection to find the operation that failed to compute its gradient, with "
+    "torch.autograd.set_detect_anomaly(True)."
+)
+IN_ANOMALY = (
+    "the backtrace further above shows the operation that failed to compute its gradient. The "
+    "variable in question was changed in there or anywhere later. Good luck!"
+)
+
+LABELS = {"CopySlices": "torch::autograd::CopySlices"}  # of records, in messages
+Gradients = list[Tensor | None]
+Backward = Callable[[Machine, "Record", Gradients], Sequence[Tensor | None]]
+
+
+class Meta(NamedTuple):
+    """What the gradient of an output has to be like."""
+
+    shape: tuple[int, ...]
+    dtype: DType
+
+
+class Saved:
+    """A tensor that an operation keeps for the way back, and the version that it had."""
+
+    __slots__ = ("output", "record", "tensor", "version")
+
+    def __init__(self, tensor: Tensor, own_record: "Record | None" = None):
+        """`own_record` is the record that keeps it, where it is an output of that."""
+        self.tensor = tensor
+        self.record = own_record or tensor.record
+        self.output = 0 if own_record else tensor.output
+        self.version = tensor.version.number
+
+    def unpack(self, for_record: "Record") -> Tensor:
+        """The tensor as it was. Raises the program's RuntimeError where it was changed."""
+        tensor, now = self.tensor, self.tensor.version.number
+        if now != self.version:
+            raise error("RuntimeError", self._changed(now))
+        if self.record is None:
+            return tensor
+        handle = Tensor(tensor.data, tensor.dtype)
+        handle.version = tensor.version
+        handle.set_record(self.record, self.output)
+        return handle
+
+    def _changed(self, now: int) -> str:
+        tensor = self.tensor
+        origin = f", which is output {self.output} of {self.record.label}," if self.record else ""
+        return CHANGED.format(
+            type=f"torch.{tensor.dtype.legacy}",
+            sizes=list(tensor.shape),
+            origin=origin,
+            now=now,
+            then=self.version,
+            hint=IN_ANOMALY if MODE.anomaly else ENABLE_ANOMALY,
+        )
+
+
+class Record(Object):
+    """What was recorded of one operation: PyTorch's grad_fn.
+
+    `edges` has for each input where its gradient goes, or None; `metas` is what its outputs are
+    like; `backward(m, record, grads)` gives from the gradients of the outputs those of the inputs.
+    """
+
+    __slots__ = (
+        "backward",
+        "call",
+        "cls",
+        "edges",
+        "fields",
+        "freed",
+        "hooks",
+        "line",
+        "metas",
+        "name",
+        "pre_hooks",
+        "retained",
+        "saved",
+        "sequence",
+        "tensor_hooks",
+    )
+
+    def __init__(
+        self,
+        name: str,
+        edges: Sequence[Edge | None],
+        metas: Sequence[Meta],
+        backward: Backward,
+        saved: Sequence[Saved] = (),
+        line: int | None = None,
+        call: Any = None,
+    ):
+        self.name, self.edges, self.metas, self.backward = name, list(edges), list(metas), backward
+        self.saved, self.line, self.call = list(saved), line, call
+        self.cls: Class = record_class(name)
+        self.sequence = next(MODE.sequence)
+        self.freed = False
+        self.hooks: list[Any] = []
+        self.pre_hooks: list[Any] = []
+        self.tensor_hooks: dict[int, list[Any]] = {}  # by output
+        self.retained: dict[int, Tensor] = {}  # outputs whose gradient is kept, by place
+        self.fields: dict[str, Any] = {}
+
+    @property
+    def label(self) -> str:
+        """What messages call it: without Backward0."""
+        return LABELS.get(self.name) or self.name.partition("Backward")[0]
+
+    def release(self) -> None:
+        """Let go of what was kept for the way back."""
+        if self.saved:
+            self.freed = True
+
+    def unpack(self) -> list[Tensor]:
+        """All that was kept, in its order."""
+        if self.freed:
+            raise error("RuntimeError", FREED)
+        return [saved.unpack(self) for saved in self.saved]
+
+    def __repr__(self) -> str:
+        return f"<{self.name} object at {id(self):#x}>"
+
+
+_classes: dict[str, Class] = {}
+RECORD = Class("Node", module="torch.autograd.graph")
+
+
+def record_class(name: str) -> Class:
+    """The class of the records of this name."""
+    if name not in _classes:
+        _classes[name] = Class(name, (RECORD,))
+    return _classes[name]
+
+
+class Accumulator(Object):
+    """Where gradients of a leaf arrive and are added to its .grad."""
+
+    __slots__ = ("cls", "fields", "hooks", "pre_hooks", "tensor")
+    name = "torch::autograd::AccumulateGrad"
+
+    def __init__(self, tensor: Tensor):
+        self.tensor = tensor
+        self.cls = record_class("AccumulateGrad")
+        self.fields: dict[str, Any] = {}
+        self.hooks: list[Any] = []
+        self.pre_hooks: list[Any] = []
+
+    @property
+    def edges(self) -> list[Edge | None]:
+        """Nothing is before a leaf."""
+        return []
+
+    @property
+    def sequence(self) -> int:
+        """A leaf comes before everything else that is ready."""
+        return 1 << 62
+
+    @property
+    def metas(self) -> list[Meta]:
+        """What its gradient is like."""
+        return [Meta(self.tensor.shape, self.tensor.dtype)]
+
+
+Target = Record | Accumulator
+
+
+class Pass:
+    """One way back: from outputs with their gradients to leaves, or to `wanted` tensors."""
+
+    def __init__(
+        self,
+        m: Machine,
+        roots: Sequence[tuple[Edge, Tensor]],
+        *,
+        keep: bool,
+        create_graph: bool,
+        wanted: Sequence[Edge] | None = None,
+        accumulate: bool = True,
+    ):
+        self.m, self.roots, self.keep, self.create_graph = m, roots, keep, create_graph
+        self.accumulate = accumulate
+        self.captured: dict[Edge, Tensor | None] = dict.fromkeys(wanted or ())
+        self.buffers: dict[Target, Gradients] = {}
+        self.waiting: dict[Target, int] = {}
+        self.needed: set[Target] | None = None
+        self._prepare(wanted)
+
+    def _prepare(self, wanted: Sequence[Edge] | None) -> None:
+        """Count what each record waits for; with `wanted`, find which are on the way to it."""
+        order, seen = [], set()
+        stack: list[tuple[Target, bool]] = [(edge.record, False) for edge, _ in self.roots]
+        while stack:
+            record, done = stack.pop()
+            if done:
+                order.append(record)
+            elif record not in seen:
+                seen.add(record)
+                stack.append((record, True))
+                stack += [(e.record, False) for e in record.edges if e and e.record not in seen]
+        for record in order:
+            for edge in record.edges:
+                if edge:
+                    self.waiting[edge.record] = self.waiting.get(edge.record, 0) + 1
+        if wanted is not None:
+            aims = {edge.record for edge in wanted}
+            self.needed = set()
+            for record in order:  # what a record sends to comes before it
+                if record in aims or any(e and e.record in self.needed for e in record.edges):
+                    self.needed.add(record)
+
+    def run(self) -> None:
+        """Go back."""
+        for edge, gradient in self.roots:
+            self._send(edge, gradient)
+        starts = dict.fromkeys(edge.record for edge, _ in self.roots)
+        serial = count()
+        ready = [(-r.sequence, next(serial), r) for r in starts if not self.waiting.get(r)]
+        heapq.heapify(ready)
+        while ready:
+            record = heapq.heappop(ready)[2]
+            self.m.spend(5)
+            for edge in self._run_one(record):
+                self.waiting[edge.record] -= 1
+                if not self.waiting[edge.record]:
+                    heapq.heappush(ready, (-edge.record.sequence, next(serial), edge.record))
+
+    def _run_one(self, record: Target) -> list[Edge]:
+        """Run one record; the edges that it has now answered."""
+        sent = [edge for edge in record.edges if edge]
+        if self.needed is not None and record not in self.needed:
+            return sent
+        grads = self.buffers.pop(record, [None] * len(record.metas))
+        grads = self._hooked(record, grads)
+        for edge in self.captured:
+            if edge.record is record:
+                self.captured[edge] = grads[edge.output]
+        if isinstance(record, Accumulator):
+            if self.accumulate and grads[0] is not None:
+                accumulate(self.m, record.tensor, grads[0], self.create_graph)
+            return sent
+        if self.needed is not None and not any(e and e.record in self.needed for e in sent):
+            return sent
+        if any(g is not None for g in grads):
+            for edge, gradient in zip(record.edges, self._sent_back(record, grads)):
+                if edge and gradient is not None:
+                    self._send(edge, gradient)
+        if not self.keep:
+            record.release()
+        return sent
+
+    def _hooked(self, record: Target, grads: Gradients) -> Gradients:
+        """Gradients of outputs after the hooks of tensors; some are kept in .grad."""
+        from .hooks import after_tensor_hooks
+
+        return after_tensor_hooks(self.m, record, grads)
+
+    def _sent_back(self, record: Record, grads: Gradients) -> list[Tensor | None]:
+        from .hooks import after_record_hooks
+
+        if record.pre_hooks:
+            from .hooks import after_pre_hooks
+
+            grads = after_pre_hooks(self.m, record, grads)
+        with recording(self.create_graph):
+            answers = list(record.backward(self.m, record, grads))
+            checked = [
+                None if edge is None or a is None else fitted(a, edge, k, record)
+                for k, (edge, a) in enumerate(zip(record.edges, answers, strict=False))
+            ]
+            if MODE.anomaly and MODE.check_nan:
+                check_nan(record, checked)
+            return after_record_hooks(self.m, record, checked, grads) if record.hooks else checked
+
+    def _send(self, edge: Edge, gradient: Tensor) -> None:
+        buffer = self.buffers.setdefault(edge.record, [None] * len(edge.record.metas))
+        have = buffer[edge.output]
+        if have is None:
+            buffer[edge.output] = gradient
+            return
+        from .apply import call_operator
+
+        with recording(self.create_graph):
+            buffer[edge.output] = call_operator("add", have, gradient)
+
+
+def fitted(gradient: Tensor, edge: Edge, place: int, record: Record) -> Tensor:
+    """A gradient in the shape and dtype of what it is for, as PyTorch's engine checks it."""
+    from .apply import call_operator, cast
+
+    meta = edge.record.metas[edge.output]
+    if gradient.shape != meta.shape:
+        if not expandable(meta.shape, gradient.shape):
+            raise error(
+                "RuntimeError",
+                f"Function {record.name} returned an invalid gradient at index {place} - got "
+                f"{list(gradient.shape)} but expected shape compatible with {list(meta.shape)}",
+            )
+        gradient = call_operator("sum_to_size", gradient, shape=meta.shape)
+    return gradient if gradient.dtype is meta.dtype else cast(gradient, meta.dtype)
+
+
+def expandable(shape: Sequence[int], to: Sequence[int]) -> bool:
+    """Whether a tensor of `shape` can be broadcast to a shape."""
+    return len(shape) <= len(to) and all(
+        a in (1, b) for a, b in zip(reversed(shape), reversed(to), strict=False)
+    )
+
+
+def check_nan(record: Record, gradients: Sequence[Tensor | None]) -> None:
+    """In anomaly mode, refuse nan in what a record sends back."""
+    for place, gradient in enumerate(gradients):
+        if gradient is not None and np.isnan(gradient.data).any():
+            said = f"Function '{record.name}' returned nan values in its {place}th output."
+            raise error("RuntimeError", said)
+
+
+def accumulate(m: Machine, leaf: Tensor, gradient: Tensor, create_graph: bool) -> None:
+    """Add a gradient to a leaf's .grad."""
+    from .apply import call_operator
+    from .hooks import after_accumulation
+
+    if leaf.grad is None:
+        leaf.grad = gradient if create_graph else detached_copy(gradient)
+    elif create_graph:
+        with recording(True):
+            leaf.grad = call_operator("add", leaf.grad, gradient)
+    else:
+        np.add(leaf.grad.data, gradient.data, out=leaf.grad.data, casting="unsafe")
+        leaf.grad.changed()
+    after_accumulation(m, leaf)
+
+
+def detached_copy(tensor: Tensor) -> Tensor:
+    """A leaf with its numbers."""
+    return Tensor(np.array(tensor.data), tensor.dtype)
+
+
+def outputs_and_seeds(
+    m: Machine, outputs: Sequence[Tensor], seeds: Sequence[Tensor | None], batched: bool = False
+) -> list[tuple[Edge, Tensor]]:
+    """Where the way back begins, with the gradients given or 1; PyTorch's errors otherwise."""
+    roots = []
+    for place, (output, seed) in enumerate(zip(outputs, seeds)):
+        checked = _seed(output, seed, place)
+        edge = output.edge
+        if edge is None:
+            raise error(
+                "RuntimeError",
+                f"element {place} of tensors does not require grad and does not have a grad_fn",
+            )
+        roots.append((edge, checked))
+    return roots
+
+
+def _seed(output: Tensor, seed: Tensor | None, place: int) -> Tensor:
+    """The gradient of an output: the one given, or 1 for a single number."""
+    from .apply import cast
+    from .printing import size
+
+    if seed is not None:
+        if seed.shape != output.shape:
+            raise error(
+                "RuntimeError",
+                f"Mismatch in shape: grad_output[{place}] has a shape of {size(seed.shape)} and "
+                f"output[{place}] has a shape of {size(output.shape)}.",
+            )
+        return seed if seed.dtype is output.dtype else cast(seed, output.dtype)
+    if output.requires_grad and output.numel != 1:
+        raise error("RuntimeError", "grad can be implicitly created only for scalar outputs")
+    if output.requires_grad and not output.dtype.is_floating:
+        raise error(
+            "RuntimeError",
+            f"grad can be implicitly created only for real scalar outputs but got {output.dtype!r}",
+        )
+    return Tensor(np.ones_like(output.data), output.dtype)
+
+
+def go_back(
+    m: Machine,
+    roots: Sequence[tuple[Edge, Tensor]],
+    *,
+    keep: bool,
+    create_graph: bool,
+    wanted: Sequence[Edge] | None = None,
+    accumulate: bool = True,
+) -> Mapping[Edge, Tensor | None]:
+    """Run the way back; the gradients of what is `wanted`."""
+    way = Pass(m, roots, keep=keep, create_graph=create_graph, wanted=wanted, accumulate=accumulate)
+    way.run()
+    return way.captured

@@ -1,0 +1,306 @@
+"""torch.autograd.Function: operations whose way back a program writes itself."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...lazy import np
+from ..python.values import (
+    MISSING,
+    Builtin,
+    Class,
+    ClassMethod,
+    Machine,
+    Object,
+    Property,
+    Static,
+    error,
+)
+from .engine import Edge, Gradients, Meta, Record, Saved
+from .mode import MODE, recording
+from .tables import TABLES
+from .tensor import Tensor, tensors_in
+
+LEGACY = (
+    "Legacy autograd function with non-static forward method is deprecated. Please use new-style "
+    "autograd function with static forward method. (Example: "
+    "https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"
+)
+NO_BACKWARD = (
+    "You must implement either the backward or vjp method for your custom autograd.Function to use "
+    "it with backward mode AD."
+)
+BOTH = (
+    "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only "
+    "implement one of them."
+)
+NO_FORWARD = "You must implement the forward function for custom autograd.Function."
+ONCE = "trying to differentiate twice a function that was marked with @once_differentiable"
+NOT_RETURNED = (
+    "Some elements marked as dirty during the forward method were not returned as output. The "
+    "inputs that are modified inplace must all be outputs of the Function."
+)
+
+
+class Context(Object):
+    """ctx: what forward leaves for backward."""
+
+    __slots__ = (
+        "cls",
+        "dirty",
+        "fields",
+        "kept",
+        "materialize",
+        "needs",
+        "plain",
+        "record",
+    )
+
+    def __init__(self, name: str, needs: Sequence[bool]):
+        self.cls = context_class(name)
+        self.fields: dict[str, Any] = {}
+        self.kept: tuple[Any, ...] = ()
+        self.needs = tuple(needs)
+        self.dirty: tuple[Tensor, ...] = ()
+        self.plain: tuple[Tensor, ...] = ()  # marked as not differentiable
+        self.materialize = True
+        self.record: Record | None = None
+
+
+def _save(m: Machine, self: Context, *tensors: Any) -> None:
+    self.kept = tensors
+
+
+def _saved_tensors(m: Machine, self: Context) -> tuple[Any, ...]:
+    if self.record is None:
+        return self.kept
+    unpacked = iter(self.record.unpack())
+    return tuple(None if t is None else next(unpacked) for t in self.kept)
+
+
+def _mark_dirty(m: Machine, self: Context, *tensors: Tensor) -> None:
+    self.dirty = tensors
+
+
+def _mark_plain(m: Machine, self: Context, *tensors: Tensor) -> None:
+    self.plain = tensors
+
+
+def _set_materialize(m: Machine, self: Context, value: bool) -> None:
+    self.materialize = value
+
+
+CONTEXT = Class(
+    "BackwardCFunction",
+    members={
+        "save_for_backward": Builtin("save_for_backward", _save),
+        "save_for_forward": Builtin("save_for_forward", lambda m, self, *_: None),
+        "saved_tensors": Property(Builtin("saved_tensors", _saved_tensors)),
+        "saved_variables": Property(Builtin("saved_variables", _saved_tensors)),
+        "needs_input_grad": Property(Builtin("needs_input_grad", lambda m, self: self.needs)),
+        "mark_dirty": Builtin("mark_dirty", _mark_dirty),
+        "mark_non_differentiable": Builtin("mark_non_differentiable", _mark_plain),
+        "set_materialize_grads": Builtin("set_materialize_grads", _set_materialize),
+    },
+)
+_contexts: dict[str, Class] = {}
+
+
+def context_class(name: str) -> Class:
+    """The class of the contexts of a Function of this name."""
+    if name not in _contexts:
+        _contexts[name] = Class(f"{name}Backward", (CONTEXT,))
+    return _contexts[name]
+
+
+def _apply(m: Machine, cls: Class, *args: Any) -> Any:
+    needs = [isinstance(a, Tensor) and a.requires_grad for a in args]
+    recorded = MODE.recording and any(needs)
+    context = Context(cls.name, needs)
+    with recording(False):
+        outputs = _forward(m, cls, context, args)
+    several = isinstance(outputs, tuple | list)
+    results = list(outputs) if several else [outputs]
+    for place, kept in enumerate(context.kept):
+        if kept is not None and not isinstance(kept, Tensor):
+            said = (
+                f"save_for_backward can only save variables, but argument {place} is of type "
+                f"{m.class_of(kept).name}"
+            )
+            raise error("TypeError", said)
+    for tensor in context.dirty:
+        if not any(tensor is r for r in results):
+            raise error("RuntimeError", NOT_RETURNED)
+    _check_dirty(context)
+    results = [_output(r, args, context) for r in results]
+    if recorded:
+        _record(m, cls, context, args, results)
+    return tuple(results) if several else results[0]
+
+
+def _forward(m: Machine, cls: Class, context: Context, args: Sequence[Any]) -> Any:
+    forward, setup = cls.lookup("forward"), cls.lookup("setup_context")
+    if forward is MISSING or forward is FUNCTION.members["forward"]:
+        raise error("NotImplementedError", NO_FORWARD)
+    function = forward.function if isinstance(forward, Static | ClassMethod) else forward
+    if setup is MISSING or setup is FUNCTION.members["setup_context"]:
+        return m.call(function, [context, *args])
+    output = m.call(function, args)
+    chosen = setup.function if isinstance(setup, Static) else setup
+    m.call(chosen, [context, tuple(args), output])
+    return output
+
+
+def _check_dirty(context: Context) -> None:
+    """Refuse a leaf that was changed in place."""
+    for tensor in context.dirty:
+        if MODE.recording and tensor.is_leaf and tensor.requires_grad:
+            said = "a leaf Variable that requires grad has been used in an in-place operation."
+            raise error("RuntimeError", said)
+
+
+def _output(result: Any, args: Sequence[Any], context: Context) -> Any:
+    """An output; an input that is returned as it is becomes a view of itself."""
+    if not isinstance(result, Tensor) or any(result is t for t in context.dirty):
+        return result
+    from .apply import as_view
+
+    if any(result is t for t in tensors_in(args)):
+        return as_view(Tensor(result.data, result.dtype), result, "custom")
+    if result.view is not None and any(result.view.base is t for t in tensors_in(args)):
+        return as_view(result, result.view.base, "custom")
+    if result.requires_grad:
+        from .members import detach
+
+        return detach(None, result)  # type: ignore[arg-type]
+    return result
+
+
+def _record(
+    m: Machine, cls: Class, context: Context, args: Sequence[Any], results: Sequence[Any]
+) -> None:
+    edges = [a.edge if isinstance(a, Tensor) else None for a in args]
+    shown = [r for r in results if isinstance(r, Tensor)]
+    metas = [Meta(r.shape, r.dtype) for r in shown]
+    back = _Backward(cls, context, [isinstance(a, Tensor) for a in args])
+    record = Record(f"{cls.name}Backward", edges, metas, back, (), m.line)
+    record.call = ("function", cls, tuple(args))
+    context.record = record
+    for place, result in enumerate(shown):
+        plain = any(result is t for t in context.plain) or not result.dtype.is_floating
+        if not plain:
+            result.set_record(record, place)
+    for kept in context.kept:
+        if kept is not None:
+            own = any(kept is r for r in shown)
+            record.saved.append(Saved(kept, record if own else None))
+
+
+class _Backward:
+    """The way back as the program has written it."""
+
+    def __init__(self, cls: Class, context: Context, tensors: Sequence[bool]):
+        self.cls, self.context, self.tensors = cls, context, list(tensors)
+
+    def __call__(self, m: Machine, record: Record, grads: Gradients) -> Gradients:
+        """The gradients of the inputs of forward."""
+        if self.context.materialize:
+            grads = [
+                Tensor(np.zeros(meta.shape, meta.dtype.numpy), meta.dtype) if g is None else g
+                for g, meta in zip(grads, record.metas)
+            ]
+        answer = m.call(self._function(), [self.context, *grads])
+        answers = list(answer) if isinstance(answer, tuple | list) else [answer]
+        return self._checked(m, record, answers)
+
+    def _function(self) -> Any:
+        functions = [self.cls.lookup(name) for name in ("backward", "vjp")]
+        own = [f for f in functions if f is not MISSING and f is not _NOT_WRITTEN]
+        if not own:
+            raise error("NotImplementedError", NO_BACKWARD)
+        if len(own) > 1:
+            raise error("RuntimeError", BOTH)
+        function = own[0]
+        return function.function if isinstance(function, Static | ClassMethod) else function
+
+    def _checked(self, m: Machine, record: Record, answers: list[Any]) -> Gradients:
+        expected, got = len(self.tensors), len(answers)
+        while len(answers) > expected and answers[-1] is None:
+            answers.pop()
+        if len(answers) != expected:
+            said = (
+                f"function {record.name} returned an incorrect number of gradients (expected "
+                f"{expected}, got {got})"
+            )
+            raise error("RuntimeError", said)
+        for place, (answer, is_tensor) in enumerate(zip(answers, self.tensors)):
+            if answer is None:
+                continue
+            if not is_tensor:
+                said = (
+                    f"function {record.name} returned a gradient different than None at position "
+                    f"{place + 1}, but the corresponding forward input was not a Variable"
+                )
+                raise error("RuntimeError", said)
+            if not isinstance(answer, Tensor):
+                said = f"expected Variable or None (got {m.class_of(answer).name})"
+                raise error("RuntimeError", said)
+        return answers
+
+
+def once_differentiable(m: Machine, function: Any) -> Builtin:
+    """A backward that is not differentiated itself."""
+
+    def run(m: Machine, context: Context, *grads: Any) -> Any:
+        tracked = MODE.recording and any(t.requires_grad for t in tensors_in(grads))
+        with recording(False):
+            answer = m.call(function, [context, *grads])
+        if not tracked:
+            return answer
+        several = isinstance(answer, tuple | list)
+        answers = [_once(a, grads) for a in (answer if several else [answer])]
+        return tuple(answers) if several else answers[0]
+
+    return Builtin(m.text(m.get(function, "__name__")), run)
+
+
+def _once(answer: Any, grads: Sequence[Any]) -> Any:
+    if not isinstance(answer, Tensor):
+        return answer
+    output = Tensor(answer.data, answer.dtype)
+    edges: list[Edge | None] = [t.edge for t in tensors_in(grads)]
+
+    def refuse(m: Machine, record: Record, received: Gradients) -> Gradients:
+        raise error("RuntimeError", ONCE)
+
+    output.set_record(Record("DelayedError", edges, [Meta(output.shape, output.dtype)], refuse))
+    return output
+
+
+def _not_written(m: Machine, *_: Any) -> Any:
+    raise error("NotImplementedError", NO_BACKWARD)
+
+
+def _call_instance(m: Machine, self: Any, *args: Any) -> Any:
+    raise error("RuntimeError", LEGACY)
+
+
+_NOT_WRITTEN = Static(Builtin("backward", _not_written))
+FUNCTION = Class(
+    "Function",
+    members={
+        "apply": ClassMethod(Builtin("apply", _apply)),
+        "forward": Static(Builtin("forward", _not_written)),
+        "backward": _NOT_WRITTEN,
+        "vjp": _NOT_WRITTEN,
+        "setup_context": Static(Builtin("setup_context", _not_written)),
+        "__call__": Builtin("__call__", _call_instance),
+    },
+    module="torch.autograd.function",
+)
+TABLES.setdefault("autograd", {})["Function"] = FUNCTION  # type: ignore[assignment]
+TABLES.setdefault("autograd.function", {}).update(
+    {
+        "Function": FUNCTION,  # type: ignore[dict-item]
+        "once_differentiable": Builtin("once_differentiable", once_differentiable),
+    }
+)

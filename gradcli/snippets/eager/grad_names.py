@@ -1,0 +1,103 @@
+"""What PyTorch calls the record of an operation: MulBackward0."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ...graphs import Node
+
+# Operators whose record is not called after them. A function tells by the node and the inputs.
+Name = str | Callable[[Node, Sequence[Any]], str]
+
+
+def _reduced(name: str) -> Name:
+    """Of a reduction, whose record says whether it was along some dimensions."""
+    return lambda node, inputs: f"{name}Backward{int(node.attrs.get('dim') is not None)}"
+
+
+def _power(node: Node, inputs: Sequence[Any]) -> str:
+    numbers = [isinstance(i, bool | int | float) for i in inputs]
+    return f"PowBackward{2 if numbers[0] else 0 if numbers[1] else 1}"
+
+
+def _clamp(node: Node, inputs: Sequence[Any]) -> str:
+    return "ClampBackward1"
+
+
+NAMES: dict[str, Name] = {
+    "pow": _power,
+    "sum": _reduced("Sum"),
+    "mean": _reduced("Mean"),
+    "prod": _reduced("Prod"),
+    "clamp": _clamp,
+    "square": "PowBackward0",
+    "log1p": "Log1PBackward0",
+    "einsum": "ViewBackward0",
+    "max_values": "MaxBackward0",
+    "min_values": "MinBackward0",
+    "max_all": "MaxBackward1",
+    "min_all": "MinBackward1",
+    "median_all": "MedianBackward0",
+    "median_values": "MedianBackward1",
+    "sort_values": "SortBackward0",
+    "topk_values": "TopkBackward0",
+    "kthvalue_values": "KthvalueBackward0",
+    "mode_values": "ModeBackward0",
+    "cummax_values": "CummaxBackward0",
+    "cummin_values": "CumminBackward0",
+    "vector_norm": "LinalgVectorNormBackward0",
+    "inv": "LinalgInvExBackward0",
+    "det": "LinalgDetBackward0",
+    "solve": "LinalgSolveExBackward0",
+    "cholesky": "LinalgCholeskyExBackward0",
+    "logsigmoid": "LogSigmoidBackward0",
+    "conv1d": "ConvolutionBackward0",
+    "conv2d": "ConvolutionBackward0",
+    "conv3d": "ConvolutionBackward0",
+    "max_pool1d": "SqueezeBackward1",
+    "max_pool2d": "MaxPool2DWithIndicesBackward0",
+    "avg_pool2d": "AvgPool2DBackward0",
+    "layer_norm": "NativeLayerNormBackward0",
+    "group_norm": "NativeGroupNormBackward0",
+    "batch_norm": "NativeBatchNormBackward0",
+    "pad": "ConstantPadNdBackward0",
+    "constant_pad_nd": "ConstantPadNdBackward0",
+    "detach": "DetachBackward0",
+    "double": "ToCopyBackward0",
+    "sum_to_size": "SumBackward1",
+    "put_at": "SliceBackward0",
+    "transpose": "TransposeBackward0",
+    "cross": "LinalgCrossBackward0",
+    "cross_along": "LinalgCrossBackward0",
+    "diag": "DiagEmbedBackward0",
+    "reshape": "ViewBackward0",
+}
+
+
+CALLS = {  # functions whose records are called after them, and not after their operators
+    "t": "TBackward0",
+    "T": "PermuteBackward0",
+    "movedim": "PermuteBackward0",
+    "moveaxis": "PermuteBackward0",
+    "narrow": "SliceBackward0",
+    "select": "SelectBackward0",
+    "tile": "RepeatBackward0",
+    "diag": "DiagEmbedBackward0",
+    "flatten": "ViewBackward0",
+    "unsqueeze": "UnsqueezeBackward0",
+    "squeeze": "SqueezeBackward0",
+    "expand_as": "ExpandBackward0",
+    "norm": "LinalgVectorNormBackward0",
+}
+
+
+def grad_name(node: Node, inputs: Sequence[Any]) -> str:
+    """The name of the record of an operator on these inputs."""
+    name = NAMES.get(node.op.name)
+    if callable(name):
+        return name(node, inputs)
+    return name or f"{camel_case(node.op.name)}Backward0"
+
+
+def camel_case(name: str) -> str:
+    """`log_softmax` as LogSoftmax."""
+    return "".join(part[:1].upper() + part[1:] for part in name.rsplit(".", 1)[-1].split("_"))

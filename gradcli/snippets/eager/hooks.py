@@ -1,0 +1,81 @@
+"""Functions of the program that see gradients on their way, and may replace them."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..python.values import Machine, error
+from .tensor import Tensor
+
+if TYPE_CHECKING:
+    from .engine import Accumulator, Record
+
+Gradients = list[Tensor | None]
+
+
+def after_tensor_hooks(m: Machine, record: "Record | Accumulator", grads: Gradients) -> Gradients:
+    """Gradients of a record's outputs after the hooks of these tensors; retained ones are kept."""
+    from .engine import Accumulator, detached_copy
+
+    if isinstance(record, Accumulator):
+        hooks = {0: record.tensor.hooks} if record.tensor.hooks else {}
+        retained: dict[int, Tensor] = {}
+    else:
+        hooks, retained = record.tensor_hooks, record.retained
+    for place, functions in hooks.items():
+        for hook in list(functions):
+            if grads[place] is not None:
+                grads[place] = called(m, hook, grads[place])
+    for place, tensor in retained.items():
+        gradient = grads[place]
+        if gradient is not None:
+            own = gradient if gradient.requires_grad else detached_copy(gradient)
+            from .apply import call_operator
+
+            tensor.grad = own if tensor.grad is None else call_operator("add", tensor.grad, own)
+    return grads
+
+
+def called(m: Machine, hook: Any, gradient: Tensor | None) -> Tensor | None:
+    """What a hook makes of a gradient: another one, or the same where it answers None."""
+    answer = m.call(hook, [gradient])
+    if answer is None:
+        return gradient
+    name = m.text(m.get(hook, "__name__"))
+    if not isinstance(answer, Tensor):
+        kind = m.class_of(answer).name
+        raise error("TypeError", f"expected Variable, but hook returned '{kind}'")
+    assert gradient is not None
+    if answer.dtype is not gradient.dtype:
+        was, got = (f"torch.{t.dtype.legacy}" for t in (gradient, answer))
+        said = f"hook '{name}' has changed the type of value (was {was} got {got})"
+        raise error("RuntimeError", said)
+    if answer.shape != gradient.shape:
+        raise error("RuntimeError", f"hook '{name}' has changed the size of value")
+    return answer
+
+
+def after_pre_hooks(m: Machine, record: "Record", grads: Gradients) -> Gradients:
+    """Gradients of a record's outputs after the hooks that are called before it."""
+    for hook in list(record.pre_hooks):
+        answer = m.call(hook, [tuple(grads)])
+        if answer is not None:
+            grads = list(answer) if isinstance(answer, tuple | list) else [answer]
+    return grads
+
+
+def after_record_hooks(
+    m: Machine, record: "Record", sent: Sequence[Tensor | None], received: Gradients
+) -> list[Tensor | None]:
+    """Gradients of a record's inputs after its hooks."""
+    result = list(sent)
+    for hook in list(record.hooks):
+        answer = m.call(hook, [tuple(result), tuple(received)])
+        if answer is not None:
+            result = list(answer) if isinstance(answer, tuple | list) else [answer]
+    return result
+
+
+def after_accumulation(m: Machine, leaf: Tensor) -> None:
+    """Call what is to be called once a leaf's gradient is there."""
+    for hook in list(leaf.fields.get("post_accumulate_grad_hooks", ())):
+        m.call(hook, [leaf])

@@ -1,0 +1,288 @@
+"""Elements of a tensor by index, read and written.
+
+As in PyTorch, an index with several parts is several operations: x[0, 1] selects twice, and what a
+list or a tensor picks is one more.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ...graphs import OPS
+from ...lazy import np
+from ...operators import lookup
+from ...operators.leaves import Array
+from ..python.values import Machine, Unsupported, error
+from .apply import apply, call_operator, cast
+from .engine import Gradients, Meta, Record
+from .mode import MODE
+from .tensor import Tensor
+from .views import check_writable, rebase
+
+ZERO_DIM = (
+    "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ "
+    "to convert a 0-dim tensor to a number"
+)
+
+
+def get(tensor: Tensor, index: Any) -> Tensor:
+    """tensor[index]."""
+    result, picks = _basic(tensor, index)
+    if any(p is not None for p in picks):
+        return _picked(result, picks)
+    return result
+
+
+def put_into(m: Machine, tensor: Tensor, index: Any, value: Any) -> None:
+    """tensor[index] = value."""
+    place, picks = _basic(tensor, index)
+    source = _source(tensor, value)
+    if any(p is not None for p in picks):
+        _put_picked(tensor, place, picks, source)
+    else:
+        copy_into(place, source)
+
+
+def _source(tensor: Tensor, value: Any) -> Tensor:
+    if isinstance(value, Tensor):
+        return value
+    if isinstance(value, bool | int | float):
+        return Tensor(np.asarray(value).astype(tensor.dtype.numpy), tensor.dtype)
+    said = f"can't assign a {type(value).__name__} to a torch.{tensor.dtype.legacy}"
+    raise error("TypeError", said)
+
+
+def _parts(index: Any) -> list[Any]:
+    """The parts of an index; a list is one part, but for one that holds slices."""
+    if isinstance(index, tuple):
+        return list(index)
+    if isinstance(index, list) and any(isinstance(i, slice | type(...) | None) for i in index):
+        return list(index)
+    return [index]
+
+
+def _basic(tensor: Tensor, index: Any) -> tuple[Tensor, list[Any]]:
+    """What numbers, slices and None make of a tensor; and for each dimension left what picks."""
+    parts = [_plain(p) for p in _parts(index)]
+    taken = sum(_dimensions(p) for p in parts)
+    if tensor.ndim == 0 and any(type(p) is int for p in parts):
+        raise error("IndexError", ZERO_DIM)
+    if taken > tensor.ndim:
+        said = f"too many indices for tensor of dimension {tensor.ndim}"
+        raise error("IndexError", said)
+    expanded: list[Any] = []
+    for part in parts:
+        if part is Ellipsis:
+            expanded += [slice(None)] * (tensor.ndim - taken)
+        else:
+            expanded.append(part)
+    return _apply_parts(tensor, expanded, plain=len(parts) == 1)
+
+
+def _plain(part: Any) -> Any:
+    """A part of an index as Python's value, or as an array."""
+    if isinstance(part, Tensor):
+        if part.dtype.is_floating:
+            said = "tensors used as indices must be long, int, byte or bool tensors"
+            raise error("IndexError", said)
+        return int(part.data) if part.ndim == 0 and part.dtype.kind == "int" else part.data
+    if isinstance(part, bool):
+        return np.asarray(part)
+    if isinstance(part, list | tuple | range):
+        return np.asarray(_nested(part), dtype=None if part else int)
+    if isinstance(part, slice):
+        ends = (part.start, part.stop, part.step)
+        return slice(*(int(e.data) if isinstance(e, Tensor) else e for e in ends))
+    if isinstance(part, int | np.ndarray) or part is None or part is Ellipsis:
+        return part
+    raise error(
+        "IndexError",
+        "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid "
+        f"indices (got {_kind(part)})",
+    )
+
+
+def _kind(value: Any) -> str:
+    return getattr(getattr(value, "cls", None), "name", type(value).__name__)
+
+
+def _nested(value: Any) -> Any:
+    if isinstance(value, Tensor):
+        return value.data
+    return [_nested(v) for v in value] if isinstance(value, list | tuple | range) else value
+
+
+def _dimensions(part: Any) -> int:
+    """How many dimensions a part of an index takes."""
+    if part is None or part is Ellipsis:
+        return 0
+    if isinstance(part, np.ndarray):
+        return part.ndim if part.dtype.kind == "b" else 1
+    return 1
+
+
+def _apply_parts(tensor: Tensor, parts: Sequence[Any], plain: bool) -> tuple[Tensor, list[Any]]:
+    picks: list[Any] = []
+    place = dim = 0
+    for part in parts:
+        if part is None:
+            tensor = _one(tensor, place, None, "UnsqueezeBackward0")
+            picks.append(None)
+            place += 1
+        elif isinstance(part, slice):
+            if part.step is not None and part.step <= 0:
+                raise error("ValueError", "step must be greater than zero")
+            if plain or part != slice(None):
+                tensor = _one(tensor, place, part, "SliceBackward0")
+            picks.append(None)
+            place, dim = place + 1, dim + 1
+        elif isinstance(part, np.ndarray):
+            if part.ndim == 0:  # True or False: a new dimension that is there or not
+                tensor = _one(tensor, place, None, "UnsqueezeBackward0")
+                part = np.asarray([0] if part else [], dtype=int)
+            picks.append(part)
+            picks += [...] * (part.ndim - 1 if part.dtype.kind == "b" else 0)
+            width = part.ndim if part.dtype.kind == "b" else 1
+            place, dim = place + width, dim + width
+        else:
+            size = tensor.shape[place]
+            if not -size <= part < size:
+                said = f"index {part} is out of bounds for dimension {dim} with size {size}"
+                raise error("IndexError", said)
+            tensor = _one(tensor, place, part, "SelectBackward0")
+            dim += 1
+    return tensor, picks
+
+
+def _one(tensor: Tensor, place: int, part: Any, name: str) -> Tensor:
+    """A tensor indexed along one dimension: a view."""
+    lookup("getitem")
+    index = (*(slice(None),) * place, part)
+    view = tensor.data[(*index, ...)]  # so that one element is a view, too
+    return apply(OPS["getitem"], [tensor], {"index": index}, name=name, value=view)
+
+
+def _picked(tensor: Tensor, picks: Sequence[Any]) -> Tensor:
+    """What arrays pick."""
+    index = tuple(_items(tensor, picks))
+    return apply(OPS["getitem"], [tensor], {"index": index}, name="IndexBackward0")
+
+
+def _items(tensor: Tensor, picks: Sequence[Any]) -> Iterator[Any]:
+    for dim, pick in enumerate(picks):
+        if pick is None:
+            yield slice(None)
+        elif isinstance(pick, np.ndarray):
+            _check_pick(tensor, dim, pick)
+            yield Array(pick)
+
+
+def _check_pick(tensor: Tensor, dim: int, pick: Any) -> None:
+    if pick.dtype.kind == "b":
+        for k, (have, size) in enumerate(zip(pick.shape, tensor.shape[dim:])):
+            if have != size:
+                raise error(
+                    "IndexError",
+                    f"The shape of the mask {list(pick.shape)} at index {k} does not match the "
+                    f"shape of the indexed tensor {list(tensor.shape)} at index {dim + k}",
+                )
+        return
+    size = tensor.shape[dim]
+    outside = pick[(pick < -size) | (pick >= size)]
+    if outside.size:
+        said = f"index {outside.flat[0]} is out of bounds for dimension {dim} with size {size}"
+        raise error("IndexError", said)
+
+
+def _put_picked(tensor: Tensor, place: Tensor, picks: Sequence[Any], source: Tensor) -> None:
+    """index_put_ of a tensor, or of a view of it."""
+    check_writable(place, [source])
+    if source.dtype is not place.dtype:
+        if source.ndim or source.dtype.kind > place.dtype.kind:
+            raise error(
+                "RuntimeError",
+                "Index put requires the source and destination dtypes match, got "
+                f"{place.dtype.scalar_name} for the destination and {source.dtype.scalar_name} "
+                "for the source.",
+            )
+        source = cast(source, place.dtype)
+    index = tuple(i.value if isinstance(i, Array) else i for i in _items(place, picks))
+    at = np.arange(place.numel).reshape(place.shape)[index]
+    try:
+        np.broadcast_to(source.data, at.shape)
+    except ValueError:
+        raise error(
+            "RuntimeError",
+            f"shape mismatch: value tensor of shape {list(source.shape)} cannot be broadcast to "
+            f"indexing result of shape {list(at.shape)}",
+        ) from None
+    tracked = MODE.recording and (place.requires_grad or source.requires_grad)
+    edges = [place.edge, source.edge]
+    place.data[index] = source.data
+    place.changed()
+    if tracked:
+        metas = [Meta(place.shape, place.dtype)]
+        rebase(place, Record("IndexPutBackward0", edges, metas, _Put(at, source.shape)))
+
+
+class _Put:
+    """The way back through values that were put at places of a tensor's elements."""
+
+    def __init__(self, at: Any, shape: tuple[int, ...]):
+        self.at, self.shape = at, shape
+
+    def __call__(self, m: Machine, record: Record, grads: Gradients) -> Gradients:
+        from .views import taken
+
+        (gradient,) = grads
+        if gradient is None:
+            return [None, None]
+        mask = np.ones(gradient.numel, dtype=bool)
+        mask[self.at] = False
+        kept = call_operator("mul", gradient, Tensor(mask.reshape(gradient.shape)))
+        return [kept, call_operator("sum_to_size", taken(gradient, self.at), shape=self.shape)]
+
+
+def copy_into(target: Tensor, source: Tensor) -> Tensor:
+    """target.copy_(source)."""
+    check_writable(target, [source])
+    try:
+        np.broadcast_to(source.data, target.shape)
+    except ValueError:
+        raise error("RuntimeError", _expanded(source, target)) from None
+    tracked = MODE.recording and (target.requires_grad or source.requires_grad)
+    edges = [target.edge, source.edge]
+    target.data[...] = source.data
+    target.changed()
+    if tracked and target.dtype.is_floating:
+
+        def back(m: Machine, record: Record, grads: Gradients) -> Gradients:
+            gradient = grads[0]
+            if gradient is None or edges[1] is None:
+                return [None, None]
+            if source.dtype is not gradient.dtype:
+                gradient = cast(gradient, source.dtype)
+            return [None, call_operator("sum_to_size", gradient, shape=source.shape)]
+
+        metas = [Meta(target.shape, target.dtype)]
+        rebase(target, Record("CopyBackwards", edges, metas, back))
+    return target
+
+
+def _expanded(source: Tensor, target: Tensor) -> str:
+    """Why a tensor does not fit another that it is copied into."""
+    a, b = target.shape, source.shape
+    if len(b) > len(a):
+        return (
+            f"expand(torch.{source.dtype.legacy}{{{list(b)}}}, size={list(a)}): the number of "
+            f"sizes provided ({len(a)}) must be greater or equal to the number of dimensions in "
+            f"the tensor ({len(b)})"
+        )
+    for back in range(1, len(b) + 1):
+        if b[-back] not in (1, a[-back]):
+            dim = len(a) - back
+            return (
+                f"The expanded size of the tensor ({a[dim]}) must match the existing size "
+                f"({b[-back]}) at non-singleton dimension {dim}.  Target sizes: {list(a)}.  Tensor "
+                f"sizes: {list(b)}"
+            )
+    raise Unsupported("a copy between these shapes")

@@ -1,0 +1,137 @@
+"""torch.nn.init: tensors filled in place, without a record."""
+
+import math
+from typing import Any
+
+from ...lazy import np
+from ..python.values import Machine, error
+from .creation import generator
+from .mode import recording
+from .tables import define
+from .tensor import Tensor
+
+
+def _write(tensor: Tensor, numbers: Any) -> Tensor:
+    tensor.data[...] = numbers
+    tensor.changed()
+    return tensor
+
+
+@define("init")
+def uniform_(m: Machine, tensor: Tensor, a: float = 0.0, b: float = 1.0, **_: Any) -> Tensor:
+    """Uniform numbers between a and b."""
+    return _write(tensor, generator().between(tensor.shape, a, b, tensor.dtype))
+
+
+@define("init")
+def normal_(m: Machine, tensor: Tensor, mean: float = 0.0, std: float = 1.0, **_: Any) -> Tensor:
+    """Normal numbers."""
+    drawn = generator().normal(tensor.shape, tensor.dtype)
+    return _write(tensor, drawn * np.asarray(std, drawn.dtype) + np.asarray(mean, drawn.dtype))
+
+
+@define("init")
+def constant_(m: Machine, tensor: Tensor, val: float) -> Tensor:
+    """One number everywhere."""
+    return _write(tensor, val)
+
+
+@define("init")
+def zeros_(m: Machine, tensor: Tensor) -> Tensor:
+    """Zeros."""
+    return _write(tensor, 0)
+
+
+@define("init")
+def ones_(m: Machine, tensor: Tensor) -> Tensor:
+    """Ones."""
+    return _write(tensor, 1)
+
+
+@define("init")
+def eye_(m: Machine, tensor: Tensor) -> Tensor:
+    """An identity matrix."""
+    return _write(tensor, np.eye(*tensor.shape))
+
+
+def _fans(tensor: Tensor) -> tuple[int, int]:
+    """How many inputs and outputs a weight connects."""
+    if tensor.ndim < 2:
+        raise error(
+            "ValueError",
+            "Fan in and fan out can not be computed for tensor with fewer than 2 dimensions",
+        )
+    field = math.prod(tensor.shape[2:])
+    return tensor.shape[1] * field, tensor.shape[0] * field
+
+
+def _gain(nonlinearity: str, a: float) -> float:
+    gains = {"tanh": 5.0 / 3, "relu": math.sqrt(2.0), "selu": 3.0 / 4}
+    if nonlinearity == "leaky_relu":
+        return math.sqrt(2.0 / (1 + a**2))
+    return gains.get(nonlinearity, 1.0)
+
+
+@define("init")
+def calculate_gain(m: Machine, nonlinearity: str, param: Any = None) -> float:
+    """The recommended gain of a nonlinearity."""
+    return _gain(nonlinearity, 0.01 if param is None else param)
+
+
+@define("init")
+def kaiming_uniform_(
+    m: Machine,
+    tensor: Tensor,
+    a: float = 0,
+    mode: str = "fan_in",
+    nonlinearity: str = "leaky_relu",
+    **_: Any,
+) -> Tensor:
+    """Uniform numbers as He et al. (2015) choose their bound."""
+    fan = _fans(tensor)[mode == "fan_out"]
+    bound = math.sqrt(3.0) * (_gain(nonlinearity, a) / math.sqrt(fan))
+    with recording(False):
+        return uniform_(m, tensor, -bound, bound)
+
+
+@define("init")
+def kaiming_normal_(
+    m: Machine,
+    tensor: Tensor,
+    a: float = 0,
+    mode: str = "fan_in",
+    nonlinearity: str = "leaky_relu",
+    **_: Any,
+) -> Tensor:
+    """Normal numbers as He et al. (2015) choose their deviation."""
+    fan = _fans(tensor)[mode == "fan_out"]
+    return normal_(m, tensor, 0.0, _gain(nonlinearity, a) / math.sqrt(fan))
+
+
+@define("init")
+def xavier_uniform_(m: Machine, tensor: Tensor, gain: float = 1.0, **_: Any) -> Tensor:
+    """Uniform numbers as Glorot and Bengio (2010) choose their bound."""
+    bound = math.sqrt(3.0) * gain * math.sqrt(2.0 / sum(_fans(tensor)))
+    return uniform_(m, tensor, -bound, bound)
+
+
+@define("init")
+def xavier_normal_(m: Machine, tensor: Tensor, gain: float = 1.0, **_: Any) -> Tensor:
+    """Normal numbers as Glorot and Bengio (2010) choose their deviation."""
+    return normal_(m, tensor, 0.0, gain * math.sqrt(2.0 / sum(_fans(tensor))))
+
+
+@define("Tensor", name="uniform_")
+def _uniform(m: Machine, self: Tensor, a: float = 0.0, b: float = 1.0, **_: Any) -> Tensor:
+    from .views import check_writable
+
+    check_writable(self)
+    return uniform_(m, self, a, b)
+
+
+@define("Tensor", name="normal_")
+def _normal(m: Machine, self: Tensor, mean: float = 0.0, std: float = 1.0, **_: Any) -> Tensor:
+    from .views import check_writable
+
+    check_writable(self)
+    return normal_(m, self, mean, std)

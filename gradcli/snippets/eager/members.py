@@ -1,0 +1,709 @@
+"""Attributes and methods of tensors that are no operators."""
+
+import math
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+from ...lazy import np
+from ..python.methods import TUPLE
+from ..python.objects import Generator
+from ..python.operations import plain
+from ..python.values import (
+    EXCEPTIONS,
+    MISSING,
+    Builtin,
+    Class,
+    Instance,
+    Machine,
+    Property,
+    Unsupported,
+    error,
+)
+from . import calls, indexing
+from .apply import as_view, call_operator, cast
+from .checks import dimension
+from .creation import TO_SCALAR
+from .dtypes import ALL, BY_NAME, DType
+from .engine import Meta, Record
+from .functional_transforms import refuse_flag, refuse_number
+from .mode import MODE, recording
+from .names import has
+from .printing import size as size_text
+from .printing import tensor_text
+from .tables import define
+from .tensor import TENSOR, Tensor, Version
+from .views import check_writable, rebase
+
+NOT_LEAF = (
+    "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad "
+    "attribute won't be populated during autograd.backward(). If you indeed want the .grad field "
+    "to be populated for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you "
+    "access the non-leaf Tensor by mistake, make sure you access the leaf Tensor instead. See "
+    "github.com/pytorch/pytorch/pull/30531 for more informations."
+)
+ONLY_LEAVES = "you can only change requires_grad flags of leaf variables."
+USE_DETACH = (
+    " If you want to use a computed variable in a subgraph that doesn't require differentiation "
+    "use var_no_grad = var.detach()."
+)
+
+
+def attribute(name: str, put: Any = None, drop: Any = None) -> Callable[[Any], Any]:
+    """An attribute of tensors, computed by a function `(m, self)`."""
+
+    def declare(get: Any) -> Any:
+        setter = Builtin(name, put) if put else None
+        TENSOR.members[name] = Property(Builtin(name, get), setter, drop and Builtin(name, drop))
+        return get
+
+    return declare
+
+
+def method(name: str) -> Callable[[Any], Any]:
+    """A special method of tensors."""
+
+    def declare(function: Any) -> Any:
+        TENSOR.members[name] = Builtin(name, function)
+        return function
+
+    return declare
+
+
+# ---- what a tensor is ----------------------------------------------------------------------------
+
+
+SIZE = Class(
+    "Size",
+    (TUPLE,),
+    {
+        "__repr__": Builtin("__repr__", lambda m, self: size_text(self.payload)),
+        "__str__": Builtin("__str__", lambda m, self: size_text(self.payload)),
+        "__format__": Builtin("__format__", lambda m, self, spec="": size_text(self.payload)),
+        "numel": Builtin("numel", lambda m, self: math.prod(self.payload)),
+    },
+    module="torch",
+)
+
+
+def shape_value(shape: tuple[int, ...]) -> Instance:
+    """A shape as programs see it: torch.Size."""
+    return Instance(SIZE, payload=shape)
+
+
+attribute("shape")(lambda m, self: shape_value(self.shape))
+attribute("ndim")(lambda m, self: self.ndim)
+attribute("dtype")(lambda m, self: self.dtype)
+attribute("is_leaf")(lambda m, self: self.is_leaf)
+attribute("_version")(lambda m, self: self.version.number)
+attribute("output_nr")(lambda m, self: self.output)
+attribute("itemsize")(lambda m, self: self.dtype.size)
+attribute("_base")(lambda m, self: self.view.base if self.view else None)
+for _name in ("T", "mT", "H", "mH", "real"):
+    attribute(_name)(lambda m, self, name=_name: calls.call(name, (self,), {}, method=True))
+attribute("is_cuda")(lambda m, self: False)
+attribute("is_sparse")(lambda m, self: False)
+
+
+@define("Tensor")
+def size(m: Machine, self: Tensor, dim: int | None = None) -> Any:
+    """The shape, or one of its sizes."""
+    return shape_value(self.shape) if dim is None else self.shape[dimension(dim, self.ndim)]
+
+
+@define("Tensor")
+def stride(m: Machine, self: Tensor, dim: int | None = None) -> Any:
+    """The strides in elements."""
+    return self.strides if dim is None else self.strides[dim]
+
+
+for _name in ("dim", "ndimension"):
+    define("Tensor", name=_name)(lambda m, self: self.ndim)
+for _name in ("numel", "nelement"):
+    define("Tensor", "torch", name=_name)(lambda m, self: self.numel)
+
+
+@define("Tensor")
+def is_contiguous(m: Machine, self: Tensor, **_: Any) -> bool:
+    """Whether its elements lie in memory in order."""
+    return bool(self.data.flags.c_contiguous)
+
+
+@define("Tensor", "torch")
+def is_floating_point(m: Machine, self: Tensor) -> bool:
+    """Whether its dtype is a floating one."""
+    return self.dtype.is_floating
+
+
+@define("Tensor")
+def data_ptr(m: Machine, self: Tensor) -> int:
+    """An address that tensors of the same memory share."""
+    return self.data.__array_interface__["data"][0]
+
+
+# ---- gradient ------------------------------------------------------------------------------------
+
+
+def _set_grad(m: Machine, self: Tensor, value: Any) -> None:
+    if value is None:
+        self.grad = None
+        return
+    if value is self:
+        raise error("RuntimeError", "can't assign Variable as its own grad")
+    if not isinstance(value, Tensor):
+        kind = m.class_of(value).name
+        said = f"assigned grad expected to be a Tensor or None but got grad of type {kind}"
+        raise error("TypeError", said)
+    if value.dtype is not self.dtype:
+        raise error(
+            "RuntimeError",
+            f"attempting to assign a gradient with dtype '{C_TYPES[value.dtype.name]}' to a tensor "
+            f"with grad_dtype '{C_TYPES[self.dtype.name]}'. The gradient must match the tensor's "
+            "grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype "
+            "attribute with a specific dtype, or None to allow any dtype. Set grad_dtype with "
+            "caution. Diverging the dtypes of a tensor and its gradient may break downstream "
+            "systems that assume they match.",
+        )
+    if value.shape != self.shape:
+        raise error(
+            "RuntimeError",
+            f"attempting to assign a gradient of size '{list(value.shape)}' to a tensor of size "
+            f"'{list(self.shape)}'. Please ensure that the gradient and the tensor are the same "
+            "size",
+        )
+    self.grad = value
+
+
+C_TYPES = {
+    **{"float32": "float", "float64": "double", "float16": "c10::Half", "bool": "bool"},
+    **{"int64": "long", "int32": "int", "int16": "short", "int8": "signed char"},
+    "uint8": "unsigned char",
+}
+
+
+@attribute("grad", _set_grad, lambda m, self: _set_grad(m, self, None))
+def _grad(m: Machine, self: Tensor) -> Tensor | None:
+    if self.grad is None and not self.is_leaf and not self.retains_grad:
+        m.warn(EXCEPTIONS["UserWarning"], NOT_LEAF)
+    return self.grad
+
+
+def _no_record(m: Machine, self: Tensor, value: Any) -> None:
+    said = "attribute 'grad_fn' of 'torch._C.TensorBase' objects is not writable"
+    raise error("AttributeError", said)
+
+
+attribute("grad_fn", _no_record)(lambda m, self: self.record)
+
+
+def _set_requires(m: Machine, self: Tensor, value: Any) -> None:
+    if not isinstance(value, bool):
+        raise error("RuntimeError", "requires_grad must be a bool")
+    if value and not self.is_leaf:
+        raise error("RuntimeError", ONLY_LEAVES)
+    refusal = "only Tensors of floating point and complex dtype can require gradients"
+    _change_flag(self, value, refusal)
+
+
+def _change_flag(self: Tensor, value: bool, refusal: str) -> None:
+    if not self.is_leaf and not value:
+        raise error("RuntimeError", ONLY_LEAVES + USE_DETACH)
+    if not self.is_leaf:
+        return
+    if value and not self.dtype.is_floating:
+        raise error("RuntimeError", refusal)
+    if value and self.inference and not MODE.inference:
+        said = (
+            "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
+        )
+        raise error("RuntimeError", said)
+    self.requires_grad = value
+
+
+attribute("requires_grad", _set_requires)(lambda m, self: self.requires_grad)
+
+
+@define("Tensor")
+def requires_grad_(m: Machine, self: Tensor, requires_grad: bool = True) -> Tensor:
+    """Set the flag of a leaf."""
+    refuse_flag()
+    refusal = "only Tensors of floating point dtype can require gradients"
+    _change_flag(self, requires_grad, refusal)
+    return self
+
+
+attribute("retains_grad")(lambda m, self: self.retains_grad)
+
+
+@define("Tensor")
+def retain_grad(m: Machine, self: Tensor) -> None:
+    """Keep the gradient of a tensor that is no leaf."""
+    if not self.requires_grad:
+        said = "can't retain_grad on Tensor that has requires_grad=False"
+        raise error("RuntimeError", said)
+    if self.record is not None:
+        self.retains_grad = True
+        self.record.retained[self.output] = self
+
+
+@define("Tensor")
+def backward(
+    m: Machine,
+    self: Tensor,
+    gradient: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: Any = None,
+) -> None:
+    """Go back from this tensor."""
+    from .autograd import backward as go
+
+    go(m, self, gradient, retain_graph, create_graph, inputs=inputs)
+
+
+@define("Tensor")
+def register_hook(m: Machine, self: Tensor, hook: Any) -> Any:
+    """Call a function with the gradient of this tensor, once it is there."""
+    from .autograd import Handle
+
+    if not self.requires_grad:
+        said = "cannot register a hook on a tensor that doesn't require gradient"
+        raise error("RuntimeError", said)
+    record = self.record
+    hooks = self.hooks if record is None else record.tensor_hooks.setdefault(self.output, [])
+    hooks.append(hook)
+    return Handle(hooks, hook)
+
+
+@define("Tensor")
+def register_post_accumulate_grad_hook(m: Machine, self: Tensor, hook: Any) -> Any:
+    """Call a function with this leaf, once its gradient was added."""
+    from .autograd import Handle
+
+    if not self.is_leaf:
+        said = "post accumulate grad hooks cannot be registered on non-leaf tensors"
+        raise error("RuntimeError", said)
+    hooks = self.fields.setdefault("post_accumulate_grad_hooks", [])
+    hooks.append(hook)
+    return Handle(hooks, hook)
+
+
+# ---- memory --------------------------------------------------------------------------------------
+
+
+@define("Tensor", "torch")
+def detach(m: Machine, self: Tensor) -> Tensor:
+    """The same memory, cut off from the graph."""
+    output = Tensor(self.data, self.dtype)
+    output.version = self.version
+    output.inference = self.inference
+    return output
+
+
+@define("Tensor")
+def detach_(m: Machine, self: Tensor) -> Tensor:
+    """Cut this tensor off from the graph."""
+    if self.view is not None:
+        raise error("RuntimeError", CANNOT_DETACH)
+    self.set_record(None)
+    self.requires_grad = False
+    return self
+
+
+CANNOT_DETACH = (
+    "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel "
+    "(DDP) for training, and gradient_as_bucket_view is set as True, gradients are views of DDP "
+    "buckets, and hence detach_() cannot be called on these gradients. To fix this error, please "
+    "refer to the Optimizer.zero_grad() function in torch/optim/optimizer.py as a solution."
+)
+
+
+def _set_data(m: Machine, self: Tensor, value: Any) -> None:
+    if not isinstance(value, Tensor):
+        raise error(
+            "TypeError", f"Variable data has to be a tensor, but got {m.class_of(value).name}"
+        )
+    if self.requires_grad and not value.dtype.is_floating:
+        raise error(
+            "RuntimeError",
+            "data set to a tensor that requires gradients must be floating point or complex dtype",
+        )
+    self.data, self.dtype = value.data, value.dtype
+
+
+@attribute("data", _set_data)
+def _data(m: Machine, self: Tensor) -> Tensor:
+    output = Tensor(self.data, self.dtype)
+    output.version = Version()
+    return output
+
+
+@define("Tensor", "torch")
+def clone(m: Machine, self: Tensor, **_: Any) -> Tensor:
+    """A copy through which the gradient flows."""
+    return _copy(self)
+
+
+def _copy(self: Tensor) -> Tensor:
+    output = Tensor(self.data.copy("K"), self.dtype)
+    if MODE.recording and self.requires_grad:
+        metas = [Meta(output.shape, output.dtype)]
+        record = Record("CloneBackward0", [self.edge], metas, lambda m, r, grads: grads)
+        record.call = ("clone", self)
+        output.set_record(record)
+    return output
+
+
+@define("Tensor")
+def contiguous(m: Machine, self: Tensor, **_: Any) -> Tensor:
+    """The tensor itself where its elements lie in order; a copy otherwise."""
+    if self.data.flags.c_contiguous:
+        return self
+    output = _copy(self)
+    output.data = np.ascontiguousarray(output.data)
+    return output
+
+
+for _name in ("cpu",):
+    define("Tensor", name=_name)(lambda m, self, *_, **__: self)
+
+
+@define("Tensor")
+def to(m: Machine, self: Tensor, *args: Any, **named: Any) -> Tensor:
+    """In another dtype; on the device where it is."""
+    from .creation import check_device
+
+    dtype = named.get("dtype")
+    check_device(named.get("device"))
+    for arg in args:
+        if isinstance(arg, DType):
+            dtype = arg
+        elif isinstance(arg, Tensor):
+            dtype = arg.dtype
+        elif not isinstance(arg, bool):
+            check_device(arg)
+    copied = named.get("copy", False)
+    if dtype in (None, self.dtype):
+        return _copy(self) if copied else self
+    return cast(self, dtype)
+
+
+@define("Tensor", name="type")
+def _type(m: Machine, self: Tensor, dtype: Any = None, **_: Any) -> Any:
+    """Its legacy type, or itself in another dtype."""
+    if dtype is None:
+        return f"torch.{self.dtype.legacy}"
+    if isinstance(dtype, str):
+        name = dtype.removeprefix("torch.")
+        dtype = next((d for d in ALL if d.legacy == name), None)
+        if dtype is None:
+            raise error("ValueError", f"invalid type: '{name}'")
+    elif not isinstance(dtype, DType):
+        name = getattr(dtype, "name", "")
+        dtype = next((d for d in ALL if d.legacy == name), None)
+    return self if dtype is self.dtype else cast(self, dtype)
+
+
+@define("Tensor")
+def type_as(m: Machine, self: Tensor, other: Tensor) -> Tensor:
+    """In the dtype of another tensor."""
+    return self if other.dtype is self.dtype else cast(self, other.dtype)
+
+
+for _name in ("float", "double", "half", "long", "int", "short", "bool"):
+
+    def _as(m: Machine, self: Tensor, _dtype: DType = BY_NAME[_name], **_: Any) -> Tensor:
+        return self if self.dtype is _dtype else cast(self, _dtype)
+
+    define("Tensor", name=_name)(_as)
+
+
+# ---- numbers -------------------------------------------------------------------------------------
+
+
+@define("Tensor")
+def item(m: Machine, self: Tensor) -> Any:
+    """Its one number."""
+    refuse_number(control_flow=False)
+    if self.numel != 1:
+        said = f"a Tensor with {self.numel} elements cannot be converted to Scalar"
+        raise error("RuntimeError", said)
+    return self.data.item()
+
+
+@define("Tensor")
+def tolist(m: Machine, self: Tensor) -> Any:
+    """Its numbers in lists."""
+    return self.data.tolist()
+
+
+def _one_number(m: Machine, self: Tensor) -> Any:
+    if self.numel != 1:
+        raise error("ValueError", "only one element tensors can be converted to Python scalars")
+    if self.requires_grad:
+        m.warn(EXCEPTIONS["UserWarning"], TO_SCALAR)
+    return self.data.item()
+
+
+method("__float__")(lambda m, self: float(_one_number(m, self)))
+method("__int__")(lambda m, self: int(_one_number(m, self)))
+
+
+@method("__index__")
+def _index(m: Machine, self: Tensor) -> int:
+    if self.dtype.is_floating or self.numel != 1:
+        said = "only integer tensors of a single element can be converted to an index"
+        raise error("TypeError", said)
+    return int(self.data.item())
+
+
+@method("__bool__")
+def _bool(m: Machine, self: Tensor) -> bool:
+    refuse_number(control_flow=True)
+    if self.numel > 1:
+        said = "Boolean value of Tensor with more than one value is ambiguous"
+        raise error("RuntimeError", said)
+    if not self.numel:
+        raise error("RuntimeError", "Boolean value of Tensor with no values is ambiguous")
+    return bool(self.data.item())
+
+
+@method("__len__")
+def _len(m: Machine, self: Tensor) -> int:
+    if not self.ndim:
+        raise error("TypeError", "len() of a 0-d tensor")
+    return self.shape[0]
+
+
+@method("__iter__")
+def _iter(m: Machine, self: Tensor) -> Any:
+    if not self.ndim:
+        raise error("TypeError", "iteration over a 0-d tensor")
+    return Generator(iter(unbind(m, self)), "tensor_iterator")
+
+
+@method("__contains__")
+def _contains(m: Machine, self: Tensor, value: Any) -> bool:
+    other = value.data if isinstance(value, Tensor) else value
+    return bool((self.data == other).any())
+
+
+method("__hash__")(lambda m, self: self.address)
+method("__repr__")(lambda m, self: tensor_text(self))
+
+
+@method("__format__")
+def _format(m: Machine, self: Tensor, spec: str = "") -> str:
+    if not self.ndim and spec:
+        return format(self.data.item(), spec)
+    if spec:
+        said = "unsupported format string passed to Tensor.__format__"
+        raise error("TypeError", said)
+    return str(self.data.item()) if not self.ndim else tensor_text(self)
+
+
+method("__getitem__")(lambda m, self, index: indexing.get(self, index))
+method("__setitem__")(indexing.put_into)
+
+
+@method("__deepcopy__")
+def _deepcopy(m: Machine, self: Tensor, memo: Any = None) -> Tensor:
+    if not self.is_leaf:
+        raise error("RuntimeError", NO_DEEPCOPY)
+    output = Tensor(self.data.copy(), self.dtype, requires_grad=self.requires_grad)
+    output.cls = self.cls
+    if self.grad is not None:
+        output.grad = Tensor(self.grad.data.copy(), self.grad.dtype)
+    return output
+
+
+NO_DEEPCOPY = (
+    "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at "
+    "the moment.  If you were attempting to deepcopy a module, this may be because of a "
+    "torch.nn.utils.weight_norm usage, see https://github.com/pytorch/pytorch/pull/103001"
+)
+
+
+# ---- in place ------------------------------------------------------------------------------------
+
+
+@define("Tensor")
+def zero_(m: Machine, self: Tensor) -> Tensor:
+    """Write 0 over all numbers."""
+    return _constant(self, 0, "ZeroBackward0")
+
+
+@define("Tensor")
+def fill_(m: Machine, self: Tensor, value: Any) -> Tensor:
+    """Write a number over all numbers."""
+    if isinstance(value, Tensor):
+        return indexing.copy_into(self, value)
+    return _constant(self, value, "FillBackward0")
+
+
+def _constant(self: Tensor, value: Any, name: str) -> Tensor:
+    check_writable(self)
+    tracked = MODE.recording and self.requires_grad
+    edge = self.edge
+    self.data[...] = value
+    self.changed()
+    if tracked:
+        metas = [Meta(self.shape, self.dtype)]
+
+        def back(m: Machine, record: Record, grads: Any) -> Any:
+            gradient = grads[0]
+            return [gradient and call_operator("mul", gradient, 0)]
+
+        rebase(self, Record(name, [edge], metas, back))
+    return self
+
+
+@define("Tensor")
+def copy_(m: Machine, self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
+    """Write another tensor's numbers over this one's."""
+    return indexing.copy_into(self, src)
+
+
+# ---- shapes that are views -----------------------------------------------------------------------
+
+
+@define("Tensor")
+def view(m: Machine, self: Tensor, *shape: Any) -> Tensor:
+    """The same elements in another shape, in the same memory."""
+    if len(shape) == 1 and isinstance(shape[0], DType):
+        raise Unsupported("Tensor.view(dtype)")
+    return _viewed(self, completed(self, shape_of_view(shape)))
+
+
+def shape_of_view(shape: Any) -> tuple[int, ...]:
+    """The shape that view() or reshape() is given, -1 among its sizes."""
+    if len(shape) == 1 and not isinstance(shape[0], int | Tensor):
+        shape = tuple(plain(shape[0]))
+    return tuple(int(s.data) if isinstance(s, Tensor) else s for s in shape)
+
+
+def completed(self: Tensor, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """A shape with the size that -1 stands for."""
+    known = int(np.prod([s for s in shape if s != -1], dtype=int))
+    count = shape.count(-1)
+    if count > 1:
+        raise error("RuntimeError", "only one dimension can be inferred")
+    fits = known == self.numel if not count else known and self.numel % known == 0
+    if not fits:
+        said = f"shape '{list(shape)}' is invalid for input of size {self.numel}"
+        raise error("RuntimeError", said)
+    return tuple(self.numel // known if s == -1 else s for s in shape)
+
+
+def _viewed(self: Tensor, shape: tuple[int, ...]) -> Tensor:
+    array = self.data.view()
+    try:
+        array.shape = shape  # fails where that would need a copy
+    except AttributeError:
+        raise error("RuntimeError", NO_VIEW) from None
+    return call_operator("reshape", self, shape=shape)
+
+
+NO_VIEW = (
+    "view size is not compatible with input tensor's size and stride (at least one dimension spans "
+    "across two contiguous subspaces). Use .reshape(...) instead."
+)
+
+
+@define("Tensor", "torch")
+def reshape(m: Machine, input: Tensor, *shape: Any, **named: Any) -> Tensor:
+    """The same elements in another shape: a view where that can be."""
+    given = shape or (named["shape"],)
+    return call_operator("reshape", input, shape=completed(input, shape_of_view(given)))
+
+
+@define("Tensor")
+def view_as(m: Machine, self: Tensor, other: Tensor) -> Tensor:
+    """A view in the shape of another tensor."""
+    return _viewed(self, completed(self, other.shape))
+
+
+@define("Tensor", "torch")
+def unbind(m: Machine, input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
+    """The slices along a dimension: views that may not be changed in place."""
+    dim = dimension(dim, input.ndim)
+    parts = [_select(input, dim, k) for k in range(input.shape[dim])]
+    return several_views(input, parts, "UnbindBackward0")
+
+
+def _select(input: Tensor, dim: int, place: int) -> Tensor:
+    with recording(False):
+        return indexing.get(input, (*(slice(None),) * dim, place))
+
+
+def several_views(of: Tensor, parts: list[Tensor], name: str) -> tuple[Tensor, ...]:
+    """Views that one operation gives: they have one record."""
+    for part in parts:
+        as_view(part, of, "multi" if MODE.recording else "no_grad")
+    if MODE.recording and of.requires_grad:
+        from .views import places, put
+
+        base = of
+        at = [places(part, base) for part in parts]
+        shape = of.shape
+
+        def back(m: Machine, record: Record, grads: Any) -> Any:
+            total = None
+            for gradient, where in zip(grads, at):
+                if gradient is not None:
+                    own = put(gradient, where, shape)
+                    total = own if total is None else call_operator("add", total, own)
+            return [total]
+
+        metas = [Meta(p.shape, p.dtype) for p in parts]
+        record = Record(name, [of.edge], metas, back)
+        for place, part in enumerate(parts):
+            part.set_record(record, place)
+    return tuple(parts)
+
+
+@define("Tensor", "torch")
+def split(m: Machine, tensor: Tensor, split_size: Any, dim: int = 0) -> tuple[Tensor, ...]:
+    """Parts along a dimension."""
+    dim = dimension(dim, tensor.ndim)
+    whole = tensor.shape[dim]
+    if isinstance(split_size, int):
+        starts = range(0, max(whole, 1), split_size)
+        sizes = [min(split_size, whole - s) for s in starts]
+        name = "SplitBackward0"
+    else:
+        sizes, name = list(split_size), "SplitWithSizesBackward0"
+    ends = np.cumsum([0, *sizes]).tolist()
+    with recording(False):
+        parts = [
+            indexing.get(tensor, (*(slice(None),) * dim, slice(a, b))) for a, b in pairwise(ends)
+        ]
+    return several_views(tensor, parts, name)
+
+
+@define("Tensor", "torch")
+def chunk(m: Machine, input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+    """So many parts along a dimension, or fewer."""
+    whole = input.shape[dimension(dim, input.ndim)]
+    return split(m, input, max(-(-whole // chunks), 1), dim)
+
+
+# ---- anything else is an operator ----------------------------------------------------------------
+
+
+def method_of(name: str) -> Any:
+    """A method that is an operator: `x.exp()`, and `x.exp_()` in place; or MISSING."""
+    from .tables import TABLES
+
+    own = TABLES["Tensor"].get(name)
+    if own is not None:
+        return own
+    if not has("torch.Tensor", name):
+        return MISSING
+    if name.endswith("_"):
+        plain = name[:-1]
+        if calls.known(plain) or calls.known(f"Tensor.{plain}"):
+            return Builtin(name, lambda m, self, *a, **k: calls.in_place(plain, self, a, k))
+    if calls.known(name) or calls.known(f"Tensor.{name}"):
+        return Builtin(name, lambda m, self, *a, **k: calls.call(name, (self, *a), k, method=True))
+    raise Unsupported(f"Tensor.{name}")

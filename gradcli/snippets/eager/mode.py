@@ -1,0 +1,39 @@
+"""What PyTorch keeps for the whole program: whether it records, and with which dtype it begins."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
+
+from .dtypes import FLOAT32, DType
+
+
+class Mode:
+    """The state of one program; `MODE` is that of the program being run."""
+
+    def __init__(self) -> None:
+        self.recording = True  # torch.is_grad_enabled()
+        self.inference = False
+        self.anomaly = False
+        self.check_nan = True  # in anomaly mode
+        self.default_dtype: DType = FLOAT32
+        self.sequence = count()  # of records: the engine goes back from the latest
+        self.transforms: list[tuple[str, str]] = []  # of torch.func around what runs now
+
+
+MODE = Mode()
+
+
+def restart() -> None:
+    """Begin another program."""
+    vars(MODE).clear()
+    MODE.__init__()  # type: ignore[misc]
+
+
+@contextmanager
+def recording(on: bool) -> Iterator[None]:
+    """Record, or do not record, what is computed within."""
+    before, MODE.recording = MODE.recording, on
+    try:
+        yield
+    finally:
+        MODE.recording = before

@@ -1,0 +1,25 @@
+"""Which names PyTorch has, so that what is missing here is told from what is missing there."""
+
+from functools import cache
+from pathlib import Path
+
+NAMES = Path(__file__).parent.parent / "library" / "sources" / "names.txt"
+
+
+@cache
+def in_pytorch() -> dict[str, frozenset[str]]:
+    """The public names of PyTorch's modules and of its tensors, by path."""
+    names: dict[str, frozenset[str]] = {}
+    path, listed = "", list[str]()
+    for line in [*NAMES.read_text(encoding="utf-8").splitlines(), "end:"]:
+        if line.endswith(":"):
+            names[path] = frozenset(listed)
+            path, listed = line[:-1], []
+        else:
+            listed += line.split()
+    return names
+
+
+def has(path: str, name: str) -> bool:
+    """Whether PyTorch has a name in a module; `torch.Tensor`: whether tensors have it."""
+    return name in in_pytorch().get(path, ())

@@ -1,0 +1,60 @@
+"""Parameters, and Variable as older programs call a tensor."""
+
+from typing import Any
+
+from ..python.values import Builtin, Class, Machine, error
+from .members import detach
+from .printing import parameter_text
+from .tables import define
+from .tensor import TENSOR, Tensor
+
+
+def _parameter(m: Machine, cls: Class, data: Any = None, requires_grad: bool = True) -> Tensor:
+    if data is None:
+        from .creation import made
+
+        data = made([], None)
+    if not isinstance(data, Tensor):
+        kind = m.class_of(data).name
+        raise error("TypeError", f"'{kind}' object cannot be a Parameter")
+    if requires_grad and not data.dtype.is_floating:
+        raise error(
+            "RuntimeError",
+            "Only Tensors of floating point and complex dtype can require gradients",
+        )
+    output = detach(m, data)
+    output.requires_grad = requires_grad
+    output.cls = cls
+    return output
+
+
+PARAMETER = Class(
+    "Parameter",
+    (TENSOR,),
+    members={"__repr__": Builtin("__repr__", lambda m, self: parameter_text(self))},
+    module="torch.nn.parameter",
+    make=_parameter,
+)
+
+
+@define("autograd")
+def Variable(m: Machine, data: Any, requires_grad: bool = False, volatile: Any = None) -> Tensor:
+    """A tensor; what it is given, with requires_grad as said."""
+    from ..python.values import EXCEPTIONS
+
+    if volatile is not None:
+        m.warn(EXCEPTIONS["UserWarning"], VOLATILE)
+    if not isinstance(data, Tensor):
+        kind = m.class_of(data).name
+        raise error("TypeError", f"Variable data has to be a tensor, but got {kind}")
+    output = detach(m, data)
+    if requires_grad and not output.dtype.is_floating:
+        raise error(
+            "RuntimeError",
+            "only Tensors of floating point and complex dtype can require gradients",
+        )
+    output.requires_grad = requires_grad
+    return output
+
+
+VOLATILE = "volatile was removed and now has no effect. Use `with torch.no_grad():` instead."

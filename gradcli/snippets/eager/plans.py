@@ -1,0 +1,118 @@
+"""An operator on inputs of known shapes, prepared once: its value, and the way back through it.
+
+The way back is the gradient graph of gradcli's operators; what it reads is what autograd keeps.
+"""
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+from ...autodiff.reverse import backward
+from ...backends.numeric import Evaluator, Schedule
+from ...graphs import AGAIN, OPS, Node, Operator, as_node, intern, walk
+from ...lazy import np
+
+MOST_PLANS = 4096
+Signature = tuple[Any, ...]
+
+
+class Way:
+    """The gradients of some inputs of an operation, as graph.
+
+    `gradients` has a node for each of the `places`, or None; `reads` are the places whose values
+    these need, and `reads_output` says whether they need the output's.
+    """
+
+    def __init__(self, plan: "Plan", places: tuple[int, ...]):
+        self.plan, self.places = plan, places
+        self.seed = OPS["input"](name="g", shape=plan.node.shape, is_direction=True)
+        wrt = [plan.leaves[place] for place in places]
+        of = backward(plan.node, self.seed, wrt).of
+        self.gradients: list[Node | None] = [of[x] for x in wrt]
+        self.order = walk(
+            [n for n in self.gradients if n is not None],
+            lambda n: () if n is plan.node else n.inputs,
+        )
+        used = set(self.order)
+        self.reads = tuple(k for k, x in enumerate(plan.leaves) if x in used)
+        self.reads_output = plan.node in used
+
+    @cached_property
+    def schedule(self) -> Schedule:
+        """How the gradients are computed from the arrays of what they read."""
+        given = dict.fromkeys((*self.plan.leaves, self.plan.node, self.seed))
+        return Schedule(Evaluator(given).missing([n for n in self.gradients if n is not None]))
+
+    def numbers(self, given: dict[Any, Any], precision: str) -> list[Any]:
+        """The arrays of the gradients."""
+        evaluator = Evaluator(given, dtype=precision)
+        with np.errstate(all="ignore"):
+            evaluator.run_quietly(self.schedule)
+        return [None if n is None else np.asarray(evaluator.values[n]) for n in self.gradients]
+
+
+class Plan:
+    """An operator on inputs of these shapes and kinds."""
+
+    def __init__(self, node: Node, leaves: Sequence[Node | None]):
+        self.node, self.leaves = node, leaves
+        self._ways: dict[tuple[int, ...], Way] = {}
+
+    def value(self, arrays: Sequence[Any], precision: str) -> Any:
+        """The output's array from those of the inputs; Python numbers stay as they are."""
+        node = self.node
+        with np.errstate(all="ignore"):
+            if node.op.value is not None:
+                return np.asarray(node.op.value(*arrays, **node.attrs))
+            given = {x: a for x, a in zip(self.leaves, arrays) if x is not None}
+            return Evaluator(given, dtype=precision)(node)[0]
+
+    def way(self, places: tuple[int, ...]) -> Way:
+        """The way back to the inputs at these places."""
+        if places not in self._ways:
+            self._ways[places] = Way(self, places)
+        return self._ways[places]
+
+    def kept(self, way: Way) -> tuple[set[int], bool]:
+        """The places of the inputs that PyTorch keeps, and whether it keeps the output."""
+        op = self.node.op
+        says = op.saved
+        parts = says(self.node, *self.node.inputs, **self.node.attrs) if callable(says) else says
+        places, output = set[int](), False
+        for part in parts:
+            if part is ... or part == AGAIN:
+                places |= set(way.reads)
+                output = output or (way.reads_output and part is ...)
+            elif part == "output" or part is self.node:
+                output = True
+            elif isinstance(part, str) and part in op.inputs:
+                places.add(op.inputs.index(part))
+            elif part in self.leaves:
+                places.add(self.leaves.index(part))
+        return {k for k in places if k < len(self.leaves)}, output
+
+
+_plans: dict[Any, Plan] = {}
+
+
+def plan(op: Operator, inputs: Sequence[tuple[tuple[int, ...], str] | float | None], attrs: Any):
+    """The plan for an operator on inputs of these shapes and kinds; numbers stand for themselves.
+
+    Raises GradcliError where the operator does not take them.
+    """
+    leaves = [
+        None if i is None else leaf(place, *i) if isinstance(i, tuple) else as_node(i)
+        for place, i in enumerate(inputs)
+    ]
+    node = intern(op, tuple(leaves), attrs)
+    made = _plans.get(node)
+    if made is None:
+        if len(_plans) >= MOST_PLANS:
+            _plans.clear()
+        made = _plans[node] = Plan(node, leaves)
+    return made
+
+
+def leaf(place: int, shape: tuple[int, ...], kind: str) -> Node:
+    """The node that stands for the tensor at a place."""
+    return OPS["input"](name=f"t{place}", shape=shape, dtype=kind)

@@ -1,0 +1,192 @@
+"""A tensor as PyTorch prints it, to the character.
+
+The rules: integers without a point where all numbers are whole, scientific notation where numbers
+are far apart, columns of one width, long tensors with their middle left out, then the suffixes.
+"""
+
+import math
+import textwrap
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from ...lazy import np
+from .dtypes import BOOL, INT64
+from .mode import MODE
+from .tensor import Tensor
+
+
+class Options(NamedTuple):
+    """torch.set_printoptions."""
+
+    precision: int = 4
+    threshold: float = 1000
+    edgeitems: int = 3
+    linewidth: int = 80
+    sci_mode: bool | None = None
+
+
+def size(shape: Sequence[int]) -> str:
+    """A shape, as repr() gives it."""
+    return f"torch.Size({list(shape)})"
+
+
+def options() -> Options:
+    """Those in force."""
+    return getattr(MODE, "print_options", None) or Options()
+
+
+class Style:
+    """How the numbers of a tensor are written, so that all have one width."""
+
+    def __init__(self, numbers: Any, floating: bool, chosen: Options):
+        self.floating, self.chosen = floating, chosen
+        self.whole, self.scientific, self.width = True, False, 1
+        if not floating:
+            texts = [str(v) for v in numbers.ravel().tolist()]
+            self.width = max(map(len, texts), default=1)
+            return
+        flat = numbers.ravel()
+        telling = flat[np.isfinite(flat) & (flat != 0)]
+        if telling.size:
+            self._choose(telling)
+        if chosen.sci_mode is not None:
+            self.scientific = chosen.sci_mode
+
+    def _choose(self, numbers: Any) -> None:
+        """Decide by the finite numbers that are not 0."""
+        sizes = np.abs(numbers.astype(np.float64))
+        largest, smallest = float(sizes.max()), float(sizes.min())
+        self.whole = bool((numbers == np.ceil(numbers)).all())
+        digits = self.chosen.precision
+        far = largest / smallest > 1000.0 or largest > 1.0e8
+        self.scientific = far if self.whole else far or smallest < 1.0e-4
+        values = numbers.astype(np.float64).tolist()
+        if self.scientific:
+            texts = [f"{v:.{digits}e}" for v in values]
+        elif self.whole:
+            texts = [f"{v:.0f}." for v in values]
+        else:
+            texts = [f"{v:.{digits}f}" for v in values]
+        self.width = max(self.width, *map(len, texts))
+
+    def text(self, value: Any) -> str:
+        """One number, without its column."""
+        if not self.floating:
+            return str(value)
+        if self.scientific:
+            return f"{value:.{self.chosen.precision}e}"
+        if not self.whole:
+            return f"{value:.{self.chosen.precision}f}"
+        return f"{value:.0f}" + ("." if math.isfinite(value) else "")
+
+    def padded(self, value: Any) -> str:
+        """One number in its column."""
+        return self.text(value).rjust(self.width)
+
+
+def style_of(array: Any, floating: bool, chosen: Options) -> Style:
+    """The style for the numbers that are shown."""
+    return Style(
+        summarised(array, chosen.edgeitems) if _is_long(array, chosen) else array, floating, chosen
+    )
+
+
+def _is_long(array: Any, chosen: Options) -> bool:
+    return array.size > chosen.threshold
+
+
+def summarised(array: Any, edge: int) -> Any:
+    """The numbers that stay where the middle is left out."""
+    for axis in range(array.ndim):
+        if array.shape[axis] > 2 * edge:
+            picked = [*range(edge), *range(array.shape[axis] - edge, array.shape[axis])]
+            array = array.take(picked, axis)
+    return array
+
+
+def _vector(array: Any, indent: int, long: bool, style: Style, chosen: Options) -> str:
+    width = style.width + 2
+    a_line = max(1, (chosen.linewidth - indent) // width)
+    edge = chosen.edgeitems
+    if long and not chosen.edgeitems:
+        parts = ["..."]
+    elif long and array.size > 2 * edge:
+        values = array.tolist()
+        left, right = values[:edge], values[-edge:]
+        parts = [*map(style.padded, left), " ...", *map(style.padded, right)]
+    else:
+        parts = [style.padded(v) for v in array.tolist()]
+    lines = [", ".join(parts[k : k + a_line]) for k in range(0, len(parts), a_line)]
+    return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
+
+
+def _block(array: Any, indent: int, long: bool, style: Style, chosen: Options) -> str:
+    if array.ndim == 0:
+        return style.padded(array.item())
+    if array.ndim == 1:
+        return _vector(array, indent, long, style, chosen)
+    edge = chosen.edgeitems
+    rows: list[Any] = list(array)
+
+    def inner(row: Any) -> str:
+        return _block(row, indent + 1, long, style, chosen)
+
+    if long and len(rows) > 2 * edge:
+        texts = [*map(inner, rows[:edge]), "...", *map(inner, rows[-edge:])]
+    else:
+        texts = [inner(row) for row in rows]
+    return "[" + ("," + "\n" * (array.ndim - 1) + " " * (indent + 1)).join(texts) + "]"
+
+
+def tensor_text(tensor: Tensor, prefix: str = "tensor(") -> str:
+    """repr() of a tensor."""
+    chosen = options()
+    indent = len(prefix)
+    suffixes = _suffixes(tensor)
+    if not tensor.numel:
+        if tensor.ndim != 1:
+            suffixes.insert(0, f"size={tuple(tensor.shape)}")
+        return _with_suffixes(prefix + "[]", suffixes, indent, chosen)
+    array, floating = tensor.data, tensor.dtype.is_floating
+    style = style_of(array, floating, chosen)
+    body = _block(array, indent, _is_long(array, chosen), style, chosen)
+    return _with_suffixes(prefix + body, suffixes, indent, chosen)
+
+
+def _suffixes(tensor: Tensor) -> list[str]:
+    result = []
+    usual = tensor.dtype in (MODE.default_dtype, INT64, BOOL)
+    empty = not tensor.numel
+    if (not usual and not empty) or (empty and tensor.dtype is not MODE.default_dtype):
+        result.append(f"dtype={tensor.dtype!r}")
+    record = tensor.record
+    if record is not None:
+        name = record.name.rsplit("::", 1)[-1]
+        result.append(f"grad_fn=<{name}>")
+    elif tensor.requires_grad:
+        result.append("requires_grad=True")
+    return result
+
+
+def _with_suffixes(text: str, suffixes: Sequence[str], indent: int, chosen: Options) -> str:
+    """The text with what stands behind the numbers, on a new line where it would be too long."""
+    last = len(text) - text.rfind("\n") + 1
+    parts = [text]
+    for suffix in suffixes:
+        if last + len(suffix) + 2 > chosen.linewidth:
+            parts.append(",\n" + " " * indent + suffix)
+            last = indent + len(suffix)
+        else:
+            parts.append(", " + suffix)
+            last += len(suffix) + 2
+    return "".join(parts) + ")"
+
+
+def parameter_text(tensor: Tensor) -> str:
+    """repr() of a Parameter."""
+    return "Parameter containing:\n" + tensor_text(tensor)
+
+
+def indented(text: str) -> str:
+    """Lines moved to the right, as within the repr of a module."""
+    return textwrap.indent(text, "  ")

@@ -1,0 +1,66 @@
+"""Where the functions of PyTorch that are no operators say which names they have.
+
+`@define("torch", "Tensor")` makes a function of the host a function of that module, and a method of
+tensors. The name is the function's own, without a leading underscore.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from ..python.values import MISSING, Builtin, Module, Unsupported
+from .names import has
+
+TABLES: dict[str, dict[str, Builtin]] = {}
+
+
+def define(*places: str, name: str | None = None) -> Callable[[Any], Any]:
+    """A function `(m, *args, **named)` of these modules: "torch", "Tensor", "F", "linalg", ..."""
+
+    def put(function: Any) -> Any:
+        own = name or function.__name__.lstrip("_")
+        for place in places:
+            TABLES.setdefault(place, {})[own] = Builtin(own, function)
+        return function
+
+    return put
+
+
+def module(
+    path: str,
+    *places: str,
+    members: dict[str, Any] | None = None,
+    more: Callable[[str], Any] = lambda name: MISSING,
+    operators: bool = True,
+) -> Module:
+    """The module of a path: its members, what stands in these tables, `more`, operators by name."""
+
+    def find(name: str) -> Any:
+        for place in places:
+            if name in TABLES.get(place, {}):
+                return TABLES[place][name]
+        found = more(name)
+        if found is MISSING and has(path, name):
+            found = operator(name, *places) if operators else MISSING
+            if found is MISSING:
+                raise Unsupported(f"{path}.{name}")
+        return found
+
+    return Module(path, members, find)
+
+
+def operator(name: str, *places: str) -> Any:
+    """An operator of gradcli as a function of the program; MISSING where there is none."""
+    from . import calls
+
+    for place in (*places, ""):
+        full = f"{place}.{name}" if place not in ("", "torch") else name
+        if not name.startswith("_") and calls.known(full):
+            return Builtin(name, partial(_call, full))
+    return MISSING
+
+
+def _call(name: str, m: Any, *args: Any, **named: Any) -> Any:
+    from . import calls
+
+    return calls.call(name, args, named)

@@ -1,0 +1,188 @@
+"""A tensor: numbers in memory that views share, a version, and its place in the graph of autograd.
+
+Knows nothing of operations. `data` is a NumPy array; views of a tensor are views of its array, so a
+change in place is seen by all of them, as in PyTorch.
+"""
+
+from collections.abc import Sequence
+from itertools import count
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..python.values import Class, Object
+from .dtypes import DType, of_array
+
+if TYPE_CHECKING:
+    from .engine import Accumulator, Record
+
+
+class TensorClass(Class):
+    """The class of tensors, whose methods are operators where nothing else is said."""
+
+    __slots__ = ()
+
+    def own(self, name: str) -> Any:
+        """The member of this name, or MISSING."""
+        if name not in self.members:
+            from .members import method_of
+
+            self.members[name] = method_of(name)
+        return self.members[name]
+
+
+TENSOR = TensorClass("Tensor", module="torch")
+_addresses = count(0x7F0000000000, 0x40)
+
+
+class Version:
+    """How often the numbers of a tensor, and of those that share its memory, were changed."""
+
+    __slots__ = ("number",)
+
+    def __init__(self) -> None:
+        self.number = 0
+
+
+class ViewOf(NamedTuple):
+    """What a differentiable view knows: the tensor that has its memory, and how it was made.
+
+    `creation` is "" for a view that may be changed in place; otherwise why not: "multi" (one of
+    several that one operation gave), "no_grad", "inference", "custom" (made in a Function).
+    """
+
+    base: "Tensor"
+    creation: str
+
+
+class Edge(NamedTuple):
+    """Where a gradient goes: which output of which record."""
+
+    record: "Record | Accumulator"
+    output: int
+
+
+class Tensor(Object):
+    """A tensor of a program."""
+
+    __slots__ = (
+        "_record",
+        "_required",
+        "accumulator",
+        "address",
+        "cls",
+        "data",
+        "dtype",
+        "fields",
+        "grad",
+        "hooks",
+        "inference",
+        "line",
+        "output",
+        "recorded_version",
+        "retains_grad",
+        "version",
+        "view",
+    )
+
+    def __init__(self, data: Any, dtype: DType | None = None, *, requires_grad: bool = False):
+        """A leaf with this array; its numbers are those of `dtype`."""
+        self.cls: Class = TENSOR
+        self.data = data
+        self.dtype = dtype or of_array(data)
+        self._required = requires_grad
+        self.grad: Tensor | None = None
+        self._record: Record | None = None
+        self.output = 0
+        self.version = Version()
+        self.recorded_version = 0  # of its memory, when its record was made
+        self.view: ViewOf | None = None
+        self.hooks: list[Any] = []
+        self.retains_grad = False
+        self.accumulator: Accumulator | None = None
+        self.inference = False
+        self.fields: dict[str, Any] = {}
+        self.line: int | None = None  # of the text that made it
+        self.address = next(_addresses)
+
+    # ---- sizes -----------------------------------------------------------------------------------
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Its sizes."""
+        return self.data.shape
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return self.data.ndim
+
+    @property
+    def numel(self) -> int:
+        """Number of elements."""
+        return self.data.size
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Strides in elements."""
+        return tuple(s // self.data.itemsize for s in self.data.strides)
+
+    # ---- autograd --------------------------------------------------------------------------------
+
+    @property
+    def record(self) -> "Record | None":
+        """What autograd recorded of its making; made anew where its memory has changed since."""
+        stale = self.view is not None and self.version.number != self.recorded_version
+        if stale and self.view is not None and self.view.base.requires_grad:
+            from .views import regenerated
+
+            self.set_record(regenerated(self, self.view.base))
+        return self._record
+
+    def set_record(self, record: "Record | None", output: int = 0) -> None:
+        """Its record from now on, and which of the record's outputs it is."""
+        self._record, self.output = record, output
+        self.recorded_version = self.version.number
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether a gradient flows back to it."""
+        return self._required or self.record is not None
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool) -> None:
+        self._required = value
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether nothing was recorded of its making."""
+        return self.record is None
+
+    @property
+    def edge(self) -> Edge | None:
+        """Where its gradient goes; None where it has none."""
+        record = self.record
+        if record is not None:
+            return Edge(record, self.output)
+        if not self._required:
+            return None
+        if self.accumulator is None:
+            from .engine import Accumulator
+
+            self.accumulator = Accumulator(self)
+        return Edge(self.accumulator, 0)
+
+    def changed(self) -> None:
+        """Count a change of its numbers."""
+        self.version.number += 1
+
+
+def tensors_in(values: Sequence[Any]) -> list[Tensor]:
+    """The tensors among values, and within their lists and tuples."""
+    result: list[Tensor] = []
+    for value in values:
+        if isinstance(value, Tensor):
+            result.append(value)
+        elif isinstance(value, list | tuple):
+            result += tensors_in(value)
+        elif isinstance(value, dict):
+            result += tensors_in(list(value.values()))
+    return result

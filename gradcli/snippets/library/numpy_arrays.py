@@ -1,0 +1,333 @@
+"""numpy as snippets use it: arrays, the functions in a list of names, and random numbers.
+
+The numbers are NumPy's own; a program reaches the names in these lists and nothing else of it.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from ...lazy import np
+from ..eager.tables import define
+from ..eager.tensor import Tensor
+from ..python.objects import Generator
+from ..python.operations import BINARY, plain
+from ..python.values import (
+    MISSING,
+    Builtin,
+    Class,
+    Machine,
+    Module,
+    Object,
+    Property,
+    Unsupported,
+    error,
+    functions,
+)
+
+ARRAY = Class("numpy.ndarray")
+SCALAR = Class("numpy.generic")
+MOST = 20_000_000  # elements of one array
+FUNCTIONS = """
+abs absolute add all allclose amax amin any append arange arccos arcsin arctan arctan2 argmax
+argmin argsort around array_equal atleast_1d atleast_2d average broadcast_to ceil clip
+column_stack concatenate copy cos cosh cross cumprod cumsum diag diff divide dot einsum equal exp
+exp2 expand_dims expm1 eye flip floor full full_like gradient greater greater_equal hstack
+identity inner isclose isfinite isinf isnan less less_equal linspace log log10 log1p log2
+logical_and logical_not logical_or logspace matmul max maximum mean median meshgrid min minimum
+mod moveaxis multiply nan_to_num negative nonzero not_equal ones ones_like outer polyfit polyval
+power prod ravel reciprocal repeat reshape roll round searchsorted sign sin sinh sort split sqrt
+square squeeze stack std subtract sum swapaxes take tan tanh tensordot tile trace transpose tril
+triu true_divide unique var vstack where zeros zeros_like floor_divide remainder
+"""
+METHODS = """
+all any argmax argmin argsort clip copy cumprod cumsum dot fill flatten item max mean min nonzero
+prod ravel repeat reshape round sort squeeze std sum swapaxes take tolist trace transpose var
+"""
+LINALG = """
+norm inv det solve eigh eigvalsh svd pinv matrix_rank cholesky qr matrix_power
+"""
+TYPES = """
+float16 float32 float64 int8 int16 int32 int64 uint8 bool_
+"""
+
+
+class Array(Object):
+    """A NumPy array of a program."""
+
+    __slots__ = ("array", "cls")
+
+    def __init__(self, array: Any):
+        self.array = array
+        self.cls: Class = ARRAY
+
+
+class Scalar(Object):
+    """A number that NumPy gives: np.float64(1.5)."""
+
+    __slots__ = ("array", "cls")
+
+    def __init__(self, number: Any):
+        self.array = number
+        self.cls: Class = SCALAR
+
+
+class Type(Object):
+    """A type of numbers: np.float32."""
+
+    __slots__ = ("name",)
+    cls = Class("type")
+
+    def __init__(self, name: str):
+        self.name = name
+
+
+def host(value: Any) -> Any:
+    """A value of the program as NumPy takes it."""
+    value = plain(value)
+    if isinstance(value, Array | Scalar):
+        return value.array
+    if isinstance(value, Tensor):
+        if value.requires_grad:
+            raise error("RuntimeError", NO_NUMPY)
+        return value.data
+    if isinstance(value, Type):
+        return np.dtype(value.name.rstrip("_"))
+    if isinstance(value, list):
+        return [host(v) for v in value]
+    if isinstance(value, tuple):
+        return tuple(host(v) for v in value)
+    if isinstance(value, bool | int | float | str | slice | range | complex | type(...) | None):
+        return value
+    cls = getattr(value, "cls", None)
+    if isinstance(value, Class) and value.name in ("float", "int", "bool"):
+        return {"float": float, "int": int, "bool": bool}[value.name]
+    raise Unsupported(
+        f"numpy with a value of the class {cls.name if cls else type(value).__name__}"
+    )
+
+
+NO_NUMPY = "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+
+
+def program(value: Any) -> Any:
+    """A value of NumPy as the program has it."""
+    if isinstance(value, np.ndarray):
+        return Array(value)
+    if isinstance(value, np.generic):
+        return Scalar(value)
+    if isinstance(value, tuple):
+        return tuple(program(v) for v in value)
+    if isinstance(value, list):
+        return [program(v) for v in value]
+    return value
+
+
+def called(function: Callable[..., Any], name: str) -> Builtin:
+    """A function of NumPy as a function of the program."""
+
+    def run(m: Machine, *args: Any, **named: Any) -> Any:
+        given = [host(a) for a in args]
+        options = {k: host(v) for k, v in named.items()}
+        check_size(m, given)
+        try:
+            with np.errstate(all="ignore"):
+                result = function(*given, **options)
+        except (ValueError, TypeError, IndexError, ZeroDivisionError) as failure:
+            raise error(type(failure).__name__, str(failure)) from None
+        except np.linalg.LinAlgError as failure:
+            raise error("ValueError", str(failure)) from None
+        m.spend(memory=getattr(result, "nbytes", 0))
+        return program(result)
+
+    return Builtin(name, run)
+
+
+def check_size(m: Machine, given: list[Any]) -> None:
+    """Refuse sizes, among arguments, that would fill the memory."""
+    for value in given:
+        numbers = value if isinstance(value, tuple | list) else [value]
+        if all(type(n) is int for n in numbers) and numbers:
+            size = math.prod(abs(n) for n in numbers)
+            if size > MOST:
+                m.spend(memory=8 * size)
+
+
+def _method(name: str) -> Builtin:
+    return called(lambda array, *args, **named: getattr(array, name)(*args, **named), name)
+
+
+def _sign(sign: str, reflected: bool) -> Callable[..., Any]:
+    operation = next(op for op in BINARY.values() if op.sign == sign).host
+
+    def run(m: Machine, self: Any, other: Any) -> Any:
+        if isinstance(other, Tensor):
+            return NotImplemented
+        try:
+            a, b = host(self), host(other)
+        except Unsupported:
+            return NotImplemented
+        try:
+            with np.errstate(all="ignore"):
+                result = operation(b, a) if reflected else operation(a, b)
+        except (ValueError, TypeError) as failure:
+            raise error(type(failure).__name__, str(failure)) from None
+        return program(result)
+
+    return run
+
+
+def _compare(name: str) -> Callable[..., Any]:
+    def run(m: Machine, self: Any, other: Any) -> Any:
+        if isinstance(other, Tensor):
+            return NotImplemented
+        return program(getattr(np.asarray(host(self)), f"__{name}__")(host(other)))
+
+    return run
+
+
+def _in_place(name: str) -> Callable[..., Any]:
+    def run(m: Machine, self: Array, other: Any) -> Any:
+        try:
+            getattr(self.array, name)(host(other))
+        except (ValueError, TypeError) as failure:
+            raise error(type(failure).__name__, str(failure)) from None
+        return self
+
+    return run
+
+
+def _get(m: Machine, self: Array, key: Any) -> Any:
+    try:
+        return program(self.array[host(key)])
+    except IndexError as failure:
+        raise error("IndexError", str(failure)) from None
+
+
+def _put(m: Machine, self: Array, key: Any, value: Any) -> None:
+    try:
+        self.array[host(key)] = host(value)
+    except (IndexError, ValueError) as failure:
+        raise error(type(failure).__name__, str(failure)) from None
+
+
+def _as_type(m: Machine, self: Array, dtype: Any, **_: Any) -> Any:
+    return program(self.array.astype(host(dtype)))
+
+
+def _true(m: Machine, self: Any) -> bool:
+    try:
+        return bool(self.array)
+    except ValueError as failure:
+        raise error("ValueError", str(failure)) from None
+
+
+def _iterate(m: Machine, self: Array) -> Any:
+    return Generator(iter([program(v) for v in self.array]), "iterator")
+
+
+def _members() -> None:
+    table: dict[str, Any] = {
+        "__repr__": lambda m, self: repr(self.array),
+        "__str__": lambda m, self: str(self.array),
+        "__format__": lambda m, self, spec="": format(self.array, spec),
+        "__bool__": _true,
+        "__float__": lambda m, self: float(self.array),
+        "__int__": lambda m, self: int(self.array),
+        "__index__": lambda m, self: int(self.array),
+        "__neg__": lambda m, self: program(-self.array),
+        "__abs__": lambda m, self: program(abs(self.array)),
+        "__invert__": lambda m, self: program(~self.array),
+        "astype": _as_type,
+    }
+    for op in BINARY.values():
+        if op.sign in ("+", "-", "*", "/", "//", "%", "**", "@", "&", "|", "^"):
+            table[op.method] = _sign(op.sign, reflected=False)
+            table[op.reflected] = _sign(op.sign, reflected=True)
+    for name in ("eq", "ne", "lt", "le", "gt", "ge"):
+        table[f"__{name}__"] = _compare(name)
+    for cls in (ARRAY, SCALAR):
+        cls.members.update(functions(table))
+        cls.members.update({name: _method(name) for name in METHODS.split()})
+        for name in ("ndim", "size", "T"):
+            get = Builtin(name, lambda m, self, name=name: program(getattr(self.array, name)))
+            cls.members[name] = Property(get)
+        cls.members["shape"] = Property(Builtin("shape", lambda m, self: self.array.shape))
+        cls.members["dtype"] = Property(
+            Builtin("dtype", lambda m, self: Type(self.array.dtype.name))
+        )
+    more = {
+        "__getitem__": _get,
+        "__setitem__": _put,
+        "__len__": lambda m, self: len(self.array),
+        "__iter__": _iterate,
+        **{f"__i{n}__": _in_place(f"__i{n}__") for n in ("add", "sub", "mul", "truediv", "pow")},
+    }
+    ARRAY.members.update(functions(more))
+    SCALAR.members["__hash__"] = Builtin("__hash__", lambda m, self: hash(self.array))
+    Type.cls.members.update(
+        functions(
+            {
+                "__repr__": lambda m, self: self.name,
+                "__call__": lambda m, self, value=0: program(
+                    np.dtype(self.name.rstrip("_")).type(host(value))
+                ),
+                "__eq__": lambda m, self, other: getattr(other, "name", other) == self.name,
+                "__hash__": lambda m, self: hash(self.name),
+            }
+        )
+    )
+
+
+_members()
+
+
+def _array(m: Machine, object: Any, dtype: Any = None, **_: Any) -> Any:
+    kind = None if dtype is None else host(dtype)
+    try:
+        return Array(np.array(host(object), dtype=kind))
+    except (ValueError, TypeError) as failure:
+        raise error(type(failure).__name__, str(failure)) from None
+
+
+@define("Tensor")
+def numpy(m: Machine, self: Tensor, *, force: bool = False) -> Array:
+    """An array with the tensor's memory."""
+    if self.requires_grad and not force:
+        raise error("RuntimeError", NO_NUMPY)
+    return Array(self.data)
+
+
+def _random() -> Module:
+    state: dict[str, Any] = {"generator": np.random.RandomState(0)}
+
+    def seed(m: Machine, seed: Any = None) -> None:
+        state["generator"] = np.random.RandomState(seed)
+
+    def drawn(name: str) -> Callable[..., Any]:
+        def run(m: Machine, *args: Any, **named: Any) -> Any:
+            given = [host(a) for a in args]
+            check_size(m, given)
+            options = {k: host(v) for k, v in named.items()}
+            return program(getattr(state["generator"], name)(*given, **options))
+
+        return run
+
+    names = "rand randn randint random uniform normal permutation choice shuffle random_sample"
+    return Module("numpy.random", functions({"seed": seed} | {n: drawn(n) for n in names.split()}))
+
+
+def module(name: str) -> Module | None:
+    """numpy, or one of its modules."""
+    if name == "numpy.random":
+        return _random()
+    if name == "numpy.linalg":
+        return Module(name, {n: called(getattr(np.linalg, n), n) for n in LINALG.split()})
+    if name != "numpy":
+        return None
+    members: dict[str, Any] = {n: called(getattr(np, n), n) for n in FUNCTIONS.split()}
+    members |= {n: Type(n) for n in TYPES.split()} | {"float_": Type("float64"), "ndarray": ARRAY}
+    members |= {"pi": math.pi, "e": math.e, "inf": math.inf, "nan": math.nan, "newaxis": None}
+    members |= functions({"array": _array, "asarray": _array})
+    members |= {"random": _random(), "linalg": module("numpy.linalg"), "generic": SCALAR}
+    return Module(name, members, lambda other: MISSING)

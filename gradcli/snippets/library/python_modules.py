@@ -1,0 +1,996 @@
+"""Python's standard library, as far as snippets use it: tables of functions and classes by name."""
+
+import functools
+import itertools
+import math
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ..python.builtins import BUILTINS, lazy, total
+from ..python.classes import (
+    DATACLASSES,
+    ENUMS,
+    NAMED_TUPLE,
+    make_named_tuple,
+)
+from ..python.methods import DICT, collected, host_call, update
+from ..python.objects import PLAIN, Function, Generator, Iterable
+from ..python.operations import BINARY, COMPARED, iterator_class, plain
+from ..python.values import (
+    EXCEPTIONS,
+    MISSING,
+    OBJECT,
+    Builtin,
+    Class,
+    Instance,
+    Module,
+    Property,
+    Raised,
+    Unsupported,
+    error,
+    functions,
+)
+
+# ---- math ----------------------------------------------------------------------------------------
+
+INTEGERS = frozenset(["comb", "factorial", "gcd", "isqrt", "lcm", "perm"])
+
+
+def number_function(name: str, function: Callable) -> Callable:
+    """A function of math on any values that are numbers."""
+
+    def call(m: Any, *args: Any, **named: Any) -> Any:
+        values = [real(m, a) if name not in INTEGERS else m.index(a) for a in args]
+        if name in ("comb", "factorial", "perm") and values and abs(values[0]) > 10_000:
+            raise Unsupported(f"math.{name} of a number above 10,000")
+        return host_call(m, function, values, named)
+
+    return call
+
+
+def real(m: Any, value: Any) -> Any:
+    """A value as a number; an iterable as a list of numbers."""
+    number = m.number(value, "__float__")
+    if type(number) in (list, tuple, range) or isinstance(number, Iterable):
+        return [m.number(x, "__float__") for x in collected(m, number)]
+    if type(number) not in PLAIN:
+        raise error("TypeError", f"must be real number, not {m.type_name(number)}")
+    return number
+
+
+def math_module() -> Module:
+    members: dict[str, Any] = {}
+    for name in dir(math):
+        value = getattr(math, name)
+        if not name.startswith("_"):
+            members[name] = (
+                Builtin(name, number_function(name, value)) if callable(value) else value
+            )
+    members["fsum"] = Builtin(
+        "fsum", lambda m, values: host_call(m, math.fsum, (real(m, values),), {})
+    )
+    members["prod"] = Builtin(
+        "prod",
+        lambda m, values, *, start=1: functools.reduce(
+            lambda a, b: m.binary(BINARY["Mult"], a, b), m.iterate(values), start
+        ),
+    )
+    return Module("math", members)
+
+
+# ---- time, random --------------------------------------------------------------------------------
+
+
+def time_module() -> Module:
+    """Clocks that advance by a millisecond a look: a program prints the same again."""
+    ticks = itertools.count(1)
+
+    def clock(start: float) -> Callable:
+        return lambda m: start + next(ticks) / 1000
+
+    return Module(
+        "time",
+        functions(
+            {
+                "time": clock(1_700_000_000.0),
+                "perf_counter": clock(100.0),
+                "monotonic": clock(100.0),
+                "process_time": clock(0.0),
+                "time_ns": lambda m: 1_700_000_000_000_000_000 + next(ticks) * 1_000_000,
+                "sleep": lambda m, seconds: None,
+            }
+        ),
+    )
+
+
+def random_module() -> Module:
+    """random, with Python's own generator: the same numbers from the same seed."""
+    import random  # it takes ten milliseconds
+
+    generator = random.Random(0)
+
+    def plain_call(name: str) -> Callable:
+        function = getattr(generator, name)
+        return lambda m, *args, **named: host_call(m, function, args, named)
+
+    def choice(m: Any, values: Any) -> Any:
+        size = m.length(values)
+        if not size:
+            raise error("IndexError", "Cannot choose from an empty sequence")
+        return m.get_item(values, generator.choice(range(size)))
+
+    def choices(
+        m: Any, values: Any, weights: Any = None, *, cum_weights: Any = None, k: Any = 1
+    ) -> list:
+        weights = None if weights is None else collected(m, weights)
+        m.spend(m.index(k), 8 * m.index(k))
+        return host_call(
+            m,
+            generator.choices,
+            (collected(m, values), weights),
+            {"cum_weights": cum_weights, "k": m.index(k)},
+        )
+
+    return Module(
+        "random",
+        functions(
+            {
+                **{
+                    name: plain_call(name)
+                    for name in [
+                        "seed",
+                        "random",
+                        "randint",
+                        "randrange",
+                        "uniform",
+                        "gauss",
+                        "normalvariate",
+                        "expovariate",
+                        "betavariate",
+                        "triangular",
+                        "getrandbits",
+                    ]
+                },
+                "choice": choice,
+                "choices": choices,
+                "shuffle": lambda m, values: host_call(m, generator.shuffle, (values,), {}),
+                "sample": lambda m, values, k: host_call(
+                    m, generator.sample, (collected(m, values), m.index(k)), {}
+                ),
+            }
+        ),
+    )
+
+
+# ---- copy ----------------------------------------------------------------------------------------
+
+
+def shallow(m: Any, value: Any) -> Any:
+    kind = type(value)
+    if kind in (list, dict, set):
+        m.spend(len(value), 100 * len(value))
+        return kind(value)
+    if kind in PLAIN:
+        return value
+    function = m.special(value, "__copy__")
+    if function is not MISSING:
+        return m.call(function, (value,))
+    if not isinstance(value, Instance):
+        return value
+    other = m.instance(value.cls, value.payload)
+    if type(value.payload) in (list, dict, set):
+        other.payload = type(value.payload)(value.payload)
+    other.fields.update(value.fields)
+    return other
+
+
+def deep(m: Any, value: Any, memo: Any = None) -> Any:
+    """copy.deepcopy: what a value refers to is copied once. `memo` is keyed by id()."""
+    memo = {} if memo is None else memo
+    kind = type(value)
+    if kind not in (list, dict, set, tuple) and kind in PLAIN:
+        return value
+    key = m.identity(value)
+    if key in memo:
+        return memo[key]
+    m.spend(1, 100)
+    if kind is list:
+        items: list[Any] = []
+        memo[key] = items
+        items.extend([deep(m, v, memo) for v in value])
+        return items
+    if kind is set:
+        memo[key] = {deep(m, v, memo) for v in value}
+        return memo[key]
+    if kind is dict:
+        pairs: dict[Any, Any] = {}
+        memo[key] = pairs
+        for k, v in value.items():
+            pairs[deep(m, k, memo)] = deep(m, v, memo)
+        return pairs
+    if kind is tuple:
+        parts = tuple([deep(m, v, memo) for v in value])
+        same = all(a is b for a, b in zip(parts, value))
+        memo[key] = value if same else parts
+        return memo[key]
+    function = m.special(value, "__deepcopy__")
+    if function is not MISSING:
+        memo[key] = m.call(function, (value, memo))
+        return memo[key]
+    if not isinstance(value, Instance):
+        return value
+    other = memo[key] = m.instance(value.cls, deep(m, value.payload, memo))
+    other.fields.update({k: deep(m, v, memo) for k, v in value.fields.items()})
+    return other
+
+
+# ---- collections ---------------------------------------------------------------------------------
+
+
+def derived(name: str, base: Class, members: dict[str, Callable]) -> Class:
+    return Class(name, (base,), functions(members), module="collections")
+
+
+def start_default(
+    m: Any, self: Any, factory: Any = None, values: Any = (), /, **named: Any
+) -> None:
+    if factory is not None and not m.callable(factory):
+        raise error("TypeError", "first argument must be callable or None")
+    self.fields["default_factory"] = factory
+    update(m, self.payload, values, **named)
+
+
+def missing_default(m: Any, self: Any, key: Any) -> Any:
+    factory = self.fields["default_factory"]
+    if factory is None:
+        raise Raised(Instance(EXCEPTIONS["KeyError"], payload=(key,)))
+    value = self.payload[m.key(key)] = m.call(factory)
+    return value
+
+
+def count(m: Any, self: Any, values: Any = (), /, **named: Any) -> None:
+    held = plain(values)
+    pairs = held.items() if type(held) is dict else ((v, 1) for v in m.iterate(values))
+    for key, times in pairs:
+        m.spend(1, 60)
+        self.payload[m.key(key)] = self.payload.get(key, 0) + times
+    for key, times in named.items():
+        self.payload[key] = self.payload.get(key, 0) + times
+
+
+def most_common(m: Any, self: Any, n: Any = None) -> list:
+    pairs = sorted(self.payload.items(), key=lambda kv: kv[1], reverse=True)
+    return pairs if n is None else pairs[: m.index(n)]
+
+
+def repr_ordered(m: Any, self: Any) -> str:
+    if not self.payload:
+        return "OrderedDict()"
+    if sys.version_info >= (3, 12):
+        return f"OrderedDict({m.repr(self.payload)})"
+    return f"OrderedDict({m.repr(list(self.payload.items()))})"
+
+
+def move_to_end(m: Any, self: Any, key: Any, last: Any = True) -> None:
+    value = m.get_item(self.payload, key)
+    del self.payload[key]
+    items = list(self.payload.items())
+    self.payload.clear()
+    self.payload.update([*items, (key, value)] if m.truth(last) else [(key, value), *items])
+
+
+def popitem_ordered(m: Any, self: Any, last: Any = True) -> Any:
+    if not self.payload:
+        raise error("KeyError", "dictionary is empty")
+    key = next(reversed(self.payload)) if m.truth(last) else next(iter(self.payload))
+    return key, self.payload.pop(key)
+
+
+ORDERED = derived(
+    "OrderedDict",
+    DICT,
+    {"__repr__": repr_ordered, "move_to_end": move_to_end, "popitem": popitem_ordered},
+)
+DEFAULT = derived(
+    "defaultdict",
+    DICT,
+    {
+        "__init__": start_default,
+        "__missing__": missing_default,
+        "__repr__": lambda m, self: (
+            f"defaultdict({m.repr(self.fields['default_factory'])}, {m.repr(self.payload)})"
+        ),
+    },
+)
+COUNTER = derived(
+    "Counter",
+    DICT,
+    {
+        "__init__": count,
+        "update": count,
+        "__missing__": lambda m, self, key: 0,
+        "most_common": most_common,
+        "total": lambda m, self: total(m, list(self.payload.values())),
+        "elements": lambda m, self: Iterable(
+            iterator_class("chain"), iter([k for k, n in self.payload.items() for _ in range(n)])
+        ),
+        "__repr__": lambda m, self: (
+            f"Counter({m.repr(dict(most_common(m, self)))})" if self.payload else "Counter()"
+        ),
+    },
+)
+
+
+def start_deque(m: Any, self: Any, values: Any = (), maxlen: Any = None) -> None:
+    self.fields["maxlen"] = maxlen
+    self.payload = []
+    for value in m.iterate(values):
+        deque_append(m, self, value)
+
+
+def deque_append(m: Any, self: Any, value: Any) -> None:
+    m.spend(1, 8)
+    self.payload.append(value)
+    if self.fields["maxlen"] is not None and len(self.payload) > self.fields["maxlen"]:
+        del self.payload[0]
+
+
+def deque_appendleft(m: Any, self: Any, value: Any) -> None:
+    m.spend(1 + len(self.payload) // 256, 8)
+    self.payload.insert(0, value)
+    if self.fields["maxlen"] is not None and len(self.payload) > self.fields["maxlen"]:
+        del self.payload[-1]
+
+
+def deque_extend(m: Any, self: Any, values: Any) -> None:
+    for value in m.iterate(values):
+        deque_append(m, self, value)
+
+
+def deque_pop(at: int) -> Callable:
+    def pop(m: Any, self: Any) -> Any:
+        if not self.payload:
+            raise error("IndexError", "pop from an empty deque")
+        m.spend(1 + len(self.payload) // 256)
+        return self.payload.pop(at)
+
+    return pop
+
+
+def rotate(m: Any, self: Any, n: Any = 1) -> None:
+    if self.payload:
+        n = m.index(n) % len(self.payload)
+        self.payload[:] = self.payload[-n:] + self.payload[:-n] if n else self.payload
+
+
+def repr_deque(m: Any, self: Any) -> str:
+    maxlen = self.fields["maxlen"]
+    return f"deque({m.repr(self.payload)}{'' if maxlen is None else f', maxlen={maxlen}'})"
+
+
+DEQUE = derived(
+    "deque",
+    OBJECT,
+    {
+        "__init__": start_deque,
+        "append": deque_append,
+        "appendleft": deque_appendleft,
+        "pop": deque_pop(-1),
+        "popleft": deque_pop(0),
+        "extend": deque_extend,
+        "clear": lambda m, self: self.payload.clear(),
+        "rotate": rotate,
+        "__len__": lambda m, self: len(self.payload),
+        "__iter__": lambda m, self: m.iterator(self.payload),
+        "__getitem__": lambda m, self, i: m.get_item(self.payload, i),
+        "__setitem__": lambda m, self, i, to: m.set_item(self.payload, i, to),
+        "__repr__": repr_deque,
+    },
+)
+
+
+# ---- itertools, functools, operator --------------------------------------------------------------
+
+
+def counted(m: Any, start: Any = 0, step: Any = 1) -> Iterator[Any]:
+    while True:
+        m.spend()
+        yield start
+        start = m.binary(BINARY["Add"], start, step)
+
+
+def repeated(m: Any, value: Any, times: Any = None) -> Iterator[Any]:
+    source = itertools.count() if times is None else range(m.index(times))
+    return (value for _ in source if m.spend() is None)
+
+
+def cycled(m: Any, values: Any) -> Iterator[Any]:
+    items = collected(m, values)
+    return (item for item in itertools.cycle(items) if m.spend() is None)
+
+
+def chained(m: Any, *values: Any) -> Iterator[Any]:
+    return (item for value in values for item in m.iterate(value) if m.spend() is None)
+
+
+def sliced(m: Any, values: Any, *bounds: Any) -> Iterator[Any]:
+    limits = [None if b is None else m.index(b) for b in bounds]
+    return itertools.islice((v for v in m.iterate(values) if m.spend() is None), *limits)
+
+
+def combined(function: Callable) -> Callable:
+    """One of the host's functions over whole iterables, counted as it goes."""
+
+    def call(m: Any, *values: Any, **named: Any) -> Iterator[Any]:
+        lists = [v if type(v) is int else collected(m, v) for v in values]
+        rows = host_call(m, function, lists, named)
+        return (row for row in rows if m.spend() is None)
+
+    return call
+
+
+def accumulated(m: Any, values: Any, function: Any = None, *, initial: Any = None) -> Iterator[Any]:
+    items = iter(m.iterate(values))
+
+    def steps() -> Iterator[Any]:
+        state = next(items, MISSING) if initial is None else initial
+        if state is MISSING:
+            return
+        yield state
+        for item in items:
+            m.spend()
+            add = BINARY["Add"]
+            state = (
+                m.binary(add, state, item) if function is None else m.call(function, (state, item))
+            )
+            yield state
+
+    return steps()
+
+
+def while_true(m: Any, function: Any, values: Any) -> Iterator[Any]:
+    return itertools.takewhile(lambda v: m.truth(m.call(function, (v,))), m.iterate(values))
+
+
+def itertools_module() -> Module:
+    chain = lazy("chain", chained)
+    chain.members["from_iterable"] = Builtin(
+        "from_iterable",
+        lambda m, values: Iterable(chain, chained(m, *collected(m, values))),
+    )
+    members: dict[str, Callable] = {
+        "accumulate": accumulated,
+        "combinations": combined(itertools.combinations),
+        "combinations_with_replacement": combined(itertools.combinations_with_replacement),
+        "count": counted,
+        "cycle": cycled,
+        "islice": sliced,
+        "pairwise": combined(itertools.pairwise),
+        "permutations": combined(itertools.permutations),
+        "product": combined(itertools.product),
+        "repeat": repeated,
+        "takewhile": while_true,
+        "zip_longest": combined(itertools.zip_longest),
+    }
+    return Module("itertools", {**{k: lazy(k, v) for k, v in members.items()}, "chain": chain})
+
+
+def reduce(m: Any, function: Any, values: Any, *initial: Any) -> Any:
+    items = iter(m.iterate(values))
+    state = initial[0] if initial else next(items, MISSING)
+    if state is MISSING:
+        raise error("TypeError", "reduce() of empty iterable with no initial value")
+    for item in items:
+        m.spend()
+        state = m.call(function, (state, item))
+    return state
+
+
+def call_partial(m: Any, self: Any, *args: Any, **named: Any) -> Any:
+    function, first, given = self.payload
+    return m.call(function, (*first, *args), {**given, **named})
+
+
+PARTIAL = Class(
+    "partial",
+    (OBJECT,),
+    {
+        **functions({"__call__": call_partial}),
+        "func": Property(Builtin("func", lambda m, self: self.payload[0])),
+        "args": Property(Builtin("args", lambda m, self: self.payload[1])),
+        "keywords": Property(Builtin("keywords", lambda m, self: self.payload[2])),
+    },
+    module="functools",
+    make=lambda m, cls, function, *args, **named: m.instance(cls, [function, args, named]),
+)
+
+
+def named_as(m: Any, wrapper: Any, wrapped: Any) -> Any:
+    """What functools.wraps does to a function."""
+    if isinstance(wrapper, Function) and isinstance(wrapped, Function):
+        code = wrapper.code = wrapper.code.renamed(wrapped.code.name)
+        code.doc, wrapper.fields["__wrapped__"] = wrapped.code.doc, wrapped
+        wrapper.fields.update(wrapped.fields)
+    return wrapper
+
+
+def cached(m: Any, function: Any = None, typed: Any = False, *, maxsize: Any = None) -> Any:
+    """lru_cache: as a decorator, or what gives one."""
+    if function is not None and m.callable(function):
+        return memoised(function)
+    return Builtin("lru_cache", lambda m, inner: memoised(inner))
+
+
+def memoised(function: Any) -> Any:
+    results: dict[Any, Any] = {}
+
+    def call(m: Any, *args: Any, **named: Any) -> Any:
+        key = m.key((args, tuple(sorted(named.items()))))
+        if key not in results:
+            m.spend(1, 200)
+            results[key] = m.call(function, args, named)
+        return results[key]
+
+    return Builtin(getattr(getattr(function, "code", None), "name", "function"), call)
+
+
+def cached_property(m: Any, cls: Class, function: Any) -> Property:
+    def get(m: Any, self: Any) -> Any:
+        key = m.identity(function)
+        store = self.fields.setdefault("__cached__", {})
+        if key not in store:
+            store[key] = m.call(function, (self,))
+        return store[key]
+
+    return Property(Builtin("cached_property", get))
+
+
+def total_ordering(m: Any, cls: Class) -> Class:
+    """__le__, __gt__ and __ge__ of a class that has __lt__ and __eq__."""
+
+    def lesser_or_equal(m: Any, a: Any, b: Any) -> bool:
+        return m.less(a, b) or m.equal(a, b)
+
+    table = {
+        "__le__": lesser_or_equal,
+        "__gt__": lambda m, a, b: not lesser_or_equal(m, a, b),
+        "__ge__": lambda m, a, b: not m.less(a, b),
+    }
+    for name, function in table.items():
+        if cls.lookup(name) is MISSING:
+            cls.members[name] = Builtin(name, function)
+    return cls
+
+
+def functools_module() -> Module:
+    members = functions(
+        {
+            "reduce": reduce,
+            "wraps": lambda m, wrapped, *rest, **named: Builtin(
+                "wraps", lambda m, wrapper: named_as(m, wrapper, wrapped)
+            ),
+            "update_wrapper": named_as,
+            "lru_cache": cached,
+            "cache": lambda m, function: memoised(function),
+            "total_ordering": total_ordering,
+        }
+    )
+    cached_class = Class("cached_property", make=cached_property)
+    return Module("functools", {**members, "partial": PARTIAL, "cached_property": cached_class})
+
+
+def getter(kind: str) -> Callable:
+    """itemgetter or attrgetter."""
+
+    def make(m: Any, *keys: Any) -> Builtin:
+        def one(m: Any, value: Any, key: Any) -> Any:
+            if kind == "itemgetter":
+                return m.get_item(value, key)
+            for name in key.split("."):
+                value = m.get(value, name)
+            return value
+
+        def get(m: Any, value: Any) -> Any:
+            parts = [one(m, value, k) for k in keys]
+            return parts[0] if len(parts) == 1 else tuple(parts)
+
+        return Builtin(kind, get)
+
+    return make
+
+
+def operator_module() -> Module:
+    table: dict[str, Callable] = {
+        "itemgetter": getter("itemgetter"),
+        "attrgetter": getter("attrgetter"),
+        "neg": lambda m, a: m.unary("USub", a),
+        "pos": lambda m, a: m.unary("UAdd", a),
+        "not_": lambda m, a: not m.truth(a),
+        "truth": lambda m, a: m.truth(a),
+        "is_": lambda m, a, b: a is b,
+        "contains": lambda m, a, b: m.contains(a, b),
+        "getitem": lambda m, a, key: m.get_item(a, key),
+        "setitem": lambda m, a, key, to: m.set_item(a, key, to),
+    }
+    for op in BINARY.values():
+        table[op.method.strip("_")] = lambda m, a, b, op=op: m.binary(op, a, b)
+        table[op.in_place.strip("_")] = lambda m, a, b, op=op: m.in_place(op, a, b)
+    table["and_"], table["or_"] = table["and"], table["or"]
+    for name, (_, method, _, _) in COMPARED.items():
+        table[method.strip("_")] = lambda m, a, b, name=name: m.compare(name, a, b)
+    return Module("operator", functions(table))
+
+
+# ---- contextlib ----------------------------------------------------------------------------------
+
+
+def context_manager(m: Any, function: Any) -> Builtin:
+    """A generator function as a context manager."""
+
+    def make(m: Any, *args: Any, **named: Any) -> Instance:
+        generator = m.call(function, args, named)
+        if not isinstance(generator, Generator):
+            raise error("TypeError", f"'{m.type_name(generator)}' object is not an iterator")
+        instance = m.instance(CONTEXT)
+        instance.payload = [generator, function, args, named]
+        return instance
+
+    return Builtin(getattr(getattr(function, "code", None), "name", "contextmanager"), make)
+
+
+def enter_generator(m: Any, self: Any) -> Any:
+    try:
+        return m.next(self.payload[0])
+    except Raised as e:
+        if e.value.cls.name == "StopIteration":
+            raise error("RuntimeError", "generator didn't yield") from None
+        raise
+
+
+def leave_generator(m: Any, self: Any, kind: Any, value: Any, traceback: Any) -> bool:
+    host = self.payload[0].host
+    try:
+        if kind is None:
+            next(host)
+        else:
+            host.throw(m.raising(value))
+    except StopIteration:
+        return kind is not None
+    except Raised as e:
+        if e.value is value:
+            return False
+        raise
+    stop = "didn't stop" if kind is None else "didn't stop after throw()"
+    raise error("RuntimeError", f"generator {stop}")
+
+
+def decorate(m: Any, self: Any, function: Any) -> Builtin:
+    """A context manager as a decorator: each call runs within it."""
+
+    def call(m: Any, *args: Any, **named: Any) -> Any:
+        _, maker, first, given = self.payload
+        context = m.call(context_manager(m, maker), first, given)
+        leave, _ = m.entered(context)
+        try:
+            result = m.call(function, args, named)
+        except Raised as e:
+            if m.left_by(leave, context, e):
+                return None
+            raise
+        m.call(leave, (context, None, None, None))
+        return result
+
+    return Builtin("inner", call)
+
+
+CONTEXT = Class(
+    "_GeneratorContextManager",
+    (OBJECT,),
+    functions({"__enter__": enter_generator, "__exit__": leave_generator, "__call__": decorate}),
+    module="contextlib",
+)
+
+
+def suppressed(m: Any, self: Any, kind: Any, value: Any, traceback: Any) -> bool:
+    return kind is not None and m.is_subclass(kind, self.payload[0])
+
+
+SUPPRESS = Class(
+    "suppress",
+    (OBJECT,),
+    functions({"__enter__": lambda m, self: None, "__exit__": suppressed}),
+    module="contextlib",
+    make=lambda m, cls, *kinds: m.instance(cls, [kinds]),
+)
+NULL = Class(
+    "nullcontext",
+    (OBJECT,),
+    functions(
+        {"__enter__": lambda m, self: self.payload[0], "__exit__": lambda m, self, *error: None}
+    ),
+    module="contextlib",
+    make=lambda m, cls, value=None: m.instance(cls, [value]),
+)
+
+
+# ---- warnings, sys, os ---------------------------------------------------------------------------
+
+
+def warn(m: Any, message: Any, category: Any = None, stacklevel: Any = 1, **named: Any) -> None:
+    if isinstance(message, Instance):
+        m.warn(message.cls, m.text(message))
+    else:
+        m.warn(EXCEPTIONS["UserWarning"] if category is None else category, m.text(message))
+
+
+def filter_warnings(
+    m: Any, action: Any, message: Any = "", category: Any = None, **named: Any
+) -> None:
+    if not message:
+        m.filters.insert(0, (action, category))
+    elif action != "ignore":
+        raise Unsupported("warnings.filterwarnings(message=...)")
+
+
+def simple_filter(m: Any, action: Any, category: Any = None, *rest: Any, **named: Any) -> None:
+    m.filters.insert(0, (action, category))
+
+
+def enter_catch(m: Any, self: Any) -> Any:
+    record = self.payload[0]
+    self.payload[1:] = [list(m.filters)]
+    if not record:
+        return None
+    m.recording.append([])
+    return m.recording[-1]
+
+
+def leave_catch(m: Any, self: Any, *error: Any) -> None:
+    m.filters[:] = self.payload[1]
+    if self.payload[0]:
+        m.recording.pop()
+
+
+CATCH = Class(
+    "catch_warnings",
+    (OBJECT,),
+    functions({"__enter__": enter_catch, "__exit__": leave_catch}),
+    module="warnings",
+    make=lambda m, cls, *, record=False, **named: m.instance(cls, [record]),
+)
+
+
+def stream(name: str, write: Callable) -> Instance:
+    """sys.stdout or sys.stderr."""
+    cls = Class(
+        "TextIOWrapper",
+        (OBJECT,),
+        functions({"write": write, "flush": lambda m, self: None, "isatty": lambda m, self: False}),
+        module="_io",
+    )
+    instance = Instance(cls)
+    instance.fields["name"] = f"<{name}>"
+    return instance
+
+
+def write_out(m: Any, self: Any, text: Any) -> int:
+    m.write(text)
+    return len(text)
+
+
+def write_error(m: Any, self: Any, text: Any) -> int:
+    m.write_error(text)
+    return len(text)
+
+
+def refused_member(module: str) -> Callable[[str], Any]:
+    """What refuses the members of a module that reach the host."""
+
+    def find(name: str) -> Any:
+        if name.startswith("__"):
+            return MISSING
+        raise Unsupported(f"{module}.{name}")
+
+    return find
+
+
+def sys_module() -> Module:
+    version = tuple(sys.version_info)
+    members: dict[str, Any] = {
+        "stdout": stream("stdout", write_out),
+        "stderr": stream("stderr", write_error),
+        "version_info": version,
+        "version": ".".join(map(str, version[:3])),
+        "maxsize": sys.maxsize,
+        "float_info": Instance(Class("float_info")),
+        "argv": ["program.py"],
+        "path": [],
+        "platform": "linux",
+        "exit": BUILTINS["exit"],
+        **functions(
+            {
+                "setrecursionlimit": lambda m, limit: None,
+                "getrecursionlimit": lambda m: 1000,
+                "getsizeof": lambda m, value, *default: 8 * 8,
+            }
+        ),
+    }
+    info = sys.float_info
+    members["float_info"].fields.update(max=info.max, min=info.min, epsilon=info.epsilon)
+    return Module("sys", members, refused_member("sys"))
+
+
+def os_module() -> Module:
+    members = {
+        "environ": {},
+        "getenv": Builtin("getenv", lambda m, key, default=None: default),
+        "linesep": "\n",
+        "sep": "/",
+    }
+    return Module("os", members, refused_member("os"))
+
+
+# ---- the rest ------------------------------------------------------------------------------------
+
+
+def typing_module() -> Module:
+    """Names for annotations; what is made of them is never looked at."""
+    opaque = Class("typing", module="typing")
+    names = (
+        "Any AnyStr Callable ClassVar DefaultDict Deque Dict Final FrozenSet Generator Iterable "
+        "Iterator List Literal Mapping MutableMapping NoReturn Optional OrderedDict Self Sequence "
+        "Set Sized Tuple Type Union Annotated Hashable Text Concatenate ParamSpec"
+    )
+    members: dict[str, Any] = {
+        name: Class(name, (opaque,), module="typing") for name in names.split()
+    }
+    members.update(
+        NamedTuple=NAMED_TUPLE,
+        TYPE_CHECKING=False,
+        Protocol=Class("Protocol", module="typing"),
+        Generic=Class("Generic", module="typing"),
+        TypedDict=DICT,
+        **functions(
+            {
+                "TypeVar": lambda m, name, *bounds, **named: opaque,
+                "NewType": lambda m, name, of: of,
+                "cast": lambda m, kind, value: value,
+                "overload": lambda m, function: function,
+                "final": lambda m, value: value,
+                "runtime_checkable": lambda m, value: value,
+                "no_type_check": lambda m, value: value,
+            }
+        ),
+    )
+    return Module("typing", members)
+
+
+def start_namespace(m: Any, self: Any, **named: Any) -> None:
+    self.fields.update(named)
+
+
+def repr_namespace(m: Any, self: Any) -> str:
+    return f"namespace({', '.join(f'{k}={m.repr(v)}' for k, v in self.fields.items())})"
+
+
+NAMESPACE = Class(
+    "SimpleNamespace",
+    (OBJECT,),
+    functions(
+        {
+            "__init__": start_namespace,
+            "__repr__": repr_namespace,
+            "__eq__": lambda m, a, b: (
+                m.equal(a.fields, b.fields) if m.class_of(a) is m.class_of(b) else NotImplemented
+            ),
+        }
+    ),
+    module="types",
+)
+
+
+def abstract(m: Any, function: Any) -> Any:
+    held = function.get if isinstance(function, Property) else function
+    getattr(held, "function", held).fields["__isabstractmethod__"] = True
+    return function
+
+
+def print_exception(m: Any, *args: Any, **named: Any) -> None:
+    if m.handled:
+        m.write_error(formatted_exception(m))
+
+
+def formatted_exception(m: Any, *args: Any, **named: Any) -> str:
+    if not m.handled:
+        return "NoneType: None\n"
+    value = m.handled[-1]
+    message = m.text(value)
+    shown = f"{value.cls.name}: {message}" if message else value.cls.name
+    return f"Traceback (most recent call last):\n{shown}\n"
+
+
+def pretty(m: Any, value: Any, *args: Any, **named: Any) -> None:
+    text = m.repr(value)
+    if len(text) > 80:
+        raise Unsupported("pprint of a value that is longer than a line")
+    m.write(text + "\n")
+
+
+def string_module() -> Module:
+    import string
+
+    names = "ascii_letters ascii_lowercase ascii_uppercase digits hexdigits punctuation whitespace"
+    return Module("string", {name: getattr(string, name) for name in names.split()})
+
+
+def copy_module() -> Module:
+    return Module("copy", functions({"copy": shallow, "deepcopy": deep}))
+
+
+def collections_module() -> Module:
+    return Module(
+        "collections",
+        {
+            "OrderedDict": ORDERED,
+            "defaultdict": DEFAULT,
+            "Counter": COUNTER,
+            "deque": DEQUE,
+            "namedtuple": Builtin("namedtuple", make_named_tuple),
+        },
+    )
+
+
+def contextlib_module() -> Module:
+    members = {"suppress": SUPPRESS, "nullcontext": NULL}
+    return Module(
+        "contextlib", {**members, "contextmanager": Builtin("contextmanager", context_manager)}
+    )
+
+
+def warnings_module() -> Module:
+    members = functions(
+        {"warn": warn, "filterwarnings": filter_warnings, "simplefilter": simple_filter}
+    )
+    return Module("warnings", {**members, "catch_warnings": CATCH})
+
+
+def abc_module() -> Module:
+    members = {"ABC": Class("ABC", module="abc"), "ABCMeta": Class("ABCMeta", module="abc")}
+    return Module("abc", {**members, "abstractmethod": Builtin("abstractmethod", abstract)})
+
+
+def traceback_module() -> Module:
+    table = {"print_exc": print_exception, "format_exc": formatted_exception}
+    return Module("traceback", functions(table))
+
+
+MAKERS: dict[str, Callable[[], Module]] = {
+    "abc": abc_module,
+    "collections": collections_module,
+    "collections.abc": typing_module,
+    "contextlib": contextlib_module,
+    "copy": copy_module,
+    "dataclasses": lambda: Module("dataclasses", DATACLASSES),
+    "enum": lambda: Module("enum", ENUMS),
+    "functools": functools_module,
+    "itertools": itertools_module,
+    "math": math_module,
+    "operator": operator_module,
+    "os": os_module,
+    "pprint": lambda: Module("pprint", functions({"pprint": pretty, "pp": pretty})),
+    "random": random_module,
+    "string": string_module,
+    "sys": sys_module,
+    "time": time_module,
+    "traceback": traceback_module,
+    "types": lambda: Module("types", {"SimpleNamespace": NAMESPACE}),
+    "typing": typing_module,
+    "warnings": warnings_module,
+}
+
+
+def module(name: str) -> Module | None:
+    """A module of the standard library, new for each program; None if it is not here."""
+    maker = MAKERS.get(name)
+    return maker() if maker else None

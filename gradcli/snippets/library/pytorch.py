@@ -1,0 +1,134 @@
+"""torch and its modules, as a program imports them."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from ..eager import (
+    arithmetic,
+    autograd,
+    composites,
+    creation,
+    function,
+    initialisation,
+    members,
+    parameters,
+)
+from ..eager.dtypes import BY_NAME
+from ..eager.functional_transforms import transforms_module
+from ..eager.tables import module
+from ..eager.tensor import TENSOR
+from ..python.machine import Interpreter
+from ..python.values import MISSING, Module
+from .sources import Source
+
+FILLING = (arithmetic, autograd, composites, creation, function, initialisation, members)  # tables
+CONSTANTS = {"pi": math.pi, "inf": math.inf, "nan": math.nan, "e": math.e}
+LOW_LEVEL = {
+    "torch.nn.functional": ("F", "functional", "torch"),
+    "torch.linalg": ("linalg",),
+    "torch.special": ("special",),
+    "torch.fft": ("fft",),
+}
+
+
+class Library:
+    """The modules of PyTorch for one run of the machine."""
+
+    def __init__(self, m: Interpreter):
+        self.m = m
+        self.made: dict[str, Module] = {}
+
+    def find(self, path: str) -> Module | None:
+        """The module of a path, or None."""
+        if path not in self.made and path in MODULES:
+            self.made[path] = MODULES[path](self)
+        return self.made.get(path)
+
+    def found(self, path: str) -> Module:
+        """The module of a path that there is."""
+        made = self.find(path)
+        assert made is not None, path
+        return made
+
+    def source(self, name: str) -> Callable[[str], Any]:
+        """What a source of the library defines, by name."""
+        return Source(self.m, name).find
+
+
+def _torch(library: Library) -> Module:
+    from ..eager.dtypes import DType
+    from ..eager.members import SIZE
+
+    inner = ("nn", "autograd", "linalg", "special", "optim", "func", "fft", "utils")
+    members = {
+        **BY_NAME,
+        **CONSTANTS,
+        "Tensor": TENSOR,
+        "dtype": DType.cls,
+        "Size": SIZE,
+        "__version__": "2.13.0",
+    }
+
+    def more(name: str) -> Any:
+        return library.found("torch.func").lookup(name) if name == "vmap" else MISSING
+
+    made = module("torch", "torch", members=members, more=more)
+    for name in inner:
+        found = library.find(f"torch.{name}")
+        if found is not None:
+            made.members[name] = found
+    return made
+
+
+def _nn(library: Library) -> Module:
+    members = {
+        "functional": library.find("torch.nn.functional"),
+        "init": library.find("torch.nn.init"),
+        "utils": library.find("torch.nn.utils"),
+        "Parameter": parameters.PARAMETER,
+    }
+    return module(
+        "torch.nn",
+        members={k: v for k, v in members.items() if v is not None},
+        more=library.source("nn"),
+        operators=False,
+    )
+
+
+def _autograd(library: Library) -> Module:
+    made = module("torch.autograd", "autograd", operators=False)
+    made.members["function"] = library.find("torch.autograd.function")
+    made.members["functional"] = library.find("torch.autograd.functional")
+    return made
+
+
+MODULES: dict[str, Callable[[Library], Module]] = {
+    "torch": _torch,
+    "torch.nn": _nn,
+    "torch.autograd": _autograd,
+    "torch.autograd.function": lambda library: module(
+        "torch.autograd.function", "autograd.function", operators=False
+    ),
+    "torch.nn.init": lambda library: module("torch.nn.init", "init", operators=False),
+    "torch.nn.parameter": lambda library: module(
+        "torch.nn.parameter", members={"Parameter": parameters.PARAMETER}, operators=False
+    ),
+    "torch.autograd.functional": lambda library: module(
+        "torch.autograd.functional", more=library.source("functional"), operators=False
+    ),
+    "torch.nn.utils": lambda library: module(
+        "torch.nn.utils", more=library.source("utils"), operators=False
+    ),
+    "torch.func": lambda library: module(
+        "torch.func", more=library.source("func"), operators=False
+    ),
+    "torch_transforms": lambda library: transforms_module(),
+    "torch.optim": lambda library: module(
+        "torch.optim", more=library.source("optim"), operators=False
+    ),
+    **{
+        path: (lambda library, path=path, places=places: module(path, *places))
+        for path, places in LOW_LEVEL.items()
+    },
+}

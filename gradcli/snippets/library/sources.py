@@ -1,0 +1,71 @@
+"""Libraries that are programs themselves: text in the folder sources, run by the machine.
+
+What a name needs is run when the name is asked for, and nothing else of the file. Their statements
+have no lines of their own: an error within them is an error of the line that called them.
+"""
+
+import ast
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ..python.machine import Interpreter
+from ..python.scopes import Scope
+from ..python.statements import Statements
+from ..python.values import MISSING
+
+FOLDER = Path(__file__).parent / "sources"
+
+
+@cache
+def parsed(name: str) -> tuple[list[ast.stmt], dict[str, ast.stmt]]:
+    """The imports of a source, and its other statements by the name that they define."""
+    tree = ast.parse((FOLDER / f"{name}.txt").read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if hasattr(node, "lineno"):
+            node.lineno = node.end_lineno = 0  # type: ignore[attr-defined]
+    imports = [s for s in tree.body if isinstance(s, ast.Import | ast.ImportFrom)]
+    named: dict[str, ast.stmt] = {}
+    for statement in tree.body:
+        if isinstance(statement, ast.ClassDef | ast.FunctionDef):
+            named[statement.name] = statement
+        elif isinstance(statement, ast.Assign):
+            named.update({t.id: statement for t in statement.targets if isinstance(t, ast.Name)})
+    return imports, named
+
+
+class Source:
+    """A source on a machine: names are defined when they are asked for."""
+
+    def __init__(self, m: Interpreter, name: str):
+        self.m, self.scope = m, dict[str, Any]()
+        self.imports, self.named = parsed(name)
+        self.compiler = Statements(m, Scope("module"))
+
+    def find(self, name: str) -> Any:
+        """What a name stands for, or MISSING."""
+        if name not in self.named:
+            return MISSING
+        if name not in self.scope:
+            self._define(name)
+        return self.scope[name]
+
+    def _define(self, name: str) -> None:
+        for statement in self.imports:
+            self._run(statement)
+        self.imports = []
+        self.scope[name] = None  # on its way: what it needs may need it
+        for node in ast.walk(self.named[name]):
+            needed = node.id if isinstance(node, ast.Name) else ""
+            if needed in self.named and needed not in self.scope:
+                self._define(needed)
+        self._run(self.named[name])
+
+    def _run(self, statement: ast.stmt) -> None:
+        m = self.m
+        before = m.line, m.outer, m.globals, m.on_assign
+        m.outer, m.globals, m.on_assign = m.place, self.scope, None
+        try:
+            self.compiler.statement(statement)(self.scope)
+        finally:
+            m.line, m.outer, m.globals, m.on_assign = before

@@ -1,0 +1,1 @@
+"""Python's subset: values, and the machine that runs programs. Knows nothing of tensors."""

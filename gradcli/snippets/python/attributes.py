@@ -1,0 +1,314 @@
+"""Attributes of values: members of their classes, fields of their own, and nothing of the host."""
+
+from collections.abc import Callable
+from typing import Any
+
+from .objects import PLAIN, Function, Generator, Super
+from .values import (
+    EXCEPTIONS,
+    MISSING,
+    OBJECT,
+    TYPE,
+    Bound,
+    Builtin,
+    Class,
+    ClassMethod,
+    Instance,
+    Module,
+    Object,
+    Property,
+    Raised,
+    Static,
+    Unsupported,
+    error,
+)
+
+PROGRAM = "__main__"  # the module of what the program defines
+FOREIGN = frozenset(  # of Python itself: a program that reads them looks for its host
+    [
+        "__base__",
+        "__basicsize__",
+        "__builtins__",
+        "__closure__",
+        "__code__",
+        "__globals__",
+        "__getattribute__",
+        "__loader__",
+        "__reduce__",
+        "__reduce_ex__",
+        "__spec__",
+        "__subclasses__",
+        "__subclasshook__",
+        "__weakref__",
+        "__self_class__",
+        "__thisclass__",
+        "f_back",
+        "f_builtins",
+        "f_code",
+        "f_globals",
+        "f_locals",
+        "gi_code",
+        "gi_frame",
+        "tb_frame",
+        "tb_next",
+    ]
+)
+
+
+class Attributes:
+    """The part of the machine that reads and writes attributes."""
+
+    call: Callable[..., Any]
+    class_of: Callable[[Any], Class]
+    type_name: Callable[[Any], str]
+    overlays: dict[int, tuple[Module, dict[str, Any]]]  # what the program assigns in modules
+
+    # ---- get -------------------------------------------------------------------------------------
+
+    def get(self, value: Any, name: str) -> Any:
+        """value.name; raises the program's AttributeError where there is none."""
+        result = self.find(value, name)
+        if result is not MISSING:
+            return result
+        if not isinstance(value, Class | Module):
+            function = self.class_of(value).lookup("__getattr__")
+            if function is not MISSING:
+                return self.call(function, (value, name))
+        if name in FOREIGN:
+            raise Unsupported(f"the attribute {name}")
+        raise self.no_attribute(value, name)
+
+    def has(self, value: Any, name: str) -> bool:
+        """Whether there is such an attribute."""
+        try:
+            self.get(value, name)
+        except Raised as e:
+            if e.value.cls.derives_from(EXCEPTIONS["AttributeError"]):
+                return False
+            raise
+        return True
+
+    def no_attribute(self, value: Any, name: str) -> Raised:
+        """The AttributeError of a value without this attribute."""
+        if isinstance(value, Class):
+            return error("AttributeError", f"type object '{value.name}' has no attribute '{name}'")
+        if isinstance(value, Module):
+            return error("AttributeError", f"module '{value.name}' has no attribute '{name}'")
+        owner = "super" if isinstance(value, Super) else self.type_name(value)
+        return error("AttributeError", f"'{owner}' object has no attribute '{name}'")
+
+    def find(self, value: Any, name: str) -> Any:
+        """An attribute, or MISSING, without `__getattr__`."""
+        if type(value) in PLAIN:
+            return self.of_class(value, self.class_of(value), name)
+        if isinstance(value, Module):
+            return self.of_module(value, name)
+        if isinstance(value, Class):
+            return self.of_type(value, name)
+        if isinstance(value, Super):
+            return self.of_super(value, name)
+        cls = value.cls
+        member = cls.lookup(name)
+        if isinstance(member, Property):
+            return self.call(member.get, (value,))
+        fields = getattr(value, "fields", None)
+        if fields is not None and name in fields:
+            return fields[name]
+        if member is not MISSING:
+            return self.bind(member, value, cls)
+        return self.given(value, cls, name)
+
+    def of_class(self, value: Any, cls: Class, name: str) -> Any:
+        """A member of the class of a value, bound to it."""
+        member = cls.lookup(name)
+        if member is MISSING:
+            return self.given(value, cls, name)
+        return self.bind(member, value, cls)
+
+    def bind(self, member: Any, owner: Any, cls: Class) -> Any:
+        """A member as it is found through an instance."""
+        if isinstance(member, Function | Builtin):
+            return Bound(member, owner)
+        if isinstance(member, Static):
+            return member.function
+        if isinstance(member, ClassMethod):
+            return Bound(member.function, cls)
+        if isinstance(member, Property):
+            return self.call(member.get, (owner,))
+        if isinstance(member, Instance):
+            function = member.cls.lookup("__get__")
+            if function is not MISSING:
+                return self.call(function, (member, owner, cls))
+        return member
+
+    def of_module(self, module: Module, name: str) -> Any:
+        overlay = self.overlays.get(id(module))
+        if overlay and name in overlay[1]:
+            return overlay[1][name]
+        if name == "__name__":
+            return module.name
+        return module.lookup(name)
+
+    def of_super(self, value: Super, name: str) -> Any:
+        owner = value.owner
+        cls = owner if isinstance(owner, Class) else self.class_of(owner)
+        order = cls.mro
+        for base in order[order.index(value.start) + 1 :]:
+            if name in base.members:
+                member = base.members[name]
+                if isinstance(owner, Class) and isinstance(member, Function | Builtin):
+                    return member
+                return self.bind(member, owner, cls)
+        return cls if name == "__class__" else MISSING
+
+    def of_type(self, cls: Class, name: str) -> Any:
+        """An attribute of a class."""
+        member = cls.lookup(name)
+        if name in ("__doc__", "__module__"):
+            member = cls.members.get(name, MISSING)
+        if isinstance(member, Static):
+            return member.function
+        if isinstance(member, ClassMethod):
+            return Bound(member.function, cls)
+        if isinstance(member, Instance):
+            function = member.cls.lookup("__get__")
+            if function is not MISSING:
+                return self.call(function, (member, None, cls))
+        if member is not MISSING:
+            return member
+        match name:
+            case "__name__":
+                return cls.name
+            case "__qualname__":
+                return cls.name
+            case "__module__":
+                return cls.module or "builtins"
+            case "__doc__":
+                return None
+            case "__mro__":
+                return cls.mro
+            case "__bases__":
+                return cls.bases
+            case "__class__":
+                return TYPE
+            case "__dict__":
+                raise Unsupported("the attribute __dict__ of a class")
+            case "mro":
+                return Builtin("mro", lambda m: list(cls.mro))
+        return MISSING
+
+    def given(self, value: Any, cls: Class, name: str) -> Any:
+        """Attributes that every value has, and those of functions, methods and exceptions."""
+        if name == "__class__":
+            return cls
+        if name == "__doc__":
+            return getattr(getattr(value, "code", None), "doc", None) or cls.members.get("__doc__")
+        if name == "__module__":
+            return cls.module or PROGRAM
+        if isinstance(value, Instance):
+            return self.of_instance(value, name)
+        if isinstance(value, Bound):
+            if name == "__self__":
+                return value.owner
+            return value.function if name == "__func__" else self.find(value.function, name)
+        if isinstance(value, Function):
+            return self.of_function(value, name)
+        if isinstance(value, Builtin | Generator) and name in ("__name__", "__qualname__"):
+            return value.name
+        return MISSING
+
+    def of_instance(self, value: Instance, name: str) -> Any:
+        if name == "__dict__":
+            return value.fields
+        if value.cls.derives_from(EXCEPTIONS["BaseException"]):
+            if name == "args":
+                return tuple(value.payload or ())
+            if name in ("__cause__", "__context__", "__traceback__"):
+                return None
+            if name in ("value", "code") and value.cls.name in ("StopIteration", "SystemExit"):
+                return value.payload[0] if value.payload else None
+        return MISSING
+
+    def of_function(self, value: Function, name: str) -> Any:
+        match name:
+            case "__name__":
+                return value.code.name
+            case "__qualname__":
+                return value.code.qualname
+            case "__dict__":
+                return value.fields
+            case "__defaults__":
+                return value.defaults or None
+            case "__kwdefaults__":
+                return value.keyword_defaults or None
+            case "__annotations__":
+                return {}
+        return MISSING
+
+    # ---- set and delete --------------------------------------------------------------------------
+
+    def set(self, value: Any, name: str, to: Any) -> None:
+        """value.name = to."""
+        if isinstance(value, Module):
+            self.overlays.setdefault(id(value), (value, {}))[1][name] = to
+            return
+        if isinstance(value, Class):
+            if value.module != PROGRAM:
+                raise Unsupported(f"an assignment to an attribute of the class {value.name}")
+            value.members[name] = Static(to) if isinstance(to, Builtin) else to
+            return
+        function = self.class_of(value).lookup("__setattr__")
+        if function is OBJECT.members["__setattr__"]:
+            self.set_field(value, name, to)
+        else:
+            self.call(function, (value, name, to))
+
+    def set_field(self, value: Any, name: str, to: Any) -> None:
+        """What object.__setattr__ does."""
+        cls = self.class_of(value)
+        member = cls.lookup(name)
+        if isinstance(member, Property):
+            if member.put is None:
+                raise error(
+                    "AttributeError", f"property '{name}' of '{cls.name}' object has no setter"
+                )
+            self.call(member.put, (value, to))
+            return
+        if isinstance(member, Instance) and member.cls.lookup("__set__") is not MISSING:
+            self.call(member.cls.lookup("__set__"), (member, value, to))
+            return
+        fields = None if type(value) in PLAIN else getattr(value, "fields", None)
+        if name == "__class__" or (name == "__dict__" and isinstance(value, Object)):
+            raise Unsupported(f"an assignment to {name}")
+        if fields is None:
+            if member is not MISSING:
+                text = f"'{cls.name}' object attribute '{name}' is read-only"
+                raise error("AttributeError", text)
+            raise self.no_attribute(value, name)
+        if name == "__name__" and isinstance(value, Function):
+            value.code = value.code.renamed(to)
+        elif name == "args" and cls.derives_from(EXCEPTIONS["BaseException"]):
+            value.payload = tuple(to)
+        else:
+            fields[name] = to
+
+    def delete(self, value: Any, name: str) -> None:
+        """del value.name."""
+        if isinstance(value, Class):
+            if value.module != PROGRAM or name not in value.members:
+                raise self.no_attribute(value, name)
+            del value.members[name]
+            return
+        self.call(self.class_of(value).lookup("__delattr__"), (value, name))
+
+    def delete_field(self, value: Any, name: str) -> None:
+        """What object.__delattr__ does."""
+        cls = self.class_of(value)
+        member = cls.lookup(name)
+        if isinstance(member, Property) and member.drop is not None:
+            self.call(member.drop, (value,))
+            return
+        fields = None if type(value) in PLAIN else getattr(value, "fields", None)
+        if fields is None or name not in fields:
+            raise self.no_attribute(value, name)
+        del fields[name]

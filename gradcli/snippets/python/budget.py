@@ -1,0 +1,62 @@
+"""How much a program may do: steps, memory, depth, time, output."""
+
+import gc
+import time
+
+from .values import Exhausted
+
+STEPS = 5_000_000  # expressions and statements
+MEMORY = 300_000_000  # bytes, of what is alive
+OBJECT = 80_000_000  # bytes of one string or container
+DEPTH = 990  # calls within calls: Python's own limit, less what runs a script
+SECONDS = 10.0
+DIGITS = 400_000  # bits of an integer
+SLICE = 20_000  # steps between two looks at the clock
+
+
+class Budget:
+    """What is left of a program's budget. `left` counts down within a slice of steps."""
+
+    __slots__ = ("allocated", "base", "deadline", "left", "memory", "seconds", "steps")
+
+    def __init__(self, steps: int = STEPS, memory: int = MEMORY, seconds: float = SECONDS):
+        self.steps, self.memory, self.seconds = steps, memory, seconds
+        self.left = 0
+        self.allocated = 0
+        self.deadline = time.monotonic() + seconds
+        self.base = resident()
+
+    def refill(self) -> int:
+        """Steps of the next slice; raises Exhausted where there is no further one."""
+        if self.steps <= 0:
+            raise Exhausted("steps: the program runs for too long")
+        if time.monotonic() > self.deadline:
+            raise Exhausted(f"time: the program takes more than {self.seconds:g} seconds")
+        step = min(SLICE, self.steps)
+        self.steps -= step
+        return step
+
+    def spend_memory(self, size: int) -> None:
+        """Count bytes before they are taken.
+
+        What a program has let go of is not subtracted; where the sum reaches the limit, the memory
+        of the process tells what of it is alive, on a system that tells.
+        """
+        if size > OBJECT:
+            raise Exhausted(f"memory: a value of {size:,} bytes")
+        self.allocated += size
+        if self.allocated > self.memory:
+            gc.collect()
+            alive = resident() - self.base
+            if self.base == 0 or alive > 0.6 * self.memory:
+                raise Exhausted("memory: the program's values are too large")
+            self.allocated = max(alive, 0)
+
+
+def resident() -> int:
+    """Bytes that the process holds in memory, or 0 where the system does not tell."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * 4096
+    except (OSError, ValueError, IndexError):
+        return 0

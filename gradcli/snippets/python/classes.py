@@ -1,0 +1,395 @@
+"""Classes whose methods are written for them: dataclasses, named tuples, enumerations."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from .methods import INT, STR, TUPLE, collected
+from .objects import Function
+from .operations import plain
+from .values import (
+    EXCEPTIONS,
+    MISSING,
+    OBJECT,
+    Builtin,
+    Class,
+    ClassMethod,
+    Instance,
+    Property,
+    Static,
+    Unsupported,
+    error,
+    functions,
+)
+
+# ---- dataclasses ---------------------------------------------------------------------------------
+
+FIELD = Class("Field", (OBJECT,), module="dataclasses")
+FROZEN = Class("FrozenInstanceError", (EXCEPTIONS["AttributeError"],), module="dataclasses")
+FACTORY = Class("_HAS_DEFAULT_FACTORY_CLASS")
+
+
+class Field:
+    """A field of a dataclass: how it is given a value, and where it is looked at."""
+
+    __slots__ = ("compare", "default", "factory", "in_repr", "init", "name")
+
+    def __init__(self, name: str, default: Any, options: dict[str, Any]):
+        self.name, self.default = name, options.get("default", default)
+        self.factory = options.get("default_factory", MISSING)
+        self.init, self.in_repr = options.get("init", True), options.get("repr", True)
+        self.compare = options.get("compare", True)
+
+    @property
+    def optional(self) -> bool:
+        """Whether it may be left out."""
+        return self.default is not MISSING or self.factory is not MISSING
+
+
+def make_field(m: Any, **options: Any) -> Instance:
+    """dataclasses.field."""
+    return Instance(FIELD, payload=options)
+
+
+def dataclass(m: Any, cls: Any = None, **options: Any) -> Any:
+    """dataclasses.dataclass, with or without options."""
+    if cls is None:
+        return Builtin("dataclass", lambda m, cls: dataclass_of(m, cls, options))
+    return dataclass_of(m, cls, options)
+
+
+def dataclass_of(m: Any, cls: Class, options: dict[str, Any]) -> Class:
+    fields: dict[str, Field] = {}
+    for base in reversed(cls.mro[1:]):
+        fields.update(base.cache.get("fields", {}))
+    for name, annotation in cls.members.get("__annotations__", {}).items():
+        if "ClassVar" not in annotation:
+            fields[name] = declared(cls, name)
+    check_order(fields.values())
+    cls.cache["fields"] = fields
+    cls.cache["frozen"] = options.get("frozen", False)
+    methods: dict[str, Callable] = {}
+    if options.get("init", True):
+        methods["__init__"] = starter(cls, fields)
+    if options.get("repr", True):
+        methods["__repr__"] = lambda m, self: shown(m, self, fields.values())
+    if options.get("eq", True):
+        methods["__eq__"] = lambda m, a, b: compared(m, "Eq", a, b, fields.values())
+    if options.get("order"):
+        for name in ("Lt", "LtE", "Gt", "GtE"):
+            method = {"Lt": "__lt__", "LtE": "__le__", "Gt": "__gt__", "GtE": "__ge__"}[name]
+            methods[method] = lambda m, a, b, name=name: compared(m, name, a, b, fields.values())
+    if cls.cache["frozen"]:
+        methods["__setattr__"] = refuse_frozen
+        methods["__hash__"] = lambda m, self: m.hash(key_of(m, self, fields.values()))
+    for name, builtin in functions(methods).items():
+        cls.members.setdefault(name, builtin)
+    names = tuple(n for n, f in fields.items() if f.init)
+    cls.members.setdefault("__match_args__", names)
+    return cls
+
+
+def declared(cls: Class, name: str) -> Field:
+    """The field that an annotation declares."""
+    default = cls.members.get(name, MISSING)
+    if isinstance(default, Instance) and default.cls is FIELD:
+        field = Field(name, MISSING, default.payload)
+        del cls.members[name]
+        if field.default is not MISSING:
+            cls.members[name] = field.default
+        return field
+    if type(default) in (list, dict, set):
+        raise error(
+            "ValueError",
+            f"mutable default <class '{type(default).__name__}'> for field {name} is not allowed: "
+            "use default_factory",
+        )
+    return Field(name, default, {})
+
+
+def check_order(fields: Iterable[Field]) -> None:
+    optional = False
+    for field in fields:
+        if field.init and optional and not field.optional:
+            text = f"non-default argument '{field.name}' follows default argument"
+            raise error("TypeError", text)
+        optional = optional or (field.init and field.optional)
+
+
+def starter(cls: Class, fields: dict[str, Field]) -> Callable:
+    """The `__init__` of a dataclass."""
+    taken = [f for f in fields.values() if f.init]
+
+    def start(m: Any, self: Any, *args: Any, **named: Any) -> None:
+        values = arguments(f"{cls.name}.__init__()", taken, args, named)
+        for field in fields.values():
+            value = values.get(field.name, field.default)
+            if field.factory is not MISSING and field.name not in values:
+                value = m.call(field.factory)
+            if value is not MISSING:
+                m.set_field(self, field.name, value)
+        if m.class_of(self).lookup("__post_init__") is not MISSING:
+            after = m.class_of(self).lookup("__post_init__")
+            m.call(after, (self,))
+
+    return start
+
+
+def arguments(name: str, fields: list[Field], args: tuple, named: dict[str, Any]) -> dict[str, Any]:
+    """The values of fields, from the arguments of a call."""
+    names = [f.name for f in fields]
+    values = dict(zip(names, args))
+    for key, value in named.items():
+        if key not in names:
+            raise error("TypeError", f"{name} got an unexpected keyword argument '{key}'")
+        if key in values:
+            raise error("TypeError", f"{name} got multiple values for argument '{key}'")
+        values[key] = value
+    if len(args) > len(names):
+        least = sum(not f.optional for f in fields) + 1
+        most = len(names) + 1
+        takes = f"from {least} to {most}" if least < most else str(most)
+        text = f"{name} takes {takes} positional argument{'s' if most > 1 else ''} but "
+        raise error("TypeError", f"{text}{len(args) + 1} were given")
+    missing = [f"'{f.name}'" for f in fields if f.name not in values and not f.optional]
+    if missing:
+        if len(missing) > 2:
+            listed = f"{', '.join(missing[:-1])}, and {missing[-1]}"
+        else:
+            listed = " and ".join(missing)
+        plural = "s" if len(missing) > 1 else ""
+        text = f"{name} missing {len(missing)} required positional argument{plural}: {listed}"
+        raise error("TypeError", text)
+    return values
+
+
+def shown(m: Any, self: Any, fields: Iterable[Field]) -> str:
+    parts = [f"{f.name}={m.repr(m.get(self, f.name))}" for f in fields if f.in_repr]
+    return f"{m.type_name(self)}({', '.join(parts)})"
+
+
+def key_of(m: Any, self: Any, fields: Iterable[Field]) -> tuple:
+    return tuple([m.get(self, f.name) for f in fields if f.compare])
+
+
+def compared(m: Any, name: str, a: Any, b: Any, fields: Iterable[Field]) -> Any:
+    if m.class_of(a) is not m.class_of(b):
+        return NotImplemented
+    return m.compare(name, key_of(m, a, fields), key_of(m, b, fields))
+
+
+def refuse_frozen(m: Any, self: Any, name: str, to: Any) -> None:
+    raise error(FROZEN, f"cannot assign to field '{name}'")
+
+
+def fields_of(m: Any, value: Any) -> dict[str, Field]:
+    cls = value if isinstance(value, Class) else m.class_of(value)
+    for base in cls.mro:
+        if "fields" in base.cache:
+            return base.cache["fields"]
+    raise error("TypeError", "must be called with a dataclass type or instance")
+
+
+def as_dict(m: Any, value: Any) -> Any:
+    """dataclasses.asdict."""
+
+    def inner(v: Any) -> Any:
+        m.spend()
+        if isinstance(v, Instance) and "fields" in v.cls.cache:
+            return {name: inner(m.get(v, name)) for name in fields_of(m, v)}
+        if type(v) in (list, tuple):
+            return type(v)([inner(x) for x in v])
+        if type(v) is dict:
+            return {k: inner(x) for k, x in v.items()}
+        return v
+
+    fields_of(m, value)
+    return inner(value)
+
+
+def replaced(m: Any, value: Any, **changes: Any) -> Any:
+    """dataclasses.replace."""
+    held = {n: m.get(value, n) for n, f in fields_of(m, value).items() if f.init}
+    return m.call(m.class_of(value), (), {**held, **changes})
+
+
+def field_objects(m: Any, value: Any) -> tuple:
+    result = []
+    for name in fields_of(m, value):
+        instance = Instance(FIELD)
+        instance.fields["name"] = name
+        result.append(instance)
+    return tuple(result)
+
+
+DATACLASSES: dict[str, Any] = {
+    **functions(
+        {
+            "dataclass": dataclass,
+            "field": make_field,
+            "asdict": as_dict,
+            "astuple": lambda m, value: key_of(m, value, fields_of(m, value).values()),
+            "replace": replaced,
+            "fields": field_objects,
+            "is_dataclass": lambda m, value: any(
+                "fields" in c.cache
+                for c in (value if isinstance(value, Class) else m.class_of(value)).mro
+            ),
+        }
+    ),
+    "FrozenInstanceError": FROZEN,
+}
+
+# ---- named tuples --------------------------------------------------------------------------------
+
+
+def named_tuple(cls: Class, fields: list[Field]) -> Class:
+    """Give a class that derives from tuple its named fields."""
+    names = [f.name for f in fields]
+
+    def make(m: Any, cls: Class, *args: Any, **named: Any) -> Instance:
+        values = arguments(f"{cls.name}.__new__()", fields, args, named)
+        return m.instance(cls, tuple([values.get(f.name, f.default) for f in fields]))
+
+    def shown(m: Any, self: Any) -> str:
+        parts = [f"{n}={m.repr(v)}" for n, v in zip(names, self.payload)]
+        return f"{m.type_name(self)}({', '.join(parts)})"
+
+    def replace(m: Any, self: Any, **changes: Any) -> Any:
+        unknown = [n for n in changes if n not in names]
+        if unknown:
+            raise error("ValueError", f"Got unexpected field names: {unknown!r}")
+        return m.call(self.cls, (), {**dict(zip(names, self.payload)), **changes})
+
+    cls.make = make
+    for i, name in enumerate(names):
+        cls.members[name] = Property(Builtin(name, lambda m, self, i=i: self.payload[i]))
+    for name, builtin in functions(
+        {
+            "__repr__": shown,
+            "_replace": replace,
+            "_asdict": lambda m, self: dict(zip(names, self.payload)),
+        }
+    ).items():
+        cls.members.setdefault(name, builtin)
+    cls.members["_fields"] = cls.members["__match_args__"] = tuple(names)
+    cls.members["_make"] = ClassMethod(
+        Builtin("_make", lambda m, cls, values: m.call(cls, tuple(collected(m, values))))
+    )
+    return cls
+
+
+def make_named_tuple(
+    m: Any, name: Any, names: Any, *, defaults: Any = (), rename: Any = False, module: Any = None
+) -> Class:
+    """collections.namedtuple."""
+    listed = names.replace(",", " ").split() if type(names) is str else collected(m, names)
+    values = collected(m, defaults)
+    first = len(listed) - len(values)
+    fields = [
+        Field(n, values[i - first] if i >= first else MISSING, {}) for i, n in enumerate(listed)
+    ]
+    return named_tuple(Class(name, (TUPLE,), module="__main__"), fields)
+
+
+def subclass_named_tuple(m: Any, cls: Class, **named: Any) -> None:
+    """What `class Point(NamedTuple)` makes of its annotations."""
+    if NAMED_TUPLE not in cls.bases:
+        return
+    names = cls.members.get("__annotations__", {})
+    named_tuple(cls, [Field(n, cls.members.get(n, MISSING), {}) for n in names])
+
+
+def make_typed(m: Any, cls: Class, name: Any, fields: Any) -> Class:
+    """typing.NamedTuple("Point", [("x", int)])."""
+    return make_named_tuple(m, name, [plain(pair)[0] for pair in collected(m, fields)])
+
+
+NAMED_TUPLE = Class(
+    "NamedTuple",
+    (TUPLE,),
+    {"__init_subclass__": Builtin("__init_subclass__", subclass_named_tuple)},
+    module="typing",
+    make=make_typed,
+)
+NAMED_TUPLE.cache["complete"] = True
+
+# ---- enumerations --------------------------------------------------------------------------------
+
+
+def subclass_enum(m: Any, cls: Class, **named: Any) -> None:
+    """Make the members of an enumeration of its class attributes."""
+    members: dict[str, Any] = {}
+    last = 0
+    for name, value in list(cls.members.items()):
+        if name.startswith("_") or not is_value(value):
+            continue
+        if isinstance(value, Instance) and value.cls is AUTO:
+            value = name.lower() if cls.derives_from(STR) else last + 1
+        last = value if type(value) is int else last
+        same = next((x for x in members.values() if m.equal(x.fields["value"], value)), None)
+        if same is None:
+            held = value if cls.derives_from(INT) or cls.derives_from(STR) else None
+            same = Instance(cls, payload=held)
+            same.fields.update(name=name, value=value)
+            members[name] = same
+        cls.members[name] = Static(same)
+    if members:
+        cls.members["__members__"] = members
+        cls.make = find_member
+        cls.cache["complete"] = True
+
+
+def is_value(value: Any) -> bool:
+    """Whether a class attribute is a member of an enumeration."""
+    return not isinstance(value, Function | Builtin | Property | Static | ClassMethod)
+
+
+def find_member(m: Any, cls: Class, value: Any) -> Any:
+    """Color(1)."""
+    for member in cls.members["__members__"].values():
+        if m.equal(member.fields["value"], value):
+            return member
+    raise error("ValueError", f"{m.repr(value)} is not a valid {cls.name}")
+
+
+def text_of_enum(m: Any, self: Any) -> str:
+    if self.payload is not None:
+        return m.text(self.payload)
+    return f"{self.cls.name}.{self.fields['name']}"
+
+
+ENUM = Class(
+    "Enum",
+    (OBJECT,),
+    {
+        "__init_subclass__": Builtin("__init_subclass__", subclass_enum),
+        **functions(
+            {
+                "__repr__": lambda m, self: (
+                    f"<{self.cls.name}.{self.fields['name']}: {m.repr(self.fields['value'])}>"
+                ),
+                "__str__": lambda m, self: f"{self.cls.name}.{self.fields['name']}",
+            }
+        ),
+    },
+    module="enum",
+)
+INT_ENUM = Class("IntEnum", (INT, ENUM), functions({"__str__": text_of_enum}), module="enum")
+INT_ENUM.members["__repr__"] = ENUM.members["__repr__"]
+STR_ENUM = Class("StrEnum", (STR, ENUM), functions({"__str__": text_of_enum}), module="enum")
+STR_ENUM.members["__repr__"] = ENUM.members["__repr__"]
+AUTO = Class("auto", (OBJECT,), module="enum")
+
+
+def refuse_flag(m: Any, *args: Any, **named: Any) -> Any:
+    raise Unsupported("enum.Flag")
+
+
+ENUMS: dict[str, Any] = {
+    "Enum": ENUM,
+    "IntEnum": INT_ENUM,
+    "StrEnum": STR_ENUM,
+    "auto": AUTO,
+    "unique": Builtin("unique", lambda m, cls: cls),
+    "Flag": Class("Flag", (OBJECT,), {"__init_subclass__": Builtin("Flag", refuse_flag)}),
+}

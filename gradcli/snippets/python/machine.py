@@ -1,0 +1,395 @@
+"""The machine that runs a pasted program: over its syntax tree, on values of its own.
+
+Nothing of the host is executed or reachable: a program is compiled to closures of this package, and
+its values have the attributes that tables of this package give them.
+"""
+
+import ast
+import sys
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from .attributes import PROGRAM, Attributes
+from .budget import Budget
+from .builtins import BUILTINS
+from .calls import Calls
+from .methods import PLAIN_CLASSES, update
+from .objects import PLAIN, Function
+from .operations import Operations, plain
+from .scopes import Scope
+from .statements import Statements, size
+from .texts import Texts
+from .values import (
+    EXCEPTIONS,
+    MISSING,
+    OBJECT,
+    Builtin,
+    Class,
+    ClassMethod,
+    Exhausted,
+    Instance,
+    Module,
+    Raised,
+    Static,
+    Unsupported,
+    error,
+)
+
+HOST_DEPTH = 60_000  # frames of the host: a call of the program takes about twenty
+OUTPUT = 5_000_000  # characters that a program may print
+WARNING_MESSAGE = Class("WarningMessage", module="warnings")
+Observer = Callable[[str, Any, int], None]
+
+
+class Failure(NamedTuple):
+    """An exception that ended a program: `line` is the innermost of the text that it passed."""
+
+    type: str
+    message: str
+    line: int
+    value: Instance | None = None
+
+
+class Warned(NamedTuple):
+    """A warning of a program."""
+
+    category: str
+    message: str
+    line: int
+
+
+class Refusal(NamedTuple):
+    """What the machine does not know, or what of the budget is used up."""
+
+    what: str
+    line: int
+
+
+class Outcome(NamedTuple):
+    """What running a program gave."""
+
+    stdout: str
+    exception: Failure | None
+    warnings: list[Warned]
+    unsupported: Refusal | None
+    scope: dict[str, Any]
+    exhausted: Refusal | None = None
+    stderr: str = ""
+
+
+class Interpreter(Operations, Texts, Attributes, Calls):
+    """The machine. What each part knows is in the classes that it derives from."""
+
+    def __init__(
+        self,
+        modules: Callable[[str], Module | None] = lambda name: None,
+        builtins: Mapping[str, Any] | None = None,
+        budget: Budget | None = None,
+        on_assign: Observer | None = None,
+        on_print: Callable[[int, str], None] | None = None,
+    ):
+        self.modules, self.builtins = modules, {**BUILTINS, **(builtins or {})}
+        self.budget = budget or Budget()
+        self.on_assign, self.on_print = on_assign, on_print
+        self.line = self.outer = self.depth = self.nested = self.left = 0
+        self.globals: dict[str, Any] = {}
+        self.printed: list[str] = []
+        self.errors: list[str] = []
+        self.characters = 0
+        self.warned: list[Warned] = []
+        self.filters: list[tuple[str, Class | None]] = []  # of warnings, the newest first
+        self.recording: list[list[Any]] = []  # lists of warnings that the program catches
+        self.handled: list[Instance] = []  # the exceptions whose handlers are running
+        self.writing: list[int] = []
+        self.overlays: dict[int, tuple[Module, dict[str, Any]]] = {}
+        self.identities: dict[int, tuple[int, Any]] = {}
+        self.imported: dict[str, Module] = {}
+
+    @property
+    def place(self) -> int:
+        """The line of the text where the program stands: in a library, the line that called it."""
+        return self.line or self.outer
+
+    # ---- budget, output, warnings ----------------------------------------------------------------
+
+    def refill(self) -> None:
+        """Take steps from the budget."""
+        while self.left < 0:
+            self.left += self.budget.refill()
+
+    def spend(self, steps: int = 1, memory: int = 0) -> None:
+        """Count work and bytes against the budget."""
+        if memory:
+            self.budget.spend_memory(memory)
+            steps += memory >> 11  # to fill two kilobytes takes as long as a step
+        self.left -= steps
+        if self.left < 0:
+            self.refill()
+
+    def write(self, text: str) -> None:
+        """Add to what the program prints."""
+        self.characters += len(text)
+        if self.characters > OUTPUT:
+            raise Exhausted("output: the program prints more than 5,000,000 characters")
+        self.printed.append(text)
+        if self.on_print is not None:
+            self.on_print(self.place, text)
+
+    def write_error(self, text: str) -> None:
+        """Add to what the program writes to stderr."""
+        self.characters += len(text)
+        if self.characters > OUTPUT:
+            raise Exhausted("output: the program prints more than 5,000,000 characters")
+        self.errors.append(text)
+
+    def warn(self, category: Class, message: str) -> None:
+        """A warning, unless the program's filters say otherwise; once for each line."""
+        action = next(
+            (a for a, cls in self.filters if cls is None or category.derives_from(cls)), "default"
+        )
+        if action == "ignore":
+            return
+        if action == "error":
+            raise error(category, message)
+        if self.recording:
+            caught = Instance(WARNING_MESSAGE)
+            text = Instance(category, payload=(message,))
+            caught.fields.update(message=text, category=category, lineno=self.place)
+            self.recording[-1].append(caught)
+            return
+        warned = Warned(category.name, message, self.place)
+        if action == "always" or warned not in self.warned:
+            self.warned.append(warned)
+
+    # ---- values ----------------------------------------------------------------------------------
+
+    def class_of(self, value: Any) -> Class:
+        """The class of any value."""
+        cls = PLAIN_CLASSES.get(type(value))
+        return value.cls if cls is None else cls
+
+    def identity(self, value: Any) -> int:
+        """What id() gives: stable, and the same in every run."""
+        if id(value) not in self.identities:
+            number = 0x7F0000000000 + 0x30 * (len(self.identities) + 1)
+            self.identities[id(value)] = (number, value)
+        return self.identities[id(value)][0]
+
+    def is_mapping(self, value: Any) -> bool:
+        """Whether ** takes a value."""
+        held = plain(value)
+        return type(held) is dict or (type(held) not in PLAIN and self.has(held, "keys"))
+
+    def update(self, target: dict, values: Any) -> None:
+        """Add the items of a mapping to a dict."""
+        update(self, target, values)
+
+    def call_name(self, function: Any) -> str:
+        """How messages name a function that is called."""
+        if isinstance(function, Function):
+            return f"{PROGRAM}.{function.code.qualname}"
+        return self.method_name(function)
+
+    # ---- exceptions ------------------------------------------------------------------------------
+
+    def is_exception(self, value: Any) -> bool:
+        """Whether a value can be raised."""
+        return isinstance(value, Instance) and value.cls.derives_from(EXCEPTIONS["BaseException"])
+
+    def raising(self, value: Instance) -> Raised:
+        """An exception on its way; one that was on its way before keeps its lines."""
+        raised = Raised(value)
+        raised.lines = value.fields.get("__traceback__", [])
+        return raised
+
+    def caught(self, raised: Raised) -> Instance:
+        """The exception that a handler sees."""
+        if not raised.lines:
+            raised.lines.append(self.line)
+        raised.value.fields["__traceback__"] = raised.lines
+        return raised.value
+
+    def entered(self, context: Any) -> tuple[Any, Any]:
+        """The `__exit__` of a context manager, and what its `__enter__` gives."""
+        enter, leave = self.special(context, "__enter__"), self.special(context, "__exit__")
+        for method, more in ((enter, ""), (leave, " (missed __exit__ method)")):
+            if method is MISSING:
+                text = f"'{self.type_name(context)}' object does not support the context manager "
+                raise error("TypeError", f"{text}protocol{more}")
+        return leave, self.call(enter, (context,))
+
+    def left_by(self, leave: Any, context: Any, raised: Raised) -> bool:
+        """Whether the `__exit__` of a context manager swallows an exception."""
+        line, value = self.line, self.caught(raised)
+        swallowed = self.truth(self.call(leave, (context, value.cls, value, None)))
+        if not swallowed:
+            self.line = line
+        return swallowed
+
+    # ---- modules and classes ---------------------------------------------------------------------
+
+    def module(self, name: str) -> Module:
+        """The module that an import names."""
+        if name not in self.imported:
+            module = self.modules(name)
+            if module is None:
+                raise Unsupported(f"the module {name}")
+            self.imported[name] = module
+        return self.imported[name]
+
+    def member(self, module: Module, name: str) -> Any:
+        """What `from module import name` gives."""
+        value = self.of_module(module, name)
+        if value is MISSING:
+            inner = self.modules(f"{module.name}.{name}")
+            if inner is None:
+                text = f"cannot import name '{name}' from '{module.name}' (unknown location)"
+                raise error("ImportError", text)
+            return inner
+        return value
+
+    def in_body(self, body: Callable[[dict], Any], frame: dict) -> None:
+        """Run the body of a class."""
+        line = self.line
+        self.depth += 1
+        try:
+            body(frame)
+        except Raised as e:
+            e.lines.append(self.line)
+            raise
+        finally:
+            self.depth -= 1
+            self.line = line
+
+    def make_class(
+        self, name: str, bases: list[Any], members: dict, named: dict[str, Any], doc: str | None
+    ) -> Class:
+        """The class that a class statement defines."""
+        named.pop("metaclass", None)
+        parents = [b for b in bases if b is not OBJECT]
+        for base in parents:
+            if not isinstance(base, Class):
+                raise Unsupported(f"the base class {self.text(base)}")
+            if base.name in ("bool", "NoneType", "range", "slice") and not base.module:
+                text = f"type '{base.name}' is not an acceptable base type"
+                raise error("TypeError", text)
+        members = {k: Static(v) if isinstance(v, Builtin) else v for k, v in members.items()}
+        for method in ("__init_subclass__", "__class_getitem__"):
+            if isinstance(members.get(method), Function):
+                members[method] = ClassMethod(members[method])
+        if isinstance(members.get("__new__"), Function):
+            members["__new__"] = Static(members["__new__"])
+        if doc is not None:
+            members["__doc__"] = doc
+        try:
+            cls = Class(name, tuple(parents), members, module=PROGRAM)
+        except TypeError as e:
+            shown = ", ".join(b.name for b in parents)
+            raise error("TypeError", f"{e} for bases {shown}") from None
+        if any(base.name == "ABC" for base in cls.mro):
+            cls.cache["abstract"] = True
+        for key, member in list(members.items()):
+            if isinstance(member, Instance) and member.cls.lookup("__set_name__") is not MISSING:
+                self.call(member.cls.lookup("__set_name__"), (member, cls, key))
+        for base in cls.mro[1:]:
+            if "__init_subclass__" in base.members:
+                self.call(base.members["__init_subclass__"], (cls,), named)
+                break
+        return cls
+
+
+def run(
+    source: str,
+    modules: Callable[[str], Module | None] = lambda name: None,
+    builtins: Mapping[str, Any] | None = None,
+    budget: Budget | None = None,
+    *,
+    echo: bool = False,
+    on_assign: Observer | None = None,
+    on_print: Callable[[int, str], None] | None = None,
+) -> Outcome:
+    """Run a program. With `echo`, a last expression is written out, as a session does."""
+    return run_on(Interpreter(modules, builtins, budget, on_assign, on_print), source, echo)
+
+
+def run_on(m: Interpreter, source: str, echo: bool = False) -> Outcome:
+    """Run a program on a machine that has run none yet."""
+    try:
+        tree = parsed(source)
+    except (SyntaxError, ValueError) as e:
+        failure = Failure(type(e).__name__, getattr(e, "msg", str(e)), getattr(e, "lineno", 1) or 1)
+        return Outcome("", failure, [], None, {})
+    except (RecursionError, MemoryError):
+        return Outcome("", None, [], None, {}, Refusal("nesting: the program is nested deeply", 1))
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, HOST_DEPTH))
+    try:
+        return executed(m, tree, echo)
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+def parsed(source: str) -> ast.Module:
+    """The syntax tree of a program. Raises SyntaxError as Python does, which compiles but never
+    executes it.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tree = ast.parse(source, "<program>")
+        compile(source, "<program>", "exec", dont_inherit=True)
+    return tree
+
+
+def executed(m: Interpreter, tree: ast.Module, echo: bool) -> Outcome:
+    """Run a syntax tree, and say how it ended."""
+    failure = refusal = exhausted = None
+    try:
+        execute(m, tree, echo)
+    except Raised as e:
+        failure = failed(m, e)
+    except Unsupported as e:
+        refusal = Refusal(e.what, e.line or m.place)
+    except Exhausted as e:
+        exhausted = Refusal(e.what, m.place)
+    except RecursionError:
+        exhausted = Refusal("depth: calls within calls", m.place)
+    except MemoryError:
+        exhausted = Refusal("memory: the program's values are too large", m.place)
+    except Exception as e:
+        refusal = Refusal(f"this program ({type(e).__name__}: {e})", m.place)
+    scope = {k: v for k, v in m.globals.items() if isinstance(k, str)}
+    stdout, stderr = "".join(m.printed), "".join(m.errors)
+    return Outcome(stdout, failure, m.warned, refusal, scope, exhausted, stderr)
+
+
+def execute(m: Interpreter, tree: ast.Module, echo: bool) -> None:
+    """Run the statements of a program."""
+    body, last = tree.body, None
+    if echo and body and isinstance(body[-1], ast.Expr):
+        body, last = body[:-1], body[-1]
+    compiler = Statements(m, Scope("module"))
+    for node in body:
+        m.spend(1 + size(node) // 50)
+        compiler.statement(node)(m.globals)
+    if isinstance(last, ast.Expr):
+        compiler.place(last)
+        m.line = last.lineno
+        value = compiler.expression(last.value)(m.globals)
+        if value is not None:
+            m.write(m.repr(value) + "\n")
+
+
+def failed(m: Interpreter, raised: Raised) -> Failure | None:
+    """The exception that ended a program; None if it ended itself."""
+    value = raised.value
+    line = next((n for n in raised.lines if n), m.place)
+    if value.cls.derives_from(EXCEPTIONS["SystemExit"]) and (
+        not value.payload or value.payload[0] in (None, 0)
+    ):
+        return None
+    try:
+        message = m.text(value)
+    except (Raised, Unsupported, Exhausted):
+        message = "<exception str() failed>"
+    return Failure(value.cls.name, message, line, value)

@@ -1,0 +1,108 @@
+"""Which scope of the text a name belongs to, as Python decides it before a program runs."""
+
+import ast
+from collections.abc import Iterable, Iterator
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+class Scope:
+    """A module, function, comprehension or class body, or the cell where methods find their class.
+
+    At run time each is a dict, a frame; `frame[0]` is the frame of `parent`.
+    """
+
+    def __init__(self, kind: str, parent: "Scope | None" = None, qualname: str = ""):
+        self.kind, self.parent, self.qualname = kind, parent, qualname
+        self.names: set[str] = set()
+        self.globals: set[str] = set()
+        self.nonlocals: set[str] = set()
+        self.first: str | None = None  # the first parameter: what super() is called on
+
+    def resolve(self, name: str) -> tuple[str, int]:
+        """("local", 0), ("up", how many frames up) or ("global", 0)."""
+        if self.kind == "module" or name in self.globals:
+            return "global", 0
+        if name in self.names and name not in self.nonlocals:
+            return "local", 0
+        depth, scope = 1, self.parent
+        while scope is not None and scope.kind != "module":
+            if scope.kind != "class":
+                if name in scope.globals:
+                    return "global", 0
+                if name in scope.names and name not in scope.nonlocals:
+                    return "up", depth
+            depth, scope = depth + 1, scope.parent
+        return "global", 0
+
+    def inner_name(self, name: str) -> str:
+        """The qualified name of what is defined here."""
+        if self.kind == "module" or name in self.globals:
+            return name
+        inside = "" if self.kind == "class" else ".<locals>"
+        return f"{self.qualname}{inside}.{name}"
+
+    def function(self) -> "Scope":
+        """The function, class or module that a walrus in a comprehension binds in."""
+        scope: Scope = self
+        while scope.kind == "comprehension" and scope.parent is not None:
+            scope = scope.parent
+        return scope
+
+
+def bind(scope: Scope, nodes: Iterable[ast.AST]) -> None:
+    """Collect the names that these statements bind in a scope."""
+    for node in nodes:
+        for inner in own_nodes(node):
+            if isinstance(inner, ast.Global):
+                scope.globals.update(inner.names)
+            elif isinstance(inner, ast.Nonlocal):
+                scope.nonlocals.update(inner.names)
+            else:
+                scope.names.update(bound(inner))
+
+
+def bound(node: ast.AST) -> Iterable[str]:
+    """The names that a node itself binds."""
+    match node:
+        case ast.Name(ctx=ast.Store() | ast.Del()):
+            return (node.id,)
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+            return (node.name,)
+        case ast.ExceptHandler(name=str(name)):
+            return (name,)
+        case ast.Import() | ast.ImportFrom():
+            return [a.asname or a.name.partition(".")[0] for a in node.names]
+        case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+            return (name,)
+        case ast.MatchMapping(rest=str(name)):
+            return (name,)
+    return ()
+
+
+def own_nodes(node: ast.AST) -> Iterator[ast.AST]:
+    """A node and what is in it, but for what belongs to scopes within."""
+    yield node
+    inner: list[ast.AST]
+    if isinstance(node, FUNCTIONS):
+        inner = [*node.args.defaults, *(d for d in node.args.kw_defaults if d)]
+        inner += getattr(node, "decorator_list", [])
+    elif isinstance(node, ast.ClassDef):
+        inner = [*node.decorator_list, *node.bases, *(k.value for k in node.keywords)]
+    elif isinstance(node, COMPREHENSIONS):
+        inner = [node.generators[0].iter, *walruses(node)]
+    else:
+        inner = list(ast.iter_child_nodes(node))
+    for child in inner:
+        yield from own_nodes(child)
+
+
+def walruses(comprehension: ast.AST) -> list[ast.expr]:
+    """Targets that a comprehension binds in the scope around it."""
+    return [n.target for n in ast.walk(comprehension) if isinstance(n, ast.NamedExpr)]
+
+
+def yields(node: ast.AST) -> bool:
+    """Whether a statement suspends the function that it is in."""
+    return any(isinstance(n, ast.Yield | ast.YieldFrom) for n in own_nodes(node))

@@ -1,0 +1,883 @@
+"""Statements, compiled to functions of the host that take a frame.
+
+Each gives None, or how it ends: RETURN, BREAK or CONTINUE. Those of generators that yield are
+compiled to generators of the host, which yield what the program yields and give the same.
+"""
+
+import ast
+from collections.abc import Callable
+from collections.abc import Generator as HostGenerator
+from typing import Any
+
+from .calls import BREAK, CONTINUE, OUTER, RESULT, RETURN
+from .expressions import Compiled, Expressions
+from .objects import Generator, Iterable
+from .operations import BINARY
+from .patterns import Patterns
+from .scopes import Scope, bind, yields
+from .values import (
+    EXCEPTIONS,
+    Class,
+    Exhausted,
+    Instance,
+    Raised,
+    Unsupported,
+    error,
+)
+
+Store = Callable[[dict, Any], None]
+Steps = HostGenerator[Any, Any, Any]
+
+
+class Statements(Patterns, Expressions):
+    """The part of the compiler that knows statements."""
+
+    def block(self, nodes: list[ast.stmt], *, generator: bool = False) -> Compiled:
+        """Statements one after the other."""
+        if generator:
+            return self.generator_block(nodes)
+        steps = [self.statement(n) for n in nodes]
+        cost, m = sum(map(weight, nodes)), self.m
+        if len(steps) == 1:
+            (only,) = steps
+
+            def one(f: dict) -> Any:
+                m.left -= cost
+                if m.left < 0:
+                    m.refill()
+                return only(f)
+
+            return one
+
+        def run(f: dict) -> Any:
+            m.left -= cost
+            if m.left < 0:
+                m.refill()
+            for step in steps:
+                end = step(f)
+                if end is not None:
+                    return end
+            return None
+
+        return run
+
+    def generator_block(self, nodes: list[ast.stmt]) -> Callable[[dict], Steps]:
+        """Statements one after the other, of which some yield."""
+        steps = [
+            (self.generator_statement(n), True) if yields(n) else (self.statement(n), False)
+            for n in nodes
+        ]
+        cost, m = sum(map(weight, nodes)), self.m
+
+        def run(f: dict) -> Steps:
+            m.spend(cost)
+            for step, suspends in steps:
+                end = (yield from step(f)) if suspends else step(f)
+                if end is not None:
+                    return end
+            return None
+
+        return run
+
+    def place(self, node: ast.stmt) -> int:
+        """Set up for a statement: its line, and whether it has several."""
+        self.at = node.lineno
+        self.spread = node.end_lineno != node.lineno and not isinstance(node, ast.FunctionDef)
+        return node.lineno
+
+    def statement(self, node: ast.stmt) -> Compiled:
+        """A function that executes the statement in a frame."""
+        self.place(node)
+        compile_node = getattr(self, "do_" + type(node).__name__, None)
+        if compile_node is None:
+            return self.refused(node, construct(node))
+        return compile_node(node)
+
+    def generator_statement(self, node: ast.stmt) -> Callable[[dict], Steps]:
+        """A generator that executes a statement that yields."""
+        self.place(node)
+        compile_node = getattr(self, "gen_" + type(node).__name__, None)
+        if compile_node is None:
+            return self.refused(node, "yield here")
+        return compile_node(node)
+
+    # ---- simple ones -----------------------------------------------------------------------------
+
+    def do_Expr(self, node: ast.Expr) -> Compiled:
+        if isinstance(node.value, ast.Constant):
+            return lambda f: None
+        m, line, value = self.m, node.lineno, self.expression(node.value)
+
+        def run(f: dict) -> None:
+            m.line = line
+            value(f)
+
+        return run
+
+    def do_Pass(self, node: ast.Pass) -> Compiled:
+        return lambda f: None
+
+    def do_Break(self, node: ast.Break) -> Compiled:
+        return lambda f: BREAK
+
+    def do_Continue(self, node: ast.Continue) -> Compiled:
+        return lambda f: CONTINUE
+
+    def do_Global(self, node: ast.Global) -> Compiled:
+        return lambda f: None
+
+    do_Nonlocal = do_Global
+
+    def do_Return(self, node: ast.Return) -> Compiled:
+        m, line = self.m, node.lineno
+        value = self.expression(node.value) if node.value else (lambda f: None)
+
+        def run(f: dict) -> str:
+            m.line = line
+            f[RESULT] = value(f)
+            return RETURN
+
+        return run
+
+    def do_Assert(self, node: ast.Assert) -> Compiled:
+        m, line, test = self.m, node.lineno, self.expression(node.test)
+        message = self.expression(node.msg) if node.msg else None
+
+        def run(f: dict) -> None:
+            m.line = line
+            if not m.truth(test(f)):
+                args = (message(f),) if message else ()
+                raise Raised(Instance(EXCEPTIONS["AssertionError"], payload=args))
+
+        return run
+
+    def do_Delete(self, node: ast.Delete) -> Compiled:
+        m, line = self.m, node.lineno
+        removals = [self.removal(t) for t in node.targets]
+
+        def run(f: dict) -> None:
+            m.line = line
+            for remove in removals:
+                remove(f)
+
+        return run
+
+    def removal(self, node: ast.expr) -> Compiled:
+        """What deletes a target."""
+        m = self.m
+        if isinstance(node, ast.Name):
+            return self.name_removal(node.id)
+        if isinstance(node, ast.Attribute):
+            value, name = self.expression(node.value), self.mangled(node.attr)
+            return lambda f: m.delete(value(f), name)
+        if isinstance(node, ast.Subscript):
+            value, key = self.expression(node.value), self.expression(node.slice)
+            return lambda f: m.delete_item(value(f), key(f))
+        parts = [self.removal(e) for e in getattr(node, "elts", [])]
+
+        def run(f: dict) -> None:
+            for part in parts:
+                part(f)
+
+        return run
+
+    def name_removal(self, name: str) -> Compiled:
+        load, holder = self.load(name), self.holder(name)
+
+        def run(f: dict) -> None:
+            owner = holder(f)
+            if name not in owner:
+                load(f)
+                raise error("NameError", f"name '{name}' is not defined")
+            del owner[name]
+
+        return run
+
+    def holder(self, name: str) -> Callable[[dict], dict]:
+        """The frame that a name is bound in."""
+        where, depth = self.scope.resolve(name)
+        g = self.m.globals
+        if where == "global":
+            return lambda f: g
+        if where == "local":
+            return lambda f: f
+
+        def run(f: dict) -> dict:
+            for _ in range(depth):
+                f = f[OUTER]
+            return f
+
+        return run
+
+    # ---- assignments -----------------------------------------------------------------------------
+
+    def store_name(self, name: str) -> Store:
+        """What binds a name."""
+        if self.scope.kind == "comprehension" and name not in self.scope.names:
+            return self.store_outside(name)
+        where, _ = self.scope.resolve(name)
+        observer, m = self.m.on_assign, self.m
+        name = self.mangled(name) if self.scope.kind == "class" else name
+        if observer is None:
+            if where == "local":
+
+                def local(f: dict, value: Any) -> None:
+                    f[name] = value
+
+                return local
+            return self.store_outside(name)
+        store = self.store_outside(name)
+
+        def run(f: dict, value: Any) -> None:
+            store(f, value)
+            observer(name, value, m.line)
+
+        return run
+
+    def store_outside(self, name: str) -> Store:
+        """What binds a name in whichever frame it belongs to."""
+        if self.scope.kind == "comprehension" and name not in self.scope.names:
+            depth, scope = 0, self.scope
+            while scope.kind == "comprehension" and scope.parent is not None:
+                depth, scope = depth + 1, scope.parent
+            where, more = scope.resolve(name)
+            depth += more
+        else:
+            where, depth = self.scope.resolve(name)
+        g = self.m.globals
+
+        def run(f: dict, value: Any) -> None:
+            if where == "global":
+                g[name] = value
+                return
+            for _ in range(depth):
+                f = f[OUTER]
+            f[name] = value
+
+        return run
+
+    def target(self, node: ast.expr) -> Store:
+        """What gives a target a value."""
+        m = self.m
+        if isinstance(node, ast.Name):
+            return self.store_name(node.id)
+        if isinstance(node, ast.Attribute):
+            value, name = self.placed(node, self.expression(node.value)), self.mangled(node.attr)
+            return lambda f, to: m.set(value(f), name, to)
+        if isinstance(node, ast.Subscript):
+            owner, key = self.expression(node.value), self.placed(node, self.expression(node.slice))
+            return lambda f, to: m.set_item(owner(f), key(f), to)
+        if isinstance(node, ast.Tuple | ast.List):
+            return self.unpacking(node.elts)
+        if isinstance(node, ast.Starred):
+            return self.target(node.value)
+        raise Unsupported("this target", node.lineno)
+
+    def unpacking(self, nodes: list[ast.expr]) -> Store:
+        stores = [self.target(n) for n in nodes]
+        starred = next((i for i, n in enumerate(nodes) if isinstance(n, ast.Starred)), None)
+        count, m = len(nodes), self.m
+
+        def run(f: dict, value: Any) -> None:
+            for store, item in zip(stores, m.unpack(value, count, starred)):
+                store(f, item)
+
+        return run
+
+    def do_Assign(self, node: ast.Assign) -> Compiled:
+        m, line, value = self.m, node.lineno, self.placed(node, self.expression(node.value))
+        stores = [self.target(t) for t in node.targets]
+        if len(stores) == 1:
+            (store,) = stores
+
+            def one(f: dict) -> None:
+                m.line = line
+                store(f, value(f))
+
+            return one
+
+        def run(f: dict) -> None:
+            m.line = line
+            result = value(f)
+            for store in stores:
+                store(f, result)
+
+        return run
+
+    def do_AnnAssign(self, node: ast.AnnAssign) -> Compiled:
+        line, m = node.lineno, self.m
+        value = self.placed(node, self.expression(node.value)) if node.value else None
+        store = self.target(node.target) if node.value else None
+        noted = self.scope.kind == "class" and isinstance(node.target, ast.Name)
+        name, annotation = getattr(node.target, "id", ""), ast.unparse(node.annotation)
+
+        def run(f: dict) -> None:
+            m.line = line
+            if value is not None and store is not None:
+                store(f, value(f))
+            if noted:
+                f.setdefault("__annotations__", {})[name] = annotation
+
+        return run
+
+    def do_AugAssign(self, node: ast.AugAssign) -> Compiled:
+        m, line, op = self.m, node.lineno, BINARY[type(node.op).__name__]
+        value = self.placed(node, self.expression(node.value))
+        in_place = m.in_place
+        if isinstance(node.target, ast.Name):
+            load, store = self.load(node.target.id), self.store_name(node.target.id)
+            host = op.host if op.sign in ("+", "-") else None
+
+            def on_name(f: dict) -> None:
+                m.line = line
+                a, b = load(f), value(f)
+                if host and type(a) in NUMBERS and type(b) in NUMBERS:
+                    store(f, host(a, b))
+                else:
+                    store(f, in_place(op, a, b))
+
+            return on_name
+        if isinstance(node.target, ast.Attribute):
+            owner, name = self.expression(node.target.value), self.mangled(node.target.attr)
+
+            def on_attribute(f: dict) -> None:
+                m.line = line
+                held = owner(f)
+                m.set(held, name, in_place(op, m.get(held, name), value(f)))
+
+            return on_attribute
+        if not isinstance(node.target, ast.Subscript):
+            return self.refused(node, "this target")
+        owner, key = self.expression(node.target.value), self.expression(node.target.slice)
+
+        def on_item(f: dict) -> None:
+            m.line = line
+            held, k = owner(f), key(f)
+            m.set_item(held, k, in_place(op, m.get_item(held, k), value(f)))
+
+        return on_item
+
+    # ---- control flow ----------------------------------------------------------------------------
+
+    def header(self, node: Any, *inner: ast.expr) -> int:
+        """The line of a compound statement, whose header alone is looked at."""
+        last = max((e.end_lineno or 0 for e in inner), default=node.lineno)
+        self.at, self.spread = node.lineno, last != node.lineno
+        return node.lineno
+
+    def do_If(self, node: ast.If) -> Compiled:
+        line, m = self.header(node, node.test), self.m
+        test = self.expression(node.test)
+        body, orelse = self.block(node.body), self.block(node.orelse)
+        has_else = bool(node.orelse)
+
+        def run(f: dict) -> Any:
+            m.line = line
+            result = test(f)
+            if result is True or (result is not False and m.truth(result)):
+                return body(f)
+            return orelse(f) if has_else else None
+
+        return run
+
+    def do_While(self, node: ast.While) -> Compiled:
+        line, m = self.header(node, node.test), self.m
+        test = self.expression(node.test)
+        body, orelse = self.block(node.body), self.block(node.orelse)
+
+        def run(f: dict) -> Any:
+            while True:
+                m.line = line
+                m.left -= 1
+                if not m.truth(test(f)):
+                    return orelse(f)
+                end = body(f)
+                if end is not None and end is not CONTINUE:
+                    return None if end is BREAK else end
+
+        return run
+
+    def do_For(self, node: ast.For) -> Compiled:
+        line, m = self.header(node, node.iter), self.m
+        values, store = self.expression(node.iter), self.target(node.target)
+        body, orelse = self.block(node.body), self.block(node.orelse)
+        iterate = m.iterate
+
+        def run(f: dict) -> Any:
+            m.line = line
+            for item in iterate(values(f)):
+                m.left -= 1
+                store(f, item)
+                end = body(f)
+                if end is not None and end is not CONTINUE:
+                    return None if end is BREAK else end
+                m.line = line
+            return orelse(f)
+
+        return run
+
+    # ---- exceptions ------------------------------------------------------------------------------
+
+    def do_Raise(self, node: ast.Raise) -> Compiled:
+        m, line = self.m, node.lineno
+        value = self.placed(node, self.expression(node.exc)) if node.exc else None
+        cause = self.expression(node.cause) if node.cause else None
+
+        def run(f: dict) -> None:
+            m.line = line
+            if value is None:
+                if not m.handled:
+                    raise error("RuntimeError", "No active exception to reraise")
+                raise m.raising(m.handled[-1])
+            raised = value(f)
+            if isinstance(raised, Class) and raised.derives_from(EXCEPTIONS["BaseException"]):
+                raised = m.call(raised)
+            if not m.is_exception(raised):
+                raise error("TypeError", "exceptions must derive from BaseException")
+            if cause is not None:
+                raised.fields["__cause__"] = cause(f)
+            raise m.raising(raised)
+
+        return run
+
+    def handler(self, node: ast.ExceptHandler) -> tuple[Callable, Callable[[dict, Any], None]]:
+        """What decides whether a handler takes an exception, and what names it."""
+        m, line = self.m, node.lineno
+        self.at, self.spread = line, False
+        kinds = self.expression(node.type) if node.type else None
+        store = self.store_name(node.name) if node.name else None
+
+        def takes(f: dict, value: Instance) -> bool:
+            if kinds is None:
+                return True
+            m.line = line
+            wanted = kinds(f)
+            return any(catches(value, k) for k in (wanted if type(wanted) is tuple else (wanted,)))
+
+        def name(f: dict, value: Any) -> None:
+            if store:
+                store(f, value)
+
+        return takes, name
+
+    def do_Try(self, node: ast.Try) -> Compiled:
+        body, orelse = self.block(node.body), self.block(node.orelse)
+        handlers = [(*self.handler(h), self.block(h.body), self.unname(h)) for h in node.handlers]
+        final = self.block(node.finalbody)
+        m, has_final, has_else = self.m, bool(node.finalbody), bool(node.orelse)
+
+        def guarded(f: dict) -> Any:
+            try:
+                end = body(f)
+            except Raised as e:
+                value, line = m.caught(e), m.line
+                for takes, name, handle, unname in handlers:
+                    if takes(f, value):
+                        name(f, value)
+                        m.handled.append(value)
+                        try:
+                            return handle(f)
+                        finally:
+                            m.handled.pop()
+                            unname(f)
+                m.line = line
+                raise
+            return orelse(f) if end is None and has_else else end
+
+        def run(f: dict) -> Any:
+            try:
+                end = guarded(f)
+            except Raised:
+                line = m.line
+                last = final(f)
+                if last is not None:
+                    return last
+                m.line = line
+                raise
+            kept = f.get(RESULT)
+            last = final(f)
+            if last is not None:
+                return last
+            if end is RETURN:
+                f[RESULT] = kept
+            return end
+
+        return run if has_final else guarded
+
+    def unname(self, node: ast.ExceptHandler) -> Callable[[dict], None]:
+        """What deletes the name of an exception, when its handler ends."""
+        if not node.name:
+            return lambda f: None
+        holder, name = self.holder(node.name), node.name
+        return lambda f: holder(f).pop(name, None)
+
+    def do_With(self, node: ast.With) -> Compiled:
+        return self.with_items(node, node.items)
+
+    def with_items(self, node: ast.With, items: list[ast.withitem]) -> Compiled:
+        """A with statement of one item, around those that follow."""
+        if not items:
+            return self.block(node.body)
+        item, *rest = items
+        line, m = self.header(node, item.context_expr), self.m
+        manager = self.expression(item.context_expr)
+        store = self.target(item.optional_vars) if item.optional_vars else None
+        body = self.with_items(node, rest)
+
+        def run(f: dict) -> Any:
+            m.line = line
+            context = manager(f)
+            leave, value = m.entered(context)
+            try:
+                if store:
+                    store(f, value)
+                end = body(f)
+            except Raised as e:
+                if m.left_by(leave, context, e):
+                    return None
+                raise
+            m.line = line
+            m.call(leave, (context, None, None, None))
+            return end
+
+        return run
+
+    # ---- definitions -----------------------------------------------------------------------------
+
+    def do_FunctionDef(self, node: ast.FunctionDef) -> Compiled:
+        m, line = self.m, node.lineno
+        decorators = [(d.lineno, self.expression(d)) for d in node.decorator_list]
+        make = self.function(node, node.name, node.body)
+        store = self.store_name(node.name)
+
+        def run(f: dict) -> None:
+            m.line = line
+            wrappers = [(at, d(f)) for at, d in decorators]
+            value = make(f)
+            for at, wrapper in reversed(wrappers):
+                m.line = at
+                value = m.call(wrapper, (value,))
+            store(f, value)
+
+        return run
+
+    def do_ClassDef(self, node: ast.ClassDef) -> Compiled:
+        m, line = self.m, node.lineno
+        self.at, self.spread = line, False
+        decorators = [(d.lineno, self.expression(d)) for d in node.decorator_list]
+        bases, keywords = self.items(node.bases), self.keywords(node.keywords)
+        store = self.store_name(node.name)
+        qualname = self.scope.inner_name(node.name)
+        cell = Scope("cell", self.inner_parent(), qualname)
+        cell.names.add("__class__")
+        scope = Scope("class", cell, qualname)
+        bind(scope, node.body)
+        body = type(self)(m, scope).block(node.body)
+        doc = ast.get_docstring(node, clean=False)
+        in_class = self.scope.kind == "class"
+
+        def run(f: dict) -> None:
+            m.line = line
+            wrappers = [(at, d(f)) for at, d in decorators]
+            parents, named = bases(f), keywords(f)
+            around: dict = {OUTER: f[OUTER] if in_class else f}
+            members: dict = {OUTER: around}
+            m.in_body(body, members)
+            del members[OUTER]
+            m.line = line
+            value = m.make_class(node.name, parents, members, named, doc)
+            around["__class__"] = value
+            for at, wrapper in reversed(wrappers):
+                m.line = at
+                value = m.call(wrapper, (value,))
+            store(f, value)
+
+        return run
+
+    def do_Import(self, node: ast.Import) -> Compiled:
+        m, line = self.m, node.lineno
+        names = [(a.name, a.asname, self.store_name(bound_name(a))) for a in node.names]
+
+        def run(f: dict) -> None:
+            m.line = line
+            for name, alias, store in names:
+                module = m.module(name)
+                store(f, module if alias else m.module(name.partition(".")[0]))
+
+        return run
+
+    def do_ImportFrom(self, node: ast.ImportFrom) -> Compiled:
+        m, line, source = self.m, node.lineno, node.module or ""
+        if node.level:
+            return self.refused(node, "a relative import")
+        if source == "__future__":
+            return lambda f: None
+        if node.names[0].name == "*":
+            return self.import_all(source, line)
+        names = [(a.name, self.store_name(bound_name(a))) for a in node.names]
+
+        def run(f: dict) -> None:
+            m.line = line
+            module = m.module(source)
+            for name, store in names:
+                store(f, m.member(module, name))
+
+        return run
+
+    def import_all(self, source: str, line: int) -> Compiled:
+        m = self.m
+
+        def run(f: dict) -> None:
+            m.line = line
+            module = m.module(source)
+            for name in list(module.members):
+                if not name.startswith("_"):
+                    f[name] = module.members[name]
+
+        return run
+
+    # ---- statements that yield -------------------------------------------------------------------
+
+    def gen_Expr(self, node: ast.Expr) -> Callable[[dict], Steps]:
+        return self.gen_value(node, node.value, lambda f, value: None)
+
+    def gen_Assign(self, node: ast.Assign) -> Callable[[dict], Steps]:
+        stores = [self.target(t) for t in node.targets]
+
+        def store(f: dict, value: Any) -> None:
+            for one in stores:
+                one(f, value)
+
+        return self.gen_value(node, node.value, store)
+
+    def gen_AnnAssign(self, node: ast.AnnAssign) -> Callable[[dict], Steps]:
+        return self.gen_value(node, node.value, self.target(node.target))
+
+    def gen_AugAssign(self, node: ast.AugAssign) -> Callable[[dict], Steps]:
+        received = ast.copy_location(ast.Name(SENT, ast.Load()), node.value)
+        self.scope.names.add(SENT)
+        add = self.do_AugAssign(
+            ast.copy_location(ast.AugAssign(node.target, node.op, received), node)
+        )
+
+        def store(f: dict, value: Any) -> None:
+            f[SENT] = value
+            add(f)
+
+        return self.gen_value(node, node.value, store)
+
+    def gen_Return(self, node: ast.Return) -> Callable[[dict], Steps]:
+        def store(f: dict, value: Any) -> None:
+            f[RESULT] = value
+
+        step = self.gen_value(node, node.value, store)
+
+        def run(f: dict) -> Steps:
+            yield from step(f)
+            return RETURN
+
+        return run
+
+    def gen_value(self, node: ast.stmt, value: Any, store: Store) -> Callable[[dict], Steps]:
+        """A statement whose value is that of a yield."""
+        m, line = self.m, node.lineno
+        if isinstance(value, ast.YieldFrom):
+            source = self.expression(value.value)
+
+            def delegate(f: dict) -> Steps:
+                m.line = line
+                items = source(f)
+                host = items.host if isinstance(items, Generator | Iterable) else m.iterate(items)
+                store(f, (yield from host))
+
+            return delegate
+        if not isinstance(value, ast.Yield) or (value.value and yields(value.value)):
+            return self.refused(node, "yield inside an expression")
+        item = self.expression(value.value) if value.value else (lambda f: None)
+
+        def run(f: dict) -> Steps:
+            m.line = line
+            received = yield item(f)
+            m.line = line
+            store(f, received)
+
+        return run
+
+    def gen_If(self, node: ast.If) -> Callable[[dict], Steps]:
+        if yields(node.test):
+            return self.refused(node, "yield inside an expression")
+        line, m = self.header(node, node.test), self.m
+        test = self.expression(node.test)
+        body, orelse = self.generator_block(node.body), self.generator_block(node.orelse)
+
+        def run(f: dict) -> Steps:
+            m.line = line
+            return (yield from (body if m.truth(test(f)) else orelse)(f))
+
+        return run
+
+    def gen_While(self, node: ast.While) -> Callable[[dict], Steps]:
+        if yields(node.test):
+            return self.refused(node, "yield inside an expression")
+        line, m = self.header(node, node.test), self.m
+        test = self.expression(node.test)
+        body, orelse = self.generator_block(node.body), self.generator_block(node.orelse)
+
+        def run(f: dict) -> Steps:
+            while True:
+                m.line = line
+                m.spend()
+                if not m.truth(test(f)):
+                    return (yield from orelse(f))
+                end = yield from body(f)
+                if end is not None and end is not CONTINUE:
+                    return None if end is BREAK else end
+
+        return run
+
+    def gen_For(self, node: ast.For) -> Callable[[dict], Steps]:
+        if yields(node.iter):
+            return self.refused(node, "yield inside an expression")
+        line, m = self.header(node, node.iter), self.m
+        values, store = self.expression(node.iter), self.target(node.target)
+        body, orelse = self.generator_block(node.body), self.generator_block(node.orelse)
+
+        def run(f: dict) -> Steps:
+            m.line = line
+            for item in m.iterate(values(f)):
+                m.spend()
+                store(f, item)
+                end = yield from body(f)
+                if end is not None and end is not CONTINUE:
+                    return None if end is BREAK else end
+                m.line = line
+            return (yield from orelse(f))
+
+        return run
+
+    def gen_With(self, node: ast.With) -> Callable[[dict], Steps]:
+        return self.gen_with_items(node, node.items)
+
+    def gen_with_items(self, node: ast.With, items: list[ast.withitem]) -> Callable[[dict], Steps]:
+        if not items:
+            return self.generator_block(node.body)
+        item, *rest = items
+        line, m = self.header(node, item.context_expr), self.m
+        manager = self.expression(item.context_expr)
+        store = self.target(item.optional_vars) if item.optional_vars else None
+        body = self.gen_with_items(node, rest)
+
+        def run(f: dict) -> Steps:
+            m.line = line
+            context = manager(f)
+            leave, value = m.entered(context)
+            try:
+                if store:
+                    store(f, value)
+                end = yield from body(f)
+            except Raised as e:
+                if m.left_by(leave, context, e):
+                    return None
+                raise
+            except GeneratorExit:
+                m.call(leave, (context, None, None, None))
+                raise
+            m.line = line
+            m.call(leave, (context, None, None, None))
+            return end
+
+        return run
+
+    def gen_Try(self, node: ast.Try) -> Callable[[dict], Steps]:
+        body, orelse = self.generator_block(node.body), self.generator_block(node.orelse)
+        handlers = [
+            (*self.handler(h), self.generator_block(h.body), self.unname(h)) for h in node.handlers
+        ]
+        final, m = self.generator_block(node.finalbody), self.m
+
+        def guarded(f: dict) -> Steps:
+            try:
+                end = yield from body(f)
+            except Raised as e:
+                value, line = m.caught(e), m.line
+                for takes, name, handle, unname in handlers:
+                    if takes(f, value):
+                        name(f, value)
+                        m.handled.append(value)
+                        try:
+                            return (yield from handle(f))
+                        finally:
+                            if value in m.handled:
+                                m.handled.remove(value)
+                            unname(f)
+                m.line = line
+                raise
+            return (yield from orelse(f)) if end is None else end
+
+        def run(f: dict) -> Steps:
+            try:
+                end = yield from guarded(f)
+            except (Unsupported, Exhausted):
+                raise
+            except (Raised, GeneratorExit):
+                line = m.line
+                last = yield from final(f)
+                if last is not None:
+                    return last
+                m.line = line
+                raise
+            kept = f.get(RESULT)
+            last = yield from final(f)
+            if last is not None:
+                return last
+            if end is RETURN:
+                f[RESULT] = kept
+            return end
+
+        return run
+
+
+NUMBERS = frozenset({int, float, bool})
+SENT = "<sent>"  # where a frame keeps what a yield gave, no name of a program
+
+
+def catches(value: Instance, kind: Any) -> bool:
+    """Whether `except kind` takes an exception."""
+    if not isinstance(kind, Class) or not kind.derives_from(EXCEPTIONS["BaseException"]):
+        text = "catching classes that do not inherit from BaseException is not allowed"
+        raise error("TypeError", text)
+    return value.cls.derives_from(kind)
+
+
+def bound_name(alias: ast.alias) -> str:
+    """The name that an import binds."""
+    return alias.asname or alias.name.partition(".")[0]
+
+
+def construct(node: ast.stmt) -> str:
+    """What a statement that the machine does not know is called."""
+    return {
+        "AsyncFunctionDef": "async def",
+        "AsyncFor": "async for",
+        "AsyncWith": "async with",
+        "TryStar": "except*",
+        "TypeAlias": "a type statement",
+    }.get(type(node).__name__, type(node).__name__)
+
+
+def weight(node: ast.stmt) -> int:
+    """How many steps a statement counts for: its expressions, without the blocks within it."""
+    if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Try):
+        return 3
+    if isinstance(node, ast.If | ast.While):
+        return 1 + size(node.test)
+    if isinstance(node, ast.For):
+        return 2 + size(node.iter)
+    if isinstance(node, ast.With | ast.Match):
+        return 4
+    return size(node)
+
+
+def size(node: ast.AST) -> int:
+    """The number of expressions in a node."""
+    return sum(isinstance(n, ast.expr | ast.stmt) for n in ast.walk(node))

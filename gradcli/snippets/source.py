@@ -1,0 +1,223 @@
+"""The programs in a text as it was pasted: sessions with prompts, Markdown, prose with code in it.
+
+A program keeps the lines of the text: what is no part of it is blank, so that line 7 of the program
+is line 7 of what was pasted. Knows Python's syntax and nothing of what a program does.
+"""
+
+import ast
+import re
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+MARKS = str.maketrans(
+    {
+        **dict.fromkeys("\u201c\u201d\u201e\u201f", '"'),
+        **dict.fromkeys("\u2018\u2019\u201a\u201b", "'"),
+        **dict.fromkeys("\u00a0\u2002\u2003\u2009\u202f", " "),
+        **dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff", None),
+        "\u2212": "-",
+    }
+)
+FENCE = re.compile(r"^\s{0,3}(```+|~~~+)\s*([\w+.-]*)[^`]*$")
+NOT_PYTHON = {"text", "txt", "bash", "sh", "shell", "console", "output", "json", "yaml", "cpp", "c"}
+PROMPT = re.compile(r"^(\s*)(>>>|\.\.\.)( ?)(.*)$")
+CELL = re.compile(r"^(\s*)In\s*\[\s*\d*\s*\]:( ?)(.*)$")
+CELL_GOES_ON = re.compile(r"^(\s*)\.\.\.:( ?)(.*)$")
+MAGIC = re.compile(r"^\s*(%%?[a-z]|![a-z])")
+CODE = re.compile(
+    r"""^\s*(
+        (import|from)\s+[\w.]+ | (def|class)\s+\w+ | (for|while|if|with|try|elif|else|except)\b.*:
+        | @[\w.]+ | \#
+        | [\w.,\s\[\]()*:'"-]+ \s* ([-+*/@%&|^]|//|\*\*)?=(?!=) | (print|assert|return|del)\b
+        | [\w.\[\]()'",\s]*\.?\w+\(.*
+    )""",
+    re.VERBOSE,
+)
+TORCH = re.compile(r"\btorch\b|\.backward\(|\.grad\b|requires_grad|\bnn\.|\bF\.|autograd")
+PATIENCE = 60  # lines that a statement may take before it parses
+
+
+class Program(NamedTuple):
+    """A program of a text: its lines in their places, where it begins, and whether the value of its
+    last expression is shown, as in a session.
+    """
+
+    source: str
+    first_line: int
+    echo: bool = False
+
+
+def programs(text: str) -> list[Program]:
+    """The programs in a text, in its order. One that is no Python at all is a program too, so that
+    what is wrong with it can be said.
+    """
+    lines = text.translate(MARKS).replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    fenced = list(_fenced(lines))
+    if fenced:
+        blocks = [b for kept in fenced for b in _blocks(kept)]
+    else:
+        blocks = _blocks(lines)
+    blocks = [b for b in blocks if TORCH.search(b.source)] or blocks
+    return blocks or [Program("\n".join(lines), 1)]
+
+
+def _fenced(lines: Sequence[str]) -> Iterator[list[str]]:
+    """The text with all but one fenced block blank, for each block of Python."""
+    opened: tuple[str, int, str] | None = None
+    for number, line in enumerate(lines):
+        fence = FENCE.match(line)
+        if opened is None and fence:
+            opened = fence[1], number, fence[2].lower()
+        elif opened is not None and fence and fence[1].startswith(opened[0]) and not fence[2]:
+            if opened[2] not in NOT_PYTHON:
+                yield _only(lines, range(opened[1] + 1, number))
+            opened = None
+    if opened is not None and opened[2] not in NOT_PYTHON:
+        yield _only(lines, range(opened[1] + 1, len(lines)))
+
+
+def _only(lines: Sequence[str], kept: Iterable[int]) -> list[str]:
+    chosen = set(kept)
+    return [line if n in chosen else "" for n, line in enumerate(lines)]
+
+
+def _blocks(lines: Sequence[str]) -> list[Program]:
+    """The programs in lines without fences."""
+    session = _session(lines)
+    if session is not None:
+        return [_program(session, echo=True)] if any(session) else []
+    plain = dedented(["" if MAGIC.match(line) else line for line in lines])
+    if not any(line.strip() for line in plain):
+        return []
+    if parses("\n".join(plain)) and not _is_prose(plain):
+        return [_program(plain)]
+    runs = list(_runs(lines))
+    code = sum(bool(CODE.match(line)) for line in plain)
+    full = sum(bool(line.strip()) for line in plain)
+    if not runs or code > 0.9 * full:  # a program with a mistake in its syntax
+        return [_program(plain)]
+    return runs
+
+
+def _program(lines: Sequence[str], echo: bool = False) -> Program:
+    first = next((n for n, line in enumerate(lines, 1) if line.strip()), 1)
+    return Program("\n".join(lines), first, echo)
+
+
+def _session(lines: Sequence[str]) -> list[str] | None:
+    """The statements of an interactive session, its answers left blank; None without prompts."""
+    found = goes_on = False
+    result: list[str] = []
+    for line in lines:
+        prompt = PROMPT.match(line)
+        cell = CELL.match(line) or (CELL_GOES_ON.match(line) if goes_on else None)
+        if prompt and (prompt[2] == ">>>" or goes_on):
+            found = goes_on = True
+            result.append(prompt[4])
+        elif cell:
+            found = goes_on = True
+            result.append(cell[3])
+        else:
+            goes_on = False
+            result.append("")
+    return result if found else None
+
+
+def dedented(lines: Sequence[str]) -> list[str]:
+    """Lines without the indentation that all of them share."""
+    widths = [len(line) - len(line.lstrip()) for line in lines if line.strip()]
+    width = min(widths, default=0)
+    return [line[width:] if line.strip() else "" for line in lines]
+
+
+def parses(text: str) -> bool:
+    """Whether a text is Python."""
+    return tree_of(text) is not None
+
+
+def tree_of(text: str) -> ast.Module | None:
+    """The syntax tree of a text; None where it is no Python."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def _is_prose(lines: Sequence[str]) -> bool:
+    """Whether text that happens to parse says nothing: bare words."""
+    tree = tree_of("\n".join(lines))
+    return tree is not None and all(_is_bare(s) for s in tree.body)
+
+
+def _is_bare(statement: ast.stmt) -> bool:
+    """Whether a statement is a value that is not used: a word, a number, what was printed."""
+    if not isinstance(statement, ast.Expr):
+        return False
+    value = statement.value
+    if isinstance(value, ast.Call):
+        return isinstance(value.func, ast.Name) and value.func.id in ("tensor", "array")
+    return not isinstance(value, ast.Await | ast.Yield)
+
+
+def _runs(lines: Sequence[str]) -> Iterator[Program]:
+    """Runs of lines that are Python, in prose."""
+    start = 0
+    while start < len(lines):
+        if not CODE.match(lines[start]):
+            start += 1
+            continue
+        end = _end_of_run(lines, start)
+        if end > start:
+            run = dedented(lines[start:end])
+            if any(line.strip() and not line.lstrip().startswith("#") for line in run):
+                yield _program([*[""] * start, *run, *[""] * (len(lines) - end)])
+        start = max(end, start + 1)
+
+
+def _end_of_run(lines: Sequence[str], start: int) -> int:
+    """Where the longest run of Python from a line ends; the line itself where there is none."""
+    end, failed = start, 0
+    for stop in range(start + 1, len(lines) + 1):
+        if failed > PATIENCE:
+            break
+        if not lines[stop - 1].strip():
+            continue
+        tree = tree_of("\n".join(dedented(lines[start:stop])))
+        if tree is None:
+            failed += 1
+        elif tree.body and _is_bare(tree.body[-1]):
+            break
+        else:
+            end, failed = stop, 0
+    return end
+
+
+# ---- a program that needs what went before -------------------------------------------------------
+
+
+def after(program: Program, before: Program, *, setup_alone: bool) -> Program:
+    """A program after another of the same text; `setup_alone`: without what that one only shows or
+    goes back from.
+    """
+    earlier = before.source.split("\n")
+    if setup_alone:
+        for number in _shown(before.source):
+            earlier[number - 1] = ""
+    own = program.source.split("\n")
+    lines = [a or b for a, b in zip(own, earlier, strict=True)]
+    return program._replace(source="\n".join(lines))
+
+
+def _shown(source: str) -> set[int]:
+    """The lines of statements at the top that are expressions: calls of print and backward."""
+    tree = tree_of(source)
+    body = [] if tree is None else tree.body
+    return {
+        line
+        for statement in body
+        if isinstance(statement, ast.Expr)
+        for line in range(statement.lineno, (statement.end_lineno or statement.lineno) + 1)
+    }
