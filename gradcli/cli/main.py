@@ -288,7 +288,7 @@ def read(streams: Streams, given: Given) -> None:
     """Read a pasted program: what it prints, each backward, the error it raises and its cure."""
     from .reading import read_source, render_answers
 
-    answers = read_source(given.source, streams)
+    answers = read_source(given.source, streams, read_limits(given.limit))
     environment = environment_of(streams, given, given.full)
     write(streams, render_answers(answers, format_of(streams, given), environment), given)
     status = max((a.reading.status for a in answers), default=ANSWERED)

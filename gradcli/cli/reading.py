@@ -4,6 +4,7 @@ import json
 from typing import TYPE_CHECKING
 
 from ..errors import unreadable
+from ..limits import Limits
 from .streams import Streams
 
 if TYPE_CHECKING:
@@ -11,12 +12,12 @@ if TYPE_CHECKING:
     from ..render.environment import Environment
 
 
-def read_source(file: str, streams: Streams) -> "list[Answer]":
+def read_source(file: str, streams: Streams, limits: Limits) -> "list[Answer]":
     """The answers for a file, or for standard input."""
     from ..explanation.reading.answer import answer
 
     if file == "-":
-        return answer(streams.expression(file))
+        return answer(streams.expression(file, limits))
     try:
         with open(file, encoding="utf-8", errors="replace") as source:
             return answer(source.read())
