@@ -35,12 +35,27 @@ def _other(path: str) -> Module | None:
     return python_modules.module(path)
 
 
-def read(source: str, *, echo: bool = False) -> Reading:
-    """Run a program on the machine, and keep what is needed to explain it."""
+USUAL = {  # names that fragments use, and what is imported for them
+    "torch": "torch",
+    "nn": "torch.nn",
+    "F": "torch.nn.functional",
+    "optim": "torch.optim",
+    "np": "numpy",
+    "math": "math",
+}
+
+
+def read(source: str, *, echo: bool = False, imports: bool = False) -> Reading:
+    """Run a program on the machine, and keep what is needed to explain it. With `imports` the usual
+    names of modules need no import.
+    """
     mode.restart()
     m, trace = Interpreter(), Trace()
     library = Library(m)
     m.modules = lambda path: library.find(path) or _other(path)
+    if imports:
+        usual = {name: m.modules(path) for name, path in USUAL.items() if name in source}
+        m.builtins |= usual | {"Variable": library.found("torch.autograd").lookup("Variable")}
     m.on_assign, m.on_print = trace.assigned, trace.printed
     MODE.on_backward = trace.backward  # type: ignore[attr-defined]
     return Reading(source, run_on(m, source, echo), trace)

@@ -58,7 +58,7 @@ def programs(text: str) -> list[Program]:
         blocks = [b for kept in fenced for b in _blocks(kept)]
     else:
         blocks = _blocks(lines)
-    blocks = [b for b in blocks if TORCH.search(b.source)] or blocks
+    blocks = [b for b in blocks if TORCH.search(b.source) and "(" in b.source] or blocks
     return blocks or [Program("\n".join(lines), 1)]
 
 

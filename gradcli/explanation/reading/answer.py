@@ -2,7 +2,8 @@
 
 from typing import Any, NamedTuple
 
-from ...snippets.reading import Reading, read
+from ...snippets.pages import read_all
+from ...snippets.reading import Reading
 from ..blocks import Document
 from .document import document
 from .findings import Finding
@@ -51,4 +52,4 @@ def data(answers: list[Answer]) -> dict[str, Any]:
 
 def answer(text: str) -> list[Answer]:
     """The answers for the programs in a text."""
-    return [Answer(1, read(text), [])]
+    return [Answer(r.program.first_line, r.reading, []) for r in read_all(text)]

@@ -1,0 +1,66 @@
+"""The programs of a text, each read: on its own, and after what went before where it needs that."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from .python.machine import Outcome
+from .reading import Reading, read
+from .source import Program, after, programs
+
+
+class Read(NamedTuple):
+    """A program of a text, and what reading it gave."""
+
+    program: Program
+    reading: Reading
+
+
+def read_all(text: str) -> list[Read]:
+    """What reading each program of a text gives, in its order.
+
+    A fragment that needs names which nothing before it defines is left out of a page that has
+    whole programs too.
+    """
+    found: list[Read] = []
+    fragments: list[Read] = []
+    for program in programs(text):
+        one = _read(program, [r.program for r in found])
+        (fragments if _lacks_a_name(one.reading) else found).append(one)
+    return found or fragments
+
+
+def _read(program: Program, before: Sequence[Program]) -> Read:
+    alone = _alone(program)
+    if not _lacks_a_name(alone):
+        return Read(program, alone)
+    best = alone
+    for setup_alone in (True, False):
+        for earlier in reversed(before):
+            joined = after(program, earlier, setup_alone=setup_alone)
+            reading = _from(_alone(joined), program.first_line)
+            if reading.status == 0:
+                return Read(joined, reading)
+            if _lacks_a_name(best):
+                best = reading
+    return Read(program, best)
+
+
+def _alone(program: Program) -> Reading:
+    return read(program.source, echo=program.echo, imports="import torch" not in program.source)
+
+
+def _lacks_a_name(reading: Reading) -> bool:
+    failure = reading.outcome.exception
+    return failure is not None and failure.type == "NameError"
+
+
+def _from(reading: Reading, line: int) -> Reading:
+    """A reading of two programs, of which the second begins at a line: what that one does."""
+    trace, outcome = reading.trace, reading.outcome
+    trace.prints = [(n, text) for n, text in trace.prints if n >= line]
+    trace.backwards = [b for b in trace.backwards if b.line >= line]
+    own: Outcome = outcome._replace(
+        stdout="".join(text for _, text in trace.prints),
+        warnings=[w for w in outcome.warnings if w.line >= line],
+    )
+    return reading._replace(outcome=own)
