@@ -8,7 +8,7 @@ from .library import python_modules
 from .library.pytorch import Library
 from .python.machine import Interpreter, Outcome, run_on
 from .python.values import Module
-from .trace import Trace
+from .trace import Backward, Trace
 
 
 class Reading(NamedTuple):
@@ -24,6 +24,13 @@ class Reading(NamedTuple):
         if self.outcome.unsupported or self.outcome.exhausted:
             return 2
         return 1 if self.outcome.exception else 0
+
+    @property
+    def backwards(self) -> list[Backward]:
+        """The ways back that came to their end: all but one that raised."""
+        found, failure = self.trace.backwards, self.outcome.exception
+        raised = failure is not None and found and found[-1].line == failure.line
+        return found[:-1] if raised else found
 
 
 def _other(path: str) -> Module | None:

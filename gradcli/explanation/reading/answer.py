@@ -34,7 +34,7 @@ class Answer(NamedTuple):
             "error": failure
             and {"type": failure.type, "message": failure.message, "line": failure.line},
             "warnings": [w._asdict() for w in outcome.warnings],
-            "backward": [step.data() for step in self.reading.trace.backwards],
+            "backward": [step.data() for step in self.reading.backwards],
             "findings": [f.data() for f in self.findings],
             "corrected": self.corrected,
         }

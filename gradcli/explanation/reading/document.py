@@ -32,7 +32,7 @@ def _verdict(reading: Reading) -> Section:
     if failure is not None:
         title = f"Raises at line {failure.line}: {failure.type}"
         return Section("verdict", words(title), (), (Prose(words(failure.message)),))
-    count = len(reading.trace.backwards)
+    count = len(reading.backwards)
     ways = {0: "", 1: ", goes back once"}.get(count, f", goes back {count} times")
     return Section(
         "verdict", words(f"Runs to its end{ways}."), (), (Prose(words(_warned(reading))),)
@@ -71,7 +71,7 @@ def _backwards(reading: Reading) -> list[Section]:
     """Each line that goes back, the first time that it does."""
     first: dict[int, Backward] = {}
     times: dict[int, int] = {}
-    for back in reading.trace.backwards:
+    for back in reading.backwards:
         first.setdefault(back.line, back)
         times[back.line] = times.get(back.line, 0) + 1
     lines = reading.source.split("\n")
