@@ -55,7 +55,9 @@ def _program(reading: Reading) -> list[Section]:
         printed[line] = printed.get(line, "") + text
     failure = reading.outcome.exception
     lines: list[str] = []
-    for number, text in enumerate(reading.source.rstrip("\n").split("\n"), 1):
+    source = reading.source.rstrip().split("\n")
+    first = next((n for n, text in enumerate(source) if text.strip()), 0)
+    for number, text in enumerate(source[first:], first + 1):
         lines.append(f"{number:>3}  {text}".rstrip())
         output = printed.get(number, "").rstrip("\n")
         shown = output.split("\n") if output else []

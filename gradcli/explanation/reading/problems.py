@@ -109,6 +109,8 @@ class _Poser:
         inputs = [
             None if x is None else self._of_edge(edge, x) for edge, x in zip(record.edges, operands)
         ]
+        if template.op.name == "getitem" and inputs[0] is not None:
+            return _indexed(inputs[0], template.attrs["index"])
         return intern(template.op, tuple(inputs), template.attrs)
 
     def _of_edge(self, edge: Any, operand: Any) -> Node:
@@ -153,6 +155,14 @@ class _Poser:
             lines.append(f"{name} = {tree.text(OwnWriter(names).tree(node))}")
             names[node] = Name(name)
         return "\n".join(lines)
+
+
+def _indexed(node: Node, index: tuple[Any, ...]) -> Node:
+    """A node indexed; x[0][1], as records have it, is x[0, 1]."""
+    inner = node.attrs.get("index", ())
+    if node.op.name == "getitem" and inner and all(type(i) is int for i in inner):
+        node, index = node.parents[0], (*inner, *index)
+    return intern(OPS["getitem"], (node,), {"index": index})
 
 
 def _free_names(names: Iterable[str]) -> set[str]:

@@ -3,8 +3,8 @@
 from typing import Any, NamedTuple
 
 from ...errors import GradcliError
+from ...graphs.shapes import text
 from ...language.posing import pose
-from ...snippets.eager.printing import size
 from ...snippets.trace import Backward
 from ..analysis import Analysis
 from ..data import Data
@@ -59,8 +59,8 @@ def _of_analysis(back: Backward, problem: Posed, analysis: Analysis) -> Explaine
 
 
 def _short(array: Any) -> str:
-    text = str(array.tolist())
-    return text if len(text) < 60 else "numbers"
+    written = str(array.tolist())
+    return written if len(written) < 60 else "numbers"
 
 
 def _seed(back: Backward) -> str:
@@ -68,4 +68,4 @@ def _seed(back: Backward) -> str:
     name = back.names.get(output, "the output")
     if output.numel == 1 and (seed.data == 1).all():
         return f"{name} is a single number: the seed is 1."
-    return f"The seed, of the shape {size(seed.shape)} of {name}, is {_short(seed.data)}."
+    return f"The seed, of the shape of {name}, {text(seed.shape)}, is {_short(seed.data)}."
