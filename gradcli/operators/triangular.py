@@ -92,7 +92,7 @@ def _in_batches(A, b):
     spelling="triangular_solve({1}, {0})[1]",
     numpy="{0} * 1",
     index=lambda lower, i, A, b: lower.of(A, i),
-    examples=(("cloned_coefficient(A, b)", "A=3x3,b=3x1"),),
+    examples=(("triangular_solve(b, A)[1]", "b=3x1,A=3x3"),),
     saved=(),
     flops=none_at_all,
 )
