@@ -58,6 +58,7 @@ PAIRS = [
     ("maximum(a, b) + minimum(a, b)", "a + b", "a=2x3,b=3"),
     ("relu(x)", "x.clamp(min=0)", "x=2x3"),
     ("abs(x)", "relu(x) + relu(-x)", "x=2x3"),
+    ("round(50 * x, decimals=-1) * x", "10 * round(5 * x) * x", "x=2x3"),
     ("x.max()", "x.amax((0, 1))", "x=2x3"),
     ("x.max(1).values", "x.amax(1)", "x=2x3"),
     ("x.prod()", "x[0] * x[1] * x[2]", "x=3"),
