@@ -1,0 +1,104 @@
+"""One operation on the way back, in numbers: what it sends for what it receives, and which of the
+received elements an element that is sent depends on.
+"""
+
+from functools import cached_property
+from typing import Any
+
+from ...autodiff.reverse import backward
+from ...backends.numeric import Evaluator
+from ...errors import GradcliError
+from ...graphs import OPS, Node
+from ...lazy import np
+from ..analysis import Analysis
+
+Place = tuple[int, ...]
+DRAWS = 2  # values of the operands at which dependence is tried
+
+
+class LocalStep:
+    """The step of `node` back to `to`, one of its operands."""
+
+    def __init__(self, a: Analysis, node: Node, to: Node, received: Node):
+        self.a, self.node, self.to, self.received_node = a, node, to, received
+        self.seed = OPS["input"](name="r", shape=node.shape, is_direction=True)
+        self.sent_node = backward(node, self.seed, node.parents).of[to]
+
+    @cached_property
+    def received(self) -> Any:
+        """The numbers that arrive."""
+        return np.broadcast_to(np.asarray(self.a.value(self.received_node)), self.node.shape)
+
+    @cached_property
+    def sent(self) -> Any:
+        """The numbers that are sent."""
+        return self.send(self.received)
+
+    @cached_property
+    def _operands(self) -> dict[Node, Any]:
+        return {i: self.a.value(i) for i in self.node.parents}
+
+    def send(self, received: Any) -> Any:
+        """What is sent for other numbers received."""
+        here = self._operands | {self.node: self.a.value(self.node), self.seed: received}
+        assert self.sent_node is not None
+        return Evaluator(here)(self.sent_node)[0]
+
+    @cached_property
+    def woken(self) -> Any:
+        """What is sent when the zeros received are filled with other numbers."""
+        fill = np.random.default_rng(0).uniform(0.5, 1.5, size=self.node.shape)
+        finite = np.where(np.isfinite(self.received), self.received, 1.0)
+        return self.send(np.where(self.received == 0, fill, finite))
+
+    def weights(self, place: Place) -> Any:
+        """The factors, at the values, by which the received elements count in one that is sent."""
+        return self._weights(place, self._operands | {self.node: self.a.value(self.node)})
+
+    def reach(self, place: Place) -> Any:
+        """A mask of the received elements that the one at `place` depends on, at any values."""
+        if self.node.numel == 1:
+            return np.ones(self.node.shape, bool) & self._moves(place)
+        return np.any([self._weights(place, given) != 0 for given in self._generic], axis=0)
+
+    def _moves(self, place: Place) -> bool:
+        sent = self._ones_sent
+        return bool(np.any([array[place] != 0 for array in sent]))
+
+    @cached_property
+    def _ones_sent(self) -> list[Any]:
+        ones = np.ones(self.node.shape)
+        sent = self.sent_node
+        assert sent is not None
+        return [Evaluator(g | {self.seed: ones})(sent)[0] for g in self._generic]
+
+    @cached_property
+    def _generic(self) -> list[dict[Node, Any]]:
+        """Random values for the operands, as numbers that have nothing special about them."""
+        rng = np.random.default_rng(1)
+        return [
+            {
+                i: rng.uniform(0.3, 0.9, size=i.shape) if i.dtype == "float" else v
+                for i, v in self._operands.items()
+            }
+            for _ in range(DRAWS)
+        ]
+
+    @cached_property
+    def _transposed(self) -> tuple[Node, Node | None]:
+        """A seed in the shape of what is sent, and the gradient with respect to what is received."""
+        one = OPS["input"](name="e", shape=self.to.shape, is_direction=True)
+        assert self.sent_node is not None
+        return one, backward(self.sent_node, one, [self.seed]).of[self.seed]
+
+    def _weights(self, place: Place, given: dict[Node, Any]) -> Any:
+        try:
+            one, weights = self._transposed
+            if weights is None:
+                return np.zeros(self.node.shape)
+            hot = np.zeros(self.to.shape)
+            hot[place] = 1
+            received = np.ones(self.node.shape)
+            return Evaluator(given | {one: hot, self.seed: received})(weights)[0]
+        except GradcliError:  # no such decomposition, or a rule that is not differentiated again
+            return np.ones(self.node.shape)
