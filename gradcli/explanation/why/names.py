@@ -1,16 +1,14 @@
 """What operations are called: by PyTorch's name for them."""
 
-import re
+import ast
 
 from ...graphs import Node, walk
 from ..analysis import Analysis
 
-PREFIXES = ("torch.", "nn.functional.", "Tensor.")
+PREFIXES = ("torch.", "nn.functional.", "functional.", "F.", "Tensor.")
 OPERATORS = {"sum_to_size": "sum", "same": "eq", "__getitem__": "getitem"}
-FUNCTION = re.compile(r"([A-Za-z_][\w.]*)\(")
-METHOD = re.compile(r"\.(\w+)\(")
-MODULES = re.compile(r"^(torch\.|nn\.|functional\.|F\.|Tensor\.)+")
 ARRAYS = ("np.", "numpy.", "jnp.", "jax.")
+MODULES = ("linalg", "special")
 
 
 def operation_name(a: Analysis, node: Node) -> str:
@@ -25,29 +23,24 @@ def typed_name(node: Node | None) -> str | None:
     """The function that a node's text calls: `linalg.svd`; None for an operator as `*`."""
     if node is None or node.span is None:
         return None
-    text = node.span.text[node.span.start : node.span.end].strip()
-    if not text.endswith(")"):
+    call = _expression(" ".join(node.span.text[node.span.start : node.span.end].split()))
+    if not isinstance(call, ast.Call):
         return None
-    opening = _opening(text)
-    if text.startswith(ARRAYS) or opening < 1:
+    name = ast.unparse(call.func)
+    if isinstance(call.func, ast.Name):
+        return name
+    if not isinstance(call.func, ast.Attribute) or name.startswith(ARRAYS):
         return None
-    called = re.search(r"[A-Za-z_][\w.]*$", text[:opening])
-    if called is None:
-        return None
-    name = called.group()
-    if called.start() == 0 and "." in name and not MODULES.match(name):
-        return name if name.split(".")[0] in ("linalg", "special") else name.rsplit(".", 1)[1]
-    return MODULES.sub("", name)
+    is_path = name.replace(".", "").replace("_", "").isalnum()
+    is_module = is_path and name.split(".")[-2] in MODULES
+    return f"{name.split('.')[-2]}.{call.func.attr}" if is_module else call.func.attr
 
 
-def _opening(text: str) -> int:
-    """Where the bracket stands that the last character closes."""
-    depth = 0
-    for k in range(len(text) - 1, -1, -1):
-        depth += {")": 1, "(": -1}.get(text[k], 0)
-        if depth == 0:
-            return k
-    return -1
+def _expression(text: str) -> ast.expr | None:
+    try:
+        return ast.parse(text, mode="eval").body
+    except SyntaxError:
+        return None
 
 
 def _around(a: Analysis, node: Node) -> Node | None:
