@@ -1,0 +1,1 @@
+def rewritten(a): return None
