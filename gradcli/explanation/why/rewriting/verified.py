@@ -1,0 +1,229 @@
+"""Whether an expression may stand in the place of another: finite where that is not, elsewhere the
+same in value and gradient.
+"""
+
+from typing import Any
+
+from ....autodiff.reverse import backward
+from ....backends.numeric import Evaluator
+from ....errors import GradcliError
+from ....graphs import Node
+from ....language.posing import pose
+from ....language.problem import Problem
+from ....lazy import np
+from ...analysis import Analysis
+
+CLOSE = 1e-9
+RANGES = ((0.01, 2.0), (-2.0, 2.0), (0.05, 0.95), (-0.6, 0.6), (0.5, 4.0), (-30.0, 30.0))
+NEAR = 1e-6  # a move at which a limit is looked at
+AGREES = 1e-3
+
+
+class Numbers:
+    """A problem as a function from the values of its inputs to its output and its gradients."""
+
+    def __init__(self, problem: Problem, names: list[str], seed: Any):
+        self.p, self.seed = problem, seed
+        self.nodes = [problem.inputs[name].node for name in names]
+        of = backward(problem.out, problem.seed.node, self.nodes).of
+        self.names, self.grads = names, [of[n] for n in self.nodes]
+
+    def __call__(self, values: dict[str, Any]) -> tuple[Any, list[Any]]:
+        """Output and gradients at values by name; a gradient that is absent is 0."""
+        given = {x.node: values[name] for name, x in self.p.inputs.items()}
+        evaluator = Evaluator(given | {self.p.seed.node: self.seed}, limits=self.p.limits)
+        (out,) = evaluator(self.p.out)
+        grads = [
+            np.zeros(n.shape) if g is None else evaluator(g)[0]
+            for n, g in zip(self.nodes, self.grads)
+        ]
+        return out, grads
+
+    def out(self, values: dict[str, Any]) -> Any:
+        """The output alone."""
+        given = {x.node: values[name] for name, x in self.p.inputs.items()}
+        return Evaluator(given, limits=self.p.limits)(self.p.out)[0]
+
+
+class Verifier:
+    """Compares expressions with the one that a problem has."""
+
+    def __init__(self, a: Analysis):
+        p = a.problem
+        self.p = p
+        self.names = [x.name for x in p.wrt]
+        self.values = {name: np.asarray(x.value) for name, x in p.inputs.items()}
+        value = p.seed.value
+        self.seed = np.ones(p.out.shape) if value is None else a.value(value)
+        self.original = Numbers(p, self.names, self.seed)
+        with np.errstate(all="ignore"):
+            self.here = self.original(self.values)
+            self.elsewhere = [(v, self._tried(v)) for v in self._points()]
+
+    def _tried(self, values: dict[str, Any]) -> Any:
+        try:
+            return self.original(values)
+        except GradcliError:
+            return None
+
+    def _points(self) -> list[dict[str, Any]]:
+        rng = np.random.default_rng(7)
+        return [
+            self.values
+            | {n: rng.uniform(low, high, size=self.values[n].shape) for n in self.names}
+            for low, high in RANGES
+            for _ in range(2)
+        ]
+
+    def read(self, text: str) -> Numbers | None:
+        """The expression that a text is, over the same inputs; None where it cannot be read so."""
+        given = {n: v for n, v in self.values.items() if n in text}
+        try:
+            with np.errstate(all="ignore"):
+                p = pose(text, values=given, grad=self.seed, wrt=self.names)
+        except GradcliError:
+            return None
+        if p.out.shape != self.p.out.shape or not p.inputs.keys() <= self.values.keys():
+            return None
+        return Numbers(p, self.names, self.seed)
+
+    def accepts(self, other: Numbers, guard: bool) -> bool:
+        """Whether an expression is finite here and equal elsewhere; of one that a `guard` makes
+        finite, also whether its numbers are those of a limit, where there is one.
+        """
+        with np.errstate(all="ignore"):
+            try:
+                return (
+                    self._is_finite_here(other)
+                    and self._is_equal_elsewhere(other)
+                    and (not guard or self._is_limit(other))
+                )
+            except GradcliError:
+                return False
+
+    def _is_finite_here(self, other: Numbers) -> bool:
+        out, grads = other(self.values)
+        before, before_grads = self.here
+        known = np.isfinite(before)
+        if not close(out[known], before[known]) or not np.all(np.isfinite(out) | np.isinf(before)):
+            return False
+        return all(
+            bool(np.all(np.isfinite(g))) and _kept(g, b) for g, b in zip(grads, before_grads)
+        )
+
+    def _is_equal_elsewhere(self, other: Numbers) -> bool:
+        compared = partial = 0
+        for values, expected in self.elsewhere:
+            if expected is None or not np.all(np.isfinite(expected[0])):
+                continue
+            out, grads = other(values)
+            if not close(out, expected[0]):
+                return False
+            finite = [np.isfinite(e) for e in expected[1]]
+            if not all(close(g[f], e[f]) for g, e, f in zip(grads, expected[1], finite)):
+                return False
+            whole = all(map(np.all, finite))
+            if not whole and not self._slopes_match(values, grads):
+                return False
+            compared, partial = compared + whole, partial + (not whole)
+        return compared > 1 or partial > 1
+
+    def _slopes_match(self, values: dict[str, Any], grads: list[Any]) -> bool:
+        """Whether gradients are slopes of the output, where it has no gradient of its own."""
+        for name, grad in zip(self.names, grads):
+            for place in np.ndindex(grad.shape):
+                slope = self._slope(values, name, place, 1e-5)
+                if slope is None or abs(slope - grad[place]) > AGREES * max(1, abs(slope)):
+                    return False
+        return True
+
+    def _slope(self, values: dict[str, Any], name: str, place: Any, step: float) -> float | None:
+        """A central difference."""
+        ends = [self._moved(values, name, place, s) for s in (step, -step)]
+        return None if None in ends else (ends[0] - ends[1]) / (2 * step)  # type: ignore[operator]
+
+    def _moved(self, values: dict[str, Any], name: str, place: Any, step: float) -> float | None:
+        """The output times the seed after a move of one element; None where it is not finite."""
+        moved = np.array(values[name], dtype=float)
+        moved[place] += step
+        try:
+            out = self.original.out(values | {name: moved})
+        except GradcliError:
+            return None
+        total = float(np.sum(np.where(self.seed == 0, 0, out * self.seed)))
+        return total if np.isfinite(total) else None
+
+    # ---- limits ----------------------------------------------------------------------------------
+
+    def _is_limit(self, other: Numbers) -> bool:
+        out, grads = other(self.values)
+        before, before_grads = self.here
+        if np.any(np.isinf(before)) or not self._has_limit_value(out):
+            return False
+        return all(
+            self._is_slope(name, place, float(grad[place]), bool(np.all(np.isfinite(before))))
+            for name, grad, b in zip(self.names, grads, before_grads)
+            for place in map(tuple, np.argwhere(~np.isfinite(b)))
+        )
+
+    def _has_limit_value(self, out: Any) -> bool:
+        """Whether what was nan has its limit, where it has one."""
+        rng = np.random.default_rng(3)
+        hit = np.isnan(self.here[0])
+        if not hit.any():
+            return True
+        floats = [n for n, x in self.p.inputs.items() if x.node.dtype == "float"]
+        around = []
+        for _ in range(6):
+            moved = {n: self.values[n] + NEAR * rng.normal(size=self.values[n].shape) for n in floats}
+            around.append(self.original.out(self.values | moved)[hit])
+        near = np.asarray([a for a in around if np.all(np.isfinite(a))])
+        if len(near) < 2 or np.max(np.ptp(near, axis=0)) > AGREES * max(1.0, np.max(np.abs(near))):
+            return True
+        return bool(np.allclose(near[0], out[hit], rtol=AGREES, atol=AGREES))
+
+    def _is_slope(self, name: str, place: Any, grad: float, defined: bool) -> bool:
+        """Whether a number may be the derivative with respect to an element: it lies between the
+        slopes to both sides.
+        """
+        sides = [self._one_sided(name, place, s, defined) for s in (1, -1)]
+        slopes = [s for s in sides if s is not None and np.isfinite(s)]
+        if not defined:
+            agree = len(slopes) == 2 and abs(slopes[0] - slopes[1]) < AGREES * max(1, abs(slopes[0]))
+            return not agree or abs(grad - slopes[0]) < 10 * AGREES * max(1, abs(slopes[0]))
+        if not slopes:
+            return all(s is None for s in sides)
+        low, high = min(slopes), max(slopes)
+        room = 10 * AGREES * max(1, abs(low), abs(high))
+        low, high = (min(low, 0.0), max(high, 0.0)) if len(slopes) == 1 and None in sides else (low, high)
+        return low - room <= grad <= high + room
+
+    def _one_sided(self, name: str, place: Any, side: int, defined: bool) -> float | None:
+        """The slope to one side; inf where it grows as the step is made smaller."""
+        scale = max(1.0, abs(float(self.values[name][place])))
+        steps = [1e-4 * scale, 1e-6 * scale]
+        ends = [self._moved(self.values, name, place, side * s) for s in steps]
+        if None in ends:
+            return None
+        start: float | None
+        if defined:
+            start = self._moved(self.values, name, place, 0.0)
+        else:  # the limit, from two steps
+            start = ends[1]
+            steps[0], ends[1] = steps[0] - steps[1], None
+            return side * (ends[0] - start) / steps[0]  # type: ignore[operator]
+        if start is None:
+            return None
+        far, near = ((e - start) / (side * s) for e, s in zip(ends, steps))  # type: ignore[operator]
+        return float("inf") if abs(near) > 3 * abs(far) and abs(near) > 5 else near
+
+
+def _kept(after: Any, before: Any) -> bool:
+    """Whether what was finite stays as it was, unless a rewriting is there to wake it."""
+    finite = np.isfinite(before) & (before != 0)
+    return close(after[finite], before[finite])
+
+
+def close(a: Any, b: Any) -> bool:
+    """Whether numbers are equal but for rounding."""
+    return bool(np.allclose(a, b, rtol=CLOSE, atol=CLOSE, equal_nan=True))
