@@ -3,80 +3,78 @@ are harmless there, `where(x > 0, sqrt(where(x > 0, x, 1)), 0)`.
 """
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
-from ....graphs import OPS, Node, walk
+from ....graphs import OPS, Node, intern, walk
 from ....graphs.substitution import substitute
-from ...analysis import Analysis
 from .patterns import constant, is_op, number_node, rooted
 
 SAFE = (1, 0, 0.5, 2)  # numbers in the place of an operand, the first that serves
-POSITIVE = ("log", "sqrt", "rsqrt", "log2", "log10", "pow")
 
 
-def masked(a: Analysis, out: Node, origins: list[Node]) -> Iterator[Node]:
+class Excluding(NamedTuple):
+    """An operation that excludes elements of some of its operands: the mask of the others, and the
+    slots of these operands.
+    """
+
+    node: Node
+    mask: Node
+    slots: tuple[int, ...]
+
+    def over(self, operand: Node, harmless: Node) -> Node:
+        """The operation with something replaced in the operands that it excludes."""
+        replaced = [
+            substitute(i, {operand: harmless}) if i is not None and k in self.slots else i
+            for k, i in enumerate(self.node.inputs)
+        ]
+        return intern(self.node.op, tuple(replaced), self.node.attrs)
+
+
+def masked(out: Node, origins: list[Node]) -> Iterator[Node]:
     """`out` with operands replaced where a mask that the program has excludes them."""
     for origin in origins:
-        for around, mask in masks_around(out, origin):
-            for operand in _operands(origin, around, mask):
+        for around in excluding(out, origin):
+            for operand in _operands(origin, around.mask):
                 for safe in SAFE:
-                    harmless = OPS["where"](mask, operand, number_node(safe))
-                    inside = _inside(around, operand, harmless)
-                    yield substitute(out, {around: inside})
+                    harmless = OPS["where"](around.mask, operand, number_node(safe))
+                    yield substitute(out, {around.node: around.over(operand, harmless)})
 
 
-def _inside(around: Node, operand: Node, harmless: Node) -> Node:
-    """An operation with an operand replaced, but not in its mask."""
-    if not is_op(around, "where"):
-        mask = _factor_of(around)
-        parts = [i if i is mask else i and substitute(i, {operand: harmless}) for i in around.inputs]
-        return around.op(*parts, **around.attrs)
-    condition, a, b = around.parents
-    branches = [substitute(i, {operand: harmless}) for i in (a, b)]
-    taken = harmless.parents[0]
-    kept = [branches[0], b] if taken is condition else [a, branches[1]]
-    return OPS["where"](condition, *kept)
-
-
-def _factor_of(around: Node) -> Node | None:
-    """The input of an operation that masks the other."""
-    if is_op(around, "kl_div", "masked_fill"):
-        return around.inputs[1]
-    return None
-
-
-def masks_around(out: Node, origin: Node) -> Iterator[tuple[Node, Node]]:
-    """The operations after `origin` that exclude elements of it, each with the mask of those that
-    are not excluded.
-    """
+def excluding(out: Node, origin: Node) -> Iterator[Excluding]:
+    """The operations after `origin` that exclude elements of it."""
     for n in walk([out]):
-        inside = [origin in walk([i]) for i in n.parents]
-        if not any(inside) or n is origin:
-            continue
-        if is_op(n, "where"):
-            condition = n.parents[0]
-            if inside[1]:
-                yield n, condition
-            if inside[2]:
-                yield n, ~condition
-        elif is_op(n, "masked_fill") and inside[0]:
-            yield n, ~n.parents[1]
-        elif is_op(n, "mul"):
-            a, b = n.parents
-            for k, u in ((a, inside[1]), (b, inside[0])):
-                if u and constant(k) is None:
-                    yield n, not_zero(k)
-        elif is_op(n, "kl_div") and inside[0]:
-            yield n, not_zero(n.parents[1])
-        elif is_op(n, "nan_to_num"):
-            for operand in origin.parents:
-                if operand.dtype == "float" and constant(operand) is None:
-                    yield n, operand > 0
-                    yield n, operand.ne(0)
-        elif is_op(n, "getitem") and inside[0]:
-            (item, *rest) = n.attrs["index"]
-            node = getattr(item, "node", None)
-            if not rest and isinstance(node, Node) and node.dtype == "bool":
-                yield n, substitute(node, {}, lambda _: None)
+        inside = [i is not None and origin in walk([i]) for i in n.inputs]
+        if n is not origin and any(inside):
+            yield from (Excluding(n, *how) for how in _masks(n, inside, origin))
+
+
+def _masks(
+    n: Node, inside: list[bool], origin: Node
+) -> Iterator[tuple[Node, tuple[int, ...]]]:
+    a = n.parents
+    if is_op(n, "where"):
+        if inside[1]:
+            yield a[0], (1,)
+        if inside[2]:
+            yield ~a[0], (2,)
+    elif is_op(n, "masked_fill") and inside[0]:
+        yield ~a[1], (0,)
+    elif is_op(n, "mul"):
+        for k in (0, 1):
+            if inside[1 - k] and constant(a[k]) is None:
+                yield not_zero(a[k]), (1 - k,)
+    elif is_op(n, "kl_div") and inside[0]:
+        yield not_zero(a[1]), (0,)
+    elif is_op(n, "nan_to_num"):
+        for operand in origin.parents:
+            if operand.dtype == "float" and constant(operand) is None:
+                yield operand > 0, (0,)
+                yield operand.ne(0), (0,)
+    elif is_op(n, "getitem") and inside[0]:
+        item, *rest = n.attrs["index"]
+        node = getattr(item, "node", None)
+        if not rest and isinstance(node, Node) and node.dtype == "bool":
+            yield substitute(node, {}, lambda _: None), (0,)
 
 
 def not_zero(k: Node) -> Node:
@@ -86,7 +84,7 @@ def not_zero(k: Node) -> Node:
     return k if k.dtype == "bool" else k.ne(0)
 
 
-def _operands(origin: Node, around: Node, mask: Node) -> Iterator[Node]:
+def _operands(origin: Node, mask: Node) -> Iterator[Node]:
     """What can be replaced before `origin` where a mask excludes it: nodes of the mask's shape, the
     operands of the operation first.
     """

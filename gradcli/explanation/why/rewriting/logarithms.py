@@ -22,7 +22,9 @@ def _product(node: Node) -> Node | None:
     la, lb = log_of(a), log_of(b)
     if la is None and lb is None:
         return None
-    return (OPS["log"](a) if la is None else la) + (OPS["log"](b) if lb is None else lb)
+    upper = OPS["log"](a) if la is None else la
+    other = OPS["log"](b) if lb is None else lb
+    return upper - other.parents[0] if is_op(other, "neg") else upper + other
 
 
 def _quotient(node: Node) -> Node | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import islice
+from math import pi
 
 from ....errors import MISUSES, GradcliError
 from ....graphs import Node, walk
@@ -18,6 +19,7 @@ from .removable import removable
 from .verified import Numbers, Verifier
 
 MOST = 200  # expressions that are tried
+PI = repr(pi)
 LARGEST = 4096  # elements of inputs
 
 
@@ -93,7 +95,7 @@ class Search:
             a = self._analysis(out)
             origins = _origins(a, out)
         for make in (
-            lambda: masked(a, out, origins),
+            lambda: masked(out, origins),
             lambda: removable(a, out, origins),
             lambda: singular(out, origins),
         ):
@@ -127,7 +129,8 @@ class Search:
     def _written(self, out: Node) -> str | None:
         names = {x.node: Name(x.name) for x in self.a.problem.inputs.values()}
         try:
-            return tree.text(formula(out, names))
+            text = tree.text(formula(out, names))
+            return text if "pi" in self.a.problem.inputs else text.replace(PI, "pi")
         except GradcliError:
             return None
 
