@@ -9,7 +9,7 @@ from ...lazy import np
 from ..analysis import Analysis
 from ..blocks import Code, Document, Note, Prose, Row, Section, Table, plain, words
 from .cuts import cut_for
-from .names import element_name, operation_name
+from .names import element_name, operation_name, used_for
 from .reasons import Reasons
 from .tracing import Origin, Tracer
 
@@ -68,7 +68,8 @@ class Why:
 
     def _absent(self, x: Input) -> Element:
         cut = self._cuts[x.name]
-        operation = "unused" if cut is None else operation_name(self.a, cut)
+        used = used_for(self.a.problem.program, x.name) or "unused"
+        operation = used if cut is None else operation_name(self.a, cut)
         reason = self._reasons.cut(cut, self.a.problem.out_name)
         return Element(x.name, "none", operation, reason)
 

@@ -44,22 +44,15 @@ class LocalStep:
         assert self.sent_node is not None
         return Evaluator(here)(self.sent_node)[0]
 
-    @cached_property
-    def woken(self) -> Any:
-        """What is sent when the zeros received are filled with other numbers."""
-        fill = np.random.default_rng(0).uniform(0.5, 1.5, size=self.node.shape)
-        finite = np.where(np.isfinite(self.received), self.received, 1.0)
-        return self.send(np.where(self.received == 0, fill, finite))
-
-    def weights(self, place: Place) -> Any:
-        """The factors, at the values, by which the received elements count in one that is sent."""
-        return self._weights(place, self._operands | {self.node: self.a.value(self.node)})
-
     def reach(self, place: Place) -> Any:
-        """A mask of the received elements that the one at `place` depends on, at any values."""
-        if self.node.numel == 1:
-            return np.ones(self.node.shape, bool) & self._moves(place)
-        return np.any([self._weights(place, given) != 0 for given in self._generic], axis=0)
+        """A mask of the received elements that the one at `place` depends on, here or at any other
+        values.
+        """
+        if self.node.numel == 1 and self._moves(place):
+            return np.ones(self.node.shape, bool)
+        here = self._operands | {self.node: self.a.value(self.node)}
+        weights = [self._weights(place, given) for given in (here, *self._generic)]
+        return np.any([np.isfinite(w) & (w != 0) for w in weights], axis=0)
 
     def _moves(self, place: Place) -> bool:
         sent = self._ones_sent

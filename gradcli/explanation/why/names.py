@@ -3,6 +3,7 @@
 import ast
 
 from ...graphs import Node, walk
+from ...language.program import Program
 from ..analysis import Analysis
 
 PREFIXES = ("torch.", "nn.functional.", "functional.", "F.", "Tensor.")
@@ -47,6 +48,22 @@ def _around(a: Analysis, node: Node) -> Node | None:
     """The operation that the user wrote around a node that has no text of its own."""
     written = (n for n in walk([a.problem.out]) if n.span is not None and n.inputs)
     return next((n for n in written if node in walk([n])), None)
+
+
+def used_for(program: Program, name: str) -> str | None:
+    """What a program uses an input for that takes none of its numbers: `ones_like`, `shape`."""
+    for statement in program.statements:
+        for e in ast.walk(statement.value):
+            arguments = [*e.args, *(k.value for k in e.keywords)] if isinstance(e, ast.Call) else []
+            if any(_is_named(i, name) for i in arguments):
+                return ast.unparse(e.func).rsplit(".", 1)[-1]  # type: ignore[attr-defined]
+            if isinstance(e, ast.Attribute) and _is_named(e.value, name):
+                return e.attr
+    return None
+
+
+def _is_named(e: ast.expr, name: str) -> bool:
+    return isinstance(e, ast.Name) and e.id == name
 
 
 def element_name(name: str, place: tuple[int, ...]) -> str:

@@ -118,10 +118,6 @@ class Tracer:
         zeros = step.received == 0
         if not zeros.any():
             return Origin(step.node, place, step)
-        if step.woken[place] != 0:
-            through = zeros & (step.weights(place) != 0)
-            if through.any():
-                return step.node, _first(through)
         reach = step.reach(place)
         if (reach & ~zeros).any() or not (reach & zeros).any():
             return Origin(step.node, place, step)
