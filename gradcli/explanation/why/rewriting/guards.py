@@ -3,12 +3,16 @@ are harmless there, `where(x > 0, sqrt(where(x > 0, x, 1)), 0)`.
 """
 
 from collections.abc import Iterator
+from math import inf
 from typing import NamedTuple
 
 from ....graphs import OPS, Node, intern, walk
 from ....graphs.substitution import substitute
+from ....lazy import np
+from ...analysis import Analysis
 from .patterns import constant, is_op, number_node, rooted
 
+OPPOSITES = {"eq": "ne", "ne": "eq", "gt": "le", "le": "gt", "lt": "ge", "ge": "lt"}
 SAFE = (1, 0, 0.5, 2)  # numbers in the place of an operand, the first that serves
 
 
@@ -56,9 +60,9 @@ def _masks(
         if inside[1]:
             yield a[0], (1,)
         if inside[2]:
-            yield ~a[0], (2,)
+            yield opposite(a[0]), (2,)
     elif is_op(n, "masked_fill") and inside[0]:
-        yield ~a[1], (0,)
+        yield opposite(a[1]), (0,)
     elif is_op(n, "mul"):
         for k in (0, 1):
             if inside[1 - k] and constant(a[k]) is None:
@@ -75,6 +79,14 @@ def _masks(
         node = getattr(item, "node", None)
         if not rest and isinstance(node, Node) and node.dtype == "bool":
             yield substitute(node, {}, lambda _: None), (0,)
+
+
+def opposite(mask: Node) -> Node:
+    """The mask of the other elements."""
+    if is_op(mask, "logical_not"):
+        return mask.parents[0]
+    other = OPPOSITES.get(mask.op.name)
+    return ~mask if other is None else OPS[other](*mask.parents)
 
 
 def not_zero(k: Node) -> Node:
@@ -116,3 +128,15 @@ def singular(out: Node, origins: list[Node]) -> Iterator[Node]:
             inner = OPS["where"](z.eq(0), number_node(1), z)
             guarded = OPS["where"](z.eq(0), number_node(0), substitute(origin, {z: inner}))
             yield substitute(out, {origin: guarded})
+
+
+def empty_rows(a: Analysis, out: Node) -> Iterator[Node]:
+    """`out` with rows of -inf alone, of which softmax makes nan, left out of it."""
+    for n in walk([out]):
+        if not is_op(n, "softmax") or not np.any(np.isnan(a.value(n))):
+            continue
+        (z,), dim = n.parents, n.attrs["dim"]
+        some = z.ne(number_node(-inf)).any(dim=dim, keepdim=True)
+        zero = number_node(0)
+        row = OPS["softmax"](OPS["where"](some, z, zero), dim=dim)
+        yield substitute(out, {n: OPS["where"](some, row, zero)})

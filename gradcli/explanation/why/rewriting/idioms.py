@@ -115,16 +115,15 @@ def _logistic(a: Node, b: Node) -> Node | None:
     """a / (1 + exp(z)), and p / (p + q) of exponentials."""
     if not is_op(b, "add"):
         return None
-    for one, other in (b.parents, b.parents[::-1]):
-        l_one, l_other = log_of(one), log_of(other)
-        if l_one is None or l_other is None:
-            return None
-        if one is a:
-            z = negated(l_other) if is_number(l_one, 0) else l_one
-            z = z if is_number(l_one, 0) or is_number(l_other, 0) else l_one - l_other
-            return OPS["sigmoid"](z)
-        if is_number(one, 1):
-            return a * OPS["sigmoid"](negated(l_other))
+    for p, q in (b.parents, b.parents[::-1]):
+        lp, lq = log_of(p), log_of(q)
+        if lp is not None and lq is not None and p is a:
+            whole = negated(lq) if is_number(lp, 0) else lp if is_number(lq, 0) else lp - lq
+            return OPS["sigmoid"](whole)
+    for p, q in (b.parents, b.parents[::-1]):
+        lq = log_of(q)
+        if is_number(p, 1) and lq is not None:
+            return a * OPS["sigmoid"](negated(lq))
     return None
 
 

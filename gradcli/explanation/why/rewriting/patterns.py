@@ -35,7 +35,7 @@ def number_node(value: float) -> Node:
     """The node of a number, whole where it can be."""
     from ....graphs import as_node
 
-    return as_node(int(value) if value == int(value) else value)
+    return as_node(int(value) if value % 1 == 0 else value)
 
 
 def squared(node: Node | None) -> Node | None:

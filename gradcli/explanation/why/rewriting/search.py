@@ -13,7 +13,7 @@ from ....notation.formulas.formula import formula
 from ....notation.tree import Name
 from ...analysis import Analysis
 from ..tracing import Tracer
-from .guards import masked, singular
+from .guards import empty_rows, masked, singular
 from .idioms import IDIOMS, Rule
 from .removable import removable
 from .verified import Numbers, Verifier
@@ -47,16 +47,17 @@ class Search:
     def text(self) -> str | None:
         """The first expression that holds."""
         idioms = list(dict.fromkeys(self._idioms()))
-        tried = self._first(((out, False) for out in idioms))
+        clamped = any(n.op.name == "binary_cross_entropy" for n in walk([self.out]))
+        tried = self._first((out, "clamped" if clamped else "") for out in idioms)
         if tried is not None or not self.bad:
             return tried
         for out in [self.out, *idioms[:2]]:
-            found = self._first(((c, True) for c in islice(self._guarded(out), MOST)))
+            found = self._first(islice(self._guarded(out), MOST))
             if found is not None:
                 return found
         return None
 
-    def _first(self, candidates: Iterator[tuple[Node, bool]]) -> str | None:
+    def _first(self, candidates: Iterator[tuple[Node, str]]) -> str | None:
         for out, guard in candidates:
             text = self._written(out)
             other = None if text is None else self.verifier.read(text)
@@ -83,30 +84,34 @@ class Search:
 
     # ---- guards ----------------------------------------------------------------------------------
 
-    def _guarded(self, out: Node) -> Iterator[Node]:
-        """The output with one guard, then with a second where that is not enough."""
+    def _guarded(self, out: Node) -> Iterator[tuple[Node, str]]:
+        """The output with one guard, then with a second where that is not enough; which kind of
+        guard.
+        """
         first = list(islice(self._once(out), MOST // 4))
         yield from first
-        for once in self._improved(first):
-            yield from islice(self._once(once), MOST // 4)
+        for once, kind in self._improved(first):
+            for twice, other in islice(self._once(once), MOST // 4):
+                yield twice, max(kind, other)
 
-    def _once(self, out: Node) -> Iterator[Node]:
+    def _once(self, out: Node) -> Iterator[tuple[Node, str]]:
         with np.errstate(all="ignore"):
             a = self._analysis(out)
             origins = _origins(a, out)
-        for make in (
-            lambda: masked(out, origins),
-            lambda: removable(a, out, origins),
-            lambda: singular(out, origins),
+        for kind, make in (
+            ("mask", lambda: masked(out, origins)),
+            ("mask", lambda: empty_rows(a, out)),
+            ("singular", lambda: removable(a, out, origins)),
+            ("singular", lambda: singular(out, origins)),
         ):
             try:
-                yield from make()
+                yield from ((c, kind) for c in make())
             except (GradcliError, *MISUSES):
                 continue
 
-    def _improved(self, candidates: list[Node]) -> list[Node]:
+    def _improved(self, candidates: list[tuple[Node, str]]) -> list[tuple[Node, str]]:
         """Those that leave fewer elements that are not finite, the best first."""
-        counted = [(self._count(c), k) for k, c in enumerate(candidates)]
+        counted = [(self._count(c), k) for k, (c, _) in enumerate(candidates)]
         before = self._count(self.out)
         better = sorted((n, k) for n, k in counted if 0 < n < before)
         return [candidates[k] for _, k in better[:2]]
@@ -173,12 +178,12 @@ def _origins(a: Analysis, out: Node) -> list[Node]:
 
 
 def _undefined(a: Analysis, out: Node) -> list[Node]:
-    """The operations whose value is nan first."""
+    """The operations whose value is nan or infinite first."""
     return [
         n
         for n in walk([out])
         if n.dtype == "float"
         and n.inputs
-        and np.any(np.isnan(a.value(n)))
-        and all(i.dtype != "float" or np.all(~np.isnan(a.value(i))) for i in n.parents)
+        and not np.all(np.isfinite(a.value(n)))
+        and all(i.dtype != "float" or np.all(np.isfinite(a.value(i))) for i in n.parents)
     ]

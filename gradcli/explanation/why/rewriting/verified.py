@@ -66,7 +66,14 @@ class Verifier:
         self.original = Numbers(p, self.names, self.seed)
         with np.errstate(all="ignore"):
             self.here = self.original(self.values)
-            self.elsewhere = [(v, self._tried(v)) for v in self._points()]
+            self.elsewhere = self._compared(self.names)
+            if not any(e is not None and np.all(np.isfinite(e[0])) for _, e in self.elsewhere):
+                floats = [n for n, v in self.values.items() if v.dtype.kind == "f"]
+                self.elsewhere = self._compared(floats)
+
+    def _compared(self, names: list[str]) -> list[tuple[dict[str, Any], Any]]:
+        """Points at which these inputs have other values, each with output and gradients."""
+        return [(v, self._tried(v)) for v in self._points(names)]
 
     def _tried(self, values: dict[str, Any]) -> Any:
         """The original at other values; None where there is no value, or rounding spoils it."""
@@ -81,11 +88,11 @@ class Verifier:
         pairs = zip([result[0], *result[1]], [longer[0], *longer[1]])
         return result if all(_same_digits(a, b) for a, b in pairs) else None
 
-    def _points(self) -> list[dict[str, Any]]:
+    def _points(self, names: list[str]) -> list[dict[str, Any]]:
         rng = np.random.default_rng(7)
         return [
             self.values
-            | {n: rng.uniform(low, high, size=self.values[n].shape) for n in self.names}
+            | {n: rng.uniform(low, high, size=self.values[n].shape) for n in names}
             for low, high in RANGES
             for _ in range(2)
         ]
@@ -102,24 +109,29 @@ class Verifier:
             return None
         return Numbers(p, self.names, self.seed)
 
-    def accepts(self, other: Numbers, guard: bool) -> bool:
+    def accepts(self, other: Numbers, guard: str) -> bool:
         """Whether an expression is finite here and equal elsewhere; of one that a `guard` makes
-        finite, also whether its numbers are those of a limit, where there is one.
+        finite, also whether its numbers are those of a limit, where there is one: its value by a
+        "mask" of the program, and its gradient too by a test for a "singular" point. Where the
+        original is "clamped" its value may be another here.
         """
         with np.errstate(all="ignore"):
             try:
                 return (
-                    self._is_finite_here(other)
+                    self._is_finite_here(other, exact=guard != "clamped")
                     and self._is_equal_elsewhere(other)
-                    and (not guard or self._is_limit(other))
+                    and (
+                        guard not in ("mask", "singular")
+                        or self._is_limit(other, slopes=guard == "singular")
+                    )
                 )
             except GradcliError:
                 return False
 
-    def _is_finite_here(self, other: Numbers) -> bool:
+    def _is_finite_here(self, other: Numbers, exact: bool = True) -> bool:
         out, grads = other(self.values)
         before, before_grads = self.here
-        known = np.isfinite(before)
+        known = np.isfinite(before) & exact
         if not close(out[known], before[known]) or not np.all(np.isfinite(out) | np.isinf(before)):
             return False
         return all(
@@ -170,32 +182,40 @@ class Verifier:
 
     # ---- limits ----------------------------------------------------------------------------------
 
-    def _is_limit(self, other: Numbers) -> bool:
+    def _is_limit(self, other: Numbers, slopes: bool) -> bool:
         out, grads = other(self.values)
         before, before_grads = self.here
-        if np.any(np.isinf(before)) or not self._has_limit_value(out):
+        if np.any(np.isinf(before)):
             return False
+        defined = bool(np.all(np.isfinite(before)))
+        limit = None if defined else self._limit()
+        if limit is not None:
+            hit = np.isnan(before)
+            if not np.allclose(limit, out[hit], rtol=AGREES, atol=AGREES):
+                return False
+        if not slopes or (not defined and limit is None):
+            return True
         return all(
-            self._is_slope(name, place, float(grad[place]), bool(np.all(np.isfinite(before))))
+            self._is_slope(name, place, float(grad[place]), defined)
             for name, grad, b in zip(self.names, grads, before_grads)
             for place in map(tuple, np.argwhere(~np.isfinite(b)))
         )
 
-    def _has_limit_value(self, out: Any) -> bool:
-        """Whether what was nan has its limit, where it has one."""
+    def _limit(self) -> Any:
+        """The limit of the elements that are nan, as all inputs move; None where it differs by
+        direction.
+        """
         rng = np.random.default_rng(3)
         hit = np.isnan(self.here[0])
-        if not hit.any():
-            return True
         floats = [n for n, x in self.p.inputs.items() if x.node.dtype == "float"]
         around = []
-        for _ in range(6):
+        for _ in range(12):
             moved = {n: self.values[n] + NEAR * rng.normal(size=self.values[n].shape) for n in floats}
             around.append(self.original.out(self.values | moved)[hit])
         near = np.asarray([a for a in around if np.all(np.isfinite(a))])
         if len(near) < 2 or np.max(np.ptp(near, axis=0)) > AGREES * max(1.0, np.max(np.abs(near))):
-            return True
-        return bool(np.allclose(near[0], out[hit], rtol=AGREES, atol=AGREES))
+            return None
+        return near[0]
 
     def _is_slope(self, name: str, place: Any, grad: float, defined: bool) -> bool:
         """Whether a number may be the derivative with respect to an element: it lies between the
@@ -206,7 +226,7 @@ class Verifier:
         if not defined:
             agree = len(slopes) == 2 and abs(slopes[0] - slopes[1]) < AGREES * max(1, abs(slopes[0]))
             return not agree or abs(grad - slopes[0]) < 10 * AGREES * max(1, abs(slopes[0]))
-        if not slopes:
+        if not slopes or float("inf") in sides:
             return all(s is None for s in sides)
         low, high = min(slopes), max(slopes)
         room = 10 * AGREES * max(1, abs(low), abs(high))
