@@ -25,6 +25,8 @@ def typed_name(node: Node | None) -> str | None:
     if node is None or node.span is None:
         return None
     call = _expression(" ".join(node.span.text[node.span.start : node.span.end].split()))
+    if isinstance(call, ast.Subscript) and node.op.name == "getitem" and _is_part(node, call):
+        call = call.value
     if not isinstance(call, ast.Call):
         return None
     name = ast.unparse(call.func)
@@ -35,6 +37,15 @@ def typed_name(node: Node | None) -> str | None:
     is_path = name.replace(".", "").replace("_", "").isalnum()
     is_module = is_path and name.split(".")[-2] in MODULES
     return f"{name.split('.')[-2]}.{call.func.attr}" if is_module else call.func.attr
+
+
+def _is_part(node: Node, e: ast.Subscript) -> bool:
+    """Whether a text picks one of several outputs, which is no operation: split(x, 2)[0]."""
+    spans = [i.span for i in node.parents if i.span is not None]
+    texts = [" ".join(s.text[s.start : s.end].split()) for s in spans]
+    return isinstance(e.value, ast.Call) and ast.unparse(e.value) not in [
+        ast.unparse(inner) for inner in map(_expression, texts) if inner is not None
+    ]
 
 
 def _expression(text: str) -> ast.expr | None:

@@ -30,6 +30,11 @@ class Origin(NamedTuple):
         """Whether contributions add up to it."""
         return bool(self.terms)
 
+    @property
+    def reaches(self) -> bool:
+        """Whether the element depends on what the operation receives at other values."""
+        return self.step is None or bool(self.step.reach(self.place).any())
+
 
 class Tracer:
     """Origins of elements of the gradients of a problem."""
@@ -105,7 +110,8 @@ class Tracer:
         if len(steps) == 1:
             return self._zero_in(steps[0], place)
         found = [self._followed(self._zero_in(s, place)) for s in steps]
-        return next((o for o in found if o.step is not None or o.cancels), found[0])
+        made = [o for o in found if o.step is not None or o.cancels]
+        return next((o for o in made if o.reaches), made[0] if made else found[0])
 
     def _followed(self, found: Any) -> Origin:
         if isinstance(found, Origin):

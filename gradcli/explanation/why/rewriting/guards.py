@@ -40,6 +40,8 @@ def masked(out: Node, origins: list[Node]) -> Iterator[Node]:
         for around in excluding(out, origin):
             for operand in _operands(origin, around.mask):
                 for safe in SAFE:
+                    if around.mask is operand.ne(0) and safe == 0:
+                        continue
                     harmless = OPS["where"](around.mask, operand, number_node(safe))
                     yield substitute(out, {around.node: around.over(operand, harmless)})
 

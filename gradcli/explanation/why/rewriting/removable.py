@@ -70,10 +70,11 @@ def _at(origin: Node, z: Node, value: float) -> float:
 
 def _extrapolated(values: Any) -> Fraction | None:
     """The limit of what has errors of second and higher even orders, as steps are halved."""
+    last = values
     for order in range(1, len(values)):
         factor = 4**order
-        values = (factor * values[1:] - values[:-1]) / (factor - 1)
-    if not np.all(np.isfinite(values)):
+        last, values = values, (factor * values[1:] - values[:-1]) / (factor - 1)
+    if not np.all(np.isfinite(values)) or abs(last[-1] - values[0]) > 1e-5 * max(1, abs(values[0])):
         return None
     near = Fraction(float(values[0])).limit_denominator(LARGEST)
     return near if abs(float(near) - values[0]) < CLOSE * max(1, abs(values[0])) else None
