@@ -35,9 +35,6 @@ def _takes_none(a: Analysis, node: Node, carried: set[Node]) -> bool:
 def _in_brackets(a: Analysis) -> list[Node]:
     """The tensors that stand in brackets, which are no part of the graph."""
     items = [
-        item
-        for n in walk(a.problem.roots)
-        if n.op.name == "getitem"
-        for item in n.attrs["index"]
+        item for n in walk(a.problem.roots) if n.op.name == "getitem" for item in n.attrs["index"]
     ]
     return [item.node for item in items if isinstance(getattr(item, "node", None), Node)]

@@ -48,11 +48,31 @@ class LocalStep:
         """A mask of the received elements that the one at `place` depends on, here or at any other
         values.
         """
+        at = self._only(place)
+        if at is not None and self._moves(place):
+            mask = np.zeros(self.node.shape, bool)
+            mask[at] = True
+            return mask
+        here = self._operands | {self.node: self.a.value(self.node), self.seed: received}
+        assert self.sent_node is not None
+        return Evaluator(here)(self.sent_node)[0]
+
+    def reach(self, place: Place) -> Any:
+        """A mask of the received elements that the one at `place` depends on, here or at any other
+        values.
+        """
         if self.node.numel == 1 and self._moves(place):
             return np.ones(self.node.shape, bool)
         here = self._operands | {self.node: self.a.value(self.node)}
         weights = [self._weights(place, given) for given in (here, *self._generic)]
         return np.any([np.isfinite(w) & (w != 0) for w in weights], axis=0)
+
+    def _only(self, place: Place) -> Place | None:
+        """The received element that the one at `place` depends on, where it can be only one."""
+        if self.node.numel == 1:
+            return (0,) * self.node.ndim
+        same = self.node.shape == self.to.shape
+        return place if same and self.node.op.family == "elementwise" else None
 
     def _moves(self, place: Place) -> bool:
         sent = self._ones_sent

@@ -198,7 +198,7 @@ def _at(array: Any, place: Place) -> Any:
     """The element of an array that broadcasts to what has `place`; None where it does not."""
     array = np.asarray(array)
     if array.ndim > len(place):
-        return array.reshape(()) [()] if array.size == 1 else None
+        return array.reshape(())[()] if array.size == 1 else None
     tail = place[len(place) - array.ndim :]
     where = tuple(0 if n == 1 else i for n, i in zip(array.shape, tail))
     inside = all(i < n for i, n in zip(where, array.shape))

@@ -54,9 +54,7 @@ def excluding(out: Node, origin: Node) -> Iterator[Excluding]:
             yield from (Excluding(n, *how) for how in _masks(n, inside, origin))
 
 
-def _masks(
-    n: Node, inside: list[bool], origin: Node
-) -> Iterator[tuple[Node, tuple[int, ...]]]:
+def _masks(n: Node, inside: list[bool], origin: Node) -> Iterator[tuple[Node, tuple[int, ...]]]:
     a = n.parents
     if is_op(n, "where"):
         if inside[1]:

@@ -93,5 +93,3 @@ def _scaled(rise: Node, slope: Fraction) -> Node:
     if abs(slope.numerator) == 1:
         return rise / over if slope > 0 else -rise / over
     return number_node(slope.numerator) * rise / over
-
-

@@ -1,6 +1,7 @@
 """The search for an expression that cures a gradient: idioms, then masks inside, then both."""
 
 from collections.abc import Iterator
+from functools import cached_property
 from itertools import islice
 from math import pi
 
@@ -42,7 +43,11 @@ class Search:
     def __init__(self, a: Analysis, bad: bool):
         self.a, self.bad = a, bad
         self.out = plain(a.problem.out)
-        self.verifier = Verifier(a)
+
+    @cached_property
+    def verifier(self) -> Verifier:
+        """What compares expressions with the original."""
+        return Verifier(self.a)
 
     def text(self) -> str | None:
         """The first expression that holds."""

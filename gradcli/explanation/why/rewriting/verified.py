@@ -7,7 +7,6 @@ from typing import Any
 from ....autodiff.reverse import backward
 from ....backends.numeric import Evaluator
 from ....errors import GradcliError
-from ....graphs import Node
 from ....language.posing import pose
 from ....language.problem import Problem
 from ....lazy import np
@@ -32,9 +31,7 @@ class Numbers:
         of = backward(problem.out, problem.seed.node, self.nodes).of
         self.names, self.grads = names, [of[n] for n in self.nodes]
 
-    def __call__(
-        self, values: dict[str, Any], dtype: str = "float64"
-    ) -> tuple[Any, list[Any]]:
+    def __call__(self, values: dict[str, Any], dtype: str = "float64") -> tuple[Any, list[Any]]:
         """Output and gradients at values by name; a gradient that is absent is 0."""
         given = {x.node: values[name] for name, x in self.p.inputs.items()}
         given[self.p.seed.node] = self.seed
@@ -91,8 +88,7 @@ class Verifier:
     def _points(self, names: list[str]) -> list[dict[str, Any]]:
         rng = np.random.default_rng(7)
         return [
-            self.values
-            | {n: rng.uniform(low, high, size=self.values[n].shape) for n in names}
+            self.values | {n: rng.uniform(low, high, size=self.values[n].shape) for n in names}
             for low, high in RANGES
             for _ in range(2)
         ]
@@ -215,8 +211,7 @@ class Verifier:
         around = []
         for _ in range(12):
             moved = {
-                n: self.values[n] + distance * rng.normal(size=self.values[n].shape)
-                for n in floats
+                n: self.values[n] + distance * rng.normal(size=self.values[n].shape) for n in floats
             }
             around.append(self.original.out(self.values | moved)[hit])
         rows = np.asarray([a for a in around if np.all(np.isfinite(a))])
@@ -229,13 +224,17 @@ class Verifier:
         sides = [self._one_sided(name, place, s, defined) for s in (1, -1)]
         slopes = [s for s in sides if s is not None and np.isfinite(s)]
         if not defined:
-            agree = len(slopes) == 2 and abs(slopes[0] - slopes[1]) < AGREES * max(1, abs(slopes[0]))
+            agree = len(slopes) == 2 and abs(slopes[0] - slopes[1]) < AGREES * max(
+                1, abs(slopes[0])
+            )
             return not agree or abs(grad - slopes[0]) < 10 * AGREES * max(1, abs(slopes[0]))
         if not slopes or float("inf") in sides:
             return all(s is None for s in sides)
         low, high = min(slopes), max(slopes)
         room = 10 * AGREES * max(1, abs(low), abs(high))
-        low, high = (min(low, 0.0), max(high, 0.0)) if len(slopes) == 1 and None in sides else (low, high)
+        low, high = (
+            (min(low, 0.0), max(high, 0.0)) if len(slopes) == 1 and None in sides else (low, high)
+        )
         return low - room <= grad <= high + room
 
     def _one_sided(self, name: str, place: Any, side: int, defined: bool) -> float | None:
