@@ -17,10 +17,8 @@ from gradcli.explanation.blocks import Document
 from gradcli.explanation.why import Why, why_expression
 from gradcli.keywords import posed
 
-CASES = [
-    json.loads(line)
-    for line in (Path(__file__).parent / "data" / "why_expressions.jsonl").open(encoding="utf-8")
-]
+DATA = Path(__file__).parent / "data" / "why_expressions.jsonl"
+CASES = [json.loads(line) for line in DATA.read_text(encoding="utf-8").splitlines()]
 KINDS = {"nan": np.isnan, "inf": np.isinf, "zero": lambda v: v == 0}
 RANGES = ((0.01, 2.0), (-2.0, 2.0), (0.05, 0.95))
 CLOSE = 1e-9

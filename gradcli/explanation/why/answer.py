@@ -97,7 +97,7 @@ class Why:
 
     def document(self) -> Document:
         """The answer as blocks: the elements by cause, then the expression to use instead."""
-        return Document((), tuple([*self._causes(), *self._instead(), *self._cure()]))
+        return Document((), (*self._causes(), *self._instead(), *self._cure()))
 
     def _causes(self) -> list[Section]:
         if not self.elements:

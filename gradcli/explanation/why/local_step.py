@@ -22,7 +22,8 @@ class LocalStep:
     def __init__(self, a: Analysis, node: Node, to: Node, received: Node):
         self.a, self.node, self.to, self.received_node = a, node, to, received
         self.seed = OPS["input"](name="r", shape=node.shape, is_direction=True)
-        self.sent_node = backward(node, self.seed, node.parents).of[to]
+        sent = backward(node, self.seed, node.parents).of[to]
+        self.sent_node: Node = OPS["zeros"](size=to.shape) if sent is None else sent
 
     @cached_property
     def received(self) -> Any:
@@ -30,41 +31,34 @@ class LocalStep:
         return np.broadcast_to(np.asarray(self.a.value(self.received_node)), self.node.shape)
 
     @cached_property
-    def sent(self) -> Any:
-        """The numbers that are sent."""
-        return self.send(self.received)
-
-    @cached_property
-    def _operands(self) -> dict[Node, Any]:
+    def operands(self) -> dict[Node, Any]:
+        """The values of the operands."""
         return {i: self.a.value(i) for i in self.node.parents}
 
-    def send(self, received: Any) -> Any:
-        """What is sent for other numbers received."""
-        here = self._operands | {self.node: self.a.value(self.node), self.seed: received}
-        assert self.sent_node is not None
-        return Evaluator(here)(self.sent_node)[0]
+    @cached_property
+    def here(self) -> dict[Node, Any]:
+        """The values of the operands and of the result."""
+        return self.operands | {self.node: self.a.value(self.node)}
+
+    @cached_property
+    def sent(self) -> Any:
+        """The numbers that are sent."""
+        return self.send(self.here, self.received)
+
+    def send(self, given: dict[Node, Any], received: Any) -> Any:
+        """What is sent for other values and other numbers received."""
+        return Evaluator(given | {self.seed: received})(self.sent_node)[0]
 
     def reach(self, place: Place) -> Any:
         """A mask of the received elements that the one at `place` depends on, here or at any other
         values.
         """
         at = self._only(place)
-        if at is not None and self._moves(place):
+        if at is not None and any(sent[place] != 0 for sent in self._ones_sent):
             mask = np.zeros(self.node.shape, bool)
             mask[at] = True
             return mask
-        here = self._operands | {self.node: self.a.value(self.node), self.seed: received}
-        assert self.sent_node is not None
-        return Evaluator(here)(self.sent_node)[0]
-
-    def reach(self, place: Place) -> Any:
-        """A mask of the received elements that the one at `place` depends on, here or at any other
-        values.
-        """
-        if self.node.numel == 1 and self._moves(place):
-            return np.ones(self.node.shape, bool)
-        here = self._operands | {self.node: self.a.value(self.node)}
-        weights = [self._weights(place, given) for given in (here, *self._generic)]
+        weights = [self._weights(place, given) for given in (self.here, *self._generic)]
         return np.any([np.isfinite(w) & (w != 0) for w in weights], axis=0)
 
     def _only(self, place: Place) -> Place | None:
@@ -74,16 +68,9 @@ class LocalStep:
         same = self.node.shape == self.to.shape
         return place if same and self.node.op.family == "elementwise" else None
 
-    def _moves(self, place: Place) -> bool:
-        sent = self._ones_sent
-        return bool(np.any([array[place] != 0 for array in sent]))
-
     @cached_property
     def _ones_sent(self) -> list[Any]:
-        ones = np.ones(self.node.shape)
-        sent = self.sent_node
-        assert sent is not None
-        return [Evaluator(g | {self.seed: ones})(sent)[0] for g in self._generic]
+        return [self.send(given, np.ones(self.node.shape)) for given in self._generic]
 
     @cached_property
     def _generic(self) -> list[dict[Node, Any]]:
@@ -92,19 +79,19 @@ class LocalStep:
         return [
             {
                 i: rng.uniform(0.3, 0.9, size=i.shape) if i.dtype == "float" else v
-                for i, v in self._operands.items()
+                for i, v in self.operands.items()
             }
             for _ in range(DRAWS)
         ]
 
     @cached_property
     def _transposed(self) -> tuple[Node, Node | None]:
-        """A seed in the shape of what is sent, and the gradient with respect to what is received."""
+        """A seed in the shape of what is sent, and the gradient by what is received."""
         one = OPS["input"](name="e", shape=self.to.shape, is_direction=True)
-        assert self.sent_node is not None
         return one, backward(self.sent_node, one, [self.seed]).of[self.seed]
 
     def _weights(self, place: Place, given: dict[Node, Any]) -> Any:
+        """The factors by which the received elements count in one that is sent."""
         try:
             one, weights = self._transposed
             if weights is None:

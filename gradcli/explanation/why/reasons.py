@@ -78,7 +78,6 @@ class Reasons:
         """The rule in the words of the program, with g for what is received."""
         names = {i.node: Name(i.name) for i in self.a.problem.inputs.values()}
         names |= {step.seed: Name("g")}
-        assert step.sent_node is not None
         try:
             text = tree.text(formula(step.sent_node, names))
         except GradcliError:
@@ -87,10 +86,7 @@ class Reasons:
 
     def _arithmetic(self, step: LocalStep, place: Place) -> str:
         """`0/0 is nan`: the first operation of a rule whose result is not finite."""
-        assert step.sent_node is not None
-        here = {i: self.a.value(i) for i in step.node.parents}
-        evaluator = Evaluator(here | {step.node: self.a.value(step.node)})
-        evaluator.values[step.seed] = step.received
+        evaluator = Evaluator(step.here | {step.seed: step.received})
         given = set(evaluator.values)
         for node in walk([step.sent_node], lambda n: () if n in given else n.inputs):
             if node in given or node.op.family == "leaf" or node.dtype != "float":
@@ -113,6 +109,8 @@ class Reasons:
         step, node, name = origin.step, origin.node, operation_name(self.a, origin.node)
         if node.op.name == "where":
             return "where takes the other branch there, and sends 0 into this one"
+        if node.op.name in ("mul", "div") and len(node.parents) == 2:
+            return self._factor(step, origin.place, name)
         if not step.reach(origin.place).any():
             if node.op.family == "elementwise":
                 return f"{name} is constant between its steps: its slope is 0 everywhere"
@@ -121,14 +119,17 @@ class Reasons:
 
     def _no_slope(self, step: LocalStep, place: Place, name: str) -> str:
         node, value = step.node, _at(self.a.value(step.to), place)
-        if node.op.name in ("mul", "div") and len(node.parents) == 2:
-            return self._factor(step, place, name)
         if node.op.family == "elementwise" and value is not None:
-            flat = self._flat_around(step, place)
-            where = "is off or saturated" if flat else "has slope 0"
-            return f"{name} {where} at {number(float(value))}: its slope there is 0"
+            return f"{name} {self._how_flat(step, place)} at {number(float(value))}: it sends g * 0"
         at = f": {node.op.caveat}" if node.op.caveat and self._at_kink(step) else ""
         return f"{name} sends 0 there{at or ': its derivative at these values is 0'}"
+
+    def _how_flat(self, step: LocalStep, place: Place) -> str:
+        if not self._flat_around(step, place):
+            return "has slope 0"
+        if step.node.op.is_smooth(step.node):
+            return "is saturated"
+        return "is flat"
 
     def _factor(self, step: LocalStep, place: Place, name: str) -> str:
         a, b = step.node.parents
@@ -143,12 +144,10 @@ class Reasons:
 
     def _flat_around(self, step: LocalStep, place: Place) -> bool:
         """Whether the slope of an operation is 0 beside the value, too."""
-        assert step.sent_node is not None
         for move in (-1e-3, 1e-3):
-            given = {i: self.a.value(i) for i in step.node.parents}
-            given[step.to] = np.asarray(given[step.to]) * (1 + move) + move * 1e-3
-            given[step.seed] = np.ones(step.node.shape)
-            if Evaluator(given)(step.sent_node)[0][place] != 0:
+            beside = np.asarray(step.operands[step.to]) * (1 + move) + move * 1e-3
+            sent = step.send(step.operands | {step.to: beside}, np.ones(step.node.shape))
+            if sent[place] != 0:
                 return False
         return True
 

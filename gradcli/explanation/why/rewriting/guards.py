@@ -104,9 +104,9 @@ def _operands(origin: Node, mask: Node) -> Iterator[Node]:
     nearest = [i for i in origin.parents if i.op.name != "input"]
     seen = dict.fromkeys([*inputs, *nearest, *reversed(walk([origin]))])
     for n in seen:
-        if n.dtype == "float" and constant(n) is None and n is not origin:
-            if n.shape == mask.shape or (len(mask.shape) <= n.ndim and _fits(mask, n)):
-                yield n
+        replaceable = n.dtype == "float" and constant(n) is None and n is not origin
+        if replaceable and mask.ndim <= n.ndim and _fits(mask, n):
+            yield n
 
 
 def _fits(mask: Node, n: Node) -> bool:

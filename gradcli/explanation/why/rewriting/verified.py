@@ -221,21 +221,16 @@ class Verifier:
         """Whether a number may be the derivative with respect to an element: it lies between the
         slopes to both sides.
         """
-        sides = [self._one_sided(name, place, s, defined) for s in (1, -1)]
+        sides = [self._one_sided(name, place, side, defined) for side in (1, -1)]
         slopes = [s for s in sides if s is not None and np.isfinite(s)]
+        room = 10 * AGREES * max([1.0, *map(abs, slopes)])
         if not defined:
-            agree = len(slopes) == 2 and abs(slopes[0] - slopes[1]) < AGREES * max(
-                1, abs(slopes[0])
-            )
-            return not agree or abs(grad - slopes[0]) < 10 * AGREES * max(1, abs(slopes[0]))
+            agree = len(slopes) == 2 and abs(slopes[0] - slopes[1]) < room / 10
+            return not agree or abs(grad - slopes[0]) < room
         if not slopes or float("inf") in sides:
-            return all(s is None for s in sides)
-        low, high = min(slopes), max(slopes)
-        room = 10 * AGREES * max(1, abs(low), abs(high))
-        low, high = (
-            (min(low, 0.0), max(high, 0.0)) if len(slopes) == 1 and None in sides else (low, high)
-        )
-        return low - room <= grad <= high + room
+            return sides == [None, None]
+        between = [*slopes, 0.0] if None in sides else slopes
+        return min(between) - room <= grad <= max(between) + room
 
     def _one_sided(self, name: str, place: Any, side: int, defined: bool) -> float | None:
         """The slope to one side; inf where it grows as the step is made smaller."""
