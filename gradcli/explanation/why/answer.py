@@ -1,0 +1,146 @@
+"""Why elements of a gradient are nan, infinite, zero or absent: as data and as a document."""
+
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from ...graphs import Node
+from ...language.problem import Input
+from ...lazy import np
+from ..analysis import Analysis
+from ..blocks import Code, Document, Note, Prose, Row, Section, Table, plain, words
+from .cuts import cut_for
+from .names import element_name, operation_name, used_for
+from .reasons import Reasons
+from .tracing import Origin, Tracer
+
+ORDER = ("nan", "inf", "none", "zero")  # the most telling first
+
+
+class Element(NamedTuple):
+    """An element of a gradient, or a whole one that is absent: its kind, and what makes it so."""
+
+    name: str
+    kind: str
+    operation: str
+    reason: str
+
+
+class Why:
+    """The elements of a problem's gradients that are nan, infinite, zero or absent, each with its
+    cause, and an equal expression without nan and infinities, where there is one.
+    """
+
+    def __init__(self, a: Analysis):
+        self.a = a
+
+    @cached_property
+    def elements(self) -> list[Element]:
+        """Every element that is not an ordinary number, in the order of the inputs."""
+        return [e for x in self.a.problem.wrt for e in self._of(x)]
+
+    @cached_property
+    def rewritten(self) -> str | None:
+        """An expression that is finite where this is not, and elsewhere the same."""
+        from .rewriting import rewritten
+
+        return rewritten(self.a)
+
+    @cached_property
+    def _tracer(self) -> Tracer:
+        return Tracer(self.a)
+
+    @cached_property
+    def _reasons(self) -> Reasons:
+        return Reasons(self.a, self._tracer)
+
+    @cached_property
+    def _cuts(self) -> dict[str, Node | None]:
+        p = self.a.problem
+        return {x.name: cut_for(self.a, x) for x in p.wrt if self.a.gradient(x) is None}
+
+    def _of(self, x: Input) -> list[Element]:
+        value = self.a.grad_value(x)
+        if value is None:
+            return [self._absent(x)]
+        value = np.asarray(value)
+        places = [tuple(map(int, p)) for p in np.argwhere((value == 0) | ~np.isfinite(value))]
+        return [self._element(x, p, _kind(value[p])) for p in places]
+
+    def _absent(self, x: Input) -> Element:
+        cut = self._cuts[x.name]
+        used = used_for(self.a.problem.program, x.name) or "unused"
+        operation = used if cut is None else operation_name(self.a, cut)
+        reason = self._reasons.cut(cut, self.a.problem.out_name)
+        return Element(x.name, "none", operation, reason)
+
+    def _element(self, x: Input, place: tuple[int, ...], kind: str) -> Element:
+        tracer, reasons = self._tracer, self._reasons
+        if kind == "zero":
+            origin = tracer.zero(x.node, place)
+            reason = reasons.zero(origin)
+        else:
+            origin = tracer.not_finite(x.node, place)
+            reason = reasons.not_finite(kind, origin)
+        return Element(element_name(x.name, place), kind, self._operation(origin), reason)
+
+    def _operation(self, origin: Origin) -> str:
+        if origin.step is None:
+            return "accumulate" if origin.cancels else "seed"
+        return operation_name(self.a, origin.node)
+
+    def data(self) -> dict[str, Any]:
+        """The JSON."""
+        return {
+            "elements": [e._asdict() for e in self.elements],
+            "rewritten": self.rewritten,
+        }
+
+    def document(self) -> Document:
+        """The answer as blocks: the elements by cause, then the expression to use instead."""
+        return Document((), (*self._causes(), *self._instead(), *self._cure()))
+
+    def _causes(self) -> list[Section]:
+        if not self.elements:
+            line = words("Every element of the gradient is finite and not zero.")
+            return [Section("why", line, (), ())]
+        by_cause: dict[tuple[str, str], list[str]] = {}
+        for e in sorted(self.elements, key=lambda e: ORDER.index(e.kind)):
+            by_cause.setdefault((e.kind, e.reason), []).append(e.name)
+        rows = [
+            Row((plain(_listed(names)), words(kind), words(reason)))
+            for (kind, reason), names in by_cause.items()
+        ]
+        return [Section("why", words("Why"), (), (Table(tuple(rows)),))]
+
+    def _instead(self) -> list[Section]:
+        cuts = self._cuts
+        if len(cuts) < len(self.a.problem.wrt):
+            return []
+        advice = dict.fromkeys(self._reasons.instead(cut) for cut in cuts.values())
+        notes = tuple(Note("instead", words(text)) for text in advice if text)
+        return [Section("instead", words("Nothing has a gradient here"), (), notes)]
+
+    def _cure(self) -> list[Section]:
+        if self.rewritten is None:
+            return []
+        said = Prose(words("finite at these values, and elsewhere the same value and gradient"))
+        blocks = (Code(self.rewritten, "python"), said)
+        return [Section("rewritten", words("Instead"), (), blocks)]
+
+
+def _kind(value: Any) -> str:
+    if np.isnan(value):
+        return "nan"
+    return "inf" if np.isinf(value) else "zero"
+
+
+def _listed(names: list[str]) -> str:
+    shown = ", ".join(names[:4])
+    return f"{shown} and {len(names) - 4} more" if len(names) > 4 else shown
+
+
+def why_expression(analysis: Analysis) -> Why:
+    """Why elements of the gradients of a problem are nan, infinite, zero or absent."""
+    analysis.unmoved = True  # where no gradient flows at all is an answer here
+    analysis.require_numbers()
+    return Why(analysis)

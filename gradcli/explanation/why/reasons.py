@@ -1,0 +1,213 @@
+"""One sentence for an element: the operation that makes it so, with the numbers of the case."""
+
+from typing import Any
+
+from ...autodiff.reverse import conducts
+from ...backends.numeric import Evaluator
+from ...errors import GradcliError
+from ...graphs import Node, walk
+from ...lazy import np
+from ...notation import tree
+from ...notation.formulas.formula import formula
+from ...notation.tree import Name
+from ..analysis import Analysis
+from .local_step import LocalStep, Place
+from .names import operation_name
+from .tracing import Origin, Tracer
+
+LONGEST = 50  # characters of a rule or an operation that is written out
+SIGNS = {"div": "/", "mul": "·", "pow": "^", "add": " + ", "sub": " - "}
+INSTEAD = {  # what people use in place of what has no derivative
+    "comparison": "a comparison counts, it does not slope: train on sigmoid or a loss such as "
+    "binary_cross_entropy_with_logits, and keep this as a metric",
+    "index": "train on the scores themselves (softmax, cross_entropy), and keep indices as a "
+    "metric",
+    "barrier": "leave it out where a gradient should flow",
+    "other": "use a smooth function in its place",
+}
+
+
+class Reasons:
+    """Sentences for the elements of a problem's gradients."""
+
+    def __init__(self, a: Analysis, tracer: Tracer):
+        self.a, self.tracer = a, tracer
+
+    # ---- not finite ------------------------------------------------------------------------------
+
+    def not_finite(self, kind: str, origin: Origin) -> str:
+        """Why an element is nan or infinite."""
+        if origin.step is None:
+            return self._added(kind, origin)
+        name = operation_name(self.a, origin.node)
+        parts = [self._received(origin.step, origin.place)]
+        rule, sent = self._rule(origin.step), float(origin.step.sent[origin.place])
+        arithmetic = self._arithmetic(origin.step, origin.place)
+        rule = f"{name}'s rule sends {rule}" if rule else f"{name} sends {number(sent)}"
+        parts.append(f"{rule}: {arithmetic}" if arithmetic else rule)
+        came = "nan" if np.isnan(sent) else "inf"
+        if came != kind and origin.path:
+            parts.append(f"{operation_name(self.a, origin.path[0])} makes {kind} of it")
+        return "; ".join(filter(None, parts))
+
+    def _added(self, kind: str, origin: Origin) -> str:
+        if not origin.cancels:
+            return "the seed is not finite there"
+        terms = " + ".join(number(t) for t in origin.terms)
+        return f"what arrives from {len(origin.terms)} sides adds up to {kind}: {terms}"
+
+    def _received(self, step: LocalStep, place: Place) -> str:
+        """Who sent the zero that an operation receives."""
+        at = self._aligned(step, place)
+        if at is None or step.received[at] != 0:
+            return ""
+        zero = self.tracer.zero(step.node, at)
+        if zero.step is None:
+            return "" if zero.cancels else "the seed is 0 there"
+        name = operation_name(self.a, zero.node)
+        into = " into the branch not taken" if zero.node.op.name == "where" else ""
+        return f"{name} sends 0{into}"
+
+    def _aligned(self, step: LocalStep, place: Place) -> Place | None:
+        """The received element that a sent one comes from, where it is one."""
+        if step.node.shape == step.to.shape and step.node.op.family == "elementwise":
+            return place
+        return () if step.node.shape == () else None
+
+    def _rule(self, step: LocalStep) -> str:
+        """The rule in the words of the program, with g for what is received."""
+        names = {i.node: Name(i.name) for i in self.a.problem.inputs.values()}
+        names |= {step.seed: Name("g")}
+        try:
+            text = tree.text(formula(step.sent_node, names))
+        except GradcliError:
+            return ""
+        return text if len(text) <= LONGEST else ""
+
+    def _arithmetic(self, step: LocalStep, place: Place) -> str:
+        """`0/0 is nan`: the first operation of a rule whose result is not finite."""
+        evaluator = Evaluator(step.here | {step.seed: step.received})
+        given = set(evaluator.values)
+        for node in walk([step.sent_node], lambda n: () if n in given else n.inputs):
+            if node in given or node.op.family == "leaf" or node.dtype != "float":
+                continue
+            result = _at(evaluator(node)[0], place)
+            if result is not None and not np.isfinite(result):
+                operands = [_at(evaluator(i)[0], place) for i in node.parents]
+                return _written(node, operands, result)
+        return ""
+
+    # ---- zero ------------------------------------------------------------------------------------
+
+    def zero(self, origin: Origin) -> str:
+        """Why an element is zero."""
+        if origin.cancels:
+            terms = " and ".join(number(t) for t in origin.terms)
+            return f"what arrives from {len(origin.terms)} sides cancels: {terms}"
+        if origin.step is None:
+            return "the seed is 0 there, and nothing else arrives"
+        step, node, name = origin.step, origin.node, operation_name(self.a, origin.node)
+        if node.op.name == "where":
+            return "where takes the other branch there, and sends 0 into this one"
+        if node.op.name in ("mul", "div") and len(node.parents) == 2:
+            return self._factor(step, origin.place, name)
+        if not step.reach(origin.place).any():
+            if node.op.family == "elementwise":
+                return f"{name} is constant between its steps: its slope is 0 everywhere"
+            return f"no index of {self._text(node)} selects it, so nothing is sent there"
+        return self._no_slope(step, origin.place, name)
+
+    def _no_slope(self, step: LocalStep, place: Place, name: str) -> str:
+        node, value = step.node, _at(self.a.value(step.to), place)
+        if node.op.family == "elementwise" and value is not None:
+            return f"{name} {self._how_flat(step, place)} at {number(float(value))}: it sends g * 0"
+        at = f": {node.op.caveat}" if node.op.caveat and self._at_kink(step) else ""
+        return f"{name} sends 0 there{at or ': its derivative at these values is 0'}"
+
+    def _how_flat(self, step: LocalStep, place: Place) -> str:
+        if not self._flat_around(step, place):
+            return "has slope 0"
+        if step.node.op.is_smooth(step.node):
+            return "is saturated"
+        return "is flat"
+
+    def _factor(self, step: LocalStep, place: Place, name: str) -> str:
+        a, b = step.node.parents
+        other = b if step.to is a else a
+        factor = _at(self.a.value(other), place)
+        if factor is None:
+            return f"{name} multiplies by 0"
+        if factor == 0 or step.node.op.name == "div":
+            how = "multiplies by" if step.node.op.name == "mul" else "divides, with"
+            return f"{name} {how} {number(float(factor))}, which sends 0"
+        return f"{name} multiplies by {number(float(factor))}, and the product underflows to 0"
+
+    def _flat_around(self, step: LocalStep, place: Place) -> bool:
+        """Whether the slope of an operation is 0 beside the value, too."""
+        for move in (-1e-3, 1e-3):
+            beside = np.asarray(step.operands[step.to]) * (1 + move) + move * 1e-3
+            sent = step.send(step.operands | {step.to: beside}, np.ones(step.node.shape))
+            if sent[place] != 0:
+                return False
+        return True
+
+    def _at_kink(self, step: LocalStep) -> bool:
+        masks = step.node.op.kink_masks(step.node, [step.to])
+        return any(np.any(self.a.value(mask)) for mask in masks)
+
+    # ---- none ------------------------------------------------------------------------------------
+
+    def cut(self, node: Node | None, out: str) -> str:
+        """Why there is no gradient at all."""
+        if node is None:
+            return f"{out} is computed without its numbers"
+        text = self._text(node)
+        if node.op.name == "detach" or node.op.family == "barrier":
+            return f"{text} is cut off: no gradient goes through {operation_name(self.a, node)}"
+        if node.dtype == "bool":
+            return f"{text} is True or False: no gradient goes through a comparison"
+        if node.dtype == "int":
+            return f"{text} holds integers: no gradient goes through them"
+        if not conducts(node):
+            return f"no gradient goes through {text}"
+        return f"{text} sends none: PyTorch has no derivative with respect to it"
+
+    def instead(self, node: Node | None) -> str:
+        """What people use where nothing has a gradient."""
+        if node is None:
+            return ""
+        kind = {"bool": "comparison", "int": "index"}.get(node.dtype, "other")
+        return INSTEAD["barrier" if node.op.family == "barrier" else kind]
+
+    def _text(self, node: Node) -> str:
+        if node.span is None:
+            names = {i.node: Name(i.name) for i in self.a.problem.inputs.values()}
+            text = tree.text(formula(node, names))
+        else:
+            text = " ".join(node.span.text[node.span.start : node.span.end].split())
+        return text if len(text) <= LONGEST else operation_name(self.a, node)
+
+
+def number(value: float) -> str:
+    """A number in a sentence."""
+    return f"{value:.6g}" if value else "0"
+
+
+def _at(array: Any, place: Place) -> Any:
+    """The element of an array that broadcasts to what has `place`; None where it does not."""
+    array = np.asarray(array)
+    if array.ndim > len(place):
+        return array.reshape(())[()] if array.size == 1 else None
+    tail = place[len(place) - array.ndim :]
+    where = tuple(0 if n == 1 else i for n, i in zip(array.shape, tail))
+    inside = all(i < n for i, n in zip(where, array.shape))
+    return array[where] if inside else None
+
+
+def _written(node: Node, operands: list[Any], result: Any) -> str:
+    known = [number(float(v)) for v in operands if v is not None]
+    if len(known) < len(operands):
+        return ""
+    sign = SIGNS.get(node.op.name)
+    text = sign.join(known) if sign and len(known) == 2 else f"{node.op.name}({', '.join(known)})"
+    return f"{text} is {number(float(result))}"

@@ -1,0 +1,142 @@
+"""Masks inside: an operation that is not finite where its result is masked out gets operands that
+are harmless there, `where(x > 0, sqrt(where(x > 0, x, 1)), 0)`.
+"""
+
+from collections.abc import Iterator
+from math import inf
+from typing import NamedTuple
+
+from ....graphs import OPS, Node, intern, walk
+from ....graphs.substitution import substitute
+from ....lazy import np
+from ...analysis import Analysis
+from .patterns import constant, is_op, number_node, rooted
+
+OPPOSITES = {"eq": "ne", "ne": "eq", "gt": "le", "le": "gt", "lt": "ge", "ge": "lt"}
+SAFE = (1, 0, 0.5, 2)  # numbers in the place of an operand, the first that serves
+
+
+class Excluding(NamedTuple):
+    """An operation that excludes elements of some of its operands: the mask of the others, and the
+    slots of these operands.
+    """
+
+    node: Node
+    mask: Node
+    slots: tuple[int, ...]
+
+    def over(self, operand: Node, harmless: Node) -> Node:
+        """The operation with something replaced in the operands that it excludes."""
+        replaced = [
+            substitute(i, {operand: harmless}) if i is not None and k in self.slots else i
+            for k, i in enumerate(self.node.inputs)
+        ]
+        return intern(self.node.op, tuple(replaced), self.node.attrs)
+
+
+def masked(out: Node, origins: list[Node]) -> Iterator[Node]:
+    """`out` with operands replaced where a mask that the program has excludes them."""
+    for origin in origins:
+        for around in excluding(out, origin):
+            for operand in _operands(origin, around.mask):
+                for safe in SAFE:
+                    if around.mask is operand.ne(0) and safe == 0:
+                        continue
+                    harmless = OPS["where"](around.mask, operand, number_node(safe))
+                    yield substitute(out, {around.node: around.over(operand, harmless)})
+
+
+def excluding(out: Node, origin: Node) -> Iterator[Excluding]:
+    """The operations after `origin` that exclude elements of it."""
+    for n in walk([out]):
+        inside = [i is not None and origin in walk([i]) for i in n.inputs]
+        if n is not origin and any(inside):
+            yield from (Excluding(n, *how) for how in _masks(n, inside, origin))
+
+
+def _masks(n: Node, inside: list[bool], origin: Node) -> Iterator[tuple[Node, tuple[int, ...]]]:
+    a = n.parents
+    if is_op(n, "where"):
+        if inside[1]:
+            yield a[0], (1,)
+        if inside[2]:
+            yield opposite(a[0]), (2,)
+    elif is_op(n, "masked_fill") and inside[0]:
+        yield opposite(a[1]), (0,)
+    elif is_op(n, "mul"):
+        for k in (0, 1):
+            if inside[1 - k] and constant(a[k]) is None:
+                yield not_zero(a[k]), (1 - k,)
+    elif is_op(n, "kl_div") and inside[0]:
+        yield not_zero(a[1]), (0,)
+    elif is_op(n, "nan_to_num"):
+        for operand in origin.parents:
+            if operand.dtype == "float" and constant(operand) is None:
+                yield operand > 0, (0,)
+                yield operand.ne(0), (0,)
+    elif is_op(n, "getitem") and inside[0]:
+        item, *rest = n.attrs["index"]
+        node = getattr(item, "node", None)
+        if not rest and isinstance(node, Node) and node.dtype == "bool":
+            yield substitute(node, {}, lambda _: None), (0,)
+
+
+def opposite(mask: Node) -> Node:
+    """The mask of the other elements."""
+    if is_op(mask, "logical_not"):
+        return mask.parents[0]
+    other = OPPOSITES.get(mask.op.name)
+    return ~mask if other is None else OPS[other](*mask.parents)
+
+
+def not_zero(k: Node) -> Node:
+    """Where a factor is not 0."""
+    if is_op(k, "double", "float") and k.parents[0].dtype == "bool":
+        return k.parents[0]
+    return k if k.dtype == "bool" else k.ne(0)
+
+
+def _operands(origin: Node, mask: Node) -> Iterator[Node]:
+    """What can be replaced before `origin` where a mask excludes it: nodes of the mask's shape, the
+    operands of the operation first.
+    """
+    inputs = [n for n in walk([origin]) if n.op.name == "input"]
+    nearest = [i for i in origin.parents if i.op.name != "input"]
+    seen = dict.fromkeys([*inputs, *nearest, *reversed(walk([origin]))])
+    for n in seen:
+        replaceable = n.dtype == "float" and constant(n) is None and n is not origin
+        if replaceable and mask.ndim <= n.ndim and _fits(mask, n):
+            yield n
+
+
+def _fits(mask: Node, n: Node) -> bool:
+    shape = (1,) * (n.ndim - mask.ndim) + mask.shape
+    return all(m in (1, k) for m, k in zip(shape, n.shape))
+
+
+def singular(out: Node, origins: list[Node]) -> Iterator[Node]:
+    """`out` with divisors and radicands replaced where they are 0."""
+    for origin in origins:
+        if is_op(origin, "div"):
+            a, b = origin.parents
+            if constant(b) is None:
+                divisor = OPS["where"](b.eq(0), number_node(1), b)
+                yield substitute(out, {origin: a / divisor})
+        root = rooted(origin)
+        if root is not None:
+            z = root[0]
+            inner = OPS["where"](z.eq(0), number_node(1), z)
+            guarded = OPS["where"](z.eq(0), number_node(0), substitute(origin, {z: inner}))
+            yield substitute(out, {origin: guarded})
+
+
+def empty_rows(a: Analysis, out: Node) -> Iterator[Node]:
+    """`out` with rows of -inf alone, of which softmax makes nan, left out of it."""
+    for n in walk([out]):
+        if not is_op(n, "softmax") or not np.any(np.isnan(a.value(n))):
+            continue
+        (z,), dim = n.parents, n.attrs["dim"]
+        some = z.ne(number_node(-inf)).any(dim=dim, keepdim=True)
+        zero = number_node(0)
+        row = OPS["softmax"](OPS["where"](some, z, zero), dim=dim)
+        yield substitute(out, {n: OPS["where"](some, row, zero)})

@@ -1,0 +1,131 @@
+"""Logarithms of what is made of exponentials, without computing these."""
+
+from math import log
+
+from ....graphs import OPS, Node
+from .patterns import all_dims, constant, is_number, is_op, negated, number_node, squared
+
+SHAPED = ("getitem", "unsqueeze", "squeeze", "reshape", "expand", "transpose", "flatten", "view")
+
+
+def log_of(node: Node) -> Node | None:
+    """log(node) where `node` is positive at any values: without its overflow and underflow."""
+    number = constant(node)
+    if number is not None:
+        return number_node(log(number)) if number > 0 else None
+    rule = RULES.get(node.op.name)
+    return None if rule is None else rule(node)
+
+
+def _product(node: Node) -> Node | None:
+    a, b = node.parents
+    la, lb = log_of(a), log_of(b)
+    if la is None and lb is None:
+        return None
+    upper = OPS["log"](a) if la is None else la
+    other = OPS["log"](b) if lb is None else lb
+    return upper - other.parents[0] if is_op(other, "neg") else upper + other
+
+
+def _quotient(node: Node) -> Node | None:
+    a, b = node.parents
+    la, lb = log_of(a), log_of(b)
+    if (la is None and lb is None) or (la is None and constant(a) is not None):
+        return None
+    upper = OPS["log"](a) if la is None else la
+    lower = OPS["log"](b) if lb is None else lb
+    if is_number(upper, 0):
+        return negated(lower)
+    return upper if is_number(lower, 0) else upper - lower
+
+
+def _sum_of_two(node: Node) -> Node | None:
+    a, b = node.parents
+    la, lb = log_of(a), log_of(b)
+    if la is None or lb is None or (constant(a) is not None and constant(b) is not None):
+        return None
+    if is_number(la, 0) or is_number(lb, 0):
+        return negated(OPS["logsigmoid"](negated(lb if is_number(la, 0) else la)))
+    if constant(a) is not None:
+        la = OPS["full_like"](lb, la.attrs["value"])
+    if constant(b) is not None:
+        lb = OPS["full_like"](la, lb.attrs["value"])
+    return OPS["logaddexp"](la, lb)
+
+
+def _difference(node: Node) -> Node | None:
+    """log(1 - sigmoid(z)), log(1 - tanh(z)**2)."""
+    a, b = node.parents
+    if not is_number(a, 1):
+        return None
+    if is_op(b, "sigmoid"):
+        return OPS["logsigmoid"](negated(b.parents[0]))
+    base = squared(b)
+    if base is not None and is_op(base, "tanh"):
+        z = base.parents[0]
+        return 2 * (log(2) - OPS["logaddexp"](z, negated(z)))
+    return None
+
+
+def _summed(node: Node) -> Node | None:
+    (x,) = node.parents
+    inner = log_of(x)
+    if inner is None or not x.ndim:
+        return inner
+    dim = all_dims(x, node.attrs["dim"])
+    dim = dim[0] if isinstance(dim, tuple) and len(dim) == 1 else dim
+    return OPS["logsumexp"](inner, dim=dim, keepdim=node.attrs["keepdim"])
+
+
+def _averaged(node: Node) -> Node | None:
+    summed, (x,) = _summed(node), node.parents
+    return None if summed is None else summed - log(x.numel / node.numel)
+
+
+def _power(node: Node) -> Node | None:
+    base, exponent = node.parents
+    inner = log_of(base)
+    return None if inner is None or constant(base) is not None else exponent * inner
+
+
+def _root(node: Node) -> Node | None:
+    inner = log_of(node.parents[0])
+    return None if inner is None else inner / 2
+
+
+def _shaped(node: Node) -> Node | None:
+    inner = log_of(node.parents[0])
+    return None if inner is None else node.op(inner, **node.attrs)
+
+
+def _cosh(node: Node) -> Node | None:
+    (z,) = node.parents
+    return OPS["logaddexp"](z, negated(z)) - log(2)
+
+
+def _multiplied(node: Node) -> Node | None:
+    (x,) = node.parents
+    inner = log_of(x)
+    return None if inner is None else OPS["sum"](inner, **node.attrs)
+
+
+RULES = {
+    "exp": lambda n: n.parents[0],
+    "exp2": lambda n: n.parents[0] * log(2),
+    "sigmoid": lambda n: OPS["logsigmoid"](n.parents[0]),
+    "softmax": lambda n: OPS["log_softmax"](n.parents[0], dim=n.attrs["dim"]),
+    "ndtr": lambda n: OPS["log_ndtr"](n.parents[0]),
+    "softplus": lambda n: None,
+    "cosh": _cosh,
+    "mul": _product,
+    "div": _quotient,
+    "add": _sum_of_two,
+    "sub": _difference,
+    "sum": _summed,
+    "mean": _averaged,
+    "prod": _multiplied,
+    "pow": _power,
+    "sqrt": _root,
+    "double": lambda n: log_of(n.parents[0]),
+    **dict.fromkeys(SHAPED, _shaped),
+}

@@ -1,0 +1,84 @@
+"""What rewritings look for in a graph: operations by name, numbers, and what is always positive."""
+
+from typing import Any
+
+from ....graphs import OPS, Node
+
+
+def is_op(node: Node | None, *names: str) -> bool:
+    """Whether a node is one of these operations."""
+    return node is not None and node.op.name in names
+
+
+def constant(node: Node | None) -> float | None:
+    """The number that a node is."""
+    if node is None or not is_op(node, "constant"):
+        return None
+    value = node.attrs["value"]
+    return float(value) if isinstance(value, int | float) else None
+
+
+def is_number(node: Node | None, value: float) -> bool:
+    """Whether a node is this number."""
+    return constant(node) == value
+
+
+def negated(node: Node) -> Node:
+    """The opposite of a node, without a double sign."""
+    if is_op(node, "neg"):
+        return node.parents[0]
+    number = constant(node)
+    return OPS["neg"](node) if number is None else number_node(-number)
+
+
+def number_node(value: float) -> Node:
+    """The node of a number, whole where it can be."""
+    from ....graphs import as_node
+
+    return as_node(int(value) if value % 1 == 0 else value)
+
+
+def squared(node: Node | None) -> Node | None:
+    """What a node is the square of."""
+    if node is None:
+        return None
+    if is_op(node, "square"):
+        return node.parents[0]
+    if is_op(node, "pow") and is_number(node.inputs[1], 2):
+        return node.inputs[0]
+    if is_op(node, "mul") and node.inputs[0] is node.inputs[1]:
+        return node.inputs[0]
+    return None
+
+
+def rooted(node: Node | None) -> tuple[Node, float] | None:
+    """What a node is a root of, and which one."""
+    if node is None:
+        return None
+    if is_op(node, "sqrt"):
+        return node.parents[0], 2.0
+    if is_op(node, "pow"):
+        exponent = constant(node.inputs[1])
+        if exponent is None:
+            exponent = _ratio(node.inputs[1])
+        if exponent is not None and 0 < exponent < 1 and node.inputs[0] is not None:
+            return node.inputs[0], 1 / exponent
+    return None
+
+
+def _ratio(node: Node | None) -> float | None:
+    """1/3, as it is written."""
+    if node is None or not is_op(node, "div"):
+        return None
+    a, b = constant(node.inputs[0]), constant(node.inputs[1])
+    return None if a is None or not b else a / b
+
+
+def reduced_over(node: Node) -> dict[str, Any]:
+    """The dimensions of a reduction, as another takes them."""
+    return {"dim": node.attrs["dim"], "keepdim": node.attrs["keepdim"]}
+
+
+def all_dims(node: Node, dim: Any) -> Any:
+    """`dim`; every dimension of what is reduced where that is None."""
+    return tuple(range(node.ndim)) if dim is None else dim

@@ -1,0 +1,194 @@
+"""The search for an expression that cures a gradient: idioms, then masks inside, then both."""
+
+from collections.abc import Iterator
+from functools import cached_property
+from itertools import islice
+from math import pi
+
+from ....errors import MISUSES, GradcliError
+from ....graphs import Node, walk
+from ....graphs.substitution import rebuilt, substitute
+from ....lazy import np
+from ....notation import tree
+from ....notation.formulas.formula import formula
+from ....notation.tree import Name
+from ...analysis import Analysis
+from ..tracing import Tracer
+from .guards import empty_rows, masked, singular
+from .idioms import IDIOMS, Rule
+from .removable import removable
+from .verified import Numbers, Verifier
+
+MOST = 200  # expressions that are tried
+PI = repr(pi)
+LARGEST = 4096  # elements of inputs
+
+
+def rewritten(a: Analysis) -> str | None:
+    """An equal expression without nan, infinities and saturation, as text; None: none is known."""
+    p = a.problem
+    grads = [a.grad_value(x) for x in p.wrt]
+    grads = [g for g in grads if g is not None]
+    bad = any(np.any(~np.isfinite(g)) for g in grads)
+    if p.before is not None or sum(x.node.numel for x in p.inputs.values()) > LARGEST:
+        return None
+    if not bad and not any(np.any(g == 0) for g in grads):
+        return None
+    return Search(a, bad).text()
+
+
+class Search:
+    """Candidates in order, and the first that holds."""
+
+    def __init__(self, a: Analysis, bad: bool):
+        self.a, self.bad = a, bad
+        self.out = plain(a.problem.out)
+
+    @cached_property
+    def verifier(self) -> Verifier:
+        """What compares expressions with the original."""
+        return Verifier(self.a)
+
+    def text(self) -> str | None:
+        """The first expression that holds."""
+        idioms = list(dict.fromkeys(self._idioms()))
+        clamped = any(n.op.name == "binary_cross_entropy" for n in walk([self.out]))
+        tried = self._first((out, "clamped" if clamped else "") for out in idioms)
+        if tried is not None or not self.bad:
+            return tried
+        for out in [self.out, *idioms[:2]]:
+            found = self._first(islice(self._guarded(out), MOST))
+            if found is not None:
+                return found
+        return None
+
+    def _first(self, candidates: Iterator[tuple[Node, str]]) -> str | None:
+        for out, guard in candidates:
+            text = self._written(out)
+            other = None if text is None else self.verifier.read(text)
+            if other is not None and self.verifier.accepts(other, guard) and self._cures(other):
+                return text
+        return None
+
+    def _cures(self, other: Numbers) -> bool:
+        """Of gradients that are finite, whether more elements are awake."""
+        if self.bad:
+            return True
+        _, before = self.verifier.here
+        _, after = other(self.verifier.values)
+        return sum(np.count_nonzero(g) for g in after) > sum(np.count_nonzero(g) for g in before)
+
+    # ---- idioms ----------------------------------------------------------------------------------
+
+    def _idioms(self) -> Iterator[Node]:
+        """The output by all idioms, then by each alone."""
+        for rules in (IDIOMS, *((rule,) for rule in IDIOMS)):
+            out = _applied(self.out, rules)
+            if out is not self.out:
+                yield out
+
+    # ---- guards ----------------------------------------------------------------------------------
+
+    def _guarded(self, out: Node) -> Iterator[tuple[Node, str]]:
+        """The output with one guard, then with a second where that is not enough; which kind of
+        guard.
+        """
+        first = list(islice(self._once(out), MOST // 4))
+        yield from first
+        for once, kind in self._improved(first):
+            for twice, other in islice(self._once(once), MOST // 4):
+                yield twice, max(kind, other)
+
+    def _once(self, out: Node) -> Iterator[tuple[Node, str]]:
+        with np.errstate(all="ignore"):
+            a = self._analysis(out)
+            origins = _origins(a, out)
+        for kind, make in (
+            ("mask", lambda: masked(out, origins)),
+            ("mask", lambda: empty_rows(a, out)),
+            ("singular", lambda: removable(a, out, origins)),
+            ("singular", lambda: singular(out, origins)),
+        ):
+            try:
+                yield from ((c, kind) for c in make())
+            except (GradcliError, *MISUSES):
+                continue
+
+    def _improved(self, candidates: list[tuple[Node, str]]) -> list[tuple[Node, str]]:
+        """Those that leave fewer elements that are not finite, the best first."""
+        counted = [(self._count(c), k) for k, (c, _) in enumerate(candidates)]
+        before = self._count(self.out)
+        better = sorted((n, k) for n, k in counted if 0 < n < before)
+        return [candidates[k] for _, k in better[:2]]
+
+    def _count(self, out: Node) -> int:
+        try:
+            a = self._analysis(out)
+            grads = [a.grad_value(x) for x in a.problem.wrt]
+            return sum(int(np.count_nonzero(~np.isfinite(g))) for g in grads if g is not None)
+        except GradcliError:
+            return 1 << 30
+
+    def _analysis(self, out: Node) -> Analysis:
+        p = self.a.problem
+        value = p.seed.value
+        seed = p.seed if value is None else p.seed._replace(value=plain(value))
+        problem = p._replace(out=out, named={}, seed=seed)
+        return Analysis(problem, self.a.dtype, unmoved=True)
+
+    def _written(self, out: Node) -> str | None:
+        names = {x.node: Name(x.name) for x in self.a.problem.inputs.values()}
+        try:
+            text = tree.text(formula(out, names))
+            return text if "pi" in self.a.problem.inputs else text.replace(PI, "pi")
+        except GradcliError:
+            return None
+
+
+def plain(node: Node) -> Node:
+    """A node without the places of its text, so that equal operations are one."""
+    return substitute(node, {}, lambda _: None)
+
+
+def _applied(out: Node, rules: tuple[Rule, ...] | list[Rule]) -> Node:
+    def make(n: Node, inputs) -> Node | None:
+        if not n.inputs:
+            return None
+        here = substitute(n, dict(zip(n.inputs, inputs)))
+        for rule in rules:
+            try:
+                found = rule(here)
+            except (GradcliError, *MISUSES):
+                continue
+            if found is not None and found is not here and found.shape == n.shape:
+                return found
+        return None
+
+    return rebuilt(out, make)
+
+
+def _origins(a: Analysis, out: Node) -> list[Node]:
+    """The operations that make elements of the gradients nan or infinite."""
+    tracer, found = Tracer(a), {}
+    for x in a.problem.wrt:
+        value = a.grad_value(x)
+        if value is None:
+            continue
+        for place in np.argwhere(~np.isfinite(value))[:64]:
+            origin = tracer.not_finite(x.node, tuple(map(int, place)))
+            if origin.step is not None:
+                found[origin.node] = None
+    values = [n for n in walk([out]) if n in found]
+    return [*values, *(n for n in _undefined(a, out) if n not in found)]
+
+
+def _undefined(a: Analysis, out: Node) -> list[Node]:
+    """The operations whose value is nan or infinite first."""
+    return [
+        n
+        for n in walk([out])
+        if n.dtype == "float"
+        and n.inputs
+        and not np.all(np.isfinite(a.value(n)))
+        and all(i.dtype != "float" or np.all(np.isfinite(a.value(i))) for i in n.parents)
+    ]

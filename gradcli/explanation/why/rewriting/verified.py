@@ -1,0 +1,267 @@
+"""Whether an expression may stand in the place of another: finite where that is not, elsewhere the
+same in value and gradient.
+"""
+
+from typing import Any
+
+from ....autodiff.reverse import backward
+from ....backends.numeric import Evaluator
+from ....errors import GradcliError
+from ....language.posing import pose
+from ....language.problem import Problem
+from ....lazy import np
+from ...analysis import Analysis
+from ...checking.rounding import LONGER
+
+CLOSE = 1e-9
+RANGES = (
+    *((0.01, 2.0), (-2.0, 2.0), (0.05, 0.95), (-0.6, 0.6), (0.5, 4.0), (-30.0, 30.0)),
+    *((0.1, 0.3), (-0.2, 0.0)),
+)
+NEAR = 1e-6  # a move at which a limit is looked at
+AGREES = 1e-3
+
+
+class Numbers:
+    """A problem as a function from the values of its inputs to its output and its gradients."""
+
+    def __init__(self, problem: Problem, names: list[str], seed: Any):
+        self.p, self.seed = problem, seed
+        self.nodes = [problem.inputs[name].node for name in names]
+        of = backward(problem.out, problem.seed.node, self.nodes).of
+        self.names, self.grads = names, [of[n] for n in self.nodes]
+
+    def __call__(self, values: dict[str, Any], dtype: str = "float64") -> tuple[Any, list[Any]]:
+        """Output and gradients at values by name; a gradient that is absent is 0."""
+        given = {x.node: values[name] for name, x in self.p.inputs.items()}
+        given[self.p.seed.node] = self.seed
+        floats = {n: v.astype(dtype) if v.dtype.kind == "f" else v for n, v in given.items()}
+        evaluator = Evaluator(floats, dtype=dtype, limits=self.p.limits)
+        (out,) = evaluator(self.p.out)
+        grads = [
+            np.zeros(n.shape) if g is None else evaluator(g)[0]
+            for n, g in zip(self.nodes, self.grads)
+        ]
+        return out, grads
+
+    def out(self, values: dict[str, Any]) -> Any:
+        """The output alone."""
+        given = {x.node: values[name] for name, x in self.p.inputs.items()}
+        return Evaluator(given, limits=self.p.limits)(self.p.out)[0]
+
+
+class Verifier:
+    """Compares expressions with the one that a problem has."""
+
+    def __init__(self, a: Analysis):
+        p = a.problem
+        self.p = p
+        self.names = [x.name for x in p.wrt]
+        self.values = {name: np.asarray(x.value) for name, x in p.inputs.items()}
+        value = p.seed.value
+        self.seed = np.ones(p.out.shape) if value is None else a.value(value)
+        self.original = Numbers(p, self.names, self.seed)
+        with np.errstate(all="ignore"):
+            self.here = self.original(self.values)
+            self.elsewhere = self._compared(self.names)
+            if not any(e is not None and np.all(np.isfinite(e[0])) for _, e in self.elsewhere):
+                floats = [n for n, v in self.values.items() if v.dtype.kind == "f"]
+                self.elsewhere = self._compared(floats)
+
+    def _compared(self, names: list[str]) -> list[tuple[dict[str, Any], Any]]:
+        """Points at which these inputs have other values, each with output and gradients."""
+        return [(v, self._tried(v)) for v in self._points(names)]
+
+    def _tried(self, values: dict[str, Any]) -> Any:
+        """The original at other values; None where there is no value, or rounding spoils it."""
+        try:
+            result = self.original(values)
+        except GradcliError:
+            return None
+        try:
+            longer = self.original(values, LONGER["float64"])
+        except (GradcliError, TypeError):  # what LAPACK computes has no more digits
+            return result
+        pairs = zip([result[0], *result[1]], [longer[0], *longer[1]])
+        return result if all(_same_digits(a, b) for a, b in pairs) else None
+
+    def _points(self, names: list[str]) -> list[dict[str, Any]]:
+        rng = np.random.default_rng(7)
+        return [
+            self.values | {n: rng.uniform(low, high, size=self.values[n].shape) for n in names}
+            for low, high in RANGES
+            for _ in range(2)
+        ]
+
+    def read(self, text: str) -> Numbers | None:
+        """The expression that a text is, over the same inputs; None where it cannot be read so."""
+        given = {n: v for n, v in self.values.items() if n in text}
+        try:
+            with np.errstate(all="ignore"):
+                p = pose(text, values=given, grad=self.seed, wrt=self.names)
+        except GradcliError:
+            return None
+        if p.out.shape != self.p.out.shape or not p.inputs.keys() <= self.values.keys():
+            return None
+        return Numbers(p, self.names, self.seed)
+
+    def accepts(self, other: Numbers, guard: str) -> bool:
+        """Whether an expression is finite here and equal elsewhere; of one that a `guard` makes
+        finite, also whether its numbers are those of a limit, where there is one: its value by a
+        "mask" of the program, and its gradient too by a test for a "singular" point. Where the
+        original is "clamped" its value may be another here.
+        """
+        with np.errstate(all="ignore"):
+            try:
+                return (
+                    self._is_finite_here(other, exact=guard != "clamped")
+                    and self._is_equal_elsewhere(other)
+                    and (
+                        guard not in ("mask", "singular")
+                        or self._is_limit(other, slopes=guard == "singular")
+                    )
+                )
+            except GradcliError:
+                return False
+
+    def _is_finite_here(self, other: Numbers, exact: bool = True) -> bool:
+        out, grads = other(self.values)
+        before, before_grads = self.here
+        known = np.isfinite(before) & exact
+        if not close(out[known], before[known]) or not np.all(np.isfinite(out) | np.isinf(before)):
+            return False
+        return all(
+            bool(np.all(np.isfinite(g))) and _kept(g, b) for g, b in zip(grads, before_grads)
+        )
+
+    def _is_equal_elsewhere(self, other: Numbers) -> bool:
+        compared = partial = 0
+        for values, expected in self.elsewhere:
+            if expected is None or not np.all(np.isfinite(expected[0])):
+                continue
+            out, grads = other(values)
+            if not close(out, expected[0]):
+                return False
+            finite = [np.isfinite(e) for e in expected[1]]
+            if not all(close(g[f], e[f]) for g, e, f in zip(grads, expected[1], finite)):
+                return False
+            whole = all(map(np.all, finite))
+            if not whole and not self._slopes_match(values, grads):
+                return False
+            compared, partial = compared + whole, partial + (not whole)
+        return compared > 1 or partial > 1
+
+    def _slopes_match(self, values: dict[str, Any], grads: list[Any]) -> bool:
+        """Whether gradients are slopes of the output, where it has no gradient of its own."""
+        for name, grad in zip(self.names, grads):
+            for place in np.ndindex(grad.shape):
+                slope = self._slope(values, name, place, 1e-5)
+                if slope is None or abs(slope - grad[place]) > AGREES * max(1, abs(slope)):
+                    return False
+        return True
+
+    def _slope(self, values: dict[str, Any], name: str, place: Any, step: float) -> float | None:
+        """A central difference."""
+        ends = [self._moved(values, name, place, s) for s in (step, -step)]
+        return None if None in ends else (ends[0] - ends[1]) / (2 * step)  # type: ignore[operator]
+
+    def _moved(self, values: dict[str, Any], name: str, place: Any, step: float) -> float | None:
+        """The output times the seed after a move of one element; None where it is not finite."""
+        moved = np.array(values[name], dtype=float)
+        moved[place] += step
+        try:
+            out = self.original.out(values | {name: moved})
+        except GradcliError:
+            return None
+        total = float(np.sum(np.where(self.seed == 0, 0, out * self.seed)))
+        return total if np.isfinite(total) else None
+
+    # ---- limits ----------------------------------------------------------------------------------
+
+    def _is_limit(self, other: Numbers, slopes: bool) -> bool:
+        out, grads = other(self.values)
+        before, before_grads = self.here
+        if np.any(np.isinf(before)):
+            return False
+        defined = bool(np.all(np.isfinite(before)))
+        limit = None if defined else self._near(NEAR)
+        if limit is not None:
+            far, hit = self._near(100 * NEAR), np.isnan(before)
+            if far is not None and np.max(np.abs(limit)) > 5 * max(1.0, np.max(np.abs(far))):
+                return False  # it grows without bound
+            if np.max(np.ptp(limit, axis=0)) > AGREES * max(1.0, np.max(np.abs(limit))):
+                return True  # another one from each side
+            if not np.allclose(limit[0], out[hit], rtol=AGREES, atol=AGREES):
+                return False
+        if not slopes or (not defined and limit is None):
+            return True
+        return all(
+            self._is_slope(name, place, float(grad[place]), defined)
+            for name, grad, b in zip(self.names, grads, before_grads)
+            for place in map(tuple, np.argwhere(~np.isfinite(b)))
+        )
+
+    def _near(self, distance: float) -> Any:
+        """What is nan, near the values: a row for each direction in which it is finite; None where
+        these are too few.
+        """
+        rng = np.random.default_rng(3)
+        hit = np.isnan(self.here[0])
+        floats = [n for n, x in self.p.inputs.items() if x.node.dtype == "float"]
+        around = []
+        for _ in range(12):
+            moved = {
+                n: self.values[n] + distance * rng.normal(size=self.values[n].shape) for n in floats
+            }
+            around.append(self.original.out(self.values | moved)[hit])
+        rows = np.asarray([a for a in around if np.all(np.isfinite(a))])
+        return rows if len(rows) > 1 else None
+
+    def _is_slope(self, name: str, place: Any, grad: float, defined: bool) -> bool:
+        """Whether a number may be the derivative with respect to an element: it lies between the
+        slopes to both sides.
+        """
+        sides = [self._one_sided(name, place, side, defined) for side in (1, -1)]
+        slopes = [s for s in sides if s is not None and np.isfinite(s)]
+        room = 10 * AGREES * max([1.0, *map(abs, slopes)])
+        if not defined:
+            agree = len(slopes) == 2 and abs(slopes[0] - slopes[1]) < room / 10
+            return not agree or abs(grad - slopes[0]) < room
+        if not slopes or float("inf") in sides:
+            return sides == [None, None]
+        between = [*slopes, 0.0] if None in sides else slopes
+        return min(between) - room <= grad <= max(between) + room
+
+    def _one_sided(self, name: str, place: Any, side: int, defined: bool) -> float | None:
+        """The slope to one side; inf where it grows as the step is made smaller."""
+        scale = max(1.0, abs(float(self.values[name][place])))
+        steps = [1e-4 * scale, 1e-6 * scale]
+        ends = [self._moved(self.values, name, place, side * s) for s in steps]
+        if None in ends:
+            return None
+        start: float | None
+        if defined:
+            start = self._moved(self.values, name, place, 0.0)
+        else:  # the limit, from two steps
+            start = ends[1]
+            steps[0], ends[1] = steps[0] - steps[1], None
+            return side * (ends[0] - start) / steps[0]  # type: ignore[operator]
+        if start is None:
+            return None
+        far, near = ((e - start) / (side * s) for e, s in zip(ends, steps))  # type: ignore[operator]
+        return float("inf") if abs(near) > 3 * abs(far) and abs(near) > 5 else near
+
+
+def _same_digits(a: Any, b: Any) -> bool:
+    return bool(np.allclose(a, b, rtol=CLOSE / 10, atol=CLOSE / 10, equal_nan=True))
+
+
+def _kept(after: Any, before: Any) -> bool:
+    """Whether what was finite stays as it was, unless a rewriting is there to wake it."""
+    finite = np.isfinite(before) & (before != 0)
+    return close(after[finite], before[finite])
+
+
+def close(a: Any, b: Any) -> bool:
+    """Whether numbers are equal but for rounding."""
+    return bool(np.allclose(a, b, rtol=CLOSE, atol=CLOSE, equal_nan=True))
