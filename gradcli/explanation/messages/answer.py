@@ -41,18 +41,11 @@ def _labelled(message: Message, result: Match) -> dict[str, str]:
     return {label: said[name] for name, label in message.values.items() if name in said}
 
 
-def explain_message(text: str) -> Answer:
-    """The answer for a text. Raises GradcliError where it is none of the catalogue's."""
-    result = answer(text)
-    if result is None:
-        shown = " ".join(text.split())
-        shown = shown if len(shown) <= LONGEST else f"{shown[: LONGEST - 1]}…"
-        raise GradcliError(
-            "unknown-message",
-            f"this is none of the messages that are known here: {shown}",
-            hint="gradcli why lists them; those that PyTorch prints about gradients are among them",
-        )
-    return result
+def unknown(text: str) -> GradcliError:
+    """The error for a text that is none of the catalogue's."""
+    shown = _short(" ".join(text.split()))
+    message = f"this is no message of PyTorch about gradients that is known here: {shown}"
+    return GradcliError("unknown-message", message, hint="gradcli why lists those that are")
 
 
 def data(a: Answer) -> dict[str, Any]:
@@ -95,7 +88,7 @@ def _meaning(a: Answer) -> Section:
     if a.before:
         today = f"This wording is from before PyTorch {a.before}. Today: {a.message.text.strip()}"
         blocks.append(Note("old-wording", words(today)))
-    return Section("meaning", words(f"{a.message.kind}: {_short(a.message)}"), (), tuple(blocks))
+    return Section("meaning", words(_titled(a.message)), (), tuple(blocks))
 
 
 def _causes(message: Message) -> Section:
@@ -112,13 +105,17 @@ def _other(message: Message) -> Section:
     blocks: list[Block] = [Prose(words(message.meaning))]
     blocks += [Prose(words(f"{n}. {cause}")) for n, cause in enumerate(message.causes, 1)]
     blocks.append(Prose(words(message.cure)))
-    return Section("also", words(f"Or {message.kind}: {_short(message)}"), (), tuple(blocks))
+    return Section("also", words(f"Or {_titled(message)}"), (), tuple(blocks))
 
 
-def _short(message: Message) -> str:
-    """The first line of a message, or its beginning."""
-    text = message.text.strip().split("\n")[0]
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1].rstrip()}…"
+def _titled(message: Message) -> str:
+    return _short(f"{message.kind}: {message.text.strip()}")
+
+
+def _short(text: str) -> str:
+    """The first line of a text, or its beginning."""
+    line = text.split("\n")[0]
+    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1].rstrip()}…"
 
 
 # ---- the list ------------------------------------------------------------------------------------
@@ -135,7 +132,7 @@ def listing_document(full: bool) -> Document:
     for topic, title in topics().items():
         members = [m for m in messages() if m.topic == topic]
         shown = members if full else members[:SHOWN]
-        rows = tuple(Row((plain(_short(m)),)) for m in shown)
+        rows = tuple(Row((plain(_short(m.text)),)) for m in shown)
         left = len(members) - len(shown)
         remark = words(f"{left} more") if left else ()
         sections.append(Section(topic, words(title), remark, (Table(rows),)))

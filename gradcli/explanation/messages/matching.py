@@ -150,8 +150,9 @@ def rivals(result: Match) -> list[Message]:
     known = _known(words(result.text)[:LONGEST])
     near = (_aligned(t, known, result.text) for t in _candidates(known))
     least = ALIKE * result.score
-    texts = [m.template.message for m in near if m.score >= least and confident(m)]
-    return [m for m in dict.fromkeys(texts) if m not in (None, result.template.message)][:MOST_ALSO]
+    possible = [m.template.message for m in near if m.score >= least and confident(m)]
+    by_text = {m.text: m for m in (result.template.message, *possible) if m is not None}
+    return list(by_text.values())[1 : MOST_ALSO + 1]
 
 
 def _order(match: Match) -> tuple[float, bool, int, int, float]:

@@ -46,16 +46,15 @@ def _at_start(literal: str, text: str) -> dict[str, str]:
     """The values after the last word: up to what the wording has next, or as long as they are one
     word or stand in brackets."""
     one = r"(torch\.Size\([^)]*\)|\[[^\]]*\]|[^\s'\"`]+)"
-    found = re.match(_pattern(literal, one), text)
+    found = re.match(_pattern(literal, "(.+?)"), text) if literal[-1:] not in "}." else None
+    found = found or re.match(_pattern(literal.rstrip("])'."), one), text)
     return _named(HOLE.findall(literal), found.groups()) if found else {}
 
 
 def _pattern(literal: str, value: str) -> str:
-    """A part of a wording as a regular expression; of punctuation at its ends none is needed."""
-    parts = [re.escape(part).replace(r"\ ", r"\s+") for part in HOLE.split(literal)[::2]]
-    if len(parts) > 1:
-        parts[-1] = f"(?:{parts[-1]})?" if parts[-1] and not HOLE.search(parts[-1]) else parts[-1]
-    return value.join(parts)
+    """A part of a wording as a regular expression."""
+    parts = HOLE.split(literal)[::2]
+    return value.join(re.escape(part).replace(r"\ ", r"\s+") for part in parts)
 
 
 def _named(names: list[str], texts: tuple[str, ...]) -> dict[str, str]:
