@@ -65,6 +65,14 @@ def data(a: Answer) -> dict[str, Any]:
     }
 
 
+def explained(text: str) -> dict[str, Any]:
+    """The answer for a text, as JSON has it. Raises GradcliError where it is not known."""
+    result = answer(text)
+    if result is None:
+        raise unknown(text)
+    return data(result)
+
+
 # ---- as a document -------------------------------------------------------------------------------
 
 
