@@ -24,11 +24,14 @@ COMMON = frozenset(
 )
 COMMON_WEIGHT, NUMBER_WEIGHT, UNKNOWN_WEIGHT = 0.6, 0.3, 2.5
 MISSED, ADDED, FILLED = 0.5, 0.5, 0.02  # costs of a gap: part of the weights, and for a value
-MOST_FILLED = 1.0
+MOST_FILLED, NOT_A_NUMBER = 1.0, 1.5
 END, MOST_AT_END = 0.7, 4.0  # where the text goes on otherwise than the message
 MISSPELT = 0.85
 ENOUGH = ((5.0, 0.75), (8.0, 0.5), (12.0, 0.0))  # the least score, by how much of the message
+LONGER = 2  # letters that a word may have more or less where every word counts
 SHORTEST = 4  # words of a message that is recognised by all of it, however common they are
+NUMBERS = frozenset("n m i j k d v v0".split())  # placeholders that stand for one number each
+DENSEST = 0.6  # the least part of a wording's words, by weight, between the first and last equal one
 WHOLE = 0.95  # the part of a message that is as good as all of it
 ALIKE, MOST_ALSO = 0.97, 2  # another message with this part of the best score is possible, too
 NEAR = 80  # how many pairs of equal words back an alignment looks
@@ -38,13 +41,14 @@ RAISED = re.compile(r"\b[A-Za-z_.]*(Error|Exception|Warning)\b[\"'`\])]*\s*[:(\n
 
 
 class Template(NamedTuple):
-    """A wording as words. `holes[k]`: whether a placeholder stands before word k; `sums[k]` is the
-    weight of the words before it. `message` is None where it is none of the catalogue's."""
+    """A wording as words. `holes[k]` counts the placeholders before word k, whose names are `names`;
+    `sums[k]` is the weight of the words before it. `message` is None where it is none of the catalogue's."""
 
     message: Message | None
     wording: Wording
     words: list[Word]
     holes: list[int]
+    names: list[str]
     sums: list[float]
     places: dict[str, list[int]]
 
@@ -95,16 +99,14 @@ def templates() -> tuple[Template, ...]:
 
 def _template(message: Message | None, wording: Wording) -> Template:
     fixed, weights = _fixed(wording.text), _weights()
-    holes = [0]
     starts = [hole.start() for hole in HOLE.finditer(wording.text)]
     sums = [0.0]
     places: dict[str, list[int]] = {}
     for k, word in enumerate(fixed):
-        holes.append(sum(start < word.end for start in starts))
         sums.append(sums[-1] + weights[word.text])
         places.setdefault(word.text, []).append(k)
     holes = [sum(start < word.start for start in starts) for word in fixed] + [len(starts)]
-    return Template(message, wording, fixed, holes, sums, places)
+    return Template(message, wording, fixed, holes, HOLE.findall(wording.text), sums, places)
 
 
 # ---- a text --------------------------------------------------------------------------------------
@@ -175,15 +177,34 @@ def confident(match: Match) -> bool:
     message = match.template.message
     if message and message.elsewhere and not _complete(match):
         return False
+    if _density(match) < DENSEST:
+        return False
     whole = match.coverage > WHOLE and len(match.pairs) >= SHORTEST
     return whole or any(match.score >= s and match.coverage >= part for s, part in ENOUGH)
 
 
+def _density(match: Match) -> float:
+    """The part of a wording, between the first and the last word that the text has, that it has."""
+    template = match.template
+    if not match.pairs:
+        return 0.0
+    first, last = match.pairs[0][1], match.pairs[-1][1]
+    weights = _weights()
+    equal = sum(weights[template.words[j].text] for _, j in match.pairs)
+    return equal / (template.sums[last + 1] - template.sums[first])
+
+
 def _complete(match: Match) -> bool:
-    """Whether no word of the wording is missing but where the text begins later."""
-    places = [j for _, j in match.pairs]
-    cut = match.pairs[0][0] == 0 if places else False
-    return len(places) + (places[0] if cut else 0) == len(match.template.words) if places else False
+    """Whether no word of the wording is missing or longer, but where the text begins later."""
+    if not match.pairs:
+        return False
+    lengths = (
+        (match.words[i].end - match.words[i].start, word.end - word.start)
+        for i, word in ((i, match.template.words[j]) for i, j in match.pairs)
+    )
+    first_i, first_j = match.pairs[0]
+    missing = len(match.template.words) - len(match.pairs) - (first_j if first_i == 0 else 0)
+    return missing == 0 and all(abs(a - b) <= LONGER for a, b in lengths)
 
 
 @cache
@@ -303,9 +324,13 @@ def _gap(
     """The cost of what stands between two pairs of equal words."""
     (i, j), (next_i, next_j) = before, after
     missed = template.sums[next_j] - template.sums[j + 1]
-    if template.holes[next_j] > template.holes[j]:
-        return MISSED * missed + min(FILLED * (next_i - i - 1), MOST_FILLED)
-    return MISSED * missed + ADDED * (sums[next_i] - sums[i + 1])
+    holes = template.names[template.holes[j] : template.holes[next_j]]
+    if not holes:
+        return MISSED * missed + ADDED * (sums[next_i] - sums[i + 1])
+    if NUMBERS.issuperset(holes):
+        i = min(i + len(holes), next_i - 1)
+        return MISSED * missed + NOT_A_NUMBER * (sums[next_i] - sums[i + 1])
+    return MISSED * missed + min(FILLED * (next_i - i - 1), MOST_FILLED)
 
 
 def _before(text: list[Known], i: int, source: str) -> bool:

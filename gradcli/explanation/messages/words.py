@@ -22,6 +22,7 @@ QUOTES = str.maketrans(
 ESCAPES = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 # What terminals, test runners, launchers and pages put before a line.
 LINE_HEAD = re.compile(r"^(?:E  +|> ?|\[rank\d+\]: ?|\[\d+\]<std\w+>: ?|\d+: (?=[A-Z]))+", re.MULTILINE)
+ADDRESS = re.compile(r"(?:https?://|www\.)[^\s\"'<>]+")
 FILE_LINE = re.compile(r'^.*\bFile "[^"\n]*", line \d+.*$', re.MULTILINE)
 JOINED = {("in", "place"): "inplace", ("can", "not"): "cannot", ("re", "entrant"): "reentrant"}
 ALIKE = {"variable": "tensor", "in_place": "inplace", "cant": "cannot", "can't": "cannot"}
@@ -44,7 +45,7 @@ def clean(text: str) -> str:
 def words(text: str) -> list[Word]:
     """The words of a text that was cleaned, in order."""
     result: list[Word] = []
-    for piece in PIECES.finditer(text):
+    for piece in PIECES.finditer(ADDRESS.sub(lambda address: " " * len(address[0]), text)):
         for word in _alike(piece[0].lower()):
             result.append(Word(word, piece.start(), piece.end()))
         if len(result) > 1 and (result[-2].text, result[-1].text) in JOINED:
