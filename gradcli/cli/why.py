@@ -25,9 +25,7 @@ def render_why(streams: Streams, given: Given, format: str, environment: "Enviro
     return render_document(answer.document(result), format, environment)
 
 
-def _why_expression(
-    streams: Streams, given: Given, format: str, environment: "Environment"
-) -> str:
+def _why_expression(streams: Streams, given: Given, format: str, environment: "Environment") -> str:
     """Raises GradcliError: what is no expression is a message, and one that is not known."""
     from ..explanation.messages.answer import unknown
 

@@ -5,8 +5,9 @@ from typing import Any, NamedTuple
 from ...errors import GradcliError
 from ..blocks import Block, Code, Document, Note, Prose, Row, Section, Table, plain, words
 from .catalogue import Message, messages, topics
-from .matching import Match, match, rivals
+from .matching import match, rivals
 from .values import old_wording, values
+from .words import HOLE
 
 ELSEWHERE = (
     "Python and other libraries print this message for many reasons; what is said here holds where "
@@ -18,12 +19,14 @@ LONGEST = 76  # letters of a message in the list
 
 class Answer(NamedTuple):
     """A message that was recognised. `also`: others that the same text may be; `values`: what it
-    says, by what that is; `before`: the release that its wording is older than, or ""."""
+    says, by what that is; `before`: the release that its wording is older than, or ""; `text` is
+    the message with these values."""
 
     message: Message
     also: tuple[Message, ...]
     values: dict[str, str]
     before: str
+    text: str
 
 
 def answer(text: str) -> Answer | None:
@@ -32,13 +35,10 @@ def answer(text: str) -> Answer | None:
     if result is None or result.template.message is None:
         return None
     message, old = result.template.message, old_wording(result)
-    also = tuple(rivals(result))
-    return Answer(message, also, _labelled(message, result), old.before if old else "")
-
-
-def _labelled(message: Message, result: Match) -> dict[str, str]:
-    said = values(result)
-    return {label: said[name] for name, label in message.values.items() if name in said}
+    named, before = values(result), old.before if old else ""
+    labelled = {label: named[name] for name, label in message.values.items() if name in named}
+    filled = HOLE.sub(lambda hole: named.get(hole[1], hole[0]), message.text)
+    return Answer(message, tuple(rivals(result)), labelled, before, filled)
 
 
 def unknown(text: str) -> GradcliError:
@@ -96,7 +96,7 @@ def _meaning(a: Answer) -> Section:
     if a.before:
         today = f"This wording is from before PyTorch {a.before}. Today: {a.message.text.strip()}"
         blocks.append(Note("old-wording", words(today)))
-    return Section("meaning", words(_titled(a.message)), (), tuple(blocks))
+    return Section("meaning", words(_titled(a.message, a.text)), (), tuple(blocks))
 
 
 def _causes(message: Message) -> Section:
@@ -113,11 +113,11 @@ def _other(message: Message) -> Section:
     blocks: list[Block] = [Prose(words(message.meaning))]
     blocks += [Prose(words(f"{n}. {cause}")) for n, cause in enumerate(message.causes, 1)]
     blocks.append(Prose(words(message.cure)))
-    return Section("also", words(f"Or {_titled(message)}"), (), tuple(blocks))
+    return Section("also", words(f"Or {_titled(message, message.text)}"), (), tuple(blocks))
 
 
-def _titled(message: Message) -> str:
-    return _short(f"{message.kind}: {message.text.strip()}")
+def _titled(message: Message, text: str) -> str:
+    return _short(f"{message.kind}: {text.strip()}")
 
 
 def _short(text: str) -> str:

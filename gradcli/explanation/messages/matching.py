@@ -17,10 +17,77 @@ from .catalogue import Message, Wording, messages, others
 from .words import HOLE, Word, clean, words
 
 COMMON = frozenset(
-    "a an and are as at be been but by can do does error expected for from get given got has have "
-    "how i if in is it its like line more my no not of on one only or other see should so some "
-    "that the them then there this to two use used using want was we what when which while why "
-    "will with would you your".split()
+    [
+        "a",
+        "an",
+        "and",
+        "are",
+        "as",
+        "at",
+        "be",
+        "been",
+        "but",
+        "by",
+        "can",
+        "do",
+        "does",
+        "error",
+        "expected",
+        "for",
+        "from",
+        "get",
+        "given",
+        "got",
+        "has",
+        "have",
+        "how",
+        "i",
+        "if",
+        "in",
+        "is",
+        "it",
+        "its",
+        "like",
+        "line",
+        "more",
+        "my",
+        "no",
+        "not",
+        "of",
+        "on",
+        "one",
+        "only",
+        "or",
+        "other",
+        "see",
+        "should",
+        "so",
+        "some",
+        "that",
+        "the",
+        "them",
+        "then",
+        "there",
+        "this",
+        "to",
+        "two",
+        "use",
+        "used",
+        "using",
+        "want",
+        "was",
+        "we",
+        "what",
+        "when",
+        "which",
+        "while",
+        "why",
+        "will",
+        "with",
+        "would",
+        "you",
+        "your",
+    ]
 )
 COMMON_WEIGHT, NUMBER_WEIGHT, UNKNOWN_WEIGHT = 0.6, 0.3, 2.5
 MISSED, ADDED, FILLED = 0.5, 0.5, 0.02  # costs of a gap: part of the weights, and for a value
@@ -30,8 +97,12 @@ MISSPELT = 0.85
 ENOUGH = ((5.0, 0.75), (8.0, 0.5), (12.0, 0.0))  # the least score, by how much of the message
 LONGER = 2  # letters that a word may have more or less where every word counts
 SHORTEST = 4  # words of a message that is recognised by all of it, however common they are
-NUMBERS = frozenset("n m i j k d v v0".split())  # placeholders that stand for one number each
-DENSEST = 0.6  # the least part of a wording's words, by weight, between the first and last equal one
+NUMBERS = frozenset(
+    ["n", "m", "i", "j", "k", "d", "v", "v0"]
+)  # placeholders that stand for one number each
+DENSEST = (
+    0.6  # the least part of a wording's words, by weight, between the first and last equal one
+)
 WHOLE = 0.95  # the part of a message that is as good as all of it
 ALIKE, MOST_ALSO = 0.97, 2  # another message with this part of the best score is possible, too
 NEAR = 80  # how many pairs of equal words back an alignment looks
@@ -131,7 +202,9 @@ def _parts(text: str) -> list[str]:
     ends = [head.start() for head in heads[1:]] + [len(text)]
     parts = [(head[1] != "Warning", text[head.end() : end]) for head, end in zip(heads, ends)]
     parts = [p for p in parts if p[1].strip()]
-    ordered = [t for error, t in reversed(parts) if error] + [t for e, t in reversed(parts) if not e]
+    ordered = [t for error, t in reversed(parts) if error] + [
+        t for e, t in reversed(parts) if not e
+    ]
     return [*ordered, text]
 
 

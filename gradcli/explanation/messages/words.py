@@ -21,7 +21,9 @@ QUOTES = str.maketrans(
 )
 ESCAPES = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 # What terminals, test runners, launchers and pages put before a line.
-LINE_HEAD = re.compile(r"^(?:E  +|> ?|\[rank\d+\]: ?|\[\d+\]<std\w+>: ?|\d+: (?=[A-Z]))+", re.MULTILINE)
+LINE_HEAD = re.compile(
+    r"^(?:E  +|> ?|\[rank\d+\]: ?|\[\d+\]<std\w+>: ?|\d+: (?=[A-Z]))+", re.MULTILINE
+)
 ADDRESS = re.compile(r"(?:https?://|www\.)[^\s\"'<>]+")
 FILE_LINE = re.compile(r'^.*\bFile "[^"\n]*", line \d+.*$', re.MULTILINE)
 JOINED = {("in", "place"): "inplace", ("can", "not"): "cannot", ("re", "entrant"): "reentrant"}
