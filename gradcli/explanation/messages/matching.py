@@ -16,79 +16,12 @@ from typing import NamedTuple
 from .catalogue import Message, Wording, messages, others
 from .words import HOLE, Word, clean, words
 
-COMMON = frozenset(
-    [
-        "a",
-        "an",
-        "and",
-        "are",
-        "as",
-        "at",
-        "be",
-        "been",
-        "but",
-        "by",
-        "can",
-        "do",
-        "does",
-        "error",
-        "expected",
-        "for",
-        "from",
-        "get",
-        "given",
-        "got",
-        "has",
-        "have",
-        "how",
-        "i",
-        "if",
-        "in",
-        "is",
-        "it",
-        "its",
-        "like",
-        "line",
-        "more",
-        "my",
-        "no",
-        "not",
-        "of",
-        "on",
-        "one",
-        "only",
-        "or",
-        "other",
-        "see",
-        "should",
-        "so",
-        "some",
-        "that",
-        "the",
-        "them",
-        "then",
-        "there",
-        "this",
-        "to",
-        "two",
-        "use",
-        "used",
-        "using",
-        "want",
-        "was",
-        "we",
-        "what",
-        "when",
-        "which",
-        "while",
-        "why",
-        "will",
-        "with",
-        "would",
-        "you",
-        "your",
-    ]
-)
+COMMON_WORDS = """
+a an and are as at be been but by can do does error expected for from get given got has have how i
+if in is it its like line more my no not of on one only or other see should so some that the them
+then there this to two use used using want was we what when which while why will with would you your
+"""
+COMMON = frozenset(COMMON_WORDS.split())
 COMMON_WEIGHT, NUMBER_WEIGHT, UNKNOWN_WEIGHT = 0.6, 0.3, 2.5
 MISSED, ADDED, FILLED = 0.5, 0.5, 0.02  # costs of a gap: part of the weights, and for a value
 MOST_FILLED, NOT_A_NUMBER = 1.0, 1.5
@@ -97,23 +30,23 @@ MISSPELT = 0.85
 ENOUGH = ((5.0, 0.75), (8.0, 0.5), (12.0, 0.0))  # the least score, by how much of the message
 LONGER = 2  # letters that a word may have more or less where every word counts
 SHORTEST = 4  # words of a message that is recognised by all of it, however common they are
-NUMBERS = frozenset(
-    ["n", "m", "i", "j", "k", "d", "v", "v0"]
-)  # placeholders that stand for one number each
-DENSEST = (
-    0.6  # the least part of a wording's words, by weight, between the first and last equal one
-)
+NUMBERS = {"n", "m", "i", "j", "k", "d", "v", "v0"}  # placeholders for one number each
+DENSEST = 0.6  # of a wording, from its first equal word to the last, the least part by weight
 WHOLE = 0.95  # the part of a message that is as good as all of it
 ALIKE, MOST_ALSO = 0.97, 2  # another message with this part of the best score is possible, too
 NEAR = 80  # how many pairs of equal words back an alignment looks
 CANDIDATES = 12
+BESIDE, MOST_EXCERPT = 40, 2000  # letters of a text that are compared exactly
 LONGEST = 1500  # words of a text that are looked at
-RAISED = re.compile(r"\b[A-Za-z_.]*(Error|Exception|Warning)\b[\"'`\])]*\s*[:(\n]\s*")
+MOST_LETTERS, MOST_PARTS = 50_000, 20  # of a log, of which the end is read
+RAISED = re.compile(r"(?<![A-Za-z_.])[A-Za-z_.]*(Error|Exception|Warning)\b[\"'`\])]*\s*[:(\n]\s*")
 
 
 class Template(NamedTuple):
-    """A wording as words. `holes[k]` counts the placeholders before word k, whose names are `names`;
-    `sums[k]` is the weight of the words before it. `message` is None where it is none of the catalogue's."""
+    """A wording as words. `holes[k]` counts the placeholders before word k, whose names are
+    `names`; `sums[k]` is the weight of the words before it, and `places` where each word stands.
+    `message` is None where it is none of the catalogue's.
+    """
 
     message: Message | None
     wording: Wording
@@ -188,7 +121,7 @@ def match(text: str) -> Match | None:
 
     Of a traceback the last error counts, before earlier ones and before warnings.
     """
-    cleaned = clean(text)
+    cleaned = clean(text[-MOST_LETTERS:])
     for part in _parts(cleaned):
         result = best(part)
         if result is not None and confident(result):
@@ -198,7 +131,7 @@ def match(text: str) -> Match | None:
 
 def _parts(text: str) -> list[str]:
     """What may be the message: what follows the name of an error, the last one first."""
-    heads = list(RAISED.finditer(text))
+    heads = list(RAISED.finditer(text))[-MOST_PARTS:]
     ends = [head.start() for head in heads[1:]] + [len(text)]
     parts = [(head[1] != "Warning", text[head.end() : end]) for head, end in zip(heads, ends)]
     parts = [p for p in parts if p[1].strip()]
@@ -210,7 +143,7 @@ def _parts(text: str) -> list[str]:
 
 def best(text: str) -> Match | None:
     """The closest wording; None where that is one of a message of others."""
-    known = _known(words(text)[:LONGEST])
+    known = _known(words(text)[-LONGEST:])
     if not known:
         return None
     matches = [_aligned(t, known, text) for t in _candidates(known)]
@@ -222,7 +155,7 @@ def rivals(result: Match) -> list[Message]:
     """Other messages that the same text may be as well: cut texts belong to several."""
     if result.coverage > WHOLE:
         return []
-    known = _known(words(result.text)[:LONGEST])
+    known = _known(words(result.text)[-LONGEST:])
     near = (_aligned(t, known, result.text) for t in _candidates(known))
     least = ALIKE * result.score
     possible = [m.template.message for m in near if m.score >= least and confident(m)]
@@ -233,9 +166,15 @@ def rivals(result: Match) -> list[Message]:
 def _order(match: Match) -> tuple[float, bool, int, int, float]:
     """What the best match is the greatest of: of equal scores that of others, then the exact."""
     wording, foreign = match.template.wording.text, match.template.message is None
-    found = pattern(wording).search(match.text)
+    found = pattern(wording).search(_excerpt(match))
     letters = len(HOLE.sub("", wording)) if found else 0
     return round(match.score, 6), foreign, letters, _same_case(match), match.coverage
+
+
+def _excerpt(match: Match) -> str:
+    """Where a text has the words of a wording, and what stands beside them."""
+    first, last = match.words[match.pairs[0][0]].start, match.words[match.pairs[-1][0]].end
+    return match.text[max(first - BESIDE, 0) : min(last, first + MOST_EXCERPT) + BESIDE]
 
 
 def _same_case(match: Match) -> int:
