@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         jvp,
         ops,
         seed_for,
+        why,
     )
 
 __version__ = "0.1.0"
@@ -41,6 +42,7 @@ __all__ = [
     "jvp",
     "ops",
     "seed_for",
+    "why",
 ]
 
 

@@ -352,6 +352,19 @@ def graph(
     return explain(expr, shapes=shapes, values=values, allow_files=allow_files).graph
 
 
+@in_keywords
+def why(message: str) -> dict[str, Any]:
+    """What an error message of PyTorch means, as the JSON of `gradcli why` has it: class, message,
+    meaning, causes in the order of their frequency, cure, values that the text holds, trigger.
+
+    The text may be cut, wrapped, misspelt, of an old release, or a whole traceback. Raises
+    GradcliError where it is none of the messages that are known.
+    """
+    from .explanation.messages.answer import explained
+
+    return explained(message)
+
+
 def ops(name: str = "") -> list[dict[str, str]]:
     """The operators whose name holds `name`: name, family, signature, sentence. Raises
     GradcliError.

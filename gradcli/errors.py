@@ -27,6 +27,7 @@ CODES = {
     "singular": "a matrix has no inverse",
     "limit": "the request is larger than a limit that protects from endless work",
     "option": "an option or a command cannot be understood",
+    "unknown-message": "the text is none of the error messages that `gradcli why` knows",
     "request": "a line of batch is not a request",
 }
 

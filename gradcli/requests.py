@@ -8,6 +8,7 @@ from . import ways
 from .errors import EXPRESSION, INTERNAL, GradcliError, Span, did_you_mean
 from .explanation.analysis import Analysis
 from .explanation.arrays import jsonable
+from .explanation.messages.answer import explained
 from .explanation.section_names import SHAPES_ALONE
 from .language.given.assumptions import read_assumptions
 from .language.given.options import is_shape, read_names, read_shape
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
 
 BYTE_ORDER_MARK = "\ufeff"
 EXAMPLE = 'as in {"expr": "a * b"}'
-FIELDS = ("id", "expr", "shapes", "values", "grad", "wrt", "want", "assume", "claim")
+FIELDS = ("id", "expr", "why", "shapes", "values", "grad", "wrt", "want", "assume", "claim")
+WHY_EXAMPLE = 'as in {"why": "grad can be implicitly created only for scalar outputs"}'
 OBJECTS = {  # fields by name of the input, each with an example
     "shapes": '{"x": [2, 3]}',
     "values": '{"x": [[1.0, 2.0]]}',
@@ -128,8 +130,19 @@ def _check_fields(fields: dict[str, Any]) -> None:
         if name not in FIELDS:
             hint = did_you_mean(str(name), FIELDS) or f"its fields are {', '.join(FIELDS)}"
             raise GradcliError("request", f"a request has no field {name}", hint=hint)
-    if not isinstance(fields.get("expr"), str):
+    if "why" in fields:
+        _check_why(fields)
+    elif not isinstance(fields.get("expr"), str):
         raise GradcliError("request", "a request needs the field expr, a text", hint=EXAMPLE)
+
+
+def _check_why(fields: dict[str, Any]) -> None:
+    if not isinstance(fields["why"], str):
+        raise GradcliError("request", "why is a text: an error message", hint=WHY_EXAMPLE)
+    others = [name for name in fields if name not in ("id", "why")]
+    if others:
+        said = f"a request with the field why has no field {others[0]}"
+        raise GradcliError("request", said, hint=WHY_EXAMPLE)
 
 
 def _parsed(text: str, limits: Limits) -> Any:
@@ -144,6 +157,9 @@ def _parsed(text: str, limits: Limits) -> Any:
 
 
 def _answer(fields: dict[str, Any], limits: Limits) -> dict[str, Any]:
+    if "why" in fields:
+        limits.check("length", len(fields["why"]), "the message")
+        return explained(fields["why"])
     wanted = _wanted(fields.get("want"))
     assume = fields.get("assume")
     analysis = Analysis(

@@ -297,6 +297,25 @@ def read(streams: Streams, given: Given) -> None:
 
 
 @app.command()
+@takes(
+    "question", "shape", "value", "grad", "wrt", "format", "output", "full", *LOOK, "dtype", *ALWAYS
+)
+def why(streams: Streams, given: Given) -> None:
+    """Explain an error message of PyTorch, pasted as it is: meaning, causes, cure.
+
+    Without one, list the messages that are known.
+    """
+    from .why import render_listing, render_why
+
+    format, environment = format_of(streams, given), environment_of(streams, given, given.full)
+    if given.question is None:
+        write(streams, render_listing(format, environment), given)
+        return
+    given.expr = streams.expression(given.question)
+    write(streams, render_why(streams, given, format, environment), given)
+
+
+@app.command()
 @takes("operator", "output", *LOOK, "debug")
 def ops(streams: Streams, given: Given) -> None:
     """List the operators, or show one: signature, rule, caveats."""
@@ -356,7 +375,7 @@ def run(args: list[str] | None = None, streams: Streams | None = None) -> int:
 
 def _run(arguments: list[str], streams: Streams) -> int:
     try:
-        return _called(arguments, streams)
+        return _answered(arguments, streams)
     except GradcliError as error:
         return _fail(error, streams, arguments)
     except UsageError as error:
@@ -372,6 +391,28 @@ def _run(arguments: list[str], streams: Streams) -> int:
         return _fail(GradcliError("limit", NO_MEMORY), streams, arguments)
     except RecursionError:
         return _fail(GradcliError("limit", TOO_DEEP), streams, arguments)
+
+
+def _answered(arguments: list[str], streams: Streams) -> int:
+    """The exit status of a command; a message in the place of an expression is sent to `why`."""
+    try:
+        return _called(arguments, streams)
+    except GradcliError as error:
+        asked = _why_instead(error, arguments)
+        if asked is None:
+            raise
+        return _called(asked, streams)
+
+
+def _why_instead(error: GradcliError, arguments: list[str]) -> list[str] | None:
+    """The arguments for `why`, where what was to be explained is a message and no expression."""
+    rest = arguments[arguments[0] == "explain" :]
+    if error.code != "syntax" or error.span is None or not rest or rest[0] in COMMANDS:
+        return None
+    from ..explanation.messages.matching import match
+
+    text = error.span.text if rest[0] == "-" else rest[0]
+    return ["why", *rest[1:], "--", text] if match(text) else None
 
 
 def _called(arguments: list[str], streams: Streams) -> int:

@@ -72,6 +72,10 @@ OPTIONS = {
     "expr": _argument(
         "EXPR", 'An expression, as "relu(x @ W + b).sum()"; - reads it from standard input.'
     ),
+    "question": _argument(
+        "[EXPR|MESSAGE]", "An expression, or an error message of PyTorch; - is standard input.",
+        str | None, None,
+    ),
     "file": _argument("FILE", "JSON Lines, a request a line; - is standard input."),
     "source": _argument("FILE", "A program, or a page with several; - is standard input."),
     "operator": _argument("[NAME]", "An operator, or a part of a name.", str | None, None),

@@ -3,20 +3,21 @@
 from typing import TYPE_CHECKING
 
 from ..errors import GradcliError, did_you_mean
-from ..explanation.analysis import Analysis
-from ..explanation.arrays import jsonable
 from ..explanation.blocks import Document
-from ..explanation.document import Choices, check_sections, document
 from .environment import Environment
 
 if TYPE_CHECKING:
+    from ..explanation.analysis import Analysis
+    from ..explanation.document import Choices
     from ..explanation.seeds.seed_for import SeedFor
 
 FORMATS = ("terminal", "plain", "markdown", "json")
 
 
-def render(analysis: Analysis, format: str, choices: Choices, environment: Environment) -> str:
+def render(analysis: "Analysis", format: str, choices: "Choices", environment: Environment) -> str:
     """The explanation in one of FORMATS. Raises GradcliError for another, or an unknown section."""
+    from ..explanation.document import check_sections, document
+
     check_format(format)
     check_sections(choices.show)
     if format == "json":
@@ -40,6 +41,8 @@ def render_seed_for(found: "SeedFor", format: str, environment: Environment) -> 
     check_format(format)
     if format == "json":
         import json
+
+        from ..explanation.arrays import jsonable
 
         return json.dumps(jsonable(seed_for_document.data(found)), ensure_ascii=False)
     made = seed_for_document.document(found, environment.full, environment.precision)

@@ -1,0 +1,47 @@
+"""Questions in, why out: of a message what it means, of an expression why its gradient is so."""
+
+import json
+from typing import TYPE_CHECKING
+
+from ..errors import GradcliError
+from .asked import analysis_of
+from .options import Given
+from .streams import Streams
+
+if TYPE_CHECKING:
+    from ..render.environment import Environment
+
+
+def render_why(streams: Streams, given: Given, format: str, environment: "Environment") -> str:
+    """The answer to a message, or to an expression where the text is none."""
+    from ..explanation.messages import answer
+    from ..render.formats import render_document
+
+    result = answer.answer(given.expr)
+    if result is None:
+        return _why_expression(streams, given, format, environment)
+    if format == "json":
+        return json.dumps(answer.data(result), ensure_ascii=False)
+    return render_document(answer.document(result), format, environment)
+
+
+def _why_expression(streams: Streams, given: Given, format: str, environment: "Environment") -> str:
+    """Raises GradcliError: what is no expression is a message, and one that is not known."""
+    from ..explanation.messages.answer import unknown
+
+    try:
+        analysis_of(streams, given)
+    except GradcliError as error:
+        if error.code != "syntax":
+            raise
+    raise unknown(given.expr)
+
+
+def render_listing(format: str, environment: "Environment") -> str:
+    """The messages that are known."""
+    from ..explanation.messages.answer import listing, listing_document
+    from ..render.formats import render_document
+
+    if format == "json":
+        return json.dumps(listing(), ensure_ascii=False)
+    return render_document(listing_document(environment.full), format, environment)

@@ -1,0 +1,1 @@
+"""Error messages of PyTorch that concern gradients: recognised as people paste them, explained."""

@@ -1,0 +1,147 @@
+"""The answer to a pasted message: as data, and as a document; and the list of those known."""
+
+from typing import Any, NamedTuple
+
+from ...errors import GradcliError
+from ..blocks import Block, Code, Document, Note, Prose, Row, Section, Table, plain, words
+from .catalogue import Message, messages, topics
+from .matching import match, rivals
+from .values import old_wording, values
+from .words import HOLE
+
+ELSEWHERE = (
+    "Python and other libraries print this message for many reasons; what is said here holds where "
+    "the line is about gradients."
+)
+SHOWN = 2  # messages of a topic in the list, where not all are asked for
+LONGEST = 76  # letters of a message in the list
+
+
+class Answer(NamedTuple):
+    """A message that was recognised. `also`: others that the same text may be; `values`: what it
+    says, by what that is; `before`: the release that its wording is older than, or ""; `text` is
+    the message with these values."""
+
+    message: Message
+    also: tuple[Message, ...]
+    values: dict[str, str]
+    before: str
+    text: str
+
+
+def answer(text: str) -> Answer | None:
+    """The message that a text is or holds, or None."""
+    result = match(text)
+    if result is None or result.template.message is None:
+        return None
+    message, old = result.template.message, old_wording(result)
+    named, before = values(result), old.before if old else ""
+    labelled = {label: named[name] for name, label in message.values.items() if name in named}
+    filled = HOLE.sub(lambda hole: named.get(hole[1], hole[0]), message.text)
+    return Answer(message, tuple(rivals(result)), labelled, before, filled)
+
+
+def unknown(text: str) -> GradcliError:
+    """The error for a text that is none of the catalogue's."""
+    shown = _short(" ".join(text.split()))
+    message = f"this is no message of PyTorch about gradients that is known here: {shown}"
+    return GradcliError("unknown-message", message, hint="gradcli why lists those that are")
+
+
+def data(a: Answer) -> dict[str, Any]:
+    """The answer as JSON has it."""
+    causes = [*a.message.causes, *(cause for other in a.also for cause in other.causes)]
+    return {
+        "class": a.message.kind,
+        "message": a.message.text,
+        "meaning": a.message.meaning,
+        "causes": causes,
+        "cure": a.message.cure,
+        "values": a.values,
+        "trigger": a.message.trigger or None,
+        "also": [other.text for other in a.also],
+        "before": a.before or None,
+        "elsewhere": a.message.elsewhere,
+    }
+
+
+def explained(text: str) -> dict[str, Any]:
+    """The answer for a text, as JSON has it. Raises GradcliError where it is not known."""
+    result = answer(text)
+    if result is None:
+        raise unknown(text)
+    return data(result)
+
+
+# ---- as a document -------------------------------------------------------------------------------
+
+
+def document(a: Answer) -> Document:
+    """The answer: what the message means, what it says, why it comes, what cures it."""
+    sections = [_meaning(a), _causes(a.message), _cure(a.message)]
+    sections += [_other(other) for other in a.also]
+    if a.message.trigger:
+        program = Code(a.message.trigger.rstrip("\n"), "python")
+        sections.append(Section("trigger", words("A program that raises it"), (), (program,)))
+    return Document((), tuple(sections))
+
+
+def _meaning(a: Answer) -> Section:
+    blocks: list[Block] = [Prose(words(a.message.meaning))]
+    if a.values:
+        rows = tuple(Row((words(label), plain(value))) for label, value in a.values.items())
+        blocks.append(Table(rows))
+    if a.message.elsewhere:
+        blocks.append(Note("not-only-here", words(ELSEWHERE)))
+    if a.before:
+        today = f"This wording is from before PyTorch {a.before}. Today: {a.message.text.strip()}"
+        blocks.append(Note("old-wording", words(today)))
+    return Section("meaning", words(_titled(a.message, a.text)), (), tuple(blocks))
+
+
+def _causes(message: Message) -> Section:
+    causes = [Prose(words(f"{n}. {cause}")) for n, cause in enumerate(message.causes, 1)]
+    return Section("causes", words("Causes, the most frequent first"), (), tuple(causes))
+
+
+def _cure(message: Message) -> Section:
+    return Section("cure", words("Cure"), (), (Prose(words(message.cure)),))
+
+
+def _other(message: Message) -> Section:
+    """Another message that the text may be."""
+    blocks: list[Block] = [Prose(words(message.meaning))]
+    blocks += [Prose(words(f"{n}. {cause}")) for n, cause in enumerate(message.causes, 1)]
+    blocks.append(Prose(words(message.cure)))
+    return Section("also", words(f"Or {_titled(message, message.text)}"), (), tuple(blocks))
+
+
+def _titled(message: Message, text: str) -> str:
+    return _short(f"{message.kind}: {text.strip()}")
+
+
+def _short(text: str) -> str:
+    """The first line of a text, or its beginning."""
+    line = text.split("\n")[0]
+    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1].rstrip()}…"
+
+
+# ---- the list ------------------------------------------------------------------------------------
+
+
+def listing() -> list[dict[str, str]]:
+    """All messages as JSON has them, by topic."""
+    return [{"topic": m.topic, "class": m.kind, "message": m.text} for m in messages()]
+
+
+def listing_document(full: bool) -> Document:
+    """The messages by topic: the most frequent ones, or all."""
+    sections = []
+    for topic, title in topics().items():
+        members = [m for m in messages() if m.topic == topic]
+        shown = members if full else members[:SHOWN]
+        rows = tuple(Row((plain(_short(m.text)),)) for m in shown)
+        left = len(members) - len(shown)
+        remark = words(f"{left} more") if left else ()
+        sections.append(Section(topic, words(title), remark, (Table(rows),)))
+    return Document((), tuple(sections))

@@ -1,0 +1,82 @@
+"""The messages: their wordings, what they mean, what causes them, what cures them.
+
+`catalogue.json` holds them, ordered by topic and by how often they are met; `others.txt` holds
+messages that are none of them, of PyTorch, Python, NumPy and other libraries, so that a text is
+compared with those too. Knows nothing about how texts are recognised.
+"""
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+FOLDER = Path(__file__).parent
+
+
+class Wording(NamedTuple):
+    """A text of a message, with {placeholders}; `before`: the release from which on it is another
+    one, or "" where it is not known; `language` is "" for English."""
+
+    text: str
+    before: str = ""
+    language: str = ""
+
+
+class Message(NamedTuple):
+    """An entry of the catalogue. `elsewhere`: Python and other libraries print this message too.
+    `values` says what the placeholders are; `trigger` is a program that raises it, or "".
+    """
+
+    kind: str
+    text: str
+    topic: str
+    meaning: str
+    causes: tuple[str, ...]
+    cure: str
+    trigger: str
+    wordings: tuple[Wording, ...]
+    values: dict[str, str]
+    frequent: bool
+    elsewhere: bool
+
+
+@cache
+def _data() -> Any:
+    return json.loads((FOLDER / "catalogue.json").read_text(encoding="utf-8"))
+
+
+def topics() -> dict[str, str]:
+    """The titles of the topics, by name."""
+    return _data()["topics"]
+
+
+@cache
+def messages() -> tuple[Message, ...]:
+    """All entries."""
+    return tuple(_message(entry) for entry in _data()["messages"])
+
+
+def _message(entry: dict[str, Any]) -> Message:
+    wordings = tuple(
+        Wording(w["message"], w.get("before", ""), w.get("language", ""))
+        for w in entry.get("wordings", ())
+    )
+    return Message(
+        entry["class"],
+        entry["message"],
+        entry["topic"],
+        entry["meaning"],
+        tuple(entry["causes"]),
+        entry["cure"],
+        entry["trigger"],
+        wordings,
+        entry.get("values", {}),
+        entry.get("frequent", False),
+        entry.get("elsewhere", False),
+    )
+
+
+@cache
+def others() -> tuple[str, ...]:
+    """Messages that are none of the catalogue's."""
+    return tuple((FOLDER / "others.txt").read_text(encoding="utf-8").splitlines())

@@ -1,0 +1,362 @@
+"""Which message of the catalogue a text is, if any: the longest and most telling match.
+
+The words of a text are aligned with those of every wording, in order, at the least cost: an equal
+word counts as much as it is rare among all messages, a word too many or too few costs part of its
+weight, and what stands in the place of a {placeholder} costs next to nothing. Both may be cut at
+either end. Messages that are none of the catalogue's are candidates, too: a text that is closer to
+one of them is no match.
+"""
+
+import re
+from collections import Counter
+from functools import cache
+from math import log
+from typing import NamedTuple
+
+from .catalogue import Message, Wording, messages, others
+from .words import HOLE, Word, clean, words
+
+COMMON_WORDS = """
+a an and are as at be been but by can do does error expected for from get given got has have how i
+if in is it its like line more my no not of on one only or other see should so some that the them
+then there this to two use used using want was we what when which while why will with would you your
+"""
+COMMON = frozenset(COMMON_WORDS.split())
+COMMON_WEIGHT, NUMBER_WEIGHT, UNKNOWN_WEIGHT = 0.6, 0.3, 2.5
+MISSED, ADDED, FILLED = 0.5, 0.5, 0.02  # costs of a gap: part of the weights, and for a value
+MOST_FILLED, NOT_A_NUMBER = 1.0, 1.5
+END, MOST_AT_END = 0.7, 4.0  # where the text goes on otherwise than the message
+MISSPELT = 0.85
+ENOUGH = ((5.0, 0.75), (8.0, 0.5), (12.0, 0.0))  # the least score, by how much of the message
+LONGER = 2  # letters that a word may have more or less where every word counts
+SHORTEST = 4  # words of a message that is recognised by all of it, however common they are
+NUMBERS = {"n", "m", "i", "j", "k", "d", "v", "v0"}  # placeholders for one number each
+DENSEST = 0.6  # of a wording, from its first equal word to the last, the least part by weight
+WHOLE = 0.95  # the part of a message that is as good as all of it
+ALIKE, MOST_ALSO = 0.97, 2  # another message with this part of the best score is possible, too
+NEAR = 80  # how many pairs of equal words back an alignment looks
+CANDIDATES = 12
+BESIDE, MOST_EXCERPT = 40, 2000  # letters of a text that are compared exactly
+LONGEST = 1500  # words of a text that are looked at
+MOST_LETTERS, MOST_PARTS = 50_000, 20  # of a log, of which the end is read
+RAISED = re.compile(r"(?<![A-Za-z_.])[A-Za-z_.]*(Error|Exception|Warning)\b[\"'`\])]*\s*[:(\n]\s*")
+
+
+class Template(NamedTuple):
+    """A wording as words. `holes[k]` counts the placeholders before word k, whose names are
+    `names`; `sums[k]` is the weight of the words before it, and `places` where each word stands.
+    `message` is None where it is none of the catalogue's.
+    """
+
+    message: Message | None
+    wording: Wording
+    words: list[Word]
+    holes: list[int]
+    names: list[str]
+    sums: list[float]
+    places: dict[str, list[int]]
+
+
+class Match(NamedTuple):
+    """A text recognised: `pairs` are the equal words, as places in the text and in the wording."""
+
+    template: Template
+    score: float
+    coverage: float
+    pairs: list[tuple[int, int]]
+    words: list[Word]
+    text: str
+
+
+# ---- the catalogue as words ----------------------------------------------------------------------
+
+
+@cache
+def _weights() -> dict[str, float]:
+    """What each word of a message tells: the rarer among all messages, the more."""
+    texts = [[m.text, *(w.text for w in m.wordings)] for m in messages()]
+    texts += [[text] for text in others()]
+    known = Counter(word for entry in texts for word in {w.text for t in entry for w in _fixed(t)})
+    return {word: _weight(word, log((len(texts) + 1) / n)) for word, n in known.items()}
+
+
+def _weight(word: str, rarity: float) -> float:
+    if word[0].isdigit():
+        return NUMBER_WEIGHT
+    if "\u3400" <= word[0] <= "\u9fff":
+        return min(rarity, 2.0)
+    return COMMON_WEIGHT if word in COMMON else min(rarity, 5.0)
+
+
+def _fixed(text: str) -> list[Word]:
+    """The words of a wording that are no placeholders."""
+    return words(HOLE.sub(lambda hole: "\x00" * len(hole[0]), text))
+
+
+@cache
+def templates() -> tuple[Template, ...]:
+    """Every wording of every message, and the messages that are none."""
+    ours = [(m, w) for m in messages() for w in (Wording(m.text), *m.wordings)]
+    foreign = [(None, Wording(text)) for text in others()]
+    return tuple(_template(message, wording) for message, wording in (*ours, *foreign))
+
+
+def _template(message: Message | None, wording: Wording) -> Template:
+    fixed, weights = _fixed(wording.text), _weights()
+    starts = [hole.start() for hole in HOLE.finditer(wording.text)]
+    sums = [0.0]
+    places: dict[str, list[int]] = {}
+    for k, word in enumerate(fixed):
+        sums.append(sums[-1] + weights[word.text])
+        places.setdefault(word.text, []).append(k)
+    holes = [sum(start < word.start for start in starts) for word in fixed] + [len(starts)]
+    return Template(message, wording, fixed, holes, HOLE.findall(wording.text), sums, places)
+
+
+# ---- a text --------------------------------------------------------------------------------------
+
+
+def match(text: str) -> Match | None:
+    """The message that a text is or holds; None where it is none of the catalogue's.
+
+    Of a traceback the last error counts, before earlier ones and before warnings.
+    """
+    cleaned = clean(text[-MOST_LETTERS:])
+    for part in _parts(cleaned):
+        result = best(part)
+        if result is not None and confident(result):
+            return result
+    return None
+
+
+def _parts(text: str) -> list[str]:
+    """What may be the message: what follows the name of an error, the last one first."""
+    heads = list(RAISED.finditer(text))[-MOST_PARTS:]
+    ends = [head.start() for head in heads[1:]] + [len(text)]
+    parts = [(head[1] != "Warning", text[head.end() : end]) for head, end in zip(heads, ends)]
+    parts = [p for p in parts if p[1].strip()]
+    ordered = [t for error, t in reversed(parts) if error] + [
+        t for e, t in reversed(parts) if not e
+    ]
+    return [*ordered, text]
+
+
+def best(text: str) -> Match | None:
+    """The closest wording; None where that is one of a message of others."""
+    known = _known(words(text)[-LONGEST:])
+    if not known:
+        return None
+    matches = [_aligned(t, known, text) for t in _candidates(known)]
+    result = max(filter(confident, matches), key=_order, default=None)
+    return None if result is None or result.template.message is None else result
+
+
+def rivals(result: Match) -> list[Message]:
+    """Other messages that the same text may be as well: cut texts belong to several."""
+    if result.coverage > WHOLE:
+        return []
+    known = _known(words(result.text)[-LONGEST:])
+    near = (_aligned(t, known, result.text) for t in _candidates(known))
+    least = ALIKE * result.score
+    possible = [m.template.message for m in near if m.score >= least and confident(m)]
+    by_text = {m.text: m for m in (result.template.message, *possible) if m is not None}
+    return list(by_text.values())[1 : MOST_ALSO + 1]
+
+
+def _order(match: Match) -> tuple[float, bool, int, int, float]:
+    """What the best match is the greatest of: of equal scores that of others, then the exact."""
+    wording, foreign = match.template.wording.text, match.template.message is None
+    found = pattern(wording).search(_excerpt(match))
+    letters = len(HOLE.sub("", wording)) if found else 0
+    return round(match.score, 6), foreign, letters, _same_case(match), match.coverage
+
+
+def _excerpt(match: Match) -> str:
+    """Where a text has the words of a wording, and what stands beside them."""
+    first, last = match.words[match.pairs[0][0]].start, match.words[match.pairs[-1][0]].end
+    return match.text[max(first - BESIDE, 0) : min(last, first + MOST_EXCERPT) + BESIDE]
+
+
+def _same_case(match: Match) -> int:
+    """How many of the equal words begin with the same letter, capital or not."""
+    text, wording = match.text, match.template.wording.text
+    pairs = ((match.words[i].start, match.template.words[j].start) for i, j in match.pairs)
+    return sum(text[a] == wording[b] for a, b in pairs)
+
+
+def confident(match: Match) -> bool:
+    """Whether a match is more than chance: much is equal, or little that is most of a message."""
+    message = match.template.message
+    if message and message.elsewhere and not _complete(match):
+        return False
+    if _density(match) < DENSEST:
+        return False
+    whole = match.coverage > WHOLE and len(match.pairs) >= SHORTEST
+    return whole or any(match.score >= s and match.coverage >= part for s, part in ENOUGH)
+
+
+def _density(match: Match) -> float:
+    """The part of a wording, between the first and the last word that the text has, that it has."""
+    template = match.template
+    if not match.pairs:
+        return 0.0
+    first, last = match.pairs[0][1], match.pairs[-1][1]
+    weights = _weights()
+    equal = sum(weights[template.words[j].text] for _, j in match.pairs)
+    return equal / (template.sums[last + 1] - template.sums[first])
+
+
+def _complete(match: Match) -> bool:
+    """Whether no word of the wording is missing or longer, but where the text begins later."""
+    if not match.pairs:
+        return False
+    lengths = (
+        (match.words[i].end - match.words[i].start, word.end - word.start)
+        for i, word in ((i, match.template.words[j]) for i, j in match.pairs)
+    )
+    first_i, first_j = match.pairs[0]
+    missing = len(match.template.words) - len(match.pairs) - (first_j if first_i == 0 else 0)
+    return missing == 0 and all(abs(a - b) <= LONGER for a, b in lengths)
+
+
+@cache
+def pattern(wording: str) -> re.Pattern[str]:
+    """A wording as a regular expression: a group for each placeholder, by its number."""
+    parts = [re.escape(part) for part in HOLE.split(wording.rstrip(". "))[::2]]
+    text = "(.*?)".join(re.sub(r"(?:\\\s)+", r"\\s+", part) for part in parts)
+    return re.compile(text + ("$" if wording.endswith("}") else ""), re.IGNORECASE | re.DOTALL)
+
+
+class Known(NamedTuple):
+    """A word of a text as the catalogue spells it, and how sure that is."""
+
+    word: Word
+    text: str
+    sure: float
+    weight: float
+
+
+def _known(text: list[Word]) -> list[Known]:
+    weights, result = _weights(), []
+    for word in text:
+        if word.text in weights:
+            result.append(Known(word, word.text, 1.0, weights[word.text]))
+            continue
+        parts = _spelt(word.text)
+        for part in parts:
+            result.append(Known(word, part, MISSPELT, weights[part]))
+        if not parts:
+            weight = NUMBER_WEIGHT if word.text[0].isdigit() else UNKNOWN_WEIGHT
+            weight = COMMON_WEIGHT if word.text in COMMON else weight
+            result.append(Known(word, word.text, 0.0, weight))
+    return result
+
+
+@cache
+def _spelt(word: str) -> tuple[str, ...]:
+    """The word or words of the catalogue that a misspelt one is meant as; () where none is."""
+    weights = _weights()
+    parts = tuple(part for part in word.split("_") if part)
+    if len(parts) > 1 and all(part in weights for part in parts):
+        return parts
+    for cut in range(3, len(word) - 2):
+        if word[:cut] in weights and word[cut:] in weights:
+            return word[:cut], word[cut:]
+    if len(word) < 4:
+        return ()
+    allowed = 1 if len(word) < 8 else 2
+    near = (w for w in weights if len(w) > 4 and abs(len(w) - len(word)) <= allowed)
+    near = (w for w in near if w[0] == word[0] or w[-3:] == word[-3:])
+    nearest = min(((_distance(word, w, allowed), w) for w in near), default=(allowed + 1, ""))
+    return (nearest[1],) if nearest[0] <= allowed else ()
+
+
+def _distance(a: str, b: str, most: int) -> int:
+    """How many letters must be changed, left out, put in or exchanged; most + 1 for more."""
+    before, row = [0] * (len(b) + 1), list(range(len(b) + 1))
+    for i, x in enumerate(a, 1):
+        last, before, row = before, row, [i]
+        for j, y in enumerate(b, 1):
+            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (x != y))
+            if i > 1 and j > 1 and x == b[j - 2] and a[i - 2] == y:
+                cost = min(cost, last[j - 2] + 1)
+            row.append(cost)
+        if min(row) > most:
+            return most + 1
+    return row[-1]
+
+
+def _candidates(text: list[Known]) -> list[Template]:
+    """The wordings that share the most with a text, whatever the order of words."""
+    present = {k.text: k.weight * k.sure for k in text}
+    shared = [
+        (sum(present[w] for w in t.places if w in present), -len(t.words), n)
+        for n, t in enumerate(templates())
+    ]
+    return [templates()[n] for total, _, n in sorted(shared, reverse=True)[:CANDIDATES] if total]
+
+
+# ---- alignment -----------------------------------------------------------------------------------
+
+
+def _aligned(template: Template, text: list[Known], source: str) -> Match:
+    """The best chain of equal words, in the order of both texts."""
+    sums = [0.0]
+    for known in text:
+        sums.append(sums[-1] + known.weight)
+    pairs = [(i, j) for i, k in enumerate(text) for j in template.places.get(k.text, ())]
+    scores: list[float] = []
+    back: list[int] = []
+    for n, (i, j) in enumerate(pairs):
+        gain = text[i].weight * text[i].sure
+        score, origin = gain - _end(template, j, _before(text, i, source)), -1
+        for k in range(n - 1, max(-1, n - NEAR), -1):
+            before_i, before_j = pairs[k]
+            if before_i < i and before_j < j:
+                chained = scores[k] + gain - _gap(template, sums, pairs[k], (i, j))
+                if chained > score:
+                    score, origin = chained, k
+        scores.append(score)
+        back.append(origin)
+    if not pairs:
+        return Match(template, 0.0, 0.0, [], [], source)
+    finals = [s - _tail(template, j, text, i, source) for s, (i, j) in zip(scores, pairs)]
+    last = max(range(len(pairs)), key=lambda n: finals[n])
+    score, chain = finals[last], []
+    while last >= 0:
+        chain.append(pairs[last])
+        last = back[last]
+    coverage = score / template.sums[-1] if template.sums[-1] else 0.0
+    return Match(template, score, coverage, chain[::-1], [k.word for k in text], source)
+
+
+def _gap(
+    template: Template, sums: list[float], before: tuple[int, int], after: tuple[int, int]
+) -> float:
+    """The cost of what stands between two pairs of equal words."""
+    (i, j), (next_i, next_j) = before, after
+    missed = template.sums[next_j] - template.sums[j + 1]
+    holes = template.names[template.holes[j] : template.holes[next_j]]
+    if not holes:
+        return MISSED * missed + ADDED * (sums[next_i] - sums[i + 1])
+    if NUMBERS.issuperset(holes):
+        i = min(i + len(holes), next_i - 1)
+        return MISSED * missed + NOT_A_NUMBER * (sums[next_i] - sums[i + 1])
+    return MISSED * missed + min(FILLED * (next_i - i - 1), MOST_FILLED)
+
+
+def _before(text: list[Known], i: int, source: str) -> bool:
+    """Whether something stands before word i in its line."""
+    return i > 0 and "\n" not in source[text[i - 1].word.end : text[i].word.start]
+
+
+def _end(template: Template, j: int, goes_on: bool) -> float:
+    """The cost of beginning at word j of a wording, where the text begins earlier."""
+    return min(END * template.sums[j], MOST_AT_END) if goes_on else 0.0
+
+
+def _tail(template: Template, j: int, text: list[Known], i: int, source: str) -> float:
+    """The cost of ending at word j of a wording, where the line of the text goes on."""
+    if i + 1 >= len(text) or "\n" in source[text[i].word.end : text[i + 1].word.start]:
+        return 0.0
+    return min(END * (template.sums[-1] - template.sums[j + 1]), MOST_AT_END)

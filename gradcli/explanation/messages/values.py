@@ -1,0 +1,90 @@
+"""What a pasted text has in the places of a message's placeholders, and how old its words are."""
+
+import re
+
+from .catalogue import Wording
+from .matching import Match
+from .words import HOLE
+
+BARE = " \t\n,;.:\"'`"
+
+
+def values(match: Match) -> dict[str, str]:
+    """The values in a text by placeholder, as far as the words around them are there."""
+    result: dict[str, str] = {}
+    wording, fixed, text = match.template.wording.text, match.template.words, match.text
+    for (i, j), (next_i, next_j) in zip(match.pairs, match.pairs[1:]):
+        if next_j == j + 1 and match.words[i].end < match.words[next_i].start:
+            literal = wording[fixed[j].end : fixed[next_j].start]
+            result |= _between(literal, text[match.words[i].end : match.words[next_i].start])
+    if match.pairs:
+        (first, j), (last, k) = match.pairs[0], match.pairs[-1]
+        if j == 0:
+            before = text[: match.words[first].start].rsplit("\n", 1)[-1]
+            result |= _at_end(wording[: fixed[0].start], before)
+        if k == len(fixed) - 1:
+            after = text[match.words[last].end :].split("\n", 1)[0]
+            result |= _at_start(wording[fixed[k].end :], after)
+    return {name: value for name, value in result.items() if value}
+
+
+def _between(literal: str, text: str) -> dict[str, str]:
+    """The values in a text that stands for `literal`, a part of a wording between two words."""
+    found = re.fullmatch(_pattern(literal, "(.*?)"), text, re.DOTALL)
+    names = HOLE.findall(literal)
+    if found is not None:
+        return _named(names, found.groups())
+    return _named(names, (text.strip(BARE + "[]()"),)) if len(names) == 1 else {}
+
+
+def _at_end(literal: str, text: str) -> dict[str, str]:
+    found = re.search(_pattern(literal, r"([^\s'\"]+)") + r"\Z", text)
+    return _named(HOLE.findall(literal), found.groups()) if found else {}
+
+
+def _at_start(literal: str, text: str) -> dict[str, str]:
+    """The values after the last word: up to what the wording has next, or as long as they are one
+    word or stand in brackets."""
+    one = r"(torch\.Size\([^)]*\)|\[[^\]]*\]|[^\s'\"`]+)"
+    found = re.match(_pattern(literal, "(.+?)"), text) if literal[-1:] not in "}." else None
+    found = found or re.match(_pattern(literal.rstrip("])'."), one), text)
+    return _named(HOLE.findall(literal), found.groups()) if found else {}
+
+
+def _pattern(literal: str, value: str) -> str:
+    """A part of a wording as a regular expression."""
+    parts = HOLE.split(literal)[::2]
+    return value.join(re.escape(part).replace(r"\ ", r"\s+") for part in parts)
+
+
+def _named(names: list[str], texts: tuple[str, ...]) -> dict[str, str]:
+    return {name: _one_line(text) for name, text in zip(names, texts)}
+
+
+def _one_line(text: str) -> str:
+    text = re.sub(r"\s+", " ", text).strip(BARE)
+    return text.removeprefix("which is ")
+
+
+def old_wording(match: Match) -> Wording | None:
+    """The wording with a date that a text has words of, where those of today are missing."""
+    message = match.template.message
+    if message is None or not match.pairs:
+        return None
+    span = _raw(match.text[match.words[match.pairs[0][0]].start : _end(match)])
+    today = _raw(message.text)
+    best: tuple[int, Wording | None] = (0, None)
+    for wording in message.wordings:
+        old = _raw(wording.text)
+        telling = len((old - today) & span) - len((today - old) & span)
+        if wording.before and telling > best[0]:
+            best = telling, wording
+    return best[1]
+
+
+def _end(match: Match) -> int:
+    return match.words[match.pairs[-1][0]].end
+
+
+def _raw(text: str) -> set[str]:
+    return set(re.findall(r"[a-z_']+", HOLE.sub("", text).lower()))

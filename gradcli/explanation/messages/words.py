@@ -1,0 +1,64 @@
+"""Texts as words that can be compared: whatever terminals, pages and people do to a message.
+
+Two words are equal here if a reader would take them for the same: case, plural, hyphens, quotes,
+"Variable" for "Tensor", "can't" for "cannot" make no difference.
+"""
+
+import html
+import re
+from typing import NamedTuple
+
+HOLE = re.compile(r"\{(\w+)\}")
+PIECES = re.compile(
+    r"(?<=for )[-+*/@%&|^<>=]+(?=:)"  # the operator in "unsupported operand type(s) for *:"
+    r"|(?<=[a-z0-9A-Z])Backward(?![a-z])"  # AddBackward0 is what came from Add
+    r"|(?:(?!(?<=[a-z0-9A-Z])Backward)[^\W\d\u3400-\u9fff])+(?:'t\b)?"
+    r"|\d+(?:\.\d+)?"
+    r"|[\u3400-\u9fff]"
+)
+QUOTES = str.maketrans(
+    {"‘": "'", "’": "'", "′": "'", "´": "'", "“": '"', "”": '"', "\u00a0": " ", "…": " ... "}
+)
+ESCAPES = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+# What terminals, test runners, launchers and pages put before a line.
+LINE_HEAD = re.compile(
+    r"^(?:E  +|> ?|\[rank\d+\]: ?|\[\d+\]<std\w+>: ?|\d+: (?=[A-Z]))+", re.MULTILINE
+)
+ADDRESS = re.compile(r"(?:https?://|www\.)[^\s\"'<>]+")
+FILE_LINE = re.compile(r'^.*\bFile "[^"\n]*", line \d+.*$', re.MULTILINE)
+JOINED = {("in", "place"): "inplace", ("can", "not"): "cannot", ("re", "entrant"): "reentrant"}
+ALIKE = {"variable": "tensor", "in_place": "inplace", "cant": "cannot", "can't": "cannot"}
+
+
+class Word(NamedTuple):
+    """A word as it is compared, and where it stands in its text."""
+
+    text: str
+    start: int
+    end: int
+
+
+def clean(text: str) -> str:
+    """A pasted text without what surrounds messages: escapes, entities, prompts, file lines."""
+    text = ESCAPES.sub("", html.unescape(text)).translate(QUOTES)
+    return FILE_LINE.sub("", LINE_HEAD.sub("", text))
+
+
+def words(text: str) -> list[Word]:
+    """The words of a text that was cleaned, in order."""
+    result: list[Word] = []
+    for piece in PIECES.finditer(ADDRESS.sub(lambda address: " " * len(address[0]), text)):
+        for word in _alike(piece[0].lower()):
+            result.append(Word(word, piece.start(), piece.end()))
+        if len(result) > 1 and (result[-2].text, result[-1].text) in JOINED:
+            last, first = result.pop(), result.pop()
+            result.append(Word(JOINED[first.text, last.text], first.start, last.end))
+    return result
+
+
+def _alike(word: str) -> list[str]:
+    if word.endswith("n't") and word not in ALIKE:
+        return [word[:-3], "not"]
+    if len(word) > 3 and word.endswith("s") and not word.endswith("ss"):
+        word = word[:-1]
+    return [ALIKE.get(word, word)]

@@ -1,0 +1,278 @@
+"""Error messages of PyTorch: recognised as people paste them, and no others.
+
+`data/raised_messages.jsonl` holds what PyTorch 2.13 printed for a program of each entry of the
+catalogue, `data/pasted_messages.jsonl` texts that people pasted, and `data/other_messages.txt`
+messages of Python, NumPy, other libraries and other parts of PyTorch, and questions.
+"""
+
+import json
+import random
+import re
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+from console import gradcli
+
+import gradcli as package
+from gradcli.errors import GradcliError
+from gradcli.explanation.messages.answer import answer
+from gradcli.explanation.messages.catalogue import messages, others, topics
+from gradcli.explanation.messages.matching import match, pattern
+from gradcli.snippets.reading import read
+
+DATA = Path(__file__).parent / "data"
+
+
+def rows(name: str) -> list[dict]:
+    return [json.loads(line) for line in (DATA / name).read_text("utf-8").splitlines()]
+
+
+RAISED = rows("raised_messages.jsonl")
+
+
+def recognised(text: str) -> str | None:
+    result = match(text)
+    return None if result is None else result.template.message.text
+
+
+# ---- texts ---------------------------------------------------------------------------------------
+
+
+def test_what_people_paste():
+    pasted = rows("pasted_messages.jsonl")
+    wrong = [row for row in pasted if recognised(row["text"]) not in row["is"]]
+    assert len(wrong) <= 0.01 * len(pasted), wrong
+
+
+def test_what_pytorch_raises():
+    assert [row for row in RAISED if recognised(row["text"]) != row["is"]] == []
+
+
+TRACEBACK = """Traceback (most recent call last):
+  File "train.py", line 189, in train
+    loss.backward()
+  File "/usr/lib/python3.8/site-packages/torch/_tensor.py", line 363, in backward
+    torch.autograd.backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+{}: {}
+  0%|          | 0/1821 [07:25<?, ?it/s]"""
+
+
+def misspelt(text: str, draw: random.Random) -> str:
+    """A letter in thirty left out, exchanged with the next, or another one."""
+    letters = list(text)
+    for _ in range(max(1, len(letters) // 30)):
+        place = draw.randrange(len(letters) - 1)
+        changed = [
+            letters[place + 1] + letters[place],
+            letters[place + 1],
+            "x" + letters[place + 1],
+        ]
+        letters[place : place + 2] = list(draw.choice(changed))
+    return "".join(letters)
+
+
+def with_numbers(text: str, draw: random.Random) -> str:
+    return re.sub(r"\d+", lambda number: str(draw.randrange(1, 99)), text)
+
+
+def cut(text: str, first: float, last: float) -> str:
+    words = text.split(" ")
+    return " ".join(words[int(len(words) * first) : round(len(words) * last) or 1])
+
+
+def wrapped(text: str, head: str = "") -> str:
+    return "\n".join(head + line for line in textwrap.wrap(text, 45))
+
+
+# How a text is changed, and how many of a hundred may be taken for another or for none: words may
+# be missing that tell messages apart.
+CHANGES = {
+    "traceback": (lambda kind, text, draw: TRACEBACK.format(kind, text), 0),
+    "wrapped": (lambda kind, text, draw: wrapped(f"{kind}: {text}"), 0),
+    "test runner": (lambda kind, text, draw: wrapped(f"{kind}: {text}", "E       "), 0),
+    "markdown": (lambda kind, text, draw: f"> `{kind}: {text}`".replace("'", "’"), 0),
+    "html": (lambda kind, text, draw: text.replace("'", "&#39;").replace('"', "&quot;"), 0),
+    "numbers": (lambda kind, text, draw: with_numbers(text, draw), 0),
+    "lower case": (lambda kind, text, draw: text.lower(), 1),
+    "prose": (lambda kind, text, draw: f'I get "{text}" when I train. What is it?', 2),
+    "misspelt": (lambda kind, text, draw: misspelt(text, draw), 10),
+    "end cut": (lambda kind, text, draw: cut(text, 0, 0.7), 12),
+    "beginning cut": (lambda kind, text, draw: cut(text, 0.3, 1), 20),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_changed_texts(change):
+    changed, allowed = CHANGES[change]
+    draw = random.Random(0)
+    texts = [(changed(row["class"], row["text"], draw), row["is"]) for row in RAISED]
+    wrong = [(text, expected) for text, expected in texts if recognised(text) != expected]
+    assert len(wrong) <= allowed / 100 * len(texts), wrong
+
+
+def test_messages_of_others_are_unknown():
+    texts = [*(DATA / "other_messages.txt").read_text("utf-8").splitlines(), *others()]
+    assert len(texts) > 300
+    assert [(text, recognised(text)) for text in texts if recognised(text)] == []
+
+
+OLD = [
+    ("the buffers have already been freed. Specify retain_graph=True", "Trying to backward", "1.8"),
+    ("leaf variable has been moved into the graph interior", "a view of a leaf", "1.8"),
+    ("can't optimize a non-leaf Variable", "can't optimize a non-leaf", "1.0"),
+    ("RuntimeError: size mismatch, m1: [1 x 3], m2: [4 x 5] at /x.cpp:2", "mat1 and mat2", "1.8"),
+    ("can't optimize a non-leaf Tensor", "can't optimize a non-leaf", ""),
+]
+
+
+@pytest.mark.parametrize(("text", "today", "before"), OLD)
+def test_old_wordings_are_dated(text, today, before):
+    result = answer(text)
+    assert result.message.text.startswith(today)
+    assert result.before == before
+
+
+VALUES = [
+    (
+        "mat1 and mat2 shapes cannot be multiplied (512x2304 and 256x4), why",
+        ["512", "2304", "256", "4"],
+    ),
+    (
+        "Mismatch in shape: grad_output[0] has a shape of torch.Size([1]) and output[0] has a "
+        "shape of torch.Size([]).",
+        ["0", "torch.Size([1])", "0", "torch.Size([])"],
+    ),
+    (
+        "modified by an inplace operation: [torch.FloatTensor [2]], which is output 0 of\nExp, is "
+        "at version 1; expected version 0 instead.",
+        ["FloatTensor", "2", "output 0 of Exp", "1", "0"],
+    ),
+    ("hook 'scale' has changed the type of value (was Float got Half)", ["scale", "Float", "Half"]),
+    ("derivative for aten::foo is not implemented", ["foo"]),
+]
+
+
+@pytest.mark.parametrize(("text", "values"), VALUES)
+def test_values_are_read_out(text, values):
+    assert list(answer(text).values.values()) == values
+
+
+# ---- the catalogue -------------------------------------------------------------------------------
+
+
+def test_entries():
+    assert len({m.text for m in messages()}) == len(messages()) == 200
+    for m in messages():
+        assert m.topic in topics()
+        assert m.meaning, m.text
+        assert m.causes, m.text
+        assert m.cure, m.text
+        holes = set(re.findall(r"\{(\w+)\}", " ".join([m.text, *(w.text for w in m.wordings)])))
+        assert m.values.keys() <= holes, m.text
+
+
+def test_triggers_on_the_machine():
+    # Programs that use what the machine does not know end without an answer; those are left out.
+    outcomes = [(m, read(m.trigger).outcome) for m in messages() if m.trigger]
+    right = sum(
+        any(
+            pattern(m.text).search(raised.message)
+            for raised in (o.exception, *o.warnings)
+            if raised
+        )
+        for m, o in outcomes
+    )
+    assert right >= 130
+
+
+# These need several processes, a GPU or a compiler.
+NOT_RUN = re.compile(r"distributed|multiprocessing|compile|cuda|amp\b")
+RUN = """
+import json, sys, warnings
+import torch
+torch.set_warn_always(True)
+results = []
+for program in json.load(sys.stdin):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            exec(program, {"__name__": "__main__"})
+        except BaseException as error:
+            caught = [*[str(w.message) for w in caught], str(error)]
+        else:
+            caught = [str(w.message) for w in caught]
+    results.append(caught)
+print(json.dumps(results), file=sys.stderr)
+"""
+
+
+@pytest.mark.oracle
+def test_triggers_in_pytorch():
+    pytest.importorskip("torch")
+    tried = [m for m in messages() if m.trigger and not NOT_RUN.search(m.trigger)]
+    programs = json.dumps([m.trigger for m in tried])
+    done = subprocess.run(
+        [sys.executable, "-c", RUN], input=programs, capture_output=True, text=True
+    )
+    results = json.loads(done.stderr.splitlines()[-1])
+    wrong = [
+        (m.text, texts)
+        for m, texts in zip(tried, results)
+        if not any(recognised(text) == m.text for text in texts)
+    ]
+    assert wrong == []
+
+
+# ---- the command ---------------------------------------------------------------------------------
+
+
+def test_the_answer():
+    done = gradcli("why", "'float' object has no attribute 'backward'")
+    assert done.status == 0
+    for heading in ("AttributeError: 'float'", "Causes", "Cure", "A program that raises it"):
+        assert any(line.startswith(heading) for line in done.lines), done.out
+    assert "other libraries" in done.out
+
+
+def test_json():
+    done = gradcli("why", "RuntimeError: element 0 of tensors does not require grad", "-f", "json")
+    assert done.json["class"] == "RuntimeError"
+    assert done.json["message"].startswith("element {i} of tensors")
+    assert {"meaning", "causes", "cure"} <= done.json.keys()
+
+
+def test_unknown():
+    for text in ("KeyError: 3", "RuntimeError: CUDA out of memory", "no such thing"):
+        done = gradcli("why", text)
+        assert (done.status, done.out) == (2, "")
+        assert done.err.startswith("error[unknown-message]")
+
+
+def test_the_list_fits_a_screen():
+    done = gradcli("why")
+    assert len(done.lines) <= 40
+    assert all(len(line) <= 80 for line in done.lines)
+    assert len(gradcli("why", "-f", "json").json) == len(messages())
+
+
+@pytest.mark.parametrize("command", [[], ["explain"]])
+def test_a_message_in_the_place_of_an_expression(command):
+    done = gradcli(*command, "grad can be implicitly created only for scalar outputs")
+    assert done.status == 0
+    assert done.lines[0].startswith("RuntimeError: grad can be implicitly")
+    for text in ("x +", "loss is nan, why", "CUDA out of memory"):
+        assert gradcli(*command, text).err.startswith("error[syntax]")
+
+
+def test_in_python_and_in_a_batch():
+    text = "a leaf Variable that requires grad is being used in an in-place op"
+    (line,) = package.batch([{"id": 1, "why": text}])
+    assert line == {"id": 1, "ok": True, **package.why(text)}
+    with pytest.raises(GradcliError) as raised:
+        package.why("x")
+    assert raised.value.code == "unknown-message"
+    (line,) = package.batch([{"why": text, "expr": "x"}])
+    assert line["error"]["code"] == "request"
