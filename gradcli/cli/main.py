@@ -301,9 +301,9 @@ def read(streams: Streams, given: Given) -> None:
     "question", "shape", "value", "grad", "wrt", "format", "output", "full", *LOOK, "dtype", *ALWAYS
 )
 def why(streams: Streams, given: Given) -> None:
-    """Explain an error message of PyTorch, pasted as it is: meaning, causes, cure.
+    """Explain an error message of PyTorch, or why a gradient is nan, inf, zero or None.
 
-    Without one, list the messages that are known.
+    A message is pasted as it is; without one, those that are known are listed.
     """
     from .why import render_listing, render_why
 
@@ -311,7 +311,7 @@ def why(streams: Streams, given: Given) -> None:
     if given.question is None:
         write(streams, render_listing(format, environment), given)
         return
-    given.expr = streams.expression(given.question)
+    given.expr = streams.expression(given.question, read_limits(given.limit))
     write(streams, render_why(streams, given, format, environment), given)
 
 

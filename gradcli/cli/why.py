@@ -27,14 +27,20 @@ def render_why(streams: Streams, given: Given, format: str, environment: "Enviro
 
 def _why_expression(streams: Streams, given: Given, format: str, environment: "Environment") -> str:
     """Raises GradcliError: what is no expression is a message, and one that is not known."""
+    from ..explanation.arrays import jsonable
     from ..explanation.messages.answer import unknown
+    from ..explanation.why import why_expression
+    from ..render.formats import render_document
 
     try:
-        analysis_of(streams, given)
+        result = why_expression(analysis_of(streams, given))
     except GradcliError as error:
         if error.code != "syntax":
             raise
-    raise unknown(given.expr)
+        raise unknown(given.expr) from None
+    if format == "json":
+        return json.dumps(jsonable(result.data()), ensure_ascii=False)
+    return render_document(result.document(), format, environment)
 
 
 def render_listing(format: str, environment: "Environment") -> str:
