@@ -43,4 +43,7 @@ def read(source: str, *, echo: bool = False) -> Reading:
     m.modules = lambda path: library.find(path) or _other(path)
     m.on_assign, m.on_print = trace.assigned, trace.printed
     MODE.on_backward = trace.backward  # type: ignore[attr-defined]
-    return Reading(source, run_on(m, source, echo), trace)
+    MODE.place = lambda: m.place
+    outcome = run_on(m, source, echo)
+    trace.refused = MODE.refused
+    return Reading(source, outcome, trace)

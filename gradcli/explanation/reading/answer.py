@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 from ...snippets.reading import Reading, read
 from ..blocks import Document
 from .document import document
+from .errors import error_finding
 from .findings import Finding
 
 
@@ -49,6 +50,13 @@ def data(answers: list[Answer]) -> dict[str, Any]:
     return {"programs": [{"first_line": a.first_line} | a.data() for a in answers]}
 
 
+def findings(reading: Reading) -> list[Finding]:
+    """What is worth saying of a program that was read."""
+    error = error_finding(reading)
+    return [error] if error else []
+
+
 def answer(text: str) -> list[Answer]:
     """The answers for the programs in a text."""
-    return [Answer(1, read(text), [])]
+    reading = read(text)
+    return [Answer(1, reading, findings(reading))]

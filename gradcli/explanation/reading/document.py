@@ -71,7 +71,7 @@ def _backwards(reading: Reading) -> list[Section]:
     """Each line that goes back, the first time that it does."""
     first: dict[int, Backward] = {}
     times: dict[int, int] = {}
-    for back in reading.trace.backwards:
+    for back in _completed(reading):
         first.setdefault(back.line, back)
         times[back.line] = times.get(back.line, 0) + 1
     lines = reading.source.split("\n")
@@ -86,6 +86,13 @@ def _backwards(reading: Reading) -> list[Section]:
         note = Prose(words(f"{left} further lines go back, as these do."))
         sections.append(Section("backward", words("More"), (), (note,)))
     return sections
+
+
+def _completed(reading: Reading) -> list[Backward]:
+    """The ways back that came to their end: not the one that raises."""
+    backwards, failure = reading.trace.backwards, reading.outcome.exception
+    raised = failure is not None and backwards and backwards[-1].line == failure.line
+    return backwards[:-1] if raised else backwards
 
 
 def _explained(e: Explained) -> tuple[Block, ...]:
@@ -121,9 +128,9 @@ def _finding(finding: Finding) -> list[Section]:
             for line, text, remark in finding.evidence
         ]
         blocks.append(Table(tuple(rows)))
-    blocks.append(Note("why", words(finding.why)))
-    if finding.cure:
-        blocks.append(Note("cure", words(finding.cure)))
+    if finding.why:
+        blocks.append(Note("why", words(finding.why)))
+    blocks += [Note("cure", words(line)) for line in finding.cure.split("\n") if line]
     if finding.corrected:
-        blocks.append(Code(finding.corrected, "python"))
+        blocks.append(Code(finding.corrected.rstrip("\n"), "python"))
     return [Section("finding", words(finding.title), (), tuple(blocks))]

@@ -64,6 +64,7 @@ class Saved:
         """The tensor as it was. Raises the program's RuntimeError where it was changed."""
         tensor, now = self.tensor, self.tensor.version.number
         if now != self.version:
+            MODE.refused = for_record, self
             raise error("RuntimeError", self._changed(now))
         if self.record is None:
             return tensor
@@ -99,6 +100,7 @@ class Record(Object):
         "edges",
         "fields",
         "freed",
+        "freed_line",
         "hooks",
         "line",
         "metas",
@@ -121,10 +123,12 @@ class Record(Object):
         call: Any = None,
     ):
         self.name, self.edges, self.metas, self.backward = name, list(edges), list(metas), backward
-        self.saved, self.line, self.call = list(saved), line, call
+        self.saved, self.call = list(saved), call
+        self.line = MODE.place() if line is None else line
         self.cls: Class = record_class(name)
         self.sequence = next(MODE.sequence)
         self.freed = False
+        self.freed_line = 0
         self.hooks: list[Any] = []
         self.pre_hooks: list[Any] = []
         self.tensor_hooks: dict[int, list[Any]] = {}  # by output
@@ -139,11 +143,12 @@ class Record(Object):
     def release(self) -> None:
         """Let go of what was kept for the way back."""
         if self.saved:
-            self.freed = True
+            self.freed, self.freed_line = True, MODE.place()
 
     def unpack(self) -> list[Tensor]:
         """All that was kept, in its order."""
         if self.freed:
+            MODE.refused = self, None
             raise error("RuntimeError", FREED)
         return [saved.unpack(self) for saved in self.saved]
 

@@ -1,0 +1,166 @@
+"""The smallest change that cures a program: proposals are read again, and several errors may come
+one after another.
+
+A changed program is taken only where it runs without an error, prints what was printed before, and
+still has every way back, with the gradients that the program asks for.
+"""
+
+import ast
+import heapq
+import re
+import time
+from collections.abc import Iterator
+from itertools import count
+from typing import NamedTuple
+
+from ....snippets.eager.tensor import Tensor
+from ....snippets.reading import Reading, read
+from . import TABLES as _tables  # noqa: F401  the cures register themselves
+from .case import Case, Proposal, kinds
+from .text import Text
+
+DEPTH = 5  # errors one after another
+READS = 60
+SECONDS = 2.0
+WEAK = 2.5  # changes that a weak one counts as
+
+
+class Step(NamedTuple):
+    """One change on the way: the error that it is for, the sentence why, the note."""
+
+    message: str
+    why: str
+    note: str
+
+
+class Correction(NamedTuple):
+    """A program that runs, and the changes that led to it."""
+
+    reading: Reading
+    steps: tuple[Step, ...]
+
+    @property
+    def source(self) -> str:
+        """The whole program."""
+        return self.reading.source
+
+
+def correction(reading: Reading) -> Correction | None:
+    """The program with the smallest change that cures it, or None."""
+    seen, serial = {reading.source}, count()
+    waiting: list[tuple[float, int, Reading, tuple[Step, ...]]] = [(0, next(serial), reading, ())]
+    reads, deadline = READS, time.monotonic() + SECONDS
+    found: list[tuple[float, int, Correction]] = []
+    while waiting and reads and time.monotonic() < deadline:
+        cost, _, current, steps = heapq.heappop(waiting)
+        if found and cost + 1 >= found[0][0]:
+            break
+        for step, proposal in proposals(current):
+            if proposal.source in seen or not reads or time.monotonic() > deadline:
+                continue
+            seen.add(proposal.source)
+            reads -= 1
+            new, path = read(proposal.source), (*steps, step)
+            price = cost + (WEAK if proposal.weak else 1)
+            if new.status == 0 and keeps_meaning(reading, new):
+                heapq.heappush(found, (price, next(serial), Correction(new, path)))
+                if not proposal.weak:
+                    break
+            elif new.status == 1 and len(path) < DEPTH and advanced(current, new):
+                heapq.heappush(waiting, (price, next(serial), new, path))
+    return found[0][2] if found else None
+
+
+def proposals(reading: Reading) -> Iterator[tuple[Step, Proposal]]:
+    """What may cure the error that a program ends with, the likeliest first."""
+    failure = reading.outcome.exception
+    if failure is None:
+        return
+    for kind, match in kinds(failure.message):
+        try:
+            case = Case(reading, match)
+        except SyntaxError:
+            return
+        for proposal in kind.cures(case):
+            if parses(proposal.source):
+                yield Step(failure.message, proposal.why or kind.why, proposal.note), proposal
+
+
+def parses(source: str) -> bool:
+    """Whether a text is a program at all."""
+    try:
+        ast.parse(source)
+    except (SyntaxError, ValueError):
+        return False
+    return True
+
+
+def advanced(before: Reading, after: Reading) -> bool:
+    """Whether a changed program comes further: to another error, not earlier."""
+    old, new = before.outcome.exception, after.outcome.exception
+    if old is None or new is None:
+        return False
+    same = old.message == new.message and line_of(before) == line_of(after)
+    further = progress(after) >= progress(before)
+    return not same and further
+
+
+def line_of(reading: Reading) -> str:
+    """The line that raises."""
+    failure = reading.outcome.exception
+    lines = reading.source.split("\n")
+    return lines[failure.line - 1].strip() if failure and failure.line <= len(lines) else ""
+
+
+def progress(reading: Reading) -> int:
+    """How far a program came."""
+    trace = reading.trace
+    return len(trace.assignments) + len(trace.prints) + len(trace.backwards)
+
+
+# ---- what the author meant -----------------------------------------------------------------------
+
+
+def keeps_meaning(before: Reading, after: Reading) -> bool:
+    """Whether a program that runs still does what the one that raises is after."""
+    return (
+        same_output(before.outcome.stdout, after.outcome.stdout)
+        and len(after.trace.backwards) >= len(before.trace.backwards)
+        and all(b.leaves for b in after.trace.backwards)
+        and gradients_arrive(before, after)
+        and no_new_warnings(before, after)
+    )
+
+
+def same_output(before: str, after: str) -> bool:
+    """Whether what was printed before the error is printed again, the same numbers at least."""
+    return after.startswith(before) or numbers(after).startswith(numbers(before))
+
+
+def numbers(text: str) -> str:
+    """A printed text without what says how a tensor was made."""
+    text = re.sub(r",\s*(grad_fn=<\w+>|requires_grad=True|dtype=torch\.\w+)", "", text)
+    text = re.sub(r"(\d)\.(?!\d)", r"\1", text)
+    return re.sub(r"\s+", " ", text.strip())
+
+
+def gradients_arrive(before: Reading, after: Reading) -> bool:
+    """Whether the gradients that a program reads by name are there, unless it clears them."""
+    if re.search(r"zero_grad\(|\.grad\s*=|del ", after.source):
+        return True
+    if "None" in after.outcome.stdout.split() and "None" not in before.outcome.stdout.split():
+        return False
+    scope = after.outcome.scope
+    for node in ast.walk(Text(after.source).tree):
+        if isinstance(node, ast.Attribute) and node.attr == "grad":
+            value = scope.get(node.value.id) if isinstance(node.value, ast.Name) else None
+            asked = after.trace.backwards and isinstance(value, Tensor)
+            if asked and isinstance(value, Tensor) and value.grad is None:
+                return False
+    return True
+
+
+def no_new_warnings(before: Reading, after: Reading) -> bool:
+    """Whether a change brings no warning that the program did not have."""
+    old = {w.message for w in before.outcome.warnings}
+    return all(w.message in old for w in after.outcome.warnings)
