@@ -89,7 +89,7 @@ def _freed(record: Record, line: int) -> Iterator[tuple[int, str]]:
 
 def _changed(record: Record, saved: Saved, line: int) -> Iterator[tuple[int, str]]:
     name, version = operation(record), saved.version
-    what = "result" if saved.record is record else "operand"
+    what = "result" if saved.is_output else "operand"
     yield record.line or 0, f"{name} saves its {what}, version {version}"
     steps: dict[int, int] = {}
     for k, changed in enumerate(saved.tensor.version.lines[version:], version + 1):

@@ -29,7 +29,7 @@ CHANGED = (
 )
 ENABLE_ANOMALY = (
     "enable anomaly detection to find the operation that failed to compute its gradient, with "
-    "torch.autograd.set_detect_anomaly(True)."
+    "torch.autograd.set_detect_anomaly(True, check_nan=False)."
 )
 IN_ANOMALY = (
     "the backtrace further above shows the operation that failed to compute its gradient. The "
@@ -51,12 +51,13 @@ class Meta(NamedTuple):
 class Saved:
     """A tensor that an operation keeps for the way back, and the version that it had."""
 
-    __slots__ = ("output", "record", "tensor", "version")
+    __slots__ = ("is_output", "output", "record", "tensor", "version")
 
     def __init__(self, tensor: Tensor, own_record: "Record | None" = None):
         """`own_record` is the record that keeps it, where it is an output of that."""
         self.tensor = tensor
         self.record = own_record or tensor.record
+        self.is_output = own_record is not None
         self.output = 0 if own_record else tensor.output
         self.version = tensor.version.number
 
@@ -75,7 +76,8 @@ class Saved:
 
     def _changed(self, now: int) -> str:
         tensor = self.tensor
-        origin = f", which is output {self.output} of {self.record.label}," if self.record else ""
+        record = self.record if self.is_output else tensor.record
+        origin = f", which is output {self.output} of {record.label}," if record else ""
         return CHANGED.format(
             type=f"torch.{tensor.dtype.legacy}",
             sizes=list(tensor.shape),

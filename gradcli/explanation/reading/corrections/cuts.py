@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ....snippets.eager.tensor import Tensor
+from ....snippets.python.values import Instance
 from .case import Case, Proposal, cures, names_in
 from .seeds import here, roots
 from .text import Edit, dotted, keyword, method
@@ -52,18 +53,45 @@ def connected(case: Case, target: ast.expr) -> Iterator[Proposal]:
     places: list[ast.AST] = [target]
     places += list(case.slice_of(target, case.line + 1))
     places += function_bodies(case, places)
-    together: list[Edit] = []
-    single: list[Proposal] = []
     for place in places:
         for node in ast.walk(place):
             edit, why, note = uncut(case, node)
             if edit is not None:
-                single.append(case.proposal(edit, note=note, why=why))
-                if not any(e.start < edit.end and edit.start < e.end for e in together):
-                    together.append(edit)
-    yield from single
-    if len(together) > 1:
-        yield case.proposal(*together)
+                yield case.proposal(edit, note=note, why=why)
+    yield from all_connected(case, target)
+
+
+def all_connected(case: Case, target: ast.expr) -> Iterator[Proposal]:
+    """All steps that cut replaced, the innermost first, until none is left."""
+    now, changed, whys = case, 0, dict[str, None]()
+    line, text = target.lineno, case.text.of(target)
+    for _ in range(6):
+        root = next(
+            (n for n in now.text.nodes(line) if isinstance(n, ast.expr) and now.text.of(n) == text),
+            None,
+        )
+        if root is None:
+            return
+        places: list[ast.AST] = [root, *now.slice_of(root, case.line + 1)]
+        places += function_bodies(now, places)
+        found = [uncut(now, n) for p in places for n in ast.walk(p)]
+        edits = list(dict.fromkeys(e for e, _, _ in found if e is not None))
+        inner = [
+            e
+            for e in edits
+            if not any(o is not e and e.start <= o.start and o.end <= e.end for o in edits)
+        ]
+        if not inner:
+            break
+        changed += len(inner)
+        whys |= dict.fromkeys(w for e, w, _ in found if e in inner)
+        source = now.text.edited(*inner)
+        try:
+            now = Case(case.reading._replace(source=source), case.match)
+        except SyntaxError:
+            return
+    if changed > 1:
+        yield Proposal(now.text.source, why=" ".join(list(whys)[:2]))
 
 
 def function_bodies(case: Case, places: list[ast.AST]) -> list[ast.AST]:
@@ -204,14 +232,36 @@ def _threshold(case: Case, node: ast.Call, inner: ast.Compare) -> tuple[Edit | N
         return text.replacing(node, f"torch.sigmoid({left} - {right})"), why, SMOOTH
     if isinstance(inner.ops[0], ast.Lt | ast.LtE):
         return text.replacing(node, f"torch.sigmoid({right} - {left})"), why, SMOOTH
-    if isinstance(inner.ops[0], ast.Eq):
-        for side, other in ((inner.left, right), (inner.comparators[0], left)):
-            if isinstance(side, ast.Call) and method(side) == "argmax":
-                assert isinstance(side.func, ast.Attribute)
-                of = side.func.value if dotted(side.func.value) != "torch" else side.args[0]
-                loss = f"torch.nn.functional.cross_entropy({text.of(of)}, {other})"
-                note = "An accuracy has no gradient; cross entropy is the loss that stands for it."
+    if isinstance(inner.ops[0], ast.Eq | ast.NotEq):
+        return _accuracy(case, inner)
+    return None, "", ""
+
+
+def _accuracy(case: Case, inner: ast.Compare) -> tuple[Edit | None, str, str]:
+    """The share of right classes as a loss: cross entropy in the place of 1 - accuracy."""
+    text = case.text
+    sides = (inner.left, inner.comparators[0])
+    for side, other in (sides, sides[::-1]):
+        if not (isinstance(side, ast.Call) and method(side) == "argmax"):
+            continue
+        assert isinstance(side.func, ast.Attribute)
+        of = side.func.value if dotted(side.func.value) != "torch" else side.args[0]
+        loss = f"torch.nn.functional.cross_entropy({text.of(of)}, {text.of(other)})"
+        note = "An accuracy has no gradient; cross entropy is the loss that stands for it."
+        why = _at(inner, "an argmax and a comparison give no gradient.")
+        whole: ast.AST = inner
+        while isinstance(text.parents[whole], ast.expr):
+            whole = text.parents[whole]
+        if isinstance(whole, ast.Call) and method(whole) == "print":
+            continue
+        statement = text.statement(inner)
+        names = [dotted(t) for t in getattr(statement, "targets", [])]
+        for node in case.all_nodes:
+            operand = node.right if isinstance(node, ast.BinOp) else getattr(node, "operand", None)
+            subtracted = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub)
+            if (subtracted or isinstance(node, ast.UnaryOp)) and dotted(operand) in names:
                 return text.replacing(node, loss), why, note
+        return text.replacing(whole, loss), why, note
     return None, "", ""
 
 
@@ -242,6 +292,7 @@ def leaves(case: Case, targets: list[ast.expr]) -> Iterator[Proposal]:
     source += [n for t in targets for s in case.slice_of(t, case.line) for n in names_in(s)]
     order = [*wanted, *reversed(list(dict.fromkeys(source)))]
     names = [n for n in dict.fromkeys(order) if is_leaf(case, n)]
+    names = [n for n in names if n in wanted or is_given(case, n)]
     asked = [n for n in names if n in wanted]
     if len(asked) > 1:
         edits = [e for n in asked if (e := requiring(case, n))]
@@ -284,6 +335,14 @@ def is_leaf(case: Case, name: str) -> bool:
     return isinstance(tensor, Tensor) and not tensor.requires_grad
 
 
+def is_given(case: Case, name: str) -> bool:
+    """Whether a name is given its numbers, and not computed from other tensors."""
+    values = [getattr(s, "value", None) for s in case.assignments(name)]
+    return bool(values) and not any(
+        isinstance(case.values.get(n), Tensor | Instance) for v in values for n in names_in(v)
+    )
+
+
 def requiring(case: Case, name: str) -> Edit | None:
     """requires_grad=True where a tensor is made, or right after that."""
     made = [s for s in case.assignments(name) if isinstance(s, ast.Assign)]
@@ -295,6 +354,10 @@ def requiring(case: Case, name: str) -> Edit | None:
     floating = isinstance(tensor, Tensor) and tensor.dtype.is_floating
     if len(statement.targets) == 1 and isinstance(value, ast.Call):
         named = keyword(value, "requires_grad")
+        near = [k for k in value.keywords if k.arg in ("require_grad", "requires_grads", "grad")]
+        if near and floating:
+            start = case.text.start(near[0])
+            return Edit(start, start + len(near[0].arg or ""), "requires_grad")
         if named and floating:
             return case.text.replacing(named.value, "True")
         creator = method(value) in CREATORS and dotted(value.func).startswith("torch.")

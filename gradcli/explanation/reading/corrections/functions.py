@@ -76,8 +76,10 @@ def shape_of_gradient(case: Case) -> Iterator[Proposal]:
             part = parts[place]
             for n in ast.walk(part):
                 if isinstance(n, ast.BinOp) and isinstance(n.op, ast.MatMult):
-                    new = f"{case.text.of(n.right)} @ {case.text.of(n.left)}"
-                    yield case.replaced(n, new)
+                    yield case.replaced(n, f"{_flipped(case, n.right)} @ {_flipped(case, n.left)}")
+                    yield case.replaced(n, f"{case.text.of(n.right)} @ {case.text.of(n.left)}")
+                if isinstance(n, ast.Call) and method(n) == "sum" and n.args:
+                    yield case.replaced(n.args[-1], "1" if case.text.of(n.args[-1]) == "0" else "0")
             yield case.appended(part, ".T")
             for n in ast.walk(part):
                 if isinstance(n, ast.Call) and method(n) in ("sum", "mean") and not n.args:
@@ -86,6 +88,15 @@ def shape_of_gradient(case: Case) -> Iterator[Proposal]:
                 yield case.appended(part, end)
             grad = function.args.args[1].arg if len(function.args.args) > 1 else "g"
             yield case.replaced(part, grad, weak=True)
+
+
+def _flipped(case: Case, node: ast.expr) -> str:
+    """The transpose of a matrix."""
+    text = case.text.operand(node)
+    for end in (".T", ".t()", ".mT"):
+        if text.endswith(end):
+            return text.removesuffix(end)
+    return f"{text}.T"
 
 
 @cures(

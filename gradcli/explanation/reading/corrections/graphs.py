@@ -75,15 +75,20 @@ def recomputed(case: Case) -> Iterator[Proposal]:
 
 
 def updates(loop: ast.AST) -> bool:
-    """Whether a loop changes parameters: an optimiser's step, or a change in place."""
+    """Whether a loop changes parameters: an optimiser's step, or a change by a gradient."""
     for node in ast.walk(loop):
         if method(node) in ("step", "sub_", "add_", "copy_"):
             return True
-        if isinstance(node, ast.AugAssign) and "grad" in ast.dump(node.value):
-            return True
-        if isinstance(node, ast.Attribute) and node.attr == "grad":
+        if isinstance(node, ast.AugAssign | ast.Assign) and _by_gradient(node.value):
             return True
     return False
+
+
+def _by_gradient(value: ast.expr) -> bool:
+    """Whether an expression computes with a .grad."""
+    return not isinstance(value, ast.Attribute) and any(
+        isinstance(n, ast.Attribute) and n.attr == "grad" for n in ast.walk(value)
+    )
 
 
 def _depends(case: Case, statement: ast.stmt) -> bool:

@@ -1,11 +1,11 @@
 """Cures of changes in place: of leaves, of what a way back needs, of views."""
 
 import ast
-import itertools
 from collections.abc import Iterator
 from typing import Any
 
-from .case import Case, Proposal, cures
+from ....snippets.eager.tensor import Tensor
+from .case import Case, Proposal, cures, names_in
 from .graphs import freeing, recomputed, updates
 from .seeds import here, roots
 from .text import Edit, dotted, keyword, method
@@ -83,6 +83,7 @@ def out_of_place(case: Case, statement: ast.stmt, name: str = "") -> Iterator[Pr
         yield from _method(case, statement, name)
 
 
+COPIED = "The operation saves a copy, which the change does not reach."
 CLONED = (
     "A new tensor of the same name; the old one keeps its numbers for the way back.",
     "The change is made to a copy; the old tensor keeps its numbers for the way back.",
@@ -189,19 +190,22 @@ def _used_before(case: Case, statement: ast.stmt, name: str) -> bool:
 
 def unrecorded(case: Case, statement: ast.stmt) -> Iterator[Proposal]:
     """The change within torch.no_grad()."""
-    yield case.proposal(
-        case.text.wrapping([statement], NO_GRAD),
-        note="The numbers of the leaf are changed, and nothing is recorded of it.",
-    )
+    note = "The numbers are changed, and nothing is recorded of it."
     block = case.text.blocks.get(statement, [])
-    neighbours = [s for s in block if is_update(case, s) and written(case, s) is not None]
-    if len(neighbours) > 1 and all(
-        block.index(b) - block.index(a) == 1 for a, b in itertools.pairwise(neighbours)
-    ):
-        yield case.proposal(
-            case.text.wrapping(neighbours, NO_GRAD),
-            note="The numbers of the leaves are changed, and nothing is recorded of it.",
-        )
+    group = [statement]
+    for other in block[block.index(statement) + 1 :] if statement in block else ():
+        if not _of_parameter(case, other):
+            break
+        group.append(other)
+    if len(group) > 1:
+        yield case.proposal(case.text.wrapping(group, NO_GRAD), note=note)
+    yield case.proposal(case.text.wrapping([statement], NO_GRAD), note=note)
+
+
+def _of_parameter(case: Case, statement: ast.stmt) -> bool:
+    """Whether a statement changes a leaf that requires grad in place."""
+    tensor = case.tensor(base_of(written(case, statement)))
+    return tensor is not None and tensor.requires_grad and tensor.is_leaf
 
 
 def renamed(case: Case, statement: ast.stmt, name: str) -> Iterator[Proposal]:
@@ -300,41 +304,69 @@ def copied_operand(case: Case) -> Iterator[Proposal]:
         return
     names = {a.name for a in case.reading.trace.assignments if a.tensor is refused[1].tensor}
     for node in case.text.nodes(refused[0].line or 0):
-        if isinstance(node, ast.Name) and node.id in names and isinstance(node.ctx, ast.Load):
-            yield case.appended(node, ".clone()", note=CLONED[1])
+        read = isinstance(getattr(node, "ctx", None), ast.Load)
+        if (read and isinstance(node, ast.Name) and node.id in names) or (
+            read and isinstance(node, ast.Subscript) and isinstance(case.value(node.value), Tensor)
+        ):
+            yield case.appended(node, ".clone()", note=COPIED)
 
 
 def after_step(case: Case, step: ast.stmt) -> Iterator[Proposal]:
-    """What goes back after an optimiser's step: its forward after the step, or the step later."""
-    text = case.text
-    block = text.blocks.get(step)
+    """What goes back after an optimiser's step: its forward after the step, or the step later.
+
+    Two networks that are trained in turn (with an optimiser each) need the forward again; one
+    network with two losses is stepped once, after both.
+    """
+    steps = [case.text.of(n.func) for n in case.all_nodes if method(n) == "step"]
+    several = len(set(steps)) > 1
+    ways = [_forward_after, _step_later] if several else [_step_later, _forward_after]
     for call in here(case):
-        root, last = roots(case, call), text.statement(call)
-        if root is None or text.blocks.get(last) is not block or block is None:
+        last, block = case.text.statement(call), case.text.blocks.get(step)
+        if block is None or case.text.blocks.get(last) is not block:
             continue
-        first, end = block.index(step), block.index(last)
-        if first > end:
-            continue
-        wanted = [s for s in case.slice_of(root, case.line) if s in block[:first]]
-        for n in range(1, len(wanted) + 1):
-            moved = list(reversed(wanted[:n]))
-            lines = [line for s in moved for line in text.lines_of(s)]
-            edits = [text.removing(s) for s in moved]
-            at = block[end]
-            yield case.proposal(
-                *edits,
-                text.before(at, *lines),
-                note="Its forward runs after the step, with the parameters as they are then.",
-            )
-            yield case.proposal(
-                text.before(at, *lines),
-                note="Its forward runs again after the step, with the parameters as they are then.",
-            )
+        if block.index(step) < block.index(last):
+            for way in ways:
+                yield from way(case, step, call)
+
+
+def _step_later(case: Case, step: ast.stmt, call: ast.Call) -> Iterator[Proposal]:
+    """The step after both ways back; where one stands there already, that alone."""
+    text, last = case.text, case.text.statement(call)
+    block = text.blocks[step]
+    note = "Both ways back run before the parameters change."
+    if any(text.of(s) == text.of(step) for s in block[block.index(last) :]):
+        yield case.proposal(text.removing(step), note=note)
+    yield case.proposal(text.removing(step), text.after(last, *text.lines_of(step)), note=note)
+
+
+RANDOM = ("rand", "randn", "normal", "randint", "randperm", "dropout", "bernoulli", "next")
+
+
+def _forward_after(case: Case, step: ast.stmt, call: ast.Call) -> Iterator[Proposal]:
+    """The forward of what goes back, after the step: moved, or run again where others need it."""
+    text, at = case.text, case.text.statement(call)
+    root, block = roots(case, call), text.blocks[step]
+    if root is None:
+        return
+    wanted = [s for s in case.slice_of(root, case.line) if s in block[: block.index(step)]]
+    for n in range(1, len(wanted) + 1):
+        moved = list(reversed(wanted[:n]))
+        if any(method(m) in RANDOM for s in moved for m in ast.walk(s)):
+            return
+        lines = [line for s in moved for line in text.lines_of(s)]
+        others = [s for s in block[: block.index(at)] if s not in moved]
+        edits = [text.removing(s) for s in moved if not _needed_by(case, s, others)]
         yield case.proposal(
-            text.removing(step),
-            text.after(last, *text.lines_of(step)),
-            note="Both ways back run before the parameters change.",
+            *edits,
+            text.before(at, *lines),
+            note="Its forward runs after the step, with the parameters as they are then.",
         )
+
+
+def _needed_by(case: Case, statement: ast.stmt, others: list[ast.stmt]) -> bool:
+    """Whether what a statement gives is read by others."""
+    names = {dotted(t) for t in getattr(statement, "targets", [])}
+    return any(names & set(names_in(s)) for s in others if s.lineno > statement.lineno)
 
 
 # ---- views ---------------------------------------------------------------------------------------
@@ -354,6 +386,8 @@ def several_views(case: Case) -> Iterator[Proposal]:
     """Out of place; of the base or of the view."""
     custom = "custom Function" in case.failure.message
     for statement in case.text.statements(case.line):
+        yield from by_index(case, statement)
+    for statement in case.text.statements(case.line):
         target = base_of(written(case, statement))
         if custom and target is not None:
             for made in reversed(case.assignments(dotted(target), case.line)):
@@ -361,12 +395,34 @@ def several_views(case: Case) -> Iterator[Proposal]:
                     yield case.appended(made.value, ".clone()")
         if target is not None:
             yield from out_of_place(case, statement)
-    if "its base or another view" in case.match[3] or True:
-        for name in _changed_names(case):
-            yield from name
+    for proposals in _changed_before(case):
+        yield from proposals
 
 
-def _changed_names(case: Case) -> Iterator[Iterator[Proposal]]:
+def by_index(case: Case, statement: ast.stmt) -> Iterator[Proposal]:
+    """for row in y: row *= 2, as for i in range(len(y)): y[i] *= 2."""
+    loop, target = case.loop(statement), base_of(written(case, statement))
+    if not (isinstance(loop, ast.For) and isinstance(loop.target, ast.Name)):
+        return
+    if not (isinstance(loop.iter, ast.Name) and dotted(target) == loop.target.id):
+        return
+    index = next(n for n in ("i", "j", "k", "index") if n not in case.values)
+    row, base = loop.target.id, loop.iter.id
+    edits = [
+        case.text.replacing(n, f"{base}[{index}]")
+        for s in loop.body
+        for n in ast.walk(s)
+        if isinstance(n, ast.Name) and n.id == row
+    ]
+    yield case.proposal(
+        case.text.replacing(loop.target, index),
+        case.text.replacing(loop.iter, f"range(len({base}))"),
+        *edits,
+        note=f"Each row is a view of its own of {base}, which autograd follows.",
+    )
+
+
+def _changed_before(case: Case) -> Iterator[Iterator[Proposal]]:
     """Earlier changes in place, each out of place."""
     for node in case.all_nodes:
         if (

@@ -148,7 +148,9 @@ def gradients_arrive(before: Reading, after: Reading) -> bool:
     """Whether the gradients that a program reads by name are there, unless it clears them."""
     if re.search(r"zero_grad\(|\.grad\s*=|del ", after.source):
         return True
-    if "None" in after.outcome.stdout.split() and "None" not in before.outcome.stdout.split():
+    lines = after.source.split("\n")
+    printed = [lines[n - 1] for n, text in after.trace.prints if "None" in text.split()]
+    if any(".grad" in line for line in printed) and "None" not in before.outcome.stdout.split():
         return False
     scope = after.outcome.scope
     for node in ast.walk(Text(after.source).tree):

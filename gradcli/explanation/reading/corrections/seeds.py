@@ -69,7 +69,9 @@ def not_scalar(case: Case) -> Iterator[Proposal]:
                     and (named := keyword(inner, "reduction"))
                     and getattr(named.value, "value", "") == "none"
                 ):
-                    yield case.replaced(named.value, '"mean"')
+                    yield case.replaced(
+                        named.value, case.text.of(named.value).replace("none", "mean")
+                    )
         end = reduction(case, root)
         if isinstance(call.func, ast.Attribute) and call.func.value is root:
             edit = case.before_attribute(call.func, end)

@@ -120,6 +120,8 @@ def _is(node: ast.expr, number: int) -> bool:
 )
 def broadcast(case: Case) -> Iterator[Proposal]:
     """A dimension of size 1 where it is missing; a transposition."""
+    yield from reduced_with_keepdim(case)
+    yield from same_sizes(case, parameters=True)
     nodes: list[ast.expr] = operands(case)
     for node in case.nodes:
         if isinstance(node, ast.BinOp):
@@ -141,8 +143,7 @@ def broadcast(case: Case) -> Iterator[Proposal]:
         if tensor is not None and tensor.ndim > 1:
             yield case.appended(node, ".mean(1, keepdim=True)", weak=True)
             yield case.appended(node, ".mean(0)", weak=True)
-    yield from reduced_with_keepdim(case)
-    yield from same_sizes(case)
+    yield from same_sizes(case, parameters=False)
     least = min(wanted)
     for node in dict.fromkeys(nodes):
         tensor = case.tensor(node)
@@ -167,11 +168,15 @@ def reduced_with_keepdim(case: Case) -> Iterator[Proposal]:
             yield case.proposal(case.with_argument(node, "keepdim=True"))
 
 
-def same_sizes(case: Case) -> Iterator[Proposal]:
-    """A size written where a tensor is made, the size that the other has."""
+def same_sizes(case: Case, parameters: bool) -> Iterator[Proposal]:
+    """A size written where a tensor is made, the size that the other has: of parameters first."""
     a, b = case.match[1], case.match[2]
     names = [n.id for n in case.nodes if isinstance(n, ast.Name)]
     for name in dict.fromkeys(names):
+        tensor = case.values.get(name)
+        leaf = isinstance(tensor, Tensor) and tensor.requires_grad and tensor.is_leaf
+        if leaf != parameters:
+            continue
         for made in reversed(case.assignments(name, case.line + 1)):
             for node in ast.walk(made):
                 if not (isinstance(node, ast.Call) and dotted(node.func).startswith("torch.")):
@@ -179,12 +184,13 @@ def same_sizes(case: Case) -> Iterator[Proposal]:
                 for argument in node.args:
                     if isinstance(argument, ast.Constant) and str(argument.value) in (a, b):
                         other = b if str(argument.value) == a else a
-                        yield case.replaced(argument, other, weak=True)
+                        yield case.replaced(argument, other, weak=not parameters)
 
 
 @cures(
     r"Using a target size \(torch.Size\((.*?)\)\) that is different to the input size "
-    r"\(torch.Size\((.*?)\)\)|Target size \(torch.Size\((.*?)\)\) must be the same as input size",
+    r"\(torch.Size\((.*?)\)\)|Target size \(torch.Size\((.*?)\)\) must be the same as input size "
+    r"\(torch.Size\((.*?)\)\)",
     "Target and input are compared element by element: they need the same shape.",
 )
 def target_size(case: Case) -> Iterator[Proposal]:
@@ -192,13 +198,18 @@ def target_size(case: Case) -> Iterator[Proposal]:
     for node in case.nodes:
         if isinstance(node, ast.Call) and len(node.args) >= 2:
             first, second = node.args[:2]
-            a, b = case.tensor(first), case.tensor(second)
-            if a is not None and b is not None and a.ndim == b.ndim + 1:
-                yield case.appended(second, ".unsqueeze(1)")
-            if a is not None and b is not None and b.ndim == a.ndim + 1:
-                yield case.appended(second, ".squeeze(1)")
-            yield case.appended(second, f".view_as({case.text.of(first)})")
-            yield case.appended(second, f".expand_as({case.text.of(first)})")
+            of_target, of_input = (
+                size(case.match[1] or case.match[3]),
+                size(case.match[2] or case.match[4]),
+            )
+            if of_input == (*of_target, 1):
+                yield case.appended(second, f".unsqueeze({len(of_target)})")
+            if of_target == (*of_input, 1):
+                yield case.appended(second, f".squeeze({len(of_input)})")
+            if isinstance(first, ast.Name | ast.Attribute):
+                yield case.appended(second, f".view_as({case.text.of(first)})")
+                yield case.appended(second, f".expand_as({case.text.of(first)})")
+            yield case.appended(second, f".reshape({of_input})")
 
 
 @cures(
