@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 from ...snippets.reading import Reading, read
 from ..blocks import Document
 from .document import document
-from .errors import error_finding
 from .findings import Finding
+from .surprises import surprises
 
 
 class Answer(NamedTuple):
@@ -52,8 +52,13 @@ def data(answers: list[Answer]) -> dict[str, Any]:
 
 def findings(reading: Reading) -> list[Finding]:
     """What is worth saying of a program that was read."""
-    error = error_finding(reading)
-    return [error] if error else []
+    found = surprises(reading)
+    if reading.outcome.exception:
+        from .errors import error_finding
+
+        error = error_finding(reading)
+        found = [error, *found] if error else found
+    return found
 
 
 def answer(text: str) -> list[Answer]:

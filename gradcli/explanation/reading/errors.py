@@ -12,7 +12,7 @@ from .changes import gradients, in_words
 from .corrections.case import kinds
 from .corrections.search import Correction, correction
 from .corrections.text import dotted
-from .findings import Finding
+from .findings import READ_AGAIN, Finding
 
 Evidence = tuple[int, str, str]  # a line, its text, a remark
 MOST_OPERANDS = 4
@@ -24,7 +24,7 @@ def error_finding(reading: Reading) -> Finding | None:
     if failure is None:
         return None
     cured = correction(reading)
-    why = _why(failure.message, cured)
+    why = _why(reading, failure.message, cured)
     evidence = tuple(sorted(set(_evidence(reading))))
     if not (why or evidence or cured):
         return None
@@ -39,12 +39,33 @@ def error_finding(reading: Reading) -> Finding | None:
     )
 
 
-def _why(message: str, cured: Correction | None) -> str:
+def _why(reading: Reading, message: str, cured: Correction | None) -> str:
     if cured is None:
-        return next((kind.why for kind, _ in kinds(message)), "")
+        return _of_records(reading, message) or next((k.why for k, _ in kinds(message)), "")
     first, *others = cured.steps
     later = [s for s in others if s.message != first.message]
-    return " ".join([first.why, *[f"Then: {s.why}" for s in later]])
+    why = _of_records(reading, message) or first.why
+    return " ".join([why, *[f"Then: {s.why}" for s in later]])
+
+
+def _of_records(reading: Reading, message: str) -> str:
+    """Why the way back cannot read what an operation saved."""
+    refused = reading.trace.refused
+    if refused is None:
+        return ""
+    record, saved = refused
+    name = operation(record)
+    if "second time" in message and record.freed_line:
+        return (
+            f"{name}, line {record.line}, let go of what it saved when line {record.freed_line} "
+            "went back; another way back through it finds nothing."
+        )
+    if saved is not None and "inplace" in message:
+        what = "its result" if saved.is_output else "its operand"
+        lines = list(dict.fromkeys(n for n in saved.tensor.version.lines[saved.version :] if n))
+        wrote = " and ".join(f"line {n}" for n in lines[:3]) or "a later change"
+        return f"The derivative of {name} needs {what}; {wrote} wrote over it."
+    return ""
 
 
 def _cure(reading: Reading, cured: Correction) -> str:
@@ -52,7 +73,7 @@ def _cure(reading: Reading, cured: Correction) -> str:
     result = gradients(cured.reading)
     lines = [in_words(reading.source, cured.source)]
     lines += dict.fromkeys(s.note for s in cured.steps if s.note)
-    lines.append(f"Read again: it runs{', ' + result if result else ''}.")
+    lines.append(f"{READ_AGAIN}runs{', ' + result if result else ''}")
     return "\n".join(lines)
 
 

@@ -524,11 +524,12 @@ class Expressions:
         m, home = self.m, self.m.globals
 
         def first(frame: dict) -> Any:  # of a library, most of whose functions are never called
-            before, m.globals = m.globals, home
+            before = m.globals, m.on_assign
+            m.globals, m.on_assign = home, None
             try:
                 code.body = self.block_of(code, scope, body)
             finally:
-                m.globals = before
+                m.globals, m.on_assign = before
             return code.body(frame)
 
         code.body = first

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from ....snippets.eager.tensor import Tensor
+from ....snippets.python.machine import Failure
 from ....snippets.python.values import Instance
 from ....snippets.reading import Reading
 from .text import Edit, Text, dotted, method
@@ -57,12 +58,11 @@ def kinds(message: str) -> Iterator[tuple[Kind, re.Match[str]]]:
 
 
 class Case:
-    """A program that raises."""
+    """A program that raises; one that runs has a failure without a message."""
 
-    def __init__(self, reading: Reading, match: re.Match[str]):
-        assert reading.outcome.exception is not None
+    def __init__(self, reading: Reading, match: "re.Match[str] | None"):
         self.reading, self.match = reading, match
-        self.failure = reading.outcome.exception
+        self.failure = reading.outcome.exception or Failure("", "", 0)
         self.line = self.failure.line
         self.text = Text(reading.source)
 

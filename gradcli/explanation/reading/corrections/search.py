@@ -15,10 +15,11 @@ from typing import NamedTuple
 
 from ....snippets.eager.tensor import Tensor
 from ....snippets.reading import Reading, read
-from . import TABLES as _tables  # noqa: F401  the cures register themselves
+from . import cuts, functions, graphs, in_place, names, parameters, seeds, shapes
 from .case import Case, Proposal, kinds
 from .text import Text
 
+TABLES = (seeds, cuts, graphs, in_place, parameters, functions, shapes, names)  # in this order
 DEPTH = 5  # errors one after another
 READS = 60
 SECONDS = 2.0
