@@ -117,13 +117,24 @@ class Case:
                     found.append(node)
         return found
 
+    def additions(self, name: str, before: int) -> list[ast.Expr]:
+        """The statements that append to a list of this name."""
+        return [
+            n
+            for n in self.all_nodes
+            if isinstance(n, ast.Expr)
+            and isinstance(n.value, ast.Call)
+            and dotted(n.value.func) in (f"{name}.append", f"{name}.extend")
+            and n.lineno < before
+        ]
+
     def slice_of(self, node: ast.AST, before: int) -> list[ast.stmt]:
         """The statements that a value comes from, the nearest first."""
         found: dict[ast.stmt, None] = {}
         waiting = [(n, before) for n in names_in(node)]
         while waiting:
             name, line = waiting.pop(0)
-            for statement in reversed(self.assignments(name, line)):
+            for statement in reversed([*self.assignments(name, line), *self.additions(name, line)]):
                 if statement not in found:
                     found[statement] = None
                     value = getattr(statement, "value", None)
@@ -151,6 +162,8 @@ class Case:
 
     def value(self, node: ast.AST | None) -> Any:
         """The value of an expression that is a name, or an attribute of a module; else None."""
+        if isinstance(node, ast.Name) and node.id == "self":
+            return self._self(node)
         if isinstance(node, ast.Name):
             return self.values.get(node.id)
         if isinstance(node, ast.Constant):
@@ -164,6 +177,12 @@ class Case:
             if isinstance(inner, Tensor) and node.attr == "grad":
                 return inner.grad
         return None
+
+    def _self(self, node: ast.Name) -> Any:
+        """A module of the class that a node stands in."""
+        classes = [n.name for n in self.text.around(node) if isinstance(n, ast.ClassDef)]
+        modules = self.reading.trace.modules.values()
+        return next((m for m in modules if m.cls.name in classes), None)
 
     @staticmethod
     def _members(module: Instance) -> Iterator[dict[str, Any]]:
@@ -190,6 +209,10 @@ class Case:
     def appended(self, node: ast.expr, text: str, **words: Any) -> Proposal:
         """The program with something called on an expression."""
         return self.proposal(self.text.appending(node, text), **words)
+
+    def renamed_to(self, node: ast.Attribute, name: str, **words: Any) -> Proposal:
+        """The program with another attribute."""
+        return self.proposal(self.renamed(node, name), **words)
 
     def with_keyword(self, call: ast.Call, name: str, value: str) -> Edit:
         """A call with one more keyword argument, or with another value of it."""

@@ -57,8 +57,15 @@ def connected(case: Case, target: ast.expr) -> Iterator[Proposal]:
         for node in ast.walk(place):
             edit, why, note = uncut(case, node)
             if edit is not None:
-                yield case.proposal(edit, note=note, why=why)
+                kept = isinstance(place, ast.stmt) and _is_target(case, place)
+                yield case.proposal(edit, note=note, why=why, weak=kept)
     yield from all_connected(case, target)
+
+
+def _is_target(case: Case, statement: ast.stmt) -> bool:
+    """Whether a statement makes a target, which is cut off on purpose."""
+    names = " ".join(dotted(t) for t in getattr(statement, "targets", []))
+    return any(word in names for word in ("target", "label", "baseline", "teacher", "expected"))
 
 
 def all_connected(case: Case, target: ast.expr) -> Iterator[Proposal]:
@@ -139,6 +146,18 @@ def uncut(case: Case, node: ast.AST) -> tuple[Edit | None, str, str]:
             return case.without_method(node), _at(node, why), ""
         if name in ("float", "double") and isinstance(inner, ast.Compare):
             return _threshold(case, node, inner)
+        if name == "where" and len(node.args) == 3 and isinstance(node.args[0], ast.Compare):
+            return _step(case, node, node.args[0])
+    if (
+        isinstance(node, ast.Subscript)
+        and method(node.value) in ("max", "min")
+        and getattr(node.slice, "value", None) == 1
+    ):
+        why = "[1] of max are the indices, which have no gradient."
+        return text.replacing(node.slice, "0"), _at(node, why), "[0] are the values."
+    if isinstance(node, ast.Attribute) and node.attr == "indices":
+        why = ".indices have no gradient."
+        return case.renamed(node, "values"), _at(node, why), ""
     if isinstance(node, ast.Attribute) and node.attr == "data":
         why = ".data is a tensor with the same numbers and no graph."
         return Edit(case.dot(node), text.end(node), ""), _at(node, why), ""
@@ -227,14 +246,25 @@ def _threshold(case: Case, node: ast.Call, inner: ast.Compare) -> tuple[Edit | N
     if len(inner.ops) != 1:
         return None, "", ""
     left, right = text.operand(inner.left), text.operand(inner.comparators[0])
+    above = f"{left} - {right}" if right not in ("(0)", "(0.0)") else text.of(inner.left)
     why = _at(node, "a comparison gives booleans, which have no gradient.")
     if isinstance(inner.ops[0], ast.Gt | ast.GtE):
-        return text.replacing(node, f"torch.sigmoid({left} - {right})"), why, SMOOTH
+        return text.replacing(node, f"torch.sigmoid({above})"), why, SMOOTH
     if isinstance(inner.ops[0], ast.Lt | ast.LtE):
         return text.replacing(node, f"torch.sigmoid({right} - {left})"), why, SMOOTH
     if isinstance(inner.ops[0], ast.Eq | ast.NotEq):
         return _accuracy(case, inner)
     return None, "", ""
+
+
+def _step(case: Case, node: ast.Call, test: ast.Compare) -> tuple[Edit | None, str, str]:
+    """where(x > t, 1, 0): a sigmoid."""
+    high, low = (case.text.of(a) for a in node.args[1:])
+    if "one" not in high and high not in ("1", "1.0", "1."):
+        return None, "", ""
+    if "zero" not in low and low not in ("0", "0.0", "0."):
+        return None, "", ""
+    return _threshold(case, node, test)
 
 
 def _accuracy(case: Case, inner: ast.Compare) -> tuple[Edit | None, str, str]:

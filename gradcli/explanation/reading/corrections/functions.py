@@ -150,6 +150,22 @@ def legacy(case: Case) -> Iterator[Proposal]:
 
 
 @cures(
+    r"(\w+)\(\) takes no arguments|(\w+)\.(?:forward|backward)\(\) missing \d+ required positional",
+    "A custom Function is called by its apply.",
+)
+def without_apply(case: Case) -> Iterator[Proposal]:
+    """F.apply(x)."""
+    for cls in classes(case):
+        edits = [
+            case.text.replacing(n.func, f"{cls.name}.apply")
+            for n in case.all_nodes
+            if isinstance(n, ast.Call) and dotted(n.func) in (cls.name, f"{cls.name}.forward")
+        ]
+        if edits:
+            yield case.proposal(*edits)
+
+
+@cures(
     r"You must implement either the backward or vjp method",
     "A custom Function has no way back but the one that is written.",
 )
@@ -447,7 +463,7 @@ def scalar_function(case: Case) -> Iterator[Proposal]:
         yield case.appended(value, ".sum()")
     for node in case.nodes:
         if isinstance(node, ast.Attribute) and node.attr == "grad":
-            yield case.proposal(case.renamed(node, "jacrev"))
+            yield case.renamed_to(node, "jacrev")
 
 
 def results(case: Case) -> list[ast.expr]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from .case import Case, Proposal, cures, names_in
 from .seeds import here, roots
-from .text import method
+from .text import dotted, method
 
 SECOND = (
     "The first way back freed what the operations had saved; a second one through them finds "
@@ -16,8 +16,10 @@ SECOND = (
 @cures("Trying to backward through the graph a second time", SECOND)
 def freed(case: Case) -> Iterator[Proposal]:
     """Compute again what changes, cut off what belongs to an earlier step, else keep the graph."""
+    yield from last_term(case)
     yield from recomputed(case)
     yield from carried_over(case)
+    yield from carried_by_module(case)
     calls = freeing(case)
     note = "Keep the graph in every way back but the last."
     if calls and calls[0] not in here(case):
@@ -121,6 +123,59 @@ def carried_over(case: Case) -> Iterator[Proposal]:
             for statement in case.assignments(name):
                 if loop in case.text.around(statement) and isinstance(statement, ast.Assign):
                     yield case.proposal(case.text.after(statement, text), weak=True)
+
+
+def carried_by_module(case: Case) -> Iterator[Proposal]:
+    """A state that a module keeps from call to call: cut off where the call begins."""
+    for function in case.all_nodes:
+        if not isinstance(function, ast.FunctionDef) or function.name == "__init__":
+            continue
+        stored = {
+            dotted(n)
+            for n in ast.walk(function)
+            if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)
+        }
+        read = {
+            dotted(n)
+            for n in ast.walk(function)
+            if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Load)
+        }
+        for name in sorted(n for n in stored & read if n.startswith("self.")):
+            value = f"{name}.detach()"
+            for text in (value, f"tuple(s.detach() for s in {name})"):
+                yield case.proposal(
+                    case.text.before(function.body[0], f"{name} = {text}"),
+                    note=f"{name} keeps its numbers; the graph of the call before is let go.",
+                    why=SECOND + f" {name} comes from the call before, and brings its graph along.",
+                )
+
+
+def last_term(case: Case) -> Iterator[Proposal]:
+    """total += loss; total.backward() in a loop: the loss of each turn goes back alone."""
+    for call in here(case):
+        root, loop = roots(case, call), case.loop(call)
+        if not isinstance(root, ast.Name) or loop is None:
+            continue
+        for s in case.assignments(root.id, case.line):
+            term = _term(s, root.id) if loop in case.text.around(s) else None
+            if term is not None and case.assignments(root.id, loop.lineno):
+                why = f"{root.id} holds the losses of the turns before, whose graphs are freed."
+                yield case.proposal(
+                    case.text.appending(term, ".detach()"),
+                    case.text.replacing(root, case.text.of(term)),
+                    why=why,
+                    note=f"{root.id} counts the numbers; each turn goes back from its own loss.",
+                )
+
+
+def _term(statement: ast.stmt, name: str) -> ast.expr | None:
+    """What a statement adds to a name."""
+    if isinstance(statement, ast.AugAssign) and isinstance(statement.op, ast.Add):
+        return statement.value
+    value = getattr(statement, "value", None)
+    if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
+        return value.right if dotted(value.left) == name else None
+    return None
 
 
 def _states(case: Case, loop: ast.For | ast.While) -> list[str]:

@@ -141,7 +141,7 @@ def attribute(case: Case) -> Iterator[Proposal]:
         if (owner, name) in OLD:
             yield case.proposal(case.renamed(node, OLD[owner, name]))
         for near in near_names(case, owner, node):
-            yield case.proposal(case.renamed(node, near))
+            yield case.renamed_to(node, near)
         call = case.text.parents.get(node)
         if name in ("shape", "size") and isinstance(call, ast.Call):
             yield case.replaced(call, case.text.of(node))
@@ -287,6 +287,9 @@ def keyword_name(case: Case) -> Iterator[Proposal]:
             edit = case.without_keyword(node, name)
             if edit:
                 yield case.proposal(edit, weak=True)
+
+
+PYTHON_3 = "In Python 3 print is a function."
 
 
 def printed_as_function(source: str) -> str:

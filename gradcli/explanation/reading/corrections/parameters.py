@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ....snippets.eager.tensor import Tensor
-from .case import Case, Proposal, cures
+from .case import Case, Proposal, cures, names_in
 from .cuts import CREATORS, requiring
 from .in_place import NO_GRAD, is_update
 from .text import Edit, dotted, keyword, method
@@ -31,6 +31,8 @@ def no_gradient(case: Case) -> Iterator[Proposal]:
     yield from of_backward(case)
     yield from rebound(case)
     yield from kept_gradient(case)
+    yield from without_flag(case)
+    yield from leaf_again(case)
     yield from after_backward(case)
     yield from guarded(case)
     yield from before_backward(case)
@@ -145,6 +147,28 @@ def kept_gradient(case: Case) -> Iterator[Proposal]:
             )
 
 
+def without_flag(case: Case) -> Iterator[Proposal]:
+    """requires_grad=True for the tensor whose gradient is read."""
+    for name in read_grads(case):
+        tensor = case.values.get(name)
+        if isinstance(tensor, Tensor) and not tensor.requires_grad:
+            edit = requiring(case, name)
+            if edit:
+                why = f"{name} does not require grad: no gradient is kept for it."
+                yield case.proposal(edit, why=why)
+
+
+def leaf_again(case: Case) -> Iterator[Proposal]:
+    """A name that a loop gives a computed tensor: a leaf again at the end of each turn."""
+    for name in read_grads(case):
+        loop = case.loop(case.statement)
+        inside = [s for s in case.assignments(name) if loop and loop in case.text.around(s)]
+        if not inside or not isinstance(inside[-1], ast.Assign):
+            continue
+        why = f"Line {inside[-1].lineno} makes {name} a computed tensor, whose .grad stays None."
+        yield case.appended(inside[-1].value, ".detach().requires_grad_()", why=why)
+
+
 def read_grads(case: Case) -> list[str]:
     """The names whose .grad stands on the line that raises."""
     names = [
@@ -180,12 +204,18 @@ def guarded(case: Case) -> Iterator[Proposal]:
     """`if w.grad is not None:` before what needs a gradient."""
     for statement in case.text.statements(case.line):
         names = read_grads(case)
-        if not names or not isinstance(statement, ast.Expr):
-            continue
-        if any(method(n) == "print" for n in ast.walk(statement)):
+        if not names:
             continue
         zeroes = any(method(n) in ("zero_", "detach_", "fill_") for n in ast.walk(statement))
+        loop = case.loop(statement)
+        each = isinstance(loop, ast.For) and names[0] in names_in(loop.target)
+        if not zeroes and not each:
+            continue
         if not zeroes:
+            yield case.proposal(
+                case.text.wrapping([statement], f"if {names[0]}.grad is not None:"),
+                why="What the loss does not depend on has no gradient: its .grad is None.",
+            )
             continue
         yield case.proposal(
             case.text.wrapping([statement], f"if {names[0]}.grad is not None:"),
@@ -329,10 +359,18 @@ def flag_of_computed(case: Case) -> Iterator[Proposal]:
             continue
         text = case.text.of(target)
         if value:
+            if case.loop(statement):
+                for made in case.assignments(text, case.line)[-1:]:
+                    if isinstance(made, ast.Assign):
+                        note = "A new leaf in each turn: the graph of the turn before is let go."
+                        yield case.appended(made.value, ".detach()", note=note)
             note = "It requires grad already; retain_grad() keeps its gradient."
             yield case.replaced(statement, f"{text}.retain_grad()", note=note)
             new = f"{text} = {text}.detach().requires_grad_()"
             yield case.replaced(statement, new)
+            for made in reversed(case.assignments(text, case.line)):
+                if isinstance(made, ast.Assign):
+                    yield case.appended(made.value, ".detach()")
         else:
             note = "The same numbers without the graph."
             new = f"{text} = {text}.detach()"
@@ -385,7 +423,7 @@ def hook_of_computed(case: Case) -> Iterator[Proposal]:
     """register_hook."""
     for node in case.nodes:
         if isinstance(node, ast.Attribute) and node.attr == "register_post_accumulate_grad_hook":
-            yield case.proposal(case.renamed(node, "register_hook"))
+            yield case.renamed_to(node, "register_hook")
 
 
 # ---- conversions ---------------------------------------------------------------------------------
@@ -725,7 +763,7 @@ def sparse(case: Case) -> Iterator[Proposal]:
     for node in case.all_nodes:
         if isinstance(node, ast.Attribute) and node.attr in ("Adam", "SparseAdam"):
             new = "SparseAdam" if node.attr == "Adam" else "Adam"
-            yield case.proposal(case.renamed(node, new))
+            yield case.renamed_to(node, new)
         if isinstance(node, ast.Call) and keyword(node, "sparse"):
             edit = case.without_keyword(node, "sparse")
             if edit:

@@ -77,6 +77,11 @@ def proposals(reading: Reading) -> Iterator[tuple[Step, Proposal]]:
     failure = reading.outcome.exception
     if failure is None:
         return
+    if failure.type == "SyntaxError":
+        source = names.printed_as_function(reading.source)
+        if source != reading.source and parses(source):
+            yield Step(failure.message, names.PYTHON_3, ""), Proposal(source)
+        return
     for kind, match in kinds(failure.message):
         try:
             case = Case(reading, match)
@@ -135,10 +140,10 @@ def keeps_meaning(before: Reading, after: Reading) -> bool:
 
 def same_output(before: str, after: str) -> bool:
     """Whether what was printed before the error is printed again, the same numbers at least."""
-    return after.startswith(before) or numbers(after).startswith(numbers(before))
+    return after.startswith(before) or plain_numbers(after).startswith(plain_numbers(before))
 
 
-def numbers(text: str) -> str:
+def plain_numbers(text: str) -> str:
     """A printed text without what says how a tensor was made."""
     text = re.sub(r",\s*(grad_fn=<\w+>|requires_grad=True|dtype=torch\.\w+)", "", text)
     text = re.sub(r"(\d)\.(?!\d)", r"\1", text)
@@ -156,11 +161,17 @@ def gradients_arrive(before: Reading, after: Reading) -> bool:
     scope = after.outcome.scope
     for node in ast.walk(Text(after.source).tree):
         if isinstance(node, ast.Attribute) and node.attr == "grad":
-            value = scope.get(node.value.id) if isinstance(node.value, ast.Name) else None
+            name = node.value.id if isinstance(node.value, ast.Name) else ""
+            value = scope.get(name) if assigned(after, name) < 2 else None
             asked = after.trace.backwards and isinstance(value, Tensor)
             if asked and isinstance(value, Tensor) and value.grad is None:
                 return False
     return True
+
+
+def assigned(reading: Reading, name: str) -> int:
+    """How often a program gives a name a tensor."""
+    return sum(a.name == name for a in reading.trace.assignments)
 
 
 def no_new_warnings(before: Reading, after: Reading) -> bool:

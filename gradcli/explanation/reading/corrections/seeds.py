@@ -110,6 +110,9 @@ def seed_shape(case: Case) -> Iterator[Proposal]:
         if isinstance(root, ast.List | ast.Tuple) and isinstance(seed, ast.List | ast.Tuple):
             root, seed = root.elts[place], seed.elts[place]
         given, wanted = size(case.match[2]), size(case.match[4])
+        if case.is_grad(call) and given[1:] == wanted and not keyword(call, "is_grads_batched"):
+            note = "One way back for each row of the seeds: with the identity, the Jacobian."
+            yield case.proposal(case.with_argument(call, "is_grads_batched=True"), note=note)
         text = case.text.operand(root)
         value = case.tensor(seed)
         if not wanted and not isinstance(seed, ast.Name) and _constant(seed):

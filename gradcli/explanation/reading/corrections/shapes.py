@@ -115,6 +115,22 @@ def _is(node: ast.expr, number: int) -> bool:
 
 
 @cures(
+    r"(self|mat2?|mat1|vec|batch[12]) must be a (matrix|3D tensor|vector)|1D tensors expected|"
+    r"vector and matrix|both arguments to matmul need to be at least 1D|"
+    r"dot : expected|mv\(\) expects",
+    "This product takes tensors of one number of dimensions alone.",
+)
+def general_product(case: Case) -> Iterator[Proposal]:
+    """matmul, which takes vectors, matrices and batches."""
+    for node in case.nodes:
+        if isinstance(node, ast.Attribute) and node.attr in ("mm", "dot", "mv", "bmm", "inner"):
+            yield case.renamed_to(node, "matmul")
+        if isinstance(node, ast.Call) and method(node) == "dot" and len(node.args) == 2:
+            a, b = (case.text.operand(x) for x in node.args)
+            yield case.replaced(node, f"({a} * {b}).sum()")
+
+
+@cures(
     r"The size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\) at non-singleton",
     "Broadcasting goes from the last dimension: two sizes must be equal, or one of them 1.",
 )
@@ -265,7 +281,7 @@ def not_contiguous(case: Case) -> Iterator[Proposal]:
     """reshape."""
     for node in case.nodes:
         if isinstance(node, ast.Attribute) and node.attr == "view":
-            yield case.proposal(case.renamed(node, "reshape"))
+            yield case.renamed_to(node, "reshape")
 
 
 @cures(r"shape '\[(.*?)\]' is invalid for input of size (\d+)", "The number of elements differs.")
@@ -305,7 +321,7 @@ def stacked(case: Case) -> Iterator[Proposal]:
     """Joined instead of stacked."""
     for node in case.nodes:
         if isinstance(node, ast.Attribute) and node.attr == "stack":
-            yield case.proposal(case.renamed(node, "cat"))
+            yield case.renamed_to(node, "cat")
         if isinstance(node, ast.Call) and method(node) in ("stack", "cat") and node.args:
             listed = node.args[0]
             if isinstance(listed, ast.List | ast.Tuple):
@@ -324,7 +340,7 @@ def joined_numbers(case: Case) -> Iterator[Proposal]:
     """stack."""
     for node in case.nodes:
         if isinstance(node, ast.Attribute) and node.attr in ("cat", "concat"):
-            yield case.proposal(case.renamed(node, "stack"))
+            yield case.renamed_to(node, "stack")
 
 
 @cures(
