@@ -44,6 +44,7 @@ def no_graph(case: Case) -> Iterator[Proposal]:
     for target in targets:
         yield from connected(case, target)
     yield from recording(case)
+    yield from flag_too_late(case, targets)
     yield from leaves(case, targets)
     yield from unfrozen(case)
 
@@ -336,6 +337,29 @@ def leaves(case: Case, targets: list[ast.expr]) -> Iterator[Proposal]:
             )
 
 
+def flag_too_late(case: Case, targets: list[ast.expr]) -> Iterator[Proposal]:
+    """x.requires_grad_() after what is computed from x: right after x is made."""
+    used = {n: s for t in targets for s in case.slice_of(t, case.line) for n in names_in(s)}
+    for statement in case.all_nodes:
+        name = ""
+        if isinstance(statement, ast.Expr) and method(statement.value) == "requires_grad_":
+            name = dotted(getattr(statement.value, "func", None)).rpartition(".")[0]
+        elif (
+            isinstance(statement, ast.Assign)
+            and isinstance(statement.targets[0], ast.Attribute)
+            and statement.targets[0].attr == "requires_grad"
+        ):
+            name = dotted(statement.targets[0].value)
+        if name not in used or used[name].lineno > statement.lineno:
+            continue
+        for made in case.assignments(name, statement.lineno)[:1]:
+            yield case.proposal(
+                case.text.removing(statement),
+                case.text.after(made, *case.text.lines_of(statement)),
+                why=f"{name} required no grad yet when it was computed with.",
+            )
+
+
 def _why_leaves(names: list[str]) -> str:
     listed = " and ".join(names)
     return f"{listed} does not require grad, so nothing that is computed from it is recorded."
@@ -432,7 +456,7 @@ def unfrozen(case: Case) -> Iterator[Proposal]:
 
 def second_order(case: Case) -> Iterator[Proposal]:
     """create_graph=True in the ways back before this one."""
-    earlier = [c for c in case.backwards if c.lineno < case.line or c not in here(case)]
+    earlier = [c for c in case.backwards if c.lineno < case.line and c not in here(case)]
     edits = [case.with_keyword(c, "create_graph", "True") for c in earlier if _feeds(case, c)]
     if edits:
         why = "A gradient has a graph of its own only where create_graph=True made it."
@@ -493,15 +517,13 @@ def unused(case: Case) -> Iterator[Proposal]:
                     )
         if isinstance(wanted, ast.Name):
             yield from used_instead(case, call, wanted)
-        materialized = _used_after(case, call)
         note = "The gradient of what the output does not depend on is then None."
-        if materialized:
-            yield case.proposal(
-                case.with_argument(call, "allow_unused=True, materialize_grads=True"),
-                note="The gradient of what the output does not depend on is then 0.",
-                weak=True,
-            )
         yield case.proposal(case.with_keyword(call, "allow_unused", "True"), note=note, weak=True)
+        yield case.proposal(
+            case.with_argument(call, "allow_unused=True, materialize_grads=True"),
+            note="The gradient of what the output does not depend on is then 0.",
+            weak=True,
+        )
 
 
 def used_instead(case: Case, call: ast.Call, wanted: ast.Name) -> Iterator[Proposal]:
@@ -531,12 +553,6 @@ def used_instead(case: Case, call: ast.Call, wanted: ast.Name) -> Iterator[Propo
                     why = f"{wanted.id} is a new tensor; the output was computed from {other}."
                     yield case.proposal(*edits, why=why)
                 yield case.replaced(wanted, other, weak=True)
-
-
-def _used_after(case: Case, call: ast.Call) -> bool:
-    """Whether a program computes with what grad() gives."""
-    outer = case.text.parents.get(call)
-    return isinstance(outer, ast.BinOp | ast.Attribute)
 
 
 @cures(

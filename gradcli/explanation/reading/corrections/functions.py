@@ -80,6 +80,9 @@ def shape_of_gradient(case: Case) -> Iterator[Proposal]:
                     yield case.replaced(n, f"{case.text.of(n.right)} @ {case.text.of(n.left)}")
                 if isinstance(n, ast.Call) and method(n) == "sum" and n.args:
                     yield case.replaced(n.args[-1], "1" if case.text.of(n.args[-1]) == "0" else "0")
+            for n in ast.walk(part):
+                if isinstance(n, ast.Call) and dotted(n.func) in ("torch.ones", "torch.zeros"):
+                    yield case.replaced(n, f"{dotted(n.func)}({shape})")
             yield case.appended(part, ".T")
             for n in ast.walk(part):
                 if isinstance(n, ast.Call) and method(n) in ("sum", "mean") and not n.args:
@@ -247,6 +250,34 @@ def saved_number(case: Case) -> Iterator[Proposal]:
                 text = case.text.of(call.args[place])
                 new = f"torch.as_tensor({text})"
                 yield case.replaced(call.args[place], new, weak=True)
+
+
+@cures(
+    r"not enough values to unpack \(expected (\d+), got (\d+)\)|tuple index out of range",
+    "saved_tensors gives what forward saved.",
+)
+def not_saved(case: Case) -> Iterator[Proposal]:
+    """ctx.save_for_backward in forward, of the names that backward unpacks."""
+    for backward in functions(case, "backward"):
+        if not backward.lineno <= case.line <= (backward.end_lineno or 0):
+            continue
+        for node in ast.walk(backward):
+            saved = isinstance(node, ast.Assign) and "saved_tensors" in case.text.of(node.value)
+            if not saved or not isinstance(node, ast.Assign):
+                continue
+            target = node.targets[0]
+            names = [case.text.of(t) for t in getattr(target, "elts", [target])]
+            owner = case.text.parents[backward]
+            for forward in functions(case, "forward"):
+                if case.text.parents[forward] is not owner:
+                    continue
+                calls = [n for n in ast.walk(forward) if method(n) == "save_for_backward"]
+                text = f"{forward.args.args[0].arg}.save_for_backward({', '.join(names)})"
+                if calls:
+                    yield case.replaced(calls[0], text)
+                else:
+                    last = forward.body[-1]
+                    yield case.proposal(case.text.before(last, text))
 
 
 def _unpacked_without(

@@ -133,6 +133,7 @@ def attribute(case: Case) -> Iterator[Proposal]:
     """The name that it has now, or the nearest there is."""
     match = case.match
     owner, name = match[1] or match[4] or match[6], match[2] or match[5] or match[7]
+    yield from made_first(case)
     for node in case.nodes:
         if not (isinstance(node, ast.Attribute) and node.attr == name):
             continue
@@ -168,7 +169,8 @@ def near_names(case: Case, owner: str, node: ast.Attribute) -> list[str]:
             known += list(value.fields.get(group, {}))
     elif owner.startswith("torch"):
         known = list(in_pytorch().get(owner, ()))
-    return difflib.get_close_matches(node.attr, known, 2, 0.6)
+    known = [n for n in known if n.endswith("_") == node.attr.endswith("_")]
+    return difflib.get_close_matches(node.attr, known, 2, 0.7)
 
 
 TENSOR_NAMES = [
@@ -231,6 +233,29 @@ TENSOR_NAMES = [
     "flatten",
     "expand",
 ]
+
+
+def made_first(case: Case) -> Iterator[Proposal]:
+    """nn.ReLU()(x) for nn.ReLU(x): a layer, or a loss, is made and then called."""
+    for node in case.all_nodes:
+        if not (isinstance(node, ast.Call) and method(node)[:1].isupper() and node.args):
+            continue
+        tensors = [a for a in node.args if case.tensor(a) is not None]
+        if (
+            dotted(node.func).startswith(("nn.", "torch.nn."))
+            and len(tensors) == len(node.args)
+            and method(node) != "Parameter"
+            and node.lineno <= case.line
+        ):
+            at = case.text.end(node.func)
+            why = f"{dotted(node.func)}(...) makes a layer; the tensor goes into its call."
+            yield case.proposal(Edit(at, at, "()"), why=why)
+
+
+@cures(r"Boolean value of Tensor with more than one value", "A layer is made without its input.")
+def loss_made_with_tensors(case: Case) -> Iterator[Proposal]:
+    """nn.MSELoss()(a, b)."""
+    yield from made_first(case)
 
 
 @cures(

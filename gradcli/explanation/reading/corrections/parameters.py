@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ....snippets.eager.tensor import Tensor
+from ....snippets.python.values import Instance
 from .case import Case, Proposal, cures, names_in
 from .cuts import CREATORS, requiring
 from .in_place import NO_GRAD, is_update
@@ -36,6 +37,7 @@ def no_gradient(case: Case) -> Iterator[Proposal]:
     yield from after_backward(case)
     yield from guarded(case)
     yield from before_backward(case)
+    yield from or_zero(case)
     yield from not_a_leaf_at_birth(case)
 
 
@@ -145,6 +147,14 @@ def kept_gradient(case: Case) -> Iterator[Proposal]:
                 case.text.after(made, f"{name}.retain_grad()"),
                 why=f"{name} is computed: backward() keeps the gradients of leaves alone.",
             )
+    for call in case.calls("append", everywhere=True):
+        tensor = case.tensor(call.args[0]) if call.args else None
+        if tensor is not None and tensor.record is not None and call.lineno < case.line:
+            name = case.text.of(call.args[0])
+            yield case.proposal(
+                case.text.before(case.text.statement(call), f"{name}.retain_grad()"),
+                why=f"{name} is computed: backward() keeps the gradients of leaves alone.",
+            )
 
 
 def without_flag(case: Case) -> Iterator[Proposal]:
@@ -223,6 +233,19 @@ def guarded(case: Case) -> Iterator[Proposal]:
         )
 
 
+def or_zero(case: Case) -> Iterator[Proposal]:
+    """0 in the place of a gradient that is None, where gradients are combined."""
+    for node in case.nodes:
+        outer = case.text.parents.get(node)
+        if not (isinstance(node, ast.Attribute) and node.attr == "grad"):
+            continue
+        tensor = case.tensor(node.value)
+        if tensor is not None and tensor.grad is None and isinstance(outer, ast.BinOp):
+            text = case.text.of(node)
+            why = f"The output does not depend on {case.text.of(node.value)}: {text} is None."
+            yield case.replaced(node, f"({text} if {text} is not None else 0)", why=why, weak=True)
+
+
 def after_backward(case: Case) -> Iterator[Proposal]:
     """The line moved behind the way back that fills the gradient."""
     if case.reading.trace.backwards:
@@ -275,6 +298,9 @@ def tensor_zero_grad(case: Case) -> Iterator[Proposal]:
     """x.grad = None."""
     for node in case.nodes:
         if method(node) == "zero_grad" and isinstance(node.func, ast.Attribute):
+            for name, value in case.values.items():
+                if isinstance(value, Instance) and "param_groups" in value.fields:
+                    yield case.replaced(node.func.value, name)
             new = f"{case.text.of(node.func.value)}.grad = None"
             yield case.replaced(node, new)
 
@@ -487,6 +513,17 @@ def deep_copied(case: Case) -> Iterator[Proposal]:
 
 
 # ---- optimisers and parameters -------------------------------------------------------------------
+
+
+@cures(r"'(\w+)' object is not iterable", "An optimiser takes the parameters of a module.")
+def optimised_module(case: Case) -> Iterator[Proposal]:
+    """model.parameters()."""
+    for call in case.calls(*OPTIMISERS):
+        if call.args and isinstance(case.value(call.args[0]), Instance):
+            yield case.appended(call.args[0], ".parameters()")
+        for k in call.keywords:
+            if k.arg == "params" and isinstance(case.value(k.value), Instance):
+                yield case.appended(k.value, ".parameters()")
 
 
 @cures("can't optimize a non-leaf Tensor", "An optimiser changes leaves; this one is computed.")

@@ -19,10 +19,11 @@ from . import cuts, functions, graphs, in_place, names, parameters, seeds, shape
 from .case import Case, Proposal, kinds
 from .text import Text
 
-TABLES = (seeds, cuts, graphs, in_place, parameters, functions, shapes, names)  # in this order
+TABLES = (seeds, cuts, graphs, in_place, parameters, functions, shapes, names)
+ORDER = {table.__name__: k for k, table in enumerate(TABLES)}  # whose cures are tried first
 DEPTH = 5  # errors one after another
-READS = 60
-SECONDS = 2.0
+READS = 50
+SECONDS = 1.2
 WEAK = 2.5  # changes that a weak one counts as
 
 
@@ -82,7 +83,8 @@ def proposals(reading: Reading) -> Iterator[tuple[Step, Proposal]]:
         if source != reading.source and parses(source):
             yield Step(failure.message, names.PYTHON_3, ""), Proposal(source)
         return
-    for kind, match in kinds(failure.message):
+    likeliest = sorted(kinds(failure.message), key=lambda k: ORDER[k[0].cures.__module__])
+    for kind, match in likeliest:
         try:
             case = Case(reading, match)
         except SyntaxError:

@@ -209,7 +209,8 @@ def seed_batch(case: Case) -> Iterator[Proposal]:
 
 
 @cures(
-    r"'(list|tuple)' object has no attribute '(backward|detach|item|sum|mean|grad|pow|abs|norm)'",
+    r"'(list|tuple|dict)' object has no attribute "
+    r"'(backward|detach|item|sum|mean|grad|pow|abs|norm)'",
     "It holds tensors, and is none itself.",
 )
 def holds_tensors(case: Case) -> Iterator[Proposal]:
@@ -218,8 +219,10 @@ def holds_tensors(case: Case) -> Iterator[Proposal]:
         if not isinstance(node, ast.Attribute) or node.attr != case.match[2]:
             continue
         held = case.value(node.value)
+        held = list(held.values()) if isinstance(held, dict) else held
         items = held if isinstance(held, list | tuple) else None
-        text = case.text.of(node.value)
+        values = ".values()" if case.match[1] == "dict" else ""
+        text = case.text.of(node.value) + values
         alone = case.text.appending(node.value, "[0]")
         if items is not None and len(items) == 1:
             yield from _unpacked(case, node.value)
@@ -231,6 +234,21 @@ def holds_tensors(case: Case) -> Iterator[Proposal]:
         yield case.replaced(node.value, f"torch.stack({text})")
         yield from _unpacked(case, node.value)
         yield case.proposal(alone)
+
+
+@cures(
+    r"unsupported operand type\(s\) for \+: 'int' and 'str'", "A dict is gone through by its keys."
+)
+def sum_of_dict(case: Case) -> Iterator[Proposal]:
+    """sum(d.values())."""
+    for node in case.nodes:
+        if (
+            isinstance(node, ast.Call)
+            and dotted(node.func) == "sum"
+            and node.args
+            and isinstance(case.value(node.args[0]), dict)
+        ):
+            yield case.appended(node.args[0], ".values()")
 
 
 def _unpacked(case: Case, node: ast.expr) -> Iterator[Proposal]:

@@ -235,6 +235,7 @@ def target_size(case: Case) -> Iterator[Proposal]:
 )
 def class_target(case: Case) -> Iterator[Proposal]:
     """The target as a vector: squeezed, or the argmax of one-hot rows."""
+    yield from swapped(case)
     for node in case.nodes:
         if isinstance(node, ast.Call) and len(node.args) >= 2:
             target = node.args[1]
@@ -449,6 +450,10 @@ def expanded(case: Case) -> Iterator[Proposal]:
                 yield case.replaced(index, f":{case.match[2]}")
             if case.match[1]:
                 yield case.appended(value, f"[:{case.match[1]}]")
+            for made in reversed(case.assignments(dotted(target.value), case.line)):
+                numbers = [n for n in ast.walk(made) if _is(n, int(case.match[1] or -1))]  # type: ignore[arg-type]
+                if numbers and case.match[2]:
+                    yield case.replaced(numbers[-1], case.match[2])
             yield case.appended(value, ".T")
             yield case.appended(value, f".view_as({case.text.of(target)})")
             yield case.appended(value, ".squeeze()")
@@ -548,6 +553,7 @@ def made_float(case: Case, node: ast.expr) -> Iterator[Proposal]:
 )
 def target_dtype(case: Case) -> Iterator[Proposal]:
     """.float() for regression targets, .long() for classes and indices."""
+    yield from swapped(case)
     message = case.failure.message
     integer = any(w in message for w in ("Long", "index", "int64", "indices"))
     wanted = (".long()", ".float()") if integer else (".float()", ".long()")
@@ -568,6 +574,21 @@ def target_dtype(case: Case) -> Iterator[Proposal]:
         for node in dict.fromkeys(nodes):
             if not isinstance(node, ast.Constant) and "Found dtype" in message:
                 yield case.appended(node, end)
+
+
+def swapped(case: Case) -> Iterator[Proposal]:
+    """Scores first, classes second."""
+    for node in case.nodes:
+        if isinstance(node, ast.Call) and len(node.args) == 2:
+            a, b = case.tensor(node.args[0]), case.tensor(node.args[1])
+            if a is None or b is None or a.dtype.is_floating or not b.dtype.is_floating:
+                continue
+            first, second = node.args
+            yield case.proposal(
+                case.text.replacing(first, case.text.of(second)),
+                case.text.replacing(second, case.text.of(first)),
+                why="A loss takes the scores first, and then the target.",
+            )
 
 
 def last_loss(case: Case) -> list[ast.expr]:
