@@ -917,16 +917,11 @@ def nan_found(case: Case) -> Iterator[Proposal]:
                 x = case.text.operand(node.args[0])
                 yield case.replaced(node.args[0], f"{x} + 1e-12", note=note)
             elif dotted(node.func.value) not in ("torch", "torch.linalg", "F"):
-                x = case.text.operand(node.func.value)
-                start = case.text.start(node.func.value)
-                yield case.proposal(
-                    Edit(start, case.dot(node.func), f"({x} + 1e-12)")
-                    if case.text.source[start - 1 : start] != "("
-                    else case.text.replacing(
-                        node.func.value, f"{case.text.of(node.func.value)} + 1e-12"
-                    ),
-                    note=note,
-                )
+                inner, dot = node.func.value, case.dot(node.func)
+                x = case.text.of(inner)
+                bracketed = ")" in case.text.source[case.text.end(inner) : dot]
+                new = f"{x} + 1e-12" if bracketed else f"({x} + 1e-12)"
+                yield case.replaced(inner, new, note=note)
     for node in case.all_nodes:
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
             x = case.text.operand(node.right)

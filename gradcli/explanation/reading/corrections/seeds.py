@@ -173,8 +173,9 @@ def seed_no_tensor(case: Case) -> Iterator[Proposal]:
         if root is None or seed is None:
             continue
         text = case.text.of(seed)
-        for new in (f"torch.tensor({text})", f"torch.full_like({case.text.of(root)}, {text})"):
-            yield case.replaced(seed, new)
+        yield case.replaced(seed, f"torch.tensor({text})")
+        if isinstance(seed, ast.Constant):
+            yield case.replaced(seed, f"torch.full_like({case.text.of(root)}, {text})")
         yield case.replaced(seed, f"torch.ones_like({case.text.of(root)})")
         yield case.replaced(root, f"torch.tensor({case.text.of(root)})")
 
