@@ -17,6 +17,12 @@ class Reading(NamedTuple):
     source: str
     outcome: Outcome
     trace: Trace
+    echo: bool = False
+    imports: bool = False
+
+    def again(self, source: str) -> "Reading":
+        """Another text, read as this one was."""
+        return read(source, echo=self.echo, imports=self.imports)
 
     @property
     def status(self) -> int:
@@ -65,4 +71,7 @@ def read(source: str, *, echo: bool = False, imports: bool = False) -> Reading:
         m.builtins |= usual | {"Variable": library.found("torch.autograd").lookup("Variable")}
     m.on_assign, m.on_print = trace.assigned, trace.printed
     MODE.on_backward = trace.backward  # type: ignore[attr-defined]
-    return Reading(source, run_on(m, source, echo), trace)
+    MODE.place = lambda: m.place
+    outcome = run_on(m, source, echo)
+    trace.refused = MODE.refused
+    return Reading(source, outcome, trace, echo, imports)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from .eager.engine import Accumulator
+from .eager.engine import Accumulator, Record, Saved
 from .eager.tensor import Tensor
 from .python.values import Instance, Machine
 
@@ -51,6 +51,7 @@ class Trace:
         self.prints: list[tuple[int, str]] = []
         self.backwards: list[Backward] = []
         self.modules: dict[str, Instance] = {}
+        self.refused: tuple[Record, Saved | None] | None = None  # what a way back could not read
 
     def assigned(self, name: str, value: Any, line: int) -> None:
         """A name was given a value."""

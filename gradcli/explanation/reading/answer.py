@@ -7,6 +7,7 @@ from ...snippets.reading import Reading
 from ..blocks import Document
 from .document import document
 from .findings import Finding
+from .surprises import surprises
 
 
 class Answer(NamedTuple):
@@ -19,7 +20,8 @@ class Answer(NamedTuple):
     @property
     def corrected(self) -> str | None:
         """The whole program after the changes that cure it."""
-        return next((f.corrected for f in self.findings if f.corrected), None)
+        found = next((f.corrected for f in self.findings if f.corrected), None)
+        return found and found.strip("\n") + "\n"
 
     def document(self) -> Document:
         """The answer as blocks."""
@@ -50,6 +52,17 @@ def data(answers: list[Answer]) -> dict[str, Any]:
     return {"programs": [{"first_line": a.first_line} | a.data() for a in answers]}
 
 
+def findings(reading: Reading) -> list[Finding]:
+    """What is worth saying of a program that was read."""
+    found = surprises(reading)
+    if reading.outcome.exception:
+        from .errors import error_finding
+
+        error = error_finding(reading)
+        found = [error, *found] if error else found
+    return found
+
+
 def answer(text: str) -> list[Answer]:
     """The answers for the programs in a text."""
-    return [Answer(r.program.first_line, r.reading, []) for r in read_all(text)]
+    return [Answer(r.program.first_line, r.reading, findings(r.reading)) for r in read_all(text)]

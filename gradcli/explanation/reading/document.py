@@ -8,7 +8,7 @@ from ...notation.tree import Token
 from ...snippets.reading import Reading
 from ...snippets.trace import Backward
 from ..blocks import Block, Code, Document, Note, Prose, Row, Section, Table, Tensor, plain, words
-from .findings import Finding
+from .findings import READ_AGAIN, Finding
 from .steps import Explained, explained
 
 MOST_BACKWARDS = 3  # that are explained; the others are counted
@@ -123,9 +123,14 @@ def _finding(finding: Finding) -> list[Section]:
             for line, text, remark in finding.evidence
         ]
         blocks.append(Table(tuple(rows)))
-    blocks.append(Note("why", words(finding.why)))
-    if finding.cure:
-        blocks.append(Note("cure", words(finding.cure)))
+    if finding.why:
+        blocks.append(Note("why", words(finding.why)))
+    label = "cure"
+    for line in finding.cure.split("\n"):
+        again = line.startswith(READ_AGAIN)
+        label = READ_AGAIN.strip(": ") if again else label
+        blocks += [Note(label, words(line.removeprefix(READ_AGAIN)))] if line else []
+        label = "note"
     if finding.corrected:
-        blocks.append(Code(finding.corrected, "python"))
+        blocks.append(Code(finding.corrected.rstrip("\n"), "python"))
     return [Section("finding", words(finding.title), (), tuple(blocks))]

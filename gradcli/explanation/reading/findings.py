@@ -2,6 +2,8 @@
 
 from typing import Any, NamedTuple
 
+READ_AGAIN = "read again: "  # begins the line of a cure that says what it then does
+
 
 class Finding(NamedTuple):
     """One thing to know.

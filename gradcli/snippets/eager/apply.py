@@ -120,7 +120,8 @@ def _fresh(node: Node, inputs: Sequence[Operand], value: Any, dtype: DType) -> T
     """The output as a tensor of its own, or as a view of the first input."""
     first = inputs[0] if inputs else None
     if value.dtype.name != dtype.numpy:
-        value = value.astype(dtype.numpy)
+        with np.errstate(over="ignore", invalid="ignore"):
+            value = value.astype(dtype.numpy)
     if not isinstance(first, Tensor):
         return Tensor(value, dtype)
     shares = np.may_share_memory(value, first.data)

@@ -29,7 +29,7 @@ CHANGED = (
 )
 ENABLE_ANOMALY = (
     "enable anomaly detection to find the operation that failed to compute its gradient, with "
-    "torch.autograd.set_detect_anomaly(True)."
+    "torch.autograd.set_detect_anomaly(True, check_nan=False)."
 )
 IN_ANOMALY = (
     "the backtrace further above shows the operation that failed to compute its gradient. The "
@@ -51,12 +51,13 @@ class Meta(NamedTuple):
 class Saved:
     """A tensor that an operation keeps for the way back, and the version that it had."""
 
-    __slots__ = ("output", "record", "tensor", "version")
+    __slots__ = ("is_output", "output", "record", "tensor", "version")
 
     def __init__(self, tensor: Tensor, own_record: "Record | None" = None):
         """`own_record` is the record that keeps it, where it is an output of that."""
         self.tensor = tensor
         self.record = own_record or tensor.record
+        self.is_output = own_record is not None
         self.output = 0 if own_record else tensor.output
         self.version = tensor.version.number
 
@@ -64,6 +65,7 @@ class Saved:
         """The tensor as it was. Raises the program's RuntimeError where it was changed."""
         tensor, now = self.tensor, self.tensor.version.number
         if now != self.version:
+            MODE.refused = for_record, self
             raise error("RuntimeError", self._changed(now))
         if self.record is None:
             return tensor
@@ -74,7 +76,8 @@ class Saved:
 
     def _changed(self, now: int) -> str:
         tensor = self.tensor
-        origin = f", which is output {self.output} of {self.record.label}," if self.record else ""
+        record = self.record if self.is_output else tensor.record
+        origin = f", which is output {self.output} of {record.label}," if record else ""
         return CHANGED.format(
             type=f"torch.{tensor.dtype.legacy}",
             sizes=list(tensor.shape),
@@ -99,6 +102,7 @@ class Record(Object):
         "edges",
         "fields",
         "freed",
+        "freed_line",
         "hooks",
         "line",
         "metas",
@@ -121,10 +125,12 @@ class Record(Object):
         call: Any = None,
     ):
         self.name, self.edges, self.metas, self.backward = name, list(edges), list(metas), backward
-        self.saved, self.line, self.call = list(saved), line, call
+        self.saved, self.call = list(saved), call
+        self.line = MODE.place() if line is None else line
         self.cls: Class = record_class(name)
         self.sequence = next(MODE.sequence)
         self.freed = False
+        self.freed_line = 0
         self.hooks: list[Any] = []
         self.pre_hooks: list[Any] = []
         self.tensor_hooks: dict[int, list[Any]] = {}  # by output
@@ -139,11 +145,12 @@ class Record(Object):
     def release(self) -> None:
         """Let go of what was kept for the way back."""
         if self.saved:
-            self.freed = True
+            self.freed, self.freed_line = True, MODE.place()
 
     def unpack(self) -> list[Tensor]:
         """All that was kept, in its order."""
         if self.freed:
+            MODE.refused = self, None
             raise error("RuntimeError", FREED)
         return [saved.unpack(self) for saved in self.saved]
 

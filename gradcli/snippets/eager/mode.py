@@ -1,8 +1,9 @@
 """What PyTorch keeps for the whole program: whether it records, and with which dtype it begins."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import count
+from typing import Any
 
 from .dtypes import FLOAT32, DType
 
@@ -18,6 +19,9 @@ class Mode:
         self.default_dtype: DType = FLOAT32
         self.sequence = count()  # of records: the engine goes back from the latest
         self.transforms: list[tuple[str, str]] = []  # of torch.func around what runs now
+        self.place: Callable[[], int] = lambda: 0  # the line of the text that runs now
+        self.refused: tuple[Any, Any] | None = None  # the record, and what it saved, that the
+        # last way back could not read
 
 
 MODE = Mode()

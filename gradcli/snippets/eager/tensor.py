@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..python.values import Class, Object
 from .dtypes import DType, of_array
+from .mode import MODE
 
 if TYPE_CHECKING:
     from .engine import Accumulator, Record
@@ -34,12 +35,15 @@ _addresses = count(0x7F0000000000, 0x40)
 
 
 class Version:
-    """How often the numbers of a tensor, and of those that share its memory, were changed."""
+    """How often the numbers of a tensor, and of those that share its memory, were changed, and
+    the lines of the text that did it.
+    """
 
-    __slots__ = ("number",)
+    __slots__ = ("lines", "number")
 
     def __init__(self) -> None:
         self.number = 0
+        self.lines: list[int] = []
 
 
 class ViewOf(NamedTuple):
@@ -173,6 +177,7 @@ class Tensor(Object):
     def changed(self) -> None:
         """Count a change of its numbers."""
         self.version.number += 1
+        self.version.lines.append(MODE.place())
 
 
 def tensors_in(values: Sequence[Any]) -> list[Tensor]:

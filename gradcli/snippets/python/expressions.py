@@ -515,11 +515,30 @@ class Expressions:
             if yields(node.body):
                 code.value = self.refused(node, "yield in a lambda")
             return
-        bind(scope, body)
-        inner = type(self)(self.m, scope)
         code.doc = ast.get_docstring(node)
         code.generator = any(yields(s) for s in body)
-        code.body = inner.block(body, generator=code.generator)
+        if node.lineno:
+            code.body = self.block_of(code, scope, body)
+            return
+
+        m, home = self.m, self.m.globals
+
+        def first(frame: dict) -> Any:  # of a library, most of whose functions are never called
+            before = m.globals, m.on_assign
+            m.globals, m.on_assign = home, None
+            try:
+                code.body = self.block_of(code, scope, body)
+            finally:
+                m.globals, m.on_assign = before
+            return code.body(frame)
+
+        code.body = first
+
+    def block_of(self, code: Code, scope: Scope, body: list[ast.stmt]) -> Compiled:
+        """Compile the statements of a function."""
+        bind(scope, body)
+        inner = type(self)(self.m, scope)
+        return inner.block(body, generator=code.generator)
 
     def block(self, nodes: list[ast.stmt], *, generator: bool = False) -> Compiled:
         raise NotImplementedError

@@ -49,6 +49,7 @@ class Failure(NamedTuple):
     message: str
     line: int
     value: Instance | None = None
+    lines: tuple[int, ...] = ()  # that it passed, the innermost first
 
 
 class Warned(NamedTuple):
@@ -392,4 +393,5 @@ def failed(m: Interpreter, raised: Raised) -> Failure | None:
         message = m.text(value)
     except (Raised, Unsupported, Exhausted):
         message = "<exception str() failed>"
-    return Failure(value.cls.name, message, line, value)
+    lines = tuple(n for n in raised.lines if n) or (line,)
+    return Failure(value.cls.name, message, line, value, lines)

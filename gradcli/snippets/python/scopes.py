@@ -105,4 +105,6 @@ def walruses(comprehension: ast.AST) -> list[ast.expr]:
 
 def yields(node: ast.AST) -> bool:
     """Whether a statement suspends the function that it is in."""
+    if not any(isinstance(n, ast.Yield | ast.YieldFrom) for n in ast.walk(node)):
+        return False
     return any(isinstance(n, ast.Yield | ast.YieldFrom) for n in own_nodes(node))

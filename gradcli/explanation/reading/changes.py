@@ -1,0 +1,56 @@
+"""What a changed program differs in from the one it was, in words, and what it then gives."""
+
+import difflib
+
+from ...snippets.eager.printing import tensor_text
+from ...snippets.eager.tensor import Tensor
+from ...snippets.reading import Reading
+
+MOST = 4  # changes that are listed
+WIDTH = 60  # characters of a gradient
+
+
+def in_words(before: str, after: str) -> str:
+    """Which lines are others: "line 6: h = h + 1"."""
+    old, new = before.rstrip("\n").split("\n"), after.rstrip("\n").split("\n")
+    parts: list[str] = []
+    for tag, a, b, c, d in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        lines = [line.strip() for line in new[c:d] if line.strip()]
+        if tag == "replace" and b - a == d - c:
+            pairs = zip(range(a, b), new[c:d])
+            parts += [f"line {k + 1}:  {text.strip()}" for k, text in pairs if text != old[k]]
+        elif tag == "replace":
+            parts.append(f"{_lines(a, b)}:  {'; '.join(lines)}")
+        elif tag == "insert" and lines:
+            place = f"after line {a}" if a else "before line 1"
+            parts.append(f"{place}:  {'; '.join(lines)}")
+        elif tag == "delete":
+            parts.append(f"without {_lines(a, b)}")
+    if len(parts) > MOST:
+        return f"{len(parts)} lines change; the whole program is below"
+    return "\n".join(parts)
+
+
+def _lines(a: int, b: int) -> str:
+    return f"line {a + 1}" if b == a + 1 else f"lines {a + 1} to {b}"
+
+
+def gradients(reading: Reading) -> str:
+    """The gradients that the leaves of a program with a name have at its end."""
+    parts = []
+    for name, value in reading.outcome.scope.items():
+        if (
+            isinstance(value, Tensor)
+            and value.requires_grad
+            and value.is_leaf
+            and value.grad is not None
+        ):
+            text = numbers(value.grad)
+            parts.append(f"{name}.grad = {text}" if text else f"{name}.grad is there")
+    return ", ".join(parts[:3])
+
+
+def numbers(tensor: Tensor) -> str:
+    """The numbers of a small tensor; "" of a large one."""
+    text = tensor_text(tensor).removeprefix("tensor(").removesuffix(")")
+    return text if len(text) <= WIDTH and "\n" not in text else ""

@@ -1,0 +1,950 @@
+"""Cures of custom Functions, of torch.func and autograd.functional, and of hooks."""
+
+import ast
+from collections.abc import Iterator
+from typing import Any
+
+from .case import Case, Proposal, cures
+from .shapes import where_of_branches
+from .text import Edit, dotted, keyword, method
+
+
+def classes(case: Case) -> list[ast.ClassDef]:
+    """The custom Functions of a program; the one that an error names first."""
+    found = [
+        n
+        for n in case.all_nodes
+        if isinstance(n, ast.ClassDef) and any("Function" in dotted(b) for b in n.bases)
+    ]
+    return sorted(found, key=lambda c: c.name not in case.failure.message)
+
+
+def functions(case: Case, name: str) -> list[ast.FunctionDef]:
+    """The methods of this name of all custom Functions."""
+    return [
+        s
+        for c in classes(case)
+        for s in c.body
+        if isinstance(s, ast.FunctionDef) and s.name == name
+    ]
+
+
+def returns(function: ast.AST) -> list[ast.Return]:
+    """Its return statements."""
+    return [n for n in ast.walk(function) if isinstance(n, ast.Return) and n.value is not None]
+
+
+@cures(
+    r"function (\w+) returned an incorrect number of gradients \(expected (\d+), got (\d+)\)",
+    "backward returns one gradient for each argument of forward after ctx; None where there is "
+    "none.",
+)
+def number_of_gradients(case: Case) -> Iterator[Proposal]:
+    """None for each argument that has no gradient."""
+    expected, got = int(case.match[2]), int(case.match[3])
+    for function in functions(case, "backward"):
+        for node in returns(function):
+            value = node.value
+            assert value is not None
+            parts = value.elts if isinstance(value, ast.Tuple) else [value]
+            texts = [case.text.of(p) for p in parts]
+            if len(texts) != got:
+                continue
+            if expected > got:
+                new = ", ".join([*texts, *["None"] * (expected - got)])
+            else:
+                new = ", ".join(texts[:expected])
+            yield case.replaced(value, new)
+
+
+@cures(
+    r"(?:Function|function) (\w+) returned an invalid gradient at index (\d+) - got \[(.*?)\] but "
+    r"expected shape compatible with \[(.*?)\]",
+    "The gradient of an argument has the argument's shape.",
+)
+def shape_of_gradient(case: Case) -> Iterator[Proposal]:
+    """Summed to the shape of its argument, transposed, or expanded."""
+    place = int(case.match[2])
+    shape = f"({case.match[4]}{',' if case.match[4].strip() and ',' not in case.match[4] else ''})"
+    for function in functions(case, "backward"):
+        for node in returns(function):
+            value = node.value
+            assert value is not None
+            parts = value.elts if isinstance(value, ast.Tuple) else [value]
+            if place >= len(parts):
+                continue
+            part = parts[place]
+            for n in ast.walk(part):
+                if isinstance(n, ast.BinOp) and isinstance(n.op, ast.MatMult):
+                    yield case.replaced(n, f"{_flipped(case, n.right)} @ {_flipped(case, n.left)}")
+                    yield case.replaced(n, f"{case.text.of(n.right)} @ {case.text.of(n.left)}")
+                if isinstance(n, ast.Call) and method(n) == "sum" and n.args:
+                    yield case.replaced(n.args[-1], "1" if case.text.of(n.args[-1]) == "0" else "0")
+            for n in ast.walk(part):
+                if isinstance(n, ast.Call) and dotted(n.func) in ("torch.ones", "torch.zeros"):
+                    yield case.replaced(n, f"{dotted(n.func)}({shape})")
+            yield case.appended(part, ".T")
+            for n in ast.walk(part):
+                if isinstance(n, ast.Call) and method(n) in ("sum", "mean") and not n.args:
+                    yield case.proposal(case.without_method(n))
+            for end in (f".sum_to_size({shape})", f".expand({shape})", f".reshape({shape})"):
+                yield case.appended(part, end)
+            grad = function.args.args[1].arg if len(function.args.args) > 1 else "g"
+            yield case.replaced(part, grad, weak=True)
+
+
+def _flipped(case: Case, node: ast.expr) -> str:
+    """The transpose of a matrix."""
+    text = case.text.operand(node)
+    for end in (".T", ".t()", ".mT"):
+        if text.endswith(end):
+            return text.removesuffix(end)
+    return f"{text}.T"
+
+
+@cures(
+    r"function (\w+) returned a gradient different than None at position (\d+)",
+    "That argument is no tensor: it has no gradient.",
+)
+def gradient_of_number(case: Case) -> Iterator[Proposal]:
+    """None there."""
+    place = int(case.match[2]) - 1
+    for function in functions(case, "backward"):
+        for node in returns(function):
+            if isinstance(node.value, ast.Tuple):
+                for k in (place, place + 1):
+                    if 0 <= k < len(node.value.elts):
+                        yield case.replaced(node.value.elts[k], "None")
+
+
+@cures(
+    "Legacy autograd function with non-static forward method is deprecated",
+    "Since PyTorch 1.3 forward and backward are static, and .apply calls them.",
+)
+def legacy(case: Case) -> Iterator[Proposal]:
+    """@staticmethod, ctx for self, .apply for an instance."""
+    edits: list[Edit] = []
+    for cls in classes(case):
+        for function in [s for s in cls.body if isinstance(s, ast.FunctionDef)]:
+            if function.name not in ("forward", "backward"):
+                continue
+            if not any(dotted(d) == "staticmethod" for d in function.decorator_list):
+                edits.append(case.text.before(function, "@staticmethod"))
+                first = function.args.args[0]
+                edits.append(
+                    Edit(case.text.start(first), case.text.start(first) + len(first.arg), "ctx")
+                )
+                edits += [
+                    case.text.replacing(n, "ctx")
+                    for n in ast.walk(function)
+                    if isinstance(n, ast.Name) and n.id == first.arg
+                ]
+        for node in case.all_nodes:
+            if isinstance(node, ast.Call) and dotted(node.func) == cls.name and not node.args:
+                outer = case.text.parents.get(node)
+                if isinstance(outer, ast.Call) and outer.func is node:
+                    edits.append(case.text.replacing(node, f"{cls.name}.apply"))
+                elif isinstance(outer, ast.Attribute) and outer.attr in ("forward", "apply"):
+                    edits.append(case.text.replacing(outer, f"{cls.name}.apply"))
+                elif isinstance(outer, ast.Assign):
+                    edits.append(case.text.replacing(node, f"{cls.name}.apply"))
+    if edits:
+        yield case.proposal(*edits)
+
+
+@cures(
+    r"(\w+)\(\) takes no arguments|(\w+)\.(?:forward|backward)\(\) missing \d+ required positional",
+    "A custom Function is called by its apply.",
+)
+def without_apply(case: Case) -> Iterator[Proposal]:
+    """F.apply(x)."""
+    for cls in classes(case):
+        edits = [
+            case.text.replacing(n.func, f"{cls.name}.apply")
+            for n in case.all_nodes
+            if isinstance(n, ast.Call) and dotted(n.func) in (cls.name, f"{cls.name}.forward")
+        ]
+        if edits:
+            yield case.proposal(*edits)
+
+
+@cures(
+    r"You must implement either the backward or vjp method",
+    "A custom Function has no way back but the one that is written.",
+)
+def no_backward(case: Case) -> Iterator[Proposal]:
+    """Without the Function: PyTorch differentiates what forward computes."""
+    for cls in classes(case):
+        for node in [n for n in cls.body if isinstance(n, ast.FunctionDef)]:
+            if node.name == "forward":
+                used = [n for n in ast.walk(node) if isinstance(n, ast.Name) and n.id == "ctx"]
+                if not used:
+                    yield from _as_function(case, cls, node)
+                    lines = ["", "@staticmethod", "def backward(ctx, grad_output):"]
+                    lines += ["    return grad_output" + ", None" * (len(node.args.args) - 2)]
+                    yield case.proposal(
+                        case.text.after(node, *lines),
+                        note="The gradient goes straight through; write the right one.",
+                        weak=True,
+                    )
+
+
+def _as_function(case: Case, cls: ast.ClassDef, forward: ast.FunctionDef) -> Iterator[Proposal]:
+    """F.apply(x) as a call of what forward computes."""
+    edits = [
+        case.text.replacing(n.func, f"{cls.name}.forward")
+        for n in case.all_nodes
+        if isinstance(n, ast.Call) and dotted(n.func) == f"{cls.name}.apply"
+    ]
+    for n in case.all_nodes:
+        if isinstance(n, ast.Call) and dotted(n.func) == f"{cls.name}.apply" and n.args:
+            at = case.text.start(n.args[0])
+            edits.append(Edit(at, at, "None, "))
+    yield case.proposal(*edits, note="PyTorch then differentiates what forward computes.")
+
+
+@cures("You must implement the forward function", "A custom Function has no forward.")
+def no_forward(case: Case) -> Iterator[Proposal]:
+    """The identity."""
+    for cls in classes(case):
+        first = cls.body[0]
+        names = [s for s in cls.body if isinstance(s, ast.FunctionDef)]
+        lines = ["@staticmethod", "def forward(ctx, x):", "    return x.clone()", ""]
+        if isinstance(first, ast.Pass):
+            indent = case.text.indent(first)
+            yield case.replaced(first, f"\n{indent}".join(lines).rstrip(), weak=True)
+        elif names:
+            yield case.proposal(case.text.before(first, *lines), weak=True)
+
+
+@cures(
+    r"save_for_backward can only save variables, but argument (\d+) is of type (\w+)",
+    "save_for_backward keeps tensors; a number is an attribute of ctx.",
+)
+def saved_number(case: Case) -> Iterator[Proposal]:
+    """ctx.k = k."""
+    place = int(case.match[1])
+    for forward in functions(case, "forward"):
+        call = next((n for n in ast.walk(forward) if method(n) == "save_for_backward"), None)
+        if not isinstance(call, ast.Call) or place >= len(call.args):
+            continue
+        argument = call.args[place]
+        if not isinstance(argument, ast.Name | ast.Attribute | ast.Constant | ast.Subscript):
+            continue
+        name = argument.id if isinstance(argument, ast.Name) else "constant"
+        rest = ", ".join(case.text.of(a) for k, a in enumerate(call.args) if k != place)
+        edits = [
+            case.text.replacing(call, f"ctx.save_for_backward({rest})"),
+            case.text.after(case.text.statement(call), f"ctx.{name} = {case.text.of(argument)}"),
+        ]
+        for backward in functions(case, "backward"):
+            edits += _unpacked_without(case, backward, place, name, len(call.args))
+        if not rest:
+            edits[0] = case.text.replacing(call, f"ctx.{name} = {case.text.of(argument)}")
+            edits.pop(1)
+        yield case.proposal(*edits)
+    for forward in functions(case, "forward"):
+        for call in [n for n in ast.walk(forward) if method(n) == "save_for_backward"]:
+            assert isinstance(call, ast.Call)
+            if place < len(call.args):
+                text = case.text.of(call.args[place])
+                new = f"torch.as_tensor({text})"
+                yield case.replaced(call.args[place], new, weak=True)
+
+
+@cures(
+    r"not enough values to unpack \(expected (\d+), got (\d+)\)|tuple index out of range",
+    "saved_tensors gives what forward saved.",
+)
+def not_saved(case: Case) -> Iterator[Proposal]:
+    """ctx.save_for_backward in forward, of the names that backward unpacks."""
+    for backward in functions(case, "backward"):
+        if not backward.lineno <= case.line <= (backward.end_lineno or 0):
+            continue
+        for node in ast.walk(backward):
+            saved = isinstance(node, ast.Assign) and "saved_tensors" in case.text.of(node.value)
+            if not saved or not isinstance(node, ast.Assign):
+                continue
+            target = node.targets[0]
+            names = [case.text.of(t) for t in getattr(target, "elts", [target])]
+            owner = case.text.parents[backward]
+            for forward in functions(case, "forward"):
+                if case.text.parents[forward] is not owner:
+                    continue
+                calls = [n for n in ast.walk(forward) if method(n) == "save_for_backward"]
+                text = f"{forward.args.args[0].arg}.save_for_backward({', '.join(names)})"
+                if calls:
+                    yield case.replaced(calls[0], text)
+                else:
+                    last = forward.body[-1]
+                    yield case.proposal(case.text.before(last, text))
+
+
+def _unpacked_without(
+    case: Case, backward: ast.FunctionDef, place: int, name: str, count: int
+) -> list[Edit]:
+    """The unpacking of saved_tensors without one of them."""
+    edits: list[Edit] = []
+    for node in ast.walk(backward):
+        if not (isinstance(node, ast.Assign) and "saved_tensors" in case.text.of(node.value)):
+            continue
+        target = node.targets[0]
+        if not isinstance(target, ast.Tuple) or len(target.elts) != count:
+            continue
+        names = [case.text.of(e) for e in target.elts]
+        gone = names.pop(place)
+        if not names:
+            edits.append(case.text.replacing(node, f"{gone} = ctx.{name}"))
+            continue
+        left = names[0] + "," if len(names) == 1 else ", ".join(names)
+        edits.append(case.text.replacing(node, f"{left} = {case.text.of(node.value)}"))
+        edits.append(case.text.after(node, f"{gone} = ctx.{name}"))
+    return edits
+
+
+@cures(
+    r"expected Variable or None \(got (\w+)\)|expected Variable, but hook returned '(\w+)'",
+    "A gradient is a tensor, or None.",
+)
+def number_for_gradient(case: Case) -> Iterator[Proposal]:
+    """The number times ones in the shape of what arrived."""
+    for function in [*functions(case, "backward"), *hooks(case)]:
+        parameters = [a.arg for a in function.args.args]
+        grad = parameters[-1] if parameters else "g"
+        values = (
+            [function.body]
+            if isinstance(function, ast.Lambda)
+            else [r.value for r in returns(function) if r.value is not None]
+        )
+        for value in values:
+            parts = value.elts if isinstance(value, ast.Tuple) else [value]
+            for part in parts:
+                text = case.text.of(part)
+                if isinstance(part, ast.Constant) and isinstance(part.value, int | float):
+                    new = f"torch.full_like({grad}, {text})"
+                    yield case.replaced(part, new)
+                    yield case.replaced(part, f"{grad} * {text}")
+                    continue
+                for n in ast.walk(part):
+                    if isinstance(n, ast.Call) and method(n) in ("item", "numpy", "tolist"):
+                        yield case.proposal(case.without_method(n))
+                yield case.replaced(part, f"{grad} * ({text})")
+                yield case.replaced(part, f"torch.as_tensor({text})")
+
+
+def hooks(case: Case) -> list[Any]:
+    """The functions that are registered as hooks."""
+    found: list[Any] = []
+    named = {n.name: n for n in case.all_nodes if isinstance(n, ast.FunctionDef)}
+    for node in case.all_nodes:
+        if isinstance(node, ast.Call) and "hook" in method(node):
+            for a in node.args:
+                if isinstance(a, ast.Lambda):
+                    found.append(a)
+                elif isinstance(a, ast.Name) and a.id in named:
+                    found.append(named[a.id])
+    return found
+
+
+@cures(
+    r"hook '(.+?)' has changed the (size|type) of value",
+    "A hook may change the numbers of a gradient, not its shape or dtype.",
+)
+def hook_changed(case: Case) -> Iterator[Proposal]:
+    """The same shape and dtype."""
+    for function in hooks(case):
+        grad = function.args.args[-1].arg
+        values = (
+            [function.body]
+            if isinstance(function, ast.Lambda)
+            else [r.value for r in returns(function) if r.value is not None]
+        )
+        for value in values:
+            if case.match[2] == "type":
+                yield case.appended(value, f".to({grad}.dtype)")
+            for n in ast.walk(value):
+                if isinstance(n, ast.Call) and method(n) in ("sum", "mean", "norm"):
+                    yield case.proposal(case.with_argument(n, "dim=0, keepdim=True"))
+            yield case.appended(value, f".expand_as({grad})")
+
+
+@cures(
+    r"Some elements marked as dirty during the forward method were not returned",
+    "What forward changes in place must be an output.",
+)
+def dirty(case: Case) -> Iterator[Proposal]:
+    """The changed input returned."""
+    for forward in functions(case, "forward"):
+        call = next((n for n in ast.walk(forward) if method(n) == "mark_dirty"), None)
+        if isinstance(call, ast.Call) and call.args:
+            name = case.text.of(call.args[0])
+            for r in returns(forward):
+                assert r.value is not None
+                yield case.replaced(r.value, name)
+            yield case.proposal(case.text.removing(case.text.statement(call)))
+
+
+@cures(
+    "a leaf Variable that requires grad has been used in an in-place operation",
+    "The Function changes its input in place, and a leaf may not be changed.",
+)
+def dirty_leaf(case: Case) -> Iterator[Proposal]:
+    """A copy of the leaf."""
+    for node in case.nodes:
+        if method(node) == "apply" and node.args:
+            yield case.appended(node.args[0], ".clone()")
+
+
+@cures(
+    r"trying to differentiate twice a function that was marked with @once_differentiable",
+    "The decorator says that backward itself cannot be differentiated.",
+)
+def once(case: Case) -> Iterator[Proposal]:
+    """Without it."""
+    for function in functions(case, "backward"):
+        for d in function.decorator_list:
+            if "once_differentiable" in dotted(d):
+                start = case.text.starts[d.lineno - 1]
+                yield case.proposal(Edit(start, case.text.starts[d.lineno], ""))
+
+
+@cures("Implementing both 'backward' and 'vjp'", "They are two names of the same method.")
+def both(case: Case) -> Iterator[Proposal]:
+    """backward alone."""
+    for function in functions(case, "vjp"):
+        start, end = case.text.span([function])
+        yield case.proposal(Edit(start, end, ""))
+
+
+@cures(
+    r"In order to use an autograd.Function with functorch transforms",
+    "torch.func needs forward without ctx, and setup_context beside it.",
+)
+def without_context(case: Case) -> Iterator[Proposal]:
+    """forward taken apart."""
+    for forward in functions(case, "forward"):
+        ctx = forward.args.args[0].arg
+        arguments = [a.arg for a in forward.args.args[1:]]
+        uses = [
+            s
+            for s in forward.body
+            if any(isinstance(n, ast.Name) and n.id == ctx for n in ast.walk(s))
+        ]
+        first = forward.args.args[0]
+        end = case.text.start(forward.args.args[1]) if arguments else case.text.end(first)
+        edits = [Edit(case.text.start(first), end, "")]
+        edits += [case.text.removing(s) for s in uses]
+        result = returns(forward)[-1:]
+        name = case.text.of(result[0].value) if result else ""
+        left = f"({', '.join(arguments)},)" if len(arguments) == 1 else f"({', '.join(arguments)})"
+        lines = ["", "@staticmethod", "def setup_context(ctx, inputs, output):"]
+        lines += [f"    {left[1:-1]} = inputs"]
+        if name.isidentifier() and name not in arguments:
+            lines.append(f"    {name} = output")
+        lines += [f"    {line}" for s in uses for line in case.text.lines_of(s)]
+        edits.append(case.text.after(forward.body[-1], *[_dedented(x) for x in lines]))
+        source = case.text.edited(*edits)
+        indent = case.text.indent(forward)
+        inner = case.text.indent(forward.body[-1])
+        source = source.replace(f"\n{inner}\x00", f"\n{indent}")
+        yield Proposal(source)
+
+
+def _dedented(line: str) -> str:
+    """A line that belongs to the class, not to the function that it is put after."""
+    return f"\x00{line}"
+
+
+@cures(
+    r"You tried to vmap over (\w+), but it does not have vmap support",
+    "vmap needs a rule of the Function; it can make one itself.",
+)
+def vmap_rule(case: Case) -> Iterator[Proposal]:
+    """generate_vmap_rule = True."""
+    for cls in classes(case):
+        yield case.proposal(case.text.before(cls.body[0], "generate_vmap_rule = True"))
+
+
+@cures(
+    r"(\w+\.)?backward\(\) takes (\d+) positional arguments? but (\d+) were given",
+    "backward takes one gradient for each output of forward.",
+)
+def arguments_of_backward(case: Case) -> Iterator[Proposal]:
+    """One more argument."""
+    more = int(case.match[3]) - int(case.match[2])
+    for function in functions(case, "backward"):
+        last = function.args.args[-1]
+        names = "".join(f", grad_{k + 2}" for k in range(more))
+        at = case.text.start(last) + len(last.arg)
+        if more > 0:
+            yield case.proposal(Edit(at, at, names))
+
+
+# ---- torch.func and autograd.functional ----------------------------------------------------------
+
+
+@cures(
+    r"grad_and_value\(f\)\(\*args\): Expected f\(\*args\) to return a scalar Tensor, got tensor|"
+    r"The Tensor returned by the function given to hessian should contain a single element",
+    "The gradient is that of a single number; the function gives several.",
+)
+def scalar_function(case: Case) -> Iterator[Proposal]:
+    """The sum of what the function gives; else the Jacobian."""
+    for value in results(case):
+        yield case.appended(value, ".sum()")
+    for node in case.nodes:
+        if isinstance(node, ast.Attribute) and node.attr == "grad":
+            yield case.renamed_to(node, "jacrev")
+
+
+def results(case: Case) -> list[ast.expr]:
+    """What the functions give that are transformed on the line that raises."""
+    found: list[ast.expr] = []
+    named = {n.name: n for n in case.all_nodes if isinstance(n, ast.FunctionDef)}
+    names = [n.id for n in case.nodes if isinstance(n, ast.Name)]
+    for name in list(names):
+        for s in case.assignments(name):
+            value = getattr(s, "value", None)
+            if value is not None:
+                names += [n.id for n in ast.walk(value) if isinstance(n, ast.Name)]
+                found += [n.body for n in ast.walk(value) if isinstance(n, ast.Lambda)]
+    found += [n.body for n in case.nodes if isinstance(n, ast.Lambda)]
+    for name in dict.fromkeys(names):
+        if name in named:
+            found += [r.value for r in returns(named[name]) if r.value is not None]
+    return list(dict.fromkeys(found))
+
+
+@cures(
+    r"grad_and_value\(f\)\(\*args\): Expected f\(\*args\) to return a Tensor, got|"
+    r"The outputs of the user-provided function given to \w+ must be either a Tensor|"
+    r"vjp\(f, \*primals\): expected f\(\*primals\) to return only tensors|"
+    r"vmap\(.*\): `.*` must only return Tensors, got type|"
+    r"Expected all outputs of .* to be Tensors",
+    "The function must give tensors: numbers and lists have no gradient.",
+)
+def function_gives(case: Case) -> Iterator[Proposal]:
+    """The tensor itself."""
+    for value in results(case):
+        for n in ast.walk(value):
+            if isinstance(n, ast.Call) and method(n) in ("item", "tolist", "numpy"):
+                yield case.proposal(case.without_method(n))
+            if isinstance(n, ast.Call) and dotted(n.func) == "float" and n.args:
+                yield case.replaced(n, case.text.of(n.args[0]))
+        if isinstance(value, ast.List):
+            inner = ", ".join(case.text.of(e) for e in value.elts)
+            yield case.replaced(value, f"({inner})")
+        if isinstance(value, ast.Tuple):
+            for call in case.calls("grad"):
+                yield case.proposal(case.with_keyword(call, "has_aux", "True"))
+            yield case.replaced(value, case.text.of(value.elts[0]))
+        if isinstance(value, ast.Constant):
+            yield case.replaced(value, f"torch.tensor({case.text.of(value)})")
+
+
+@cures(
+    r"Thing passed to transform API must be Tensor, got|"
+    r"The inputs given to \w+ must be either a Tensor or a tuple of Tensors|"
+    r"vmap\(.*\)\(<inputs>\): Got in_dim=",
+    "A transform of a function takes tensors.",
+)
+def takes_tensors(case: Case) -> Iterator[Proposal]:
+    """Numbers as tensors, lists as tuples."""
+    for node in case.nodes:
+        if not isinstance(node, ast.Call):
+            continue
+        edits = []
+        for a in node.args:
+            number = isinstance(a, ast.Constant) and isinstance(a.value, int | float)
+            if number or isinstance(case.value(a), int | float):
+                value = (
+                    f"{float(a.value)}"
+                    if isinstance(a, ast.Constant)
+                    else f"float({case.text.of(a)})"
+                )
+                edits.append((a, f"torch.tensor({value})", f"torch.tensor([{value}])"))
+            elif isinstance(a, ast.List):
+                inner = ", ".join(case.text.of(e) for e in a.elts)
+                comma = "," if len(a.elts) == 1 else ""
+                text = case.text.of(a)
+                edits.append((a, f"({inner}{comma})", f"torch.tensor({text})"))
+        for k in (1, 2):
+            if edits:
+                yield case.proposal(*[case.text.replacing(e[0], e[k]) for e in edits])
+
+
+@cures(
+    r"You are attempting to call Tensor.requires_grad_\(\) .*inside of a function",
+    "A transform decides itself what is differentiated.",
+)
+def flag_in_transform(case: Case) -> Iterator[Proposal]:
+    """Without it."""
+    for statement in case.text.statements(case.line):
+        for node in ast.walk(statement):
+            if method(node) == "requires_grad_" and isinstance(node, ast.Call):
+                if isinstance(statement, ast.Expr) and statement.value is node:
+                    yield case.proposal(case.text.removing(statement))
+                else:
+                    yield case.proposal(case.without_method(node))
+
+
+@cures(
+    r"backward\(\) called inside a functorch transform",
+    "Within torch.func a gradient is what torch.func.grad gives.",
+)
+def backward_in_transform(case: Case) -> Iterator[Proposal]:
+    """torch.func.grad; or the value alone, which the transform outside differentiates."""
+    for call in case.calls("backward"):
+        statement = case.text.statement(call)
+        yield case.proposal(
+            case.text.removing(statement), note="The transform around it goes back itself."
+        )
+
+
+@cures(
+    r"vmap: It looks like you're (either \(1\) )?(calling .item\(\)|attempting to use a Tensor in "
+    r"some data-dependent control flow)",
+    "vmap runs the function once for all samples: no single sample's number can be asked for.",
+)
+def vmap_branches(case: Case) -> Iterator[Proposal]:
+    """torch.where for a branch, the tensor for its item()."""
+    for node in case.nodes:
+        if isinstance(node, ast.Call) and method(node) == "item":
+            yield case.proposal(case.without_method(node))
+        if isinstance(node, ast.Call) and dotted(node.func) in ("float", "int") and node.args:
+            yield case.replaced(node, case.text.of(node.args[0]))
+        if isinstance(node, ast.IfExp):
+            t = case.text
+            new = f"torch.where({t.of(node.test)}, {t.of(node.body)}, {t.of(node.orelse)})"
+            yield case.proposal(t.replacing(node, new))
+    for statement in case.text.statements(case.line):
+        if isinstance(statement, ast.If):
+            yield from where_of_branches(case, statement)
+        for outer in case.text.around(statement):
+            if isinstance(outer, ast.If):
+                yield from where_of_branches(case, outer)
+
+
+@cures(
+    r"vmap: called random operation while in randomness error mode",
+    "Whether each sample has random numbers of its own is for the program to say.",
+)
+def vmap_random(case: Case) -> Iterator[Proposal]:
+    """randomness="different"."""
+    for node in case.all_nodes:
+        if method(node) == "vmap" and isinstance(node, ast.Call):
+            yield case.proposal(case.with_keyword(node, "randomness", '"different"'))
+
+
+@cures(
+    r"vmap: inplace arithmetic\(self, \*extra_args\) is not possible",
+    "A tensor made within the function has one sample's shape; what is written has all samples'.",
+)
+def vmap_in_place(case: Case) -> Iterator[Proposal]:
+    """A new tensor from the argument: x.new_zeros... or a stack."""
+    for function in [n for n in case.all_nodes if isinstance(n, ast.FunctionDef)]:
+        writes = [
+            s
+            for s in function.body
+            if isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Subscript)
+        ]
+        for w in writes:
+            target = w.targets[0]
+            assert isinstance(target, ast.Subscript)
+            name = dotted(target.value)
+            for made in function.body:
+                if isinstance(made, ast.Assign) and dotted(made.targets[0]) == name:
+                    new = f"{case.text.operand(made.value)} + 0 * {case.text.operand(w.value)}"
+                    yield case.replaced(made.value, new)
+
+
+@cures(
+    r"vmap: Expected all tensors to have the same size in the mapped dimension",
+    "The mapped dimension is the batch: all arguments have one of the same size.",
+)
+def vmap_sizes(case: Case) -> Iterator[Proposal]:
+    """One of the arguments not mapped."""
+    for node in case.all_nodes:
+        if method(node) == "vmap" and isinstance(node, ast.Call):
+            outer = case.text.parents.get(node)
+            count = len(outer.args) if isinstance(outer, ast.Call) else 2
+            for k in reversed(range(count)):
+                dims = ", ".join("None" if j == k else "0" for j in range(count))
+                yield case.proposal(case.with_keyword(node, "in_dims", f"({dims})"))
+                ones = ", ".join("1" if j == k else "0" for j in range(count))
+                yield case.proposal(case.with_keyword(node, "in_dims", f"({ones})"))
+            yield case.proposal(case.with_keyword(node, "in_dims", "1"))
+
+
+@cures(
+    r"jvp\(f, primals, tangents\): Expected (primals|tangents) to be a tuple",
+    "Primals and tangents are tuples, even of one tensor.",
+)
+def jvp_tuples(case: Case) -> Iterator[Proposal]:
+    """(x,), (v,)."""
+    for call in case.calls("jvp"):
+        edits = [
+            case.text.replacing(a, f"({case.text.of(a)},)")
+            for a in call.args[1:3]
+            if not isinstance(a, ast.Tuple)
+        ]
+        if edits:
+            yield case.proposal(*edits)
+
+
+@cures(
+    r"Trying to set a forward gradient that has a different size|v has invalid size|"
+    r"The vector v can only be None if|v is a tuple of invalid length",
+    "The vector has a number for each element: it needs the shape of what it stands beside.",
+)
+def direction(case: Case) -> Iterator[Proposal]:
+    """Ones in that shape."""
+    for call in case.calls("jvp", "vjp", "hvp", "vhp", "make_dual"):
+        of_input = method(call) in ("jvp", "hvp", "vhp")
+        place = 0 if method(call) == "make_dual" else 1
+        if len(call.args) <= place:
+            continue
+        x = call.args[place]
+        if method(call) == "make_dual" and len(call.args) > 1:
+            yield case.replaced(call.args[1], f"torch.ones_like({case.text.of(x)})")
+        if of_input and isinstance(x, ast.Tuple):
+            ones = ", ".join(f"torch.ones_like({case.text.of(e)})" for e in x.elts)
+            new = f"({ones},)" if len(x.elts) == 1 else f"({ones})"
+        elif of_input:
+            new = f"torch.ones_like({case.text.of(x)})"
+        else:
+            function = case.text.operand(call.args[0])
+            new = f"torch.ones_like({function}({case.text.of(x)}))"
+            output = [v for v in results(case) if isinstance(v, ast.Tuple)]
+            if output:
+                count = len(output[0].elts)
+                value = case.text.of(call.args[2]) if len(call.args) > 2 else new
+                both = f"({', '.join([value] * count)})"
+                if len(call.args) > 2:
+                    yield case.replaced(call.args[2], both)
+        if len(call.args) > 2:
+            yield case.replaced(call.args[2], new)
+        elif keyword(call, "v"):
+            yield case.proposal(case.with_keyword(call, "v", new))
+        else:
+            yield case.proposal(case.with_argument(call, f"v={new}"))
+
+
+@cures(
+    r"Expected pytree structure of cotangents to be the same",
+    "Each output needs a cotangent, in the same tuple.",
+)
+def cotangents(case: Case) -> Iterator[Proposal]:
+    """A tuple."""
+    for node in case.nodes:
+        if isinstance(node, ast.Call) and len(node.args) == 1:
+            text = case.text.of(node.args[0])
+            for value in results(case):
+                if isinstance(value, ast.Tuple):
+                    inner = ", ".join([text] * len(value.elts))
+                    yield case.replaced(node.args[0], f"({inner})")
+            yield case.replaced(node.args[0], f"({text}, {text})")
+            yield case.replaced(node.args[0], f"({text},)")
+
+
+@cures(r"Trying to create a dual Tensor for forward AD but no level", "Duals live within a level.")
+def level(case: Case) -> Iterator[Proposal]:
+    """with dual_level()."""
+    for call in case.calls("make_dual"):
+        module = dotted(call.func).rpartition(".")[0]
+        block = case.text.blocks[case.statement]
+        rest = block[block.index(case.statement) :]
+        yield case.proposal(case.text.wrapping(rest, f"with {module}.dual_level():"))
+
+
+@cures(
+    r"Expected primal to be floating point or complex|"
+    r"only Tensors of floating point",
+    "Integers have no derivative.",
+)
+def dual_of_integer(case: Case) -> Iterator[Proposal]:
+    """Floats."""
+    from .parameters import floating_creation
+
+    for call in case.calls("make_dual"):
+        edits = [case.text.appending(a, ".float()") for a in call.args]
+        yield case.proposal(*edits)
+    yield from floating_creation(case, case.nodes)
+
+
+@cures(r"Got argnum=(\d+), but only (\d+) positional inputs", "Arguments are counted from 0.")
+def argnum(case: Case) -> Iterator[Proposal]:
+    """The last argument there is."""
+    for node in case.all_nodes:
+        if isinstance(node, ast.Call) and (named := keyword(node, "argnums")):
+            yield case.replaced(named.value, str(int(case.match[2]) - 1))
+
+
+@cures(
+    r"Output (\d+) of the user-provided function (is independent of input|does not require grad)|"
+    r"While computing the hessian, found that the jacobian",
+    "strict=True refuses a derivative that is 0 because nothing depends on the input.",
+)
+def strict(case: Case) -> Iterator[Proposal]:
+    """Without strict: zeros."""
+    for node in case.nodes:
+        if isinstance(node, ast.Call):
+            edit = case.without_keyword(node, "strict")
+            if edit:
+                yield case.proposal(edit, note="The derivative is then 0 there.")
+
+
+@cures(
+    r"gradcheck expects at least one input tensor to require gradient",
+    "gradcheck compares gradients: an input must require one.",
+)
+def gradcheck_inputs(case: Case) -> Iterator[Proposal]:
+    """requires_grad=True, in float64."""
+    from .cuts import requiring
+
+    for call in case.calls("gradcheck", "gradgradcheck"):
+        for a in call.args[1:2]:
+            items = a.elts if isinstance(a, ast.Tuple | ast.List) else [a]
+            edits = [
+                case.text.appending(i, ".double().requires_grad_()")
+                for i in items
+                if not isinstance(i, ast.Constant)
+            ]
+            yield case.proposal(*edits)
+            named = [e for i in items if (e := requiring(case, dotted(i)))]
+            if named:
+                yield case.proposal(*named)
+
+
+@cures(
+    r"Jacobian mismatch for output (\d+) with respect to input (\d+)",
+    "The backward that is written is not the derivative of the forward, or the numbers are too "
+    "coarse: gradcheck needs float64.",
+)
+def mismatch(case: Case) -> Iterator[Proposal]:
+    """float64; else PyTorch's own derivative of forward."""
+    for call in case.calls("gradcheck"):
+        for a in call.args[1:2]:
+            items = a.elts if isinstance(a, ast.Tuple | ast.List) else [a]
+            edits = [
+                case.text.appending(i, ".double().detach().requires_grad_()")
+                for i in items
+                if (t := case.tensor(i)) is None or t.dtype.name != "float64"
+            ]
+            if edits:
+                yield case.proposal(*edits)
+    for backward in functions(case, "backward"):
+        yield from differentiated(case, backward)
+
+
+def differentiated(case: Case, backward: ast.FunctionDef) -> Iterator[Proposal]:
+    """A wrong factor in a backward of one product: the power rule, 2 for the square."""
+    for node in returns(backward):
+        value = node.value
+        if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Mult):
+            saved = [
+                dotted(t)
+                for s in ast.walk(backward)
+                if isinstance(s, ast.Assign) and "saved_tensors" in case.text.of(s.value)
+                for x in s.targets
+                for t in getattr(x, "elts", [x])
+            ]
+            for n in saved:
+                for factor in (2, 3):
+                    at = case.text.end(value)
+                    yield case.proposal(Edit(at, at, f" * {factor} * {n}"))
+            for factor in ("2 * ", "3 * ", "0.5 * ", "-1 * "):
+                at = case.text.start(value)
+                yield case.proposal(Edit(at, at, factor))
+        if value is not None:
+            yield case.replaced(value, f"-({case.text.of(value)})")
+    for forward in functions(case, "forward"):
+        cls = case.text.parents[forward]
+        used = [n for n in ast.walk(forward) if isinstance(n, ast.Name) and n.id == "ctx"]
+        if isinstance(cls, ast.ClassDef) and not used:
+            yield from _as_function(case, cls, forward)
+
+
+# ---- linear algebra, modes -----------------------------------------------------------------------
+
+
+@cures(
+    r"linalg.(inv|solve|inv_ex): The diagonal element|linalg.cholesky: The factorization could not|"
+    r"linalg.(det|inv|cholesky|eigh|slogdet): A must be batches of square",
+    "The matrix has no inverse, or is not positive definite.",
+)
+def singular(case: Case) -> Iterator[Proposal]:
+    """A little more on the diagonal."""
+    for node in case.nodes:
+        if isinstance(node, ast.Call) and node.args:
+            a = case.text.operand(node.args[0])
+            if method(node) in ("inv", "inverse"):
+                yield case.replaced(node.func, "torch.linalg.pinv")
+            if method(node) in ("det", "slogdet", "cholesky", "inv", "solve", "eigh"):
+                new = f"{a} + 1e-3 * torch.eye({a}.shape[-1])"
+                yield case.replaced(node.args[0], new)
+                new = f"{a} @ {a}.T + 1e-3 * torch.eye({a}.shape[0])"
+                yield case.replaced(node.args[0], new)
+                yield case.replaced(node.args[0], f"{a}.T @ {a}")
+
+
+@cures(
+    r"The derivative of linalg.qr depends on Q|The QR decomposition is not differentiable",
+    "Only the reduced decomposition has a derivative.",
+)
+def qr_mode(case: Case) -> Iterator[Proposal]:
+    """mode="reduced"."""
+    for node in case.all_nodes:
+        if isinstance(node, ast.Call) and (named := keyword(node, "mode")) and method(node) == "qr":
+            yield case.replaced(named.value, '"reduced"')
+
+
+@cures(
+    r"Function '(\w+)' returned nan values in its (\d+)th output",
+    "The rule of this operation divides by 0, or multiplies 0 by infinity.",
+)
+def nan_found(case: Case) -> Iterator[Proposal]:
+    """Away from the point where the derivative is infinite."""
+    name = case.match[1].partition("Backward")[0].lower()
+    for node in case.all_nodes:
+        if not isinstance(node, ast.Call):
+            continue
+        if method(node) in (name, "sqrt", "norm", "pow", "log") and isinstance(
+            node.func, ast.Attribute
+        ):
+            note = "1e-12 keeps the argument away from 0, where the derivative is infinite."
+            if dotted(node.func.value) in ("torch", "torch.linalg") and node.args:
+                x = case.text.operand(node.args[0])
+                yield case.replaced(node.args[0], f"{x} + 1e-12", note=note)
+            elif dotted(node.func.value) not in ("torch", "torch.linalg", "F"):
+                inner, dot = node.func.value, case.dot(node.func)
+                x = case.text.of(inner)
+                bracketed = ")" in case.text.source[case.text.end(inner) : dot]
+                new = f"{x} + 1e-12" if bracketed else f"({x} + 1e-12)"
+                yield case.replaced(inner, new, note=note)
+    for node in case.all_nodes:
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+            x = case.text.operand(node.right)
+            yield case.replaced(node.right, f"({x} + 1e-12)")
+
+
+@cures(
+    "When use_reentrant=True, torch.utils.checkpoint is incompatible",
+    "The re-entrant form of checkpoint runs a backward of its own.",
+)
+def reentrant(case: Case) -> Iterator[Proposal]:
+    """use_reentrant=False."""
+    for node in case.all_nodes:
+        if method(node) == "checkpoint" and isinstance(node, ast.Call):
+            yield case.proposal(case.with_keyword(node, "use_reentrant", "False"))
+
+
+@cures(
+    r"The function '(\w+)' is not differentiable with respect to argument '(\w+)'",
+    "This argument is taken as a constant.",
+)
+def constant_argument(case: Case) -> Iterator[Proposal]:
+    """.detach()."""
+    for node in case.nodes:
+        if isinstance(node, ast.Call) and (named := keyword(node, case.match[2])):
+            yield case.appended(named.value, ".detach()")

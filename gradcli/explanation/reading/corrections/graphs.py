@@ -1,0 +1,189 @@
+"""Cures of graphs that were freed: a second way back through the same records."""
+
+import ast
+from collections.abc import Iterator
+
+from .case import Case, Proposal, cures, names_in
+from .seeds import here, roots
+from .text import dotted, method
+
+SECOND = (
+    "The first way back freed what the operations had saved; a second one through them finds "
+    "nothing."
+)
+
+
+@cures("Trying to backward through the graph a second time", SECOND)
+def freed(case: Case) -> Iterator[Proposal]:
+    """Compute again what changes, cut off what belongs to an earlier step, else keep the graph."""
+    yield from last_term(case)
+    yield from recomputed(case)
+    yield from carried_over(case)
+    yield from carried_by_module(case)
+    calls = freeing(case)
+    note = "Keep the graph in every way back but the last."
+    if calls and calls[0] not in here(case):
+        yield case.proposal(
+            *[case.with_keyword(c, "retain_graph", "True") for c in calls], note=note
+        )
+    every = [c for c in case.backwards if c not in here(case)]
+    if len(every) > len(calls):
+        yield case.proposal(
+            *[case.with_keyword(c, "retain_graph", "True") for c in every], note=note
+        )
+    again = [*calls, *here(case)]
+    if again:
+        yield case.proposal(
+            *[case.with_keyword(c, "retain_graph", "True") for c in dict.fromkeys(again)],
+            note="In a loop each way back keeps the graph for the next one.",
+        )
+
+
+def freeing(case: Case) -> list[ast.Call]:
+    """The calls that freed what cannot be read."""
+    refused = case.reading.trace.refused
+    if refused is None:
+        return []
+    line = refused[0].freed_line
+    return [c for c in case.backwards if c.lineno <= line <= (c.end_lineno or line)]
+
+
+def recomputed(case: Case) -> Iterator[Proposal]:
+    """A forward that stands before the loop, moved into it.
+
+    Only where the loop changes what the forward reads, so that each turn needs another one.
+    """
+    for call in here(case):
+        root, loop = roots(case, call), case.loop(call)
+        if root is None or loop is None or not updates(loop):
+            continue
+        outside = [
+            s
+            for s in case.slice_of(root, case.line)
+            if s.lineno < loop.lineno and _depends(case, s) and case.loop(s) is case.loop(loop)
+        ]
+        if not outside:
+            continue
+        outside.reverse()
+        lines = [line for s in outside for line in case.text.lines_of(s)]
+        edits = [case.text.removing(s) for s in outside]
+        first = loop.body[0]
+        yield case.proposal(
+            *edits,
+            case.text.before(first, *lines),
+            note="Each turn of the loop changes the parameters: it needs a forward of its own.",
+            why=SECOND + " The forward stands outside the loop and builds the graph only once.",
+        )
+
+
+def updates(loop: ast.AST) -> bool:
+    """Whether a loop changes parameters: an optimiser's step, or a change by a gradient."""
+    for node in ast.walk(loop):
+        if method(node) in ("step", "sub_", "add_", "copy_"):
+            return True
+        if isinstance(node, ast.AugAssign | ast.Assign) and _by_gradient(node.value):
+            return True
+    return False
+
+
+def _by_gradient(value: ast.expr) -> bool:
+    """Whether an expression computes with a .grad."""
+    return not isinstance(value, ast.Attribute) and any(
+        isinstance(n, ast.Attribute) and n.attr == "grad" for n in ast.walk(value)
+    )
+
+
+def _depends(case: Case, statement: ast.stmt) -> bool:
+    """Whether a statement computes with a tensor that requires grad."""
+    value = getattr(statement, "value", None)
+    if not isinstance(value, ast.AST):
+        return False
+    for a in case.reading.trace.assignments:
+        if a.line == statement.lineno and a.tensor.record is not None:
+            return True
+    return False
+
+
+def carried_over(case: Case) -> Iterator[Proposal]:
+    """A state that a turn of a loop takes from the one before: cut off from its graph."""
+    loop = next((lp for c in here(case) if (lp := case.loop(c))), None)
+    if loop is None:
+        return
+    for name in _states(case, loop):
+        if case.text.alone(loop.body[0]):
+            states = case.reading.outcome.scope.get(name)
+            text = f"{name} = {name}.detach()"
+            if isinstance(states, tuple):
+                text = f"{name} = tuple(s.detach() for s in {name})"
+            yield case.proposal(
+                case.text.before(loop.body[0], text),
+                note=f"{name} keeps its numbers; the graph of the turn before is let go.",
+                why=SECOND + f" {name} comes from the turn before, and brings its graph along.",
+            )
+            for statement in case.assignments(name):
+                if loop in case.text.around(statement) and isinstance(statement, ast.Assign):
+                    yield case.proposal(case.text.after(statement, text), weak=True)
+
+
+def carried_by_module(case: Case) -> Iterator[Proposal]:
+    """A state that a module keeps from call to call: cut off where the call begins."""
+    for function in case.all_nodes:
+        if not isinstance(function, ast.FunctionDef) or function.name == "__init__":
+            continue
+        stored = {
+            dotted(n)
+            for n in ast.walk(function)
+            if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)
+        }
+        read = {
+            dotted(n)
+            for n in ast.walk(function)
+            if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Load)
+        }
+        for name in sorted(n for n in stored & read if n.startswith("self.")):
+            value = f"{name}.detach()"
+            for text in (value, f"tuple(s.detach() for s in {name})"):
+                yield case.proposal(
+                    case.text.before(function.body[0], f"{name} = {text}"),
+                    note=f"{name} keeps its numbers; the graph of the call before is let go.",
+                    why=SECOND + f" {name} comes from the call before, and brings its graph along.",
+                )
+
+
+def last_term(case: Case) -> Iterator[Proposal]:
+    """total += loss; total.backward() in a loop: the loss of each turn goes back alone."""
+    for call in here(case):
+        root, loop = roots(case, call), case.loop(call)
+        if not isinstance(root, ast.Name) or loop is None:
+            continue
+        for s in case.assignments(root.id, case.line):
+            term = _term(s, root.id) if loop in case.text.around(s) else None
+            if term is not None and case.assignments(root.id, loop.lineno):
+                why = f"{root.id} holds the losses of the turns before, whose graphs are freed."
+                yield case.proposal(
+                    case.text.appending(term, ".detach()"),
+                    case.text.replacing(root, case.text.of(term)),
+                    why=why,
+                    note=f"{root.id} counts the numbers; each turn goes back from its own loss.",
+                )
+
+
+def _term(statement: ast.stmt, name: str) -> ast.expr | None:
+    """What a statement adds to a name."""
+    if isinstance(statement, ast.AugAssign) and isinstance(statement.op, ast.Add):
+        return statement.value
+    value = getattr(statement, "value", None)
+    if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
+        return value.right if dotted(value.left) == name else None
+    return None
+
+
+def _states(case: Case, loop: ast.For | ast.While) -> list[str]:
+    """Names that are given before a loop, read in it, and given again."""
+    result = []
+    for name in dict.fromkeys(n for s in loop.body for n in names_in(s)):
+        inside = [s for s in case.assignments(name) if loop in case.text.around(s)]
+        before = list(case.assignments(name, loop.lineno))
+        if inside and before and "." not in name:
+            result.append(name)
+    return result

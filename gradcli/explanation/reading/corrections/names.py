@@ -1,0 +1,384 @@
+"""Cures of names: imports that are missing, spellings of other releases and other libraries."""
+
+import ast
+import difflib
+import re
+from collections.abc import Iterator
+
+from ....snippets.eager.names import in_pytorch
+from ....snippets.eager.tensor import Tensor
+from ....snippets.python.values import Instance
+from .case import Case, Proposal, cures
+from .text import Edit, dotted, keyword, method
+
+IMPORTS = {
+    "torch": "import torch",
+    "nn": "import torch.nn as nn",
+    "F": "import torch.nn.functional as F",
+    "optim": "import torch.optim as optim",
+    "np": "import numpy as np",
+    "numpy": "import numpy",
+    "math": "import math",
+    "copy": "import copy",
+    "time": "import time",
+    "random": "import random",
+    "itertools": "import itertools",
+    "functools": "import functools",
+    "Variable": "from torch.autograd import Variable",
+    "Function": "from torch.autograd import Function",
+    "grad": "from torch.autograd import grad",
+    "autograd": "from torch import autograd",
+    "jacobian": "from torch.autograd.functional import jacobian",
+    "hessian": "from torch.autograd.functional import hessian",
+    "gradcheck": "from torch.autograd import gradcheck",
+    "vmap": "from torch.func import vmap",
+    "jacrev": "from torch.func import jacrev",
+    "jacfwd": "from torch.func import jacfwd",
+    "functional_call": "from torch.func import functional_call",
+    "Parameter": "from torch.nn import Parameter",
+    "deepcopy": "from copy import deepcopy",
+    "partial": "from functools import partial",
+    "OrderedDict": "from collections import OrderedDict",
+    "Tensor": "from torch import Tensor",
+    "tensor": "from torch import tensor",
+}
+
+
+@cures(r"name '(\w+)' is not defined", "Nothing gives this name a value before the line.")
+def undefined(case: Case) -> Iterator[Proposal]:
+    """The import that is missing; the name that is nearly the same; the module before it."""
+    name = case.match[1]
+    top = _after_docstring(case)
+    if name in IMPORTS:
+        yield case.proposal(case.text.before(top, IMPORTS[name]), note="The import was missing.")
+    for node in case.nodes:
+        if isinstance(node, ast.Name) and node.id == name:
+            known = [n for n in case.reading.outcome.scope if isinstance(n, str)]
+            known += [
+                s.name for s in case.all_nodes if isinstance(s, ast.FunctionDef | ast.ClassDef)
+            ]
+            for near in difflib.get_close_matches(name, known, 2, 0.6):
+                yield case.replaced(node, near)
+            yield case.replaced(node, f"torch.{name}")
+            yield case.replaced(node, f"self.{name}")
+            if name in ("device", "DEVICE"):
+                yield case.proposal(case.text.before(top_statement(case), f'{name} = "cpu"'))
+    # a definition further down
+    for statement in case.text.tree.body:
+        defines = isinstance(statement, ast.FunctionDef | ast.ClassDef) and statement.name == name
+        if (defines or statement in case.assignments(name)) and statement.lineno > case.line:
+            first = top_statement(case)
+            if case.text.alone(statement):
+                lines = case.text.lines_of(statement)
+                start, end = case.text.span([statement])
+                yield case.proposal(Edit(start, end, ""), case.text.before(first, *lines))
+
+
+def top_statement(case: Case) -> ast.stmt:
+    """The statement of the program itself that raises."""
+    lines = [n for n in (*case.failure.lines, case.line) if n]
+    return next(
+        s
+        for s in case.text.tree.body
+        if s.lineno <= lines[-1] <= (s.end_lineno or s.lineno) or s.lineno >= lines[-1]
+    )
+
+
+def _after_docstring(case: Case) -> ast.stmt:
+    body = case.text.tree.body
+    future = [s for s in body if isinstance(s, ast.ImportFrom) and s.module == "__future__"]
+    rest = [s for s in body if s not in future]
+    return rest[0] if rest else body[0]
+
+
+@cures(
+    r"cannot access local variable '(\w+)' where it is not associated|"
+    r"local variable '(\w+)' referenced before assignment",
+    "A name that a function gives a value is the function's own, all through it.",
+)
+def unbound(case: Case) -> Iterator[Proposal]:
+    """global."""
+    name = case.match[1] or case.match[2]
+    for outer in case.text.around(case.statement):
+        if isinstance(outer, ast.FunctionDef):
+            yield case.proposal(case.text.before(outer.body[0], f"global {name}"))
+            return
+
+
+OLD = {
+    ("Tensor", "data_"): "data",
+    ("Tensor", "volatile"): "requires_grad",
+    ("Tensor", "size_"): "size",
+    ("Tensor", "gradient"): "grad",
+    ("Tensor", "grads"): "grad",
+    ("Tensor", "require_grad"): "requires_grad",
+    ("Tensor", "require_grads"): "requires_grad",
+    ("Tensor", "requires_grads"): "requires_grad",
+    ("Tensor", "require_grad_"): "requires_grad_",
+    ("Tensor", "backwards"): "backward",
+    ("Tensor", "back"): "backward",
+    ("Tensor", "backprop"): "backward",
+    ("Tensor", "astype"): "to",
+    ("Tensor", "copy"): "clone",
+    ("Tensor", "zero_gradients"): "zero_grad",
+}
+
+
+@cures(
+    r"'(\w+)' object has no attribute '(\w+)'(?:\. Did you mean: '(\w+)'\?)?|"
+    r"module '([\w.]+)' has no attribute '(\w+)'|type object '(\w+)' has no attribute '(\w+)'",
+    "There is no attribute of this name in PyTorch 2.13.",
+)
+def attribute(case: Case) -> Iterator[Proposal]:
+    """The name that it has now, or the nearest there is."""
+    match = case.match
+    owner, name = match[1] or match[4] or match[6], match[2] or match[5] or match[7]
+    yield from made_first(case)
+    for node in case.nodes:
+        if not (isinstance(node, ast.Attribute) and node.attr == name):
+            continue
+        if match[3]:
+            yield case.proposal(case.renamed(node, match[3]))
+        if (owner, name) in OLD:
+            yield case.proposal(case.renamed(node, OLD[owner, name]))
+        for near in near_names(case, owner, node):
+            yield case.renamed_to(node, near)
+        call = case.text.parents.get(node)
+        if name in ("shape", "size") and isinstance(call, ast.Call):
+            yield case.replaced(call, case.text.of(node))
+        if isinstance(case.value(node.value), Instance) and name == "backward":
+            yield case.proposal(case.before_attribute(node, ".sum()"))
+        if owner == "list" and name in ("shape", "size", "sum", "mean", "T", "view"):
+            new = f"torch.tensor({case.text.of(node.value)})"
+            yield case.replaced(node.value, new)
+        if owner in ("ndarray", "float", "int"):
+            new = f"torch.as_tensor({case.text.of(node.value)})"
+            yield case.replaced(node.value, new, weak=True)
+    yield from missing_super(case)
+
+
+def near_names(case: Case, owner: str, node: ast.Attribute) -> list[str]:
+    """Names like an attribute that its owner has."""
+    value = case.value(node.value)
+    known: list[str] = []
+    if isinstance(value, Tensor) or owner == "Tensor":
+        known = TENSOR_NAMES
+    elif isinstance(value, Instance):
+        known = [*value.fields, *[n for c in value.cls.mro for n in c.members]]
+        for group in ("_parameters", "_modules", "_buffers"):
+            known += list(value.fields.get(group, {}))
+    elif owner.startswith("torch"):
+        known = list(in_pytorch().get(owner, ()))
+    known = [n for n in known if n.endswith("_") == node.attr.endswith("_")]
+    return difflib.get_close_matches(node.attr, known, 2, 0.7)
+
+
+TENSOR_NAMES = [
+    "backward",
+    "grad",
+    "requires_grad",
+    "requires_grad_",
+    "retain_grad",
+    "detach",
+    "clone",
+    "item",
+    "data",
+    "numpy",
+    "sum",
+    "mean",
+    "view",
+    "reshape",
+    "size",
+    "shape",
+    "dim",
+    "float",
+    "long",
+    "double",
+    "t",
+    "T",
+    "squeeze",
+    "unsqueeze",
+    "permute",
+    "transpose",
+    "zero_",
+    "fill_",
+    "add_",
+    "sub_",
+    "mul_",
+    "div_",
+    "copy_",
+    "exp",
+    "log",
+    "sqrt",
+    "pow",
+    "abs",
+    "max",
+    "min",
+    "argmax",
+    "norm",
+    "std",
+    "var",
+    "matmul",
+    "mm",
+    "dot",
+    "sigmoid",
+    "tanh",
+    "relu",
+    "softmax",
+    "log_softmax",
+    "register_hook",
+    "is_leaf",
+    "grad_fn",
+    "numel",
+    "flatten",
+    "expand",
+]
+
+
+def made_first(case: Case) -> Iterator[Proposal]:
+    """nn.ReLU()(x) for nn.ReLU(x): a layer, or a loss, is made and then called."""
+    for node in case.all_nodes:
+        if not (isinstance(node, ast.Call) and method(node)[:1].isupper() and node.args):
+            continue
+        tensors = [a for a in node.args if case.tensor(a) is not None]
+        if (
+            dotted(node.func).startswith(("nn.", "torch.nn."))
+            and len(tensors) == len(node.args)
+            and method(node) != "Parameter"
+            and node.lineno <= case.line
+        ):
+            at = case.text.end(node.func)
+            why = f"{dotted(node.func)}(...) makes a layer; the tensor goes into its call."
+            yield case.proposal(Edit(at, at, "()"), why=why)
+
+
+@cures(r"Boolean value of Tensor with more than one value", "A layer is made without its input.")
+def loss_made_with_tensors(case: Case) -> Iterator[Proposal]:
+    """nn.MSELoss()(a, b)."""
+    yield from made_first(case)
+
+
+@cures(
+    r"cannot assign (module|parameters?) before Module.__init__\(\) call",
+    "A module must be initialised before it is given layers.",
+)
+def before_init(case: Case) -> Iterator[Proposal]:
+    """super().__init__()."""
+    yield from missing_super(case)
+
+
+def missing_super(case: Case) -> Iterator[Proposal]:
+    """super().__init__() in the __init__ of a module that has none."""
+    for cls in [n for n in case.all_nodes if isinstance(n, ast.ClassDef)]:
+        if not any("Module" in dotted(b) for b in cls.bases):
+            continue
+        for f in cls.body:
+            if (
+                isinstance(f, ast.FunctionDef)
+                and f.name == "__init__"
+                and "super(" not in case.text.of(f)
+                and "Module.__init__" not in case.text.of(f)
+            ):
+                yield case.proposal(
+                    case.text.before(f.body[0], "super().__init__()"),
+                    why="nn.Module's own __init__ was not called.",
+                )
+
+
+@cures(
+    r"(\w+\.)?(\w+)\(\) got an unexpected keyword argument '(\w+)'",
+    "The function has no argument of this name.",
+)
+def keyword_name(case: Case) -> Iterator[Proposal]:
+    """What it is called in PyTorch; else left out."""
+    name = case.match[3]
+    known = {
+        "axis": "dim",
+        "keepdims": "keepdim",
+        "size_average": "reduction",
+        "require_grad": "requires_grad",
+        "requires_grads": "requires_grad",
+        "requiresgrad": "requires_grad",
+        "grad": "requires_grad",
+        "learning_rate": "lr",
+        "create_graphs": "create_graph",
+        "retain_graphs": "retain_graph",
+    }
+    for node in case.nodes:
+        if isinstance(node, ast.Call) and (named := keyword(node, name)):
+            if name in known:
+                start = case.text.start(named)
+                yield case.proposal(Edit(start, start + len(name), known[name]))
+            edit = case.without_keyword(node, name)
+            if edit:
+                yield case.proposal(edit, weak=True)
+
+
+PYTHON_3 = "In Python 3 print is a function."
+
+
+def printed_as_function(source: str) -> str:
+    """print x of Python 2 as print(x)."""
+    return re.sub(r"(?m)^(\s*)print +([^(\n=].*)$", r"\1print(\2)", source)
+
+
+@cures(
+    r"'(\w+)' object is not callable",
+    "What is called is a value, not a function.",
+)
+def called_value(case: Case) -> Iterator[Proposal]:
+    """Without the brackets; an index where one is meant."""
+    for node in case.nodes:
+        if isinstance(node, ast.Call):
+            value = case.value(node.func)
+            attribute_of = isinstance(node.func, ast.Attribute) and node.func.attr in (
+                "grad",
+                "data",
+                "shape",
+                "T",
+                "is_leaf",
+                "requires_grad",
+                "grad_fn",
+                "ndim",
+            )
+            if attribute_of and not node.args:
+                yield case.replaced(node, case.text.of(node.func))
+            if isinstance(value, Tensor | list | tuple) and len(node.args) == 1:
+                start, end = case.text.end(node.func), case.text.end(node)
+                inner = case.text.of(node.args[0])
+                yield case.proposal(Edit(start, end, f"[{inner}]"))
+                yield case.proposal(Edit(start, end, f" * ({inner})"))
+
+
+@cures(
+    r"(\w+)\.forward\(\) (takes|missing) |forward\(\) (takes|missing) |"
+    r"(\w+)\(\) missing (\d+) required positional argument",
+    "The call and the definition have different numbers of arguments.",
+)
+def arguments(case: Case) -> Iterator[Proposal]:
+    """self, where a method lacks it."""
+    for cls in [n for n in case.all_nodes if isinstance(n, ast.ClassDef)]:
+        for f in cls.body:
+            if isinstance(f, ast.FunctionDef) and not f.decorator_list:
+                first = f.args.args[0].arg if f.args.args else ""
+                if first not in ("self", "ctx", "cls"):
+                    at = case.text.source.index("(", case.text.start(f)) + 1
+                    yield case.proposal(Edit(at, at, "self, " if first else "self"))
+
+
+@cures(
+    r"torch.nn.modules.(\w+).(\w+) is not a Module subclass|(\w+) is not a Module subclass|"
+    r"empty\(\) received an invalid combination of arguments",
+    "A layer must be made first, then called.",
+)
+def class_for_layer(case: Case) -> Iterator[Proposal]:
+    """nn.ReLU() for nn.ReLU; F.relu for nn.ReLU(x)."""
+    for node in case.nodes:
+        if isinstance(node, ast.Call) and method(node) in ("Sequential", "ModuleList"):
+            edits = [
+                case.text.appending(a, "()")
+                for a in node.args
+                if isinstance(a, ast.Attribute) and a.attr[:1].isupper()
+            ]
+            if edits:
+                yield case.proposal(*edits)

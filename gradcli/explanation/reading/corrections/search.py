@@ -1,0 +1,192 @@
+"""The smallest change that cures a program: proposals are read again, and several errors may come
+one after another.
+
+A changed program is taken only where it runs without an error, prints what was printed before, and
+still has every way back, with the gradients that the program asks for.
+"""
+
+import ast
+import heapq
+import re
+import time
+from collections.abc import Iterator
+from itertools import count
+from typing import NamedTuple
+
+from ....snippets.eager.tensor import Tensor
+from ....snippets.reading import Reading
+from . import cuts, functions, graphs, in_place, names, parameters, seeds, shapes
+from .case import Case, Proposal, kinds
+from .text import Text
+
+TABLES = (seeds, cuts, graphs, in_place, parameters, functions, shapes, names)
+ORDER = {table.__name__: k for k, table in enumerate(TABLES)}  # whose cures are tried first
+DEPTH = 5  # errors one after another
+READS = 50
+SECONDS = 1.2
+WEAK = 2.5  # changes that a weak one counts as
+
+
+class Step(NamedTuple):
+    """One change on the way: the error that it is for, the sentence why, the note."""
+
+    message: str
+    why: str
+    note: str
+
+
+class Correction(NamedTuple):
+    """A program that runs, and the changes that led to it."""
+
+    reading: Reading
+    steps: tuple[Step, ...]
+
+    @property
+    def source(self) -> str:
+        """The whole program."""
+        return self.reading.source
+
+
+def correction(reading: Reading) -> Correction | None:
+    """The program with the smallest change that cures it, or None."""
+    seen, serial = {reading.source}, count()
+    waiting: list[tuple[float, int, Reading, tuple[Step, ...]]] = [(0, next(serial), reading, ())]
+    reads, deadline = READS, time.monotonic() + SECONDS
+    found: list[tuple[float, int, Correction]] = []
+    while waiting and reads and time.monotonic() < deadline:
+        cost, _, current, steps = heapq.heappop(waiting)
+        if found and cost + 1 >= found[0][0]:
+            break
+        for step, proposal in proposals(current):
+            if proposal.source in seen or not reads or time.monotonic() > deadline:
+                continue
+            seen.add(proposal.source)
+            reads -= 1
+            new, path = reading.again(proposal.source), (*steps, step)
+            price = cost + (WEAK if proposal.weak else 1)
+            if new.status == 0 and keeps_meaning(reading, new):
+                heapq.heappush(found, (price, next(serial), Correction(new, path)))
+                if not proposal.weak:
+                    break
+            elif new.status == 1 and len(path) < DEPTH and advanced(current, new):
+                heapq.heappush(waiting, (price, next(serial), new, path))
+    return found[0][2] if found else None
+
+
+def proposals(reading: Reading) -> Iterator[tuple[Step, Proposal]]:
+    """What may cure the error that a program ends with, the likeliest first."""
+    failure = reading.outcome.exception
+    if failure is None:
+        return
+    if failure.type == "SyntaxError":
+        source = names.printed_as_function(reading.source)
+        if source != reading.source and parses(source):
+            yield Step(failure.message, names.PYTHON_3, ""), Proposal(source)
+        return
+    likeliest = sorted(kinds(failure.message), key=lambda k: ORDER[k[0].cures.__module__])
+    for kind, match in likeliest:
+        try:
+            case = Case(reading, match)
+        except SyntaxError:
+            return
+        for proposal in kind.cures(case):
+            if parses(proposal.source):
+                yield Step(failure.message, proposal.why or kind.why, proposal.note), proposal
+
+
+def parses(source: str) -> bool:
+    """Whether a text is a program at all."""
+    try:
+        ast.parse(source)
+    except (SyntaxError, ValueError):
+        return False
+    return True
+
+
+def advanced(before: Reading, after: Reading) -> bool:
+    """Whether a changed program comes further: to another error, not earlier."""
+    old, new = before.outcome.exception, after.outcome.exception
+    if old is None or new is None:
+        return False
+    same = old.message == new.message and line_of(before) == line_of(after)
+    further = progress(after) >= progress(before)
+    return not same and further
+
+
+def line_of(reading: Reading) -> str:
+    """The line that raises."""
+    failure = reading.outcome.exception
+    lines = reading.source.split("\n")
+    return lines[failure.line - 1].strip() if failure and failure.line <= len(lines) else ""
+
+
+def progress(reading: Reading) -> int:
+    """How far a program came."""
+    trace = reading.trace
+    return len(trace.assignments) + len(trace.prints) + len(trace.backwards)
+
+
+# ---- what the author meant -----------------------------------------------------------------------
+
+
+def keeps_meaning(before: Reading, after: Reading) -> bool:
+    """Whether a program that runs still does what the one that raises is after."""
+    return (
+        same_output(before.outcome.stdout, after.outcome.stdout)
+        and len(after.trace.backwards) >= len(before.trace.backwards)
+        and all(b.leaves for b in after.trace.backwards)
+        and gradients_arrive(before, after)
+        and no_new_warnings(before, after)
+    )
+
+
+def same_output(before: str, after: str) -> bool:
+    """Whether what was printed before the error is printed again, the same numbers at least."""
+    if after.startswith(before) or plain_numbers(after).startswith(plain_numbers(before)):
+        return True
+    old, new = floats(before), floats(after)
+    close = all(abs(a - b) <= 1e-3 * max(1.0, abs(a)) for a, b in zip(old, new))
+    return close and len(old) <= len(new) and before.count("\n") <= after.count("\n")
+
+
+def floats(text: str) -> list[float]:
+    """The numbers in a printed text: a number and a tensor of it have the same."""
+    text = re.sub(r"torch\.\w+|<\w+>|dtype=\S+", "", text)
+    return [float(n) for n in re.findall(r"-?\d+\.?\d*(?:e[+-]?\d+)?", text)]
+
+
+def plain_numbers(text: str) -> str:
+    """A printed text without what says how a tensor was made."""
+    text = re.sub(r",\s*(grad_fn=<\w+>|requires_grad=True|dtype=torch\.\w+)", "", text)
+    text = re.sub(r"(\d)\.(?!\d)", r"\1", text)
+    return re.sub(r"\s+", " ", text.strip())
+
+
+def gradients_arrive(before: Reading, after: Reading) -> bool:
+    """Whether the gradients that a program reads by name are there, unless it clears them."""
+    if re.search(r"zero_grad\(|\.grad\s*=|del ", after.source):
+        return True
+    lines = after.source.split("\n")
+    printed = [lines[n - 1] for n, text in after.trace.prints if "None" in text.split()]
+    if any(".grad" in line for line in printed) and "None" not in before.outcome.stdout.split():
+        return False
+    scope = after.outcome.scope
+    for node in ast.walk(Text(after.source).tree):
+        if isinstance(node, ast.Attribute) and node.attr == "grad":
+            name = node.value.id if isinstance(node.value, ast.Name) else ""
+            value = scope.get(name) if assigned(after, name) < 2 else None
+            asked = after.trace.backwards and isinstance(value, Tensor)
+            if asked and isinstance(value, Tensor) and value.grad is None:
+                return False
+    return True
+
+
+def assigned(reading: Reading, name: str) -> int:
+    """How often a program gives a name a tensor."""
+    return sum(a.name == name for a in reading.trace.assignments)
+
+
+def no_new_warnings(before: Reading, after: Reading) -> bool:
+    """Whether a change brings no warning that the program did not have."""
+    old = {w.message for w in before.outcome.warnings}
+    return all(w.message in old for w in after.outcome.warnings)

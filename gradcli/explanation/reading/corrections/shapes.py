@@ -1,0 +1,727 @@
+"""Cures of shapes and dtypes that do not fit."""
+
+import ast
+from collections.abc import Iterator
+from typing import Any
+
+from ....snippets.eager.tensor import Tensor
+from ....snippets.python.values import Instance
+from .case import Case, Proposal, cures
+from .seeds import is_loss, product, size
+from .text import Edit, dotted, keyword, method
+
+DTYPES = {
+    "float": "float",
+    "float32": "float",
+    "double": "double",
+    "float64": "double",
+    "long": "long",
+    "int64": "long",
+    "int": "int",
+    "int32": "int",
+    "half": "half",
+    "float16": "half",
+    "bool": "bool",
+}
+
+
+def operands(case: Case) -> list[ast.expr]:
+    """The expressions on the line that raises that are tensors of a name, the first first."""
+    found: dict[str, ast.expr] = {}
+    for node in case.nodes:
+        if isinstance(node, ast.Name | ast.Attribute | ast.Subscript):
+            if isinstance(getattr(node, "ctx", None), ast.Store):
+                continue
+            if isinstance(case.value(node), Tensor):
+                found.setdefault(case.text.of(node), node)
+    return list(found.values())
+
+
+def creations(case: Case) -> list[ast.Call]:
+    """Calls on the line that raises that make a tensor."""
+    return [
+        n
+        for n in case.nodes
+        if isinstance(n, ast.Call) and dotted(n.func).startswith("torch.") and n.args
+    ]
+
+
+# ---- shapes --------------------------------------------------------------------------------------
+
+
+@cures(
+    r"mat1 and mat2 shapes cannot be multiplied \((\d+)x(\d+) and (\d+)x(\d+)\)|"
+    r"size mismatch, got input \((\d+)\), mat \((\d+)x(\d+)\), vec \((\d+)\)|"
+    r"inconsistent tensor size, expected tensor \[\d+\] and src \[\d+\]|"
+    r"vector @ matrix|Expected size for first two dimensions of batch2 tensor",
+    "The columns of the left matrix must be as many as the rows of the right one.",
+)
+def matrix_product(case: Case) -> Iterator[Proposal]:
+    """A transposition, or a layer with the right number of inputs."""
+    if case.match[1]:
+        a, b, c, d = (int(case.match[k]) for k in (1, 2, 3, 4))
+        yield from resized_layer(case, a, b, c, d)
+    for node in operands(case):
+        tensor = case.tensor(node)
+        if tensor is not None and tensor.ndim == 2:
+            yield case.appended(node, ".T")
+    for node in case.nodes:
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
+            left, right = case.text.of(node.left), case.text.of(node.right)
+            yield case.replaced(node.right, f"{case.text.operand(node.right)}.T")
+            yield case.replaced(node.left, f"{case.text.operand(node.left)}.T")
+            yield case.replaced(node, f"{right} @ {left}")
+        if method(node) in ("matmul", "mm", "mv", "dot", "linear"):
+            for argument in node.args:
+                yield case.appended(argument, ".T")
+    for node in operands(case):
+        tensor = case.tensor(node)
+        if tensor is not None and tensor.ndim > 2:
+            yield case.appended(node, ".flatten(1)")
+        if tensor is not None and tensor.ndim == 1:
+            yield case.appended(node, ".unsqueeze(0)")
+            yield case.appended(node, ".unsqueeze(1)")
+
+
+def resized_layer(case: Case, a: int, b: int, c: int, d: int) -> Iterator[Proposal]:
+    """The layer whose weight is d×c takes b inputs: the number where it is made; or a flattened or
+    transposed input where its sizes say so.
+    """
+    for node in case.nodes:
+        if isinstance(node, ast.Call) and node.args and isinstance(case.value(node.func), Instance):
+            x = node.args[0]
+            tensor = case.tensor(x)
+            shape = tensor.shape if tensor is not None else ()
+            if shape and len(shape) > 2 and product(shape) // shape[0] == c:
+                yield case.appended(x, ".flatten(1)")
+            if len(shape) == 1 and shape[0] != c and c == 1:
+                yield case.appended(x, ".unsqueeze(1)")
+            if a == c and (len(shape) == 2 or tensor is None):
+                yield case.appended(x, ".T")
+    layers = [n for n in case.all_nodes if method(n) == "Linear" and len(n.args) >= 2]
+    exact = [n for n in layers if _is(n.args[0], c) and _is(n.args[1], d)]
+    for node in [*exact, *[n for n in layers if n not in exact]]:
+        first = node.args[0]
+        if isinstance(first, ast.Constant) or node in exact:
+            why = f"The layer takes {c} features and is given {b}."
+            yield case.replaced(first, str(b), why=why)
+    for node in layers:
+        if isinstance(node.args[0], ast.Name):
+            yield case.replaced(node.args[0], str(b), weak=True)
+
+
+def _is(node: ast.expr, number: int) -> bool:
+    return isinstance(node, ast.Constant) and node.value == number
+
+
+@cures(
+    r"(self|mat2?|mat1|vec|batch[12]) must be a (matrix|3D tensor|vector)|1D tensors expected|"
+    r"vector and matrix|both arguments to matmul need to be at least 1D|"
+    r"dot : expected|mv\(\) expects",
+    "This product takes tensors of one number of dimensions alone.",
+)
+def general_product(case: Case) -> Iterator[Proposal]:
+    """matmul, which takes vectors, matrices and batches."""
+    for node in case.nodes:
+        if isinstance(node, ast.Attribute) and node.attr in ("mm", "dot", "mv", "bmm", "inner"):
+            yield case.renamed_to(node, "matmul")
+        if isinstance(node, ast.Call) and method(node) == "dot" and len(node.args) == 2:
+            a, b = (case.text.operand(x) for x in node.args)
+            yield case.replaced(node, f"({a} * {b}).sum()")
+
+
+@cures(
+    r"The size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\) at non-singleton",
+    "Broadcasting goes from the last dimension: two sizes must be equal, or one of them 1.",
+)
+def broadcast(case: Case) -> Iterator[Proposal]:
+    """A dimension of size 1 where it is missing; a transposition."""
+    yield from reduced_with_keepdim(case)
+    yield from same_sizes(case, parameters=True)
+    nodes: list[ast.expr] = operands(case)
+    for node in case.nodes:
+        if isinstance(node, ast.BinOp):
+            nodes += [node.left, node.right]
+    wanted = {int(case.match[1]), int(case.match[2])}
+    for node in dict.fromkeys(nodes):
+        tensor = case.tensor(node)
+        if tensor is None and not isinstance(node, ast.BinOp | ast.Call):
+            continue
+        sizes = tensor.shape if tensor is not None else ()
+        if tensor is not None and not wanted & set(sizes):
+            continue
+        if tensor is None or tensor.ndim == 1:
+            yield case.appended(node, ".unsqueeze(1)")
+        if tensor is None or tensor.ndim == 2:
+            yield case.appended(node, ".T")
+        if tensor is not None and 1 in sizes:
+            yield case.appended(node, ".squeeze()")
+        if tensor is not None and tensor.ndim > 1:
+            yield case.appended(node, ".mean(1, keepdim=True)", weak=True)
+            yield case.appended(node, ".mean(0)", weak=True)
+    yield from same_sizes(case, parameters=False)
+    least = min(wanted)
+    for node in dict.fromkeys(nodes):
+        tensor = case.tensor(node)
+        if tensor is not None and tensor.ndim == 1 and tensor.numel > least > 1:
+            yield case.appended(node, f"[:{least}]", note="What is left over is cut.", weak=True)
+
+
+def reduced_with_keepdim(case: Case) -> Iterator[Proposal]:
+    """keepdim=True for a sum over a dimension that the result is combined with."""
+    names = [n.id for n in case.nodes if isinstance(n, ast.Name)]
+    made = [s for n in names for s in case.assignments(n, case.line)]
+    nodes = [*case.nodes, *[n for s in made for n in ast.walk(s)]]
+    for node in nodes:
+        if (
+            isinstance(node, ast.Call)
+            and not keyword(node, "keepdim")
+            and (
+                method(node) in ("sum", "mean", "norm", "std", "var", "amax", "logsumexp", "prod")
+                and (node.args or keyword(node, "dim"))
+            )
+        ):
+            yield case.proposal(case.with_argument(node, "keepdim=True"))
+
+
+def same_sizes(case: Case, parameters: bool) -> Iterator[Proposal]:
+    """A size written where a tensor is made, the size that the other has: of parameters first."""
+    a, b = case.match[1], case.match[2]
+    names = [n.id for n in case.nodes if isinstance(n, ast.Name)]
+    for name in dict.fromkeys(names):
+        tensor = case.values.get(name)
+        leaf = isinstance(tensor, Tensor) and tensor.requires_grad and tensor.is_leaf
+        if leaf != parameters:
+            continue
+        for made in reversed(case.assignments(name, case.line + 1)):
+            for node in ast.walk(made):
+                if not (isinstance(node, ast.Call) and dotted(node.func).startswith("torch.")):
+                    continue
+                for argument in node.args:
+                    if isinstance(argument, ast.Constant) and str(argument.value) in (a, b):
+                        other = b if str(argument.value) == a else a
+                        yield case.replaced(argument, other, weak=not parameters)
+
+
+@cures(
+    r"Using a target size \(torch.Size\((.*?)\)\) that is different to the input size "
+    r"\(torch.Size\((.*?)\)\)|Target size \(torch.Size\((.*?)\)\) must be the same as input size "
+    r"\(torch.Size\((.*?)\)\)",
+    "Target and input are compared element by element: they need the same shape.",
+)
+def target_size(case: Case) -> Iterator[Proposal]:
+    """The target in the shape of the input."""
+    for node in case.nodes:
+        if isinstance(node, ast.Call) and len(node.args) >= 2:
+            first, second = node.args[:2]
+            of_target, of_input = (
+                size(case.match[1] or case.match[3]),
+                size(case.match[2] or case.match[4]),
+            )
+            if of_input == (*of_target, 1):
+                yield case.appended(second, f".unsqueeze({len(of_target)})")
+            if of_target == (*of_input, 1):
+                yield case.appended(second, f".squeeze({len(of_input)})")
+            if isinstance(first, ast.Name | ast.Attribute):
+                yield case.appended(second, f".view_as({case.text.of(first)})")
+                yield case.appended(second, f".expand_as({case.text.of(first)})")
+            yield case.appended(second, f".reshape({of_input})")
+
+
+@cures(
+    r"0D or 1D target tensor expected, multi-target not supported|"
+    r"Expected input batch_size \(\d+\) to match target batch_size",
+    "Each row of scores has one class: the target is a vector of class numbers.",
+)
+def class_target(case: Case) -> Iterator[Proposal]:
+    """The target as a vector: squeezed, or the argmax of one-hot rows."""
+    yield from swapped(case)
+    for node in case.nodes:
+        if isinstance(node, ast.Call) and len(node.args) >= 2:
+            target = node.args[1]
+            tensor = case.tensor(target)
+            if tensor is None or tensor.shape[-1:] != (1,):
+                yield case.appended(target, ".argmax(1)")
+                yield case.appended(target, ".float()")
+            yield case.appended(target, ".squeeze(1)")
+            yield case.appended(target, ".view(-1)")
+            yield case.appended(node.args[0], ".unsqueeze(0)")
+
+
+@cures(r"Target (-?\d+) is out of bounds", "The classes are numbered from 0.")
+def class_number(case: Case) -> Iterator[Proposal]:
+    """Classes from 0; or as many scores as there are classes."""
+    number = int(case.match[1])
+    for node in case.nodes:
+        if isinstance(node, ast.Call) and len(node.args) >= 2:
+            target, scores = node.args[1], case.tensor(node.args[0])
+            values = case.tensor(target)
+            lowest = int(values.data.min()) if values is not None and values.numel else 0
+            if (scores is not None and number == scores.shape[-1]) or lowest > 0:
+                note = "The numbers began at 1; classes are counted from 0."
+                yield case.appended(target, " - 1", note=note)
+    for layer in case.all_nodes:
+        if (
+            method(layer) == "Linear"
+            and len(layer.args) >= 2
+            and isinstance(layer.args[1], ast.Constant)
+            and layer.args[1].value <= number
+        ):
+            why = f"Class {number} needs {number + 1} scores."
+            yield case.replaced(layer.args[1], str(number + 1), why=why)
+    for node in case.nodes:
+        if isinstance(node, ast.Call) and len(node.args) >= 2:
+            yield case.appended(node.args[1], f".clamp(max={number - 1})", weak=True)
+
+
+@cures(
+    r"view size is not compatible with input tensor's size and stride",
+    "The elements do not stand in memory in this order; reshape copies them where it must.",
+)
+def not_contiguous(case: Case) -> Iterator[Proposal]:
+    """reshape."""
+    for node in case.nodes:
+        if isinstance(node, ast.Attribute) and node.attr == "view":
+            yield case.renamed_to(node, "reshape")
+
+
+@cures(r"shape '\[(.*?)\]' is invalid for input of size (\d+)", "The number of elements differs.")
+def wrong_view(case: Case) -> Iterator[Proposal]:
+    """-1 in the place of one size."""
+    for node in case.nodes:
+        if method(node) in ("view", "reshape"):
+            for argument in node.args:
+                if isinstance(argument, ast.Constant):
+                    yield case.replaced(argument, "-1")
+            if len(node.args) > 1:
+                whole = Edit(case.text.start(node.args[0]), case.text.end(node.args[-1]), "-1")
+                yield case.proposal(whole, weak=True)
+
+
+@cures(
+    r"(all elements of input should be between 0 and 1)",
+    "binary_cross_entropy takes probabilities; these are scores.",
+)
+def probabilities(case: Case) -> Iterator[Proposal]:
+    """The loss that takes scores."""
+    for node in case.all_nodes:
+        if isinstance(node, ast.Attribute) and node.attr in ("BCELoss", "binary_cross_entropy"):
+            new = {"BCELoss": "BCEWithLogitsLoss"}.get(node.attr, f"{node.attr}_with_logits")
+            yield case.proposal(case.renamed(node, new), note="It applies the sigmoid itself.")
+    for node in case.nodes:
+        if isinstance(node, ast.Call) and node.args:
+            new = f"torch.sigmoid({case.text.of(node.args[0])})"
+            yield case.replaced(node.args[0], new)
+
+
+@cures(
+    r"stack expects each tensor to be equal size|Sizes of tensors must match except in dimension",
+    "Tensors of different sizes do not fit into one.",
+)
+def stacked(case: Case) -> Iterator[Proposal]:
+    """Joined instead of stacked."""
+    for node in case.nodes:
+        if isinstance(node, ast.Attribute) and node.attr == "stack":
+            yield case.renamed_to(node, "cat")
+        if isinstance(node, ast.Call) and method(node) in ("stack", "cat") and node.args:
+            listed = node.args[0]
+            if isinstance(listed, ast.List | ast.Tuple):
+                for item in listed.elts:
+                    yield case.appended(item, ".unsqueeze(0)")
+                    yield case.appended(item, ".unsqueeze(1)")
+                flat = ", ".join(f"{case.text.operand(e)}.flatten()" for e in listed.elts)
+                yield case.replaced(node, f"torch.cat([{flat}])", weak=True)
+
+
+@cures(
+    r"zero-dimensional tensor \(at position \d+\) cannot be concatenated",
+    "cat joins along a dimension, and a single number has none.",
+)
+def joined_numbers(case: Case) -> Iterator[Proposal]:
+    """stack."""
+    for node in case.nodes:
+        if isinstance(node, ast.Attribute) and node.attr in ("cat", "concat"):
+            yield case.renamed_to(node, "stack")
+
+
+@cures(
+    r"expected Tensor as element (\d+) in argument 0, but got (\w+)",
+    "Only tensors can be stacked.",
+)
+def stacked_numbers(case: Case) -> Iterator[Proposal]:
+    """Numbers as tensors."""
+    for node in case.nodes:
+        if isinstance(node, ast.Call) and method(node) in ("stack", "cat") and node.args:
+            listed = node.args[0]
+            if isinstance(listed, ast.List | ast.Tuple):
+                edits = [
+                    case.text.replacing(e, f"torch.tensor({float(e.value)})")
+                    for e in listed.elts
+                    if isinstance(e, ast.Constant) and isinstance(e.value, int | float)
+                ]
+                if edits:
+                    yield case.proposal(*edits)
+                cat = [
+                    case.text.replacing(e, f"torch.tensor([{float(e.value)}])")
+                    for e in listed.elts
+                    if isinstance(e, ast.Constant) and isinstance(e.value, int | float)
+                ]
+                if cat:
+                    yield case.proposal(*cat)
+            new = f"torch.tensor({case.text.of(listed)})"
+            yield case.replaced(node, new, weak=True)
+            for s in case.all_nodes:
+                if method(s) == "append" and s.args and method(s.args[0]) == "item":
+                    yield case.proposal(case.without_method(s.args[0]))
+
+
+@cures(
+    r"index (-?\d+) is out of bounds for dimension (\d+) with size (\d+)|"
+    r"list index out of range|tuple index out of range|"
+    r"index out of range in self",
+    "The index is larger than what there is.",
+)
+def index_too_large(case: Case) -> Iterator[Proposal]:
+    """The last index there is; or a loop to the last one."""
+    size_there = int(case.match[3]) if case.match[3] else None
+    loop = case.loop(case.statement)
+    if loop is not None and isinstance(loop, ast.For):
+        for node in ast.walk(loop.iter):
+            if isinstance(node, ast.Call) and method(node) == "range" and node.args:
+                last = node.args[-1] if len(node.args) < 3 else node.args[1]
+                if size_there is not None:
+                    yield case.replaced(last, str(size_there))
+                yield case.replaced(last, f"{case.text.operand(last)} - 1")
+    for node in case.nodes:
+        if isinstance(node, ast.Subscript):
+            for n in ast.walk(node.slice):
+                if isinstance(n, ast.Constant) and str(n.value) == case.match[1]:
+                    yield case.replaced(n, str((size_there or 1) - 1))
+    for node in case.all_nodes:
+        if method(node) == "Embedding" and node.args and isinstance(node.args[0], ast.Constant):
+            for n in range(1, 4):
+                larger = str(node.args[0].value + n)
+                yield case.replaced(node.args[0], larger)
+
+
+@cures(r"invalid index of a 0-dim tensor", "A single number has no elements to index.")
+def number_indexed(case: Case) -> Iterator[Proposal]:
+    """.item() in the place of [0]: what was written before 0.4."""
+    for node in case.nodes:
+        if isinstance(node, ast.Subscript):
+            text = case.text.of(node.value).removesuffix(".data")
+            yield case.replaced(
+                node,
+                f"{text}.item()",
+                note="Before PyTorch 0.4 a loss had one dimension: loss.data[0] was its number.",
+            )
+            yield case.replaced(node, text)
+
+
+@cures(
+    r"Dimension out of range \(expected to be in range of \[(-?\d+), (-?\d+)\], but got (-?\d+)\)",
+    "The tensor has fewer dimensions than that.",
+)
+def dimension(case: Case) -> Iterator[Proposal]:
+    """The last dimension."""
+    for node in case.nodes:
+        if isinstance(node, ast.Call):
+            for a in [*node.args, *[k.value for k in node.keywords]]:
+                if case.text.of(a) == case.match[3]:
+                    yield case.replaced(a, "-1")
+            x = node.func.value if isinstance(node.func, ast.Attribute) else None
+            for a in ([x] if x is not None and dotted(x) != "torch" else []) + node.args[:1]:
+                if not isinstance(a, ast.Constant):
+                    yield case.appended(a, ".unsqueeze(0)")
+
+
+@cures(
+    r"The expanded size of the tensor \((\d+)\) must match the existing size \((\d+)\)|"
+    r"shape mismatch: value tensor of shape",
+    "What is written must have the size of the places that it is written to.",
+)
+def expanded(case: Case) -> Iterator[Proposal]:
+    """As many numbers as there are places."""
+    for statement in case.text.statements(case.line):
+        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Subscript):
+            target, value = statement.targets[0], statement.value
+            index = target.slice
+            if isinstance(index, ast.Slice) and case.match[2]:
+                yield case.replaced(index, f":{case.match[2]}")
+            if case.match[1]:
+                yield case.appended(value, f"[:{case.match[1]}]")
+            for made in reversed(case.assignments(dotted(target.value), case.line)):
+                numbers = [n for n in ast.walk(made) if _is(n, int(case.match[1] or -1))]  # type: ignore[arg-type]
+                if numbers and case.match[2]:
+                    yield case.replaced(numbers[-1], case.match[2])
+            yield case.appended(value, ".T")
+            yield case.appended(value, f".view_as({case.text.of(target)})")
+            yield case.appended(value, ".squeeze()")
+    for node in case.nodes:
+        if method(node) in ("expand", "expand_as") and isinstance(node.func, ast.Attribute):
+            yield case.proposal(case.before_attribute(node.func, ".unsqueeze(-1)"))
+
+
+@cures(
+    r"Given groups=(\d+), weight of size \[(.*?)\], expected input\[(.*?)\] to have (\d+) "
+    r"channels, but got (\d+) channels",
+    "A convolution has as many input channels as its input.",
+)
+def channels(case: Case) -> Iterator[Proposal]:
+    """The number of channels where the layer is made; or the channels put second."""
+    expected, got = int(case.match[4]), int(case.match[5])
+    shape = size(case.match[3])
+    if shape and shape[-1] == expected:
+        order = ", ".join(map(str, [0, len(shape) - 1, *range(1, len(shape) - 1)]))
+        for node in case.nodes:
+            if isinstance(node, ast.Call) and node.args:
+                yield case.appended(node.args[0], f".permute({order})")
+    for node in case.all_nodes:
+        if method(node).startswith("Conv") and node.args and _is(node.args[0], expected):
+            yield case.replaced(node.args[0], str(got))
+    for node in case.all_nodes:
+        if (
+            isinstance(node, ast.Call)
+            and dotted(node.func).startswith("torch.")
+            and len(node.args) == 4
+            and _is(node.args[1], got)
+        ):
+            yield case.replaced(node.args[1], str(expected))
+
+
+# ---- dtypes --------------------------------------------------------------------------------------
+
+SAME = "One operation computes in one dtype: its tensors must have the same."
+
+
+@cures(
+    r"expected m1 and m2 to have the same dtype, but got: (.+?) != (.+)|"
+    r"mat1 and mat2 must have the same dtype, but got (\w+) and (\w+)|"
+    r"dot : expected both vectors to have same dtype, but found (\w+) and (\w+)|"
+    r"expected scalar type (\w+) but found (\w+)|"
+    r"scatter\(\): Expected self.dtype to be equal to src.dtype|"
+    r"Index put requires the source and destination dtypes match, got (\w+) for the destination "
+    r"and (\w+) for the source|expected .* to have the same dtype",
+    SAME,
+)
+def same_dtype(case: Case) -> Iterator[Proposal]:
+    """.float() for what is no float32; or the other's dtype."""
+    nodes = operands(case)
+    for node in nodes:
+        tensor = case.tensor(node)
+        if tensor is not None and tensor.dtype.name != "float32":
+            yield from made_float(case, node)
+            yield case.appended(node, ".float()")
+    for node in creations(case):
+        yield case.appended(node, ".float()")
+    for node in nodes:
+        for other in nodes:
+            if node is not other:
+                end = f".to({case.text.of(other)}.dtype)"
+                yield case.appended(node, end)
+    for statement in case.text.statements(case.line):
+        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Subscript):
+            base = case.text.of(statement.targets[0].value)
+            end = f".to({base}.dtype)"
+            yield case.appended(statement.value, end)
+    for node in case.nodes:
+        if isinstance(node, ast.Call):
+            for a in node.args:
+                yield case.appended(a, ".float()")
+
+
+def made_float(case: Case, node: ast.expr) -> Iterator[Proposal]:
+    """Floats where a tensor is made."""
+    from .parameters import floating_creation
+
+    for made in reversed(case.assignments(dotted(node), case.line)):
+        value: Any = getattr(made, "value", None)
+        if isinstance(value, ast.Call):
+            yield from floating_creation(case, [value])
+            if "from_numpy" in method(value) or "double" in method(value):
+                yield case.appended(value, ".float()")
+
+
+@cures(
+    r"Found dtype (\w+) but expected (\w+)|expected target dtype to be Long or Byte|"
+    r"expected scalar type (\w+) but found (\w+)|expected floating point type for target|"
+    r"\"\w+\" not implemented for '(\w+)'|gather\(\): Expected dtype int32/int64 for index|"
+    r"index_select\(\): Expected dtype int32 or int64|tensors used as indices must be|"
+    r"scatter\(\): Expected dtype int64 for index|Expected tensor for argument #1 'indices'|"
+    r"result type Float can't be cast to",
+    "The target, or the index, has another dtype than this function takes.",
+)
+def target_dtype(case: Case) -> Iterator[Proposal]:
+    """.float() for regression targets, .long() for classes and indices."""
+    yield from swapped(case)
+    message = case.failure.message
+    integer = any(w in message for w in ("Long", "index", "int64", "indices"))
+    wanted = (".long()", ".float()") if integer else (".float()", ".long()")
+    nodes: list[ast.expr] = []
+    for node in case.nodes:
+        if isinstance(node, ast.Call):
+            nodes += [*node.args[1:], *node.args[:1]]
+        if isinstance(node, ast.Subscript):
+            nodes.append(node.slice)
+    if "Found dtype" in message:
+        nodes += last_loss(case)
+    for end in wanted:
+        for node in dict.fromkeys(nodes):
+            if not isinstance(node, ast.Constant):
+                tensor = case.tensor(node)
+                if tensor is None or tensor.dtype.is_floating != (end == ".float()"):
+                    yield case.appended(node, end)
+        for node in dict.fromkeys(nodes):
+            if not isinstance(node, ast.Constant) and "Found dtype" in message:
+                yield case.appended(node, end)
+
+
+def swapped(case: Case) -> Iterator[Proposal]:
+    """Scores first, classes second."""
+    for node in case.nodes:
+        if isinstance(node, ast.Call) and len(node.args) == 2:
+            a, b = case.tensor(node.args[0]), case.tensor(node.args[1])
+            if a is None or b is None or a.dtype.is_floating or not b.dtype.is_floating:
+                continue
+            first, second = node.args
+            yield case.proposal(
+                case.text.replacing(first, case.text.of(second)),
+                case.text.replacing(second, case.text.of(first)),
+                why="A loss takes the scores first, and then the target.",
+            )
+
+
+def last_loss(case: Case) -> list[ast.expr]:
+    """The arguments of the call that makes what goes back."""
+    from .seeds import here, roots
+
+    found: list[ast.expr] = []
+    for call in here(case):
+        root = roots(case, call)
+        if root is None:
+            continue
+        nodes = [n for s in case.slice_of(root, case.line)[:1] for n in ast.walk(s)]
+        for node in [*ast.walk(root), *nodes]:
+            if isinstance(node, ast.Call) and len(node.args) >= 2:
+                found += [node.args[1], node.args[0]]
+    return found
+
+
+@cures(
+    r"mean\(\): could not infer output dtype|mean\(\): input dtype should be either floating",
+    "The mean of integers is no integer.",
+)
+def mean_of_integers(case: Case) -> Iterator[Proposal]:
+    """.float() before it."""
+    for node in case.nodes:
+        if method(node) in ("mean", "std", "var", "norm") and isinstance(node.func, ast.Attribute):
+            if dotted(node.func.value) == "torch":
+                yield case.appended(node.args[0], ".float()")
+            else:
+                yield case.proposal(case.before_attribute(node.func, ".float()"))
+
+
+# ---- numbers from tensors ------------------------------------------------------------------------
+
+
+@cures(
+    r"a Tensor with (\d+) elements cannot be converted to Scalar|"
+    r"only one element tensors can be converted to Python scalars|"
+    r"only integer tensors of a single element can be converted to an index",
+    "A Python number is one number; the tensor has several.",
+)
+def to_number(case: Case) -> Iterator[Proposal]:
+    """Reduced first, or as a list."""
+    for node in case.nodes:
+        if not isinstance(node, ast.Call):
+            continue
+        if method(node) == "item" and isinstance(node.func, ast.Attribute):
+            end = ".mean()" if is_loss(case.text.of(node.func.value)) else ".sum()"
+            yield case.proposal(case.before_attribute(node.func, end))
+            yield case.proposal(case.renamed(node.func, "tolist"))
+        if dotted(node.func) in ("float", "int") and node.args:
+            yield case.appended(node.args[0], ".sum()")
+        if dotted(node.func) in ("torch.tensor", "torch.Tensor", "torch.FloatTensor") and node.args:
+            yield case.replaced(node, f"torch.stack({case.text.of(node.args[0])})")
+            yield case.replaced(node, f"torch.cat({case.text.of(node.args[0])})")
+        module, _, name = dotted(node.func).rpartition(".")
+        if module in ("math", "np", "numpy"):
+            yield case.replaced(node.func, f"torch.{name}")
+
+
+@cures(
+    r"Boolean value of Tensor with (more than one|no) value",
+    "An if asks one question; a comparison of tensors answers one for each element.",
+)
+def ambiguous(case: Case) -> Iterator[Proposal]:
+    """torch.where for a value each; else .any() or .all()."""
+    for node in case.nodes:
+        if isinstance(node, ast.IfExp):
+            t = case.text
+            new = f"torch.where({t.of(node.test)}, {t.of(node.body)}, {t.of(node.orelse)})"
+            yield case.proposal(t.replacing(node, new))
+    for statement in case.text.statements(case.line):
+        if isinstance(statement, ast.If):
+            yield from where_of_branches(case, statement)
+        if isinstance(statement, ast.If | ast.While | ast.Assert):
+            for test in _tests(statement.test):
+                end = ".any()" if isinstance(statement, ast.If) else ".all()"
+                yield case.appended(test, end)
+    for node in case.nodes:
+        if isinstance(node, ast.BoolOp):
+            sign = " & " if isinstance(node.op, ast.And) else " | "
+            parts = sign.join(f"({case.text.of(v)})" for v in node.values)
+            yield case.replaced(node, parts)
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            yield case.replaced(node, f"~({case.text.of(node.operand)})")
+        if (
+            isinstance(node, ast.Call)
+            and dotted(node.func) in ("max", "min")
+            and len(node.args) == 2
+        ):
+            a, b = node.args
+            numbers = [x for x in (a, b) if isinstance(x, ast.Constant)]
+            if numbers:
+                other = b if numbers[0] is a else a
+                side = "min" if dotted(node.func) == "max" else "max"
+                new = f"torch.clamp({case.text.of(other)}, {side}={case.text.of(numbers[0])})"
+            else:
+                name = "maximum" if dotted(node.func) == "max" else "minimum"
+                new = f"torch.{name}({case.text.of(a)}, {case.text.of(b)})"
+            yield case.replaced(node, new)
+        if isinstance(node, ast.Call) and dotted(node.func) == "bool" and node.args:
+            yield case.appended(node.args[0], ".any()")
+
+
+def _tests(test: ast.expr) -> list[ast.expr]:
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return [test.operand]
+    return [test, *[n for n in ast.walk(test) if isinstance(n, ast.Compare) and n is not test]]
+
+
+def where_of_branches(case: Case, statement: ast.If) -> Iterator[Proposal]:
+    """if x > 0: y = a, else: y = b, as y = torch.where(x > 0, a, b); with return likewise."""
+    t = case.text
+    test, body, orelse = t.of(statement.test), statement.body, list(statement.orelse)
+    block = t.blocks.get(statement, [])
+    place = block.index(statement)
+    after = block[place + 1 : place + 2]
+    if not orelse and len(body) == 1 and isinstance(body[0], ast.Return) and after:
+        if isinstance(after[0], ast.Return):
+            new = f"return torch.where({test}, {t.of(body[0].value)}, {t.of(after[0].value)})"
+            start, end = t.start(statement), t.end(after[0])
+            yield case.proposal(Edit(start, end, new))
+        return
+    if len(body) != 1:
+        return
+    first = body[0]
+    last = orelse[0] if len(orelse) == 1 else None
+    if isinstance(first, ast.Return) and isinstance(last, ast.Return):
+        new = f"return torch.where({test}, {t.of(first.value)}, {t.of(last.value)})"
+        yield case.proposal(t.replacing(statement, new))
+    if isinstance(first, ast.Assign) and (last is None or isinstance(last, ast.Assign)):
+        left = t.of(first.targets[0])
+        other = t.of(last.value) if isinstance(last, ast.Assign) else left
+        if not isinstance(last, ast.Assign) or t.of(last.targets[0]) == left:
+            new = f"{left} = torch.where({test}, {t.of(first.value)}, {other})"
+            yield case.proposal(t.replacing(statement, new))

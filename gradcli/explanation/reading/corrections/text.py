@@ -1,0 +1,257 @@
+"""A program as text and as a syntax tree, and the same program with a part of it changed.
+
+Knows where each node stands; nothing of PyTorch.
+"""
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+Block = list[ast.stmt]
+ATOMS = (
+    ast.Name,
+    ast.Attribute,
+    ast.Call,
+    ast.Subscript,
+    ast.Constant,
+    ast.List,
+    ast.ListComp,
+)
+
+
+class Edit(NamedTuple):
+    """Characters start to end of the text, and what stands there instead."""
+
+    start: int
+    end: int
+    text: str
+
+
+class Text:
+    """The text of a program that parses."""
+
+    def __init__(self, source: str):
+        self.source = source
+        self.tree = ast.parse(source)
+        self.lines = source.split("\n")
+        self.starts = [0]
+        for line in self.lines:
+            self.starts.append(self.starts[-1] + len(line) + 1)
+        self.parents: dict[ast.AST, ast.AST] = {}
+        self.blocks: dict[ast.stmt, Block] = {}
+        for node in ast.walk(self.tree):
+            for child in ast.iter_child_nodes(node):
+                self.parents[child] = node
+            for name in ("body", "orelse", "finalbody"):
+                block = getattr(node, name, None)
+                if isinstance(block, list):
+                    self.blocks |= dict.fromkeys(block, block)
+
+    # ---- where nodes stand -----------------------------------------------------------------------
+
+    def offset(self, line: int, column: int) -> int:
+        """The place of a character: `column` counts bytes, as syntax trees do."""
+        text = self.lines[line - 1]
+        if not text.isascii():
+            column = len(text.encode()[:column].decode(errors="ignore"))
+        return self.starts[line - 1] + column
+
+    def start(self, node: Any) -> int:
+        """Where a node begins."""
+        return self.offset(node.lineno, node.col_offset)
+
+    def end(self, node: Any) -> int:
+        """Where a node ends."""
+        return self.offset(node.end_lineno, node.end_col_offset)
+
+    def of(self, node: ast.AST | None) -> str:
+        """The text of a node; "" of none."""
+        return "" if node is None else self.source[self.start(node) : self.end(node)]
+
+    def operand(self, node: ast.expr) -> str:
+        """The text of an expression, in brackets where a method could not be called on it."""
+        text = self.of(node)
+        number = isinstance(node, ast.Constant) and not isinstance(node.value, str)
+        return text if isinstance(node, ATOMS) and not number else f"({text})"
+
+    def first_line(self, statement: ast.stmt) -> int:
+        """The line where a statement begins, with its decorators."""
+        decorators = getattr(statement, "decorator_list", [])
+        return min([statement.lineno, *(d.lineno for d in decorators)])
+
+    def indent(self, statement: ast.stmt) -> str:
+        """The white space before the line of a statement."""
+        line = self.lines[statement.lineno - 1]
+        return line[: len(line) - len(line.lstrip())]
+
+    def alone(self, statement: ast.stmt) -> bool:
+        """Whether no other statement stands on its lines."""
+        before = self.lines[statement.lineno - 1].encode()[: statement.col_offset].decode()
+        after = self.source[self.end(statement) :].split("\n", 1)[0].strip()
+        return not before.strip() and (not after or after.startswith("#"))
+
+    def statement(self, node: ast.AST) -> ast.stmt:
+        """The statement that a node belongs to."""
+        while not isinstance(node, ast.stmt):
+            node = self.parents[node]
+        return node
+
+    def around(self, node: ast.AST) -> Iterator[ast.AST]:
+        """The nodes that a node stands in, the innermost first."""
+        while node in self.parents:
+            node = self.parents[node]
+            yield node
+
+    def statements(self, line: int) -> list[ast.stmt]:
+        """The innermost statements of a line."""
+        found = [
+            n
+            for n in ast.walk(self.tree)
+            if isinstance(n, ast.stmt) and n.lineno <= line <= (n.end_lineno or n.lineno)
+        ]
+        return [n for n in found if not any(self.parents.get(m) is n for m in found)]
+
+    def nodes(self, line: int) -> list[Any]:
+        """All nodes of the statements of a line."""
+        statements = self.statements(line)
+        simple = [s for s in statements if not hasattr(s, "body")]
+        if simple:
+            return [n for s in simple for n in ast.walk(s)]
+        heads = [h for s in statements for h in _heads(s)]
+        return [n for h in heads for n in ast.walk(h)]
+
+    # ---- the text with a part changed ------------------------------------------------------------
+
+    def edited(self, *edits: Edit) -> str:
+        """The text after edits that do not overlap."""
+        result = self.source
+        for edit in sorted(edits, reverse=True):
+            result = result[: edit.start] + edit.text + result[edit.end :]
+        return result
+
+    def replacing(self, node: ast.AST, text: str) -> Edit:
+        """A node replaced."""
+        return Edit(self.start(node), self.end(node), text)
+
+    def appending(self, node: ast.expr, text: str) -> Edit:
+        """An expression followed by text, as a call of a method."""
+        if isinstance(node, ATOMS) and not isinstance(node, ast.Constant):
+            return Edit(self.end(node), self.end(node), text)
+        return Edit(self.start(node), self.end(node), f"({self.of(node)}){text}")
+
+    def before(self, statement: ast.stmt, *lines: str) -> Edit:
+        """Statements put before another."""
+        line = self.first_line(statement)
+        if not self.lines[line - 1].encode()[: statement.col_offset].strip():
+            indent, at = self.indent(statement), self.starts[line - 1]
+            return Edit(at, at, "".join(f"{indent}{text}\n" for text in lines))
+        at = self.start(statement)
+        return Edit(at, at, "".join(f"{text}; " for text in lines))
+
+    def after(self, statement: ast.stmt, *lines: str) -> Edit:
+        """Statements put after another."""
+        if self.alone(statement):
+            at = self.starts[statement.end_lineno or 0] - 1
+            indent = self.indent(statement)
+            return Edit(at, at, "".join(f"\n{indent}{text}" for text in lines))
+        at = self.end(statement)
+        return Edit(at, at, "".join(f"; {text}" for text in lines))
+
+    def span(self, statements: Sequence[ast.stmt]) -> tuple[int, int]:
+        """The whole lines of statements that follow each other."""
+        first, last = self.first_line(statements[0]), statements[-1].end_lineno or 0
+        return self.starts[first - 1], min(self.starts[last], len(self.source))
+
+    def removing(self, statement: ast.stmt) -> Edit:
+        """A statement left out."""
+        if len(self.blocks.get(statement, [])) == 1 and not isinstance(
+            self.parents[statement], ast.Module
+        ):
+            return self.replacing(statement, "pass")
+        if self.alone(statement):
+            return Edit(*self.span([statement]), "")
+        start, end = self.start(statement), self.end(statement)
+        rest = re.match(r"\s*;\s*", self.source[end:])
+        if rest:
+            return Edit(start, end + rest.end(), "")
+        head = re.search(r";\s*$", self.source[:start])
+        return Edit(head.start() if head else start, end, "")
+
+    def lines_of(self, statement: ast.stmt) -> list[str]:
+        """The text of a statement, without the indentation of its first line."""
+        if not self.alone(statement):
+            return self.of(statement).split("\n")
+        start, end = self.span([statement])
+        indent = self.indent(statement)
+        lines = self.source[start:end].rstrip("\n").split("\n")
+        return [line.removeprefix(indent) for line in lines]
+
+    def wrapping(self, statements: Sequence[ast.stmt], header: str) -> Edit:
+        """Statements put into a block."""
+        if not all(self.alone(s) for s in statements):
+            (statement,) = statements[:1]
+            outer = self.parents[statement]
+            if isinstance(outer, ast.stmt) and outer.lineno == statement.lineno:
+                return self.wrapping([outer], header)
+            indent = self.indent(statement)
+            text = f"\n{indent}{header}\n{indent}    {self.of(statement)}\n{indent}"
+            rest = re.match(r"[ \t]*;?[ \t]*", self.source[self.end(statement) :])
+            head = re.search(r";?[ \t]*$", self.source[: self.start(statement)])
+            start = head.start() if head else self.start(statement)
+            at_head = not self.source[self.starts[statement.lineno - 1] : start].strip()
+            return Edit(
+                start,
+                self.end(statement) + (rest.end() if rest else 0),
+                text.lstrip("\n").removeprefix(indent) if at_head else text.rstrip(" "),
+            )
+        start, end = self.span(statements)
+        indent = self.indent(statements[0])
+        body = self.source[start:end].rstrip("\n").split("\n")
+        inner = [f"    {line}" if line.strip() else line for line in body]
+        close = "\n" if self.source[start:end].endswith("\n") else ""
+        return Edit(start, end, "\n".join([f"{indent}{header}", *inner]) + close)
+
+    def unwrapping(self, block: ast.With) -> Edit:
+        """The statements of a block in the block's place."""
+        start, end = self.span([block])
+        if block.body[0].lineno == block.lineno:
+            return Edit(self.start(block), self.end(block), self.of(block.body[0]))
+        inner = self.indent(block.body[0])
+        cut = len(inner) - len(self.indent(block))
+        first = self.starts[block.body[0].lineno - 1]
+        body = self.source[first:end].split("\n")
+        return Edit(start, end, "\n".join(b[cut:] if b[:cut].isspace() else b for b in body))
+
+
+def _heads(statement: ast.stmt) -> list[ast.AST]:
+    """The parts of a compound statement that run on its own line."""
+    return [
+        child
+        for child in ast.iter_child_nodes(statement)
+        if not isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case)
+    ] or [statement]
+
+
+def dotted(node: ast.AST | None) -> str:
+    """The name of a name or of attributes of one, "torch.nn.init"; "" of anything else."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        inner = dotted(node.value)
+        return f"{inner}.{node.attr}" if inner else ""
+    return ""
+
+
+def method(node: ast.AST) -> str:
+    """What a call calls, without what stands before the last dot."""
+    if not isinstance(node, ast.Call):
+        return ""
+    if isinstance(node.func, ast.Attribute):
+        return node.func.attr
+    return node.func.id if isinstance(node.func, ast.Name) else ""
+
+
+def keyword(call: ast.Call, name: str) -> ast.keyword | None:
+    """The keyword argument of this name."""
+    return next((k for k in call.keywords if k.arg == name), None)

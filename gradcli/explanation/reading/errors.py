@@ -1,0 +1,166 @@
+"""Why a program raises, in its own terms: the lines that lead to the error, why PyTorch refuses,
+and the smallest change that cures it.
+"""
+
+import ast
+from collections.abc import Iterator
+
+from ...snippets.eager.engine import Record, Saved
+from ...snippets.eager.tensor import Tensor
+from ...snippets.reading import Reading
+from .changes import gradients, in_words
+from .corrections.case import kinds
+from .corrections.search import Correction, correction
+from .corrections.text import dotted
+from .findings import READ_AGAIN, Finding
+
+Evidence = tuple[int, str, str]  # a line, its text, a remark
+MOST_OPERANDS = 4
+
+
+def error_finding(reading: Reading) -> Finding | None:
+    """The error that ends a program, explained; None for one that raises none."""
+    failure = reading.outcome.exception
+    if failure is None:
+        return None
+    cured = correction(reading)
+    why = _why(reading, failure.message, cured)
+    evidence = tuple(sorted(set(_evidence(reading))))
+    if not (why or evidence or cured):
+        return None
+    return Finding(
+        "error",
+        "Why it raises",
+        why,
+        _cure(reading, cured) if cured else "",
+        failure.line,
+        evidence,
+        cured.source if cured else None,
+    )
+
+
+def _why(reading: Reading, message: str, cured: Correction | None) -> str:
+    if cured is None:
+        return _of_records(reading, message) or next((k.why for k, _ in kinds(message)), "")
+    first, *others = cured.steps
+    later = [s for s in others if s.message != first.message]
+    why = _of_records(reading, message) or first.why
+    return " ".join([why, *[f"Then: {s.why}" for s in later]])
+
+
+def _of_records(reading: Reading, message: str) -> str:
+    """Why the way back cannot read what an operation saved."""
+    refused = reading.trace.refused
+    if refused is None:
+        return ""
+    record, saved = refused
+    name = operation(record)
+    if "second time" in message and record.freed_line:
+        return (
+            f"{name}, line {record.line}, let go of what it saved when line {record.freed_line} "
+            "went back; another way back through it finds nothing."
+        )
+    if saved is not None and "inplace" in message:
+        what = "its result" if saved.is_output else "its operand"
+        lines = list(dict.fromkeys(n for n in saved.tensor.version.lines[saved.version :] if n))
+        wrote = " and ".join(f"line {n}" for n in lines[:3]) or "a later change"
+        return f"The derivative of {name} needs {what}; {wrote} wrote over it."
+    return ""
+
+
+def _cure(reading: Reading, cured: Correction) -> str:
+    """The change in words, what to know of it, and what the program then gives."""
+    result = gradients(cured.reading)
+    lines = [in_words(reading.source, cured.source)]
+    lines += dict.fromkeys(s.note for s in cured.steps if s.note)
+    lines.append(f"{READ_AGAIN}runs{', ' + result if result else ''}")
+    return "\n".join(lines)
+
+
+# ---- the lines that lead to it -------------------------------------------------------------------
+
+
+def _evidence(reading: Reading) -> Iterator[Evidence]:
+    failure = reading.outcome.exception
+    assert failure is not None
+    rows: list[tuple[int, str]] = []
+    refused = reading.trace.refused
+    if refused is not None and "second time" in failure.message:
+        rows += _freed(refused[0], failure.line)
+    elif refused is not None and refused[1] is not None and "inplace" in failure.message:
+        rows += _changed(refused[0], refused[1], failure.line)
+    else:
+        rows += _operands(reading, failure.line)
+    lines = reading.source.split("\n")
+    for line, remark in rows:
+        if 0 < line <= len(lines):
+            yield line, lines[line - 1].strip(), remark
+
+
+def _freed(record: Record, line: int) -> Iterator[tuple[int, str]]:
+    name = operation(record)
+    if record.freed_line == line:
+        yield record.line or 0, f"{name} saves what its way back needs"
+        yield line, f"frees it the first time; the next time {name} has nothing left"
+        return
+    yield record.line or 0, f"{name} saves what its way back needs"
+    yield record.freed_line, "goes back, and frees it"
+    yield line, f"goes back through {name} again"
+
+
+def _changed(record: Record, saved: Saved, line: int) -> Iterator[tuple[int, str]]:
+    name, version = operation(record), saved.version
+    what = "result" if saved.is_output else "operand"
+    yield record.line or 0, f"{name} saves its {what}, version {version}"
+    steps: dict[int, int] = {}
+    for k, changed in enumerate(saved.tensor.version.lines[version:], version + 1):
+        steps[changed] = k
+    for changed, k in steps.items():
+        if changed == line:
+            continue
+        yield changed, f"changes it in place: version {k}"
+    yield line, f"{name} needs version {version}"
+
+
+def operation(record: Record) -> str:
+    """An operation as a program calls it: ExpBackward0 is exp."""
+    name = record.name.partition("Backward")[0]
+    return {"Addmm": "the layer", "Mm": "@", "Mv": "@"}.get(name, name.lower())
+
+
+def _operands(reading: Reading, line: int) -> Iterator[tuple[int, str]]:
+    """The tensors with a name on the line that raises: shapes, dtypes, where they were made."""
+    try:
+        tree = ast.parse(reading.source)
+    except SyntaxError:
+        return
+    values: dict[str, Tensor] = {}
+    made: dict[str, int] = {}
+    for a in reading.trace.assignments:
+        values[a.name], made[a.name] = a.tensor, a.line
+    names = {
+        dotted(n)
+        for n in ast.walk(tree)
+        if isinstance(n, ast.Name) and n.lineno == line and n.id in values
+    }
+    listed = [n for n in values if n in names][:MOST_OPERANDS]
+    for name in listed:
+        if made[name] != line:
+            yield made[name], f"{name}: {described(values[name])}"
+    if listed:
+        yield line, "raises"
+
+
+def described(tensor: Tensor) -> str:
+    """Shape, dtype where it is not float32, and whether a gradient flows to it."""
+    shape = "×".join(map(str, tensor.shape)) if tensor.shape else "a single number"
+    if len(tensor.shape) == 1:
+        shape = f"{tensor.shape[0]} element{'s' if tensor.shape[0] != 1 else ''}"
+    parts = [shape]
+    if tensor.dtype.name != "float32":
+        parts.append(tensor.dtype.name)
+    if tensor.requires_grad:
+        parts.append("a leaf that requires grad" if tensor.is_leaf else "computed, requires grad")
+    else:
+        parts.append("requires no grad")
+    return ", ".join(parts)

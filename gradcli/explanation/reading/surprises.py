@@ -1,0 +1,382 @@
+"""What runs and surprises: gradients that add up, losses that broadcast, steps that cut or are
+flat, advice that is old.
+"""
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+
+from ...snippets.eager.engine import Record
+from ...snippets.eager.tensor import Tensor
+from ...snippets.reading import Reading
+from .changes import numbers
+from .corrections.text import Text, dotted, keyword, method
+from .findings import Finding
+from .graphs import operands, records, result
+
+CLEARS = re.compile(r"zero_grad|\.grad\s*=[^=]|\.grad\.(data\.)?(zero_|fill_)|del \w+\.grad|set_\(")
+NO_MATCH = re.compile("").match("")
+FLAT = ("Round", "Floor", "Ceil", "Sign", "Trunc", "Heaviside")
+
+
+def surprises(reading: Reading) -> list[Finding]:
+    """What is worth saying of a program apart from its error, each kind once."""
+    try:
+        text = Text(reading.source)
+    except SyntaxError:
+        return []
+    found: dict[str, Finding] = {}
+    for look in LOOKS:
+        for finding in look(reading, text):
+            found.setdefault(finding.kind, finding)
+    return list(found.values())
+
+
+def _line(reading: Reading, line: int) -> str:
+    lines = reading.source.split("\n")
+    return lines[line - 1].strip() if 0 < line <= len(lines) else ""
+
+
+def _rows(reading: Reading, *rows: tuple[int | None, str]) -> tuple[tuple[int, str, str], ...]:
+    """Evidence: lines with remarks, in the order of the text."""
+    return tuple((n, _line(reading, n), remark) for n, remark in sorted(set(rows)) if n)  # type: ignore[type-var]
+
+
+def _name(reading: Reading, tensor: Tensor) -> str:
+    """The name of a tensor in the program; "" where it has none."""
+    trace = reading.trace
+    return trace.paths.get(tensor) or trace.names.get(tensor) or ""
+
+
+# ---- gradients that add up -----------------------------------------------------------------------
+
+
+def accumulation(reading: Reading, text: Text) -> Iterator[Finding]:
+    """A second way back adds to a gradient that nothing has cleared."""
+    if CLEARS.search(reading.source):
+        return
+    backwards = [b for b in reading.trace.backwards if b.kind == "backward"]
+    for back in backwards:
+        leaf = next((x for x in back.leaves if back.before[x] is not None), None)
+        if leaf is None:
+            continue
+        name = _name(reading, leaf) or "a parameter"
+        first = next(b for b in backwards if leaf in b.leaves)
+        before = numbers(Tensor(back.before[leaf]))
+        held = f"{name}.grad holds {before} already" if before else f"{name}.grad is there already"
+        steps = any(method(n) == "step" for n in ast.walk(text.tree))
+        clear = "optimizer.zero_grad()" if steps else f"{name}.grad = None"
+        yield Finding(
+            "accumulates",
+            f"Gradients add up: {name}.grad is not that of line {back.line} alone",
+            "backward() adds to .grad; nothing here clears it in between.",
+            f"{clear} before the next way back, unless the sum is meant.",
+            back.line,
+            _rows(reading, (first.line, f"fills {name}.grad"), (back.line, f"adds to it: {held}"))
+            if first.line != back.line
+            else _rows(reading, (back.line, f"runs again: {held}")),
+        )
+        return
+
+
+# ---- shapes --------------------------------------------------------------------------------------
+
+
+def broadcast_loss(reading: Reading, text: Text) -> Iterator[Finding]:
+    """A column compared with a row: every prediction with every target."""
+    for back in reading.trace.backwards:
+        for record in records(back):
+            if not record.name.startswith(("Sub", "MseLoss", "L1Loss", "SmoothL1", "Huber")):
+                continue
+            shapes = [t.shape for t in operands(record)]
+            if len(shapes) == 2 and _column_and_row(*shapes):
+                n = max(max(s) for s in shapes if s)
+                yield Finding(
+                    "broadcast",
+                    "The loss broadcasts: each prediction meets each target",
+                    f"{_size(shapes[0])} against {_size(shapes[1])} becomes {n}×{n}: the gradient "
+                    "pulls every prediction to the mean of the targets.",
+                    "Equal shapes: prediction.squeeze(1), or target.unsqueeze(1).",
+                    record.line,
+                    _rows(reading, (record.line, f"{_size(shapes[0])} against {_size(shapes[1])}")),
+                )
+                return
+
+
+def _column_and_row(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
+    """Whether one is (n, 1) and the other (n,) or (1, n), with n above 1."""
+    for column, row in ((a, b), (b, a)):
+        if (
+            len(column) == 2
+            and column[1] == 1
+            and column[0] > 1
+            and row
+            in (
+                (column[0],),
+                (1, column[0]),
+            )
+        ):
+            return True
+    return False
+
+
+def _size(shape: tuple[int, ...]) -> str:
+    return str(shape).replace(",)", ",)")
+
+
+# ---- gradients that are not there ----------------------------------------------------------------
+
+
+def non_leaf(reading: Reading, text: Text) -> Iterator[Finding]:
+    """.grad of a computed tensor is read."""
+    for warning in reading.outcome.warnings:
+        if "not a leaf Tensor is being accessed" not in warning.message:
+            continue
+        names = [
+            dotted(n.value)
+            for n in text.nodes(warning.line)
+            if isinstance(n, ast.Attribute) and n.attr == "grad"
+        ]
+        made = {a.name: a for a in reading.trace.assignments if a.line <= warning.line}
+        name = next((n for n in names if n in made and not made[n].tensor.is_leaf), "")
+        if not name:
+            continue
+        line = made[name].line
+        yield Finding(
+            "non-leaf",
+            f"{name}.grad is None: {name} is computed",
+            "backward() fills the .grad of leaves; what is computed from them keeps none.",
+            f"{name}.retain_grad() after line {line}; or make {name} a leaf: "
+            "requires_grad_() on its numbers, not on what it comes from.",
+            warning.line,
+            _rows(reading, (line, f"computes {name}"), (warning.line, f"reads {name}.grad: None")),
+        )
+        return
+
+
+def no_gradient(reading: Reading, text: Text) -> Iterator[Finding]:
+    """A leaf that requires grad and gets none: no way leads to it."""
+    backwards = [b for b in reading.trace.backwards if b.kind == "backward"]
+    if not backwards or reading.outcome.exception:
+        return
+    reached = {x for b in backwards for x in b.leaves}
+    leaves = reading.trace.names | reading.trace.paths
+    for tensor, name in leaves.items():
+        lost = tensor.requires_grad and tensor.is_leaf and tensor not in reached
+        if not lost or tensor.grad is not None or not _asked(reading, name):
+            continue
+        cut = _cut(reading, text)
+        reason = cut[1] if cut else "No output that goes back was computed from it."
+        yield Finding(
+            "no-gradient",
+            f"{name}.grad stays None",
+            reason,
+            "" if cut else f"Use {name} in what goes back, or take it out.",
+            backwards[-1].line,
+            _rows(
+                reading,
+                *([(cut[0], "cuts the graph")] if cut else []),
+                (backwards[-1].line, f"goes back, and does not reach {name}"),
+            ),
+        )
+        return
+
+
+def _asked(reading: Reading, name: str) -> bool:
+    """Whether a program reads the gradient of a name, or gives it to an optimiser."""
+    return f"{name}.grad" in reading.source or "optim" in reading.source or "." in name
+
+
+def _cut(reading: Reading, text: Text) -> tuple[int, str] | None:
+    """A line that cuts a graph, and why."""
+    from .corrections.case import Case
+    from .corrections.cuts import uncut
+
+    case = Case(reading, NO_MATCH)
+    for node in case.all_nodes:
+        if (
+            isinstance(node, ast.With)
+            and "no_grad" in text.of(node.items[0].context_expr)
+            and not any("grad" in text.of(s) and isinstance(s, ast.AugAssign) for s in node.body)
+        ):
+            return node.lineno, f"Line {node.lineno}: nothing is recorded within no_grad()."
+        printed = any(method(a) == "print" for a in text.around(node) if isinstance(a, ast.Call))
+        if isinstance(node, ast.Call | ast.Attribute) and not printed:
+            if isinstance(getattr(node, "ctx", None), ast.Store):
+                continue
+            edit, why, _ = uncut(case, node)
+            if edit is not None and why:
+                return node.lineno, why
+    return None
+
+
+def loss_is_leaf(reading: Reading, text: Text) -> Iterator[Finding]:
+    """requires_grad of a loss that was cut off: it goes back to itself."""
+    for back in reading.trace.backwards:
+        output = back.outputs[0]
+        if output.is_leaf and output.requires_grad and back.leaves == [output]:
+            name = _name(reading, output)
+            if name and f"{name}.grad" in reading.source:
+                continue
+            cut = _cut(reading, text)
+            yield Finding(
+                "loss-leaf",
+                f"{name or 'The loss'} is a leaf: nothing behind it gets a gradient",
+                "requires_grad on the loss silences the error and does not mend the graph."
+                + (f" {cut[1]}" if cut else ""),
+                "Take away what cuts the graph, and the flag with it.",
+                back.line,
+                _rows(reading, (back.line, "goes back to itself, and no further")),
+            )
+            return
+
+
+# ---- gradients that are zero ---------------------------------------------------------------------
+
+
+def flat(reading: Reading, text: Text) -> Iterator[Finding]:
+    """round, sign, floor: a derivative that is 0 everywhere."""
+    for back in reading.trace.backwards:
+        for record in records(back):
+            if record.name.startswith(FLAT):
+                name = record.name.partition("Backward")[0].lower()
+                yield Finding(
+                    "flat",
+                    f"{name} lets no gradient through",
+                    f"The derivative of {name} is 0 wherever it exists: what is before it learns "
+                    "nothing.",
+                    f"Straight through: x + ({name}(x) - x).detach(); or a smooth function.",
+                    record.line,
+                    _rows(reading, (record.line, "its gradient is 0")),
+                )
+                return
+
+
+def dead_relu(reading: Reading, text: Text) -> Iterator[Finding]:
+    """A relu that lets nothing through."""
+    for back in reading.trace.backwards:
+        for record in records(back):
+            output = result(record)
+            dead = record.name.startswith("Relu") and output is not None and output.numel
+            if dead and output is not None and not (output.data > 0).any():
+                yield Finding(
+                    "dead-relu",
+                    "A relu lets nothing through: every gradient before it is 0",
+                    "All its inputs are 0 or below, where its derivative is 0.",
+                    "Other initial values, a smaller learning rate, or leaky_relu.",
+                    record.line,
+                    _rows(reading, (record.line, f"all {output.numel} outputs are 0")),
+                )
+                return
+
+
+# ---- losses --------------------------------------------------------------------------------------
+
+
+def softmax_twice(reading: Reading, text: Text) -> Iterator[Finding]:
+    """Softmax, or a sigmoid, before a loss that applies it itself."""
+    for back in reading.trace.backwards:
+        for record in records(back):
+            before = [e.record for e in record.edges if e and isinstance(e.record, Record)]
+            for inner in before:
+                pair = (_plain(record), _plain(inner))
+                if pair not in TWICE:
+                    continue
+                loss, function = TWICE[pair]
+                yield Finding(
+                    "softmax-twice",
+                    f"{function} before a loss that applies it itself",
+                    f"{loss} takes scores: of {function}'s output it takes {function} again, and "
+                    "the gradients shrink.",
+                    f"Give the loss the scores, without {function}.",
+                    inner.line,
+                    _rows(
+                        reading,
+                        (inner.line, f"applies {function}"),
+                        (record.line, f"{loss} applies it again"),
+                    ),
+                )
+                return
+
+
+TWICE = {
+    ("LogSoftmax", "Softmax"): ("cross_entropy", "softmax"),
+    ("LogSoftmax", "LogSoftmax"): ("cross_entropy", "log_softmax"),
+    ("BinaryCrossEntropyWithLogits", "Sigmoid"): ("binary_cross_entropy_with_logits", "sigmoid"),
+}
+
+
+def _plain(record: Record) -> str:
+    return record.name.partition("Backward")[0]
+
+
+# ---- modes and advice ----------------------------------------------------------------------------
+
+
+def graph_of_gradient(reading: Reading, text: Text) -> Iterator[Finding]:
+    """backward(create_graph=True), whose graph nothing uses."""
+    for warning in reading.outcome.warnings:
+        if warning.message.startswith("Using backward() with create_graph=True"):
+            used = [b for b in reading.trace.backwards if b.line > warning.line]
+            yield Finding(
+                "create-graph",
+                "backward(create_graph=True) ties each gradient to its graph",
+                "The .grad of a leaf then has a graph that leads back to the leaf: it is not let "
+                "go of." + ("" if used else " Nothing here differentiates it."),
+                "torch.autograd.grad(loss, inputs, create_graph=True)"
+                if used
+                else "Leave create_graph=True out.",
+                warning.line,
+                _rows(reading, (warning.line, "keeps the graph of the gradients")),
+            )
+            return
+
+
+def old_advice(reading: Reading, text: Text) -> Iterator[Finding]:
+    """Names and arguments of releases before 0.4."""
+    for node in ast.walk(text.tree):
+        title = why = cure = ""
+        if isinstance(node, ast.Call) and keyword(node, "volatile"):
+            title, why = "volatile does nothing since PyTorch 0.4", "Recording goes on within it."
+            cure = "with torch.no_grad(): around what should not be recorded."
+        elif isinstance(node, ast.Call) and method(node) == "Variable":
+            title = "Variable is a tensor since PyTorch 0.4"
+            why = "Tensors and Variables are one class; Variable(x) gives a tensor."
+            cure = "torch.tensor(..., requires_grad=True)"
+        elif isinstance(node, ast.Attribute) and _written_data(reading, text, node):
+            title = ".data hides a change from autograd"
+            why = (
+                "Before 0.4 it was the tensor within a Variable. A change through it is not "
+                "counted: where the way back needs the old numbers, the gradient is silently wrong."
+            )
+            cure = "x.detach() to read, with torch.no_grad(): to write."
+        elif isinstance(node, ast.Call) and keyword(node, "size_average"):
+            title, why = "size_average is reduction since PyTorch 0.4", "It is still understood."
+            cure = 'reduction="mean" or reduction="sum".'
+        if title:
+            line = node.lineno
+            yield Finding("old-advice", title, why, cure, line, _rows(reading, (line, "dated")))
+            return
+
+
+def _written_data(reading: Reading, text: Text, node: ast.Attribute) -> bool:
+    """Whether an attribute is the .data of a tensor of the program, which is changed by it."""
+    if node.attr != "data" or dotted(node.value) not in set(reading.trace.names.values()):
+        return False
+    outer = text.parents.get(node)
+    stored = isinstance(node.ctx, ast.Store) or isinstance(getattr(outer, "ctx", None), ast.Store)
+    return stored or (isinstance(outer, ast.Attribute) and outer.attr.endswith("_"))
+
+
+LOOKS: tuple[Callable[[Reading, Text], Iterator[Finding]], ...] = (
+    accumulation,
+    broadcast_loss,
+    non_leaf,
+    loss_is_leaf,
+    no_gradient,
+    flat,
+    dead_relu,
+    softmax_twice,
+    graph_of_gradient,
+    old_advice,
+)

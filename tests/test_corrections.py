@@ -1,0 +1,197 @@
+# ruff: noqa: E501
+"""Programs that raise: the error, why, and the corrected program, which PyTorch runs.
+
+`snippets/raising.txt` has programs after what people ask, each after a line `==== name`;
+`raising.json` what PyTorch prints and raises for each.
+"""
+
+import io
+import json
+import re
+from contextlib import redirect_stderr, redirect_stdout
+from functools import cache
+from pathlib import Path
+from warnings import catch_warnings, simplefilter
+
+import pytest
+
+from gradcli.explanation.reading.answer import answer, findings
+from gradcli.explanation.reading.changes import in_words
+from gradcli.explanation.reading.corrections.search import Correction, correction
+from gradcli.explanation.reading.corrections.text import Text
+from gradcli.snippets.reading import Reading, read
+
+FOLDER = Path(__file__).parent / "snippets"
+PARTS = re.split(r"(?m)^==== (.*)\n", (FOLDER / "raising.txt").read_text())[1:]
+PROGRAMS = dict(zip(PARTS[::2], PARTS[1::2]))
+IN_PYTORCH = json.loads((FOLDER / "raising.json").read_text())
+
+
+@cache
+def reading_of(name: str) -> Reading:
+    """A program of the file, read."""
+    return read(PROGRAMS[name])
+
+
+@cache
+def correction_of(name: str) -> Correction | None:
+    """The corrected program."""
+    reading = reading_of(name)
+    return correction(reading) if reading.status == 1 else None
+
+
+def test_errors_are_pytorchs() -> None:
+    """Type, message, line, and what was printed before."""
+    wrong = []
+    for name, expected in IN_PYTORCH.items():
+        outcome = reading_of(name).outcome
+        e = outcome.exception
+        got = e and [e.type, e.message, e.line, outcome.stdout]
+        if got != [expected[k] for k in ("type", "message", "line", "stdout")]:
+            wrong.append(name)
+    assert len(wrong) <= 0.07 * len(PROGRAMS), wrong
+
+
+def test_most_have_a_correction() -> None:
+    """At least 85 of 100, and no error is left in one."""
+    cured = [c for name in PROGRAMS if (c := correction_of(name))]
+    assert len(cured) >= 0.85 * len(PROGRAMS)
+    assert all(c.reading.status == 0 for c in cured)
+
+
+@pytest.mark.oracle
+def test_pytorch_runs_every_correction() -> None:
+    """Without an error."""
+    torch = pytest.importorskip("torch", reason="torch is the oracle of this test")
+    raised = {}
+    for name in PROGRAMS:
+        cured = correction_of(name)
+        if cured is None:
+            continue
+        torch.manual_seed(0)
+        try:
+            with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()), catch_warnings():
+                simplefilter("ignore")
+                exec(compile(cured.source, name, "exec"), {"__name__": "__main__"})
+        except Exception as e:
+            raised[name] = repr(e)
+    assert not raised
+
+
+# What the change has to be: written by hand, as one would answer the question.
+CHANGES = {
+    "sigmoid, then mul_": "line 4:  y = y.mul(2)",
+    "buffer filled in a loop": "line 7:  x[t] = a * x[t - 1].clone() ** 2",
+    "weights stepped between two losses": "without line 10",
+    "state of a hand-written recurrence": "after line 5:  state = state.detach()",
+    "two losses of one trunk": "line 6:  l1.backward(retain_graph=True)",
+    "rows of a Jacobian by backward": "line 7:  y[i].backward(retain_graph=True)",
+    "gradient of a vector without a seed": "line 4:  y.sum().backward()",
+    "loss of each sample": "line 6:  loss.mean().backward()",
+    "seed of one element for a single number": "line 4:  loss.backward()",
+    "seed of the input's shape": "line 5:  out.backward(torch.ones_like(out))",
+    "leaf without requires_grad": "line 2:  x = torch.tensor([2.0, 3.0], requires_grad=True)",
+    "loss made of torch.tensor": "line 4:  v = torch.stack([a * 2, b * 3])",
+    "NumPy in the middle": "line 4:  y = torch.sqrt(x)",
+    "all parameters frozen": "without lines 3 to 4",
+    "accuracy as a loss": "line 6:  loss = torch.nn.functional.cross_entropy(logits, y)",
+    "second derivative without create_graph": (
+        "line 4:  dy = torch.autograd.grad(y, x, create_graph=True)[0]"
+    ),
+    "loss.data[0]": 'line 6:  print("loss", loss.item())',
+    "gradient with respect to a slice": "line 4:  g = torch.autograd.grad(y, x)[0][0]",
+    "w = w - lr * w.grad": "line 6:  with torch.no_grad():; w -= 0.1 * w.grad",
+    "w -= lr * w.grad without no_grad": "line 5:  with torch.no_grad():; w -= 0.1 * w.grad",
+    "element of a leaf": "line 3:  with torch.no_grad():; x[1] = 5.0",
+    "leaf doubled in place": "line 3:  x_new = x * 2\nline 4:  y = (x_new ** 2).sum()",
+    "rows divided by their sums": "line 3:  p = x / x.sum(dim=1, keepdim=True)",
+    "classes counted from one": "line 5:  loss = nn.CrossEntropyLoss()(logits, target - 1)",
+    "a branch on a tensor": "lines 3 to 6:  return torch.where(x > 0, x, 0.1 * x)",
+    "Function: a matrix gradient of the wrong shape": "line 12:  return g @ b.T, a.T @ g",
+    "rows scaled while iterating": "line 4:  for i in range(len(y)):\nline 5:  y[i] *= 2",
+    ".grad of a hidden layer": "after line 3:  h.retain_grad()",
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_the_change(name: str) -> None:
+    """The smallest change that means the same."""
+    cured = correction_of(name)
+    assert cured is not None
+    assert in_words(PROGRAMS[name], cured.source) == CHANGES[name]
+
+
+def test_the_cause_in_the_terms_of_the_program() -> None:
+    """Which line made it, which changed it, which needs it; what the corrected program gives."""
+    program = (
+        "import torch\n"
+        "x = torch.tensor([0.0, 1.0], requires_grad=True)\n"
+        "h = torch.exp(x)\n"
+        "h += 1\n"
+        "h.sum().backward()\n"
+    )
+    (result,) = answer(program)
+    finding = result.findings[0]
+    assert finding.evidence == (
+        (3, "h = torch.exp(x)", "exp saves its result, version 0"),
+        (4, "h += 1", "changes it in place: version 1"),
+        (5, "h.sum().backward()", "exp needs version 0"),
+    )
+    assert finding.why == "The derivative of exp needs its result; line 4 wrote over it."
+    assert finding.cure.endswith("read again: runs, x.grad = [1.0000, 2.7183]")
+    assert result.data()["corrected"] == program.replace("h += 1", "h = h + 1")
+
+
+SURPRISES = {
+    "accumulates": "x = torch.ones(2, requires_grad=True)\nx.sum().backward()\n(2 * x).sum().backward()",
+    "broadcast": "p = torch.ones(4, 1, requires_grad=True)\n((p - torch.ones(4)) ** 2).mean().backward()",
+    "non-leaf": "w = torch.ones(3, requires_grad=True) * 0.1\nw.sum().backward()\nprint(w.grad)",
+    "no-gradient": (
+        "a = torch.ones(2, requires_grad=True)\nb = torch.ones(2, requires_grad=True)\n"
+        "h = (a * 2).detach()\n(h * b).sum().backward()\nprint(a.grad)"
+    ),
+    "loss-leaf": ("x = torch.ones(2)\nloss = x.sum()\nloss.requires_grad = True\nloss.backward()"),
+    "flat": "x = torch.ones(2, requires_grad=True)\ntorch.round(x * 1.3).sum().backward()",
+    "dead-relu": "x = -torch.ones(2)\nx.requires_grad_()\ntorch.relu(x).sum().backward()",
+    "softmax-twice": (
+        "x = torch.ones(2, 3, requires_grad=True)\np = torch.softmax(x, 1)\n"
+        "torch.nn.functional.cross_entropy(p, torch.tensor([0, 1])).backward()"
+    ),
+    "create-graph": "x = torch.ones(2, requires_grad=True)\nx.sum().backward(create_graph=True)",
+    "old-advice": "from torch.autograd import Variable\nx = Variable(torch.ones(2))",
+}
+
+
+@pytest.mark.parametrize("kind", SURPRISES)
+def test_what_runs_and_surprises(kind: str) -> None:
+    """One finding, of this kind."""
+    found = findings(read(f"import torch\n{SURPRISES[kind]}\n"))
+    assert [f.kind for f in found] == [kind]
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "x = torch.ones(2, requires_grad=True)\n(x * x).sum().backward()\nprint(x.grad)",
+        "w = torch.ones(1, requires_grad=True)\nopt = torch.optim.SGD([w], lr=0.1)\n"
+        "for i in range(2):\n    opt.zero_grad()\n    (w * w).sum().backward()\n    opt.step()",
+        "w = torch.ones(1, requires_grad=True)\nfor i in range(2):\n    (w * w).sum().backward()\n"
+        "    with torch.no_grad():\n        w -= 0.1 * w.grad\n        w.grad = None",
+    ],
+)
+def test_nothing_to_say(program: str) -> None:
+    """Of a program that does what it looks like."""
+    assert findings(read(f"import torch\n{program}\n")) == []
+
+
+def test_edits_of_a_text() -> None:
+    """Places count characters, not bytes; blocks are kept."""
+    text = Text("é = 1; x = f(é)\nif x: y = 2\nfor i in z:\n    a(i)  # last\n")
+    second = text.tree.body[1]
+    assert text.of(second) == "x = f(é)"
+    assert text.edited(text.removing(second)).startswith("é = 1\n")
+    inner = text.tree.body[2].body[0]  # type: ignore[attr-defined]
+    assert "if x: b = 1; y = 2" in text.edited(text.before(inner, "b = 1"))
+    last = text.tree.body[3].body[0]  # type: ignore[attr-defined]
+    wrapped = text.edited(text.wrapping([last], "with c:"))
+    assert wrapped.endswith("for i in z:\n    with c:\n        a(i)  # last\n")
