@@ -7,6 +7,7 @@ from ..python.values import EXCEPTIONS, Builtin, Class, Machine, Object, Unsuppo
 from . import engine
 from .engine import Accumulator, Edge, Record
 from .mode import MODE
+from .printing import size
 from .tables import define
 from .tensor import Tensor
 
@@ -14,7 +15,8 @@ CYCLE = (
     "Using backward() with create_graph=True will create a reference cycle between the parameter "
     "and its gradient which can cause a memory leak. We recommend using autograd.grad when "
     "creating the graph to avoid this. If you have to use this function, make sure to reset the "
-    ".grad fields of your parameters to None after use to break the cycle and avoid the leak."
+    ".grad fields of your parameters to None after use to break the cycle and avoid the leak. "
+    "(Triggered internally at /__w/pytorch/pytorch/torch/csrc/autograd/engine.cpp:1307.)"
 )
 UNUSED = (
     "The differentiated Tensor at index {place} appears to not have been used in the graph. Set "
@@ -191,7 +193,8 @@ def _batched(
 
     for place, (output, seed) in enumerate(zip(outputs, seeds)):
         if seed is not None and seed.shape[1:] != output.shape:
-            raise error("RuntimeError", BATCHED.format(place=place, seed=seed, output=output))
+            shapes = size(seed.shape[2:]), size(output.shape)  # as PyTorch shows it
+            raise error("RuntimeError", BATCHED.format(place, *shapes))
     count = seeds[0].shape[0] if seeds and seeds[0] is not None else 0
     rows = []
     for k in range(count):
@@ -209,8 +212,8 @@ def _batched(
 BATCHED = (
     "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the "
     "batch dimension. The sizes of the remaining dimensions are expected to match the shape of "
-    "corresponding output, but a mismatch was detected: grad_output[{place}] has a shape of "
-    "torch.Size({seed.shape}) and output[{place}] has a shape of torch.Size({output.shape}). If "
+    "corresponding output, but a mismatch was detected: grad_output[{0}] has a shape of "
+    "{1} and output[{0}] has a shape of {2}. If "
     "you only want some tensors in `grad_output` to be considered batched, consider using vmap."
 )
 

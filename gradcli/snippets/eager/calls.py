@@ -20,6 +20,7 @@ from .apply import apply, as_tensor, cast, run_graph
 from .dtypes import DType
 from .grad_names import CALLS
 from .mode import MODE
+from .refusals import refuse
 from .tensor import Tensor, tensors_in
 
 MOST_CALLS = 4096
@@ -63,8 +64,7 @@ def call(name: str, args: Sequence[Any], named: Mapping[str, Any], *, method: bo
         args = [
             cast(a, dtype) if isinstance(a, Tensor) and a.dtype is not dtype else a for a in args
         ]
-    if named.pop("out", None) is not None:
-        raise Unsupported(f"{name}(out=...)")
+    refuse(name, args, named)
     called = (lookup(f"Tensor.{name}") if method else None) or lookup(name)
     if called is None:
         raise Unsupported(f"torch.{name}")
@@ -169,6 +169,7 @@ def in_place(name: str, target: Tensor, args: Sequence[Any], named: Mapping[str,
     from .views import check_writable
 
     check_writable(target, tensors_in(args))
+    refuse(name, [target, *args], named)
     called = lookup(f"Tensor.{name}") or lookup(name)
     if called is None:
         raise Unsupported(f"Tensor.{name}_")

@@ -6,10 +6,11 @@ from typing import Any
 from ...lazy import np
 from ..python.operations import plain
 from ..python.values import Machine, Unsupported, error
+from .devices import check_device
 from .dtypes import BOOL, BY_NUMPY, FLOAT32, FLOAT64, INT64, DType, as_array, of_number, promoted
 from .mode import MODE
 from .tables import define
-from .tensor import Tensor, tensors_in
+from .tensor import MetaTensor, Tensor, tensors_in
 
 ONLY_FLOATS = "Only Tensors of floating point and complex dtype can require gradients"
 
@@ -18,19 +19,13 @@ def finished(
     tensor: Tensor, requires_grad: Any = False, device: Any = None, **layout: Any
 ) -> Tensor:
     """A new tensor with the options that all makers take."""
-    check_device(device)
+    if check_device(device).type == "meta":
+        tensor = MetaTensor(tensor)
     if requires_grad and not tensor.dtype.is_floating:
         raise error("RuntimeError", ONLY_FLOATS)
     tensor.requires_grad = bool(requires_grad)
     tensor.inference = MODE.inference
     return tensor
-
-
-def check_device(device: Any) -> None:
-    """Refuse a device that this machine has not."""
-    text = device if isinstance(device, str) else getattr(device, "text", None)
-    if text is not None and text.partition(":")[0] not in ("cpu", "meta"):
-        raise Unsupported(f"the device {text}")
 
 
 def shape_of(sizes: Sequence[Any]) -> tuple[int, ...]:
@@ -56,7 +51,7 @@ def numbers(data: Any) -> Any:
     if isinstance(data, Tensor):
         return data.data
     if isinstance(data, list | tuple | range):
-        parts = [numbers(d) for d in data]
+        parts = [_one_number(d) if isinstance(d, Tensor) else numbers(d) for d in data]
         shapes = {p.shape for p in parts}
         if len(shapes) > 1:
             raise _uneven(parts)
@@ -68,13 +63,20 @@ def numbers(data: Any) -> Any:
     inner = getattr(data, "array", None)
     if inner is not None:
         return inner
-    if isinstance(data, complex):
-        raise Unsupported("complex numbers")
     return _refused(data)
+
+
+def _one_number(tensor: Tensor) -> Any:
+    """A tensor among the numbers of a list."""
+    if tensor.numel != 1:
+        raise error("ValueError", "only one element tensors can be converted to Python scalars")
+    return tensor.data.reshape(())
 
 
 def _refused(data: Any) -> Any:
     name = getattr(getattr(data, "cls", None), "name", type(data).__name__)
+    if isinstance(data, complex):
+        raise Unsupported("complex numbers")
     if isinstance(data, str):
         raise error("TypeError", "new(): invalid data type 'str'")
     raise error("RuntimeError", f"Could not infer dtype of {name}")
@@ -127,7 +129,8 @@ COPIED = (
 
 TO_SCALAR = (
     "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
-    "Consider using tensor.detach() first."
+    "Consider using tensor.detach() first. (Triggered internally at "
+    "/__w/pytorch/pytorch/torch/csrc/autograd/generated/python_variable_methods.cpp:822.)"
 )
 
 

@@ -14,7 +14,7 @@ from ...lazy import np
 from ..python.values import Class, Machine, Object, error
 from .dtypes import DType
 from .mode import MODE, recording
-from .tensor import Edge, Tensor
+from .tensor import Edge, MetaTensor, Tensor
 
 FREED = (
     "Trying to backward through the graph a second time (or directly access saved tensors after "
@@ -29,7 +29,13 @@ CHANGED = (
 )
 ENABLE_ANOMALY = (
     "enable anomaly detection to find the operation that failed to compute its gradient, with "
-    "torch.autograd.set_detect_anomaly(True)."
+    "torch.autograd.set_detect_anomaly(True, check_nan=False)."
+)
+INFERENCE_SAVED = (
+    "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference "
+    "mode in computation tracked by autograd. To work around this, you can make a clone to get a "
+    "normal tensor and use it in autograd, or use `torch.no_grad()` instead of "
+    "`torch.inference_mode()`."
 )
 IN_ANOMALY = (
     "the backtrace further above shows the operation that failed to compute its gradient. The "
@@ -51,11 +57,13 @@ class Meta(NamedTuple):
 class Saved:
     """A tensor that an operation keeps for the way back, and the version that it had."""
 
-    __slots__ = ("output", "record", "tensor", "version")
+    __slots__ = ("output", "owned", "record", "tensor", "version")
 
     def __init__(self, tensor: Tensor, own_record: "Record | None" = None):
         """`own_record` is the record that keeps it, where it is an output of that."""
-        self.tensor = tensor
+        if tensor.inference and own_record is None:
+            raise error("RuntimeError", INFERENCE_SAVED)
+        self.tensor, self.owned = tensor, own_record is not None
         self.record = own_record or tensor.record
         self.output = 0 if own_record else tensor.output
         self.version = tensor.version.number
@@ -74,7 +82,8 @@ class Saved:
 
     def _changed(self, now: int) -> str:
         tensor = self.tensor
-        origin = f", which is output {self.output} of {self.record.label}," if self.record else ""
+        maker = self.record if self.owned else tensor._record or self.record
+        origin = f", which is output {self.output} of {maker.label}," if maker else ""
         return CHANGED.format(
             type=f"torch.{tensor.dtype.legacy}",
             sizes=list(tensor.shape),
@@ -318,6 +327,9 @@ def fitted(gradient: Tensor, edge: Edge, place: int, record: Record) -> Tensor:
     from .apply import call_operator, cast
 
     meta = edge.record.metas[edge.output]
+    if isinstance(gradient, MetaTensor):
+        said = f"Function {record.name} returned an invalid gradient at index {place} - expected "
+        raise error("RuntimeError", said + "device cpu but got meta")
     if gradient.shape != meta.shape:
         if not expandable(meta.shape, gradient.shape):
             raise error(

@@ -28,8 +28,7 @@ EITHER = (
     "internals. For (1): we don't support vmap over calling .item() on a Tensor, please try to "
     "rewrite what you're doing with other operations. For (2): we don't support data-dependent "
     "control flow in vmap yet, please file an issue at "
-    "https://github.com/pytorch/pytorch/issues . If error is occurring somewhere inside PyTorch "
-    "internals, please file a bug report."
+    "https://github.com/pytorch/pytorch/issues . For (3): please file an issue."
 )
 RANDOM = (
     "vmap: called random operation while in randomness error mode. Please either use the 'same' or "
@@ -40,6 +39,11 @@ RANDOM = (
 def running() -> list[tuple[str, str]]:
     """The transforms around what runs now, the outermost first: kind and randomness."""
     return MODE.transforms
+
+
+def in_vmap() -> bool:
+    """Whether a batch is mapped over."""
+    return any(kind == "vmap" for kind, _ in running())
 
 
 def refuse_inside(what: str) -> None:

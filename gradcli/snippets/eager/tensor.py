@@ -4,11 +4,12 @@ Knows nothing of operations. `data` is a NumPy array; views of a tensor are view
 change in place is seen by all of them, as in PyTorch.
 """
 
+import math
 from collections.abc import Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..python.values import Class, Object
+from ..python.values import Class, Object, Unsupported
 from .dtypes import DType, of_array
 
 if TYPE_CHECKING:
@@ -173,6 +174,41 @@ class Tensor(Object):
     def changed(self) -> None:
         """Count a change of its numbers."""
         self.version.number += 1
+
+
+class MetaTensor(Tensor):
+    """A tensor of the device meta: a shape and a dtype, and no numbers."""
+
+    __slots__ = ("sizes",)
+
+    def __init__(self, like: Tensor):
+        super().__init__(None, like.dtype)
+        self.sizes = like.shape
+        self.set_record(like.record, like.output)
+
+    @property
+    def data(self) -> Any:  # type: ignore[override]
+        """There is none."""
+        raise Unsupported("a tensor of the device meta")
+
+    @data.setter
+    def data(self, value: Any) -> None:
+        pass
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Its sizes."""
+        return self.sizes
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return len(self.sizes)
+
+    @property
+    def numel(self) -> int:
+        """Number of elements."""
+        return math.prod(self.sizes)
 
 
 def tensors_in(values: Sequence[Any]) -> list[Tensor]:

@@ -9,6 +9,7 @@ from ..eager import (
     autograd,
     composites,
     creation,
+    devices,
     function,
     initialisation,
     members,
@@ -74,6 +75,7 @@ def _torch(library: Library) -> Module:
         return library.found("torch.func").lookup(name) if name == "vmap" else MISSING
 
     made = module("torch", "torch", members=members, more=more)
+    made.members["cuda"] = library.find("torch.cuda")
     for name in inner:
         found = library.find(f"torch.{name}")
         if found is not None:
@@ -105,6 +107,7 @@ def _autograd(library: Library) -> Module:
 
 MODULES: dict[str, Callable[[Library], Module]] = {
     "torch": _torch,
+    "torch.cuda": lambda library: module("torch.cuda", members=devices.CUDA, operators=False),
     "torch.nn": _nn,
     "torch.autograd": _autograd,
     "torch.autograd.function": lambda library: module(
