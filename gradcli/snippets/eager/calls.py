@@ -64,6 +64,8 @@ def call(name: str, args: Sequence[Any], named: Mapping[str, Any], *, method: bo
         args = [
             cast(a, dtype) if isinstance(a, Tensor) and a.dtype is not dtype else a for a in args
         ]
+    if _changes(name, args, named):
+        return in_place(name, args[0], args[1:], named)
     refuse(name, args, named)
     called = (lookup(f"Tensor.{name}") if method else None) or lookup(name)
     if called is None:
@@ -71,6 +73,13 @@ def call(name: str, args: Sequence[Any], named: Mapping[str, Any], *, method: bo
     given = tensors_in([*args, *named.values()])
     graph, values = _graph(name, called, args, named, given, method)
     return _computed(name, graph, values)
+
+
+def _changes(name: str, args: Sequence[Any], named: dict[str, Any]) -> bool:
+    """Whether a function is to write over its input: relu(x, inplace=True)."""
+    if name in ("relu", "relu6", "selu") and len(args) == 2:
+        return args[1] is True
+    return bool(named.pop("inplace", False))
 
 
 _graphs: dict[Any, tuple[Any, list[Node]]] = {}

@@ -143,7 +143,7 @@ class Record(Object):
     @property
     def label(self) -> str:
         """What messages call it: without Backward0."""
-        return LABELS.get(self.name) or self.name.partition("Backward")[0]
+        return LABELS.get(self.name) or self.name.rpartition("Backward")[0] or self.name
 
     def release(self) -> None:
         """Let go of what was kept for the way back."""
@@ -361,6 +361,8 @@ def accumulate(m: Machine, leaf: Tensor, gradient: Tensor, create_graph: bool) -
     from .apply import call_operator
     from .hooks import after_accumulation
 
+    if "sparse_gradients" in leaf.fields:
+        leaf.fields["sparse_gradient"] = True
     if leaf.grad is None:
         leaf.grad = gradient if create_graph else detached_copy(gradient)
     elif create_graph:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ..python.values import Machine, Module, error, functions
+from ..python.values import Machine, Module, Unsupported, error, functions
 from .mode import MODE
 from .tensor import Tensor
 
@@ -91,6 +91,10 @@ def _leaf(m: Machine, x: Tensor) -> Tensor:
     return output
 
 
+def _unsupported(m: Machine, what: str) -> None:
+    raise Unsupported(what)
+
+
 def transforms_module() -> Module:
     """What the source of torch.func asks of the host."""
     table: dict[str, Any] = {
@@ -98,5 +102,8 @@ def transforms_module() -> Module:
         "leave": _leave,
         "leaf": _leaf,
         "level": lambda m: len(MODE.transforms),
+        "unsupported": _unsupported,
+        "has_sparse_gradient": lambda m, tensor: "sparse_gradient" in tensor.fields,
+        "sparse_gradients": lambda m, tensor: tensor.fields.setdefault("sparse_gradients", True),
     }
     return Module("torch_transforms", functions(table))

@@ -23,7 +23,13 @@ def _clamp(node: Node, inputs: Sequence[Any]) -> str:
     return "ClampBackward1"
 
 
+def _attention(node: Node, inputs: Sequence[Any]) -> str:
+    flash = len(node.shape or ()) == 4
+    return "ScaledDotProductFlashAttentionForCpuBackward0" if flash else "UnsafeViewBackward0"
+
+
 NAMES: dict[str, Name] = {
+    "scaled_dot_product_attention": _attention,
     "pow": _power,
     "sum": _reduced("Sum"),
     "mean": _reduced("Mean"),

@@ -151,6 +151,7 @@ def data_ptr(m: Machine, self: Tensor) -> int:
 def _set_grad(m: Machine, self: Tensor, value: Any) -> None:
     if value is None:
         self.grad = None
+        self.fields.pop("sparse_gradient", None)
         return
     if value is self:
         raise error("RuntimeError", "can't assign Variable as its own grad")
@@ -194,6 +195,8 @@ C_TYPES = {
 
 @attribute("grad", _set_grad, lambda m, self: _set_grad(m, self, None))
 def _grad(m: Machine, self: Tensor) -> Tensor | None:
+    if "sparse_gradient" in self.fields and m.line:
+        raise Unsupported("a sparse gradient")
     if self.grad is None and not self.is_leaf and not self.retains_grad:
         m.warn(EXCEPTIONS["UserWarning"], NOT_LEAF)
     return self.grad

@@ -105,6 +105,13 @@ def _autograd(library: Library) -> Module:
     return made
 
 
+def _optim(library: Library) -> Module:
+    made = module("torch.optim", more=library.source("optim"), operators=False)
+    made.members["lr_scheduler"] = library.find("torch.optim.lr_scheduler")
+    return made
+
+
+SOURCES = {"torch.optim.lr_scheduler": "lr_scheduler"}
 MODULES: dict[str, Callable[[Library], Module]] = {
     "torch": _torch,
     "torch.cuda": lambda library: module("torch.cuda", members=devices.CUDA, operators=False),
@@ -127,9 +134,14 @@ MODULES: dict[str, Callable[[Library], Module]] = {
         "torch.func", more=library.source("func"), operators=False
     ),
     "torch_transforms": lambda library: transforms_module(),
-    "torch.optim": lambda library: module(
-        "torch.optim", more=library.source("optim"), operators=False
+    "torch.optim": _optim,
+    "torch.optim.optimizer": lambda library: module(
+        "torch.optim.optimizer", more=library.source("optim"), operators=False
     ),
+    **{
+        path: (lambda library, path=path, name=name: module(path, more=library.source(name), operators=False))
+        for path, name in SOURCES.items()
+    },
     **{
         path: (lambda library, path=path, places=places: module(path, *places))
         for path, places in LOW_LEVEL.items()
