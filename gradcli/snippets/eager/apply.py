@@ -229,13 +229,15 @@ def _kept_inputs(
         if not isinstance(tensor, Tensor):
             result.append((place, None, array))
         elif place in kept and array is tensor.data and (into is None or tensor is not into):
-            result.append((place, Saved(tensor), None))
+            result.append((place, Saved(tensor).pack(), None))
         else:
             copy = Tensor(np.array(array), None)
             copy.set_record(tensor.record, tensor.output)
             copy.requires_grad = tensor.requires_grad and tensor.record is None
             copy.accumulator = tensor.edge.record if copy.requires_grad else None  # type: ignore
-            result.append((place, Saved(copy), None))
+            saved = Saved(copy)
+            saved.hooks = None  # PyTorch keeps nothing of it
+            result.append((place, saved, None))
     return result
 
 
@@ -270,7 +272,7 @@ def _record(
 
         rebase(into, record)
     if back.reads_output:
-        record.saved.append(Saved(output, record))
+        record.saved.append(Saved(output, record).pack())
 
 
 class OperatorBackward:

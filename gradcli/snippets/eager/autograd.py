@@ -3,7 +3,16 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ..python.values import EXCEPTIONS, Builtin, Class, Machine, Object, Unsupported, error
+from ..python.values import (
+    EXCEPTIONS,
+    Builtin,
+    Class,
+    Machine,
+    Object,
+    Unsupported,
+    Wrapper,
+    error,
+)
 from . import engine
 from .engine import Accumulator, Edge, Record
 from .mode import MODE
@@ -44,7 +53,7 @@ Handle.cls.members["remove"] = Builtin("remove", _remove)
 
 def several(m: Machine, value: Any) -> list[Any]:
     """One tensor, or several in a list, a tuple or what can be iterated."""
-    return [value] if isinstance(value, Tensor) else list(m.iterate(value))
+    return [value] if isinstance(value, Tensor) or _edge_in(value) else list(m.iterate(value))
 
 
 def _seeds(m: Machine, outputs: Sequence[Tensor], given: Any) -> list[Tensor | None]:
@@ -109,8 +118,16 @@ def observe(m: Machine, outputs: Any, roots: Any, wanted: Any, kind: str) -> Non
         watcher(m, outputs, [seed for _, seed in roots], wanted, kind)
 
 
+def _edge_in(value: Any) -> Edge | None:
+    """The edge of a GradientEdge of the program."""
+    parts = getattr(value, "payload", None)
+    if isinstance(parts, tuple) and len(parts) == 3 and isinstance(parts[0], Record | Accumulator):
+        return Edge(parts[0], parts[1])
+    return None
+
+
 def _edge_of(tensor: Any, called: str) -> Edge:
-    edge = tensor.edge
+    edge = tensor.edge if isinstance(tensor, Tensor) else _edge_in(tensor)
     if edge is None and called == "backward":
         said = "can't retain_grad on Tensor that has requires_grad=False"
         raise error("RuntimeError", said)
@@ -141,7 +158,7 @@ def grad(
         )
     results, wanted = several(m, outputs), several(m, inputs)
     for tensor in wanted:
-        if not isinstance(tensor, Tensor):
+        if not isinstance(tensor, Tensor) and _edge_in(tensor) is None:
             kind = m.class_of(tensor).name
             said = f"all inputs have to be Tensors or GradientEdges, but got {kind}"
             raise error("RuntimeError", said)
@@ -251,7 +268,7 @@ def _decorate(m: Machine, self: Switch, function: Any) -> Any:
         finally:
             _exit(m, self)
 
-    return Builtin(m.text(m.get(function, "__name__")), run)
+    return Wrapper(m.text(m.get(function, "__name__")), run)
 
 
 def _switch(name: str, settings: Any, *places: str) -> Class:

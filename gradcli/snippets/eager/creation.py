@@ -5,11 +5,11 @@ from typing import Any
 
 from ...lazy import np
 from ..python.operations import plain
-from ..python.values import Machine, Unsupported, error
+from ..python.values import Builtin, Class, Machine, Object, Unsupported, error
 from .devices import check_device
 from .dtypes import BOOL, BY_NUMPY, FLOAT32, FLOAT64, INT64, DType, as_array, of_number, promoted
 from .mode import MODE
-from .tables import define
+from .tables import TABLES, define
 from .tensor import MetaTensor, Tensor, tensors_in
 
 ONLY_FLOATS = "Only Tensors of floating point and complex dtype can require gradients"
@@ -273,6 +273,37 @@ def generator(given: Any = None) -> Any:
         MODE.generator, MODE.seeded = Generator(0), getattr(MODE, "seeded", False)  # type: ignore
     MODE.drawn = True  # type: ignore[attr-defined]
     return MODE.generator  # type: ignore[attr-defined]
+
+
+class GeneratorValue(Object):
+    """torch.Generator."""
+
+    __slots__ = ("generator",)
+    cls: Class
+
+    def __init__(self) -> None:
+        from .draws import Generator
+
+        self.generator = Generator(67280421310721)
+
+
+def _seed_generator(m: Machine, self: GeneratorValue, seed: int) -> GeneratorValue:
+    from .draws import Generator
+
+    self.generator = Generator(int(seed))
+    return self
+
+
+GeneratorValue.cls = Class(
+    "Generator",
+    members={
+        "manual_seed": Builtin("manual_seed", _seed_generator),
+        "initial_seed": Builtin("initial_seed", lambda m, self: self.generator.seed),
+    },
+    module="torch._C",
+    make=lambda m, cls, device=None: GeneratorValue(),
+)
+TABLES.setdefault("torch", {})["Generator"] = GeneratorValue.cls  # type: ignore[assignment]
 
 
 @define("torch")

@@ -57,7 +57,7 @@ class Meta(NamedTuple):
 class Saved:
     """A tensor that an operation keeps for the way back, and the version that it had."""
 
-    __slots__ = ("output", "owned", "record", "tensor", "version")
+    __slots__ = ("hooks", "output", "owned", "packed", "record", "tensor", "version")
 
     def __init__(self, tensor: Tensor, own_record: "Record | None" = None):
         """`own_record` is the record that keeps it, where it is an output of that."""
@@ -67,11 +67,32 @@ class Saved:
         self.record = own_record or tensor.record
         self.output = 0 if own_record else tensor.output
         self.version = tensor.version.number
+        self.hooks = MODE.saved_hooks[-1] if MODE.saved_hooks else None
+
+    def pack(self) -> "Saved":
+        """Itself, after the hook that the program has for what is kept."""
+        if self.hooks is not None:
+            m, pack, _ = self.hooks
+            with recording(False):
+                self.packed = m.call(pack, [_detached(self.tensor) if self.owned else self.tensor])
+        return self
+
+    def _unpacked(self) -> Tensor:
+        """What the program's hook makes of what was packed."""
+        m, _, unpack = self.hooks
+        with recording(False):
+            tensor = m.call(unpack, [self.packed])
+        if not isinstance(tensor, Tensor):
+            said = "Output of saved tensor unpack_hook expected to be a Tensor but got result of "
+            raise error("TypeError", f"{said}type {m.class_of(tensor).name}")
+        return tensor
 
     def unpack(self, for_record: "Record") -> Tensor:
         """The tensor as it was. Raises the program's RuntimeError where it was changed."""
         tensor, now = self.tensor, self.tensor.version.number
-        if now != self.version:
+        if self.hooks is not None:
+            tensor = self._unpacked()
+        elif now != self.version:
             raise error("RuntimeError", self._changed(now))
         if self.record is None:
             return tensor
@@ -92,6 +113,11 @@ class Saved:
             then=self.version,
             hint=IN_ANOMALY if MODE.anomaly else ENABLE_ANOMALY,
         )
+
+
+def _detached(tensor: Tensor) -> Tensor:
+    """The same numbers, without a record."""
+    return Tensor(tensor.data, tensor.dtype)
 
 
 class Record(Object):
@@ -430,5 +456,9 @@ def go_back(
 ) -> Mapping[Edge, Tensor | None]:
     """Run the way back; the gradients of what is `wanted`."""
     way = Pass(m, roots, keep=keep, create_graph=create_graph, wanted=wanted, accumulate=accumulate)
-    way.run()
+    before, MODE.accumulates = MODE.accumulates, wanted is None
+    try:
+        way.run()
+    finally:
+        MODE.accumulates = before
     return way.captured

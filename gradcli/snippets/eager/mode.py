@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
+from typing import Any
 
 from .dtypes import FLOAT32, DType
 
@@ -17,6 +18,8 @@ class Mode:
         self.check_nan = True  # in anomaly mode
         self.default_dtype: DType = FLOAT32
         self.sequence = count()  # of records: the engine goes back from the latest
+        self.accumulates = True  # the way back that runs adds to .grad of all leaves
+        self.saved_hooks: list[Any] = []  # of autograd.graph.saved_tensors_hooks
         self.transforms: list[tuple[str, str]] = []  # of torch.func around what runs now
 
 

@@ -180,6 +180,7 @@ class MetaTensor(Tensor):
     """A tensor of the device meta: a shape and a dtype, and no numbers."""
 
     __slots__ = ("sizes",)
+    reason = "a tensor of the device meta"
 
     def __init__(self, like: Tensor):
         super().__init__(None, like.dtype)
@@ -189,7 +190,7 @@ class MetaTensor(Tensor):
     @property
     def data(self) -> Any:  # type: ignore[override]
         """There is none."""
-        raise Unsupported("a tensor of the device meta")
+        raise Unsupported(self.reason)
 
     @data.setter
     def data(self, value: Any) -> None:
@@ -209,6 +210,17 @@ class MetaTensor(Tensor):
     def numel(self) -> int:
         """Number of elements."""
         return math.prod(self.sizes)
+
+
+class DualTensor(MetaTensor):
+    """A tensor with a tangent: nothing is computed with it."""
+
+    __slots__ = ("primal", "tangent")
+    reason = "a computation on dual tensors"
+
+    def __init__(self, primal: Tensor, tangent: Tensor):
+        super().__init__(primal)
+        self.primal, self.tangent = primal, tangent
 
 
 def tensors_in(values: Sequence[Any]) -> list[Tensor]:

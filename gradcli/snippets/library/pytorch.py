@@ -61,7 +61,7 @@ def _torch(library: Library) -> Module:
     from ..eager.dtypes import DType
     from ..eager.members import SIZE
 
-    inner = ("nn", "autograd", "linalg", "special", "optim", "func", "fft", "utils")
+    inner = ("nn", "autograd", "linalg", "special", "optim", "func", "fft", "utils", "amp")
     members = {
         **BY_NAME,
         **CONSTANTS,
@@ -72,7 +72,9 @@ def _torch(library: Library) -> Module:
     }
 
     def more(name: str) -> Any:
-        return library.found("torch.func").lookup(name) if name == "vmap" else MISSING
+        if name == "vmap":
+            return library.found("torch.func").lookup(name)
+        return library.found("torch.amp").lookup(name) if name == "autocast" else MISSING
 
     made = module("torch", "torch", members=members, more=more)
     made.members["cuda"] = library.find("torch.cuda")
@@ -99,7 +101,11 @@ def _nn(library: Library) -> Module:
 
 
 def _autograd(library: Library) -> Module:
-    made = module("torch.autograd", "autograd", operators=False)
+    made = module(
+        "torch.autograd", "autograd", more=library.source("checks"), operators=False
+    )
+    made.members["graph"] = library.find("torch.autograd.graph")
+    made.members["forward_ad"] = library.find("torch.autograd.forward_ad")
     made.members["function"] = library.find("torch.autograd.function")
     made.members["functional"] = library.find("torch.autograd.functional")
     return made
@@ -111,10 +117,26 @@ def _optim(library: Library) -> Module:
     return made
 
 
-SOURCES = {"torch.optim.lr_scheduler": "lr_scheduler"}
+def _utils(library: Library) -> Module:
+    inner = {"checkpoint": "torch.utils.checkpoint", "data": "torch.utils.data"}
+    members = {name: library.find(path) for name, path in inner.items()}
+    return module("torch.utils", members=members, operators=False)
+
+
+SOURCES = {
+    "torch.optim.lr_scheduler": "lr_scheduler",
+    "torch.autograd.graph": "graph",
+    "torch.autograd.forward_ad": "forward_ad",
+    "torch.amp": "amp",
+    "torch.cuda.amp": "amp",
+    "torch.utils.checkpoint": "checkpoint",
+    "torch.utils.data": "data",
+    "torch.autograd.gradcheck": "checks",
+}
 MODULES: dict[str, Callable[[Library], Module]] = {
     "torch": _torch,
     "torch.cuda": lambda library: module("torch.cuda", members=devices.CUDA, operators=False),
+    "torch.utils": _utils,
     "torch.nn": _nn,
     "torch.autograd": _autograd,
     "torch.autograd.function": lambda library: module(
