@@ -18,7 +18,7 @@ from ..python.values import Builtin, Class, Instance, Machine, Property, Unsuppo
 from . import plans
 from .apply import apply, as_tensor, cast, run_graph
 from .dtypes import DType
-from .grad_names import CALLS
+from .grad_names import CALLS, OUTPUTS
 from .mode import MODE
 from .refusals import refuse
 from .tensor import Tensor, tensors_in
@@ -165,7 +165,9 @@ def _computed(name: str, graph: Any, values: dict[Node, Any]) -> Any:
         run_graph([graph], values, CALLS.get(name))
         return as_tensor(values[graph], MODE.default_dtype)
     if isinstance(graph, Outputs):
-        run_graph(list(graph), values)
+        for place, node in enumerate(graph):
+            names = OUTPUTS.get(name, ())
+            run_graph([node], values, names[place] if place < len(names) else None)
         results = [values[n] for n in graph]
         return several(name, tuple(graph.names), results) if graph.names else tuple(results)
     if isinstance(graph, list | tuple):

@@ -137,6 +137,16 @@ def not_transformed() -> Iterator[None]:
         MODE.transforms = before
 
 
+def _renamed(m: Machine, tensor: Tensor, name: str) -> Tensor:
+    """A tensor whose record has another name."""
+    from .engine import record_class
+
+    record = tensor.record
+    if record is not None:
+        record.name, record.cls = name, record_class(name)
+    return tensor
+
+
 def _unsupported(m: Machine, what: str) -> None:
     raise Unsupported(what)
 
@@ -149,6 +159,7 @@ def transforms_module() -> Module:
         "leaf": _leaf,
         "level": lambda m: len(MODE.transforms),
         "unsupported": _unsupported,
+        "renamed": _renamed,
         "dual": lambda m, tensor, tangent: DualTensor(tensor, tangent),
         "unpack_dual": _unpack_dual,
         "generator_state": _generator_state,

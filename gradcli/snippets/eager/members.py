@@ -32,7 +32,7 @@ from .mode import MODE, recording
 from .names import has
 from .printing import size as size_text
 from .printing import tensor_text
-from .tables import define
+from .tables import TABLES, define
 from .tensor import TENSOR, MetaTensor, Tensor, Version
 from .views import check_writable, rebase
 
@@ -787,8 +787,6 @@ def chunk(m: Machine, input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor,
 
 def method_of(name: str) -> Any:
     """A method that is an operator: `x.exp()`, and `x.exp_()` in place; or MISSING."""
-    from .tables import TABLES
-
     own = TABLES["Tensor"].get(name)
     if own is not None:
         return own
@@ -801,3 +799,7 @@ def method_of(name: str) -> Any:
     if calls.known(name) or calls.known(f"Tensor.{name}"):
         return Builtin(name, lambda m, self, *a, **k: calls.call(name, (self, *a), k, method=True))
     raise Unsupported(f"Tensor.{name}")
+
+
+for _name in ("backward", "register_hook"):  # Python's own functions, which errors name so
+    TABLES["Tensor"][_name].name = f"Tensor.{_name}"

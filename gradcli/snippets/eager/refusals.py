@@ -6,6 +6,8 @@ from typing import Any
 from ...lazy import np
 from ..python.values import Class, error
 from .checks import check_broadcast, dimension
+from .functional_transforms import in_vmap
+from .mode import MODE
 from .tensor import Tensor
 
 LONG_NAMES = {
@@ -283,6 +285,40 @@ def _layer_norm(input: Tensor, normalized_shape: Any, *_: Any, **__: Any) -> Non
         )
 
 
+def _fixed(function: str, *names: str) -> Check:
+    """A check that inputs which PyTorch does not differentiate require no gradient."""
+
+    def checked(*_: Any, **named: Any) -> None:
+        for name in names:
+            value = named.get(name)
+            if isinstance(value, Tensor) and value.requires_grad and MODE.recording:
+                raise error(
+                    "RuntimeError",
+                    f"The function '{function}' is not differentiable with respect to argument "
+                    f"'{name}'. This input cannot have requires_grad True.",
+                )
+
+    return checked
+
+
+check("nll_loss")(_fixed("nll_loss_forward", "weight"))
+check("binary_cross_entropy")(_fixed("binary_cross_entropy", "weight"))
+check("binary_cross_entropy_with_logits")(
+    _fixed("binary_cross_entropy_with_logits", "weight", "pos_weight")
+)
+DYNAMIC = (
+    "vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap "
+    "over aten::{}. Please file an issue at https://github.com/pytorch/pytorch/issues if you need "
+    "this feature."
+)
+
+
+@check("nonzero", "argwhere")
+def _nonzero(*_: Any, **__: Any) -> None:
+    if in_vmap():
+        raise error("RuntimeError", DYNAMIC.format("nonzero"))
+
+
 @check("huber_loss")
 def _huber_loss(input: Tensor, target: Tensor, *_: Any, **__: Any) -> None:
     check_broadcast(input, target)
@@ -376,4 +412,5 @@ def _cholesky(name: str) -> Check:
 
 
 check("linalg.cholesky")(_cholesky("linalg.cholesky"))
-check("cholesky")(_cholesky("cholesky"))
+check("cholesky")(_cholesky("linalg.cholesky"))
+check("older.cholesky")(_cholesky("cholesky"))

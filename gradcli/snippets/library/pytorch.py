@@ -57,11 +57,24 @@ class Library:
         return Source(self.m, name).find
 
 
+def first(*sources: Callable[[str], Any]) -> Callable[[str], Any]:
+    """The first of several sources that has a name."""
+
+    def find(name: str) -> Any:
+        for source in sources:
+            value = source(name)
+            if value is not MISSING:
+                return value
+        return MISSING
+
+    return find
+
+
 def _torch(library: Library) -> Module:
     from ..eager.dtypes import DType
     from ..eager.members import SIZE
 
-    inner = ("nn", "autograd", "linalg", "special", "optim", "func", "fft", "utils", "amp")
+    inner = ("nn", "autograd", "linalg", "special", "optim", "func", "fft", "utils", "amp", "distributions")
     members = {
         **BY_NAME,
         **CONSTANTS,
@@ -95,7 +108,7 @@ def _nn(library: Library) -> Module:
     return module(
         "torch.nn",
         members={k: v for k, v in members.items() if v is not None},
-        more=library.source("nn"),
+        more=first(library.source("nn"), library.source("layers")),
         operators=False,
     )
 
@@ -131,6 +144,8 @@ SOURCES = {
     "torch.cuda.amp": "amp",
     "torch.utils.checkpoint": "checkpoint",
     "torch.utils.data": "data",
+    "torch.distributions": "distributions",
+    "torch.nn.utils.rnn": "utils",
     "torch.autograd.gradcheck": "checks",
 }
 MODULES: dict[str, Callable[[Library], Module]] = {
