@@ -129,6 +129,8 @@ def _fresh(node: Node, inputs: Sequence[Operand], value: Any, dtype: DType) -> T
     if not isinstance(first, Tensor):
         return Tensor(value, dtype)
     shares = np.may_share_memory(value, first.data)
+    if shares and not value.flags.writeable:  # NumPy's broadcast_to; PyTorch's is written to
+        value = np.lib.stride_tricks.as_strided(first.data, value.shape, value.strides)
     if shares and node.op.shares_memory(node) and value.dtype == first.data.dtype:
         return as_view(Tensor(value, dtype), first)
     others = (i for i in inputs if isinstance(i, Tensor))
@@ -140,6 +142,7 @@ def _fresh(node: Node, inputs: Sequence[Operand], value: Any, dtype: DType) -> T
 def as_view(output: Tensor, of: Tensor, creation: str = "") -> Tensor:
     """`output`, as a view of a tensor whose memory it has."""
     output.version = of.version
+    output.inference = of.inference
     output.recorded_version = of.version.number
     base = of.view.base if of.view else of
     if not creation:

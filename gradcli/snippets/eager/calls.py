@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ...errors import MISUSES, GradcliError
-from ...graphs import Node, Operator, Outputs, walk
+from ...graphs import OPS, Node, Operator, Outputs, walk
 from ...lazy import np
 from ...operators import lookup
 from ...operators.leaves import Array
@@ -82,6 +82,7 @@ def _changes(name: str, args: Sequence[Any], named: dict[str, Any]) -> bool:
     return bool(named.pop("inplace", False))
 
 
+ALIASES = ("t", "T")  # of a vector: a view of it, and not the tensor itself
 _graphs: dict[Any, tuple[Any, list[Node]]] = {}
 
 
@@ -162,6 +163,11 @@ class _StandIns:
 def _computed(name: str, graph: Any, values: dict[Node, Any]) -> Any:
     """What a graph gives on tensors."""
     if isinstance(graph, Node):
+        if name in ALIASES and graph in values:
+            source = values[graph]
+            return apply(
+                OPS["reshape"], [source], {"shape": source.shape}, name=CALLS[name]
+            )
         run_graph([graph], values, CALLS.get(name))
         return as_tensor(values[graph], MODE.default_dtype)
     if isinstance(graph, Outputs):

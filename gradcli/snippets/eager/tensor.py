@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..python.values import Class, Object, Unsupported
 from .dtypes import DType, of_array
+from .mode import MODE
 
 if TYPE_CHECKING:
     from .engine import Accumulator, Record
@@ -99,7 +100,7 @@ class Tensor(Object):
         self.hooks: list[Any] = []
         self.retains_grad = False
         self.accumulator: Accumulator | None = None
-        self.inference = False
+        self.inference = MODE.inference
         self.fields: dict[str, Any] = {}
         self.line: int | None = None  # of the text that made it
         self.address = next(_addresses)
