@@ -34,16 +34,16 @@ def binary(name: str, left: Any, right: Any, record: str | None = None) -> Any:
     check_broadcast(left, right)
     lookup(name)
     if name in ("sub", "neg") and all(_is_mask(v) for v in (left, right)):
-        raise error("RuntimeError", def _check_kept(*operands: Any) -> None:
+        raise error("RuntimeError", SUBTRACTED_MASKS)
+    return apply(OPS[name], [left, right], {}, name=record)
+
+
+def _check_kept(*operands: Any) -> None:
     """Refuse a tensor of inference mode that would be kept for the way back."""
     tensors = [t for t in operands if isinstance(t, Tensor)]
     if any(t.inference for t in tensors) and MODE.recording:
         if any(t.requires_grad for t in tensors):
             raise error("RuntimeError", INFERENCE_SAVED)
-
-
-SUBTRACTED_MASKS)
-    return apply(OPS[name], [left, right], {}, name=record)
 
 
 SUBTRACTED_MASKS = (
