@@ -61,7 +61,7 @@ def _of_records(reading: Reading, message: str) -> str:
             "went back; another way back through it finds nothing."
         )
     if saved is not None and "inplace" in message:
-        what = "its result" if saved.is_output else "its operand"
+        what = "its result" if saved.owned else "its operand"
         lines = list(dict.fromkeys(n for n in saved.tensor.version.lines[saved.version :] if n))
         wrote = " and ".join(f"line {n}" for n in lines[:3]) or "a later change"
         return f"The derivative of {name} needs {what}; {wrote} wrote over it."
@@ -110,7 +110,7 @@ def _freed(record: Record, line: int) -> Iterator[tuple[int, str]]:
 
 def _changed(record: Record, saved: Saved, line: int) -> Iterator[tuple[int, str]]:
     name, version = operation(record), saved.version
-    what = "result" if saved.is_output else "operand"
+    what = "result" if saved.owned else "operand"
     yield record.line or 0, f"{name} saves its {what}, version {version}"
     steps: dict[int, int] = {}
     for k, changed in enumerate(saved.tensor.version.lines[version:], version + 1):

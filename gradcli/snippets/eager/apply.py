@@ -7,12 +7,12 @@ from ...errors import GradcliError
 from ...graphs import OPS, Node, Operator, walk
 from ...lazy import np
 from ...operators import lookup
-from ..python.values import Machine, Unsupported
+from ..python.values import Machine, Unsupported, error
 from . import plans
 from .dtypes import BOOL, INT64, DType, promoted, result_type
 from .engine import Gradients, Meta, Record, Saved
-from .grad_names import grad_name
-from .mode import MODE
+from .grad_names import camel_case, grad_name
+from .mode import MODE, recording
 from .plans import Plan, Way
 from .tensor import Tensor, ViewOf
 
@@ -56,6 +56,11 @@ def apply(
     else:
         output = into
     back = _way_back(prepared, inputs)
+    if isinstance(back, Underived):
+        if into is not None:
+            raise Unsupported(f"{op.name}_() of a tensor that requires a gradient")
+        underived(back.message, name or grad_name(prepared.node, inputs), inputs, output, line)
+        return output
     saved = [] if back is None else _kept_inputs(prepared, back, inputs, arrays, into)
     if into is not None:
         into.data[...] = value
@@ -125,6 +130,8 @@ def _fresh(node: Node, inputs: Sequence[Operand], value: Any, dtype: DType) -> T
     if not isinstance(first, Tensor):
         return Tensor(value, dtype)
     shares = np.may_share_memory(value, first.data)
+    if shares and not value.flags.writeable:  # NumPy's broadcast_to; PyTorch's is written to
+        value = np.lib.stride_tricks.as_strided(first.data, value.shape, value.strides)
     if shares and node.op.shares_memory(node) and value.dtype == first.data.dtype:
         return as_view(Tensor(value, dtype), first)
     others = (i for i in inputs if isinstance(i, Tensor))
@@ -136,6 +143,7 @@ def _fresh(node: Node, inputs: Sequence[Operand], value: Any, dtype: DType) -> T
 def as_view(output: Tensor, of: Tensor, creation: str = "") -> Tensor:
     """`output`, as a view of a tensor whose memory it has."""
     output.version = of.version
+    output.inference = of.inference
     output.recorded_version = of.version.number
     base = of.view.base if of.view else of
     if not creation:
@@ -148,7 +156,7 @@ def as_view(output: Tensor, of: Tensor, creation: str = "") -> Tensor:
 # ---- the way back --------------------------------------------------------------------------------
 
 
-def _way_back(prepared: Plan, inputs: Sequence[Operand]) -> Way | None:
+def _way_back(prepared: Plan, inputs: Sequence[Operand]) -> "Way | Underived | None":
     """How gradients go back through an operation, if any do."""
     if not MODE.recording or prepared.node.dtype != "float":
         return None
@@ -162,7 +170,49 @@ def _way_back(prepared: Plan, inputs: Sequence[Operand]) -> Way | None:
     try:
         return prepared.way(places)
     except GradcliError as failure:
-        raise Unsupported(failure.message) from failure
+        message = (failure.hint or "").removeprefix("PyTorch: ")
+        if message == failure.hint:
+            message = QR.get(prepared.node.attrs.get("mode"), "")
+        if not message:
+            raise Unsupported(failure.message) from failure
+        return Underived(message)
+
+
+class Underived:
+    """Where PyTorch has no way back: the message that going back raises."""
+
+    places: tuple[int, ...] = ()
+
+    def __init__(self, message: str):
+        self.message = message
+
+    @property
+    def name(self) -> str | None:
+        """The name of its record, where that is not the operator's."""
+        return "NotImplemented" if self.message.startswith("derivative for aten") else None
+
+    def __call__(self, m: Machine, record: Record, grads: Gradients) -> Gradients:
+        """Raise the message."""
+        raise error(UNDERIVED.get(self.message.split()[0], "RuntimeError"), self.message)
+
+
+UNDERIVED = {"the": "NotImplementedError"}  # "the derivative for 'zeta' is not implemented."
+QR = {
+    "r": "The derivative of linalg.qr depends on Q, which is not computed when mode='r'. Please "
+    "use linalg.qr(A, mode='reduced') if you are going to differentiate through linalg.qr.",
+    "complete": "The QR decomposition is not differentiable when mode='complete' and nrows > "
+    "ncols.",
+}
+
+
+def underived(
+    message: str, name: str | None, inputs: Sequence[Operand], output: Tensor, line: int | None
+) -> None:
+    """Give a tensor a record whose way back raises a message."""
+    back = Underived(message)
+    edges = [i.edge if isinstance(i, Tensor) else None for i in inputs]
+    metas = [Meta(output.shape, output.dtype)]
+    output.set_record(Record(back.name or name or "", edges, metas, back, (), line))
 
 
 def _kept_inputs(
@@ -183,13 +233,15 @@ def _kept_inputs(
         if not isinstance(tensor, Tensor):
             result.append((place, None, array))
         elif place in kept and array is tensor.data and (into is None or tensor is not into):
-            result.append((place, Saved(tensor), None))
+            result.append((place, Saved(tensor).pack(), None))
         else:
             copy = Tensor(np.array(array), None)
             copy.set_record(tensor.record, tensor.output)
             copy.requires_grad = tensor.requires_grad and tensor.record is None
             copy.accumulator = tensor.edge.record if copy.requires_grad else None  # type: ignore
-            result.append((place, Saved(copy), None))
+            saved = Saved(copy)
+            saved.hooks = None  # PyTorch keeps nothing of it
+            result.append((place, saved, None))
     return result
 
 
@@ -224,7 +276,7 @@ def _record(
 
         rebase(into, record)
     if back.reads_output:
-        record.saved.append(Saved(output, record))
+        record.saved.append(Saved(output, record).pack())
 
 
 class OperatorBackward:
@@ -290,6 +342,17 @@ def _tracked(
     values[own.back.seed] = gradient
     if output is not None:
         values[own.prepared.node] = output
+    node = own.prepared.node
+    refusal = node.op.refused_again(node)
+    if refusal is not None:
+        with recording(False):
+            answers = _untracked(own, tensors, output, gradient)
+        operands = [*tensors.values(), gradient]
+        for answer in answers:
+            if answer is not None:
+                name = f"{camel_case(node.op.name)}BackwardBackward0"
+                underived(refusal, name, operands, answer, None)
+        return answers
     roots = [None if n is None else with_graph(n) for n in own.back.gradients]
     run_graph([n for n in roots if n is not None], values)
     return [None if n is None else as_tensor(values[n], own.compute) for n in roots]

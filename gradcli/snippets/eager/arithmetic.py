@@ -10,6 +10,8 @@ from ..python.values import Builtin, Machine, Unsupported, error
 from .apply import apply, call_operator
 from .checks import check_bmm, check_broadcast, check_dot, check_mm, check_mv
 from .dtypes import BOOL, result_type
+from .engine import INFERENCE_SAVED
+from .mode import MODE
 from .tables import define
 from .tensor import TENSOR, Tensor
 
@@ -27,11 +29,21 @@ def binary(name: str, left: Any, right: Any, record: str | None = None) -> Any:
     """An elementwise operator of two operands; `record`: a name of its own for its record."""
     if _operand(left) is NotImplemented or _operand(right) is NotImplemented:
         return NotImplemented
+    if name in ("mul", "div", "pow"):
+        _check_kept(left, right)
     check_broadcast(left, right)
     lookup(name)
     if name in ("sub", "neg") and all(_is_mask(v) for v in (left, right)):
         raise error("RuntimeError", SUBTRACTED_MASKS)
     return apply(OPS[name], [left, right], {}, name=record)
+
+
+def _check_kept(*operands: Any) -> None:
+    """Refuse a tensor of inference mode that would be kept for the way back."""
+    tensors = [t for t in operands if isinstance(t, Tensor)]
+    if any(t.inference for t in tensors) and MODE.recording:
+        if any(t.requires_grad for t in tensors):
+            raise error("RuntimeError", INFERENCE_SAVED)
 
 
 SUBTRACTED_MASKS = (
@@ -75,6 +87,7 @@ def power(m: Machine, a: Any, b: Any) -> Any:
     """a ** b."""
     if _operand(a) is NotImplemented or _operand(b) is NotImplemented:
         return NotImplemented
+    _check_kept(a, b)
     check_broadcast(a, b)
     if isinstance(a, Tensor) and a.dtype.kind == "int" and isinstance(b, int) and b < 0:
         raise error("RuntimeError", "Integers to negative integer powers are not allowed.")
@@ -91,6 +104,7 @@ def matmul(m: Machine, a: Any, b: Any) -> Any:
         )
         raise error("RuntimeError", said)
     lookup("matmul")
+    _check_kept(a, b)
     if a.ndim == b.ndim == 1:
         check_dot(a, b)
         return apply(OPS["matmul"], [a, b], {}, name="DotBackward0")

@@ -3,10 +3,20 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ..python.values import EXCEPTIONS, Builtin, Class, Machine, Object, Unsupported, error
+from ..python.values import (
+    EXCEPTIONS,
+    Builtin,
+    Class,
+    Machine,
+    Object,
+    Unsupported,
+    Wrapper,
+    error,
+)
 from . import engine
 from .engine import Accumulator, Edge, Record
 from .mode import MODE
+from .printing import size
 from .tables import define
 from .tensor import Tensor
 
@@ -14,7 +24,8 @@ CYCLE = (
     "Using backward() with create_graph=True will create a reference cycle between the parameter "
     "and its gradient which can cause a memory leak. We recommend using autograd.grad when "
     "creating the graph to avoid this. If you have to use this function, make sure to reset the "
-    ".grad fields of your parameters to None after use to break the cycle and avoid the leak."
+    ".grad fields of your parameters to None after use to break the cycle and avoid the leak. "
+    "(Triggered internally at /__w/pytorch/pytorch/torch/csrc/autograd/engine.cpp:1307.)"
 )
 UNUSED = (
     "The differentiated Tensor at index {place} appears to not have been used in the graph. Set "
@@ -42,7 +53,7 @@ Handle.cls.members["remove"] = Builtin("remove", _remove)
 
 def several(m: Machine, value: Any) -> list[Any]:
     """One tensor, or several in a list, a tuple or what can be iterated."""
-    return [value] if isinstance(value, Tensor) else list(m.iterate(value))
+    return [value] if isinstance(value, Tensor) or _edge_in(value) else list(m.iterate(value))
 
 
 def _seeds(m: Machine, outputs: Sequence[Tensor], given: Any) -> list[Tensor | None]:
@@ -107,8 +118,16 @@ def observe(m: Machine, outputs: Any, roots: Any, wanted: Any, kind: str) -> Non
         watcher(m, outputs, [seed for _, seed in roots], wanted, kind)
 
 
+def _edge_in(value: Any) -> Edge | None:
+    """The edge of a GradientEdge of the program."""
+    parts = getattr(value, "payload", None)
+    if isinstance(parts, tuple) and len(parts) == 3 and isinstance(parts[0], Record | Accumulator):
+        return Edge(parts[0], parts[1])
+    return None
+
+
 def _edge_of(tensor: Any, called: str) -> Edge:
-    edge = tensor.edge
+    edge = tensor.edge if isinstance(tensor, Tensor) else _edge_in(tensor)
     if edge is None and called == "backward":
         said = "can't retain_grad on Tensor that has requires_grad=False"
         raise error("RuntimeError", said)
@@ -139,7 +158,7 @@ def grad(
         )
     results, wanted = several(m, outputs), several(m, inputs)
     for tensor in wanted:
-        if not isinstance(tensor, Tensor):
+        if not isinstance(tensor, Tensor) and _edge_in(tensor) is None:
             kind = m.class_of(tensor).name
             said = f"all inputs have to be Tensors or GradientEdges, but got {kind}"
             raise error("RuntimeError", said)
@@ -191,7 +210,8 @@ def _batched(
 
     for place, (output, seed) in enumerate(zip(outputs, seeds)):
         if seed is not None and seed.shape[1:] != output.shape:
-            raise error("RuntimeError", BATCHED.format(place=place, seed=seed, output=output))
+            shapes = size(seed.shape[2:]), size(output.shape)  # as PyTorch shows it
+            raise error("RuntimeError", BATCHED.format(place, *shapes))
     count = seeds[0].shape[0] if seeds and seeds[0] is not None else 0
     rows = []
     for k in range(count):
@@ -209,8 +229,8 @@ def _batched(
 BATCHED = (
     "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the "
     "batch dimension. The sizes of the remaining dimensions are expected to match the shape of "
-    "corresponding output, but a mismatch was detected: grad_output[{place}] has a shape of "
-    "torch.Size({seed.shape}) and output[{place}] has a shape of torch.Size({output.shape}). If "
+    "corresponding output, but a mismatch was detected: grad_output[{0}] has a shape of "
+    "{1} and output[{0}] has a shape of {2}. If "
     "you only want some tensors in `grad_output` to be considered batched, consider using vmap."
 )
 
@@ -248,7 +268,7 @@ def _decorate(m: Machine, self: Switch, function: Any) -> Any:
         finally:
             _exit(m, self)
 
-    return Builtin(m.text(m.get(function, "__name__")), run)
+    return Wrapper(m.text(m.get(function, "__name__")), run)
 
 
 def _switch(name: str, settings: Any, *places: str) -> Class:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ...errors import MISUSES, GradcliError
-from ...graphs import Node, Operator, Outputs, walk
+from ...graphs import OPS, Node, Operator, Outputs, walk
 from ...lazy import np
 from ...operators import lookup
 from ...operators.leaves import Array
@@ -18,8 +18,9 @@ from ..python.values import Builtin, Class, Instance, Machine, Property, Unsuppo
 from . import plans
 from .apply import apply, as_tensor, cast, run_graph
 from .dtypes import DType
-from .grad_names import CALLS
+from .grad_names import CALLS, OUTPUTS
 from .mode import MODE
+from .refusals import refuse
 from .tensor import Tensor, tensors_in
 
 MOST_CALLS = 4096
@@ -63,8 +64,9 @@ def call(name: str, args: Sequence[Any], named: Mapping[str, Any], *, method: bo
         args = [
             cast(a, dtype) if isinstance(a, Tensor) and a.dtype is not dtype else a for a in args
         ]
-    if named.pop("out", None) is not None:
-        raise Unsupported(f"{name}(out=...)")
+    if _changes(name, args, named):
+        return in_place(name, args[0], args[1:], named)
+    refuse(name, args, named)
     called = (lookup(f"Tensor.{name}") if method else None) or lookup(name)
     if called is None:
         raise Unsupported(f"torch.{name}")
@@ -73,6 +75,14 @@ def call(name: str, args: Sequence[Any], named: Mapping[str, Any], *, method: bo
     return _computed(name, graph, values)
 
 
+def _changes(name: str, args: Sequence[Any], named: dict[str, Any]) -> bool:
+    """Whether a function is to write over its input: relu(x, inplace=True)."""
+    if name in ("relu", "relu6", "selu") and len(args) == 2:
+        return args[1] is True
+    return bool(named.pop("inplace", False))
+
+
+ALIASES = ("t", "T")  # of a vector: a view of it, and not the tensor itself
 _graphs: dict[Any, tuple[Any, list[Node]]] = {}
 
 
@@ -153,10 +163,15 @@ class _StandIns:
 def _computed(name: str, graph: Any, values: dict[Node, Any]) -> Any:
     """What a graph gives on tensors."""
     if isinstance(graph, Node):
+        if name in ALIASES and graph in values:
+            source = values[graph]
+            return apply(OPS["reshape"], [source], {"shape": source.shape}, name=CALLS[name])
         run_graph([graph], values, CALLS.get(name))
         return as_tensor(values[graph], MODE.default_dtype)
     if isinstance(graph, Outputs):
-        run_graph(list(graph), values)
+        for place, node in enumerate(graph):
+            names = OUTPUTS.get(name, ())
+            run_graph([node], values, names[place] if place < len(names) else None)
         results = [values[n] for n in graph]
         return several(name, tuple(graph.names), results) if graph.names else tuple(results)
     if isinstance(graph, list | tuple):
@@ -169,6 +184,7 @@ def in_place(name: str, target: Tensor, args: Sequence[Any], named: Mapping[str,
     from .views import check_writable
 
     check_writable(target, tensors_in(args))
+    refuse(name, [target, *args], named)
     called = lookup(f"Tensor.{name}") or lookup(name)
     if called is None:
         raise Unsupported(f"Tensor.{name}_")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..python.values import error
-from .tensor import Tensor
+from .tensor import MetaTensor, Tensor
 
 C_NAMES = {"float32": "float", "float64": "double", "int64": "long long", "float16": "c10::Half"}
 
@@ -30,6 +30,8 @@ def _dims(shape: Sequence[int]) -> str:
 
 def check_mm(a: Tensor, b: Tensor, *, added: bool = False) -> None:
     """Refuse matrices that cannot be multiplied; `added`: in addmm, which linear calls."""
+    if isinstance(a, MetaTensor) != isinstance(b, MetaTensor):
+        raise error("RuntimeError", "Tensor on device meta is not on the expected device cpu!")
     if a.shape[-1] != b.shape[-2]:
         left = (
             (a.numel // a.shape[-1] if a.shape[-1] else 0, a.shape[-1]) if a.ndim > 2 else a.shape

@@ -7,11 +7,12 @@ from ...lazy import np
 from ...operators import lookup
 from ..python.values import EXCEPTIONS, Machine, error
 from . import arithmetic, calls
-from .apply import apply, call_operator, cast
+from .apply import apply, call_operator, cast, underived
 from .checks import check_broadcast, check_dims, check_floating, check_mm, dimension
 from .dtypes import INT64, UINT8
 from .mode import MODE
 from .printing import size
+from .refusals import refuse
 from .tables import define
 from .tensor import Tensor
 
@@ -88,6 +89,18 @@ def gather(m: Machine, input: Tensor, dim: int, index: Tensor, **named: Any) -> 
 
 
 @define("torch")
+def broadcast_tensors(m: Machine, *tensors: Tensor) -> tuple[Tensor, ...]:
+    """Tensors expanded to one shape; those that have it as they are."""
+    for a in tensors:
+        for b in tensors:
+            check_broadcast(a, b)
+    shape = np.broadcast_shapes(*(t.shape for t in tensors))
+    return tuple(
+        t if t.shape == shape else call_operator("expand", t, shape=shape) for t in tensors
+    )
+
+
+@define("torch")
 def stack(m: Machine, tensors: Any, dim: int = 0) -> Tensor:
     """Tensors of one shape along a new dimension."""
     parts = _listed(m, tensors)
@@ -140,6 +153,27 @@ def _listed(m: Machine, tensors: Any) -> list[Tensor]:
     if not parts:
         raise error("RuntimeError", "stack expects a non-empty TensorList")
     return parts
+
+
+@define("torch", "Tensor")
+def cholesky(m: Machine, input: Tensor, upper: bool = False) -> Tensor:
+    """The older name of linalg.cholesky."""
+    refuse("older.cholesky", [input], {})
+    return calls.call("cholesky", [input], {"upper": upper} if upper else {})
+
+
+@define("F")
+def huber_loss(
+    m: Machine, input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, **_: Any
+) -> Tensor:
+    """Squared differences where they are small, absolute ones elsewhere."""
+    _compared(m, input, target)
+    loss = calls.call("huber_loss", [input, target], {"reduction": reduction, "delta": delta})
+    if input.dtype is not target.dtype and loss.requires_grad:
+        given, own = target.dtype.scalar_name, input.dtype.scalar_name
+        said = f"Found dtype {given} but expected {own}"
+        underived(said, "HuberLossBackward0", [input, target], loss, m.line)
+    return loss
 
 
 # ---- losses --------------------------------------------------------------------------------------

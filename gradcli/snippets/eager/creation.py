@@ -5,11 +5,12 @@ from typing import Any
 
 from ...lazy import np
 from ..python.operations import plain
-from ..python.values import Machine, Unsupported, error
+from ..python.values import Builtin, Class, Machine, Object, Property, Unsupported, error
+from .devices import check_device
 from .dtypes import BOOL, BY_NUMPY, FLOAT32, FLOAT64, INT64, DType, as_array, of_number, promoted
 from .mode import MODE
-from .tables import define
-from .tensor import Tensor, tensors_in
+from .tables import TABLES, define
+from .tensor import MetaTensor, Tensor, tensors_in
 
 ONLY_FLOATS = "Only Tensors of floating point and complex dtype can require gradients"
 
@@ -18,19 +19,13 @@ def finished(
     tensor: Tensor, requires_grad: Any = False, device: Any = None, **layout: Any
 ) -> Tensor:
     """A new tensor with the options that all makers take."""
-    check_device(device)
+    if check_device(device).type == "meta":
+        tensor = MetaTensor(tensor)
     if requires_grad and not tensor.dtype.is_floating:
         raise error("RuntimeError", ONLY_FLOATS)
     tensor.requires_grad = bool(requires_grad)
     tensor.inference = MODE.inference
     return tensor
-
-
-def check_device(device: Any) -> None:
-    """Refuse a device that this machine has not."""
-    text = device if isinstance(device, str) else getattr(device, "text", None)
-    if text is not None and text.partition(":")[0] not in ("cpu", "meta"):
-        raise Unsupported(f"the device {text}")
 
 
 def shape_of(sizes: Sequence[Any]) -> tuple[int, ...]:
@@ -56,7 +51,7 @@ def numbers(data: Any) -> Any:
     if isinstance(data, Tensor):
         return data.data
     if isinstance(data, list | tuple | range):
-        parts = [numbers(d) for d in data]
+        parts = [_one_number(d) if isinstance(d, Tensor) else numbers(d) for d in data]
         shapes = {p.shape for p in parts}
         if len(shapes) > 1:
             raise _uneven(parts)
@@ -68,13 +63,20 @@ def numbers(data: Any) -> Any:
     inner = getattr(data, "array", None)
     if inner is not None:
         return inner
-    if isinstance(data, complex):
-        raise Unsupported("complex numbers")
     return _refused(data)
+
+
+def _one_number(tensor: Tensor) -> Any:
+    """A tensor among the numbers of a list."""
+    if tensor.numel != 1:
+        raise error("ValueError", "only one element tensors can be converted to Python scalars")
+    return tensor.data.reshape(())
 
 
 def _refused(data: Any) -> Any:
     name = getattr(getattr(data, "cls", None), "name", type(data).__name__)
+    if isinstance(data, complex):
+        raise Unsupported("complex numbers")
     if isinstance(data, str):
         raise error("TypeError", "new(): invalid data type 'str'")
     raise error("RuntimeError", f"Could not infer dtype of {name}")
@@ -127,7 +129,8 @@ COPIED = (
 
 TO_SCALAR = (
     "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
-    "Consider using tensor.detach() first."
+    "Consider using tensor.detach() first. (Triggered internally at "
+    "/__w/pytorch/pytorch/torch/csrc/autograd/generated/python_variable_methods.cpp:822.)"
 )
 
 
@@ -272,6 +275,37 @@ def generator(given: Any = None) -> Any:
     return MODE.generator  # type: ignore[attr-defined]
 
 
+class GeneratorValue(Object):
+    """torch.Generator."""
+
+    __slots__ = ("generator",)
+    cls: Class
+
+    def __init__(self) -> None:
+        from .draws import Generator
+
+        self.generator = Generator(67280421310721)
+
+
+def _seed_generator(m: Machine, self: GeneratorValue, seed: int) -> GeneratorValue:
+    from .draws import Generator
+
+    self.generator = Generator(int(seed))
+    return self
+
+
+GeneratorValue.cls = Class(
+    "Generator",
+    members={
+        "manual_seed": Builtin("manual_seed", _seed_generator),
+        "initial_seed": Builtin("initial_seed", lambda m, self: self.generator.seed),
+    },
+    module="torch._C",
+    make=lambda m, cls, device=None: GeneratorValue(),
+)
+TABLES.setdefault("torch", {})["Generator"] = GeneratorValue.cls  # type: ignore[assignment]
+
+
 @define("torch")
 def manual_seed(m: Machine, seed: int) -> None:
     """Begin the random numbers anew."""
@@ -329,6 +363,143 @@ def randperm(
     return finished(
         Tensor(_generator(generator).permutation(n).astype(kind.numpy), kind), **options
     )
+
+
+def _one(value: Any) -> Any:
+    return value.data if isinstance(value, Tensor) else value
+
+
+@define("torch")
+def normal(
+    m: Machine,
+    mean: Any,
+    std: Any = 1.0,
+    size: Any = None,
+    *,
+    generator: Any = None,
+    **options: Any,
+) -> Tensor:
+    """Normal numbers with these means and deviations."""
+    kind = next((v.dtype for v in (mean, std) if isinstance(v, Tensor)), MODE.default_dtype)
+    if size is not None:
+        shape = shape_of((size,))
+    else:
+        shape = np.broadcast_shapes(*(np.shape(_one(v)) for v in (mean, std)))
+    drawn = _generator(generator).normal(shape, kind)
+    a, b = (np.asarray(_one(v), kind.numpy) for v in (mean, std))
+    return finished(Tensor(np.asarray(drawn * b + a), kind), **options)
+
+
+@define("torch", "Tensor")
+def bernoulli(m: Machine, input: Tensor, p: Any = None, *, generator: Any = None) -> Tensor:
+    """1 with the probability that each element says, else 0."""
+    chances = input.data if p is None else p
+    if p is None and ((chances < 0) | (chances > 1)).any():
+        said = "Expected p_in >= 0 && p_in <= 1 to be true, but got false."
+        raise Unsupported(said)
+    if p is None:
+        low = _generator(generator).uniform(input.shape, input.dtype)
+        drawn = low < chances
+    else:
+        drawn = _generator(generator).chances(input.shape, p)
+    return Tensor(np.asarray(drawn).astype(input.dtype.numpy), input.dtype)
+
+
+@define("Tensor")
+def bernoulli_(m: Machine, self: Tensor, p: float = 0.5, *, generator: Any = None) -> Tensor:
+    """Write 1 with a probability, else 0, over all numbers."""
+    from .views import check_writable
+
+    check_writable(self)
+    if isinstance(p, Tensor):
+        raise Unsupported("bernoulli_ with a tensor")
+    self.data[...] = _generator(generator).chances(self.shape, p)
+    self.changed()
+    return self
+
+
+@define("torch", "Tensor")
+def multinomial(
+    m: Machine,
+    input: Tensor,
+    num_samples: int,
+    replacement: bool = False,
+    *,
+    generator: Any = None,
+) -> Tensor:
+    """Places drawn with these weights."""
+    weights = input.data
+    if not input.dtype.is_floating or input.ndim not in (1, 2) or not weights.size:
+        raise Unsupported("multinomial of these weights")
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        said = "probability tensor contains either `inf`, `nan` or element < 0"
+        raise error("RuntimeError", said)
+    if not replacement and num_samples > input.shape[-1]:
+        said = "cannot sample n_sample > prob_dist.size(-1) samples without replacement"
+        raise error("RuntimeError", said)
+    if (weights.sum(-1) <= 0).any():
+        said = "invalid multinomial distribution (sum of probabilities <= 0)"
+        raise error("RuntimeError", said)
+    rows = weights.reshape(-1, input.shape[-1])
+    drawn = _generator(generator).choices(rows, num_samples, replacement)
+    return Tensor(drawn.reshape((*input.shape[:-1], num_samples)).astype("int64"), INT64)
+
+
+@define("Tensor")
+def exponential_(m: Machine, self: Tensor, lambd: float = 1.0, *, generator: Any = None) -> Tensor:
+    """Write exponentially distributed numbers over all numbers."""
+    from .views import check_writable
+
+    check_writable(self)
+    self.data[...] = _generator(generator).exponential(self.shape, lambd)
+    self.changed()
+    return self
+
+
+class Limits(Object):
+    """torch.finfo and torch.iinfo: what a dtype can hold."""
+
+    __slots__ = ("cls", "info")
+
+    def __init__(self, cls: Class, info: Any):
+        self.cls, self.info = cls, info
+
+
+def _limits(name: str, numbers: tuple[str, ...], of: Any) -> None:
+    def make(m: Machine, cls: Class, type: Any = None) -> Limits:
+        return Limits(cls, of(type or MODE.default_dtype))
+
+    members = {
+        n: Property(Builtin(n, lambda m, self, n=n: getattr(self.info, n).item())) for n in numbers
+    }
+    if name == "iinfo":
+        members = {
+            n: Property(Builtin(n, lambda m, self, n=n: getattr(self.info, n))) for n in numbers
+        }
+    members["bits"] = Property(Builtin("bits", lambda m, self: self.info.bits))
+    TABLES["torch"][name] = Class(name, members=members, module="torch", make=make)  # type: ignore
+
+
+_limits(
+    "finfo",
+    ("eps", "max", "min", "tiny", "resolution", "smallest_normal"),
+    lambda d: np.finfo(d.numpy),
+)
+_limits("iinfo", ("max", "min"), lambda d: np.iinfo(d.numpy))
+
+
+@define("torch")
+def initial_seed(m: Machine) -> int:
+    """The seed that the random numbers began with."""
+    return _generator().seed
+
+
+@define("torch", name="compile")
+def _compile(m: Machine, model: Any = None, **options: Any) -> Any:
+    """The function itself: what is compiled computes the same."""
+    if model is None:
+        return Builtin("compile", lambda m, model: model)
+    return model
 
 
 # ---- older makers --------------------------------------------------------------------------------

@@ -88,6 +88,21 @@ class Generator:
             result[[k, other]] = result[[other, k]]
         return result
 
+    def exponential(self, shape: Sequence[int], rate: float = 1.0) -> Any:
+        """Tensor.exponential_, in double precision."""
+        return (-np.log1p(-self._doubles(math.prod(shape))) / rate).reshape(shape)
+
+    def choices(self, weights: Any, count: int, replacement: bool) -> Any:
+        """torch.multinomial: places in each row of weights."""
+        if not replacement or count == 1:
+            keys = weights / self.exponential(weights.shape).astype(weights.dtype)
+            return np.argsort(-keys, axis=-1, kind="stable")[..., :count]
+        sums = np.cumsum(weights, -1, dtype=weights.dtype)
+        sums = sums / sums[..., -1:]
+        sums[..., -1] = 1
+        rows = [np.searchsorted(row, self._doubles(count)) for row in sums]
+        return np.array(rows)
+
     def chances(self, shape: Sequence[int], probability: float) -> Any:
         """Tensor.bernoulli_(p): 1 where a number of double precision is below p."""
         return (self._doubles(math.prod(shape)) < probability).reshape(shape)

@@ -14,7 +14,7 @@ from ...lazy import np
 from ..python.values import Class, Machine, Object, error
 from .dtypes import DType
 from .mode import MODE, recording
-from .tensor import Edge, Tensor
+from .tensor import Edge, MetaTensor, Tensor
 
 FREED = (
     "Trying to backward through the graph a second time (or directly access saved tensors after "
@@ -30,6 +30,12 @@ CHANGED = (
 ENABLE_ANOMALY = (
     "enable anomaly detection to find the operation that failed to compute its gradient, with "
     "torch.autograd.set_detect_anomaly(True, check_nan=False)."
+)
+INFERENCE_SAVED = (
+    "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference "
+    "mode in computation tracked by autograd. To work around this, you can make a clone to get a "
+    "normal tensor and use it in autograd, or use `torch.no_grad()` instead of "
+    "`torch.inference_mode()`."
 )
 IN_ANOMALY = (
     "the backtrace further above shows the operation that failed to compute its gradient. The "
@@ -51,20 +57,42 @@ class Meta(NamedTuple):
 class Saved:
     """A tensor that an operation keeps for the way back, and the version that it had."""
 
-    __slots__ = ("is_output", "output", "record", "tensor", "version")
+    __slots__ = ("hooks", "output", "owned", "packed", "record", "tensor", "version")
 
     def __init__(self, tensor: Tensor, own_record: "Record | None" = None):
         """`own_record` is the record that keeps it, where it is an output of that."""
-        self.tensor = tensor
+        if tensor.inference and own_record is None:
+            raise error("RuntimeError", INFERENCE_SAVED)
+        self.tensor, self.owned = tensor, own_record is not None
         self.record = own_record or tensor.record
-        self.is_output = own_record is not None
         self.output = 0 if own_record else tensor.output
         self.version = tensor.version.number
+        self.hooks = MODE.saved_hooks[-1] if MODE.saved_hooks else None
+
+    def pack(self) -> "Saved":
+        """Itself, after the hook that the program has for what is kept."""
+        if self.hooks is not None:
+            m, pack, _ = self.hooks
+            with recording(False):
+                self.packed = m.call(pack, [_detached(self.tensor) if self.owned else self.tensor])
+        return self
+
+    def _unpacked(self) -> Tensor:
+        """What the program's hook makes of what was packed."""
+        m, _, unpack = self.hooks
+        with recording(False):
+            tensor = m.call(unpack, [self.packed])
+        if not isinstance(tensor, Tensor):
+            said = "Output of saved tensor unpack_hook expected to be a Tensor but got result of "
+            raise error("TypeError", f"{said}type {m.class_of(tensor).name}")
+        return tensor
 
     def unpack(self, for_record: "Record") -> Tensor:
         """The tensor as it was. Raises the program's RuntimeError where it was changed."""
         tensor, now = self.tensor, self.tensor.version.number
-        if now != self.version:
+        if self.hooks is not None:
+            tensor = self._unpacked()
+        elif now != self.version:
             MODE.refused = for_record, self
             raise error("RuntimeError", self._changed(now))
         if self.record is None:
@@ -76,8 +104,8 @@ class Saved:
 
     def _changed(self, now: int) -> str:
         tensor = self.tensor
-        record = self.record if self.is_output else tensor.record
-        origin = f", which is output {self.output} of {record.label}," if record else ""
+        maker = self.record if self.owned else tensor._record or self.record
+        origin = f", which is output {self.output} of {maker.label}," if maker else ""
         return CHANGED.format(
             type=f"torch.{tensor.dtype.legacy}",
             sizes=list(tensor.shape),
@@ -86,6 +114,11 @@ class Saved:
             then=self.version,
             hint=IN_ANOMALY if MODE.anomaly else ENABLE_ANOMALY,
         )
+
+
+def _detached(tensor: Tensor) -> Tensor:
+    """The same numbers, without a record."""
+    return Tensor(tensor.data, tensor.dtype)
 
 
 class Record(Object):
@@ -140,7 +173,7 @@ class Record(Object):
     @property
     def label(self) -> str:
         """What messages call it: without Backward0."""
-        return LABELS.get(self.name) or self.name.partition("Backward")[0]
+        return LABELS.get(self.name) or self.name.rpartition("Backward")[0] or self.name
 
     def release(self) -> None:
         """Let go of what was kept for the way back."""
@@ -325,6 +358,9 @@ def fitted(gradient: Tensor, edge: Edge, place: int, record: Record) -> Tensor:
     from .apply import call_operator, cast
 
     meta = edge.record.metas[edge.output]
+    if isinstance(gradient, MetaTensor):
+        said = f"Function {record.name} returned an invalid gradient at index {place} - expected "
+        raise error("RuntimeError", said + "device cpu but got meta")
     if gradient.shape != meta.shape:
         if not expandable(meta.shape, gradient.shape):
             raise error(
@@ -356,6 +392,8 @@ def accumulate(m: Machine, leaf: Tensor, gradient: Tensor, create_graph: bool) -
     from .apply import call_operator
     from .hooks import after_accumulation
 
+    if "sparse_gradients" in leaf.fields:
+        leaf.fields["sparse_gradient"] = True
     if leaf.grad is None:
         leaf.grad = gradient if create_graph else detached_copy(gradient)
     elif create_graph:
@@ -423,5 +461,9 @@ def go_back(
 ) -> Mapping[Edge, Tensor | None]:
     """Run the way back; the gradients of what is `wanted`."""
     way = Pass(m, roots, keep=keep, create_graph=create_graph, wanted=wanted, accumulate=accumulate)
-    way.run()
+    before, MODE.accumulates = MODE.accumulates, wanted is None
+    try:
+        way.run()
+    finally:
+        MODE.accumulates = before
     return way.captured

@@ -16,9 +16,10 @@ from ..python.values import (
     error,
 )
 from .engine import Edge, Gradients, Meta, Record, Saved
+from .functional_transforms import in_vmap, running
 from .mode import MODE, recording
 from .tables import TABLES
-from .tensor import Tensor, tensors_in
+from .tensor import DualTensor, Tensor, tensors_in
 
 LEGACY = (
     "Legacy autograd function with non-static forward method is deprecated. Please use new-style "
@@ -113,6 +114,7 @@ def context_class(name: str) -> Class:
 
 
 def _apply(m: Machine, cls: Class, *args: Any) -> Any:
+    _check_transforms(cls, args)
     needs = [isinstance(a, Tensor) and a.requires_grad for a in args]
     recorded = MODE.recording and any(needs)
     context = Context(cls.name, needs)
@@ -135,6 +137,34 @@ def _apply(m: Machine, cls: Class, *args: Any) -> Any:
     if recorded:
         _record(m, cls, context, args, results)
     return tuple(results) if several else results[0]
+
+
+def _check_transforms(cls: Class, args: Sequence[Any]) -> None:
+    """Refuse a Function without what transforms, and tangents, need."""
+    if any(isinstance(a, DualTensor) for a in args) and cls.lookup("jvp") is MISSING:
+        raise error("NotImplementedError", NO_JVP)
+    if not running():
+        return
+    if cls.lookup("setup_context") is FUNCTION.members["setup_context"]:
+        raise error("RuntimeError", NO_SETUP)
+    generated = cls.lookup("generate_vmap_rule")
+    if in_vmap() and cls.lookup("vmap") is MISSING and generated in (MISSING, False):
+        raise error("RuntimeError", NO_VMAP.format(cls.name))
+
+
+NO_JVP = (
+    "You must implement the jvp function for custom autograd.Function to use it with forward mode "
+    "AD."
+)
+SEE = "For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"
+NO_SETUP = (
+    "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...)"
+    f", it must override the setup_context staticmethod. {SEE}"
+)
+NO_VMAP = (
+    "You tried to vmap over {}, but it does not have vmap support. Please override and implement "
+    f"the vmap staticmethod or set generate_vmap_rule=True. {SEE}"
+)
 
 
 def _forward(m: Machine, cls: Class, context: Context, args: Sequence[Any]) -> Any:
@@ -192,7 +222,7 @@ def _record(
     for kept in context.kept:
         if kept is not None:
             own = any(kept is r for r in shown)
-            record.saved.append(Saved(kept, record if own else None))
+            record.saved.append(Saved(kept, record if own else None).pack())
 
 
 class _Backward:

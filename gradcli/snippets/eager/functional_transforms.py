@@ -1,10 +1,13 @@
 """Which transforms of torch.func are running, and what may not be done inside them."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from copy import deepcopy
 from typing import Any
 
-from ..python.values import Machine, Module, error, functions
+from ..python.values import Class, Machine, Module, Object, Unsupported, error, functions
 from .mode import MODE
-from .tensor import Tensor
+from .tensor import DualTensor, Tensor
 
 REQUIRES_GRAD = (
     "You are attempting to call Tensor.requires_grad_() (or perhaps using "
@@ -28,8 +31,7 @@ EITHER = (
     "internals. For (1): we don't support vmap over calling .item() on a Tensor, please try to "
     "rewrite what you're doing with other operations. For (2): we don't support data-dependent "
     "control flow in vmap yet, please file an issue at "
-    "https://github.com/pytorch/pytorch/issues . If error is occurring somewhere inside PyTorch "
-    "internals, please file a bug report."
+    "https://github.com/pytorch/pytorch/issues . For (3): please file an issue."
 )
 RANDOM = (
     "vmap: called random operation while in randomness error mode. Please either use the 'same' or "
@@ -40,6 +42,11 @@ RANDOM = (
 def running() -> list[tuple[str, str]]:
     """The transforms around what runs now, the outermost first: kind and randomness."""
     return MODE.transforms
+
+
+def in_vmap() -> bool:
+    """Whether a batch is mapped over."""
+    return any(kind == "vmap" for kind, _ in running())
 
 
 def refuse_inside(what: str) -> None:
@@ -87,6 +94,63 @@ def _leaf(m: Machine, x: Tensor) -> Tensor:
     return output
 
 
+class State(Object):
+    """The state of the random numbers."""
+
+    __slots__ = ("generator",)
+    cls = Class("State")
+
+    def __init__(self, generator: Any):
+        self.generator = generator
+
+
+def _generator_state(m: Machine, state: State | None = None) -> State:
+    """A copy of the state; with another, that one is put in its place."""
+    from .creation import generator
+
+    with not_transformed():
+        before = State(deepcopy(generator()))
+        if state is not None:
+            MODE.generator = deepcopy(state.generator)  # type: ignore[attr-defined]
+    return before
+
+
+def _random_seed(m: Machine, given: Any = None) -> int:
+    """A whole number of 63 bits, as PyTorch draws it for a seed."""
+    from .creation import generator
+
+    high, low = generator(given).words(2).tolist()
+    return (high << 32 | low) % 2**63
+
+
+def _unpack_dual(m: Machine, tensor: Tensor) -> tuple[Tensor, Tensor | None]:
+    return (tensor.primal, tensor.tangent) if isinstance(tensor, DualTensor) else (tensor, None)
+
+
+@contextmanager
+def not_transformed() -> Iterator[None]:
+    """Outside of all transforms."""
+    before, MODE.transforms = MODE.transforms, []
+    try:
+        yield
+    finally:
+        MODE.transforms = before
+
+
+def _renamed(m: Machine, tensor: Tensor, name: str) -> Tensor:
+    """A tensor whose record has another name."""
+    from .engine import record_class
+
+    record = tensor.record
+    if record is not None:
+        record.name, record.cls = name, record_class(name)
+    return tensor
+
+
+def _unsupported(m: Machine, what: str) -> None:
+    raise Unsupported(what)
+
+
 def transforms_module() -> Module:
     """What the source of torch.func asks of the host."""
     table: dict[str, Any] = {
@@ -94,5 +158,17 @@ def transforms_module() -> Module:
         "leave": _leave,
         "leaf": _leaf,
         "level": lambda m: len(MODE.transforms),
+        "unsupported": _unsupported,
+        "renamed": _renamed,
+        "dual": lambda m, tensor, tangent: DualTensor(tensor, tangent),
+        "unpack_dual": _unpack_dual,
+        "generator_state": _generator_state,
+        "random_seed": _random_seed,
+        "accumulates": lambda m: MODE.accumulates,
+        "record_of": lambda m, tensor: tensor.edge.record,
+        "push_saved_hooks": lambda m, *hooks: MODE.saved_hooks.append((m, *hooks)),
+        "pop_saved_hooks": lambda m: MODE.saved_hooks.pop() and None,
+        "has_sparse_gradient": lambda m, tensor: "sparse_gradient" in tensor.fields,
+        "sparse_gradients": lambda m, tensor: tensor.fields.setdefault("sparse_gradients", True),
     }
     return Module("torch_transforms", functions(table))

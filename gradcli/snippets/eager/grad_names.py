@@ -23,7 +23,13 @@ def _clamp(node: Node, inputs: Sequence[Any]) -> str:
     return "ClampBackward1"
 
 
+def _attention(node: Node, inputs: Sequence[Any]) -> str:
+    flash = len(node.shape or ()) == 4
+    return "ScaledDotProductFlashAttentionForCpuBackward0" if flash else "UnsafeViewBackward0"
+
+
 NAMES: dict[str, Name] = {
+    "scaled_dot_product_attention": _attention,
     "pow": _power,
     "sum": _reduced("Sum"),
     "mean": _reduced("Mean"),
@@ -53,6 +59,10 @@ NAMES: dict[str, Name] = {
     "conv1d": "ConvolutionBackward0",
     "conv2d": "ConvolutionBackward0",
     "conv3d": "ConvolutionBackward0",
+    "conv_transpose1d": "ConvolutionBackward0",
+    "conv_transpose2d": "ConvolutionBackward0",
+    "rnn_tanh_cell": "TanhBackward0",
+    "rnn_relu_cell": "ReluBackward0",
     "max_pool1d": "SqueezeBackward1",
     "max_pool2d": "MaxPool2DWithIndicesBackward0",
     "avg_pool2d": "AvgPool2DBackward0",
@@ -74,6 +84,8 @@ NAMES: dict[str, Name] = {
 
 
 CALLS = {  # functions whose records are called after them, and not after their operators
+    "batch_norm": "NativeBatchNormBackward0",
+    "embedding_bag": "EmbeddingBagBackward0",
     "t": "TBackward0",
     "T": "PermuteBackward0",
     "movedim": "PermuteBackward0",
@@ -88,6 +100,9 @@ CALLS = {  # functions whose records are called after them, and not after their 
     "expand_as": "ExpandBackward0",
     "norm": "LinalgVectorNormBackward0",
 }
+
+
+OUTPUTS = {"lstm": ("MkldnnRnnLayerBackward0",)}  # names of the records of several outputs
 
 
 def grad_name(node: Node, inputs: Sequence[Any]) -> str:

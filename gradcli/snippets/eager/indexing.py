@@ -39,6 +39,10 @@ def put_into(m: Machine, tensor: Tensor, index: Any, value: Any) -> None:
     if any(p is not None for p in picks):
         _put_picked(tensor, place, picks, source)
     else:
+        extra = source.ndim - place.ndim
+        if extra > 0 and source.shape[:extra] == (1,) * extra:
+            source = call_operator("reshape", source, shape=source.shape[extra:])
+        _check_fits(place, source)
         copy_into(place, source)
 
 
@@ -64,8 +68,8 @@ def _basic(tensor: Tensor, index: Any) -> tuple[Tensor, list[Any]]:
     """What numbers, slices and None make of a tensor; and for each dimension left what picks."""
     parts = [_plain(p) for p in _parts(index)]
     taken = sum(_dimensions(p) for p in parts)
-    if tensor.ndim == 0 and any(type(p) is int for p in parts):
-        raise error("IndexError", ZERO_DIM)
+    if tensor.ndim == 0 and len(parts) == 1:
+        _check_zero_dim(parts[0])
     if taken > tensor.ndim:
         said = f"too many indices for tensor of dimension {tensor.ndim}"
         raise error("IndexError", said)
@@ -76,6 +80,16 @@ def _basic(tensor: Tensor, index: Any) -> tuple[Tensor, list[Any]]:
         else:
             expanded.append(part)
     return _apply_parts(tensor, expanded, plain=len(parts) == 1)
+
+
+def _check_zero_dim(part: Any) -> None:
+    """Refuse the index of a tensor of one number and no dimension."""
+    if isinstance(part, slice):
+        raise error("IndexError", "slice() cannot be applied to a 0-dim tensor.")
+    if type(part) is int and part:
+        raise error("IndexError", f"index {part} is out of bounds for dimension 0 with size 0")
+    if type(part) is int:
+        raise error("IndexError", ZERO_DIM)
 
 
 def _plain(part: Any) -> Any:
@@ -242,13 +256,17 @@ class _Put:
         return [kept, call_operator("sum_to_size", taken(gradient, self.at), shape=self.shape)]
 
 
-def copy_into(target: Tensor, source: Tensor) -> Tensor:
-    """target.copy_(source)."""
-    check_writable(target, [source])
+def _check_fits(target: Tensor, source: Tensor) -> None:
     try:
         np.broadcast_to(source.data, target.shape)
     except ValueError:
         raise error("RuntimeError", _expanded(source, target)) from None
+
+
+def copy_into(target: Tensor, source: Tensor) -> Tensor:
+    """target.copy_(source)."""
+    check_writable(target, [source])
+    _check_fits(target, source)
     tracked = MODE.recording and (target.requires_grad or source.requires_grad)
     edges = [target.edge, source.edge]
     target.data[...] = source.data

@@ -24,15 +24,16 @@ from . import calls, indexing
 from .apply import as_view, call_operator, cast
 from .checks import dimension
 from .creation import TO_SCALAR
+from .devices import CPU, MESSAGES, Device, check_device
 from .dtypes import ALL, BY_NAME, DType
 from .engine import Meta, Record
-from .functional_transforms import refuse_flag, refuse_number
+from .functional_transforms import in_vmap, refuse_flag, refuse_number, running
 from .mode import MODE, recording
 from .names import has
 from .printing import size as size_text
 from .printing import tensor_text
-from .tables import define
-from .tensor import TENSOR, Tensor, Version
+from .tables import TABLES, define
+from .tensor import TENSOR, MetaTensor, Tensor, Version
 from .views import check_writable, rebase
 
 NOT_LEAF = (
@@ -40,7 +41,8 @@ NOT_LEAF = (
     "attribute won't be populated during autograd.backward(). If you indeed want the .grad field "
     "to be populated for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you "
     "access the non-leaf Tensor by mistake, make sure you access the leaf Tensor instead. See "
-    "github.com/pytorch/pytorch/pull/30531 for more informations."
+    "github.com/pytorch/pytorch/pull/30531 for more information. (Triggered internally at "
+    "/__w/pytorch/pytorch/build/aten/src/ATen/core/TensorBody.h:493.)"
 )
 ONLY_LEAVES = "you can only change requires_grad flags of leaf variables."
 USE_DETACH = (
@@ -101,6 +103,8 @@ attribute("itemsize")(lambda m, self: self.dtype.size)
 attribute("_base")(lambda m, self: self.view.base if self.view else None)
 for _name in ("T", "mT", "H", "mH", "real"):
     attribute(_name)(lambda m, self, name=_name: calls.call(name, (self,), {}, method=True))
+attribute("device")(lambda m, self: Device("meta") if isinstance(self, MetaTensor) else CPU)
+attribute("is_meta")(lambda m, self: isinstance(self, MetaTensor))
 attribute("is_cuda")(lambda m, self: False)
 attribute("is_sparse")(lambda m, self: False)
 
@@ -147,6 +151,7 @@ def data_ptr(m: Machine, self: Tensor) -> int:
 def _set_grad(m: Machine, self: Tensor, value: Any) -> None:
     if value is None:
         self.grad = None
+        self.fields.pop("sparse_gradient", None)
         return
     if value is self:
         raise error("RuntimeError", "can't assign Variable as its own grad")
@@ -154,11 +159,18 @@ def _set_grad(m: Machine, self: Tensor, value: Any) -> None:
         kind = m.class_of(value).name
         said = f"assigned grad expected to be a Tensor or None but got grad of type {kind}"
         raise error("TypeError", said)
-    if value.dtype is not self.dtype:
+    if isinstance(value, MetaTensor):
+        said = (
+            "attempting to assign a gradient with device type 'meta' to a tensor with device type "
+            "'cpu'. Please ensure that the gradient and the tensor are on the same device"
+        )
+        raise error("RuntimeError", said)
+    wanted = self.fields.get("grad_dtype", self.dtype)
+    if wanted not in (None, value.dtype):
         raise error(
             "RuntimeError",
             f"attempting to assign a gradient with dtype '{C_TYPES[value.dtype.name]}' to a tensor "
-            f"with grad_dtype '{C_TYPES[self.dtype.name]}'. The gradient must match the tensor's "
+            f"with grad_dtype '{wanted.scalar_name}'. The gradient must match the tensor's "
             "grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype "
             "attribute with a specific dtype, or None to allow any dtype. Set grad_dtype with "
             "caution. Diverging the dtypes of a tensor and its gradient may break downstream "
@@ -183,9 +195,28 @@ C_TYPES = {
 
 @attribute("grad", _set_grad, lambda m, self: _set_grad(m, self, None))
 def _grad(m: Machine, self: Tensor) -> Tensor | None:
+    if "sparse_gradient" in self.fields and m.line:
+        raise Unsupported("a sparse gradient")
     if self.grad is None and not self.is_leaf and not self.retains_grad:
         m.warn(EXCEPTIONS["UserWarning"], NOT_LEAF)
     return self.grad
+
+
+def _set_grad_dtype(m: Machine, self: Tensor, value: Any) -> None:
+    if not self.is_leaf:
+        raise error("RuntimeError", "grad_dtype can only be set on leaf tensors.")
+    if value is not None and self.grad is not None and self.grad.dtype is not value:
+        raise error(
+            "RuntimeError",
+            f"Cannot set grad_dtype to '{value.scalar_name}' because there is already a gradient "
+            f"with dtype '{C_TYPES[self.grad.dtype.name]}'. Please clear the gradient (.grad = "
+            "None) before changing grad_dtype, or ensure the new grad_dtype matches the existing "
+            "gradient's dtype.",
+        )
+    self.fields["grad_dtype"] = value
+
+
+attribute("grad_dtype", _set_grad_dtype)(lambda m, self: self.fields.get("grad_dtype", self.dtype))
 
 
 def _no_record(m: Machine, self: Tensor, value: Any) -> None:
@@ -193,7 +224,9 @@ def _no_record(m: Machine, self: Tensor, value: Any) -> None:
     raise error("AttributeError", said)
 
 
-attribute("grad_fn", _no_record)(lambda m, self: self.record)
+attribute("grad_fn", _no_record, lambda m, self: _no_record(m, self, None))(
+    lambda m, self: self.record
+)
 
 
 def _set_requires(m: Machine, self: Tensor, value: Any) -> None:
@@ -314,7 +347,7 @@ CANNOT_DETACH = (
     "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel "
     "(DDP) for training, and gradient_as_bucket_view is set as True, gradients are views of DDP "
     "buckets, and hence detach_() cannot be called on these gradients. To fix this error, please "
-    "refer to the Optimizer.zero_grad() function in torch/optim/optimizer.py as a solution."
+    "refer to the Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution."
 )
 
 
@@ -333,6 +366,8 @@ def _set_data(m: Machine, self: Tensor, value: Any) -> None:
 
 @attribute("data", _set_data)
 def _data(m: Machine, self: Tensor) -> Tensor:
+    if in_vmap():
+        raise error("RuntimeError", "accessing `data` under vmap transform is not allowed")
     output = Tensor(self.data, self.dtype)
     output.version = Version()
     return output
@@ -369,19 +404,31 @@ for _name in ("cpu",):
 
 
 @define("Tensor")
+def cuda(m: Machine, self: Tensor, *_: Any, **__: Any) -> Tensor:
+    """On a device that is not there."""
+    raise error(*MESSAGES["cuda"])
+
+
+@define("Tensor")
+def get_device(m: Machine, self: Tensor) -> int:
+    """The number of its device: -1 for the processor."""
+    return -1
+
+
+@define("Tensor")
 def to(m: Machine, self: Tensor, *args: Any, **named: Any) -> Tensor:
     """In another dtype; on the device where it is."""
-    from .creation import check_device
-
     dtype = named.get("dtype")
-    check_device(named.get("device"))
+    device = check_device(named.get("device"))
     for arg in args:
         if isinstance(arg, DType):
             dtype = arg
         elif isinstance(arg, Tensor):
             dtype = arg.dtype
         elif not isinstance(arg, bool):
-            check_device(arg)
+            device = check_device(arg)
+    if device.type == "meta":
+        return MetaTensor(self)
     copied = named.get("copy", False)
     if dtype in (None, self.dtype):
         return _copy(self) if copied else self
@@ -559,6 +606,57 @@ def _constant(self: Tensor, value: Any, name: str) -> Tensor:
 
 
 @define("Tensor")
+def fill_diagonal_(m: Machine, self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
+    """Write a number over the main diagonal."""
+    if wrap or self.ndim != 2:
+        raise Unsupported("fill_diagonal_ of a tensor that is no matrix")
+    place = calls.call("diagonal", (self,), {}, method=True)
+    _constant(place, fill_value, "FillBackward0")
+    return self
+
+
+@define("Tensor")
+def resize_(m: Machine, self: Tensor, *shape: Any, **_: Any) -> Tensor:
+    """The first of its numbers in another shape."""
+    if self.requires_grad:
+        raise error("RuntimeError", "cannot resize variables that require grad")
+    sizes = shape_of_view(shape)
+    count = math.prod(sizes)
+    if count > self.numel or self.view or not self.data.flags.c_contiguous:
+        raise Unsupported("resize_ of a view, or to more numbers")
+    self.data = self.data.reshape(-1)[:count].reshape(sizes)
+    return self
+
+
+@define("Tensor")
+def apply_(m: Machine, self: Tensor, callable: Any) -> Tensor:
+    """Write over each number what a function makes of it."""
+    if self.requires_grad:
+        said = "Can't call apply_() on Variable that requires grad. Use var.detach().apply_() "
+        raise error("RuntimeError", said + "instead.")
+    self.data[...] = np.reshape(
+        [m.call(callable, [v]) for v in self.data.ravel().tolist()], self.shape
+    )
+    self.changed()
+    return self
+
+
+@define("Tensor")
+def numpy(m: Machine, self: Tensor, *, force: bool = False) -> Any:
+    """An array with the tensor's memory."""
+    from ..library.numpy_arrays import NO_NUMPY, Array
+
+    if running():
+        raise error("RuntimeError", NO_STORAGE)
+    if self.requires_grad and not force:
+        raise error("RuntimeError", NO_NUMPY)
+    return Array(self.data)
+
+
+NO_STORAGE = "Cannot access data pointer of Tensor that doesn't have storage"
+
+
+@define("Tensor")
 def copy_(m: Machine, self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     """Write another tensor's numbers over this one's."""
     return indexing.copy_into(self, src)
@@ -693,8 +791,6 @@ def chunk(m: Machine, input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor,
 
 def method_of(name: str) -> Any:
     """A method that is an operator: `x.exp()`, and `x.exp_()` in place; or MISSING."""
-    from .tables import TABLES
-
     own = TABLES["Tensor"].get(name)
     if own is not None:
         return own
@@ -707,3 +803,7 @@ def method_of(name: str) -> Any:
     if calls.known(name) or calls.known(f"Tensor.{name}"):
         return Builtin(name, lambda m, self, *a, **k: calls.call(name, (self, *a), k, method=True))
     raise Unsupported(f"Tensor.{name}")
+
+
+for _name in ("backward", "register_hook"):  # Python's own functions, which errors name so
+    TABLES["Tensor"][_name].name = f"Tensor.{_name}"

@@ -18,6 +18,8 @@ class Mode:
         self.check_nan = True  # in anomaly mode
         self.default_dtype: DType = FLOAT32
         self.sequence = count()  # of records: the engine goes back from the latest
+        self.accumulates = True  # the way back that runs adds to .grad of all leaves
+        self.saved_hooks: list[Any] = []  # of autograd.graph.saved_tensors_hooks
         self.transforms: list[tuple[str, str]] = []  # of torch.func around what runs now
         self.place: Callable[[], int] = lambda: 0  # the line of the text that runs now
         self.refused: tuple[Any, Any] | None = None  # the record, and what it saved, that the

@@ -8,8 +8,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from ..python.values import MISSING, Builtin, Module, Unsupported
+from ..python.values import MISSING, Builtin, Module, Unsupported, error
+from .mode import MODE
 from .names import has
+from .tensor import Tensor, tensors_in
 
 TABLES: dict[str, dict[str, Builtin]] = {}
 
@@ -38,15 +40,47 @@ def module(
     def find(name: str) -> Any:
         for place in places:
             if name in TABLES.get(place, {}):
-                return TABLES[place][name]
+                return _writing(TABLES[place][name])
         found = more(name)
         if found is MISSING and has(path, name):
             found = operator(name, *places) if operators else MISSING
             if found is MISSING:
                 raise Unsupported(f"{path}.{name}")
-        return found
+        return _writing(found)
 
     return Module(path, members, find)
+
+
+def _writing(value: Any) -> Any:
+    """A function that takes `out=`, too; any other value as it is."""
+    if not isinstance(value, Builtin):
+        return value
+    function = value.function
+
+    def call(m: Any, *args: Any, **named: Any) -> Any:
+        out = named.pop("out", None)
+        if out is None:
+            return function(m, *args, **named)
+        return _written(
+            value.name, out, function(m, *args, **named), tensors_in([*args, *named.values()])
+        )
+
+    return Builtin(value.name, call)
+
+
+def _written(name: str, out: Any, result: Any, operands: list[Tensor]) -> Any:
+    """The numbers of a result, written over `out`."""
+    if not (isinstance(out, Tensor) and isinstance(result, Tensor)) or out.shape != result.shape:
+        raise Unsupported(f"out of {name}() with several outputs, or of another shape")
+    if MODE.recording and any(t.requires_grad for t in (out, *operands)):
+        said = (
+            f"{name}(): functions with out=... arguments don't support automatic differentiation, "
+            "but one of the arguments requires grad."
+        )
+        raise error("RuntimeError", said)
+    out.data[...] = result.data
+    out.changed()
+    return out
 
 
 def operator(name: str, *places: str) -> Any:

@@ -4,11 +4,12 @@ Knows nothing of operations. `data` is a NumPy array; views of a tensor are view
 change in place is seen by all of them, as in PyTorch.
 """
 
+import math
 from collections.abc import Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..python.values import Class, Object
+from ..python.values import Class, Object, Unsupported
 from .dtypes import DType, of_array
 from .mode import MODE
 
@@ -102,7 +103,7 @@ class Tensor(Object):
         self.hooks: list[Any] = []
         self.retains_grad = False
         self.accumulator: Accumulator | None = None
-        self.inference = False
+        self.inference = MODE.inference
         self.fields: dict[str, Any] = {}
         self.line: int | None = None  # of the text that made it
         self.address = next(_addresses)
@@ -178,6 +179,53 @@ class Tensor(Object):
         """Count a change of its numbers."""
         self.version.number += 1
         self.version.lines.append(MODE.place())
+
+
+class MetaTensor(Tensor):
+    """A tensor of the device meta: a shape and a dtype, and no numbers."""
+
+    __slots__ = ("sizes",)
+    reason = "a tensor of the device meta"
+
+    def __init__(self, like: Tensor):
+        super().__init__(None, like.dtype)
+        self.sizes = like.shape
+        self.set_record(like.record, like.output)
+
+    @property
+    def data(self) -> Any:  # type: ignore[override]
+        """There is none."""
+        raise Unsupported(self.reason)
+
+    @data.setter
+    def data(self, value: Any) -> None:
+        pass
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Its sizes."""
+        return self.sizes
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return len(self.sizes)
+
+    @property
+    def numel(self) -> int:
+        """Number of elements."""
+        return math.prod(self.sizes)
+
+
+class DualTensor(MetaTensor):
+    """A tensor with a tangent: nothing is computed with it."""
+
+    __slots__ = ("primal", "tangent")
+    reason = "a computation on dual tensors"
+
+    def __init__(self, primal: Tensor, tangent: Tensor):
+        super().__init__(primal)
+        self.primal, self.tangent = primal, tangent
 
 
 def tensors_in(values: Sequence[Any]) -> list[Tensor]:

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import Any
 
 from ...lazy import np
-from ..eager.tables import define
 from ..eager.tensor import Tensor
 from ..python.objects import Generator
 from ..python.operations import BINARY, plain
@@ -288,14 +287,6 @@ def _array(m: Machine, object: Any, dtype: Any = None, **_: Any) -> Any:
         return Array(np.array(host(object), dtype=kind))
     except (ValueError, TypeError) as failure:
         raise error(type(failure).__name__, str(failure)) from None
-
-
-@define("Tensor")
-def numpy(m: Machine, self: Tensor, *, force: bool = False) -> Array:
-    """An array with the tensor's memory."""
-    if self.requires_grad and not force:
-        raise error("RuntimeError", NO_NUMPY)
-    return Array(self.data)
 
 
 def _random() -> Module:

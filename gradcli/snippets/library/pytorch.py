@@ -9,6 +9,7 @@ from ..eager import (
     autograd,
     composites,
     creation,
+    devices,
     function,
     initialisation,
     members,
@@ -56,11 +57,35 @@ class Library:
         return Source(self.m, name).find
 
 
+def first(*sources: Callable[[str], Any]) -> Callable[[str], Any]:
+    """The first of several sources that has a name."""
+
+    def find(name: str) -> Any:
+        for source in sources:
+            value = source(name)
+            if value is not MISSING:
+                return value
+        return MISSING
+
+    return find
+
+
 def _torch(library: Library) -> Module:
     from ..eager.dtypes import DType
     from ..eager.members import SIZE
 
-    inner = ("nn", "autograd", "linalg", "special", "optim", "func", "fft", "utils")
+    inner = (
+        "nn",
+        "autograd",
+        "linalg",
+        "special",
+        "optim",
+        "func",
+        "fft",
+        "utils",
+        "amp",
+        "distributions",
+    )
     members = {
         **BY_NAME,
         **CONSTANTS,
@@ -71,9 +96,12 @@ def _torch(library: Library) -> Module:
     }
 
     def more(name: str) -> Any:
-        return library.found("torch.func").lookup(name) if name == "vmap" else MISSING
+        if name == "vmap":
+            return library.found("torch.func").lookup(name)
+        return library.found("torch.amp").lookup(name) if name == "autocast" else MISSING
 
     made = module("torch", "torch", members=members, more=more)
+    made.members["cuda"] = library.find("torch.cuda")
     for name in inner:
         found = library.find(f"torch.{name}")
         if found is not None:
@@ -91,20 +119,48 @@ def _nn(library: Library) -> Module:
     return module(
         "torch.nn",
         members={k: v for k, v in members.items() if v is not None},
-        more=library.source("nn"),
+        more=first(library.source("nn"), library.source("layers")),
         operators=False,
     )
 
 
 def _autograd(library: Library) -> Module:
-    made = module("torch.autograd", "autograd", operators=False)
+    made = module("torch.autograd", "autograd", more=library.source("checks"), operators=False)
+    made.members["graph"] = library.find("torch.autograd.graph")
+    made.members["forward_ad"] = library.find("torch.autograd.forward_ad")
     made.members["function"] = library.find("torch.autograd.function")
     made.members["functional"] = library.find("torch.autograd.functional")
     return made
 
 
+def _optim(library: Library) -> Module:
+    made = module("torch.optim", more=library.source("optim"), operators=False)
+    made.members["lr_scheduler"] = library.find("torch.optim.lr_scheduler")
+    return made
+
+
+def _utils(library: Library) -> Module:
+    inner = {"checkpoint": "torch.utils.checkpoint", "data": "torch.utils.data"}
+    members = {name: library.find(path) for name, path in inner.items()}
+    return module("torch.utils", members=members, operators=False)
+
+
+SOURCES = {
+    "torch.optim.lr_scheduler": "lr_scheduler",
+    "torch.autograd.graph": "graph",
+    "torch.autograd.forward_ad": "forward_ad",
+    "torch.amp": "amp",
+    "torch.cuda.amp": "amp",
+    "torch.utils.checkpoint": "checkpoint",
+    "torch.utils.data": "data",
+    "torch.distributions": "distributions",
+    "torch.nn.utils.rnn": "utils",
+    "torch.autograd.gradcheck": "checks",
+}
 MODULES: dict[str, Callable[[Library], Module]] = {
     "torch": _torch,
+    "torch.cuda": lambda library: module("torch.cuda", members=devices.CUDA, operators=False),
+    "torch.utils": _utils,
     "torch.nn": _nn,
     "torch.autograd": _autograd,
     "torch.autograd.function": lambda library: module(
@@ -124,9 +180,18 @@ MODULES: dict[str, Callable[[Library], Module]] = {
         "torch.func", more=library.source("func"), operators=False
     ),
     "torch_transforms": lambda library: transforms_module(),
-    "torch.optim": lambda library: module(
-        "torch.optim", more=library.source("optim"), operators=False
+    "torch.optim": _optim,
+    "torch.optim.optimizer": lambda library: module(
+        "torch.optim.optimizer", more=library.source("optim"), operators=False
     ),
+    **{
+        path: (
+            lambda library, path=path, name=name: module(
+                path, more=library.source(name), operators=False
+            )
+        )
+        for path, name in SOURCES.items()
+    },
     **{
         path: (lambda library, path=path, places=places: module(path, *places))
         for path, places in LOW_LEVEL.items()

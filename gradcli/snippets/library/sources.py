@@ -5,6 +5,7 @@ have no lines of their own: an error within them is an error of the line that ca
 """
 
 import ast
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,17 @@ def parsed(name: str) -> tuple[list[ast.stmt], dict[str, ast.stmt]]:
     return imports, named
 
 
+def _names(node: ast.AST, bodies: bool) -> Iterator[str]:
+    """The names that a statement reads, with or without the bodies of functions in it."""
+    if isinstance(node, ast.Name):
+        yield node.id
+    inside = [] if bodies else getattr(node, "body", [])
+    skipped = inside if isinstance(node, ast.FunctionDef) else [inside]
+    for child in ast.iter_child_nodes(node):
+        if not (isinstance(node, ast.FunctionDef | ast.Lambda) and child in skipped):
+            yield from _names(child, bodies)
+
+
 class Source:
     """A source on a machine: names are defined when they are asked for."""
 
@@ -55,11 +67,14 @@ class Source:
             self._run(statement)
         self.imports = []
         self.scope[name] = None  # on its way: what it needs may need it
-        for node in ast.walk(self.named[name]):
-            needed = node.id if isinstance(node, ast.Name) else ""
-            if needed in self.named and needed not in self.scope:
-                self._define(needed)
+        self._define_all(_names(self.named[name], bodies=False))
         self._run(self.named[name])
+        self._define_all(_names(self.named[name], bodies=True))
+
+    def _define_all(self, names: Iterable[str]) -> None:
+        for name in names:
+            if name in self.named and name not in self.scope:
+                self._define(name)
 
     def _run(self, statement: ast.stmt) -> None:
         m = self.m

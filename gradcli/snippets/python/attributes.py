@@ -255,7 +255,7 @@ class Attributes:
         if isinstance(value, Class):
             if value.module != PROGRAM:
                 raise Unsupported(f"an assignment to an attribute of the class {value.name}")
-            value.members[name] = Static(to) if isinstance(to, Builtin) else to
+            value.members[name] = Static(to) if type(to) is Builtin else to
             return
         function = self.class_of(value).lookup("__setattr__")
         if function is OBJECT.members["__setattr__"]:

@@ -275,7 +275,7 @@ class Interpreter(Operations, Texts, Attributes, Calls):
             if base.name in ("bool", "NoneType", "range", "slice") and not base.module:
                 text = f"type '{base.name}' is not an acceptable base type"
                 raise error("TypeError", text)
-        members = {k: Static(v) if isinstance(v, Builtin) else v for k, v in members.items()}
+        members = {k: Static(v) if type(v) is Builtin else v for k, v in members.items()}
         for method in ("__init_subclass__", "__class_getitem__"):
             if isinstance(members.get(method), Function):
                 members[method] = ClassMethod(members[method])

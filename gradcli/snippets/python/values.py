@@ -161,6 +161,13 @@ class Builtin(Object):
         self.name, self.function = name, function
 
 
+class Wrapper(Builtin):
+    """A function of the host around one of the program, as decorators make: a method, too, in a
+    class of the program."""
+
+    __slots__ = ()
+
+
 class Bound(Object):
     """A method and the value that it is called on."""
 

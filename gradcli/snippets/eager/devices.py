@@ -1,0 +1,108 @@
+"""Devices: the processor, and those that this PyTorch is not built for."""
+
+from typing import Any
+
+from ..python.values import Builtin, Class, Machine, Object, Property, error
+from .tables import TABLES
+
+TYPES = (
+    "cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, vulkan, "
+    "mps, meta, hpu, mtia, privateuseone"
+)
+MESSAGES = {
+    "cuda": ("AssertionError", "Torch not compiled with CUDA enabled"),
+    "mps": ("RuntimeError", "PyTorch is not linked with support for mps devices"),
+    "xpu": ("AssertionError", "Torch not compiled with XPU enabled"),
+}
+
+
+class Device(Object):
+    """torch.device."""
+
+    __slots__ = ("index", "type")
+    cls: Class
+
+    def __init__(self, type: str, index: int | None = None):
+        self.type, self.index = type, index
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Device) and (self.type, self.index) == (other.type, other.index)
+
+    def __hash__(self) -> int:
+        return hash((self.type, self.index))
+
+    def __str__(self) -> str:
+        return self.type if self.index is None else f"{self.type}:{self.index}"
+
+
+CPU = Device("cpu")
+
+
+def device_of(value: Any) -> Device:
+    """The device that a text or a device names."""
+    if isinstance(value, Device):
+        return value
+    name, _, index = value.partition(":") if isinstance(value, str) else ("cuda", "", str(value))
+    if name not in TYPES.split(", "):
+        said = f"Expected one of {TYPES} device type at start of device string: {name}"
+        raise error("RuntimeError", said)
+    return Device(name, int(index) if index else None)
+
+
+def check_device(value: Any) -> Device:
+    """The device of a call. Raises what PyTorch for a processor alone raises of others."""
+    if value is None:
+        return CPU
+    device = device_of(value)
+    if device.type not in ("cpu", "meta"):
+        from ..python.values import Unsupported
+
+        if device.type not in MESSAGES:
+            raise Unsupported(f"the device {device}")
+        raise error(*MESSAGES[device.type])
+    return device
+
+
+def _make(m: Machine, cls: Class, type: Any, index: int | None = None) -> Device:
+    device = device_of(type)
+    return device if index is None else Device(device.type, index)
+
+
+def _text(m: Machine, self: Device) -> str:
+    index = "" if self.index is None else f", index={self.index}"
+    return f"device(type='{self.type}'{index})"
+
+
+Device.cls = Class(
+    "device",
+    members={
+        "__repr__": Builtin("__repr__", _text),
+        "__str__": Builtin("__str__", lambda m, self: str(self)),
+        "__format__": Builtin("__format__", lambda m, self, spec="": format(str(self), spec)),
+        "__eq__": Builtin("__eq__", lambda m, self, other: self == other),
+        "__hash__": Builtin("__hash__", lambda m, self: hash(self)),
+        "type": Property(Builtin("type", lambda m, self: self.type)),
+        "index": Property(Builtin("index", lambda m, self: self.index)),
+    },
+    module="torch",
+    make=_make,
+)
+TABLES.setdefault("torch", {})["device"] = Device.cls  # type: ignore[assignment]
+
+
+def _no_cuda(m: Machine, *_: Any, **__: Any) -> Any:
+    raise error(*MESSAGES["cuda"])
+
+
+CUDA = {
+    **{name: Builtin(name, lambda m, *_: False) for name in ("is_available", "is_initialized")},
+    "device_count": Builtin("device_count", lambda m: 0),
+    **{
+        name: Builtin(name, lambda m, *_: None)
+        for name in ("manual_seed", "manual_seed_all", "empty_cache")
+    },
+    **{
+        name: Builtin(name, _no_cuda)
+        for name in ("synchronize", "current_device", "get_device_name", "set_device")
+    },
+}

@@ -1,0 +1,416 @@
+"""What PyTorch refuses of the arguments of single functions, in its words, by function."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ...lazy import np
+from ..python.values import Class, error
+from .checks import check_broadcast, dimension
+from .functional_transforms import in_vmap
+from .mode import MODE
+from .tensor import Tensor
+
+LONG_NAMES = {
+    **{"float32": "float", "float64": "double", "int64": "long int", "int32": "int"},
+    **{"int16": "short int", "int8": "signed char", "uint8": "unsigned char", "bool": "bool"},
+    "float16": "c10::Half",
+}
+LINALG_ERROR = Class("_LinAlgError", (error("RuntimeError", "").value.cls,), module="torch._C")
+Check = Callable[..., None]
+CHECKS: dict[str, Check] = {}
+
+
+def check(*names: str) -> Callable[[Check], Check]:
+    """A check of the arguments of these functions."""
+
+    def put(function: Check) -> Check:
+        CHECKS.update(dict.fromkeys(names, function))
+        return function
+
+    return put
+
+
+def refuse(name: str, args: Sequence[Any], named: Mapping[str, Any]) -> None:
+    """Raise what PyTorch raises of these arguments, where a check of this function knows it."""
+    function = CHECKS.get(name)
+    if function is not None and args and isinstance(args[0], Tensor):
+        function(*args, **named)
+
+
+# ---- dimensions ----------------------------------------------------------------------------------
+
+
+@check("squeeze")
+def _dims(input: Tensor, dim: Any = None, *_: Any, **__: Any) -> None:
+    for d in dim if isinstance(dim, tuple | list) else (dim,):
+        if isinstance(d, int):
+            dimension(d, input.ndim)
+
+
+@check("unsqueeze")
+def _unsqueeze(input: Tensor, dim: Any = None, *_: Any, **__: Any) -> None:
+    if isinstance(dim, int):
+        dimension(dim, input.ndim + 1)
+
+
+@check("transpose", "swapaxes", "swapdims")
+def _transpose(input: Tensor, dim0: Any = 0, dim1: Any = 0, **_: Any) -> None:
+    for d in (dim0, dim1):
+        if isinstance(d, int):
+            dimension(d, input.ndim)
+
+
+@check("argmax", "argmin", "logsumexp", "cumprod", "sort", "argsort", "flip", "max", "min", "any")
+def _along(input: Tensor, dim: Any = None, *_: Any, **__: Any) -> None:
+    if not isinstance(dim, Tensor):
+        _dims(input, dim)
+
+
+@check("max", "min")
+def _extreme(input: Tensor, dim: Any = None, *_: Any, **__: Any) -> None:
+    name = "max"
+    if dim is None and not input.numel:
+        said = (
+            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
+            "reduction dim with the 'dim' argument."
+        )
+        raise error("RuntimeError", said)
+    _along(input, dim)
+
+
+@check("t")
+def _t(input: Tensor) -> None:
+    if input.ndim > 2:
+        said = f"t() expects a tensor with <= 2 dimensions, but self is {input.ndim}D"
+        raise error("RuntimeError", said)
+
+
+@check("permute")
+def _permute(input: Tensor, *dims: Any, **named: Any) -> None:
+    given = dims[0] if len(dims) == 1 and not isinstance(dims[0], int) else dims
+    if not named and len(given) != input.ndim:
+        raise error(
+            "RuntimeError",
+            "permute(sparse_coo): number of dimensions in the tensor input does not match the "
+            f"length of the desired ordering of dimensions i.e. input.dim() = {input.ndim} is not "
+            f"equal to len(dims) = {len(given)}",
+        )
+
+
+@check("expand")
+def _expand(input: Tensor, *sizes: Any, **_: Any) -> None:
+    given = sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes
+    given = tuple(getattr(given, "payload", given))
+    kind = f"torch.{input.dtype.legacy}{{{list(input.shape)}}}"
+    if len(given) < input.ndim:
+        raise error(
+            "RuntimeError",
+            f"expand({kind}, size={list(given)}): the number of sizes provided ({len(given)}) must "
+            f"be greater or equal to the number of dimensions in the tensor ({input.ndim})",
+        )
+    for back in range(1, input.ndim + 1):
+        want, have = given[-back], input.shape[-back]
+        if have != 1 and want not in (-1, have):
+            raise error(
+                "RuntimeError",
+                f"The expanded size of the tensor ({want}) must match the existing size ({have}) "
+                f"at non-singleton dimension {len(given) - back}.  Target sizes: {list(given)}.  "
+                f"Tensor sizes: {list(input.shape)}",
+            )
+
+
+@check("topk")
+def _topk(input: Tensor, k: int, dim: int = -1, *_: Any, **__: Any) -> None:
+    if not 0 <= k <= (input.shape[dimension(dim, input.ndim)] if input.ndim else 1):
+        raise error("RuntimeError", "selected index k out of range")
+
+
+@check("trace")
+def _trace(input: Tensor) -> None:
+    if input.ndim != 2:
+        said = f"trace: expected a matrix, but got tensor with dim {input.ndim}"
+        raise error("RuntimeError", said)
+
+
+# ---- indices and masks ---------------------------------------------------------------------------
+
+
+@check("gather")
+def _gather(input: Tensor, dim: int, index: Tensor, **_: Any) -> None:
+    if index.ndim != input.ndim:
+        said = "Index tensor must have the same number of dimensions as input tensor"
+        raise error("RuntimeError", said)
+    _within(input, dim, index)
+
+
+def _within(input: Tensor, dim: int, index: Tensor) -> None:
+    place = dimension(dim, input.ndim)
+    size = input.shape[place] if input.ndim else 1
+    outside = index.data[(index.data < 0) | (index.data >= size)]
+    if outside.size:
+        said = f"index {outside.flat[0]} is out of bounds for dimension {place} with size {size}"
+        raise error("RuntimeError", said)
+
+
+@check("scatter", "scatter_add")
+def _scatter(input: Tensor, dim: int, index: Tensor, src: Any = None, **named: Any) -> None:
+    if index.dtype.kind != "int":
+        raise error("RuntimeError", "scatter(): Expected dtype int32/int64 for index")
+    if isinstance(src, Tensor) and src.dtype is not input.dtype:
+        raise error("RuntimeError", "scatter(): Expected self.dtype to be equal to src.dtype")
+    _within(input, dim, index)
+
+
+@check("index_add")
+def _index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, **_: Any) -> None:
+    if source.dtype is not input.dtype:
+        raise error(
+            "RuntimeError",
+            f"index_add_(): self ({input.dtype.scalar_name}) and source "
+            f"({source.dtype.scalar_name}) must have the same scalar type",
+        )
+
+
+@check("index_select")
+def _index_select(input: Tensor, dim: int, index: Tensor) -> None:
+    if index.dtype.kind != "int":
+        said = "index_select(): Expected dtype int32 or int64 for index"
+        raise error("RuntimeError", said)
+    size = input.shape[dimension(dim, input.ndim)] if input.ndim else 1
+    if ((index.data < 0) | (index.data >= size)).any():
+        raise error("IndexError", "index out of range in self")
+
+
+@check("masked_fill")
+def _masked_fill(input: Tensor, mask: Tensor, value: Any = None) -> None:
+    if mask.dtype.kind != "bool":
+        raise error(
+            "RuntimeError",
+            "masked_fill_ only supports boolean masks, but got mask with dtype "
+            f"{LONG_NAMES[mask.dtype.name]}",
+        )
+    check_broadcast(input, mask)
+
+
+@check("masked_select")
+def _masked_select(input: Tensor, mask: Tensor) -> None:
+    if mask.dtype.kind != "bool":
+        raise error("RuntimeError", "masked_select: expected BoolTensor for mask")
+    check_broadcast(input, mask)
+
+
+@check("embedding")
+def _embedding(input: Tensor, weight: Tensor, *_: Any, **__: Any) -> None:
+    if input.dtype.kind != "int":
+        raise error(
+            "RuntimeError",
+            "Expected tensor for argument #1 'indices' to have one of the following scalar types: "
+            f"Long, Int; but got torch.{input.dtype.legacy} instead (while checking arguments for "
+            "embedding)",
+        )
+    if ((input.data < 0) | (input.data >= weight.shape[0])).any():
+        raise error("IndexError", "index out of range in self")
+
+
+# ---- layers --------------------------------------------------------------------------------------
+
+
+def _convolution(dims: int) -> None:
+    def conv(
+        input: Tensor,
+        weight: Tensor,
+        bias: Tensor | None = None,
+        stride: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+        groups: int = 1,
+        **_: Any,
+    ) -> None:
+        if input.ndim not in (dims + 1, dims + 2):
+            raise error(
+                "RuntimeError",
+                f"Expected {dims + 1}D (unbatched) or {dims + 2}D (batched) input to conv{dims}d, "
+                f"but got input of size: {list(input.shape)}",
+            )
+        other = bias if isinstance(bias, Tensor) else weight
+        if input.dtype is not other.dtype:
+            kind = "bias" if other is bias else "weight"
+            raise error(
+                "RuntimeError",
+                f"Input type ({LONG_NAMES[input.dtype.name]}) and {kind} type "
+                f"({LONG_NAMES[other.dtype.name]}) should be the same",
+            )
+        shape = input.shape if input.ndim == dims + 2 else (1, *input.shape)
+        channels = weight.shape[1] * groups
+        if shape[1] != channels:
+            raise error(
+                "RuntimeError",
+                f"Given groups={groups}, weight of size {list(weight.shape)}, expected "
+                f"input{list(shape)} to have {channels} channels, but got {shape[1]} channels "
+                "instead",
+            )
+        if not isinstance(padding, str):
+            _check_kernel(shape[2:], weight.shape[2:], padding, dilation)
+
+    check(f"conv{dims}d")(conv)
+
+
+def _check_kernel(sizes: Any, kernel: Any, padding: Any, dilation: Any) -> None:
+    pads = padding if isinstance(padding, tuple | list) else (padding,) * len(sizes)
+    steps = dilation if isinstance(dilation, tuple | list) else (dilation,) * len(sizes)
+    padded = [n + 2 * p for n, p in zip(sizes, pads)]
+    reach = [d * (k - 1) + 1 for k, d in zip(kernel, steps)]
+    if any(k > n for k, n in zip(reach, padded)):
+        raise error(
+            "RuntimeError",
+            f"Calculated padded input size per channel: ({' x '.join(map(str, padded))}). Kernel "
+            f"size: ({' x '.join(map(str, reach))}). Kernel size can't be greater than actual "
+            "input size",
+        )
+
+
+for _dim in (1, 2, 3):
+    _convolution(_dim)
+
+
+@check("layer_norm")
+def _layer_norm(input: Tensor, normalized_shape: Any, *_: Any, **__: Any) -> None:
+    sizes = tuple(getattr(normalized_shape, "payload", normalized_shape))
+    if input.shape[len(input.shape) - len(sizes) :] != sizes:
+        wanted = ", ".join(["*", *map(str, sizes)])
+        raise error(
+            "RuntimeError",
+            f"Given normalized_shape={list(sizes)}, expected input with shape [{wanted}], but got "
+            f"input of size{list(input.shape)}",
+        )
+
+
+def _fixed(function: str, *names: str) -> Check:
+    """A check that inputs which PyTorch does not differentiate require no gradient."""
+
+    def checked(*_: Any, **named: Any) -> None:
+        for name in names:
+            value = named.get(name)
+            if isinstance(value, Tensor) and value.requires_grad and MODE.recording:
+                raise error(
+                    "RuntimeError",
+                    f"The function '{function}' is not differentiable with respect to argument "
+                    f"'{name}'. This input cannot have requires_grad True.",
+                )
+
+    return checked
+
+
+check("nll_loss")(_fixed("nll_loss_forward", "weight"))
+check("binary_cross_entropy")(_fixed("binary_cross_entropy", "weight"))
+check("binary_cross_entropy_with_logits")(
+    _fixed("binary_cross_entropy_with_logits", "weight", "pos_weight")
+)
+DYNAMIC = (
+    "vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap "
+    "over aten::{}. Please file an issue at https://github.com/pytorch/pytorch/issues if you need "
+    "this feature."
+)
+
+
+@check("nonzero", "argwhere")
+def _nonzero(*_: Any, **__: Any) -> None:
+    if in_vmap():
+        raise error("RuntimeError", DYNAMIC.format("nonzero"))
+
+
+@check("huber_loss")
+def _huber_loss(input: Tensor, target: Tensor, *_: Any, **__: Any) -> None:
+    check_broadcast(input, target)
+
+
+# ---- linear algebra ------------------------------------------------------------------------------
+
+SINGULAR = (
+    "linalg.inv: {batch}The diagonal element {order} is zero, the inversion could not be completed "
+    "because the input matrix is singular."
+)
+NOT_POSITIVE = (
+    "{name}: {batch}The factorization could not be completed because the input is not "
+    "positive-definite (the leading minor of order {order} is not positive-definite)."
+)
+
+
+def _square(name: str, input: Tensor) -> None:
+    if input.ndim < 2:
+        said = f"{name}: The input tensor A must have at least 2 dimensions."
+        raise error("RuntimeError", said)
+    rows, columns = input.shape[-2:]
+    if rows != columns:
+        raise error(
+            "RuntimeError",
+            f"{name}: A must be batches of square matrices, but they are {rows} by {columns} "
+            "matrices",
+        )
+
+
+for _own, _shown in {
+    **{"det": "linalg.det", "logdet": "logdet", "slogdet": "linalg.slogdet"},
+    **{"eigh": "linalg.eigh", "eigvalsh": "linalg.eigvalsh"},
+}.items():
+    for _path in (_own, f"linalg.{_own}"):
+        check(_path)(lambda A, *_, _shown=_shown, **__: _square(_shown, A))
+for _own in ("svd", "qr", "svdvals"):
+
+    def _matrix(A: Tensor, *_: Any, _name: str = f"linalg.{_own}", **__: Any) -> None:
+        if A.ndim < 2:
+            said = f"{_name}: The input tensor A must have at least 2 dimensions."
+            raise error("RuntimeError", said)
+
+    check(_own, f"linalg.{_own}")(_matrix)
+
+
+@check("inv", "inverse", "linalg.inv")
+def _inv(A: Tensor, **_: Any) -> None:
+    _square("linalg.inv", A)
+    for place, matrix in enumerate(A.data.reshape(-1, *A.shape[-2:])):
+        order = _zero_pivot(matrix)
+        if order:
+            batch = f"(Batch element {place}): " if A.ndim > 2 else ""
+            raise error(LINALG_ERROR, SINGULAR.format(batch=batch, order=order))
+
+
+def _zero_pivot(matrix: Any) -> int:
+    """The first row of the LU decomposition with partial pivoting whose pivot is 0; 0 for none."""
+    a = np.array(matrix)
+    for k in range(len(a)):
+        best = k + int(np.argmax(np.abs(a[k:, k])))
+        if a[best, k] == 0:
+            return k + 1
+        a[[k, best]] = a[[best, k]]
+        a[k + 1 :, k] /= a[k, k]
+        a[k + 1 :, k + 1 :] -= np.outer(a[k + 1 :, k], a[k, k + 1 :])
+    return 0
+
+
+@check("linalg.solve", "solve")
+def _solve(A: Tensor, B: Any = None, **_: Any) -> None:
+    _square("linalg.solve", A)
+    if any(_zero_pivot(matrix) for matrix in A.data.reshape(-1, *A.shape[-2:])):
+        said = "torch.linalg.solve: The solver failed because the input matrix is singular."
+        raise error(LINALG_ERROR, said)
+
+
+def _cholesky(name: str) -> Check:
+    def function(A: Tensor, *_: Any, **__: Any) -> None:
+        _square(name, A)
+        for place, matrix in enumerate(A.data.reshape(-1, *A.shape[-2:])):
+            for order in range(1, len(matrix) + 1):
+                try:
+                    np.linalg.cholesky(matrix[:order, :order].astype(float))
+                except np.linalg.LinAlgError:
+                    batch = f"(Batch element {place}): " if A.ndim > 2 else ""
+                    said = NOT_POSITIVE.format(name=name, batch=batch, order=order)
+                    raise error(LINALG_ERROR, said) from None
+
+    return function
+
+
+check("linalg.cholesky")(_cholesky("linalg.cholesky"))
+check("cholesky")(_cholesky("linalg.cholesky"))
+check("older.cholesky")(_cholesky("cholesky"))
