@@ -474,6 +474,7 @@ def test_what_grad_alone_refuses(args, code, place, words):
 
 OF_OTHER_COMMANDS = [
     (["hessian", "x * 2", "-s", "x=3"], "not-scalar", "x * 2", "Reduce it with .sum()"),
+    (["why", "KeyError: 3"], "unknown-message", None, "gradcli why lists those that are"),
     (
         *(["jvp", "x * 2", "-s", "x=2x3", "--tangent", "x=[1,2]"], "tangent-shape", None),
         "Entry 0 in v has invalid size: should be torch.Size([2, 3]) but got torch.Size([2])",

@@ -7,6 +7,7 @@ either end. Messages that are none of the catalogue's are candidates, too: a tex
 one of them is no match.
 """
 
+import ast
 import re
 from collections import Counter
 from functools import cache
@@ -27,7 +28,8 @@ MISSED, ADDED, FILLED = 0.5, 0.5, 0.02  # costs of a gap: part of the weights, a
 MOST_FILLED, NOT_A_NUMBER = 1.0, 1.5
 END, MOST_AT_END = 0.7, 4.0  # where the text goes on otherwise than the message
 MISSPELT = 0.85
-ENOUGH = ((5.0, 0.75), (8.0, 0.5), (12.0, 0.0))  # the least score, by how much of the message
+ENOUGH = ((5.0, 0.75), (8.0, 0.45), (12.0, 0.0))  # the least score, by how much of the message
+LEAST_EXCERPT, FEWEST = 6.0, 3  # score and words of a text that is nothing but part of a message
 LONGER = 2  # letters that a word may have more or less where every word counts
 SHORTEST = 4  # words of a message that is recognised by all of it, however common they are
 NUMBERS = {"n", "m", "i", "j", "k", "d", "v", "v0"}  # placeholders for one number each
@@ -119,14 +121,26 @@ def _template(message: Message | None, wording: Wording) -> Template:
 def match(text: str) -> Match | None:
     """The message that a text is or holds; None where it is none of the catalogue's.
 
-    Of a traceback the last error counts, before earlier ones and before warnings.
+    Of a traceback the last error counts, before earlier ones and before warnings. A program is no
+    message, whatever its names are.
     """
+    if _is_python(text):
+        return None
     cleaned = clean(text[-MOST_LETTERS:])
     for part in _parts(cleaned):
         result = best(part)
         if result is not None and confident(result):
             return result
     return None
+
+
+def _is_python(text: str) -> bool:
+    """Whether a text is a program, and more than comments and a message in quotes."""
+    try:
+        body = ast.parse(text).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return any(not isinstance(getattr(s, "value", None), ast.Constant) for s in body)
 
 
 def _parts(text: str) -> list[str]:
@@ -192,7 +206,21 @@ def confident(match: Match) -> bool:
     if _density(match) < DENSEST:
         return False
     whole = match.coverage > WHOLE and len(match.pairs) >= SHORTEST
-    return whole or any(match.score >= s and match.coverage >= part for s, part in ENOUGH)
+    if whole or (match.score >= LEAST_EXCERPT and _is_excerpt(match)):
+        return True
+    return any(match.score >= s and match.coverage >= part for s, part in ENOUGH)
+
+
+def _is_excerpt(match: Match) -> bool:
+    """Whether a text is nothing but a part of the wording, no word missing or added."""
+    (first, _), (last, _) = match.pairs[0], match.pairs[-1]
+    holes = match.template.holes
+    if len(match.pairs) < FEWEST:
+        return False
+    return (first, last) == (0, len(match.words) - 1) and all(
+        next_j == j + 1 and (next_i == i + 1 or holes[next_j] > holes[j])
+        for (i, j), (next_i, next_j) in zip(match.pairs, match.pairs[1:])
+    )
 
 
 def _density(match: Match) -> float:
