@@ -41,6 +41,7 @@ __all__ = [
     "jacobian",
     "jvp",
     "ops",
+    "read",
     "seed_for",
     "why",
 ]

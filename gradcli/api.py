@@ -353,6 +353,18 @@ def graph(
 
 
 @in_keywords
+def read(text: str) -> dict[str, Any]:
+    """What a pasted program does, as the JSON of `gradcli read` has it: stdout, error (type,
+    message, line) or None, warnings, backward, findings, corrected; of a page with several
+    programs, `programs`, each with its first_line. Nothing of it is executed.
+    """
+    check_text("a program", text)
+    from .explanation.reading.answer import answer, data
+
+    return data(answer(text))
+
+
+@in_keywords
 def why(message: str) -> dict[str, Any]:
     """What an error message of PyTorch means, as the JSON of `gradcli why` has it: class, message,
     meaning, causes in the order of their frequency, cure, values that the text holds, trigger.

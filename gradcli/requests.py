@@ -21,8 +21,14 @@ if TYPE_CHECKING:
 
 BYTE_ORDER_MARK = "\ufeff"
 EXAMPLE = 'as in {"expr": "a * b"}'
-FIELDS = ("id", "expr", "why", "shapes", "values", "grad", "wrt", "want", "assume", "claim")
-WHY_EXAMPLE = 'as in {"why": "grad can be implicitly created only for scalar outputs"}'
+FIELDS = ("id", "expr", "read", "why", "shapes", "values", "grad", "wrt", "want", "assume", "claim")
+ALONE = {  # fields that stand for a whole request: what they hold, and an example
+    "read": ("a program", 'as in {"read": "import torch; ..."}'),
+    "why": (
+        "an error message",
+        'as in {"why": "grad can be implicitly created only for scalar outputs"}',
+    ),
+}
 OBJECTS = {  # fields by name of the input, each with an example
     "shapes": '{"x": [2, 3]}',
     "values": '{"x": [[1.0, 2.0]]}',
@@ -130,19 +136,22 @@ def _check_fields(fields: dict[str, Any]) -> None:
         if name not in FIELDS:
             hint = did_you_mean(str(name), FIELDS) or f"its fields are {', '.join(FIELDS)}"
             raise GradcliError("request", f"a request has no field {name}", hint=hint)
-    if "why" in fields:
-        _check_why(fields)
+    alone = next((name for name in ("read", "why") if name in fields), None)
+    if alone is not None:
+        _check_alone(alone, fields)
     elif not isinstance(fields.get("expr"), str):
         raise GradcliError("request", "a request needs the field expr, a text", hint=EXAMPLE)
 
 
-def _check_why(fields: dict[str, Any]) -> None:
-    if not isinstance(fields["why"], str):
-        raise GradcliError("request", "why is a text: an error message", hint=WHY_EXAMPLE)
-    others = [name for name in fields if name not in ("id", "why")]
+def _check_alone(name: str, fields: dict[str, Any]) -> None:
+    """Refuse a field that is no text, or others beside it."""
+    what, example = ALONE[name]
+    if not isinstance(fields[name], str):
+        raise GradcliError("request", f"{name} is a text: {what}", hint=example)
+    others = [other for other in fields if other not in ("id", name)]
     if others:
-        said = f"a request with the field why has no field {others[0]}"
-        raise GradcliError("request", said, hint=WHY_EXAMPLE)
+        said = f"a request with the field {name} has no field {others[0]}"
+        raise GradcliError("request", said, hint=example)
 
 
 def _parsed(text: str, limits: Limits) -> Any:
@@ -157,6 +166,12 @@ def _parsed(text: str, limits: Limits) -> Any:
 
 
 def _answer(fields: dict[str, Any], limits: Limits) -> dict[str, Any]:
+    if "read" in fields:
+        from .explanation.reading.answer import answer as read
+        from .explanation.reading.answer import data
+
+        limits.check("length", len(fields["read"]), "the program")
+        return data(read(fields["read"]))
     if "why" in fields:
         limits.check("length", len(fields["why"]), "the message")
         return explained(fields["why"])

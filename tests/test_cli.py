@@ -570,7 +570,7 @@ def test_ctrl_c_in_an_import_is_no_traceback(tmp_path):
     ("word", "cure"),
     [
         ("expln", "did you mean explain?"),
-        ("read", "did you mean grad?"),
+        ("raed", "did you mean read?"),
         ("softmax", "gradcli ops softmax shows softmax()"),
         ("foo", "gradcli explain foo"),
     ],

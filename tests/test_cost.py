@@ -270,7 +270,9 @@ def test_a_request_of_batch():
     (found,) = package.batch([line])
     assert found["ok"]
     assert found["cost"]["forward"]["flops"] == 2 * 10**11
-    (refused,) = package.batch([line | {"want": ["cost", "formula"]}])
+    (formulas,) = package.batch([line | {"want": ["cost", "formula"]}])  # no array is made
+    assert formulas["formula"] == {"x": "g @ W.T", "W": "x.T @ g"}
+    (refused,) = package.batch([line | {"want": ["cost", "jacobian"]}])
     assert refused["error"]["code"] == "limit"
 
 

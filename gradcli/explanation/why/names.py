@@ -9,6 +9,10 @@ from ..analysis import Analysis
 PREFIXES = ("torch.", "nn.functional.", "functional.", "F.", "Tensor.")
 OPERATORS = {"sum_to_size": "sum", "same": "eq", "__getitem__": "getitem"}
 ARRAYS = ("np.", "numpy.", "jnp.", "jax.")
+OUTPUTS = (
+    *("values", "indices", "eigenvalues", "eigenvectors", "U", "S", "Vh", "Q", "R", "L", "P", "LU"),
+    *("pivots", "sign", "logabsdet", "solution", "mantissa", "exponent"),
+)
 MODULES = ("linalg", "special")
 
 
@@ -25,8 +29,8 @@ def typed_name(node: Node | None) -> str | None:
     if node is None or node.span is None:
         return None
     call = _expression(" ".join(node.span.text[node.span.start : node.span.end].split()))
-    if isinstance(call, ast.Subscript) and node.op.name == "getitem" and _is_part(node, call):
-        call = call.value
+    if _is_output(node, call):
+        call = call.value  # type: ignore[union-attr]
     if not isinstance(call, ast.Call):
         return None
     name = ast.unparse(call.func)
@@ -39,13 +43,16 @@ def typed_name(node: Node | None) -> str | None:
     return f"{name.split('.')[-2]}.{call.func.attr}" if is_module else call.func.attr
 
 
-def _is_part(node: Node, e: ast.Subscript) -> bool:
-    """Whether a text picks one of several outputs, which is no operation: split(x, 2)[0]."""
+def _is_output(node: Node, e: ast.expr | None) -> bool:
+    """Whether a text picks one of several outputs: split(x, 2)[0], x.max(0).indices."""
+    if isinstance(e, ast.Attribute):
+        return isinstance(e.value, ast.Call) and e.attr in OUTPUTS
+    if not isinstance(e, ast.Subscript) or not isinstance(e.value, ast.Call):
+        return False
     spans = [i.span for i in node.parents if i.span is not None]
     texts = [" ".join(s.text[s.start : s.end].split()) for s in spans]
-    return isinstance(e.value, ast.Call) and ast.unparse(e.value) not in [
-        ast.unparse(inner) for inner in map(_expression, texts) if inner is not None
-    ]
+    operands = [inner for inner in map(_expression, texts) if inner is not None]
+    return ast.unparse(e.value) not in map(ast.unparse, operands)
 
 
 def _expression(text: str) -> ast.expr | None:

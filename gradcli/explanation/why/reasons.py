@@ -45,10 +45,15 @@ class Reasons:
         arithmetic = self._arithmetic(origin.step, origin.place)
         rule = f"{name}'s rule sends {rule}" if rule else f"{name} sends {number(sent)}"
         parts.append(f"{rule}: {arithmetic}" if arithmetic else rule)
-        came = "nan" if np.isnan(sent) else "inf"
-        if came != kind and origin.path:
-            parts.append(f"{operation_name(self.a, origin.path[0])} makes {kind} of it")
+        if kind == "nan" and np.isinf(sent):
+            maker = self._maker(origin)
+            parts.append(f"{maker} makes nan of it" if maker else "")
         return "; ".join(filter(None, parts))
+
+    def _maker(self, origin: Origin) -> str:
+        """The operation that sends nan for the infinity that it receives."""
+        nodes = [n for n, place in origin.path if np.isinf(self.tracer.arriving(n, place))]
+        return operation_name(self.a, nodes[0]) if nodes else ""
 
     def _added(self, kind: str, origin: Origin) -> str:
         if not origin.cancels:
@@ -127,9 +132,7 @@ class Reasons:
     def _how_flat(self, step: LocalStep, place: Place) -> str:
         if not self._flat_around(step, place):
             return "has slope 0"
-        if step.node.op.is_smooth(step.node):
-            return "is saturated"
-        return "is flat"
+        return "is saturated" if step.node.op.kink is None else "is flat"
 
     def _factor(self, step: LocalStep, place: Place, name: str) -> str:
         a, b = step.node.parents

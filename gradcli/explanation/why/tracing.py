@@ -23,7 +23,7 @@ class Origin(NamedTuple):
     place: Place
     step: LocalStep | None = None
     terms: tuple[float, ...] = ()
-    path: tuple[Node, ...] = ()  # the operations that carry it on, the nearest to the input first
+    path: tuple[tuple[Node, Place], ...] = ()  # elements that carry it, the nearest first
 
     @property
     def cancels(self) -> bool:
@@ -58,7 +58,7 @@ class Tracer:
         return self._trace(node, place, zero=True)
 
     def _trace(self, node: Node, place: Place, zero: bool) -> Origin:
-        path: list[Node] = []
+        path: list[tuple[Node, Place]] = []
         while True:
             known = self._cached.get((node, place, zero))
             if known is not None:
@@ -68,8 +68,13 @@ class Tracer:
                 if not path:
                     self._cached[node, place, zero] = found
                 return found._replace(path=(*path, *found.path))
-            path.append(found[0])
+            path.append(found)
             node, place = found
+
+    def arriving(self, node: Node, place: Place) -> float:
+        """The number that arrives at an element of an operation's result."""
+        step = next(s for s in self.steps if s.node is node)
+        return float(np.broadcast_to(self.a.value(step.received), node.shape)[place])
 
     def _local(self, step: Step, to: Node) -> LocalStep:
         key = step.node, to
@@ -117,7 +122,7 @@ class Tracer:
         if isinstance(found, Origin):
             return found
         origin = self.zero(*found)
-        return origin._replace(path=(found[0], *origin.path))
+        return origin._replace(path=(found, *origin.path))
 
     def _zero_in(self, step: LocalStep, place: Place) -> Any:
         """The origin of a zero that a step sends; or the node and place where it received one."""

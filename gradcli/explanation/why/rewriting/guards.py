@@ -25,10 +25,10 @@ class Excluding(NamedTuple):
     mask: Node
     slots: tuple[int, ...]
 
-    def over(self, operand: Node, harmless: Node) -> Node:
-        """The operation with something replaced in the operands that it excludes."""
+    def over(self, new: dict[Node, Node]) -> Node:
+        """The operation with nodes replaced in the operands that it excludes."""
         replaced = [
-            substitute(i, {operand: harmless}) if i is not None and k in self.slots else i
+            substitute(i, new) if i is not None and k in self.slots else i
             for k, i in enumerate(self.node.inputs)
         ]
         return intern(self.node.op, tuple(replaced), self.node.attrs)
@@ -38,12 +38,26 @@ def masked(out: Node, origins: list[Node]) -> Iterator[Node]:
     """`out` with operands replaced where a mask that the program has excludes them."""
     for origin in origins:
         for around in excluding(out, origin):
+            yield from _together(out, around)
             for operand in _operands(origin, around.mask):
                 for safe in SAFE:
                     if around.mask is operand.ne(0) and safe == 0:
                         continue
                     harmless = OPS["where"](around.mask, operand, number_node(safe))
-                    yield substitute(out, {around.node: around.over(operand, harmless)})
+                    yield substitute(out, {around.node: around.over({operand: harmless})})
+
+
+def _together(out: Node, around: Excluding) -> Iterator[Node]:
+    """`out` with all inputs of what is excluded replaced, where there are several."""
+    excluded = [around.node.inputs[k] for k in around.slots]
+    inputs = [
+        n
+        for n in walk([i for i in excluded if i is not None])
+        if n.op.name == "input" and n.dtype == "float" and n.shape == around.mask.shape
+    ]
+    if len(inputs) > 1:
+        new = {n: OPS["where"](around.mask, n, number_node(1)) for n in inputs}
+        yield substitute(out, {around.node: around.over(new)})
 
 
 def excluding(out: Node, origin: Node) -> Iterator[Excluding]:

@@ -70,6 +70,10 @@ def quotient(n: Node) -> Node | None:
     if not is_op(n, "div"):
         return None
     a, b = n.parents
+    if is_op(a, "sinh") and is_op(b, "cosh") and a.parents[0] is b.parents[0]:
+        return OPS["tanh"](a.parents[0])
+    if is_op(a, "div") and is_op(b, "div") and a.parents[1] is b.parents[1]:
+        a, b = a.parents[0], b.parents[0]
     return _softmax(a, b) or _tanh(a, b) or _logistic(a, b) or _exponents(a, b)
 
 

@@ -1,12 +1,12 @@
 """The search for an expression that cures a gradient: idioms, then masks inside, then both."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import islice
 from math import pi
 
 from ....errors import MISUSES, GradcliError
-from ....graphs import Node, walk
+from ....graphs import Node, intern, walk
 from ....graphs.substitution import rebuilt, substitute
 from ....lazy import np
 from ....notation import tree
@@ -150,11 +150,11 @@ def plain(node: Node) -> Node:
     return substitute(node, {}, lambda _: None)
 
 
-def _applied(out: Node, rules: tuple[Rule, ...] | list[Rule]) -> Node:
-    def make(n: Node, inputs) -> Node | None:
+def _applied(out: Node, rules: Sequence[Rule]) -> Node:
+    def make(n: Node, inputs: Sequence[Node | None]) -> Node | None:
         if not n.inputs:
             return None
-        here = substitute(n, dict(zip(n.inputs, inputs)))
+        here = intern(n.op, tuple(inputs), n.attrs)
         for rule in rules:
             try:
                 found = rule(here)
@@ -169,7 +169,7 @@ def _applied(out: Node, rules: tuple[Rule, ...] | list[Rule]) -> Node:
 
 def _origins(a: Analysis, out: Node) -> list[Node]:
     """The operations that make elements of the gradients nan or infinite."""
-    tracer, found = Tracer(a), {}
+    tracer, found = Tracer(a), dict[Node, None]()
     for x in a.problem.wrt:
         value = a.grad_value(x)
         if value is None:
