@@ -147,7 +147,8 @@ def as_view(output: Tensor, of: Tensor, creation: str = "") -> Tensor:
     base = of.view.base if of.view else of
     if not creation:
         inherited = of.view.creation if of.view else ""
-        creation = inherited or ("" if MODE.recording else "no_grad")
+        without = "inference" if MODE.inference else "no_grad"
+        creation = inherited or ("" if MODE.recording else without)
     output.view = ViewOf(base, creation)
     return output
 

@@ -390,7 +390,7 @@ def accumulate(m: Machine, leaf: Tensor, gradient: Tensor, create_graph: bool) -
     if "sparse_gradients" in leaf.fields:
         leaf.fields["sparse_gradient"] = True
     if leaf.grad is None:
-        leaf.grad = gradient if create_graph else detached_copy(gradient)
+        leaf.grad = copied(gradient) if create_graph else detached_copy(gradient)
     elif create_graph:
         with recording(True):
             leaf.grad = call_operator("add", leaf.grad, gradient)
@@ -398,6 +398,16 @@ def accumulate(m: Machine, leaf: Tensor, gradient: Tensor, create_graph: bool) -
         np.add(leaf.grad.data, gradient.data, out=leaf.grad.data, casting="unsafe")
         leaf.grad.changed()
     after_accumulation(m, leaf)
+
+
+def copied(gradient: Tensor) -> Tensor:
+    """A copy through which gradients flow, as one that is accumulated with its graph."""
+    output = detached_copy(gradient)
+    if gradient.requires_grad:
+        edges = [None, gradient.edge]
+        metas = [Meta(output.shape, output.dtype)]
+        output.set_record(Record("CopyBackwards", edges, metas, lambda m, r, grads: [None, *grads]))
+    return output
 
 
 def detached_copy(tensor: Tensor) -> Tensor:
