@@ -48,6 +48,7 @@ def sum(g, y, x, dim):
     on_masks=False,
     numpy="{0}.mean(axis={dim}, keepdims={keepdim})",
     loop="mean",
+    saved=(),
     bounds=kept,
     finite=True,
     left_to="sum",

@@ -108,7 +108,8 @@ def backward(
     captured = engine.go_back(m, roots, keep=bool(keep), create_graph=create_graph, wanted=edges)
     for tensor, edge in zip(wanted or (), edges or ()):
         gradient = captured[edge]
-        if not isinstance(edge.record, Accumulator) and gradient is not None:
+        retained = getattr(tensor, "retains_grad", False) or isinstance(edge.record, Accumulator)
+        if not retained and gradient is not None:
             engine.accumulate(m, tensor, gradient, create_graph)
 
 

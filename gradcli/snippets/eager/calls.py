@@ -207,7 +207,7 @@ def in_place(name: str, target: Tensor, args: Sequence[Any], named: Mapping[str,
     graph, values = _graph(name, called, [target, *args], named, given, True)
     if not isinstance(graph, Node):
         raise Unsupported(f"Tensor.{name}_")
-    check_result(target, graph, given)
+    check_result(target, graph, [*given, *(a for a in args if isinstance(a, bool | int | float))])
     inner = [i for i in graph.inputs if i is not None and i not in values]
     run_graph(inner, values)
     inputs = [None if i is None else values[i] for i in graph.inputs]
@@ -217,7 +217,7 @@ def in_place(name: str, target: Tensor, args: Sequence[Any], named: Mapping[str,
     return target
 
 
-def check_result(target: Tensor, graph: Node, given: Sequence[Tensor]) -> None:
+def check_result(target: Tensor, graph: Node, given: Sequence[Any]) -> None:
     """Refuse a result in place that does not fit the tensor, in PyTorch's words."""
     from .dtypes import KINDS, result_type
 

@@ -57,13 +57,14 @@ class Meta(NamedTuple):
 class Saved:
     """A tensor that an operation keeps for the way back, and the version that it had."""
 
-    __slots__ = ("hooks", "output", "owned", "packed", "record", "tensor", "version")
+    __slots__ = ("hooks", "in_pytorch", "output", "owned", "packed", "record", "tensor", "version")
 
     def __init__(self, tensor: Tensor, own_record: "Record | None" = None):
         """`own_record` is the record that keeps it, where it is an output of that."""
         if tensor.inference and own_record is None:
             raise error("RuntimeError", INFERENCE_SAVED)
         self.tensor, self.owned = tensor, own_record is not None
+        self.in_pytorch = True  # PyTorch keeps it, too
         self.record = own_record or tensor.record
         self.output = 0 if own_record else tensor.output
         self.version = tensor.version.number
@@ -135,6 +136,7 @@ class Record(Object):
         "fields",
         "freed",
         "hooks",
+        "keeps_numbers",
         "line",
         "metas",
         "name",
@@ -159,7 +161,7 @@ class Record(Object):
         self.saved, self.line, self.call = list(saved), line, call
         self.cls: Class = record_class(name)
         self.sequence = next(MODE.sequence)
-        self.freed = False
+        self.freed = self.keeps_numbers = False
         self.hooks: list[Any] = []
         self.pre_hooks: list[Any] = []
         self.tensor_hooks: dict[int, list[Any]] = {}  # by output
@@ -173,7 +175,7 @@ class Record(Object):
 
     def release(self) -> None:
         """Let go of what was kept for the way back."""
-        if self.saved:
+        if self.keeps_numbers or any(s.in_pytorch for s in self.saved):
             self.freed = True
 
     def unpack(self) -> list[Tensor]:
@@ -387,6 +389,8 @@ def accumulate(m: Machine, leaf: Tensor, gradient: Tensor, create_graph: bool) -
     from .apply import call_operator
     from .hooks import after_accumulation
 
+    if not leaf.requires_grad:  # no longer
+        return
     if "sparse_gradients" in leaf.fields:
         leaf.fields["sparse_gradient"] = True
     if leaf.grad is None:

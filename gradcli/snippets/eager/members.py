@@ -644,8 +644,14 @@ def zero_(m: Machine, self: Tensor) -> Tensor:
 def fill_(m: Machine, self: Tensor, value: Any) -> Tensor:
     """Write a number over all numbers."""
     if isinstance(value, Tensor):
-        return indexing.copy_into(self, value)
-    return _constant(self, value, "FillBackward0")
+        if value.ndim:
+            said = "fill_ only supports 0-dimension value tensor but got tensor with "
+            raise error("RuntimeError", f"{said}{value.ndim} dimensions.")
+        indexing.copy_into(self, value)
+        if self.record is not None and self.view is None:
+            self.record.name = "FillBackward3"
+        return self
+    return _constant(self, value, "FillBackward2")
 
 
 def _constant(self: Tensor, value: Any, name: str) -> Tensor:
@@ -671,7 +677,7 @@ def fill_diagonal_(m: Machine, self: Tensor, fill_value: Any, wrap: bool = False
     if wrap or self.ndim != 2:
         raise Unsupported("fill_diagonal_ of a tensor that is no matrix")
     place = calls.call("diagonal", (self,), {}, method=True)
-    _constant(place, fill_value, "FillBackward0")
+    _constant(place, fill_value, "FillBackward2")
     return self
 
 

@@ -132,6 +132,12 @@ def _norm(input: Tensor, *_: Any, dtype: Any = None, **__: Any) -> None:
         raise error("RuntimeError", said + input.dtype.scalar_name)
 
 
+@check("relu")
+def _relu(input: Tensor, *_: Any, **__: Any) -> None:
+    if input.dtype.kind == "bool":
+        raise error("RuntimeError", "Boolean inputs not supported for relu")
+
+
 @check("trace")
 def _trace(input: Tensor) -> None:
     if input.ndim != 2:
