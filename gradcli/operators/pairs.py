@@ -180,7 +180,7 @@ def addcmul(g, y, input, tensor1, tensor2, *, value=1):
 
 
 @elementwise(
-    lambda a, b, c, *, value: a + value * np.divide(b, c),
+    lambda a, b, c, *, value: a + np.divide(value * b, c),
     symbolic=lambda sp, a, b, c, *, value: a + value * b / c,
     dtype="float",
     domain=(0.5, 2.0),

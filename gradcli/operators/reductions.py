@@ -45,6 +45,7 @@ def sum(g, y, x, dim):
     index="mean",
     takes="floats",
     numpy="{0}.mean(axis={dim}, keepdims={keepdim})",
+    saved=(),
     bounds=kept,
     finite=True,
 )

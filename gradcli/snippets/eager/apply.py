@@ -14,7 +14,7 @@ from .engine import Gradients, Meta, Record, Saved
 from .grad_names import camel_case, grad_name
 from .mode import MODE, recording
 from .plans import Plan, Way
-from .tensor import Tensor, ViewOf
+from .tensor import Edge, Tensor, ViewOf
 
 Operand = Tensor | bool | int | float | None
 
@@ -62,11 +62,15 @@ def apply(
         underived(back.message, name or grad_name(prepared.node, inputs), inputs, output, line)
         return output
     saved = [] if back is None else _kept_inputs(prepared, back, inputs, arrays, into)
+    edges = [
+        i.edge if back and isinstance(i, Tensor) and k in back.places else None
+        for k, i in enumerate(inputs)
+    ]
     if into is not None:
         into.data[...] = value
         into.changed()
     if back is not None:
-        _record(prepared, back, inputs, output, saved, compute, name, line, into)
+        _record(prepared, back, inputs, edges, output, saved, compute, name, line, into)
     output.line = line
     return output
 
@@ -148,7 +152,8 @@ def as_view(output: Tensor, of: Tensor, creation: str = "") -> Tensor:
     base = of.view.base if of.view else of
     if not creation:
         inherited = of.view.creation if of.view else ""
-        creation = inherited or ("" if MODE.recording else "no_grad")
+        without = "inference" if MODE.inference else "no_grad"
+        creation = inherited or ("" if MODE.recording else without)
     output.view = ViewOf(base, creation)
     return output
 
@@ -240,7 +245,8 @@ def _kept_inputs(
             copy.requires_grad = tensor.requires_grad and tensor.record is None
             copy.accumulator = tensor.edge.record if copy.requires_grad else None  # type: ignore
             saved = Saved(copy)
-            saved.hooks = None  # PyTorch keeps nothing of it
+            saved.hooks = None
+            saved.in_pytorch = place in kept
             result.append((place, saved, None))
     return result
 
@@ -249,6 +255,7 @@ def _record(
     prepared: Plan,
     back: Way,
     inputs: Sequence[Operand],
+    edges: Sequence[Edge | None],
     output: Tensor,
     saved: Sequence[tuple[int, Saved | None, Any]],
     compute: DType,
@@ -257,9 +264,6 @@ def _record(
     into: Tensor | None,
 ) -> None:
     """Record an operation, whose output is there."""
-    edges = [
-        i.edge if isinstance(i, Tensor) and k in back.places else None for k, i in enumerate(inputs)
-    ]
     record = Record(
         name or grad_name(prepared.node, inputs),
         edges,
@@ -269,6 +273,8 @@ def _record(
         line,
         call=(prepared.node, tuple(inputs), output),
     )
+    numbers = prepared.node.op.name in KEEP_NUMBERS and any(s is None for _, s, _ in saved)
+    record.keeps_numbers = numbers or record.name == "IndexBackward0"  # its indices
     if into is None:
         output.set_record(record)
     else:
@@ -277,6 +283,9 @@ def _record(
         rebase(into, record)
     if back.reads_output:
         record.saved.append(Saved(output, record).pack())
+
+
+KEEP_NUMBERS = ("mul", "div")  # keep a number as the tensor that it is in PyTorch
 
 
 class OperatorBackward:

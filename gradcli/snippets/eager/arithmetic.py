@@ -33,8 +33,8 @@ def binary(name: str, left: Any, right: Any, record: str | None = None) -> Any:
         _check_kept(left, right)
     check_broadcast(left, right)
     lookup(name)
-    if name in ("sub", "neg") and all(_is_mask(v) for v in (left, right)):
-        raise error("RuntimeError", SUBTRACTED_MASKS)
+    if name == "sub":
+        check_masks(left, right)
     return apply(OPS[name], [left, right], {}, name=record)
 
 
@@ -54,6 +54,21 @@ SUBTRACTED_MASKS = (
 
 def _is_mask(value: Any) -> bool:
     return isinstance(value, Tensor) and value.dtype is BOOL
+
+
+ONE_MASK = (
+    "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to "
+    "invert a mask, use the `~` or `logical_not()` operator instead."
+)
+
+
+def check_masks(left: Any, right: Any) -> None:
+    """Refuse to subtract masks."""
+    masks = [_is_mask(v) or isinstance(v, bool) for v in (left, right)]
+    if all(masks):
+        raise error("RuntimeError", SUBTRACTED_MASKS)
+    if any(masks):
+        raise error("RuntimeError", ONE_MASK)
 
 
 def _reflected(name: str) -> Callable[..., Any]:
@@ -176,7 +191,6 @@ def _changed(name: str) -> Callable[..., Any]:
 
         if _operand(other) is NotImplemented:
             return NotImplemented
-        check_broadcast(self, other)
         return in_place(name, self, [other], {})
 
     return method
@@ -194,6 +208,8 @@ def _members() -> dict[str, Callable[..., Any]]:
         ("and", np.bitwise_and),
         ("or", np.bitwise_or),
         ("xor", np.bitwise_xor),
+        ("lshift", np.left_shift),
+        ("rshift", np.right_shift),
     ):
         members[f"__{sign}__"] = members[f"__r{sign}__"] = _bits(function)
     return members | {

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from ...graphs import Node
 from ..python.values import (
     EXCEPTIONS,
     Builtin,
@@ -107,7 +108,8 @@ def backward(
     captured = engine.go_back(m, roots, keep=bool(keep), create_graph=create_graph, wanted=edges)
     for tensor, edge in zip(wanted or (), edges or ()):
         gradient = captured[edge]
-        if not isinstance(edge.record, Accumulator) and gradient is not None:
+        retained = getattr(tensor, "retains_grad", False) or isinstance(edge.record, Accumulator)
+        if not retained and gradient is not None:
             engine.accumulate(m, tensor, gradient, create_graph)
 
 
@@ -334,7 +336,28 @@ def is_inference_mode_enabled(m: Machine) -> bool:
 
 
 def _next_functions(m: Machine, self: Record | Accumulator) -> tuple[Any, ...]:
-    return tuple((None, 0) if e is None else (e.record, e.output) for e in self.edges)
+    return tuple((None, 0) if e is None else (e.record, e.output) for e in _shown_edges(self))
+
+
+NO_EDGE = ("condition", "mask", "index", "indices")  # inputs that have none in PyTorch
+NO_NUMBERS = ("PowBackward0", "PowBackward2", "RsubBackward1", "MaskedFillBackward0")
+
+
+def _shown_edges(record: Record | Accumulator) -> list[Edge | None]:
+    """The edges of a record without those of inputs that PyTorch has none for: indices, masks,
+    what was left out, and numbers of some operations.
+    """
+    call = getattr(record, "call", None)
+    if not (isinstance(call, tuple) and isinstance(call[0], Node)):
+        return list(record.edges)
+    names = call[0].op.inputs
+    shown = []
+    for name, value, edge in zip(names, call[1], record.edges, strict=False):
+        number = isinstance(value, bool | int | float) and record.name in NO_NUMBERS
+        label = name == "target" and call[0].op.name == "nll_loss"
+        if value is not None and name not in NO_EDGE and not number and not label:
+            shown.append(edge)
+    return shown + list(record.edges[len(names) :])
 
 
 def _saved(m: Machine, self: Record) -> Any:

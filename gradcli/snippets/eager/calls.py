@@ -17,6 +17,7 @@ from ..python.operations import plain
 from ..python.values import Builtin, Class, Instance, Machine, Property, Unsupported, error
 from . import plans
 from .apply import apply, as_tensor, cast, run_graph
+from .checks import check_broadcast_all
 from .dtypes import DType
 from .grad_names import CALLS, OUTPUTS
 from .mode import MODE
@@ -95,7 +96,8 @@ def _graph(
     method: bool,
 ) -> tuple[Any, dict[Node, Any]]:
     """The graph of a call, and the tensors that its leaves stand for."""
-    key = _key(name, args, named, method) if not getattr(called, "numbers", ()) else None
+    reads_numbers = not isinstance(called, Operator) and getattr(called, "numbers", ())
+    key = None if reads_numbers else _key(name, args, named, method)
     entry = _graphs.get(key) if key is not None else None
     if entry is None:
         places = {id(t): k for k, t in enumerate(given)}
@@ -104,6 +106,8 @@ def _graph(
         try:
             graph = stand_in.call(args, named)
         except GradcliError as failure:
+            if isinstance(called, Operator) and called.family == "elementwise":
+                check_broadcast_all(given)
             raise Unsupported(f"{name}(): {failure.message}") from failure
         except MISUSES as failure:
             raise Unsupported(f"these arguments of {name}()") from failure
@@ -113,6 +117,9 @@ def _graph(
                 _graphs.clear()
             _graphs[key] = entry
     return entry[0], dict(zip(entry[1], given))
+
+
+PLAIN_KEYS = frozenset({int, float, bool, str, type(None)})
 
 
 def _key(name: str, args: Sequence[Any], named: Mapping[str, Any], method: bool) -> Any:
@@ -125,6 +132,8 @@ def _key(name: str, args: Sequence[Any], named: Mapping[str, Any], method: bool)
             return "tensor", place, value.shape, value.dtype.kind
         if isinstance(value, list | tuple):
             return type(value).__name__, tuple(map(part, value))
+        if type(value) in PLAIN_KEYS:
+            return type(value), value, value == 0 and repr(value)  # 0.0 and -0.0
         return type(value).__name__, repr(value)
 
     return name, method, tuple(map(part, args)), tuple((k, part(v)) for k, v in named.items())
@@ -185,6 +194,10 @@ def in_place(name: str, target: Tensor, args: Sequence[Any], named: Mapping[str,
 
     check_writable(target, tensors_in(args))
     refuse(name, [target, *args], named)
+    if name == "sub" and args:
+        from .arithmetic import check_masks
+
+        check_masks(target, args[0])
     called = lookup(f"Tensor.{name}") or lookup(name)
     if called is None:
         raise Unsupported(f"Tensor.{name}_")
@@ -192,7 +205,7 @@ def in_place(name: str, target: Tensor, args: Sequence[Any], named: Mapping[str,
     graph, values = _graph(name, called, [target, *args], named, given, True)
     if not isinstance(graph, Node):
         raise Unsupported(f"Tensor.{name}_")
-    check_result(target, graph, given)
+    check_result(target, graph, [*given, *(a for a in args if isinstance(a, bool | int | float))])
     inner = [i for i in graph.inputs if i is not None and i not in values]
     run_graph(inner, values)
     inputs = [None if i is None else values[i] for i in graph.inputs]
@@ -202,7 +215,7 @@ def in_place(name: str, target: Tensor, args: Sequence[Any], named: Mapping[str,
     return target
 
 
-def check_result(target: Tensor, graph: Node, given: Sequence[Tensor]) -> None:
+def check_result(target: Tensor, graph: Node, given: Sequence[Any]) -> None:
     """Refuse a result in place that does not fit the tensor, in PyTorch's words."""
     from .dtypes import KINDS, result_type
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from ...lazy import np
 from ..python.values import error
 from .tensor import MetaTensor, Tensor
 
@@ -22,6 +23,14 @@ def check_broadcast(a: Any, b: Any) -> None:
                 f"The size of tensor a ({n}) must match the size of tensor b ({k}) at "
                 f"non-singleton dimension {width - back}",
             )
+
+
+def check_broadcast_all(tensors: Sequence[Tensor]) -> None:
+    """Refuse several tensors that cannot be broadcast together, one after another."""
+    shape: tuple[int, ...] = ()
+    for tensor in tensors:
+        check_broadcast(Tensor(np.broadcast_to(0.0, shape)), tensor)
+        shape = np.broadcast_shapes(shape, tensor.shape)
 
 
 def _dims(shape: Sequence[int]) -> str:

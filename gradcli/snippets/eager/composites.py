@@ -69,8 +69,13 @@ def _checked(name: str) -> None:
         if name == "mean" and named.get("dtype") is None:
             check_floating(name, input)
         if name in ("std", "var") and not input.dtype.is_floating:
-            said = f"{name} and std only support floating point and complex dtypes"
-            raise error("RuntimeError", said.replace("var and std", "std and var"))
+            said = "std and var only support floating point and complex dtypes"
+            raise error("RuntimeError", said)
+        if name.endswith("softmax") and not (input.dtype.is_floating or named.get("dtype")):
+            last = "_lastdim" if dims in (-1, max(input.ndim - 1, 0)) else ""
+            kind = input.dtype.scalar_name
+            said = f"\"{name}{last}_kernel_impl\" not implemented for '{kind}'"
+            raise error("NotImplementedError", said)
         return calls.call(name, [input, *args], named, method=True)
 
     define("torch", "Tensor", name=name)(function)
@@ -124,6 +129,9 @@ def cat(m: Machine, tensors: Any, dim: int = 0) -> Tensor:
             raise error("RuntimeError", said)
     where = dimension(dim, parts[0].ndim)
     for place, part in enumerate(parts):
+        if part.ndim != parts[0].ndim and part.shape != (0,):
+            said = "Tensors must have same number of dimensions: got "
+            raise error("RuntimeError", f"{said}{parts[0].ndim} and {part.ndim}")
         for d, (a, b) in enumerate(zip(parts[0].shape, part.shape)):
             if d != where and a != b:
                 raise error(
@@ -199,9 +207,18 @@ def _reduced(m: Machine, loss: Tensor, reduction: str) -> Tensor:
 
 @define("F")
 def mse_loss(
-    m: Machine, input: Tensor, target: Tensor, reduction: str = "mean", **_: Any
+    m: Machine,
+    input: Tensor,
+    target: Tensor,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+    **_: Any,
 ) -> Tensor:
     """Squared differences, reduced."""
+    if size_average is not None or reduce is not None:
+        summed = "sum" if size_average is False else "mean"
+        reduction = "none" if reduce is False else summed
     _compared(m, input, target)
     return calls.call("mse_loss", [input, target], {"reduction": reduction})
 

@@ -23,6 +23,8 @@ def finished(
         tensor = MetaTensor(tensor)
     if requires_grad and not tensor.dtype.is_floating:
         raise error("RuntimeError", ONLY_FLOATS)
+    if requires_grad and MODE.inference:
+        raise Unsupported("a tensor of inference mode that requires a gradient")
     tensor.requires_grad = bool(requires_grad)
     tensor.inference = MODE.inference
     return tensor

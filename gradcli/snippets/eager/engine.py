@@ -57,13 +57,14 @@ class Meta(NamedTuple):
 class Saved:
     """A tensor that an operation keeps for the way back, and the version that it had."""
 
-    __slots__ = ("hooks", "output", "owned", "packed", "record", "tensor", "version")
+    __slots__ = ("hooks", "in_pytorch", "output", "owned", "packed", "record", "tensor", "version")
 
     def __init__(self, tensor: Tensor, own_record: "Record | None" = None):
         """`own_record` is the record that keeps it, where it is an output of that."""
         if tensor.inference and own_record is None:
             raise error("RuntimeError", INFERENCE_SAVED)
         self.tensor, self.owned = tensor, own_record is not None
+        self.in_pytorch = True  # PyTorch keeps it, too
         self.record = own_record or tensor.record
         self.output = 0 if own_record else tensor.output
         self.version = tensor.version.number
@@ -137,6 +138,7 @@ class Record(Object):
         "freed",
         "freed_line",
         "hooks",
+        "keeps_numbers",
         "line",
         "metas",
         "name",
@@ -162,7 +164,7 @@ class Record(Object):
         self.line = MODE.place() if line is None else line
         self.cls: Class = record_class(name)
         self.sequence = next(MODE.sequence)
-        self.freed = False
+        self.freed = self.keeps_numbers = False
         self.freed_line = 0
         self.hooks: list[Any] = []
         self.pre_hooks: list[Any] = []
@@ -177,7 +179,7 @@ class Record(Object):
 
     def release(self) -> None:
         """Let go of what was kept for the way back."""
-        if self.saved:
+        if self.keeps_numbers or any(s.in_pytorch for s in self.saved):
             self.freed, self.freed_line = True, MODE.place()
 
     def unpack(self) -> list[Tensor]:
@@ -392,10 +394,12 @@ def accumulate(m: Machine, leaf: Tensor, gradient: Tensor, create_graph: bool) -
     from .apply import call_operator
     from .hooks import after_accumulation
 
+    if not leaf.requires_grad:  # no longer
+        return
     if "sparse_gradients" in leaf.fields:
         leaf.fields["sparse_gradient"] = True
     if leaf.grad is None:
-        leaf.grad = gradient if create_graph else detached_copy(gradient)
+        leaf.grad = copied(gradient) if create_graph else detached_copy(gradient)
     elif create_graph:
         with recording(True):
             leaf.grad = call_operator("add", leaf.grad, gradient)
@@ -403,6 +407,16 @@ def accumulate(m: Machine, leaf: Tensor, gradient: Tensor, create_graph: bool) -
         np.add(leaf.grad.data, gradient.data, out=leaf.grad.data, casting="unsafe")
         leaf.grad.changed()
     after_accumulation(m, leaf)
+
+
+def copied(gradient: Tensor) -> Tensor:
+    """A copy through which gradients flow, as one that is accumulated with its graph."""
+    output = detached_copy(gradient)
+    if gradient.requires_grad:
+        edges = [None, gradient.edge]
+        metas = [Meta(output.shape, output.dtype)]
+        output.set_record(Record("CopyBackwards", edges, metas, lambda m, r, grads: [None, *grads]))
+    return output
 
 
 def detached_copy(tensor: Tensor) -> Tensor:

@@ -13,6 +13,7 @@ from ...operators import lookup
 from ...operators.leaves import Array
 from ..python.values import Machine, Unsupported, error
 from .apply import apply, call_operator, cast
+from .checks import check_broadcast
 from .engine import Gradients, Meta, Record
 from .mode import MODE
 from .tensor import Tensor
@@ -266,7 +267,11 @@ def _check_fits(target: Tensor, source: Tensor) -> None:
 def copy_into(target: Tensor, source: Tensor) -> Tensor:
     """target.copy_(source)."""
     check_writable(target, [source])
-    _check_fits(target, source)
+    check_broadcast(target, source)
+    shape = np.broadcast_shapes(target.shape, source.shape)
+    if shape != target.shape:
+        said = f"output with shape {list(target.shape)} doesn't match the broadcast shape "
+        raise error("RuntimeError", f"{said}{list(shape)}")
     tracked = MODE.recording and (target.requires_grad or source.requires_grad)
     edges = [target.edge, source.edge]
     target.data[...] = source.data

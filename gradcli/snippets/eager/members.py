@@ -97,7 +97,15 @@ attribute("shape")(lambda m, self: shape_value(self.shape))
 attribute("ndim")(lambda m, self: self.ndim)
 attribute("dtype")(lambda m, self: self.dtype)
 attribute("is_leaf")(lambda m, self: self.is_leaf)
-attribute("_version")(lambda m, self: self.version.number)
+
+
+@attribute("_version")
+def _version(m: Machine, self: Tensor) -> int:
+    if self.inference:
+        raise error("RuntimeError", "Inference tensors do not track version counter.")
+    return self.version.number
+
+
 attribute("output_nr")(lambda m, self: self.output)
 attribute("itemsize")(lambda m, self: self.dtype.size)
 attribute("_base")(lambda m, self: self.view.base if self.view else None)
@@ -113,6 +121,58 @@ attribute("is_sparse")(lambda m, self: False)
 def size(m: Machine, self: Tensor, dim: int | None = None) -> Any:
     """The shape, or one of its sizes."""
     return shape_value(self.shape) if dim is None else self.shape[dimension(dim, self.ndim)]
+
+
+@define("Tensor")
+def element_size(m: Machine, self: Tensor) -> int:
+    """Bytes of a number."""
+    return self.dtype.size
+
+
+@define("Tensor", "torch")
+def is_same_size(m: Machine, input: Tensor, other: Tensor) -> bool:
+    """Whether two tensors have one shape."""
+    return input.shape == other.shape
+
+
+@define("Tensor", "torch")
+def unique(
+    m: Machine,
+    input: Tensor,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: Any = None,
+) -> Any:
+    """The numbers that occur, in order."""
+    if dim is not None:
+        raise Unsupported("unique along a dimension")
+    values, places, counts = np.unique(input.data, return_inverse=True, return_counts=True)
+    result = [Tensor(values, input.dtype)]
+    if return_inverse:
+        result.append(Tensor(np.asarray(places).reshape(input.shape)))
+    if return_counts:
+        result.append(Tensor(counts))
+    return result[0] if len(result) == 1 else tuple(result)
+
+
+@define("Tensor")
+def new_tensor(m: Machine, self: Tensor, data: Any, *, dtype: Any = None, **options: Any) -> Tensor:
+    """A new leaf, in the dtype of this tensor."""
+    from .creation import finished, made
+
+    return finished(made(data, dtype or self.dtype), **options)
+
+
+@define("Tensor")
+def new_full(
+    m: Machine, self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None, **options: Any
+) -> Tensor:
+    """A tensor of one number, in the dtype of this one."""
+    from .creation import finished, shape_of
+
+    kind = dtype or self.dtype
+    return finished(Tensor(np.full(shape_of((size,)), fill_value, kind.numpy), kind), **options)
 
 
 @define("Tensor")
@@ -457,9 +517,10 @@ def type_as(m: Machine, self: Tensor, other: Tensor) -> Tensor:
     return self if other.dtype is self.dtype else cast(self, other.dtype)
 
 
-for _name in ("float", "double", "half", "long", "int", "short", "bool"):
+NAMED = BY_NAME | {"byte": BY_NAME["uint8"], "char": BY_NAME["int8"]}
+for _name in ("float", "double", "half", "long", "int", "short", "bool", "byte", "char"):
 
-    def _as(m: Machine, self: Tensor, _dtype: DType = BY_NAME[_name], **_: Any) -> Tensor:
+    def _as(m: Machine, self: Tensor, _dtype: DType = NAMED[_name], **_: Any) -> Tensor:
         return self if self.dtype is _dtype else cast(self, _dtype)
 
     define("Tensor", name=_name)(_as)
@@ -584,8 +645,14 @@ def zero_(m: Machine, self: Tensor) -> Tensor:
 def fill_(m: Machine, self: Tensor, value: Any) -> Tensor:
     """Write a number over all numbers."""
     if isinstance(value, Tensor):
-        return indexing.copy_into(self, value)
-    return _constant(self, value, "FillBackward0")
+        if value.ndim:
+            said = "fill_ only supports 0-dimension value tensor but got tensor with "
+            raise error("RuntimeError", f"{said}{value.ndim} dimensions.")
+        indexing.copy_into(self, value)
+        if self.record is not None and self.view is None:
+            self.record.name = "FillBackward3"
+        return self
+    return _constant(self, value, "FillBackward2")
 
 
 def _constant(self: Tensor, value: Any, name: str) -> Tensor:
@@ -611,7 +678,7 @@ def fill_diagonal_(m: Machine, self: Tensor, fill_value: Any, wrap: bool = False
     if wrap or self.ndim != 2:
         raise Unsupported("fill_diagonal_ of a tensor that is no matrix")
     place = calls.call("diagonal", (self,), {}, method=True)
-    _constant(place, fill_value, "FillBackward0")
+    _constant(place, fill_value, "FillBackward2")
     return self
 
 
@@ -713,6 +780,22 @@ def reshape(m: Machine, input: Tensor, *shape: Any, **named: Any) -> Tensor:
     """The same elements in another shape: a view where that can be."""
     given = shape or (named["shape"],)
     return call_operator("reshape", input, shape=completed(input, shape_of_view(given)))
+
+
+@define("Tensor", "torch")
+def flatten(m: Machine, input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+    """Neighbouring dimensions as one; a tensor that has none to join as it is."""
+    if input.ndim and dimension(start_dim, input.ndim) == dimension(end_dim, input.ndim):
+        return input
+    return calls.call("flatten", [input, start_dim, end_dim], {}, method=True)
+
+
+@define("Tensor")
+def masked_fill_(m: Machine, self: Tensor, mask: Tensor, value: Any) -> Tensor:
+    """Write a number where a mask is True."""
+    if isinstance(value, int | float) and self.dtype.kind == "int":
+        value = int(value)
+    return calls.in_place("masked_fill", self, [mask, value], {})
 
 
 @define("Tensor")

@@ -93,13 +93,31 @@ class Plan:
 
 
 _plans: dict[Any, Plan] = {}
+_by_call: dict[Any, Plan] = {}  # by the operator, shapes and kinds, without making a node
 
 
-def plan(op: Operator, inputs: Sequence[tuple[tuple[int, ...], str] | float | None], attrs: Any):
+def plan(
+    op: Operator, inputs: Sequence[tuple[tuple[int, ...], str] | float | None], attrs: Any
+) -> Plan:
     """The plan for an operator on inputs of these shapes and kinds; numbers stand for themselves.
 
     Raises GradcliError where the operator does not take them.
     """
+    try:
+        key = op, tuple(inputs), tuple(attrs.items()), tuple(map(type, inputs))
+        cached = _by_call.get(key)
+    except TypeError:  # a list among the attributes
+        key = cached = None
+    if cached is None:
+        cached = _plan(op, inputs, attrs)
+        if key is not None:
+            if len(_by_call) >= MOST_PLANS:
+                _by_call.clear()
+            _by_call[key] = cached
+    return cached
+
+
+def _plan(op: Operator, inputs: Sequence[Signature | float | None], attrs: Any) -> Plan:
     leaves = [
         None if i is None else leaf(place, *i) if isinstance(i, tuple) else as_node(i)
         for place, i in enumerate(inputs)

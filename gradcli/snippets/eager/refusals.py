@@ -125,6 +125,19 @@ def _topk(input: Tensor, k: int, dim: int = -1, *_: Any, **__: Any) -> None:
         raise error("RuntimeError", "selected index k out of range")
 
 
+@check("norm")
+def _norm(input: Tensor, *_: Any, dtype: Any = None, **__: Any) -> None:
+    if not input.dtype.is_floating and dtype is None:
+        said = "linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
+        raise error("RuntimeError", said + input.dtype.scalar_name)
+
+
+@check("relu")
+def _relu(input: Tensor, *_: Any, **__: Any) -> None:
+    if input.dtype.kind == "bool":
+        raise error("RuntimeError", "Boolean inputs not supported for relu")
+
+
 @check("trace")
 def _trace(input: Tensor) -> None:
     if input.ndim != 2:

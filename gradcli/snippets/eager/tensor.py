@@ -149,8 +149,12 @@ class Tensor(Object):
 
     @property
     def requires_grad(self) -> bool:
-        """Whether a gradient flows back to it."""
-        return self._required or self.record is not None
+        """Whether a gradient flows back to it; of a view without a record, whether one does to its
+        base, as PyTorch says it.
+        """
+        if self._required or self.record is not None:
+            return True
+        return self.view is not None and self.view.base.requires_grad
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:

@@ -38,7 +38,7 @@ NO_GRAD = (
     "don't want the inplace to be tracked) or both outside (if you want the inplace to be tracked)."
 )
 IN_INFERENCE = (
-    "A view was created in inference mode and is being modified inplace with grad mode enabled. "
+    "A view was created in inference mode and is being modified inplace in normal mode. "
     "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your "
     "code by moving both the view and the inplace either both inside the inference_mode block (if "
     "you don't want the inplace to be tracked) or both outside (if you want the inplace to be "
