@@ -5,6 +5,7 @@ import difflib
 from ...snippets.eager.printing import tensor_text
 from ...snippets.eager.tensor import Tensor
 from ...snippets.reading import Reading
+from .graphs import readable
 
 MOST = 4  # changes that are listed
 WIDTH = 60  # characters of a gradient
@@ -41,6 +42,7 @@ def gradients(reading: Reading) -> str:
     for name, value in reading.outcome.scope.items():
         if (
             isinstance(value, Tensor)
+            and readable(value)
             and value.requires_grad
             and value.is_leaf
             and value.grad is not None

@@ -13,6 +13,7 @@ from .corrections.case import kinds
 from .corrections.search import Correction, correction
 from .corrections.text import dotted
 from .findings import READ_AGAIN, Finding
+from .graphs import readable
 
 Evidence = tuple[int, str, str]  # a line, its text, a remark
 MOST_OPERANDS = 4
@@ -137,6 +138,8 @@ def _operands(reading: Reading, line: int) -> Iterator[tuple[int, str]]:
     values: dict[str, Tensor] = {}
     made: dict[str, int] = {}
     for a in reading.trace.assignments:
+        if not readable(a.tensor):
+            continue
         values[a.name], made[a.name] = a.tensor, a.line
     names = {
         dotted(n)

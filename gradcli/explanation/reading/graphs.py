@@ -5,14 +5,23 @@ from typing import Any
 
 from ...snippets.eager.engine import Record
 from ...snippets.eager.tensor import Tensor
+from ...snippets.python.values import Raised
 from ...snippets.trace import Backward
 
 MOST = 2000  # records that are looked at
 
 
+def readable(tensor: Tensor) -> bool:
+    """Whether a tensor can be asked for its record: not a view that autograd has lost track of."""
+    try:
+        return tensor.record is None or True
+    except Raised:
+        return False
+
+
 def records(back: Backward) -> Iterator[Record]:
     """The records behind the outputs of a way back, the latest first."""
-    return records_behind(t.record for t in back.outputs)
+    return records_behind(t.record for t in back.outputs if readable(t))
 
 
 def records_behind(starts: Iterable[Any]) -> Iterator[Record]:

@@ -12,10 +12,9 @@ from ...snippets.reading import Reading
 from .changes import numbers
 from .corrections.text import Text, dotted, keyword, method
 from .findings import Finding
-from .graphs import operands, records, result
+from .graphs import operands, readable, records, result
 
 CLEARS = re.compile(r"zero_grad|\.grad\s*=[^=]|\.grad\.(data\.)?(zero_|fill_)|del \w+\.grad|set_\(")
-NO_MATCH = re.compile("").match("")
 FLAT = ("Round", "Floor", "Ceil", "Sign", "Trunc", "Heaviside")
 
 
@@ -39,7 +38,8 @@ def _line(reading: Reading, line: int) -> str:
 
 def _rows(reading: Reading, *rows: tuple[int | None, str]) -> tuple[tuple[int, str, str], ...]:
     """Evidence: lines with remarks, in the order of the text."""
-    return tuple((n, _line(reading, n), remark) for n, remark in sorted(set(rows)) if n)  # type: ignore[type-var]
+    known = sorted({(n, remark) for n, remark in rows if n})
+    return tuple((n, _line(reading, n), remark) for n, remark in known)
 
 
 def _name(reading: Reading, tensor: Tensor) -> str:
@@ -138,7 +138,8 @@ def non_leaf(reading: Reading, text: Text) -> Iterator[Finding]:
             if isinstance(n, ast.Attribute) and n.attr == "grad"
         ]
         made = {a.name: a for a in reading.trace.assignments if a.line <= warning.line}
-        name = next((n for n in names if n in made and not made[n].tensor.is_leaf), "")
+        known = [n for n in names if n in made and readable(made[n].tensor)]
+        name = next((n for n in known if not made[n].tensor.is_leaf), "")
         if not name:
             continue
         line = made[name].line
@@ -162,7 +163,9 @@ def no_gradient(reading: Reading, text: Text) -> Iterator[Finding]:
     reached = {x for b in backwards for x in b.leaves}
     leaves = reading.trace.names | reading.trace.paths
     for tensor, name in leaves.items():
-        lost = tensor.requires_grad and tensor.is_leaf and tensor not in reached
+        lost = (
+            readable(tensor) and tensor.requires_grad and tensor.is_leaf and tensor not in reached
+        )
         if not lost or tensor.grad is not None or not _asked(reading, name):
             continue
         cut = _cut(reading, text)
@@ -192,7 +195,9 @@ def _cut(reading: Reading, text: Text) -> tuple[int, str] | None:
     from .corrections.case import Case
     from .corrections.cuts import uncut
 
-    case = Case(reading, NO_MATCH)
+    match = re.match("", "")
+    assert match is not None
+    case = Case(reading, match)
     for node in case.all_nodes:
         if (
             isinstance(node, ast.With)
@@ -354,7 +359,7 @@ def old_advice(reading: Reading, text: Text) -> Iterator[Finding]:
             title, why = "size_average is reduction since PyTorch 0.4", "It is still understood."
             cure = 'reduction="mean" or reduction="sum".'
         if title:
-            line = node.lineno
+            line: int = node.lineno  # type: ignore[attr-defined]
             yield Finding("old-advice", title, why, cure, line, _rows(reading, (line, "dated")))
             return
 

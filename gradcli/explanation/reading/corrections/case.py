@@ -10,6 +10,7 @@ from ....snippets.eager.tensor import Tensor
 from ....snippets.python.machine import Failure
 from ....snippets.python.values import Instance
 from ....snippets.reading import Reading
+from ..graphs import readable
 from .text import Edit, Text, dotted, method
 
 LOOPS = (ast.For, ast.While)
@@ -60,7 +61,7 @@ def kinds(message: str) -> Iterator[tuple[Kind, re.Match[str]]]:
 class Case:
     """A program that raises; one that runs has a failure without a message."""
 
-    def __init__(self, reading: Reading, match: "re.Match[str] | None"):
+    def __init__(self, reading: Reading, match: re.Match[str]):
         self.reading, self.match = reading, match
         self.failure = reading.outcome.exception or Failure("", "", 0)
         self.line = self.failure.line
@@ -108,7 +109,7 @@ class Case:
 
     def assignments(self, name: str, before: int | None = None) -> list[ast.stmt]:
         """The statements that give a name, or an attribute "self.h", a value."""
-        found = []
+        found: list[ast.stmt] = []
         for node in self.all_nodes:
             if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign):
                 targets = node.targets if isinstance(node, ast.Assign) else [node.target]
@@ -158,7 +159,14 @@ class Case:
     def values(self) -> dict[str, Any]:
         """The last value of each name; of those within functions, tensors alone."""
         local = {a.name: a.tensor for a in self.reading.trace.assignments}
-        return local | self.reading.outcome.scope
+        local = {n: t for n, t in local.items() if readable(t)}
+        return local | self.scope
+
+    @cached_property
+    def scope(self) -> dict[str, Any]:
+        """The values of the names of the program itself."""
+        scope = self.reading.outcome.scope
+        return {n: v for n, v in scope.items() if not isinstance(v, Tensor) or readable(v)}
 
     def value(self, node: ast.AST | None) -> Any:
         """The value of an expression that is a name, or an attribute of a module; else None."""

@@ -618,7 +618,7 @@ def no_inputs(case: Case) -> Iterator[Proposal]:
         if inputs is not None:
             names = [
                 n
-                for n, v in case.reading.outcome.scope.items()
+                for n, v in case.scope.items()
                 if isinstance(v, Tensor) and v.requires_grad and v.is_leaf
             ]
             yield case.replaced(inputs, f"[{', '.join(names)}]")

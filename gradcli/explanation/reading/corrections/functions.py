@@ -553,24 +553,21 @@ def takes_tensors(case: Case) -> Iterator[Proposal]:
     for node in case.nodes:
         if not isinstance(node, ast.Call):
             continue
-        edits = []
+        edits: list[tuple[ast.expr, str, str]] = []
         for a in node.args:
-            number = isinstance(a, ast.Constant) and isinstance(a.value, int | float)
-            if number or isinstance(case.value(a), int | float):
-                value = (
-                    f"{float(a.value)}"
-                    if isinstance(a, ast.Constant)
-                    else f"float({case.text.of(a)})"
-                )
+            number = case.value(a)
+            if isinstance(number, int | float):
+                constant = isinstance(a, ast.Constant)
+                value = f"{float(number)}" if constant else f"float({case.text.of(a)})"
                 edits.append((a, f"torch.tensor({value})", f"torch.tensor([{value}])"))
             elif isinstance(a, ast.List):
                 inner = ", ".join(case.text.of(e) for e in a.elts)
                 comma = "," if len(a.elts) == 1 else ""
                 text = case.text.of(a)
                 edits.append((a, f"({inner}{comma})", f"torch.tensor({text})"))
-        for k in (1, 2):
-            if edits:
-                yield case.proposal(*[case.text.replacing(e[0], e[k]) for e in edits])
+        if edits:
+            yield case.proposal(*[case.text.replacing(a, new) for a, new, _ in edits])
+            yield case.proposal(*[case.text.replacing(a, new) for a, _, new in edits])
 
 
 @cures(
@@ -853,9 +850,9 @@ def differentiated(case: Case, backward: ast.FunctionDef) -> Iterator[Proposal]:
                 for factor in (2, 3):
                     at = case.text.end(value)
                     yield case.proposal(Edit(at, at, f" * {factor} * {n}"))
-            for factor in ("2 * ", "3 * ", "0.5 * ", "-1 * "):
+            for text in ("2 * ", "3 * ", "0.5 * ", "-1 * "):
                 at = case.text.start(value)
-                yield case.proposal(Edit(at, at, factor))
+                yield case.proposal(Edit(at, at, text))
         if value is not None:
             yield case.replaced(value, f"-({case.text.of(value)})")
     for forward in functions(case, "forward"):

@@ -38,7 +38,8 @@ def written(case: Case, statement: ast.AST) -> ast.expr | None:
         return statement.targets[0]
     if isinstance(statement, ast.Expr | ast.Assign | ast.Return):
         value: Any = statement.value
-        for node in ast.walk(value) if value is not None else ():
+        nodes: list[Any] = list(ast.walk(value)) if value is not None else []
+        for node in nodes:
             if in_place_call(node) and isinstance(node.func, ast.Attribute):
                 if dotted(node.func.value) in ("F", "torch", "torch.nn.functional", "nn.init"):
                     return node.args[0] if node.args else None

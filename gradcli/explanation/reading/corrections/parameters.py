@@ -74,7 +74,7 @@ def of_backward(case: Case) -> Iterator[Proposal]:
 
 def grad_names(case: Case) -> list[str]:
     """Names of leaves that require grad."""
-    scope = case.reading.outcome.scope
+    scope = case.scope
     return [n for n, v in scope.items() if isinstance(v, Tensor) and v.requires_grad and v.is_leaf]
 
 
@@ -269,7 +269,7 @@ def before_backward(case: Case) -> Iterator[Proposal]:
     """A way back before the gradient is read: of the last number that was computed."""
     if case.reading.trace.backwards or any(method(n) == "backward" for n in case.all_nodes):
         return
-    scope = case.reading.outcome.scope
+    scope = case.scope
     names = [n for n, v in scope.items() if isinstance(v, Tensor) and v.record is not None]
     why = "No way back has run: backward() is what fills .grad."
     if names:
@@ -697,7 +697,8 @@ def assigned_gradient(case: Case) -> Iterator[Proposal]:
         owner = case.text.of(statement.targets[0].value)
         value = statement.value
         if isinstance(value, ast.Constant):
-            new = "None" if not value.value else f"torch.full_like({owner}, {value.value})"
+            text = case.text.of(value)
+            new = f"torch.full_like({owner}, {text})" if value.value else "None"
             yield case.replaced(value, new)
         for end in (
             f".to({owner}.dtype)",

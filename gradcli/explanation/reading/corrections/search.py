@@ -16,7 +16,7 @@ from typing import NamedTuple
 from ....snippets.eager.tensor import Tensor
 from ....snippets.reading import Reading
 from . import cuts, functions, graphs, in_place, names, parameters, seeds, shapes
-from .case import Case, Proposal, kinds
+from .case import Case, Kind, Proposal, kinds
 from .text import Text
 
 TABLES = (seeds, cuts, graphs, in_place, parameters, functions, shapes, names)
@@ -89,9 +89,17 @@ def proposals(reading: Reading) -> Iterator[tuple[Step, Proposal]]:
             case = Case(reading, match)
         except SyntaxError:
             return
-        for proposal in kind.cures(case):
+        for proposal in proposed(kind, case):
             if parses(proposal.source):
                 yield Step(failure.message, proposal.why or kind.why, proposal.note), proposal
+
+
+def proposed(kind: Kind, case: Case) -> Iterator[Proposal]:
+    """What a kind of error proposes: nothing more where the program is not as its cures expect."""
+    try:
+        yield from kind.cures(case)
+    except (AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError):
+        return
 
 
 def parses(source: str) -> bool:

@@ -71,7 +71,7 @@ def matrix_product(case: Case) -> Iterator[Proposal]:
             yield case.replaced(node.right, f"{case.text.operand(node.right)}.T")
             yield case.replaced(node.left, f"{case.text.operand(node.left)}.T")
             yield case.replaced(node, f"{right} @ {left}")
-        if method(node) in ("matmul", "mm", "mv", "dot", "linear"):
+        elif method(node) in ("matmul", "mm", "mv", "dot", "linear"):
             for argument in node.args:
                 yield case.appended(argument, ".T")
     for node in operands(case):
@@ -110,8 +110,14 @@ def resized_layer(case: Case, a: int, b: int, c: int, d: int) -> Iterator[Propos
             yield case.replaced(node.args[0], str(b), weak=True)
 
 
-def _is(node: ast.expr, number: int) -> bool:
-    return isinstance(node, ast.Constant) and node.value == number
+def _is(node: ast.AST, number: int) -> bool:
+    return _number(node) == number
+
+
+def _number(node: ast.AST) -> int | None:
+    """The integer that a node is, if it is one."""
+    value = node.value if isinstance(node, ast.Constant) else None
+    return value if type(value) is int else None
 
 
 @cures(
@@ -264,8 +270,7 @@ def class_number(case: Case) -> Iterator[Proposal]:
         if (
             method(layer) == "Linear"
             and len(layer.args) >= 2
-            and isinstance(layer.args[1], ast.Constant)
-            and layer.args[1].value <= number
+            and _number(layer.args[1]) in range(number + 1)
         ):
             why = f"Class {number} needs {number + 1} scores."
             yield case.replaced(layer.args[1], str(number + 1), why=why)
@@ -398,10 +403,9 @@ def index_too_large(case: Case) -> Iterator[Proposal]:
                 if isinstance(n, ast.Constant) and str(n.value) == case.match[1]:
                     yield case.replaced(n, str((size_there or 1) - 1))
     for node in case.all_nodes:
-        if method(node) == "Embedding" and node.args and isinstance(node.args[0], ast.Constant):
-            for n in range(1, 4):
-                larger = str(node.args[0].value + n)
-                yield case.replaced(node.args[0], larger)
+        rows = _number(node.args[0]) if method(node) == "Embedding" and node.args else None
+        for more in (1, 2, 3) if rows is not None else ():
+            yield case.replaced(node.args[0], str((rows or 0) + more))
 
 
 @cures(r"invalid index of a 0-dim tensor", "A single number has no elements to index.")
@@ -451,7 +455,7 @@ def expanded(case: Case) -> Iterator[Proposal]:
             if case.match[1]:
                 yield case.appended(value, f"[:{case.match[1]}]")
             for made in reversed(case.assignments(dotted(target.value), case.line)):
-                numbers = [n for n in ast.walk(made) if _is(n, int(case.match[1] or -1))]  # type: ignore[arg-type]
+                numbers = [n for n in ast.walk(made) if _is(n, int(case.match[1] or -1))]
                 if numbers and case.match[2]:
                     yield case.replaced(numbers[-1], case.match[2])
             yield case.appended(value, ".T")
