@@ -97,7 +97,8 @@ CHANGES = (
     "{a}[0] = {n}", "{a}[0] = {b}", "{a}.fill_({n})", "{a}.relu_()", "{a}.clamp_(min=0)",
     "{a}.copy_({b})", "{a}.sub_({b})", "{a}.exp_()", "{a}[..., 0] *= 2", "{a}.data += 1",
     "{a}.detach_()", "{a}.requires_grad_()", "{a}.requires_grad = True", "{a}.data[0] = {n}",
-    "{a}.div_(2)", "{a}.sqrt_()", "{a}.neg_()", "{a}.view(-1)[0] = {n}", "{a}.masked_fill_({a} > 0, {n})",
+    "{a}.div_(2)", "{a}.sqrt_()", "{a}.neg_()", "{a}.view(-1)[0] = {n}",
+    "{a}.masked_fill_({a} > 0, {n})",
     "{a}.grad = None", "{a}.retain_grad()",
 )  # fmt: skip
 WAYS_BACK = (
@@ -312,7 +313,8 @@ for line in sys.stdin:
             warnings.simplefilter("ignore")
             exec(compile(code, "<program>", "exec"), {"__name__": "__main__"})
     except BaseException as e:
-        lines = [f.lineno for f in traceback.extract_tb(e.__traceback__) if f.filename == "<program>"]
+        frames = traceback.extract_tb(e.__traceback__)
+        lines = [f.lineno for f in frames if f.filename == "<program>"]
         problem = [type(e).__name__, str(e), lines[-1] if lines else e.lineno]
     print(json.dumps([out.getvalue(), *problem]), flush=True)
 """

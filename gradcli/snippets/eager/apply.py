@@ -177,7 +177,7 @@ def _way_back(prepared: Plan, inputs: Sequence[Operand]) -> "Way | Underived | N
     except GradcliError as failure:
         message = (failure.hint or "").removeprefix("PyTorch: ")
         if message == failure.hint:
-            message = QR.get(prepared.node.attrs.get("mode"), "")
+            message = QR.get(str(prepared.node.attrs.get("mode")), "")
         if not message:
             raise Unsupported(failure.message) from failure
         return Underived(message)
@@ -347,7 +347,7 @@ def _tracked(
     """The same with a record of every operation: create_graph=True."""
     from ...autodiff.kept import with_graph
 
-    values: dict[Node, Any] = {own.prepared.leaves[k]: t for k, t in tensors.items()}
+    values: dict[Any, Any] = {own.prepared.leaves[k]: t for k, t in tensors.items()}
     values[own.back.seed] = gradient
     if output is not None:
         values[own.prepared.node] = output

@@ -287,7 +287,7 @@ def _switch(name: str, settings: Any, *places: str) -> Class:
             switch.set = {}
         return switch
 
-    members = {"__enter__": _enter, "__exit__": _exit, "__call__": _decorate}
+    members: dict[str, Any] = {"__enter__": _enter, "__exit__": _exit, "__call__": _decorate}
     table = {own: Builtin(own, f) for own, f in members.items()}
     if name == "set_grad_enabled":
         table["__enter__"] = Builtin("__enter__", lambda m, self: None)

@@ -436,7 +436,7 @@ def set_printoptions(
         "full": Options(threshold=float("inf")),
     }
     base = profiles[profile] if profile else options()
-    given = {
+    given: dict[str, Any] = {
         "precision": precision,
         "threshold": threshold,
         "edgeitems": edgeitems,

@@ -111,7 +111,7 @@ def inferred(data: Any) -> DType:
         return of_number(data, MODE.default_dtype)
     inner = getattr(data, "array", None)
     if inner is None:
-        _refused(data)
+        return _refused(data)
     if inner.dtype.name not in BY_NUMPY:
         raise Unsupported(f"tensors of {inner.dtype.name}")
     return BY_NUMPY[inner.dtype.name]
@@ -237,6 +237,7 @@ def arange(m: Machine, *ends: Any, dtype: Any = None, **options: Any) -> Tensor:
     }
     start, end, step = given.get("start", 0), given["end"], given.get("step", 1)
     kind = dtype or promoted(of_number(v, MODE.default_dtype) for v in (start, end, step))
+    assert kind is not None
     count = max(int(np.ceil((end - start) / step)), 0)
     m.spend(memory=8 * count)
     array = (start + step * np.arange(count)).astype(kind.numpy)

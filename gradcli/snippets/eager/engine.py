@@ -32,9 +32,9 @@ ENABLE_ANOMALY = (
     "torch.autograd.set_detect_anomaly(True, check_nan=False)."
 )
 INFERENCE_SAVED = (
-    "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference "
-    "mode in computation tracked by autograd. To work around this, you can make a clone to get a "
-    "normal tensor and use it in autograd, or use `torch.no_grad()` instead of "
+    "Inference tensors cannot be saved for backward. Please do not use Tensors created in "
+    "inference mode in computation tracked by autograd. To work around this, you can make a clone "
+    "to get a normal tensor and use it in autograd, or use `torch.no_grad()` instead of "
     "`torch.inference_mode()`."
 )
 IN_ANOMALY = (
@@ -80,6 +80,7 @@ class Saved:
 
     def _unpacked(self) -> Tensor:
         """What the program's hook makes of what was packed."""
+        assert self.hooks is not None
         m, _, unpack = self.hooks
         with recording(False):
             tensor = m.call(unpack, [self.packed])
@@ -313,9 +314,9 @@ class Pass:
         if self.needed is not None and not any(e and e.record in self.needed for e in sent):
             return sent
         if any(g is not None for g in grads):
-            for edge, gradient in zip(record.edges, self._sent_back(record, grads)):
-                if edge and gradient is not None:
-                    self._send(edge, gradient)
+            for target, gradient in zip(record.edges, self._sent_back(record, grads)):
+                if target and gradient is not None:
+                    self._send(target, gradient)
         if not self.keep:
             record.release()
         return sent

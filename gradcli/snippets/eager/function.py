@@ -201,7 +201,7 @@ def _output(result: Any, args: Sequence[Any], context: Context) -> Any:
     if result.requires_grad:
         from .members import detach
 
-        return detach(None, result)  # type: ignore[arg-type]
+        return detach(None, result)
     return result
 
 

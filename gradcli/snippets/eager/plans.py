@@ -26,7 +26,7 @@ class Way:
     def __init__(self, plan: "Plan", places: tuple[int, ...]):
         self.plan, self.places = plan, places
         self.seed = OPS["input"](name="g", shape=plan.node.shape, is_direction=True)
-        wrt = [plan.leaves[place] for place in places]
+        wrt = [leaf for place in places if (leaf := plan.leaves[place]) is not None]
         of = backward(plan.node, self.seed, wrt).of
         self.gradients: list[Node | None] = [of[x] for x in wrt]
         self.order = walk(
@@ -107,7 +107,7 @@ def plan(
         key = op, tuple(inputs), tuple(attrs.items()), tuple(map(type, inputs))
         cached = _by_call.get(key)
     except TypeError:  # a list among the attributes
-        key = cached = None
+        key, cached = None, None
     if cached is None:
         cached = _plan(op, inputs, attrs)
         if key is not None:

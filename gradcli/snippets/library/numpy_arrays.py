@@ -255,7 +255,7 @@ def _members() -> None:
         cls.members["dtype"] = Property(
             Builtin("dtype", lambda m, self: Type(self.array.dtype.name))
         )
-    more = {
+    more: dict[str, Callable[..., Any]] = {
         "__getitem__": _get,
         "__setitem__": _put,
         "__len__": lambda m, self: len(self.array),

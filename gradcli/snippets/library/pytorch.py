@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from ..eager import (
@@ -157,6 +158,18 @@ SOURCES = {
     "torch.nn.utils.rnn": "utils",
     "torch.autograd.gradcheck": "checks",
 }
+
+
+def _of_source(path: str, name: str, library: Library) -> Module:
+    """A module that a source defines."""
+    return module(path, more=library.source(name), operators=False)
+
+
+def _of_tables(path: str, places: tuple[str, ...], library: Library) -> Module:
+    """A module of operators."""
+    return module(path, *places)
+
+
 MODULES: dict[str, Callable[[Library], Module]] = {
     "torch": _torch,
     "torch.cuda": lambda library: module("torch.cuda", members=devices.CUDA, operators=False),
@@ -184,16 +197,6 @@ MODULES: dict[str, Callable[[Library], Module]] = {
     "torch.optim.optimizer": lambda library: module(
         "torch.optim.optimizer", more=library.source("optim"), operators=False
     ),
-    **{
-        path: (
-            lambda library, path=path, name=name: module(
-                path, more=library.source(name), operators=False
-            )
-        )
-        for path, name in SOURCES.items()
-    },
-    **{
-        path: (lambda library, path=path, places=places: module(path, *places))
-        for path, places in LOW_LEVEL.items()
-    },
+    **{path: partial(_of_source, path, name) for path, name in SOURCES.items()},
+    **{path: partial(_of_tables, path, places) for path, places in LOW_LEVEL.items()},
 }

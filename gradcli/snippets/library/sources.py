@@ -25,7 +25,7 @@ def parsed(name: str) -> tuple[list[ast.stmt], dict[str, ast.stmt]]:
     for node in ast.walk(tree):
         if hasattr(node, "lineno"):
             node.lineno = node.end_lineno = 0  # type: ignore[attr-defined]
-    imports = [s for s in tree.body if isinstance(s, ast.Import | ast.ImportFrom)]
+    imports: list[ast.stmt] = [s for s in tree.body if isinstance(s, ast.Import | ast.ImportFrom)]
     named: dict[str, ast.stmt] = {}
     for statement in tree.body:
         if isinstance(statement, ast.ClassDef | ast.FunctionDef):
