@@ -3,7 +3,8 @@
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from ...graphs import Node
+from ...graphs import OPS, Node
+from ...language.no_gradient import NOT_SCALAR
 from ...language.problem import Input
 from ...lazy import np
 from ..analysis import Analysis
@@ -30,8 +31,8 @@ class Why:
     cause, and an equal expression without nan and infinities, where there is one.
     """
 
-    def __init__(self, a: Analysis):
-        self.a = a
+    def __init__(self, a: Analysis, assumed_seed: bool = False):
+        self.a, self.assumed_seed = a, assumed_seed
 
     @cached_property
     def elements(self) -> list[Element]:
@@ -97,7 +98,7 @@ class Why:
 
     def document(self) -> Document:
         """The answer as blocks: the elements by cause, then the expression to use instead."""
-        return Document((), (*self._causes(), *self._instead(), *self._cure()))
+        return Document((), (*self._causes(), *self._instead(), *self._cure(), *self._seed()))
 
     def _causes(self) -> list[Section]:
         if not self.elements:
@@ -120,6 +121,12 @@ class Why:
         notes = tuple(Note("instead", words(text)) for text in advice if text)
         return [Section("instead", words("Nothing has a gradient here"), (), notes)]
 
+    def _seed(self) -> list[Section]:
+        if not self.assumed_seed:
+            return []
+        said = f"PyTorch asks for a seed here ({NOT_SCALAR}): this is with ones_like(out)"
+        return [Section("seed", words("Seed"), (), (Note("implicit-seed", words(said)),))]
+
     def _cure(self) -> list[Section]:
         if self.rewritten is None:
             return []
@@ -140,7 +147,13 @@ def _listed(names: list[str]) -> str:
 
 
 def why_expression(analysis: Analysis) -> Why:
-    """Why elements of the gradients of a problem are nan, infinite, zero or absent."""
-    analysis.unmoved = True  # where no gradient flows at all is an answer here
-    analysis.require_numbers()
-    return Why(analysis)
+    """Why elements of the gradients of a problem are nan, infinite, zero or absent. A seed that
+    PyTorch would ask for is ones. Raises GradcliError where an input has no value.
+    """
+    p, assumed = analysis.problem, analysis.problem.seed.refused
+    if assumed:
+        seed = p.seed._replace(value=OPS["ones"](size=p.out.shape), refused=False)
+        p = p._replace(seed=seed)
+    a = Analysis(p, analysis.dtype, unmoved=True)  # that nothing has a gradient is an answer here
+    a.require_numbers()
+    return Why(a, assumed)
