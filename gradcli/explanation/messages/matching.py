@@ -9,6 +9,7 @@ one of them is no match.
 
 import ast
 import re
+import warnings
 from collections import Counter
 from functools import cache
 from math import log
@@ -87,7 +88,7 @@ def _weight(word: str, rarity: float) -> float:
         return NUMBER_WEIGHT
     if "\u3400" <= word[0] <= "\u9fff":
         return min(rarity, 2.0)
-    return COMMON_WEIGHT if word in COMMON else min(rarity, 5.0)
+    return COMMON_WEIGHT if word in COMMON or len(word) == 1 else min(rarity, 5.0)
 
 
 def _fixed(text: str) -> list[Word]:
@@ -137,7 +138,9 @@ def match(text: str) -> Match | None:
 def _is_python(text: str) -> bool:
     """Whether a text is a program, and more than comments and a message in quotes."""
     try:
-        body = ast.parse(text).body
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            body = ast.parse(text).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return any(not isinstance(getattr(s, "value", None), ast.Constant) for s in body)

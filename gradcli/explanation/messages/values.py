@@ -6,6 +6,7 @@ from .catalogue import Wording
 from .matching import Match
 from .words import HOLE
 
+LONGEST = 400  # letters between two words that are read as values
 BARE = " \t\n,;.:\"'`"
 
 
@@ -20,16 +21,18 @@ def values(match: Match) -> dict[str, str]:
     if match.pairs:
         (first, j), (last, k) = match.pairs[0], match.pairs[-1]
         if j == 0:
-            before = text[: match.words[first].start].rsplit("\n", 1)[-1]
+            before = text[: match.words[first].start].rsplit("\n", 1)[-1][-LONGEST:]
             result |= _at_end(wording[: fixed[0].start], before)
         if k == len(fixed) - 1:
-            after = text[match.words[last].end :].split("\n", 1)[0]
+            after = text[match.words[last].end :].split("\n", 1)[0][:LONGEST]
             result |= _at_start(wording[fixed[k].end :], after)
     return {name: value for name, value in result.items() if value}
 
 
 def _between(literal: str, text: str) -> dict[str, str]:
     """The values in a text that stands for `literal`, a part of a wording between two words."""
+    if len(text) > LONGEST:
+        return {}
     found = re.fullmatch(_pattern(literal, "(.*?)"), text, re.DOTALL)
     names = HOLE.findall(literal)
     if found is not None:
