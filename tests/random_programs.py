@@ -10,24 +10,38 @@ from collections.abc import Callable, Iterator
 NUMBERS = ("0.5", "1.0", "1.5", "2.0", "-1.0", "-0.5", "3.0", "0.0", "-2.0", "0.25")
 SHAPES = ((2,), (3,), (2, 2), (2, 3), (1, 3), ())
 UNARY = (
-    "exp() | sin() | cos() | tanh() | sigmoid() | relu() | abs() | neg() | pow(2) | pow(3) | sqrt() | "
-    "log() | square() | reciprocal() | clamp(min=0) | clamp(-1, 1) | sum() | mean() | max() | min() | "
-    "sum(0) | mean(-1) | prod() | cumsum(0) | softmax(0) | log_softmax(-1) | norm() | std() | var() | "
-    "detach() | clone() | sign() | floor() | argmax() | max(0)[0] | double() | float() | t() | T | "
-    "view(-1) | reshape(-1) | unsqueeze(0) | squeeze() | flatten() | flip(0) | expand(2, -1) | "
-    "transpose(0, -1) | contiguous() | logsumexp(0) | softmax(-1) | any() | all() | long() | "
-    "requires_grad_() | unbind(0)[0] | chunk(2)[0] | split(1)[0] | repeat(2) | triu() | "
-    "masked_fill(torch.tensor(True), 1.0) | type(torch.float64) | sort()[0] | topk(1)[0] | "
-    "permute(0) | view(2, -1) | mean(0, keepdim=True) | sum(-1, keepdim=True) | to(torch.float64)"
-).split(" | ")
-INDICES = ("[0]", "[-1]", "[1:]", "[:1]", "[..., 0]", "[None]", "[[0, 1]]", "[:, 0]", "[0, 0]", "[5]")
+    "exp()", "sin()", "cos()", "tanh()", "sigmoid()", "relu()", "abs()", "neg()", "pow(2)",
+    "pow(3)", "sqrt()", "log()", "square()", "reciprocal()", "clamp(min=0)", "clamp(-1, 1)",
+    "sum()", "mean()", "max()", "min()", "sum(0)", "mean(-1)", "prod()", "cumsum(0)",
+    "softmax(0)", "log_softmax(-1)", "norm()", "std()", "var()", "detach()", "clone()", "sign()",
+    "floor()", "argmax()", "max(0)[0]", "double()", "float()", "t()", "T", "view(-1)",
+    "reshape(-1)", "unsqueeze(0)", "squeeze()", "flatten()", "flip(0)", "expand(2, -1)",
+    "transpose(0, -1)", "contiguous()", "logsumexp(0)", "softmax(-1)", "any()", "all()",
+    "long()", "requires_grad_()", "unbind(0)[0]", "chunk(2)[0]", "split(1)[0]", "repeat(2)",
+    "triu()", "masked_fill(torch.tensor(True), 1.0)", "type(torch.float64)", "sort()[0]",
+    "topk(1)[0]", "permute(0)", "view(2, -1)", "mean(0, keepdim=True)", "sum(-1, keepdim=True)",
+    "to(torch.float64)",
+)  # fmt: skip
+INDICES = (
+    "[0]",
+    "[-1]",
+    "[1:]",
+    "[:1]",
+    "[..., 0]",
+    "[None]",
+    "[[0, 1]]",
+    "[:, 0]",
+    "[0, 0]",
+    "[5]",
+)
 BINARY = ("+", "-", "*", "/", "@", "**", ">", "==")
 CHANGES = (
     "{a} += {b}", "{a} *= 2", "{a} -= 1", "{a}.add_({b})", "{a}.mul_({b})", "{a}.zero_()",
     "{a}[0] = {n}", "{a}[0] = {b}", "{a}.fill_({n})", "{a}.relu_()", "{a}.clamp_(min=0)",
     "{a}.copy_({b})", "{a}.sub_({b})", "{a}.exp_()", "{a}[..., 0] *= 2", "{a}.data += 1",
     "{a}.detach_()", "{a}.requires_grad_()", "{a}.requires_grad = True", "{a}.data[0] = {n}",
-    "{a}.div_(2)", "{a}.sqrt_()", "{a}.neg_()", "{a}.view(-1)[0] = {n}", "{a}.masked_fill_({a} > 0, {n})",
+    "{a}.div_(2)", "{a}.sqrt_()", "{a}.neg_()", "{a}.view(-1)[0] = {n}",
+    "{a}.masked_fill_({a} > 0, {n})",
     "{a}.grad = None", "{a}.retain_grad()",
 )  # fmt: skip
 WAYS_BACK = (
@@ -54,7 +68,7 @@ HOOKS = (
     "{a}.register_hook(lambda g: None)", "{a}.retain_grad()",
     "h = {a}.register_hook(lambda g: g + 1)\nh.remove()",
 )  # fmt: skip
-FUNCTION = '''class Square(torch.autograd.Function):
+FUNCTION = """class Square(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
         ctx.save_for_backward(x)
@@ -64,7 +78,7 @@ FUNCTION = '''class Square(torch.autograd.Function):
         x, = ctx.saved_tensors
         print('backward', ctx.needs_input_grad)
         return {answer}
-'''
+"""
 ANSWERS = ("2 * x * g", "g * x", "2 * x * g, None", "g", "None", "(2 * x * g).sum()")
 MODULES = (
     "nn.Linear({i}, {o})", "nn.Sequential(nn.Linear({i}, 2), nn.ReLU(), nn.Linear(2, {o}))",
@@ -76,7 +90,13 @@ OPTIMISERS = (
     "torch.optim.RMSprop({p}, lr=0.1)", "torch.optim.SGD({p}, lr=0.1, weight_decay=0.5)",
     "torch.optim.Adagrad({p}, lr=0.1)",
 )  # fmt: skip
-LOSSES = ("nn.MSELoss()", "nn.L1Loss()", "nn.SmoothL1Loss()", "nn.MSELoss(reduction='sum')", "F.mse_loss")
+LOSSES = (
+    "nn.MSELoss()",
+    "nn.L1Loss()",
+    "nn.SmoothL1Loss()",
+    "nn.MSELoss(reduction='sum')",
+    "F.mse_loss",
+)
 
 
 class Writer:
@@ -236,7 +256,8 @@ for line in sys.stdin:
             warnings.simplefilter("ignore")
             exec(compile(code, "<program>", "exec"), {"__name__": "__main__"})
     except BaseException as e:
-        lines = [f.lineno for f in traceback.extract_tb(e.__traceback__) if f.filename == "<program>"]
+        frames = traceback.extract_tb(e.__traceback__)
+        lines = [f.lineno for f in frames if f.filename == "<program>"]
         problem = [type(e).__name__, str(e), lines[-1] if lines else e.lineno]
     print(json.dumps([out.getvalue(), *problem]), flush=True)
 """

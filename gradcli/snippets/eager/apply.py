@@ -176,7 +176,7 @@ def _way_back(prepared: Plan, inputs: Sequence[Operand]) -> "Way | Underived | N
     except GradcliError as failure:
         message = (failure.hint or "").removeprefix("PyTorch: ")
         if message == failure.hint:
-            message = QR.get(prepared.node.attrs.get("mode"), "")
+            message = QR.get(str(prepared.node.attrs.get("mode")), "")
         if not message:
             raise Unsupported(failure.message) from failure
         return Underived(message)
@@ -273,7 +273,7 @@ def _record(
         call=(prepared.node, tuple(inputs), output),
     )
     numbers = prepared.node.op.name in KEEP_NUMBERS and any(s is None for _, s, _ in saved)
-    record.keeps_numbers = numbers or record.name == "IndexBackward0"  # its indices
+    record.keeps_numbers = numbers or record.name in KEEP_PLACES
     if into is None:
         output.set_record(record)
     else:
@@ -284,6 +284,13 @@ def _record(
         record.saved.append(Saved(output, record).pack())
 
 
+KEEP_PLACES = frozenset(  # keep places, or inputs whose numbers the way back here does not read
+    f"{name}Backward0"
+    for name in (
+        *("Index", "Sort", "Max", "Min", "Topk", "Kthvalue", "Mode", "Cummax", "Cummin"),
+        *("AvgPool2D", "LinalgSvd"),
+    )
+)
 KEEP_NUMBERS = ("mul", "div")  # keep a number as the tensor that it is in PyTorch
 
 

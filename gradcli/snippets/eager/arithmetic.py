@@ -41,9 +41,10 @@ def binary(name: str, left: Any, right: Any, record: str | None = None) -> Any:
 def _check_kept(*operands: Any) -> None:
     """Refuse a tensor of inference mode that would be kept for the way back."""
     tensors = [t for t in operands if isinstance(t, Tensor)]
-    if any(t.inference for t in tensors) and MODE.recording:
-        if any(t.requires_grad for t in tensors):
-            raise error("RuntimeError", INFERENCE_SAVED)
+    if not (MODE.recording and any(t.inference for t in tensors)):
+        return
+    if any(t.requires_grad for t in tensors):
+        raise error("RuntimeError", INFERENCE_SAVED)
 
 
 SUBTRACTED_MASKS = (

@@ -174,9 +174,7 @@ def _computed(name: str, graph: Any, values: dict[Node, Any]) -> Any:
     if isinstance(graph, Node):
         if name in ALIASES and graph in values:
             source = values[graph]
-            return apply(
-                OPS["reshape"], [source], {"shape": source.shape}, name=CALLS[name]
-            )
+            return apply(OPS["reshape"], [source], {"shape": source.shape}, name=CALLS[name])
         run_graph([graph], values, CALLS.get(name))
         return as_tensor(values[graph], MODE.default_dtype)
     if isinstance(graph, Outputs):

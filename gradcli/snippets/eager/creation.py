@@ -373,7 +373,13 @@ def _one(value: Any) -> Any:
 
 @define("torch")
 def normal(
-    m: Machine, mean: Any, std: Any = 1.0, size: Any = None, *, generator: Any = None, **options: Any
+    m: Machine,
+    mean: Any,
+    std: Any = 1.0,
+    size: Any = None,
+    *,
+    generator: Any = None,
+    **options: Any,
 ) -> Tensor:
     """Normal numbers with these means and deviations."""
     kind = next((v.dtype for v in (mean, std) if isinstance(v, Tensor)), MODE.default_dtype)
@@ -469,12 +475,18 @@ def _limits(name: str, numbers: tuple[str, ...], of: Any) -> None:
         n: Property(Builtin(n, lambda m, self, n=n: getattr(self.info, n).item())) for n in numbers
     }
     if name == "iinfo":
-        members = {n: Property(Builtin(n, lambda m, self, n=n: getattr(self.info, n))) for n in numbers}
+        members = {
+            n: Property(Builtin(n, lambda m, self, n=n: getattr(self.info, n))) for n in numbers
+        }
     members["bits"] = Property(Builtin("bits", lambda m, self: self.info.bits))
     TABLES["torch"][name] = Class(name, members=members, module="torch", make=make)  # type: ignore
 
 
-_limits("finfo", ("eps", "max", "min", "tiny", "resolution", "smallest_normal"), lambda d: np.finfo(d.numpy))
+_limits(
+    "finfo",
+    ("eps", "max", "min", "tiny", "resolution", "smallest_normal"),
+    lambda d: np.finfo(d.numpy),
+)
 _limits("iinfo", ("max", "min"), lambda d: np.iinfo(d.numpy))
 
 

@@ -32,8 +32,8 @@ ENABLE_ANOMALY = (
     "torch.autograd.set_detect_anomaly(True, check_nan=False)."
 )
 INFERENCE_SAVED = (
-    "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference "
-    "mode in computation tracked by autograd. To work around this, you can make a clone to get a "
+    "Inference tensors cannot be saved for backward. Please do not use Tensors created in "
+    "inference mode in computation tracked by autograd. To work around this, you can make a clone to get a "
     "normal tensor and use it in autograd, or use `torch.no_grad()` instead of "
     "`torch.inference_mode()`."
 )
@@ -75,11 +75,12 @@ class Saved:
         if self.hooks is not None:
             m, pack, _ = self.hooks
             with recording(False):
-                self.packed = m.call(pack, [_detached(self.tensor) if self.owned else self.tensor])
+                self.packed = m.call(pack, [self.tensor])
         return self
 
     def _unpacked(self) -> Tensor:
         """What the program's hook makes of what was packed."""
+        assert self.hooks is not None
         m, _, unpack = self.hooks
         with recording(False):
             tensor = m.call(unpack, [self.packed])
@@ -114,11 +115,6 @@ class Saved:
             then=self.version,
             hint=IN_ANOMALY if MODE.anomaly else ENABLE_ANOMALY,
         )
-
-
-def _detached(tensor: Tensor) -> Tensor:
-    """The same numbers, without a record."""
-    return Tensor(tensor.data, tensor.dtype)
 
 
 class Record(Object):

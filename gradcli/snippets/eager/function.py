@@ -15,8 +15,8 @@ from ..python.values import (
     Static,
     error,
 )
-from .functional_transforms import in_vmap, running
 from .engine import Edge, Gradients, Meta, Record, Saved
+from .functional_transforms import in_vmap, running
 from .mode import MODE, recording
 from .tables import TABLES
 from .tensor import DualTensor, Tensor, tensors_in
@@ -156,10 +156,7 @@ NO_JVP = (
     "You must implement the jvp function for custom autograd.Function to use it with forward mode "
     "AD."
 )
-SEE = (
-    "For more details, please see "
-    "https://pytorch.org/docs/main/notes/extending.func.html"
-)
+SEE = "For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"
 NO_SETUP = (
     "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...)"
     f", it must override the setup_context staticmethod. {SEE}"

@@ -106,7 +106,6 @@ def _version(m: Machine, self: Tensor) -> int:
     return self.version.number
 
 
-
 attribute("output_nr")(lambda m, self: self.output)
 attribute("itemsize")(lambda m, self: self.dtype.size)
 attribute("_base")(lambda m, self: self.view.base if self.view else None)
@@ -285,7 +284,9 @@ def _no_record(m: Machine, self: Tensor, value: Any) -> None:
     raise error("AttributeError", said)
 
 
-attribute("grad_fn", _no_record, lambda m, self: _no_record(m, self, None))(lambda m, self: self.record)
+attribute("grad_fn", _no_record, lambda m, self: _no_record(m, self, None))(
+    lambda m, self: self.record
+)
 
 
 def _set_requires(m: Machine, self: Tensor, value: Any) -> None:
@@ -700,7 +701,9 @@ def apply_(m: Machine, self: Tensor, callable: Any) -> Tensor:
     if self.requires_grad:
         said = "Can't call apply_() on Variable that requires grad. Use var.detach().apply_() "
         raise error("RuntimeError", said + "instead.")
-    self.data[...] = np.reshape([m.call(callable, [v]) for v in self.data.ravel().tolist()], self.shape)
+    self.data[...] = np.reshape(
+        [m.call(callable, [v]) for v in self.data.ravel().tolist()], self.shape
+    )
     self.changed()
     return self
 

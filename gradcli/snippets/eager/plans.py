@@ -96,13 +96,15 @@ _plans: dict[Any, Plan] = {}
 _by_call: dict[Any, Plan] = {}  # by the operator, shapes and kinds, without making a node
 
 
-def plan(op: Operator, inputs: Sequence[tuple[tuple[int, ...], str] | float | None], attrs: Any) -> Plan:
+def plan(
+    op: Operator, inputs: Sequence[tuple[tuple[int, ...], str] | float | None], attrs: Any
+) -> Plan:
     """The plan for an operator on inputs of these shapes and kinds; numbers stand for themselves.
 
     Raises GradcliError where the operator does not take them.
     """
+    key: Any = op, tuple(inputs), tuple(attrs.items()), tuple(map(type, inputs))
     try:
-        key = op, tuple(inputs), tuple(attrs.items()), tuple(map(type, inputs))
         cached = _by_call.get(key)
     except TypeError:  # a list among the attributes
         key = cached = None

@@ -61,7 +61,9 @@ def _writing(value: Any) -> Any:
         out = named.pop("out", None)
         if out is None:
             return function(m, *args, **named)
-        return _written(value.name, out, function(m, *args, **named), tensors_in([*args, *named.values()]))
+        return _written(
+            value.name, out, function(m, *args, **named), tensors_in([*args, *named.values()])
+        )
 
     return Builtin(value.name, call)
 

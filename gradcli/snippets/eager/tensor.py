@@ -193,7 +193,7 @@ class MetaTensor(Tensor):
         self.set_record(like.record, like.output)
 
     @property
-    def data(self) -> Any:  # type: ignore[override]
+    def data(self) -> Any:
         """There is none."""
         raise Unsupported(self.reason)
 

@@ -74,7 +74,18 @@ def _torch(library: Library) -> Module:
     from ..eager.dtypes import DType
     from ..eager.members import SIZE
 
-    inner = ("nn", "autograd", "linalg", "special", "optim", "func", "fft", "utils", "amp", "distributions")
+    inner = (
+        "nn",
+        "autograd",
+        "linalg",
+        "special",
+        "optim",
+        "func",
+        "fft",
+        "utils",
+        "amp",
+        "distributions",
+    )
     members = {
         **BY_NAME,
         **CONSTANTS,
@@ -114,9 +125,7 @@ def _nn(library: Library) -> Module:
 
 
 def _autograd(library: Library) -> Module:
-    made = module(
-        "torch.autograd", "autograd", more=library.source("checks"), operators=False
-    )
+    made = module("torch.autograd", "autograd", more=library.source("checks"), operators=False)
     made.members["graph"] = library.find("torch.autograd.graph")
     made.members["forward_ad"] = library.find("torch.autograd.forward_ad")
     made.members["function"] = library.find("torch.autograd.function")
@@ -176,7 +185,11 @@ MODULES: dict[str, Callable[[Library], Module]] = {
         "torch.optim.optimizer", more=library.source("optim"), operators=False
     ),
     **{
-        path: (lambda library, path=path, name=name: module(path, more=library.source(name), operators=False))
+        path: (
+            lambda library, path=path, name=name: module(
+                path, more=library.source(name), operators=False
+            )
+        )
         for path, name in SOURCES.items()
     },
     **{
