@@ -274,7 +274,7 @@ def _record(
         call=(prepared.node, tuple(inputs), output),
     )
     numbers = prepared.node.op.name in KEEP_NUMBERS and any(s is None for _, s, _ in saved)
-    record.keeps_numbers = numbers or record.name == "IndexBackward0"  # its indices
+    record.keeps_numbers = numbers or record.name in KEEP_PLACES
     if into is None:
         output.set_record(record)
     else:
@@ -285,6 +285,13 @@ def _record(
         record.saved.append(Saved(output, record).pack())
 
 
+KEEP_PLACES = frozenset(  # keep places, or inputs whose numbers the way back here does not read
+    f"{name}Backward0"
+    for name in (
+        *("Index", "Sort", "Max", "Min", "Topk", "Kthvalue", "Mode", "Cummax", "Cummin"),
+        *("AvgPool2D", "LinalgSvd"),
+    )
+)
 KEEP_NUMBERS = ("mul", "div")  # keep a number as the tensor that it is in PyTorch
 
 

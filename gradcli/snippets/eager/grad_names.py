@@ -37,6 +37,28 @@ NAMES: dict[str, Name] = {
     "clamp": _clamp,
     "square": "PowBackward0",
     "log1p": "Log1PBackward0",
+    "selu": "EluBackward0",
+    "softsign": "DivBackward0",
+    "tanhshrink": "SubBackward0",
+    "diff": "SubBackward0",
+    "deg2rad": "Deg2RadBackward0",
+    "rad2deg": "Rad2DegBackward0",
+    "normalize": "DivBackward0",
+    "kl_div": "MeanBackward0",
+    "outer": "MulBackward0",
+    "eigvalsh": "LinalgEighBackward0",
+    "svdvals": "LinalgSvdBackward0",
+    "cosine_similarity": "SumBackward1",
+    "pairwise_distance": "NormBackward1",
+    "hinge_embedding_loss": "MeanBackward0",
+    "margin_ranking_loss": "MeanBackward0",
+    "avg_pool1d": "SqueezeBackward1",
+    "instance_norm": "ViewBackward0",
+    "tensordot": "ViewBackward0",
+    "quantile": "SqueezeBackward4",
+    "trapezoid": "MulBackward1",
+    "cov": "SqueezeBackward0",
+    "corrcoef": "ClampBackward1",
     "einsum": "ViewBackward0",
     "max_values": "MaxBackward0",
     "min_values": "MinBackward0",
@@ -69,6 +91,8 @@ NAMES: dict[str, Name] = {
     "layer_norm": "NativeLayerNormBackward0",
     "group_norm": "NativeGroupNormBackward0",
     "batch_norm": "NativeBatchNormBackward0",
+    "block_diag": "BlockDiagBackward0",
+    "inner": "ViewBackward0",
     "pad": "ConstantPadNdBackward0",
     "constant_pad_nd": "ConstantPadNdBackward0",
     "detach": "DetachBackward0",
@@ -102,7 +126,12 @@ CALLS = {  # functions whose records are called after them, and not after their 
 }
 
 
-OUTPUTS = {"lstm": ("MkldnnRnnLayerBackward0",)}  # names of the records of several outputs
+OUTPUTS = {
+    "std_mean": ("StdMeanBackward0", "StdMeanBackward0"),
+    "var_mean": ("VarMeanBackward0", "VarMeanBackward0"),
+    "aminmax": ("AminmaxBackward0", "AminmaxBackward0"),
+    "lstm": ("MkldnnRnnLayerBackward0",),
+}  # names of the records of several outputs
 
 
 def grad_name(node: Node, inputs: Sequence[Any]) -> str:

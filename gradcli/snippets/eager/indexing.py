@@ -40,8 +40,10 @@ def put_into(m: Machine, tensor: Tensor, index: Any, value: Any) -> None:
     if any(p is not None for p in picks):
         _put_picked(tensor, place, picks, source)
     else:
-        extra = source.ndim - place.ndim
-        if extra > 0 and source.shape[:extra] == (1,) * extra:
+        extra = 0
+        while source.ndim - extra > place.ndim and source.shape[extra] == 1:
+            extra += 1
+        if extra:
             source = call_operator("reshape", source, shape=source.shape[extra:])
         _check_fits(place, source)
         copy_into(place, source)

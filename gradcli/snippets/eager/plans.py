@@ -103,8 +103,8 @@ def plan(
 
     Raises GradcliError where the operator does not take them.
     """
+    key: Any = op, tuple(inputs), tuple(attrs.items()), tuple(map(type, inputs))
     try:
-        key = op, tuple(inputs), tuple(attrs.items()), tuple(map(type, inputs))
         cached = _by_call.get(key)
     except TypeError:  # a list among the attributes
         key, cached = None, None

@@ -1,0 +1,58 @@
+"""Programs with PyTorch's library, read by gradcli: what they print and raise is PyTorch's.
+
+Each line of `snippet_programs.txt` is a program, its statements separated by " ; "; a last
+expression is printed. `snippet_programs.json` holds what PyTorch prints and raises for each, in
+their order; `python tests/test_snippets_torch.py` writes it anew, which needs PyTorch.
+"""
+
+import ast
+import json
+from pathlib import Path
+
+import pytest
+from random_programs import compare, in_pytorch, programs, read
+
+FOLDER = Path(__file__).parent
+START = (
+    "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\ntorch.manual_seed(0)\n"
+)
+ANSWERS = FOLDER / "snippet_programs.json"
+
+
+def texts() -> list[str]:
+    """The programs."""
+    lines = (FOLDER / "snippet_programs.txt").read_text(encoding="utf-8").splitlines()
+    return [_program(line) for line in lines if not line.startswith("#")]
+
+
+def _program(line: str) -> str:
+    parts = line.split(" ; ")
+    if isinstance(ast.parse(parts[-1]).body[0], ast.Expr):
+        parts[-1] = f"print({parts[-1]})"
+    return START + "\n".join(parts)
+
+
+def answers() -> list[list[object]]:
+    """What PyTorch prints and raises."""
+    return json.loads(ANSWERS.read_text(encoding="utf-8")) if ANSWERS.exists() else []
+
+
+@pytest.mark.parametrize(("text", "answer"), list(zip(texts(), answers(), strict=False)))
+def test_prints_and_raises_as_pytorch(text, answer):
+    assert read(text) == answer
+
+
+def test_every_program_has_an_answer():
+    assert len(answers()) == len(texts())
+
+
+@pytest.mark.oracle
+def test_random_programs_do_not_contradict_pytorch():
+    problems: list[str] = []
+    wrong, refused = compare(list(programs(150)), problems.append)
+    assert not wrong, problems[0]
+    assert refused <= 6
+
+
+if __name__ == "__main__":
+    ANSWERS.write_text(json.dumps(in_pytorch(texts()), indent=0) + "\n", encoding="utf-8")
