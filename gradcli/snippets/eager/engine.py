@@ -75,7 +75,7 @@ class Saved:
         if self.hooks is not None:
             m, pack, _ = self.hooks
             with recording(False):
-                self.packed = m.call(pack, [_detached(self.tensor) if self.owned else self.tensor])
+                self.packed = m.call(pack, [self.tensor])
         return self
 
     def _unpacked(self) -> Tensor:
@@ -116,11 +116,6 @@ class Saved:
             then=self.version,
             hint=IN_ANOMALY if MODE.anomaly else ENABLE_ANOMALY,
         )
-
-
-def _detached(tensor: Tensor) -> Tensor:
-    """The same numbers, without a record."""
-    return Tensor(tensor.data, tensor.dtype)
 
 
 class Record(Object):
