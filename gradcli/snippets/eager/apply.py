@@ -72,6 +72,8 @@ def apply(
     if back is not None:
         _record(prepared, back, inputs, edges, output, saved, compute, name, line, into)
     output.line = line
+    if MODE.transforms and any(isinstance(i, Tensor) and "batched" in i.fields for i in inputs):
+        output.fields["batched"] = True
     return output
 
 
@@ -396,7 +398,8 @@ def as_tensor(value: Any, dtype: DType) -> Tensor:
 
 def cast(tensor: Tensor, dtype: DType, line: int | None = None) -> Tensor:
     """A copy in another dtype, through which gradients flow between floating dtypes."""
-    output = Tensor(tensor.data.astype(dtype.numpy), dtype)
+    with np.errstate(all="ignore"):
+        output = Tensor(tensor.data.astype(dtype.numpy), dtype)
     if MODE.recording and tensor.requires_grad and dtype.is_floating:
         source = tensor.dtype
 

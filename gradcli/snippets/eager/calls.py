@@ -190,8 +190,10 @@ def _computed(name: str, graph: Any, values: dict[Node, Any]) -> Any:
 
 def in_place(name: str, target: Tensor, args: Sequence[Any], named: Mapping[str, Any]) -> Tensor:
     """`target.name_(...)`: what `name` gives, written over the target."""
-    from .views import check_writable
+    from .views import check_writable, lacks_batch
 
+    if MODE.transforms and lacks_batch(target, args):
+        raise Unsupported(f"{name}_() within vmap of a tensor that has no rows")
     check_writable(target, tensors_in(args))
     refuse(name, [target, *args], named)
     if name == "sub" and args:

@@ -33,8 +33,8 @@ ENABLE_ANOMALY = (
 )
 INFERENCE_SAVED = (
     "Inference tensors cannot be saved for backward. Please do not use Tensors created in "
-    "inference mode in computation tracked by autograd. To work around this, you can make a clone to get a "
-    "normal tensor and use it in autograd, or use `torch.no_grad()` instead of "
+    "inference mode in computation tracked by autograd. To work around this, you can make a clone "
+    "to get a normal tensor and use it in autograd, or use `torch.no_grad()` instead of "
     "`torch.inference_mode()`."
 )
 IN_ANOMALY = (

@@ -145,8 +145,8 @@ def unique(
     dim: Any = None,
 ) -> Any:
     """The numbers that occur, in order."""
-    if dim is not None:
-        raise Unsupported("unique along a dimension")
+    if dim is not None or in_vmap():
+        raise Unsupported("unique along a dimension, or within vmap")
     values, places, counts = np.unique(input.data, return_inverse=True, return_counts=True)
     result = [Tensor(values, input.dtype)]
     if return_inverse:
