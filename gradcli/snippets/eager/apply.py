@@ -283,7 +283,16 @@ def _record(
 
         rebase(into, record)
     if back.reads_output:
-        record.saved.append(Saved(output, record).pack())
+        record.saved.append(_kept_output(prepared, back, output, record))
+
+
+def _kept_output(prepared: Plan, back: Way, output: Tensor, record: Record) -> Saved:
+    """The output that the way back reads; a copy where PyTorch does not keep it."""
+    if prepared.kept(back)[1]:
+        return Saved(output, record).pack()
+    saved = Saved(Tensor(output.data.copy(), output.dtype), record)
+    saved.hooks, saved.in_pytorch = None, False
+    return saved
 
 
 KEEP_PLACES = frozenset(  # keep places, or inputs whose numbers the way back here does not read

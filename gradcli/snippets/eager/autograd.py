@@ -130,12 +130,12 @@ def _edge_in(value: Any) -> Edge | None:
 
 def _edge_of(tensor: Any, called: str) -> Edge:
     edge = tensor.edge if isinstance(tensor, Tensor) else _edge_in(tensor)
-    if edge is None and called == "backward":
+    if edge is None and called == "backward" and not tensor.requires_grad:
         said = "can't retain_grad on Tensor that has requires_grad=False"
         raise error("RuntimeError", said)
-    if edge is None:
+    if edge is None and not (isinstance(tensor, Tensor) and tensor.requires_grad):
         raise error("RuntimeError", "One of the differentiated Tensors does not require grad")
-    return edge
+    return edge or Edge(Accumulator(tensor), 0)  # of a view that nothing is recorded of
 
 
 @define("autograd", name="grad")
@@ -389,7 +389,7 @@ def _describe() -> None:
 
     engine.RECORD.members.update(
         {
-            "name": Builtin("name", lambda m, self: self.name),
+            "name": Builtin("name", lambda m, self: engine.LABELS.get(self.name, self.name)),
             "__getattr__": Builtin("__getattr__", _saved_attribute),
             "next_functions": Property(Builtin("next_functions", _next_functions)),
             "saved_tensors": Property(Builtin("saved_tensors", _saved)),

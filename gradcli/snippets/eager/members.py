@@ -120,6 +120,9 @@ attribute("is_sparse")(lambda m, self: False)
 @define("Tensor")
 def size(m: Machine, self: Tensor, dim: int | None = None) -> Any:
     """The shape, or one of its sizes."""
+    if dim is not None and not self.ndim:
+        said = f"Dimension specified as {dim} but tensor has no dimensions"
+        raise error("IndexError", said)
     return shape_value(self.shape) if dim is None else self.shape[dimension(dim, self.ndim)]
 
 

@@ -83,7 +83,7 @@ def check_writable(target: Tensor, operands: Sequence[Any] = ()) -> None:
         raise error("RuntimeError", INFERENCE)
     if MODE.recording:
         _check_autograd(target, [o for o in operands if isinstance(o, Tensor)])
-    if any(s == 0 and n > 1 for s, n in zip(target.data.strides, target.shape)):
+    if target.numel and any(s == 0 and n > 1 for s, n in zip(target.data.strides, target.shape)):
         raise error("RuntimeError", SHARED_PLACES)
     for other in operands:
         if isinstance(other, Tensor) and other is not target and _overlaps(target, other):
