@@ -399,6 +399,8 @@ def detach(m: Machine, self: Tensor) -> Tensor:
 @define("Tensor")
 def detach_(m: Machine, self: Tensor) -> Tensor:
     """Cut this tensor off from the graph."""
+    if MODE.inference and self.requires_grad:
+        raise Unsupported("detach_() within inference_mode")
     if self.view is not None:
         raise error("RuntimeError", CANNOT_DETACH)
     self.set_record(None)
