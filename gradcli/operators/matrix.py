@@ -44,7 +44,7 @@ def _batch_rows(a, b):
     return (True, True) if len(a) == len(b) > 2 and a[0] == b[0] else ()
 
 
-def _product(a, b):
+def _multiplied(a, b):
     """The product of matrices. A column times a row is no sum: -0 stays -0, as in PyTorch."""
     outer = np.ndim(a) == np.ndim(b) == 2 and a.shape[1] == 1 and min(len(a), b.shape[1]) > 1
     return a * b if outer and a.dtype.kind == "f" else np.matmul(a, b)
@@ -52,7 +52,7 @@ def _product(a, b):
 
 @operator(
     shape=shapes.matmul,
-    value=_product,
+    value=_multiplied,
     rows=_batch_rows,
     spelling="{0} @ {1}",
     on_masks="alone",

@@ -102,15 +102,19 @@ def backward(
     roots = engine.outputs_and_seeds(m, outputs, _seeds(m, outputs, grad_tensors))
     keep = create_graph if retain_graph is None else retain_graph
     edges = None if wanted is None else [_edge_of(t, "backward") for t in wanted]
+    for tensor in wanted or ():
+        retain(tensor)
     if create_graph:
         m.warn(EXCEPTIONS["UserWarning"], CYCLE)
     observe(m, outputs, roots, wanted, "backward")
-    captured = engine.go_back(m, roots, keep=bool(keep), create_graph=create_graph, wanted=edges)
-    for tensor, edge in zip(wanted or (), edges or ()):
-        gradient = captured[edge]
-        retained = getattr(tensor, "retains_grad", False) or isinstance(edge.record, Accumulator)
-        if not retained and gradient is not None:
-            engine.accumulate(m, tensor, gradient, create_graph)
+    engine.go_back(m, roots, keep=bool(keep), create_graph=create_graph, wanted=edges)
+
+
+def retain(tensor: Any) -> None:
+    """Keep the gradient of a tensor that is no leaf, from now on."""
+    if isinstance(tensor, Tensor) and tensor.record is not None:
+        tensor.retains_grad = True
+        tensor.record.retained[tensor.output] = tensor
 
 
 def observe(m: Machine, outputs: Any, roots: Any, wanted: Any, kind: str) -> None:

@@ -227,8 +227,9 @@ def check_result(target: Tensor, graph: Node, given: Sequence[Any]) -> None:
             f"output with shape {list(target.shape)} doesn't match the broadcast shape "
             f"{list(graph.shape)}",
         )
-    kind = result_type(list(given)) if graph.dtype != "float" else None
-    result = kind or (MODE.default_dtype if target.dtype.kind != "float" else target.dtype)
+    result = result_type(list(given), MODE.default_dtype)
+    if graph.dtype == "float" and not result.is_floating:
+        result = MODE.default_dtype
     if KINDS.index(graph.dtype) > KINDS.index(target.dtype.kind):
         raise error(
             "RuntimeError",
