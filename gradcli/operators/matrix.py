@@ -44,9 +44,15 @@ def _batch_rows(a, b):
     return (True, True) if len(a) == len(b) > 2 and a[0] == b[0] else ()
 
 
+def _multiplied(a, b):
+    """The product of matrices. A column times a row is no sum: -0 stays -0, as in PyTorch."""
+    outer = np.ndim(a) == np.ndim(b) == 2 and a.shape[1] == 1 and min(len(a), b.shape[1]) > 1
+    return a * b if outer and a.dtype.kind == "f" else np.matmul(a, b)
+
+
 @operator(
     shape=shapes.matmul,
-    value=lambda a, b: np.matmul(a, b),
+    value=_multiplied,
     rows=_batch_rows,
     spelling="{0} @ {1}",
     takes="numbers",

@@ -72,6 +72,8 @@ def apply(
     if back is not None:
         _record(prepared, back, inputs, edges, output, saved, compute, name, line, into)
     output.line = line
+    if MODE.transforms and any(isinstance(i, Tensor) and "batched" in i.fields for i in inputs):
+        output.fields["batched"] = True
     return output
 
 
@@ -282,7 +284,16 @@ def _record(
 
         rebase(into, record)
     if back.reads_output:
-        record.saved.append(Saved(output, record).pack())
+        record.saved.append(_kept_output(prepared, back, output, record))
+
+
+def _kept_output(prepared: Plan, back: Way, output: Tensor, record: Record) -> Saved:
+    """The output that the way back reads; a copy where PyTorch does not keep it."""
+    if prepared.kept(back)[1]:
+        return Saved(output, record).pack()
+    saved = Saved(Tensor(output.data.copy(), output.dtype), record)
+    saved.hooks, saved.in_pytorch = None, False
+    return saved
 
 
 KEEP_PLACES = frozenset(  # keep places, or inputs whose numbers the way back here does not read
@@ -397,7 +408,8 @@ def as_tensor(value: Any, dtype: DType) -> Tensor:
 
 def cast(tensor: Tensor, dtype: DType, line: int | None = None) -> Tensor:
     """A copy in another dtype, through which gradients flow between floating dtypes."""
-    output = Tensor(tensor.data.astype(dtype.numpy), dtype)
+    with np.errstate(all="ignore"):
+        output = Tensor(tensor.data.astype(dtype.numpy), dtype)
     if MODE.recording and tensor.requires_grad and dtype.is_floating:
         source = tensor.dtype
 

@@ -102,15 +102,19 @@ def backward(
     roots = engine.outputs_and_seeds(m, outputs, _seeds(m, outputs, grad_tensors))
     keep = create_graph if retain_graph is None else retain_graph
     edges = None if wanted is None else [_edge_of(t, "backward") for t in wanted]
+    for tensor in wanted or ():
+        retain(tensor)
     if create_graph:
         m.warn(EXCEPTIONS["UserWarning"], CYCLE)
     observe(m, outputs, roots, wanted, "backward")
-    captured = engine.go_back(m, roots, keep=bool(keep), create_graph=create_graph, wanted=edges)
-    for tensor, edge in zip(wanted or (), edges or ()):
-        gradient = captured[edge]
-        retained = getattr(tensor, "retains_grad", False) or isinstance(edge.record, Accumulator)
-        if not retained and gradient is not None:
-            engine.accumulate(m, tensor, gradient, create_graph)
+    engine.go_back(m, roots, keep=bool(keep), create_graph=create_graph, wanted=edges)
+
+
+def retain(tensor: Any) -> None:
+    """Keep the gradient of a tensor that is no leaf, from now on."""
+    if isinstance(tensor, Tensor) and tensor.record is not None:
+        tensor.retains_grad = True
+        tensor.record.retained[tensor.output] = tensor
 
 
 def observe(m: Machine, outputs: Any, roots: Any, wanted: Any, kind: str) -> None:
@@ -130,12 +134,12 @@ def _edge_in(value: Any) -> Edge | None:
 
 def _edge_of(tensor: Any, called: str) -> Edge:
     edge = tensor.edge if isinstance(tensor, Tensor) else _edge_in(tensor)
-    if edge is None and called == "backward":
+    if edge is None and called == "backward" and not tensor.requires_grad:
         said = "can't retain_grad on Tensor that has requires_grad=False"
         raise error("RuntimeError", said)
-    if edge is None:
+    if edge is None and not (isinstance(tensor, Tensor) and tensor.requires_grad):
         raise error("RuntimeError", "One of the differentiated Tensors does not require grad")
-    return edge
+    return edge or Edge(Accumulator(tensor), 0)  # of a view that nothing is recorded of
 
 
 @define("autograd", name="grad")
@@ -389,7 +393,7 @@ def _describe() -> None:
 
     engine.RECORD.members.update(
         {
-            "name": Builtin("name", lambda m, self: self.name),
+            "name": Builtin("name", lambda m, self: engine.LABELS.get(self.name, self.name)),
             "__getattr__": Builtin("__getattr__", _saved_attribute),
             "next_functions": Property(Builtin("next_functions", _next_functions)),
             "saved_tensors": Property(Builtin("saved_tensors", _saved)),

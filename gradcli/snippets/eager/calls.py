@@ -190,8 +190,10 @@ def _computed(name: str, graph: Any, values: dict[Node, Any]) -> Any:
 
 def in_place(name: str, target: Tensor, args: Sequence[Any], named: Mapping[str, Any]) -> Tensor:
     """`target.name_(...)`: what `name` gives, written over the target."""
-    from .views import check_writable
+    from .views import check_writable, lacks_batch
 
+    if MODE.transforms and lacks_batch(target, args):
+        raise Unsupported(f"{name}_() within vmap of a tensor that has no rows")
     check_writable(target, tensors_in(args))
     refuse(name, [target, *args], named)
     if name == "sub" and args:
@@ -225,8 +227,9 @@ def check_result(target: Tensor, graph: Node, given: Sequence[Any]) -> None:
             f"output with shape {list(target.shape)} doesn't match the broadcast shape "
             f"{list(graph.shape)}",
         )
-    kind = result_type(list(given)) if graph.dtype != "float" else None
-    result = kind or (MODE.default_dtype if target.dtype.kind != "float" else target.dtype)
+    result = result_type(list(given), MODE.default_dtype)
+    if graph.dtype == "float" and not result.is_floating:
+        result = MODE.default_dtype
     if KINDS.index(graph.dtype) > KINDS.index(target.dtype.kind):
         raise error(
             "RuntimeError",

@@ -27,6 +27,8 @@ def finished(
         raise Unsupported("a tensor of inference mode that requires a gradient")
     tensor.requires_grad = bool(requires_grad)
     tensor.inference = MODE.inference
+    if MODE.transforms:
+        tensor.fields["unbatched"] = True
     return tensor
 
 

@@ -251,6 +251,7 @@ class Pass:
         self.buffers: dict[Target, Gradients] = {}
         self.waiting: dict[Target, int] = {}
         self.needed: set[Target] | None = None
+        self.aims: set[Target] = set()  # records that are wanted, and run where .grad is added to
         self._prepare(wanted)
 
     def _prepare(self, wanted: Sequence[Edge] | None) -> None:
@@ -271,6 +272,7 @@ class Pass:
                     self.waiting[edge.record] = self.waiting.get(edge.record, 0) + 1
         if wanted is not None:
             aims = {edge.record for edge in wanted}
+            self.aims = aims if self.accumulate else set()
             self.needed = set()
             for record in order:  # what a record sends to comes before it
                 if record in aims or any(e and e.record in self.needed for e in record.edges):
@@ -306,7 +308,8 @@ class Pass:
             if self.accumulate and grads[0] is not None:
                 accumulate(self.m, record.tensor, grads[0], self.create_graph)
             return sent
-        if self.needed is not None and not any(e and e.record in self.needed for e in sent):
+        onwards = self.needed is None or any(e and e.record in self.needed for e in sent)
+        if not onwards and record not in self.aims:
             return sent
         if any(g is not None for g in grads):
             for target, gradient in zip(record.edges, self._sent_back(record, grads)):

@@ -137,6 +137,12 @@ def not_transformed() -> Iterator[None]:
         MODE.transforms = before
 
 
+def _batched(m: Machine, tensor: Tensor) -> Tensor:
+    """A row of what is mapped over."""
+    tensor.fields["batched"] = True
+    return tensor
+
+
 def _renamed(m: Machine, tensor: Tensor, name: str) -> Tensor:
     """A tensor whose record has another name."""
     from .engine import record_class
@@ -159,6 +165,7 @@ def transforms_module() -> Module:
         "leaf": _leaf,
         "level": lambda m: len(MODE.transforms),
         "unsupported": _unsupported,
+        "batched": _batched,
         "renamed": _renamed,
         "dual": lambda m, tensor, tangent: DualTensor(tensor, tangent),
         "unpack_dual": _unpack_dual,

@@ -15,9 +15,10 @@ from ..python.values import Machine, Unsupported, error
 from .apply import apply, call_operator, cast
 from .checks import check_broadcast
 from .engine import Gradients, Meta, Record
+from .functional_transforms import in_vmap
 from .mode import MODE
 from .tensor import Tensor
-from .views import check_writable, rebase
+from .views import NOT_BATCHED, check_writable, lacks_batch, rebase
 
 ZERO_DIM = (
     "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ "
@@ -35,6 +36,8 @@ def get(tensor: Tensor, index: Any) -> Tensor:
 
 def put_into(m: Machine, tensor: Tensor, index: Any, value: Any) -> None:
     """tensor[index] = value."""
+    if MODE.transforms and lacks_batch(tensor, [value]):
+        raise error("RuntimeError", NOT_BATCHED)
     place, picks = _basic(tensor, index)
     source = _source(tensor, value)
     if any(p is not None for p in picks):
@@ -180,8 +183,16 @@ def _one(tensor: Tensor, place: int, part: Any, name: str) -> Tensor:
 
 def _picked(tensor: Tensor, picks: Sequence[Any]) -> Tensor:
     """What arrays pick."""
+    if in_vmap() and any(isinstance(p, np.ndarray) and p.dtype.kind == "b" for p in picks):
+        raise error("RuntimeError", NO_MASKS)
     index = tuple(_items(tensor, picks))
     return apply(OPS["getitem"], [tensor], {"index": index}, name="IndexBackward0")
+
+
+NO_MASKS = (
+    "vmap: We do not support batching operators that can support dynamic shape. Attempting to "
+    "batch over indexing with a boolean mask."
+)
 
 
 def _items(tensor: Tensor, picks: Sequence[Any]) -> Iterator[Any]:

@@ -120,6 +120,9 @@ attribute("is_sparse")(lambda m, self: False)
 @define("Tensor")
 def size(m: Machine, self: Tensor, dim: int | None = None) -> Any:
     """The shape, or one of its sizes."""
+    if dim is not None and not self.ndim:
+        said = f"Dimension specified as {dim} but tensor has no dimensions"
+        raise error("IndexError", said)
     return shape_value(self.shape) if dim is None else self.shape[dimension(dim, self.ndim)]
 
 
@@ -145,8 +148,8 @@ def unique(
     dim: Any = None,
 ) -> Any:
     """The numbers that occur, in order."""
-    if dim is not None:
-        raise Unsupported("unique along a dimension")
+    if dim is not None or in_vmap():
+        raise Unsupported("unique along a dimension, or within vmap")
     values, places, counts = np.unique(input.data, return_inverse=True, return_counts=True)
     result = [Tensor(values, input.dtype)]
     if return_inverse:
@@ -396,6 +399,8 @@ def detach(m: Machine, self: Tensor) -> Tensor:
 @define("Tensor")
 def detach_(m: Machine, self: Tensor) -> Tensor:
     """Cut this tensor off from the graph."""
+    if MODE.inference and self.requires_grad:
+        raise Unsupported("detach_() within inference_mode")
     if self.view is not None:
         raise error("RuntimeError", CANNOT_DETACH)
     self.set_record(None)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ...lazy import np
-from ..python.values import Class, error
+from ..python.values import Class, Unsupported, error
 from .checks import check_broadcast, dimension
 from .functional_transforms import in_vmap
 from .mode import MODE
@@ -207,6 +207,8 @@ def _masked_fill(input: Tensor, mask: Tensor, value: Any = None) -> None:
 
 @check("masked_select")
 def _masked_select(input: Tensor, mask: Tensor) -> None:
+    if in_vmap():
+        raise Unsupported("masked_select within vmap")
     if mask.dtype.kind != "bool":
         raise error("RuntimeError", "masked_select: expected BoolTensor for mask")
     check_broadcast(input, mask)

@@ -61,13 +61,29 @@ CUSTOM = (
 )
 
 
+NOT_BATCHED = (
+    "vmap: inplace arithmetic(self, *extra_args) is not possible because there exists a Tensor "
+    "`other` in extra_args that has more elements than `self`. This happened due to `other` being "
+    "vmapped over but `self` not being vmapped over in a vmap. Please try to use out-of-place "
+    "operators instead of inplace arithmetic. If said operator is being called inside the PyTorch "
+    "framework, please file a bug report instead."
+)
+
+
+def lacks_batch(target: Tensor, operands: Sequence[Any]) -> bool:
+    """Whether a tensor made within vmap, and not of its rows, would be changed by one of a row."""
+    base = target.view.base if target.view else target
+    rows = (isinstance(o, Tensor) and "batched" in o.fields for o in operands)
+    return "unbatched" in base.fields and any(rows)
+
+
 def check_writable(target: Tensor, operands: Sequence[Any] = ()) -> None:
     """Refuse a change in place that PyTorch refuses."""
     if target.inference and not MODE.inference:
         raise error("RuntimeError", INFERENCE)
     if MODE.recording:
         _check_autograd(target, [o for o in operands if isinstance(o, Tensor)])
-    if any(s == 0 and n > 1 for s, n in zip(target.data.strides, target.shape)):
+    if target.numel and any(s == 0 and n > 1 for s, n in zip(target.data.strides, target.shape)):
         raise error("RuntimeError", SHARED_PLACES)
     for other in operands:
         if isinstance(other, Tensor) and other is not target and _overlaps(target, other):
