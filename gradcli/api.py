@@ -372,6 +372,7 @@ def why(message: str) -> dict[str, Any]:
     The text may be cut, wrapped, misspelt, of an old release, or a whole traceback. Raises
     GradcliError where it is none of the messages that are known.
     """
+    check_text("a message", message)
     from .explanation.messages.answer import explained
 
     return explained(message)

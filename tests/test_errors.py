@@ -598,7 +598,7 @@ def test_a_folder_that_may_not_be_listed_is_an_error_like_others(monkeypatch):
     ("request_", "hint"),
     [
         ({"expr": "x", "shapes": {"a": 3}}, 'as in "shapes": {"a": [2, 3]}'),
-        ({"expr": "x", "order": 2}, "id, expr, why, shapes, values, grad, wrt, want, assume"),
+        ({"expr": "x", "order": 2}, "id, expr, read, why, shapes, values, grad, wrt, want, assume"),
         ({"expr": "x", "value": {}}, "did you mean values?"),
         ({"expr": "x", "values": 3}, 'as in "values": {"x": [[1.0, 2.0]]}'),
         ({"expr": "x", "claim": 3}, 'as in "claim": {"x": "g @ W.T"}'),

@@ -86,6 +86,8 @@ GIVEN: dict[str, dict[str, Any]] = {
     "graph": {"expr": "x.sum()", "values": {"x": [1.0, 2.0]}},
     "ops": {},
     "examples": {},
+    "read": {"text": "print(1)"},
+    "why": {"message": "grad can be implicitly created only for scalar outputs"},
     "batch": {"requests": []},
 }
 

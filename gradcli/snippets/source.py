@@ -52,6 +52,7 @@ def programs(text: str) -> list[Program]:
     """The programs in a text, in its order. One that is no Python at all is a program too, so that
     what is wrong with it can be said.
     """
+    text = text.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
     lines = text.translate(MARKS).replace("\r\n", "\n").replace("\r", "\n").split("\n")
     fenced = list(_fenced(lines))
     if fenced:
