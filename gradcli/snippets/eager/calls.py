@@ -96,7 +96,7 @@ def _graph(
     method: bool,
 ) -> tuple[Any, dict[Node, Any]]:
     """The graph of a call, and the tensors that its leaves stand for."""
-    reads_numbers = not isinstance(called, Operator) and getattr(called, "numbers", ())
+    reads_numbers = not isinstance(called, Operator) and bool(getattr(called, "numbers", False))
     key = None if reads_numbers else _key(name, args, named, method)
     entry = _graphs.get(key) if key is not None else None
     if entry is None:
