@@ -134,7 +134,7 @@ def _fresh(node: Node, inputs: Sequence[Operand], value: Any, dtype: DType) -> T
         value = value.astype(dtype.numpy)
     if not isinstance(first, Tensor):
         return Tensor(value, dtype)
-    shares = np.may_share_memory(value, first.data)
+    shares = np.may_share_memory(value, first.data) or not value.size
     if shares and not value.flags.writeable:  # NumPy's broadcast_to; PyTorch's is written to
         value = np.lib.stride_tricks.as_strided(first.data, value.shape, value.strides)
     if shares and node.op.shares_memory(node) and value.dtype == first.data.dtype:
