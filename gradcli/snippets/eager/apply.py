@@ -11,7 +11,7 @@ from ..python.values import Machine, Unsupported, error
 from . import plans
 from .dtypes import BOOL, INT64, DType, promoted, result_type
 from .engine import Gradients, Meta, Record, Saved
-from .grad_names import camel_case, grad_name
+from .grad_names import AGAIN, camel_case, grad_name
 from .mode import MODE, recording
 from .plans import Plan, Way
 from .tensor import Edge, Tensor, ViewOf
@@ -135,7 +135,7 @@ def _fresh(node: Node, inputs: Sequence[Operand], value: Any, dtype: DType) -> T
             value = value.astype(dtype.numpy)
     if not isinstance(first, Tensor):
         return Tensor(value, dtype)
-    shares = np.may_share_memory(value, first.data)
+    shares = np.may_share_memory(value, first.data) or not value.size
     if shares and not value.flags.writeable:  # NumPy's broadcast_to; PyTorch's is written to
         value = np.lib.stride_tricks.as_strided(first.data, value.shape, value.strides)
     if shares and node.op.shares_memory(node) and value.dtype == first.data.dtype:
@@ -381,8 +381,26 @@ def _tracked(
                 underived(refusal, name, operands, answer, None)
         return answers
     roots = [None if n is None else with_graph(n) for n in own.back.gradients]
-    run_graph([n for n in roots if n is not None], values)
-    return [None if n is None else as_tensor(values[n], own.compute) for n in roots]
+    name = AGAIN.get(node.op.name)
+    run_graph([n for n in roots if n is not None], values, name)
+    answers = [None if n is None else as_tensor(values[n], own.compute) for n in roots]
+    if name is not None:
+        for place, answer in zip(own.back.places, answers):
+            if answer is not None and not answer.requires_grad:
+                _constant_in(answer, tensors.get(place) or output, name)
+    return answers
+
+
+def _constant_in(gradient: Tensor, source: Tensor | None, name: str) -> None:
+    """Give a gradient that does not change with its operation's input a record, as PyTorch does."""
+    if source is None or not source.requires_grad:
+        return
+
+    def back(m: Machine, record: Record, grads: Gradients) -> Gradients:
+        return [None if g is None else call_operator("mul", g, 0) for g in grads]
+
+    metas = [Meta(gradient.shape, gradient.dtype)]
+    gradient.set_record(Record(name, [source.edge], metas, back))
 
 
 def run_graph(roots: Sequence[Node], values: dict[Node, Any], name: str | None = None) -> None:

@@ -31,10 +31,10 @@ def binary(name: str, left: Any, right: Any, record: str | None = None) -> Any:
         return NotImplemented
     if name in ("mul", "div", "pow"):
         _check_kept(left, right)
-    check_broadcast(left, right)
-    lookup(name)
     if name == "sub":
         check_masks(left, right)
+    check_broadcast(left, right)
+    lookup(name)
     return apply(OPS[name], [left, right], {}, name=record)
 
 

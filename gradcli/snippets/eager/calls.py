@@ -83,6 +83,7 @@ def _changes(name: str, args: Sequence[Any], named: dict[str, Any]) -> bool:
     return bool(named.pop("inplace", False))
 
 
+BROADCAST = ("add", "sub", "mul", "div", "pow", "remainder", "maximum", "minimum")
 ALIASES = ("t", "T")  # of a vector: a view of it, and not the tensor itself
 _graphs: dict[Any, tuple[Any, list[Node]]] = {}
 
@@ -96,7 +97,7 @@ def _graph(
     method: bool,
 ) -> tuple[Any, dict[Node, Any]]:
     """The graph of a call, and the tensors that its leaves stand for."""
-    reads_numbers = not isinstance(called, Operator) and bool(getattr(called, "numbers", ()))
+    reads_numbers = not isinstance(called, Operator) and bool(getattr(called, "numbers", False))
     key = None if reads_numbers else _key(name, args, named, method)
     entry = _graphs.get(key) if key is not None else None
     if entry is None:
@@ -106,7 +107,8 @@ def _graph(
         try:
             graph = stand_in.call(args, named)
         except GradcliError as failure:
-            if isinstance(called, Operator) and called.family == "elementwise":
+            elementwise = isinstance(called, Operator) and called.family == "elementwise"
+            if elementwise or name in BROADCAST:
                 check_broadcast_all(given)
             raise Unsupported(f"{name}(): {failure.message}") from failure
         except MISUSES as failure:

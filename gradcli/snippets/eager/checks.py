@@ -7,7 +7,7 @@ from ...lazy import np
 from ..python.values import error
 from .tensor import MetaTensor, Tensor
 
-C_NAMES = {"float32": "float", "float64": "double", "int64": "long long", "float16": "c10::Half"}
+C_NAMES = {"float32": "float", "float64": "double", "int64": "long int", "float16": "c10::Half"}
 
 
 def check_broadcast(a: Any, b: Any) -> None:

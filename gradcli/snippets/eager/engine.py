@@ -42,7 +42,9 @@ IN_ANOMALY = (
     "variable in question was changed in there or anywhere later. Good luck!"
 )
 
-LABELS = {"CopySlices": "torch::autograd::CopySlices"}  # of records, in messages
+LABELS = {
+    name: f"torch::autograd::{name}" for name in ("CopySlices", "CopyBackwards")
+}  # of records, in messages
 Gradients = list[Tensor | None]
 Backward = Callable[[Machine, "Record", Gradients], Sequence[Tensor | None]]
 
@@ -171,7 +173,8 @@ class Record(Object):
     @property
     def label(self) -> str:
         """What messages call it: without Backward0."""
-        return LABELS.get(self.name) or self.name.rpartition("Backward")[0] or self.name
+        start, _, number = self.name.rpartition("Backward")
+        return LABELS.get(self.name) or start + number.removesuffix("0") or self.name
 
     def release(self) -> None:
         """Let go of what was kept for the way back."""

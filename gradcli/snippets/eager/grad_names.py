@@ -134,6 +134,18 @@ OUTPUTS = {
 }  # names of the records of several outputs
 
 
+AGAIN = {  # names of the records of gradients with create_graph=True, by the operator
+    **{"relu": "ThresholdBackwardBackward0", "selu": "EluBackwardBackward0"},
+    **{name: f"{name.title()}BackwardBackward0" for name in ("tanh", "sigmoid", "gelu", "elu")},
+    **{"softplus": "SoftplusBackwardBackward0", "hardtanh": "HardtanhBackwardBackward0"},
+    **{"softmax": "SoftmaxBackwardDataBackward0", "leaky_relu": "LeakyReluBackwardBackward0"},
+    "log_softmax": "LogSoftmaxBackwardDataBackward0",
+    "logsigmoid": "LogSigmoidBackwardBackward0",
+    "binary_cross_entropy": "BinaryCrossEntropyBackwardBackward0",
+    "layer_norm": "NativeLayerNormBackwardBackward0",
+}
+
+
 def grad_name(node: Node, inputs: Sequence[Any]) -> str:
     """The name of the record of an operator on these inputs."""
     name = NAMES.get(node.op.name)

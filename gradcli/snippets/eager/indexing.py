@@ -279,7 +279,8 @@ def _check_fits(target: Tensor, source: Tensor) -> None:
 
 def copy_into(target: Tensor, source: Tensor) -> Tensor:
     """target.copy_(source)."""
-    check_writable(target, [source])
+    alone = Tensor(source.data.copy(), source.dtype, requires_grad=source.requires_grad)
+    check_writable(target, [source if source.ndim else alone])  # a number overlaps with nothing
     check_broadcast(target, source)
     shape = np.broadcast_shapes(target.shape, source.shape)
     if shape != target.shape:
