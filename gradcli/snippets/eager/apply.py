@@ -377,8 +377,8 @@ def _tracked(
         operands = [*tensors.values(), gradient]
         for answer in answers:
             if answer is not None:
-                name = f"{camel_case(node.op.name)}BackwardBackward0"
-                underived(refusal, name, operands, answer, None)
+                made = f"{camel_case(node.op.name)}BackwardBackward0"
+                underived(refusal, made, operands, answer, None)
         return answers
     roots = [None if n is None else with_graph(n) for n in own.back.gradients]
     name = AGAIN.get(node.op.name)
