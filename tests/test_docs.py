@@ -181,7 +181,7 @@ def pages_of_python():
             yield pytest.param(page, marks=[pytest.mark.oracle] if oracle else [])
 
 
-@pytest.mark.parametrize("page", pages_of_python())
+@pytest.mark.parametrize("page", list(pages_of_python()))
 def test_python_blocks(page):
     executed(page, *([AFTER_ADDING] if page == "docs/adding-an-operator.md" else []))
 
