@@ -367,7 +367,7 @@ ELSEWISE = {
     *("einsum", "matmul", "getitem", "frexp_mantissa", "frexp_exponent"),  # copies, lists, int32
     *("conv1d_input", "conv1d_weight", "conv2d_input", "conv2d_weight"),  # one number for a shape
     *("conv3d_input", "conv3d_weight"),
-    *("angle", "div_floor", "div_trunc", "isfinite", "mean_beside_spread"),  # what sends back 0
+    *("angle", "div_floor", "div_trunc", "isfinite", "cloned_coefficient"),  # what sends back 0
     *("cummax_indices", "cummin_indices", "matrix_rank", "failed_minor", "zero_pivot"),
     *(f"{kind}max_pool{n}d_indices" for kind in ("", "adaptive_") for n in (1, 2, 3)),
 }
