@@ -2,6 +2,7 @@
 
 import gc
 import os
+import sys
 from importlib.util import find_spec
 
 import pytest
@@ -65,3 +66,15 @@ def double_precision():
     torch.set_default_dtype(torch.float64)
     yield torch
     torch.set_default_dtype(before)
+
+
+@pytest.fixture(autouse=True)
+def pytorch_as_it_begins():
+    """PyTorch's switches after each test as they are at its import: programs that tests run set
+    them.
+    """
+    yield
+    torch = sys.modules.get("torch")
+    if torch is not None and hasattr(torch, "autograd"):
+        torch.autograd.set_detect_anomaly(False)
+        torch.set_grad_enabled(True)
