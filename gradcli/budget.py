@@ -20,16 +20,16 @@ class OutOfTime(Exception):
 
 class Budget:
     """CPU seconds for all searches of one request together. `spent`: whether one was cut short;
-    `operations`: of how many nodes its program is, once they are counted.
+    `operations`: of how many nodes an output is, once they are counted.
     """
 
     __slots__ = ("_deadline", "_ticks", "left", "operations", "spent")
 
-    operations: int | None
+    operations: dict[Any, int]
 
     def __init__(self, seconds: float):
         self.left, self.spent = float(seconds), False
-        self._ticks, self._deadline, self.operations = 0, 0.0, None
+        self._ticks, self._deadline, self.operations = 0, 0.0, {}
 
     def search(self, compute: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
         """What `compute` gives, or `otherwise` where the budget ends before; a search within a

@@ -52,11 +52,16 @@ def searched(
 
 
 def is_large(problem: Problem) -> bool:
-    """Whether the program of a request is so large that nothing is searched for."""
-    budget = problem.limits.budget
-    if budget.operations is None:
-        budget.operations = len(walk([problem.out]))
-    return budget.operations > LARGE
+    """Whether the program of a problem is so large that nothing is searched for."""
+    return operations(problem) > LARGE
+
+
+def operations(problem: Problem) -> int:
+    """Of how many nodes the output of a problem is."""
+    counted, out = problem.limits.budget.operations, problem.out
+    if out not in counted:
+        counted[out] = len(walk([out]))
+    return counted[out]
 
 
 class Analysis:

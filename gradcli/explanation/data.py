@@ -11,7 +11,7 @@ from ..lazy import np
 from ..notation import tree
 from ..notation.indices.index import Notation
 from ..notation.jacobians.structure import Structure
-from .analysis import Analysis, searched, unless_unwritten
+from .analysis import Analysis, is_large, searched, unless_unwritten
 from .blocks import text_of
 from .checks import Check, run_checks
 from .cost import FullJacobian, cost, size_of
@@ -149,7 +149,11 @@ class Data:
         return [self._in_step(w, step, c.sent) for c in step.contributions]
 
     def _in_step(self, w: Wording, step: Step, node: Node) -> str | None:
-        """A node as a formula of what an operation receives; None where it is too long to read."""
+        """A node as a formula of what an operation receives; None where it is too long to read, and
+        in large programs, whose steps are many.
+        """
+        if is_large(self.p):
+            return None
         written = w.formula(node, {step.received: tree.Name(self.p.seed.name)})
         return None if written is None else tree.text(written)
 

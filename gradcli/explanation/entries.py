@@ -11,7 +11,7 @@ from ..notation import tree
 from ..notation.indices.collect import Simplifier
 from ..notation.indices.expressions import Expr, TooLong, settled, substituted
 from ..notation.indices.written import Lettering, Writing
-from .analysis import Analysis, searched, unless_unwritten
+from .analysis import Analysis, is_large, searched, unless_unwritten
 from .formulas import by_index
 from .formulas.wording import Wording
 from .numbers import number_text
@@ -37,9 +37,13 @@ def of_rows(
 
 
 def in_symbols(a: Analysis, w: Wording, x: Input) -> Entry | None:
-    """The texts of entries; None where the Jacobian has numbers."""
+    """The texts of entries, which in large programs are not written out; None where the Jacobian
+    has numbers.
+    """
     if a.jacobian(x).numeric:
         return None
+    if is_large(a.problem):
+        return lambda k, c: UNWRITTEN
     grad = by_index.shortest_way(w, x)
     if grad is None:
         return None

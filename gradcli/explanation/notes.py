@@ -17,7 +17,7 @@ from ..language.problem import Input, Problem
 from ..lazy import np
 from ..notation import tree
 from ..notation.jacobians.structure import Structure
-from .analysis import Analysis, is_large, searched
+from .analysis import Analysis, is_large, operations, searched
 from .blocks import text_of
 from .checking.rounding import LONGER, rounded
 from .formulas.beside_numbers import (
@@ -82,7 +82,7 @@ def ended(problem: Problem) -> list[tuple[str, str]]:
     limits = problem.limits
     found = []
     if is_large(problem):
-        said = f"for {limits.budget.operations:,} operations no formulas or structures are searched"
+        said = f"for {operations(problem):,} operations no formulas or structures are searched"
         found.append(("not-searched", f"{said} for, and those shown are not the shortest."))
     if limits.budget.spent:
         seconds = f"{limits.sizes['seconds']:,} seconds of searching"

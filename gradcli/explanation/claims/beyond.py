@@ -86,8 +86,10 @@ def _elsewhere(problem: Problem, sizes: dict[int, int], kept: tuple[int, ...]) -
     general = in_general(problem)
     if general is None or len(kept) == len(sizes):
         return None
-    room = iter(sorted(n for n in SMALL if n not in sizes.values()))
-    new = {t: sizes[t] if t in kept else next(room) for t in reversed(sizes)}
+    room = sorted(n for n in SMALL if n not in sizes.values())
+    free = sorted(sizes.keys() - set(kept), key=lambda t: sizes[t])
+    # in their order: a product that is regular here would be singular with a narrow middle
+    new = {t: sizes[t] for t in kept} | dict(zip(free, room))
     shapes = {
         i.name: tuple(new.get(n, n) for n in i.shape)
         for i in general.inputs.values()

@@ -63,8 +63,10 @@ def of_gradient(a: Analysis, w: Wording, x: Input) -> Contradiction | None:
 
 def of_jacobian(a: Analysis, s: Structure, x: Input) -> Contradiction | None:
     """The same for the formula of a Jacobian, by the places of its matrix."""
+    if s.formula is None:
+        return None
     jacobian = a.jacobian(x)
-    if s.formula is None or not jacobian.numeric or numel(jacobian.size) > ENTRIES:
+    if not jacobian.numeric or numel(jacobian.size) > ENTRIES:
         return None
 
     def both(a: Analysis) -> tuple[Any, Any]:

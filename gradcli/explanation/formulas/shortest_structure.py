@@ -134,8 +134,10 @@ def without_number(a: Analysis, s: Structure, x: Input) -> int | None:
     """How many entries of its closed form are nan or infinite where those of the matrix are not;
     None where there is no such form, no matrix of numbers, or one too large to look through.
     """
+    if s.formula is None:
+        return None
     jacobian = a.jacobian(x)
-    if s.formula is None or not jacobian.numeric or numel(jacobian.size) > CONFIRMED:
+    if not jacobian.numeric or numel(jacobian.size) > CONFIRMED:
         return None
     with suppress(LookupError, ValueError, GradcliError), np.errstate(all="ignore"):
         found = s.matrix(partial(formula_value, a), jacobian.matrix.shape)

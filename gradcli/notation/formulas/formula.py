@@ -48,7 +48,14 @@ def formula(
 
 def is_large(node: Node, names: Collection[Node]) -> bool:
     """Whether a node is computed by so many that its formula cannot be read, whatever they are."""
-    return len(walk([node], lambda n: () if n in names else n.inputs)) > TOO_LONG
+    within, waiting = {node}, [node]
+    while waiting and len(within) <= TOO_LONG:
+        found = waiting.pop()
+        if found not in names:
+            new = [n for n in found.parents if n not in within]
+            within.update(new)
+            waiting += new
+    return len(within) > TOO_LONG
 
 
 def too_long(written: Tree) -> bool:
