@@ -10,7 +10,7 @@ DEFAULTS = {
     "elements": 20_000_000,  # elements of one tensor
     "digits": 1_000,  # digits of a whole number that is written out or computed from literals
     "seconds": 2,  # of CPU time, for everything that is searched for
-    "memory": 2_000_000_000,  # bytes of the arrays that are needed at the same time
+    "memory": 500_000_000,  # bytes of the arrays that are needed at the same time
     "entries": 10_000,  # of a table or a tensor that --full writes out
 }
 MOST_ORDER = 9  # of a derivative

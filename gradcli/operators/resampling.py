@@ -47,10 +47,11 @@ class _Weights:
     @property
     def matrix(self):
         """The same with a row for each place of the output."""
-        out = np.zeros((len(self.places), self.size))
+        shape = len(self.places), self.size
         rows, columns = np.nonzero(self.places >= 0)
-        np.add.at(out, (rows, self.places[rows, columns]), self.weights[rows, columns])
-        return out
+        entry = rows * self.size + self.places[rows, columns]
+        found = np.bincount(entry, self.weights[rows, columns], minlength=shapes.numel(shape))
+        return found.reshape(shape)
 
 
 @lru_cache(maxsize=256)

@@ -46,6 +46,7 @@ MOST_PARTS = 100  # of what is written where a number is not known
 LONGEST = 4_000  # characters of what is written
 MOST_COUNTED = 1_000  # terms that are looked at
 DIGITS = 8  # of numbers that stand in the program
+MOST_SUMMED = 20_000  # terms of sums that are looked at, zeros too
 TRIED = 24  # elements that are looked at in search of one to show
 SEARCHED = 100_000  # elements of a gradient among which one is looked for that is not 0
 
@@ -68,10 +69,12 @@ class Terms:
         self.sizes, self.reserved = lower.sizes, tree.taken(names.values())
         self.simplify = Simplifier(lower.sizes, collect=False)
         self.expr = self.simplify(lower(node, place))
-        self.evaluate = Evaluation(values)
+        self.evaluate, self.left = Evaluation(values), MOST_SUMMED
 
     def __iter__(self) -> Iterator[tuple[Expr, ...]]:
-        """The factors of every term that is not 0 by its places alone, nor a sum over nothing."""
+        """The factors of every term that is not 0 by its places alone, nor a sum over nothing.
+        Raises TooLong where sums have too many terms to be looked at.
+        """
         for factors in self._terms(self.expr):
             if any(isinstance(f, Element) and not f.node.numel for f in factors):
                 continue
@@ -94,7 +97,9 @@ class Terms:
             yield (e,)
 
     def _at(self, e: Sum, value: int) -> Expr:
-        self.simplify.work = 0
+        self.left, self.simplify.work = self.left - 1, 0
+        if self.left < 0:
+            raise TooLong
         return self.simplify(substituted(e.body, {e.letter: value}, self.sizes))
 
     def _spread(self, e: Product) -> Iterator[tuple[Expr, ...]]:

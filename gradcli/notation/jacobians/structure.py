@@ -28,7 +28,7 @@ from .selections import selection
 from .strides import with_strides
 
 MOST_ENTRIES = 1_000_000  # of the pattern of a Jacobian that is looked at entry by entry
-MOST_DRAWN = 4_000_000  # the same, where it is drawn
+MOST_DRAWN = 1_000_000  # the same, where it is drawn
 OUT = Name("out")  # an output without a name
 Parts = frozenset[tuple[Node, Tree]]
 Known = dict[tuple[Layout, Node | None, bool, Parts, bool], Tree | None]
