@@ -17,6 +17,10 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 
 
+# JAX compiles what runs once: as little as it can.
+os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
+
+
 def pytest_addoption(parser):
     parser.addoption(
         "--rewrite-golden",

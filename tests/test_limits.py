@@ -20,8 +20,10 @@ VECTOR = ("-v", "x=[1,2,3]")
 
 @pytest.fixture(autouse=True)
 def default_seconds(monkeypatch):
-    """What is searched for ends as it does for everybody: tests/conftest.py raises the limit."""
-    monkeypatch.setitem(DEFAULTS, "seconds", 2)
+    """What is searched for ends, and sooner than for everybody: tests/conftest.py raises the
+    limit.
+    """
+    monkeypatch.setitem(DEFAULTS, "seconds", 0.5)
 
 
 def ends(*args: str, seconds: float = SOON, stdin: str = "") -> str:
