@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from console import gradcli
 from support import run_torch
 
 from gradcli.explanation.blocks import Document
@@ -94,6 +95,12 @@ def test_where_nothing_has_a_gradient():
     (element,) = w.elements
     assert (element.name, element.kind, element.operation) == ("x", "none", "gt")
     assert any(section.name == "instead" for section in w.document().sections)
+
+
+@pytest.mark.parametrize("expr", ["x.argmax()", "i = argmax(x); i", "i = x.argmax()"])
+def test_integers_are_no_output_and_have_a_reason(expr):
+    (element,) = json.loads(gradcli("why", expr, "-v", "x=[1,2]", "-f", "json").out)["elements"]
+    assert (element["kind"], element["operation"]) == ("none", "argmax")
 
 
 def test_a_seed_that_pytorch_asks_for_is_ones():

@@ -1,5 +1,6 @@
 """Questions in, why out: of a message what it means, of an expression why its gradient is so."""
 
+import ast
 import json
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ from .options import Given
 from .streams import Streams
 
 if TYPE_CHECKING:
+    from ..explanation.analysis import Analysis
     from ..render.environment import Environment
 
 
@@ -33,7 +35,7 @@ def _why_expression(streams: Streams, given: Given, format: str, environment: "E
     from ..render.formats import render_document
 
     try:
-        result = why_expression(analysis_of(streams, given))
+        result = why_expression(_analysis(streams, given))
     except GradcliError as error:
         if error.code != "syntax":
             raise
@@ -41,6 +43,33 @@ def _why_expression(streams: Streams, given: Given, format: str, environment: "E
     if format == "json":
         return json.dumps(jsonable(result.data()), ensure_ascii=False)
     return render_document(result.document(), format, environment)
+
+
+def _analysis(streams: Streams, given: Given) -> "Analysis":
+    """The analysis of an expression; of a mask or of integers, which no problem has as its output,
+    that of the same numbers as floats.
+    """
+    try:
+        return analysis_of(streams, given)
+    except GradcliError as error:
+        if error.code != "not-differentiable":
+            raise
+        as_floats = Given(**vars(given) | {"expr": _as_floats(given.expr)})
+        try:
+            return analysis_of(streams, as_floats)
+        except GradcliError:
+            raise error from None
+
+
+def _as_floats(program: str) -> str:
+    """A program with its last value as floats."""
+    *before, last = ast.parse(program.strip()).body
+    lines = [ast.unparse(statement) for statement in before]
+    if isinstance(last, ast.Expr):
+        return "\n".join([*lines, f"({ast.unparse(last)}).double()"])
+    if not isinstance(last, ast.Assign):
+        return program
+    return "\n".join([*lines, ast.unparse(last), f"{ast.unparse(last.targets[-1])}.double()"])
 
 
 def render_listing(format: str, environment: "Environment") -> str:
