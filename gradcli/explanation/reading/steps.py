@@ -8,6 +8,7 @@ from ...language.posing import pose
 from ...snippets.trace import Backward
 from ..analysis import Analysis
 from ..data import Data
+from ..numbers import number_text
 from .problems import Posed, Unexplained, posed
 
 
@@ -39,7 +40,12 @@ def explained(back: Backward) -> Explained:
 
 
 def _analysis(problem: Posed) -> Analysis:
-    return Analysis(pose(problem.text, values=problem.values, grad=problem.seed, wrt=problem.wrt))
+    seed = None if _is_one(problem.seed) else problem.seed  # formulas leave out a seed of 1
+    return Analysis(pose(problem.text, values=problem.values, grad=seed, wrt=problem.wrt))
+
+
+def _is_one(seed: Any) -> bool:
+    return seed.size == 1 and bool(seed.item() == 1)
 
 
 def _of_analysis(back: Backward, problem: Posed, analysis: Analysis) -> Explained:
@@ -59,13 +65,19 @@ def _of_analysis(back: Backward, problem: Posed, analysis: Analysis) -> Explaine
 
 
 def _short(array: Any) -> str:
-    written = str(array.tolist())
+    written = _nested(array.tolist())
     return written if len(written) < 60 else "numbers"
+
+
+def _nested(numbers: Any) -> str:
+    if not isinstance(numbers, list):
+        return number_text(numbers)
+    return f"[{', '.join(map(_nested, numbers))}]"
 
 
 def _seed(back: Backward) -> str:
     (output, *_), (seed, *_) = back.outputs, back.seeds
     name = back.names.get(output, "the output")
-    if output.numel == 1 and (seed.data == 1).all():
+    if _is_one(seed.data):
         return f"{name} is a single number: the seed is 1."
     return f"The seed, of the shape of {name}, {text(seed.shape)}, is {_short(seed.data)}."
