@@ -14,8 +14,6 @@ from ..errors import EXAMPLE, EXPRESSION, GradcliError, Span
 from ..limits import Limits
 from .foreign import foreign_statement
 from .in_place import assigned, augmented, underscored
-from .pasting.asked import Asked
-from .pasting.sessions import typed
 from .refusals import BY_UNDERSCORE, CURES, ELSEWHERE, refusal
 from .source import Source
 
@@ -38,11 +36,10 @@ class Statement(NamedTuple):
 
 
 class Program(NamedTuple):
-    """A text and its statements, the last of which is the output; what it asks of its gradient."""
+    """A text and its statements, the last of which is the output."""
 
     source: Source
     statements: tuple[Statement, ...]
-    asked: Asked = Asked()
 
     @property
     def result(self) -> ast.expr:
@@ -68,7 +65,7 @@ def read_program(text: str, limits: Limits, origin: str = EXPRESSION) -> Program
     """The statements of `text`. Raises GradcliError `syntax` or `limit`."""
     limits.check("length", len(text), _called(origin))
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\xa0", " ")
-    text = typed(textwrap.dedent(text.expandtabs()).strip())
+    text = textwrap.dedent(text.expandtabs()).strip()
     source = Source(text, origin)
     if not (text.isascii() and text.replace("\n", "").isprintable()):
         from .characters import check_characters
@@ -88,14 +85,14 @@ def read_program(text: str, limits: Limits, origin: str = EXPRESSION) -> Program
         )
     limits.check("operations", len(body), _called(origin))
     try:
-        body, asked = (body, Asked()) if _is_formula(body) else _taken_apart(body, source)
+        body = body if _is_formula(body) else _in_full(body)
     except RecursionError:
         raise _too_deep(source) from None
-    return Program(source, tuple(_statement(s, source, last=s is body[-1]) for s in body), asked)
+    return Program(source, tuple(_statement(s, source, last=s is body[-1]) for s in body))
 
 
 def read_again(text: str, origin: str) -> Program:
-    """The statements of a text that was written from one that was read: it asks for nothing.
+    """The statements of a text that was written from one that was read.
 
     Raises GradcliError `syntax` or `limit`.
     """
@@ -105,15 +102,21 @@ def read_again(text: str, origin: str) -> Program:
 
 
 def _is_formula(body: list[ast.stmt]) -> bool:
-    """Whether it is an expression of names, numbers and signs, which asks for nothing."""
+    """Whether it is an expression of names, numbers and signs."""
     alone = len(body) == 1 and isinstance(body[0], ast.Expr)
     return alone and not any(isinstance(n, ast.Call | ast.Attribute) for n in ast.walk(body[0]))
 
 
-def _taken_apart(body: list[ast.stmt], source: Source) -> tuple[list[ast.stmt], Asked]:
-    from .pasting.pasted import taken_apart
+def _in_full(body: list[ast.stmt]) -> list[ast.stmt]:
+    """The statements that compute, functions by their full names."""
+    from .pasting.imports import in_full
+    from .pasting.remarks import remarks
+    from .pasting.statements import one_by_one
 
-    return taken_apart(body, source.segment, source.span)
+    of_python = any(isinstance(s, ast.Import | ast.ImportFrom) for s in body)
+    body = in_full(one_by_one(body), of_python) or body
+    aside = set(remarks(body, of_python))
+    return [s for s in body if s not in aside] or body
 
 
 def _called(origin: str) -> str:

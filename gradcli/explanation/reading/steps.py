@@ -5,10 +5,12 @@ from typing import Any, NamedTuple
 from ...errors import GradcliError
 from ...graphs.shapes import text
 from ...language.posing import pose
+from ...pasted.problems import Posed, Unexplained, posed
 from ...snippets.trace import Backward
 from ..analysis import Analysis
 from ..data import Data
-from .problems import Posed, Unexplained, posed
+
+MOST_RECORDS = 60  # what is longer is a loop that is better looked at in numbers
 
 
 class Gradient(NamedTuple):
@@ -31,7 +33,7 @@ class Explained(NamedTuple):
 def explained(back: Backward) -> Explained:
     """A way back, explained as far as it is a problem of the language."""
     try:
-        problem = posed(back)
+        problem = posed(back, most=MOST_RECORDS)
         analysis = _analysis(problem)
         return _of_analysis(back, problem, analysis)
     except (Unexplained, GradcliError) as reason:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable
 
 from ...operators import lookup
-from ..syntax import bound, called_name, dotted, is_true, keyword
+from ..syntax import bound, called_name, dotted
 
 REMARKS = {
     *("print", "zero_grad", "retain_grad", "set_printoptions", "filterwarnings", "display"),
@@ -65,53 +65,3 @@ def _only_looks(e: ast.expr) -> bool:
             if name not in LOOKS and (name.endswith("_") or lookup(name) is None):
                 return False
     return True
-
-
-def notes(body: list[ast.stmt], after: list[ast.stmt]) -> tuple[tuple[str, str], ...]:
-    """Notes on what an answer leaves out, of a program and of what follows on `backward()` in it:
-    codes and sentences.
-    """
-    kept = [
-        (
-            "retain-grad",
-            f"{name}.grad is kept too, and is not shown; for it, ask for "
-            f"torch.autograd.grad(..., {name}) in the place of backward().",
-        )
-        for s in body
-        if isinstance(s, ast.Expr) and called_name(s.value) == "retain_grad"
-        if (name := ast.unparse(s.value.func.value))  # type: ignore[attr-defined]
-    ]
-    changed = [
-        (
-            "after-backward",
-            f"this is what backward() gives; {ast.unparse(s)} changes it after that, and is left "
-            "out.",
-        )
-        for s in after
-        if _changes(s)
-    ]
-    return tuple(kept + changed + _materialized(body))
-
-
-def _materialized(body: list[ast.stmt]) -> list[tuple[str, str]]:
-    said = (
-        "materialized",
-        "materialize_grads=True makes zeros of a gradient that is None; here it stays None, for a "
-        "zero may be a gradient too.",
-    )
-    given = [keyword(n, "materialize_grads") for s in body for n in ast.walk(s)]
-    return [said] * any(e is not None and is_true(e) for e in given)
-
-
-def _changes(s: ast.stmt) -> bool:
-    """Whether a statement after `backward()` changes a .grad."""
-    if isinstance(s, ast.AugAssign | ast.Assign):
-        targets = [s.target] if isinstance(s, ast.AugAssign) else s.targets
-        places = [n for t in targets for n in ast.walk(t)]
-        return any(isinstance(n, ast.Attribute) and n.attr == "grad" for n in places)
-    if not isinstance(s, ast.Expr) or not isinstance(s.value, ast.Call):
-        return False
-    name = called_name(s.value) or ""
-    held = getattr(s.value.func, "value", None)
-    of_grad = isinstance(held, ast.Attribute) and held.attr == "grad"
-    return name in CLIPS or (of_grad and name.endswith("_") and name != "zero_")

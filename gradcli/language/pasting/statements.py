@@ -4,7 +4,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 
-from ..syntax import Transformer, bound, called_name, is_true, keyword, loaded, moved, path
+from ..syntax import bound, called_name, is_true, keyword, loaded, moved, path
 
 # What is not so on a machine without a graphics card, and before backward() is called.
 NOT_SO = r"(torch\.)?cuda\.is_available\(\)|\w+\.grad is not None"
@@ -92,43 +92,3 @@ def _pairs(target: ast.expr, value: ast.expr) -> bool:
             return False
         given |= set(bound(t))
     return True
-
-
-def versions_apart(body: list[ast.stmt], names: set[str]) -> tuple[list[ast.stmt], dict[str, str]]:
-    """The statements, where each of `names` is given a value once: what it was called before the
-    last one is `x_1`, `x_2`, ...; and the old names by these new ones.
-    """
-    left = dict.fromkeys(names, 0)
-    for s in body:
-        left.update((n, left[n] + 1) for n in bound(s) if n in names)
-    again = {n for n, times in left.items() if times > 1}
-    taken = {n for s in body for n in (*loaded(s), *bound(s))}
-    now: dict[str, str] = {}
-    found, old = [], {}
-    for s in body:
-        then = dict(now)
-        for n in again & {*bound(s)}:
-            left[n] -= 1
-            then[n] = n
-            if left[n]:
-                then[n] = _free(n, taken)
-                taken.add(then[n])
-                old[then[n]] = n
-        found.append(_Renamed(now, then).visit(s))
-        now = then
-    return found, old
-
-
-def _free(name: str, taken: set[str]) -> str:
-    return next(n for k in range(1, len(taken) + 2) if (n := f"{name}_{k}") not in taken)
-
-
-class _Renamed(Transformer):
-    """Names that are read, and names that are given a value, by other names."""
-
-    def __init__(self, read: dict[str, str], given: dict[str, str]):
-        self.read, self.given = read, given
-
-    def visit_Name(self, e: ast.Name) -> ast.expr:
-        name = (self.given if isinstance(e.ctx, ast.Store) else self.read).get(e.id, e.id)
-        return e if name == e.id else moved(ast.Name(name, e.ctx), e)
