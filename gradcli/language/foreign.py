@@ -2,7 +2,8 @@
 
 import ast
 
-from ..errors import GradcliError, Span
+from ..errors import LONGEST_VALUE, GradcliError, Span
+from .source import Source
 from .syntax import dotted
 
 HINTS: dict[str, tuple[str, str | None]] = {
@@ -38,6 +39,10 @@ FORMS: dict[type[ast.stmt], tuple[str, str]] = {
     ast.With: ("a with block", "write what is in it; what no_grad() hides is written x.detach()"),
 }
 
+COPIES = (
+    "with a value for each input it is run, changes in place too; a changed copy is written "
+    "where(x > 0, y, x), x.index_put((tensor(0),), y) or x.select_scatter(y, 0, 0)"
+)
 DERIVATIVE = "a derivative is not written out: gradcli differentiates the expression"
 # What functions are called elsewhere, and what to do here.
 SPELLINGS = {
@@ -74,6 +79,26 @@ def foreign_statement(s: ast.stmt, span: Span) -> GradcliError:
     unknown = ("this statement", "statements look like this: h = relu(x @ W)")
     what, hint = FORMS.get(type(s), unknown)
     return GradcliError("syntax", f"{what} is not part of the language", span=span, hint=hint)
+
+
+def assigned(node: ast.Assign, source: Source) -> GradcliError:
+    """The error for `x[0] = y`, and for what else cannot be given a value."""
+    target, hint = node.targets[0], COPIES
+    if isinstance(target, ast.Tuple | ast.List):
+        hint = "take tuples in tuples apart one at a time: a, b = y; c, d = b"
+    said = "values are given to names only"
+    return GradcliError("syntax", said, span=source.span(target), hint=hint)
+
+
+def augmented(node: ast.AugAssign, source: Source) -> GradcliError:
+    """The error for `x += y`, which in PyTorch changes x itself."""
+    name = source.segment(node.target)
+    sign = source.segment(node)[len(name) :].split("=")[0].strip()
+    said = f"{sign}= changes {name} in place, and values never change here"
+    hint = COPIES
+    if isinstance(node.target, ast.Name) and len(source.segment(node.value)) < LONGEST_VALUE:
+        hint = f"write {name} = {ast.unparse(ast.BinOp(node.target, node.op, node.value))}"
+    return GradcliError("syntax", said, span=source.span(node), hint=hint)
 
 
 def several_outputs(e: ast.expr) -> str:

@@ -12,9 +12,8 @@ from typing import NamedTuple
 
 from ..errors import EXAMPLE, EXPRESSION, GradcliError, Span
 from ..limits import Limits
-from .foreign import foreign_statement
-from .in_place import assigned, augmented, underscored
-from .refusals import BY_UNDERSCORE, CURES, ELSEWHERE, refusal
+from .foreign import assigned, augmented, foreign_statement
+from .refusals import CURES, ELSEWHERE, refusal
 from .source import Source
 
 # Brackets, and what may hold some that are none: texts and comments.
@@ -110,8 +109,7 @@ def _is_formula(body: list[ast.stmt]) -> bool:
 def _in_full(body: list[ast.stmt]) -> list[ast.stmt]:
     """The statements that compute, functions by their full names."""
     from .pasting.imports import in_full
-    from .pasting.remarks import remarks
-    from .pasting.statements import one_by_one
+    from .pasting.statements import one_by_one, remarks
 
     of_python = any(isinstance(s, ast.Import | ast.ImportFrom) for s in body)
     body = in_full(one_by_one(body), of_python) or body
@@ -173,8 +171,6 @@ def _nameless(e: ast.expr, source: Source) -> GradcliError:
     function = e.func if isinstance(e, ast.Call) else None
     name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
     why = refusal(name)
-    if isinstance(e, ast.Call) and why == BY_UNDERSCORE:
-        return underscored(e, name, source.span(e))
     if why not in (None, ELSEWHERE):
         span = source.span(e)
         return GradcliError("unsupported", f"{name} {why}", span=span, hint=CURES.get(why))

@@ -11,10 +11,9 @@ from ...operators import lookup
 from ...operators.families import Shorthand
 from ...operators.leaves import Array
 from ..foreign import foreign, not_a_function, not_called
-from ..in_place import underscored
 from ..libraries import function as of_library
 from ..names import library_path
-from ..refusals import BY_UNDERSCORE, refusal
+from ..refusals import refusal
 from ..storage import STORAGE
 from ..syntax import dotted
 from ..vocabulary import (
@@ -175,10 +174,7 @@ def _elsewhere(b: "Builder", e: ast.Call) -> Callable | None:
 
 def _unlisted(b: "Builder", e: ast.Call, name: str) -> Callable:
     """What a name that is no operator's calls."""
-    span = _function_span(b, e)
-    if refusal(name) == BY_UNDERSCORE:
-        raise underscored(e, name, span)
-    return function(name, span)
+    return function(name, _function_span(b, e))
 
 
 def _function_span(b: "Builder", e: ast.Call) -> Span:

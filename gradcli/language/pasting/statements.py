@@ -1,15 +1,18 @@
-"""Statements of Python, one value to one name: annotations, chains and tuples taken apart."""
+"""Statements of Python, one value to one name: annotations, chains and tuples taken apart; and
+those that change no gradient.
+"""
 
 import ast
-import re
 from collections.abc import Iterable, Iterator
 
-from ..syntax import bound, called_name, is_true, keyword, loaded, moved, path
+from ...operators import lookup
+from ..syntax import bound, called_name, loaded, moved, path
 
-# What is not so on a machine without a graphics card, and before backward() is called.
-NOT_SO = r"(torch\.)?cuda\.is_available\(\)|\w+\.grad is not None"
 # Blocks in which PyTorch computes as outside of them.
-TRANSPARENT = {"enable_grad", "set_detect_anomaly", "detect_anomaly", "set_grad_enabled"}
+TRANSPARENT = {"enable_grad", "set_detect_anomaly", "detect_anomaly"}
+REMARKS = {"print", "zero_grad", "retain_grad", "display"}
+# What only looks at a tensor.
+LOOKS = {"item", "size", "dim", "numel", "type", "tolist", "numpy", "len", "id", "repr", "str"}
 
 
 def one_by_one(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
@@ -24,8 +27,6 @@ def one_by_one(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
             called_name(i.context_expr) == "no_grad" for i in s.items
         ):
             yield from map(_without_grad, one_by_one(s.body))
-        elif isinstance(s, ast.If) and re.fullmatch(NOT_SO, ast.unparse(s.test)):
-            yield from one_by_one(s.orelse)
         elif isinstance(s, ast.Assign):
             yield from _assigned(s)
         else:
@@ -33,19 +34,15 @@ def one_by_one(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def _without_grad(s: ast.stmt) -> ast.stmt:
-    """A statement inside of `torch.no_grad()`, which cuts what is computed, and makes leaves."""
+    """A statement inside of `torch.no_grad()`, which cuts what is computed."""
     if not isinstance(s, ast.Assign) or isinstance(s.value, ast.Name):
-        return s
-    if any(keyword(n, "requires_grad") or called_name(n) == "Parameter" for n in ast.walk(s.value)):
         return s
     cut = ast.Call(path("builtins.no_grad"), [s.value], [])
     return ast.copy_location(ast.Assign(s.targets, moved(cut, s.value)), s)
 
 
 def _is_transparent(e: ast.expr) -> bool:
-    if not isinstance(e, ast.Call) or called_name(e) not in TRANSPARENT:
-        return False
-    return called_name(e) != "set_grad_enabled" or all(map(is_true, e.args))
+    return called_name(e) in TRANSPARENT
 
 
 def _assigned(s: ast.Assign) -> Iterator[ast.stmt]:
@@ -91,4 +88,42 @@ def _pairs(target: ast.expr, value: ast.expr) -> bool:
         if isinstance(t, ast.Starred) or isinstance(v, ast.Starred) or given & loaded(v):
             return False
         given |= set(bound(t))
+    return True
+
+
+def remarks(body: list[ast.stmt], pasted: bool) -> list[ast.stmt]:
+    """The statements that say nothing of a gradient; in a program that is `pasted`, what is
+    computed and given no name says nothing either.
+    """
+    given: set[str] = set()
+    found = []
+    for s in body:
+        if _is_remark(s, pasted, last=s is body[-1], given=given):
+            found.append(s)
+        given |= {*bound(s)}
+    return found
+
+
+def _is_remark(s: ast.stmt, pasted: bool, last: bool, given: set[str]) -> bool:
+    if isinstance(s, ast.Assert):
+        return True
+    if not isinstance(s, ast.Expr):
+        return False
+    name = called_name(s.value)
+    if name in REMARKS or (isinstance(s.value, ast.Constant) and isinstance(s.value.value, str)):
+        return True
+    if isinstance(s.value, ast.Name):  # what a session shows
+        return not last and (pasted or s.value.id in given)
+    return pasted and not last and _only_looks(s.value)
+
+
+def _only_looks(e: ast.expr) -> bool:
+    """Whether an expression changes nothing: no call in it is in place, or one of the program's."""
+    for n in ast.walk(e):
+        if isinstance(n, ast.Call):
+            name = called_name(n) or ""
+            if any(k.arg in ("out", "inplace") for k in n.keywords) or name == "backward":
+                return False
+            if name not in LOOKS and (name.endswith("_") or lookup(name) is None):
+                return False
     return True
