@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from ..errors import GradcliError, Span
+from ..errors import EXPRESSION, GradcliError
+from ..language.source import Source
 from ..snippets.eager.tensor import Tensor
 from ..snippets.python.machine import executed
 from ..snippets.python.values import MISSING
@@ -97,7 +98,7 @@ class _Symbolic:
     """The statements of a program that are left, the arrays of its inputs, and its leaves."""
 
     def __init__(self, source: str):
-        self.source = source
+        self.source = Source(source, EXPRESSION)
         self.m = machine(source, imports=True)[0]
         self.body = ast.parse(source).body
         self.left: list[str] = []
@@ -173,15 +174,10 @@ class _Symbolic:
         return not (failure or outcome.unsupported or outcome.exhausted)
 
     def _segment(self, node: ast.AST) -> str:
-        return ast.get_source_segment(self.source, node) or ast.unparse(node)
+        return self.source.segment(node)
 
     def _error(self, code: str, said: str, hint: str, node: ast.AST) -> GradcliError:
-        lines = self.source.split("\n")
-        before = sum(len(line) + 1 for line in lines[: node.lineno - 1])  # type: ignore[attr-defined]
-        encoded = lines[node.lineno - 1].encode()  # type: ignore[attr-defined]
-        start = before + len(encoded[: node.col_offset].decode())  # type: ignore[attr-defined]
-        span = Span(self.source, start, start + len(self._segment(node)))
-        return GradcliError(code, said, hint=hint, span=span)
+        return GradcliError(code, said, hint=hint, span=self.source.span(node))
 
     # ---- what is asked ---------------------------------------------------------------------------
 
