@@ -8,7 +8,8 @@ from ...language.posing import pose
 from ...pasted.problems import Posed, Unexplained, posed
 from ...snippets.trace import Backward
 from ..analysis import Analysis
-from ..data import Data
+from ..blocks import text_of
+from ..formulas.wording import Wording
 
 MOST_RECORDS = 60  # what is longer is a loop that is better looked at in numbers
 
@@ -45,7 +46,7 @@ def _analysis(problem: Posed) -> Analysis:
 
 
 def _of_analysis(back: Backward, problem: Posed, analysis: Analysis) -> Explained:
-    data, values = Data(analysis), analysis.grad_values()
+    wording, values = Wording(analysis), analysis.grad_values()
     gradients = []
     remarks = []
     for x in analysis.problem.wrt:
@@ -53,7 +54,8 @@ def _of_analysis(back: Backward, problem: Posed, analysis: Analysis) -> Explaine
         if value is None:
             remarks.append(f"{x.name}.grad stays None: the output does not depend on it.")
             continue
-        gradients.append(Gradient(x.name, data.formula(x) or "", value))
+        formula = "" if wording.gradient(x) is None else text_of(wording.gradient_line(x))
+        gradients.append(Gradient(x.name, formula, value))
         before = back.before.get(problem.leaves[x.name])
         if before is not None and back.kind == "backward":
             remarks.append(f"{x.name}.grad held {_short(before)} already: the two are added up.")

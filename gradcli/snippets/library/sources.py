@@ -18,6 +18,7 @@ from ..python.statements import Statements
 from ..python.values import MISSING
 
 FOLDER = Path(__file__).parent / "sources"
+WORD = re.compile(r"(?<![.\w])[A-Za-z_]\w*")
 START = re.compile(r"^(?=[\w@])", re.MULTILINE)  # of a statement
 TEXT = re.compile(r'""".*?"""', re.DOTALL)
 DEFINED = re.compile(r"(?:class|def) (\w+)|(\w+(?: = \w+(?= =))*) = ")
@@ -56,15 +57,15 @@ def blocks(name: str) -> tuple[list[Block], dict[str, Block]]:
     return imports, named
 
 
-def _names(node: ast.AST, bodies: bool) -> Iterator[str]:
-    """The names that a statement reads, with or without the bodies of functions in it."""
+def _names(node: ast.AST) -> Iterator[str]:
+    """The names that a statement reads, without those in the bodies of functions in it."""
     if isinstance(node, ast.Name):
         yield node.id
-    inside = [] if bodies else getattr(node, "body", [])
-    skipped = inside if isinstance(node, ast.FunctionDef) else [inside]
-    for child in ast.iter_child_nodes(node):
-        if not (isinstance(node, ast.FunctionDef | ast.Lambda) and child in skipped):
-            yield from _names(child, bodies)
+    is_function = isinstance(node, ast.FunctionDef | ast.Lambda)
+    for field, value in ast.iter_fields(node):
+        for child in value if isinstance(value, list) else [value]:
+            if isinstance(child, ast.AST) and not (is_function and field == "body"):
+                yield from _names(child)
 
 
 class Source:
@@ -72,6 +73,7 @@ class Source:
 
     def __init__(self, m: Interpreter, name: str):
         self.m, self.scope = m, dict[str, Any]()
+        self.wanted: set[str] = set()  # what functions will ask for
         self.imports, self.named = blocks(name)
         self.compiler = Statements(m, Scope("module"))
 
@@ -81,6 +83,8 @@ class Source:
             return MISSING
         if name not in self.scope:
             self._define(name)
+            while self.wanted:
+                self._define_all([self.wanted.pop()])
         return self.scope[name]
 
     def _define(self, name: str) -> None:
@@ -90,9 +94,9 @@ class Source:
         self.scope[name] = None  # on its way: what it needs may need it
         block = self.named[name]
         statements = block.statements()
-        self._define_all(n for s in statements for n in _names(s, bodies=False))
+        self._define_all(n for s in statements for n in _names(s))
         self._run(statements)
-        self._define_all(n for s in statements for n in _names(s, bodies=True))
+        self.wanted.update(WORD.findall(block.text))
 
     def _define_all(self, names: Iterable[str]) -> None:
         for name in names:
