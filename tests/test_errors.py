@@ -113,7 +113,7 @@ MISTAKES = [
     (["class A(B): x"], "syntax", "class A(B): x", "write out what it computes"),
     (["x += y"], "syntax", "x += y", "write x = x + y"),
     (["x[0] = y"], "syntax", "x[0]", "x.index_put((tensor(0),), y)"),
-    (["x[x > 0] = 0; x"], "syntax", "x[x > 0]", "where(x > 0, y, x)"),
+    (["x[x > 0] = 0; x"], "syntax", "x[x > 0]", "write x = where(x > 0, 0, x)"),
     (["x[1:] = y; x"], "syntax", "x[1:]", "with a value for each input it is run"),
     (["x[1] += 2; x"], "syntax", "x[1] += 2", "with a value for each input it is run"),
     (["x *= y + 1; x"], "syntax", "x *= y + 1", "write x = x * (y + 1)"),

@@ -192,10 +192,10 @@ class Posing:
 
     def _out_name(self) -> str:
         """What the last statement calls the output; `out`, out2, ... where that is an input."""
-        name = self.program.statements[-1].names[-1]
+        name = self.program.output_name
         if name not in self.names:
             return name
-        taken = {*self.names, *(n for s in self.program.statements for n in s.names)}
+        taken = {*self.names, *self.program.names}
         return next(n for n in chain(["out"], map("out{}".format, count(2))) if n not in taken)
 
     def _all_shapes(self) -> tuple[dict[str, Shape], dict[str, tuple[int, ...]]]:

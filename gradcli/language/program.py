@@ -7,7 +7,9 @@ import ast
 import re
 import textwrap
 import warnings
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 from ..errors import EXAMPLE, EXPRESSION, GradcliError, Span
@@ -35,15 +37,69 @@ class Statement(NamedTuple):
 
 
 class Program(NamedTuple):
-    """A text and its statements, the last of which is the output."""
+    """A text and its statements, the last of which is the output.
+
+    What others ask of a program they ask by its properties; only what makes a graph of it goes
+    through the statements.
+    """
 
     source: Source
     statements: tuple[Statement, ...]
 
     @property
+    def values(self) -> tuple[ast.expr, ...]:
+        """What each statement says."""
+        return tuple(s.value for s in self.statements)
+
+    @property
+    def assigned(self) -> tuple[tuple[str, ...], ...]:
+        """The names that each statement gives a value to."""
+        return tuple(s.names for s in self.statements)
+
+    @property
+    def names(self) -> dict[str, ast.expr]:
+        """What the last statement that gives a value to a name says, by name."""
+        return {name: s.value for s in self.statements for name in s.names}
+
+    @property
+    def output_name(self) -> str:
+        """What the last statement calls the output."""
+        return self.assigned[-1][-1]
+
+    @property
     def result(self) -> ast.expr:
         """What the last statement says."""
         return self.statements[-1].value
+
+    @property
+    def syntax(self) -> Iterator[ast.AST]:
+        """All pieces of syntax of all values."""
+        return chain.from_iterable(map(ast.walk, self.values))
+
+    @property
+    def used(self) -> set[str]:
+        """The names that values use."""
+        return {e.id for e in self.syntax if isinstance(e, ast.Name)}
+
+    @property
+    def needed(self) -> list[int]:
+        """The places of the statements that the last one needs, and its own."""
+        places = [len(self.statements) - 1]
+        for k in reversed(range(places[0])):
+            if {*self.assigned[k]} & self.only(places).used:
+                places.insert(0, k)
+        return places
+
+    def only(self, places: Iterable[int]) -> "Program":
+        """The program of some of its statements."""
+        return self._replace(statements=tuple(self.statements[k] for k in places))
+
+    def written(self, place: int, value: ast.expr) -> str:
+        """The text of the program with another value for one of its statements."""
+        values = [value if k == place else v for k, v in enumerate(self.values)]
+        *steps, last = map(ast.unparse, values)
+        named = [f"{', '.join(names)} = {text}" for names, text in zip(self.assigned, steps)]
+        return "; ".join([*named, last])
 
     @property
     def place(self) -> Span:

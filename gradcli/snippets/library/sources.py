@@ -73,7 +73,7 @@ class Source:
 
     def __init__(self, m: Interpreter, name: str):
         self.m, self.scope = m, dict[str, Any]()
-        self.wanted: set[str] = set()  # what functions will ask for
+        self.wanted: dict[str, None] = {}  # what functions will ask for
         self.imports, self.named = blocks(name)
         self.compiler = Statements(m, Scope("module"))
 
@@ -84,7 +84,7 @@ class Source:
         if name not in self.scope:
             self._define(name)
             while self.wanted:
-                self._define_all([self.wanted.pop()])
+                self._define_all([self.wanted.popitem()[0]])
         return self.scope[name]
 
     def _define(self, name: str) -> None:
@@ -96,7 +96,7 @@ class Source:
         statements = block.statements()
         self._define_all(n for s in statements for n in _names(s))
         self._run(statements)
-        self.wanted.update(WORD.findall(block.text))
+        self.wanted |= dict.fromkeys(WORD.findall(block.text))
 
     def _define_all(self, names: Iterable[str]) -> None:
         for name in names:
