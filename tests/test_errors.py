@@ -118,7 +118,7 @@ MISTAKES = [
     (["x[1] += 2; x"], "syntax", "x[1] += 2", "with a value for each input it is run"),
     (["x *= y + 1; x"], "syntax", "x *= y + 1", "write x = x * (y + 1)"),
     (["x **= (y - 1); x"], "syntax", None, "write x = x ** (y - 1)"),
-    (["x += " + "y+" * 2000 + "1; x"], "syntax", None, "with a value for each input"),
+    (["x += " + "y+" * 2000 + "1; x"], "syntax", None, "a changed copy is"),
     (["y.add_(x, alpha=2)"], "unsupported", "add_", "x = x.add(y)"),
     (["h = x * 2; h.add_(x); h"], "unsupported", "h.add_(x)", "leave out the underscore"),
     (["x.exp().mul_(y)"], "unsupported", "mul_", "leave out the underscore"),
