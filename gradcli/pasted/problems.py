@@ -22,7 +22,7 @@ from ..notation.formulas.formula import OwnWriter
 from ..notation.tree import Name
 from ..operators import lookup
 from ..operators.leaves import Array, numbers
-from ..snippets.eager.engine import Copied, Elements, Overwritten, Record
+from ..snippets.eager.engine import Accumulator, Copied, Elements, Overwritten, Record
 from ..snippets.eager.tensor import Tensor
 from ..snippets.trace import Backward
 
@@ -257,7 +257,8 @@ class _Poser:
         has it; those before are x_1, x_2 and so on.
         """
         back, reached = self.back, set(order)
-        reached_leaves = {e.record.tensor for r in order for e in r.edges if _is_leaf(e)}
+        targets = [e.record for r in order for e in r.edges if e]
+        reached_leaves = {t.tensor for t in targets if isinstance(t, Accumulator)}
         by_name: dict[str, list[Any]] = {}
         for tensor, name in back.names.items():
             key = self._key(tensor)
@@ -413,10 +414,6 @@ def _has_hooks(record: Record) -> bool:
     return bool(record.hooks or record.pre_hooks or any(record.tensor_hooks.values()))
 
 
-def _is_leaf(edge: Any) -> bool:
-    return edge is not None and not isinstance(edge.record, Record)
-
-
 def _is_usable(name: str) -> bool:
     """Whether a name of a program stands for nothing else in the language."""
     return name.isidentifier() and not keyword.iskeyword(name) and name not in TAKEN - {"out"}
@@ -425,7 +422,7 @@ def _is_usable(name: str) -> bool:
 def _before(tensor: Tensor) -> set[Any]:
     """The records and leaves that a tensor is computed from."""
     seen: set[Any] = set()
-    stack = [tensor.record]
+    stack: list[Any] = [tensor.record]
     while stack:
         for edge in stack.pop().edges:
             if edge is None:
@@ -444,7 +441,7 @@ def _indexed(node: Node, index: tuple[Any, ...]) -> Node:
     """A node indexed; x[0][1], as records have it, is x[0, 1]."""
     inner = node.attrs.get("index", ())
     if node.op.name == "getitem" and inner and all(type(i) is int for i in inner):
-        node, index = node.inputs[0], (*inner, *index)
+        node, index = node.parents[0], (*inner, *index)
     return intern(OPS["getitem"], (node,), {"index": index})
 
 
@@ -454,7 +451,7 @@ def _elements(node: Node, at: Any) -> Node:
         return node
     lookup("getitem")
     if node.op.name in ("select_scatter", "slice_scatter"):
-        target, new = node.inputs
+        target, new = node.parents
         if new.shape == at.shape and _overwritten(target, at, new) is node:
             return new
     part = _part(at, node.shape)
@@ -496,11 +493,16 @@ def _overwritten(node: Node, at: Any, new: Node) -> Node:
     if index is not None and len(apart) == 1:
         (d, i), new = apart[0], _expanded(new, at.shape)
         if isinstance(i, int):
-            return lookup("select_scatter")(node, new, dim=d, index=i)
+            return _operator("select_scatter")(node, new, dim=d, index=i)
         given = {"start": i.start, "end": i.stop, "step": i.step or 1}
-        return lookup("slice_scatter")(node, new, dim=d, **given)
-    return lookup("put")(node, numbers(at), _expanded(new, at.shape))
+        return _operator("slice_scatter")(node, new, dim=d, **given)
+    return _operator("put")(node, numbers(at), _expanded(new, at.shape))
 
 
 def _expanded(node: Node, shape: Sequence[int]) -> Node:
-    return node if node.shape == tuple(shape) else lookup("expand")(node, tuple(shape))
+    return node if node.shape == tuple(shape) else _operator("expand")(node, tuple(shape))
+
+
+def _operator(name: str) -> Any:
+    """What a name calls; its file is imported."""
+    return lookup(name)

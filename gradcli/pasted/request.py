@@ -23,7 +23,7 @@ MARKS = re.compile(
     r"""(^|[;>:\n])[ \t]*(
         (import|from)\s+\w | (for|while|if|with|def|class|try)\b[^\n]*: | @\w | print\(
     ) | requires_grad | \bbackward\( | \bautograd\b | \b(Parameter|Variable|manual_seed)\(
-    | \bnn\.[A-Z] | ^\s*(```|>>>|In\s?\[) | \.\w+_\( | \]\s*=[^=] | [-+*/@]=[^=]""",
+    | \bnn\.[A-Z] | ^\s*(```|>>>|In\s?\[) | \.(?!ix_)\w+_\( | \]\s*=[^=] | [-+*/@]=[^=]""",
     re.VERBOSE | re.MULTILINE,
 )
 MARKED = re.compile(r"requires_grad|Parameter|nn\.[A-Z]")  # a program that says what has gradients

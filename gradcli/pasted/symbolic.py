@@ -62,7 +62,8 @@ def undefined(source: str) -> set[str]:
         return set()
     call = next(_calls(tree.body), None)
     body = tree.body if call is None else tree.body[: tree.body.index(call.statement) + 1]
-    loaded, bound = set(), {*dir(builtins), *USUAL, "Variable", "__name__", "__file__"}
+    loaded: set[str] = set()
+    bound = {*dir(builtins), *USUAL, "Variable", "__name__", "__file__"}
     for n in (n for s in body for n in ast.walk(s)):
         if isinstance(n, ast.Name):
             (loaded if isinstance(n.ctx, ast.Load) else bound).add(n.id)
@@ -144,7 +145,7 @@ class _Symbolic:
             self.leaves[marked] = None
             return
         ran = self._runs(statement)
-        names = [n.id for n in ast.walk(statement) if _is_stored(n)]
+        names = list(_names_stored(statement))
         if isinstance(statement, ast.Import | ast.ImportFrom) or not ran:
             self.left.append(self._segment(statement))
         if not ran:
@@ -288,15 +289,12 @@ def _changes(n: ast.AST) -> bool:
     if isinstance(n, ast.Subscript | ast.Attribute) and isinstance(n.ctx, ast.Store):
         return not isinstance(n, ast.Attribute) or n.attr not in MARKS
     called = n.func.attr if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) else ""
-    return called.endswith("_") and called not in MARKS
-
-
-def _is_stored(n: ast.AST) -> bool:
-    return isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    return called.endswith("_") and called not in (*MARKS, "ix_")
 
 
 def _names_stored(statement: ast.AST) -> set[str]:
-    return {n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and _is_stored(n)}
+    names = (n for n in ast.walk(statement) if isinstance(n, ast.Name))
+    return {n.id for n in names if isinstance(n.ctx, ast.Store)}
 
 
 def _names(tree: ast.AST) -> set[str]:

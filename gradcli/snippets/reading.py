@@ -78,12 +78,11 @@ def read(
     names of modules need no import.
     """
     m, trace = machine(source, imports=imports)
-    if setting is not None:
-        names = setting.names()
-        m.builtins |= names
-        for name, value in names.items():
-            trace.assigned(name, value, 0)
-    outcome = run_on(m, source, echo, setting and setting.change)
+    names = {} if setting is None else setting.names()
+    m.builtins |= names
+    for name, value in names.items():
+        trace.assigned(name, value, 0)
+    outcome = run_on(m, source, echo, None if setting is None else setting.change)
     trace.refused = MODE.refused
     return Reading(source, outcome, trace, echo, imports)
 
