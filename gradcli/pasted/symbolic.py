@@ -22,6 +22,7 @@ SEEDS = ("grad_tensors", "grad_outputs", "gradient")
 OUTPUTS = ("tensors", "outputs")
 FOREIGN = (ast.For, ast.While, ast.If, ast.FunctionDef, ast.ClassDef, ast.AugAssign)
 TRANSFORMS = re.compile(r"\b((?:autograd\.functional|torch\.func)\.\w+)\(")
+OF_PYTHON = re.compile(r"(?<![.\w])((sum|max|min|round|float|int|abs)\(|math\.)")
 MARKS = ("requires_grad_", "requires_grad")
 
 
@@ -197,8 +198,9 @@ class _Symbolic:
 
     def _as_program(self, statements: Sequence[str]) -> str:
         """Statements in which functions of Python are its own, as they are beside an import."""
+        text = "\n".join(statements)
         imports = any(s.startswith(("import ", "from ")) for s in statements)
-        return "\n".join(statements if imports else ["import torch", *statements])
+        return text if imports or not OF_PYTHON.search(text) else f"import torch\n{text}"
 
     def _seed(self, seed: ast.expr) -> Any:
         """The seed as an array; as a text where it depends on an input."""
