@@ -100,6 +100,7 @@ def grad(
         given = [a for a in analysis.evaluator.values.values() if a is not None]
         found |= {name: _apart(value, given) for name, value in analysis.grad_values().items()}
         warn(not_in_pytorch(analysis))
+    warn(first.problem.notes)
     return alone(found)
 
 
@@ -334,8 +335,8 @@ def seed_for(
 
     check_named(expr, shapes, values)
     check_by_name("target is", target)
-    limits = limits_of(allow_files)
-    return data(SeedFor(*pose_targets(expr, target, shapes=shapes, values=values, limits=limits)))
+    asked = asked_in_keywords(expr, shapes, values, None, files=allow_files)
+    return data(SeedFor(*pose_targets(targets=target, **asked)))
 
 
 @in_keywords

@@ -21,6 +21,7 @@ CODES = {
     "assume": "what is assumed of a matrix has no meaning, or does not hold",
     "value": "a value cannot be read as an array of numbers",
     "file": "a file cannot be read or written, or may not be opened",
+    "raises": "PyTorch raises an error where it runs the program",
     "needs-value": "the answer depends on numbers that were not given",
     "unused-option": "an option names something that the expression does not have",
     "not-differentiable": "no gradient flows from the output to an input",

@@ -5,6 +5,7 @@ are warnings.
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import wraps
+from types import MappingProxyType
 from typing import Any, ParamSpec, TypeVar
 
 from . import ways
@@ -14,6 +15,7 @@ from .language.given.assumptions import read_assumptions
 from .language.given.options import is_shape
 from .language.posing import pose
 from .limits import MOST_ORDER, NO_MEMORY, TOO_DEEP, Limits
+from .pasted.request import in_language
 
 Shapes = Mapping[str, tuple[int, ...]]
 Values = Mapping[str, Any]
@@ -64,10 +66,10 @@ def posed(
     files: bool = False,
 ) -> Analysis:
     """The analysis of a request. Raises GradcliError."""
-    asked = asked_in_keywords(expr, shapes, values, wrt, assume, files)
+    asked = asked_in_keywords(expr, shapes, values, wrt, assume, files, {"grad": grad})
     if shapes_alone:
         asked["limits"] = asked["limits"].for_shapes()
-    return Analysis(pose(grad=grad, suppose=suppose, **asked), claims=claims)
+    return Analysis(pose(suppose=suppose, **asked), claims=claims)
 
 
 def asked_in_keywords(
@@ -77,17 +79,23 @@ def asked_in_keywords(
     wrt: Collection[str] | str | None,
     assume: Assumptions = None,
     files: bool = False,
+    seed: Mapping[str, Any] = MappingProxyType({}),
 ) -> dict[str, Any]:
-    """What was asked, as `pose` takes it. Raises GradcliError for what is of another type."""
+    """What was asked, as `pose` takes it; `seed` has the seed as `grad` where there may be one.
+
+    Raises GradcliError for what is of another type, and for a program that cannot be read.
+    """
     check_named(expr, shapes, values)
-    return {
+    asked = {
         "expr": expr,
         "shapes": shapes,
         "values": values,
         "wrt": _names(wrt),
         "assume": None if assume is None else read_assumptions(assume),
         "limits": limits_of(files),
+        **seed,
     }
+    return in_language(asked)
 
 
 def limits_of(allow_files: bool) -> Limits:

@@ -15,6 +15,7 @@ from .language.given.options import is_shape, read_names, read_shape
 from .language.posing import pose
 from .language.problem import Problem
 from .limits import NO_MEMORY, TOO_DEEP, Limits
+from .pasted.request import in_language
 
 if TYPE_CHECKING:
     from .explanation.data import Data
@@ -177,17 +178,18 @@ def _answer(fields: dict[str, Any], limits: Limits) -> dict[str, Any]:
         return explained(fields["why"])
     wanted = _wanted(fields.get("want"))
     assume = fields.get("assume")
+    asked = {
+        "expr": fields["expr"],
+        "shapes": _shapes(fields.get("shapes")),
+        "values": _object(fields.get("values"), "values"),
+        "grad": fields.get("grad"),
+        "wrt": _names(fields.get("wrt")),
+        "limits": limits if set(wanted) - {*SHAPES_ALONE, "formula"} else limits.for_shapes(),
+        "assume": None if assume is None else read_assumptions(assume),
+        "suppose": NEED_NO_LABELS.issuperset(wanted),
+    }
     analysis = Analysis(
-        _posing(wanted)(
-            fields["expr"],
-            shapes=_shapes(fields.get("shapes")),
-            values=_object(fields.get("values"), "values"),
-            grad=fields.get("grad"),
-            wrt=_names(fields.get("wrt")),
-            limits=limits if set(wanted) - {*SHAPES_ALONE, "formula"} else limits.for_shapes(),
-            assume=None if assume is None else read_assumptions(assume),
-            suppose=NEED_NO_LABELS.issuperset(wanted),
-        ),
+        _posing(wanted)(**in_language(asked)),
         claims=_object(fields.get("claim"), "claim"),
     )
     return {name: jsonable(value) for name, value in _answers(analysis, wanted)}

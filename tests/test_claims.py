@@ -746,8 +746,8 @@ def test_a_gradient_that_a_claim_uses_is_said_in_a_step():
 
 @pytest.mark.parametrize(("step", "said"), [
     ("d[x <= 0] = 0", "write d = where(x <= 0, 0, d)"),
-    ("d[0] -= 1", "write d = d.index_put((tensor(0),), d[0] - 1)"),
-    ("d[1:] = 1", "index_put, select_scatter and slice_scatter give a changed copy"),
+    ("d[0] -= 1", "a changed copy is"),
+    ("d[1:] = 1", "x.slice_scatter(y)"),
 ])  # fmt: skip
 def test_a_step_that_changes_elements_is_told_what_to_write(step, said):
     with pytest.raises(GradcliError) as raised:

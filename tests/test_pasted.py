@@ -171,6 +171,21 @@ PROGRAMS += [
     "scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 3)\n(x * x).sum().backward()",
     N + "x = torch.from_numpy(np.array([1., 2.])).requires_grad_()\n(x * x).sum().backward()",
     X + "v = torch.tensor([1., 10.])\ntorch.autograd.backward([x * x], [v])",
+    # what has to run
+    X + "h = x\nfor k in range(3):\n    h = h * x + k\nh.sum().backward()",
+    X + "def f(t, n=2):\n    return t ** n if n > 1 else t\n(f(x) + f(x, 3)).sum().backward()",
+    X + "h = torch.zeros(3)\nh[0] = x[1] * 2\nh[1:] = x\n(h * h).sum().backward()",
+    X + "h = x * x\nh += x\nh[0] *= 5\nh.mul_(2)\nh[h > 20] = 0\nh.sum().backward()",
+    M + "h = x * 2\nh[:, 1] = 3\nh[0, 0] += x[1, 1]\n(h * x).sum().backward()",
+    M + "rows = [r.sum() ** 2 for r in x]\ntorch.stack(rows).prod().backward()",
+    M + "a, b = x.chunk(2)\n(a * b.roll(1, 1)).sum().backward()",
+    X + "total = 0\nwhile total < 5:\n    total = total + x.sum()\ntotal.backward()",
+    X
+    + "class Twice:\n    def __call__(self, t):\n        return 2 * t\nTwice()(x).sum().backward()",
+    X + "g, = torch.autograd.grad((x ** 3).sum(), x, create_graph=True)\n(g * x).sum().backward()",
+    X + "x.register_hook(lambda g: print(g))\n(x * x).sum().backward()",
+    X + "w = torch.ones(2, requires_grad=True)\ntry:\n    w += 1\nexcept RuntimeError:\n"
+    "    v = w + 1\n(v * x).prod().backward()",
 ]
 # In these the last statement is what torch.autograd.grad gives.
 GRADS = [
@@ -181,6 +196,7 @@ GRADS = [
     (X + "y = x.view(2, 1)\nz = x * x", "torch.autograd.grad([z], [x], [x])"),
     (X + "from torch.autograd import grad\ny = (x ** 3).sum()", "grad(y, x)"),
     (X + "w = x.exp().detach().requires_grad_()\ny = w.sum()", "torch.autograd.grad(y, w)"),
+    (X + "y = x * x\nz = x.sum()", "torch.autograd.grad([y, x, z], [x], [x, x, None])"),
 ]
 
 
@@ -268,6 +284,53 @@ def test_what_a_program_asks_for(text, expected):
     assert gradcli.grad(text).tolist() == expected
 
 
+def test_the_last_way_back_is_what_is_explained():
+    program = A + "y = (x * x).sum(); y.backward(); z = (x ** 3).sum(); z.backward()"
+    with pytest.warns(UserWarning, match=r"goes back 2 times.*x.grad held"):
+        assert gradcli.grad(program).tolist() == [3, 12]
+    steps = "\nfor k in range(3):\n    loss = (x * x).sum()\n    loss.backward()\n    x.grad = None"
+    assert "goes-back-again" in [n["code"] for n in gradcli.explain(A + steps).notes]
+    by_name = (
+        A + "w = torch.ones(2, requires_grad=True); (x * w).sum().backward(); w.sum().backward()"
+    )
+    with pytest.warns(UserWarning, match="goes back 2 times"):
+        assert gradcli.grad(by_name, wrt="x").tolist() == [1, 1]
+
+
+def test_a_computed_value_is_differentiated_by_where_it_is_named():
+    assert gradcli.grad(A + "h = x * 3; (h * h).sum().backward()", wrt="h").tolist() == [6, 12]
+    with pytest.raises(GradcliError, match="there is no tensor k"):
+        gradcli.grad(A + "(x * x).sum().backward()", wrt="k")
+
+
+def test_parameters_have_the_names_of_their_modules():
+    found = gradcli.explain("net = nn.Linear(2, 1); net(torch.ones(3, 2)).sum().backward()")
+    assert found.grad["net_weight"]["value"].tolist() == [[3, 3]]
+    assert found.grad["net_bias"]["value"].tolist() == [3]
+
+
+@pytest.mark.parametrize(
+    ("steps", "said"),
+    [
+        ("y = x * x; x.data.mul_(2); y.sum().backward()", "changed after"),
+        ("x.register_hook(lambda g: g * 2); (x * x).sum().backward()", "a hook that changes"),
+    ],
+)
+def test_a_gradient_that_is_not_that_of_the_graph_is_refused(steps, said):
+    with pytest.raises(GradcliError, match=said):
+        gradcli.grad(A + steps)
+
+
+def test_values_that_are_given_run_with_the_program():
+    program = "for k in range(2):\n    x = x * a\nx.sum().backward()"
+    found = gradcli.grad(program, values={"x": [1.0, 2.0], "a": [3.0, 4.0]}, wrt="a")
+    assert found.tolist() == [6, 16]
+    cut = A + "n = 2; z = x.detach() * n; (x * z).sum().backward()"
+    assert gradcli.grad(cut, values={"x": [3, 4], "n": 5}).tolist() == [15, 20]
+    with pytest.raises(GradcliError, match="z is computed"):
+        gradcli.grad(A + "z = x * 2; z.sum().backward()", values={"z": [1, 1]})
+
+
 def test_what_is_given_goes_before_what_the_program_says():
     program = A + "z = torch.tensor([3., 4.], requires_grad=True); y = x * z; y.backward(x)"
     assert gradcli.grad(program, wrt="z").tolist() == [1, 4]
@@ -293,74 +356,66 @@ def test_names_without_a_value_stay_inputs():
 @pytest.mark.parametrize(
     ("text", "code", "said"),
     [
-        (A + "y = x.sum(); y.backward(); y.backward()", "unsupported", "more than once"),
-        (A + "y = x.sum(); y += 1; y.backward()", "syntax", "write y = y + 1"),
-        (A + "y = x * 2; y[0] = 5; y.sum().backward()", "syntax", "index_put"),
+        ("y = x.sum(); y.backward(); y.backward()", "unsupported", "more than once"),
+        ("y = x.sum(); y += 1; y.backward()", "syntax", "changes y in place"),
+        ("y = x * 2; y[0] = 5; y.sum().backward()", "syntax", "values are given to names"),
         ("with open(x): y = x", "syntax", "a with block"),
         ("x.add_(1); x.sum()", "unsupported", "in place"),
         ("x.sum(); x * 2", "syntax", "only the last statement"),
-        ("torch.manual_seed(1); x = torch.randn(2)", "unsupported", "--random-seed"),
+        ("torch.manual_seed(1); x = torch.randn(2)", NO, "write requires_grad=True"),
         ("nn.LayerNorm(3)(x)", "unsupported", "F.layer_norm"),
-        ("loss = nn.CrossEntropyLoss()", "unsupported", "F.cross_entropy"),
-        (A + "\nfor i in range(3):\n    x = x * 2\nx.sum().backward()", "syntax", "a loop is not"),
-        (A + "\nwhile True:\n    x = x * 2\nx.sum().backward()", "syntax", "a loop is not"),
-        (A + "\nif x.sum() > 0:\n    x = x * 2\nx.sum().backward()", "syntax", "a branch is not"),
-        (A + "\ny = x\nfor i in x: y = y * i\ny.backward()", "syntax", "write its steps out"),
-        (A + "\nclass Net(nn.Module): pass\nx.sum().backward()", "syntax", "a class definition"),
+        ("loss = nn.CrossEntropyLoss()", "arguments", "must be one tensor"),
+        ("for i in range(3):\n    x = x * 2\nx.sum().backward()", "syntax", "a loop is not"),
+        ("while True:\n    x = x * 2\nx.sum().backward()", "syntax", "a loop is not"),
+        ("if x.sum() > 0:\n    x = x * 2\nx.sum().backward()", "syntax", "a branch is not"),
+        (A + "\nfor i in range(3):\n    x = x * 2\nx.sum().backward()", NO, "x is assigned again"),
+        (A + "\ny = x\nfor i in x: y = y * i\ny.backward()", "raises", "line 4: PyTorch raises"),
         (A + "x = x * 2; x.sum().backward()", NO, "x is assigned again"),
         (A + "y = 2 * x; x = torch.ones(2); (x * y).sum().backward()", NO, "x is assigned again"),
-        (A + "x = torch.ones(2); x.sum().backward()", NO, "nothing in this program"),
+        (A + "x = torch.ones(2); x.sum().backward()", NO, "nothing that requires"),
         (
             "x = torch.ones(2, requires_grad=True) / 9; x.sum().backward()",
             "not-differentiable",
             "x.grad at None",
         ),
-        ("x = torch.ones(2); x.sum().backward()", NO, "nothing in this program"),
-        (A + "y = torch.ones(2); y.sum().backward()", NO, "from out to x"),
+        ("x = torch.ones(2); x.sum().backward()", NO, "nothing that requires"),
+        (A + "y = torch.ones(2); y.sum().backward()", NO, "nothing that requires"),
         (
             "x = torch.ones(2); y = x.sum(); torch.autograd.grad(y, x)",
             "not-differentiable",
-            "x does not require",
+            "nothing that requires",
         ),
-        (A + "h = x * 2; y = h.sum(); torch.autograd.grad(y, [x, h])", "unsupported", "by both"),
+        (
+            A + "h = x * 2; y = h.sum(); torch.autograd.grad(y, [x, h])",
+            "unsupported",
+            "computed from it",
+        ),
         (A + "y = x.sum(); torch.autograd.grad(y, q)", "unused-option", "no input q"),
-        (A + "y = x.sum(); autograd.grad(inputs=x, grad_outputs=y)", "arguments", "is missing"),
-        (A + "torch.autograd.backward()", "arguments", "tensors is missing"),
-        (A + "y = x.sum(); torch.autograd.grad(y, x[0])", "unsupported", "by names"),
-        (A + "(x * x).backward([1., 2.])", "arguments", "torch.tensor([1.0, 2.0])"),
-        (A + "x.sum().backward(2.0)", "arguments", "torch.tensor(2.0)"),
         (
-            A + "y = x * x; torch.autograd.grad([y, x], [x], [x, x])",
+            A + "y = x.sum(); autograd.grad(inputs=x, grad_outputs=y)",
             "unsupported",
-            "outputs add up",
+            "missing 1 required",
         ),
-        (
-            A + "g = autograd.grad(x.prod(), x)[0]; g.sum().backward()",
-            "unsupported",
-            "hessian",
-        ),
-        (A + "max(x, 0).sum().backward()", "arguments", "torch.maximum"),
-        (A + "max(x[None]).sum().backward()", "arguments", "x.max()"),
-        (A + "sum(x.sum()).backward()", "arguments", "0 dimensions"),
+        (A + "torch.autograd.backward()", "unsupported", "missing 1 required"),
+        (A + "y = x.sum(); torch.autograd.grad(y, x[0])", "raises", "allow_unused=True"),
+        (A + "(x * x).backward([1., 2.])", "raises", "Tensors or None, but got float"),
+        (A + "x.sum().backward(2.0)", "raises", "'float' object is not iterable"),
+        ("(x * x).backward([1., 2.])", "arguments", "torch.tensor([1.0, 2.0])"),
+        (A + "g = autograd.grad(x.prod(), x)[0]; g.sum().backward()", NO, "nothing that"),
+        (A + "max(x, 0).sum().backward()", "raises", "Boolean value of Tensor"),
+        (A + "sum(x.sum()).backward()", "raises", "iteration over a 0-d tensor"),
         (A + "optimizer.step(); x.sum().backward()", "syntax", "only the last statement"),
-        (A + "x.mul_(2); x.sum().backward()", "unsupported", "in place"),
-        (
-            A + "h = torch.randn(2) * 2; w = nn.Parameter(h); (w * x * h).sum().backward()",
-            "unsupported",
-            "depends on",
-        ),
-        (A + "y = np.exp(x); y.sum().backward()", "unsupported", "torch.exp"),
+        (A + "x.mul_(2); x.sum().backward()", "raises", "in-place operation"),
+        (A + "y = np.exp(x); y.sum().backward()", "raises", "Can't call numpy()"),
         ("model(x)", "unknown-function", "model"),
-        (A + "model = nn.Linear(2, 1); model(x).backward()", "unsupported", "F.linear"),
-        ("m = nn.Linear(2, 1); x = torch.ones(1, 2); m(x).backward()", "unsupported", "F.linear"),
+        ("model = nn.Linear(2, 1); model(x).backward()", "unsupported", "F.linear"),
         ("m = Net(); x = torch.ones(2); m(x).sum().backward()", "unknown-function", "Net"),
-        (A + "autograd.functional.jacobian(f, x)", "unsupported", "gradcli jacobian"),
-        ("autograd.functional.jacobian(f, x)", "unsupported", "gradcli jacobian"),
         (
-            "p = [nn.Parameter(x), nn.Parameter(y)]; (p[0] + p[1]).backward()",
-            "unsupported",
-            "names",
+            A + "f = torch.exp; autograd.functional.jacobian(f, x)",
+            "not-differentiable",
+            "gradcli jacobian",
         ),
+        ("autograd.functional.jacobian(f, x)", "not-differentiable", "gradcli jacobian"),
         ("torch.Tensor(2, 3) * x", "unsupported", "memory"),
         ("print(x)", "unknown-function", "print"),
     ],
@@ -411,9 +466,8 @@ def test_what_pytorch_refuses_without_allow_unused(steps, by):
     for rest in (")", ", allow_unused=False)"):
         with pytest.raises(GradcliError) as ours:
             gradcli.grad(program + rest)
-        assert ours.value.code == "not-differentiable"
-        assert str(theirs.value) in ours.value.hint
-        assert "allow_unused=True" in ours.value.hint
+        assert ours.value.code == "raises"
+        assert str(theirs.value) in ours.value.message
 
 
 def test_an_unused_input_is_null_with_allow_unused():

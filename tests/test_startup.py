@@ -59,6 +59,15 @@ def test_operators_are_imported_when_they_are_asked_for():
     assert not found & {"convolution", "decompositions", "losses", "pooling", "special"}
 
 
+def test_programs_are_run_where_there_is_one():
+    def machine(text):
+        names = modules("grad", text, "-v", "x=[1.,2.]")
+        return {n for n in names if n.startswith(("gradcli.snippets", "gradcli.pasted."))}
+
+    assert machine("(x * x).sum()") == {"gradcli.pasted.request"}
+    assert "gradcli.snippets.python.machine" in machine("y = x.sum(); y.backward()")
+
+
 def test_tables_of_libraries_are_imported_when_a_program_names_them():
     def tables(text):
         names = modules("grad", text, "-v", "x=[1,2]")

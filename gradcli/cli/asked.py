@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..errors import GradcliError
+from ..pasted.request import in_language
 from .options import Given
 from .streams import LazyInput, Streams
 
@@ -26,15 +27,19 @@ def read_limits(texts: list[str], files: bool = True) -> Any:
     return Limits(raised, files=files)
 
 
-def _asked(streams: Streams, given: Given, shapes_alone: bool = False) -> dict[str, Any]:
-    """What was asked, as `pose` takes it; `shapes_alone`: no array of its shapes is made."""
+def _asked(
+    streams: Streams, given: Given, shapes_alone: bool = False, **seed: str | None
+) -> dict[str, Any]:
+    """What was asked, as `pose` takes it, with `grad` where there may be a seed; `shapes_alone`: no
+    array of its shapes is made.
+    """
     from ..explanation.section_names import SHAPES_ALONE
     from ..language.given.assumptions import read_assumptions
     from ..language.given.options import read_names, read_shapes, read_values
 
     sections, limits = set(_sections(given)), read_limits(given.limit)
     shapes_alone |= bool(sections) and sections <= set(SHAPES_ALONE)
-    return {
+    asked = {
         "expr": streams.expression(given.expr, limits),
         "shapes": read_shapes(given.shape),
         "values": read_values(given.value),
@@ -43,7 +48,9 @@ def _asked(streams: Streams, given: Given, shapes_alone: bool = False) -> dict[s
         "assume": read_assumptions(",".join(given.assume)) if given.assume else None,
         "random_seed": given.random_seed,
         "stdin": LazyInput(streams),
+        **seed,
     }
+    return in_language(asked)
 
 
 def analysis_of(
@@ -58,7 +65,7 @@ def analysis_of(
         hint = "float32 is the shortest that is computed, and float64 what is computed without it"
         raise GradcliError("option", said, hint=hint)
     seed = given.grad[0] if given.grad else None
-    problem = pose(grad=seed, suppose=suppose, **_asked(streams, given, shapes_alone))
+    problem = pose(suppose=suppose, **_asked(streams, given, shapes_alone, grad=seed))
     if given.expand:
         from ..autodiff.expansion import expanded
 
@@ -113,6 +120,15 @@ def moving(streams: Streams, given: Given, scalar: bool = False) -> Any:
     tangents = read_tangents(given.tangent)
     problem = pose_moving(tangents=tangents, scalar=scalar, **_asked(streams, given))
     return Analysis(problem, given.dtype, unmoved=True)
+
+
+def aiming(streams: Streams, given: Given) -> tuple[Any, dict[str, Any]]:
+    """The problem of a command with targets, and these as arrays."""
+    from ..language.given.options import read_values
+    from ..language.targets import pose_targets
+
+    targets = read_values(given.target, "--target")
+    return pose_targets(targets=targets, **_asked(streams, given))
 
 
 def choices_of(given: Given, analysis: Any) -> Any:

@@ -14,6 +14,7 @@ from .. import __version__
 from ..errors import GradcliError
 from ..limits import NO_MEMORY, TOO_DEEP
 from .asked import (
+    aiming,
     analyses,
     analysis_of,
     choices_of,
@@ -27,7 +28,7 @@ from .asked import (
 )
 from .errors import message
 from .options import ALWAYS, LONG_NAMES, LOOK, REQUEST, VALUES, Given, takes
-from .streams import LazyInput, ReaderGone, Streams
+from .streams import ReaderGone, Streams
 from .usage import check_not_a_command, expression_last, is_extra, usage_error
 
 ANSWERED, NO, CANNOT, INTERRUPTED = 0, 1, 2, 130
@@ -122,6 +123,7 @@ def grad(streams: Streams, given: Given) -> None:
         analysis.require_numbers()
         found |= {name: jsonable(value) for name, value in analysis.grad_values().items()}
         notes |= dict.fromkeys(said for _, said in not_in_pytorch(analysis))
+        notes |= dict.fromkeys(said for _, said in analysis.problem.notes)
     answer = found if len(found) > 1 else next(iter(found.values()))
     streams.write(json.dumps(answer, ensure_ascii=False) + "\n", given.output)
     for said in notes:
@@ -249,20 +251,9 @@ def seed_for(streams: Streams, given: Given) -> None:
     exit status 1.
     """
     from ..explanation.seeds.seed_for import SeedFor
-    from ..language.given.options import read_shapes, read_values
-    from ..language.targets import pose_targets
     from ..render.formats import render_seed_for
 
-    limits = read_limits(given.limit)
-    problem, targets = pose_targets(
-        streams.expression(given.expr, limits),
-        read_values(given.target, "--target"),
-        shapes=read_shapes(given.shape),
-        values=read_values(given.value),
-        limits=limits,
-        random_seed=given.random_seed,
-        stdin=LazyInput(streams),  # type: ignore[arg-type]
-    )
+    problem, targets = aiming(streams, given)
     found, environment = SeedFor(problem, targets), environment_of(streams, given, given.full)
     text = render_seed_for(found, format_of(streams, given), environment)
     write(streams, text, given)

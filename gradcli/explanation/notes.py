@@ -95,7 +95,7 @@ def about_the_problem(a: Analysis, w: Wording) -> list[tuple[str, str]]:
     """Codes and sentences, but for those on the formulas of gradients."""
     refused = not_in_pytorch(a)
     return [
-        *a.problem.program.asked.notes,
+        *a.problem.notes,
         *_seed_notes(a),
         *_integers(a),
         *unused(a),

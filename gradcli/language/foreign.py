@@ -2,7 +2,8 @@
 
 import ast
 
-from ..errors import GradcliError, Span
+from ..errors import EXPRESSION, LONGEST_VALUE, GradcliError, Span
+from .source import Source
 from .syntax import dotted
 
 HINTS: dict[str, tuple[str, str | None]] = {
@@ -38,6 +39,8 @@ FORMS: dict[type[ast.stmt], tuple[str, str]] = {
     ast.With: ("a with block", "write what is in it; what no_grad() hides is written x.detach()"),
 }
 
+RUN = "with a value for each input it is run, changes in place too; "
+COPIES = "a changed copy is where(x > 0, y, x), x.index_put((tensor(0),), y), x.slice_scatter(y)"
 DERIVATIVE = "a derivative is not written out: gradcli differentiates the expression"
 # What functions are called elsewhere, and what to do here.
 SPELLINGS = {
@@ -74,6 +77,39 @@ def foreign_statement(s: ast.stmt, span: Span) -> GradcliError:
     unknown = ("this statement", "statements look like this: h = relu(x @ W)")
     what, hint = FORMS.get(type(s), unknown)
     return GradcliError("syntax", f"{what} is not part of the language", span=span, hint=hint)
+
+
+def assigned(node: ast.Assign, source: Source) -> GradcliError:
+    """The error for `x[0] = y`, and for what else cannot be given a value."""
+    target = node.targets[0]
+    hint = _changed_copy(target, node.value, source)
+    if isinstance(target, ast.Tuple | ast.List):
+        hint = "take tuples in tuples apart one at a time: a, b = y; c, d = b"
+    said = "values are given to names only"
+    return GradcliError("syntax", said, span=source.span(target), hint=hint)
+
+
+def augmented(node: ast.AugAssign, source: Source) -> GradcliError:
+    """The error for `x += y`, which in PyTorch changes x itself."""
+    name = source.segment(node.target)
+    sign = source.segment(node)[len(name) :].split("=")[0].strip()
+    said = f"{sign}= changes {name} in place, and values never change here"
+    hint = COPIES
+    if len(source.segment(node.value)) < LONGEST_VALUE:
+        result = ast.BinOp(node.target, node.op, node.value)
+        hint = _changed_copy(node.target, result, source)
+    return GradcliError("syntax", said, span=source.span(node), hint=hint)
+
+
+def _changed_copy(target: ast.expr, value: ast.expr, source: Source) -> str:
+    """What to write for a change to `value`: `write x = where(x > 0, y, x)` for x[x > 0] = y."""
+    if isinstance(target, ast.Name):
+        return f"write {target.id} = {ast.unparse(value)}"
+    masked = isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Compare)
+    if masked and not any(isinstance(n, ast.Subscript) for n in ast.walk(value)):
+        name, mask = map(ast.unparse, (target.value, target.slice))  # type: ignore[attr-defined]
+        return f"write {name} = where({mask}, {ast.unparse(value)}, {name})"
+    return RUN + COPIES if source.origin == EXPRESSION else COPIES
 
 
 def several_outputs(e: ast.expr) -> str:

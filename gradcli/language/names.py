@@ -51,7 +51,7 @@ def library_path(node: ast.expr, own: Collection[str], called: bool) -> str | No
 @lru_cache(maxsize=32)
 def libraries_of(program: Program) -> frozenset[str]:
     """Whose functions a program calls with a prefix: numpy, jax, scipy, torch."""
-    calls = [e for s in program.statements for e in ast.walk(s.value) if isinstance(e, ast.Call)]
+    calls = [e for e in program.syntax if isinstance(e, ast.Call)]
     paths = [path for e in calls if "." in (path := dotted(e.func) or "")]
     roots = [(library_name(path) or path).split(".")[0] for path in paths]
     return frozenset("torch" if root in TORCH else root for root in roots) & LIBRARIES
@@ -67,15 +67,15 @@ def free_names(program: Program, given: tuple[str, ...]) -> tuple[str, ...]:
     found: dict[str, None] = {}
     bound: set[str] = set()
     own = set(given)
-    for statement in program.statements:
-        names = _loaded(statement.value, own)
+    for value, assigned in zip(program.values, program.assigned):
+        names = _loaded(value, own)
         names.sort(key=lambda n: (n.lineno, n.col_offset))
         for n in names:
             if n.id not in bound and (n.id not in BARE or n.id in given):
                 found[n.id] = None
                 own.add(n.id)
-        bound.update(statement.names)
-        own.update(statement.names)
+        bound.update(assigned)
+        own.update(assigned)
     return tuple(found)
 
 
@@ -114,7 +114,7 @@ def check_derivative(program: Program, inputs: Collection[str], given: Collectio
         return
     sides = [side.id for side in (e.left, e.right) if isinstance(side, ast.Name)]
     plain = [name.removeprefix("d") for name in sides if name not in given and name.startswith("d")]
-    named = {name for s in program.statements[:-1] for name in s.names}
+    named = {name for names in program.assigned[:-1] for name in names}
     if len(plain) == 2 and plain[0] in named and plain[1] in {*inputs, *named}:
         hint = f"leave {'/'.join(sides)} out: what is differentiated stands last"
         raise GradcliError("syntax", DERIVATIVE, span=program.source.span(e), hint=hint)

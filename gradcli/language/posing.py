@@ -21,7 +21,7 @@ from .given.values import Reader
 from .names import check_derivative, free_names
 from .problem import Input, Problem
 from .program import Program, read_program
-from .wrt import check_output, check_used, chosen
+from .wrt import check_output, chosen
 
 if TYPE_CHECKING:
     from .inference.infer import Outcome
@@ -42,28 +42,28 @@ def pose(
     out_shape: Shape | None = None,
     suppose: bool = False,
     ranks: Mapping[str, int] | None = None,
+    leaves: Collection[str] = (),
+    notes: tuple[tuple[str, str], ...] = (),
 ) -> Problem:
     """The problem that a request poses. Raises GradcliError for a request that cannot be met.
 
     `out_shape` is what the output's shape should be where inputs have none; of these, `ranks` says
     how many dimensions some have. Where nothing has a value, labels are made up that fit, if
-    `suppose`.
+    `suppose`. `leaves` are inputs even where the expression does not have them; `notes` say what an
+    answer leaves out.
     """
-    shapes, limits = dict(shapes or {}), limits or Limits()
+    shapes, values, limits = dict(shapes or {}), values or {}, limits or Limits()
     program = read_program(expr, limits)
-    asked, values = program.asked, values or {}
-    written = [v.name for v in asked.values]
-    names = free_names(program, (*shapes, *values, *written))
-    names = tuple(dict.fromkeys([*names, *(n for n in asked.wrt if n in written)]))
-    grad, wrt = asked.seed if grad is None else grad, wrt or asked.wrt
+    names = tuple(dict.fromkeys([*free_names(program, (*shapes, *values)), *leaves]))
     check_derivative(program, names, {*shapes, *values})
     _check_used([*shapes, *values, *(assume or {})], names)
     reader = Reader(limits, random_seed, stdin)
-    arrays = reader.inputs(program, names, shapes, values)
+    arrays = {name: reader.read(value, name) for name, value in values.items()}
     given = program, names, shapes, arrays, reader, assume or {}
     posing = Posing(*given, grad=grad, out_shape=out_shape, ranks=ranks or {})
     try:
-        return posing.with_labels(wrt) if suppose and not arrays else posing.problem(wrt)
+        suppose = suppose and not arrays
+        return (posing.with_labels if suppose else posing.problem)(wrt)._replace(notes=notes)
     except Unlabelled as error:
         raise of_floats(error, arrays) from None
 
@@ -152,9 +152,7 @@ class Posing:
         self._check_labels(out, nodes, self.limits)
         by = chosen(wrt, inputs)
         seed = self._seed(out, nodes, scope)
-        out_name, asked = self._out_name(), self.program.asked
-        if asked.refuses_unused and wrt == asked.wrt:
-            check_used(out, out_name, asked.wrt, inputs, asked.refuses_unused)
+        out_name = self._out_name()
         made = {name: v for name, v in scope.items() if isinstance(v, Node)}
         named = {name: node for name, node in made.items() if name not in self.names}
         constants = {name: v for name, v in scope.items() if name not in made}
@@ -194,10 +192,10 @@ class Posing:
 
     def _out_name(self) -> str:
         """What the last statement calls the output; `out`, out2, ... where that is an input."""
-        name = self.program.statements[-1].names[-1]
+        name = self.program.output_name
         if name not in self.names:
             return name
-        taken = {*self.names, *(n for s in self.program.statements for n in s.names)}
+        taken = {*self.names, *self.program.names}
         return next(n for n in chain(["out"], map("out{}".format, count(2))) if n not in taken)
 
     def _all_shapes(self) -> tuple[dict[str, Shape], dict[str, tuple[int, ...]]]:

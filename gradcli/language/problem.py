@@ -69,6 +69,7 @@ class Problem(NamedTuple):
     before: "Problem | None" = None
     telling: Mapping[float, Node] | None = None
     indices: tuple[Node, ...] = ()  # what its brackets pick by, which is not in the graph
+    notes: tuple[tuple[str, str], ...] = ()  # codes and sentences on what an answer leaves out
 
     @property
     def orders(self) -> "list[Problem]":

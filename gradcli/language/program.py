@@ -7,16 +7,15 @@ import ast
 import re
 import textwrap
 import warnings
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 from ..errors import EXAMPLE, EXPRESSION, GradcliError, Span
 from ..limits import Limits
-from .foreign import foreign_statement
-from .in_place import assigned, augmented, underscored
-from .pasting.asked import Asked
-from .pasting.sessions import typed
-from .refusals import BY_UNDERSCORE, CURES, ELSEWHERE, refusal
+from .foreign import assigned, augmented, foreign_statement
+from .refusals import CURES, ELSEWHERE, refusal
 from .source import Source
 
 # Brackets, and what may hold some that are none: texts and comments.
@@ -38,16 +37,69 @@ class Statement(NamedTuple):
 
 
 class Program(NamedTuple):
-    """A text and its statements, the last of which is the output; what it asks of its gradient."""
+    """A text and its statements, the last of which is the output.
+
+    What others ask of a program they ask by its properties; only what makes a graph of it goes
+    through the statements.
+    """
 
     source: Source
     statements: tuple[Statement, ...]
-    asked: Asked = Asked()
+
+    @property
+    def values(self) -> tuple[ast.expr, ...]:
+        """What each statement says."""
+        return tuple(s.value for s in self.statements)
+
+    @property
+    def assigned(self) -> tuple[tuple[str, ...], ...]:
+        """The names that each statement gives a value to."""
+        return tuple(s.names for s in self.statements)
+
+    @property
+    def names(self) -> dict[str, ast.expr]:
+        """What the last statement that gives a value to a name says, by name."""
+        return {name: s.value for s in self.statements for name in s.names}
+
+    @property
+    def output_name(self) -> str:
+        """What the last statement calls the output."""
+        return self.assigned[-1][-1]
 
     @property
     def result(self) -> ast.expr:
         """What the last statement says."""
         return self.statements[-1].value
+
+    @property
+    def syntax(self) -> Iterator[ast.AST]:
+        """All pieces of syntax of all values."""
+        return chain.from_iterable(map(ast.walk, self.values))
+
+    @property
+    def used(self) -> set[str]:
+        """The names that values use."""
+        return {e.id for e in self.syntax if isinstance(e, ast.Name)}
+
+    @property
+    def needed(self) -> list[int]:
+        """The places of the statements that the last one needs, and its own."""
+        places = [len(self.statements) - 1]
+        for k in reversed(range(places[0])):
+            if {*self.assigned[k]} & self.only(places).used:
+                places.insert(0, k)
+        return places
+
+    def only(self, places: Iterable[int]) -> "Program":
+        """The program of some of its statements."""
+        return self._replace(statements=tuple(self.statements[k] for k in places))
+
+    def written(self, place: int, value: ast.expr) -> str:
+        """The text of the program with another value for one of its statements."""
+        values = [value if k == place else v for k, v in enumerate(self.values)]
+        *steps, last = map(ast.unparse, values)
+        named = [f"{', '.join(names)} = {text}" for names, text in zip(self.assigned, steps)]
+        return "; ".join([*named, last])
 
     @property
     def place(self) -> Span:
@@ -68,7 +120,7 @@ def read_program(text: str, limits: Limits, origin: str = EXPRESSION) -> Program
     """The statements of `text`. Raises GradcliError `syntax` or `limit`."""
     limits.check("length", len(text), _called(origin))
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\xa0", " ")
-    text = typed(textwrap.dedent(text.expandtabs()).strip())
+    text = textwrap.dedent(text.expandtabs()).strip()
     source = Source(text, origin)
     if not (text.isascii() and text.replace("\n", "").isprintable()):
         from .characters import check_characters
@@ -88,14 +140,14 @@ def read_program(text: str, limits: Limits, origin: str = EXPRESSION) -> Program
         )
     limits.check("operations", len(body), _called(origin))
     try:
-        body, asked = (body, Asked()) if _is_formula(body) else _taken_apart(body, source)
+        body = body if _is_formula(body) else _in_full(body)
     except RecursionError:
         raise _too_deep(source) from None
-    return Program(source, tuple(_statement(s, source, last=s is body[-1]) for s in body), asked)
+    return Program(source, tuple(_statement(s, source, last=s is body[-1]) for s in body))
 
 
 def read_again(text: str, origin: str) -> Program:
-    """The statements of a text that was written from one that was read: it asks for nothing.
+    """The statements of a text that was written from one that was read.
 
     Raises GradcliError `syntax` or `limit`.
     """
@@ -105,15 +157,20 @@ def read_again(text: str, origin: str) -> Program:
 
 
 def _is_formula(body: list[ast.stmt]) -> bool:
-    """Whether it is an expression of names, numbers and signs, which asks for nothing."""
+    """Whether it is an expression of names, numbers and signs."""
     alone = len(body) == 1 and isinstance(body[0], ast.Expr)
     return alone and not any(isinstance(n, ast.Call | ast.Attribute) for n in ast.walk(body[0]))
 
 
-def _taken_apart(body: list[ast.stmt], source: Source) -> tuple[list[ast.stmt], Asked]:
-    from .pasting.pasted import taken_apart
+def _in_full(body: list[ast.stmt]) -> list[ast.stmt]:
+    """The statements that compute, functions by their full names."""
+    from .pasting.imports import in_full
+    from .pasting.statements import one_by_one, remarks
 
-    return taken_apart(body, source.segment, source.span)
+    of_python = any(isinstance(s, ast.Import | ast.ImportFrom) for s in body)
+    body = in_full(one_by_one(body), of_python) or body
+    aside = set(remarks(body, of_python))
+    return [s for s in body if s not in aside] or body
 
 
 def _called(origin: str) -> str:
@@ -170,8 +227,6 @@ def _nameless(e: ast.expr, source: Source) -> GradcliError:
     function = e.func if isinstance(e, ast.Call) else None
     name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
     why = refusal(name)
-    if isinstance(e, ast.Call) and why == BY_UNDERSCORE:
-        return underscored(e, name, source.span(e))
     if why not in (None, ELSEWHERE):
         span = source.span(e)
         return GradcliError("unsupported", f"{name} {why}", span=span, hint=CURES.get(why))

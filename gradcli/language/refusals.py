@@ -41,6 +41,7 @@ CURES = {
     COMPLEX: "compute with the real and the imaginary part, two tensors",
     RANDOM: "draw the numbers before, and make them an input: (x * mask).sum()",
     INNER: "call the function that it is a part of, as softmax for _softmax, and x[1:3] for slice",
+    BY_UNDERSCORE: "write what is changed as a value: x = x.add(y); zeros_like(x) for x.zero_()",
     ELSEWHERE: "write out what it computes; or make what it gives an input, by another name",
 }
 

@@ -21,9 +21,11 @@ def pose_targets(
     limits: Limits | None = None,
     random_seed: int = 0,
     stdin: IO[bytes] | None = None,
+    **asked: Any,
 ) -> tuple[Problem, dict[str, Any]]:
     """The problem, differentiated by the inputs that have a target, and the targets as arrays of
-    floats. A target says the shape of an input that nothing else gives. Raises GradcliError.
+    floats; `asked` is what else `pose` takes. A target says the shape of an input that nothing else
+    gives. Raises GradcliError.
     """
     if not targets:
         hint = 'as in --target "x=[1, 2]"'
@@ -34,15 +36,8 @@ def pose_targets(
         if not np.all(np.isfinite(target)):
             raise GradcliError("value", f"the target of {name} holds a number that is not finite")
     told = {name: a.shape for name, a in arrays.items() if name not in (values or {})}
-    problem = pose(
-        expr,
-        shapes=told | dict(shapes or {}),
-        values=values,
-        wrt=list(arrays),
-        limits=limits,
-        random_seed=random_seed,
-        stdin=stdin,
-    )
+    asked |= {"limits": limits, "random_seed": random_seed, "stdin": stdin, "wrt": list(arrays)}
+    problem = pose(expr, shapes=told | dict(shapes or {}), values=values, **asked)
     for x in problem.wrt:
         have = arrays[x.name].shape
         if have != x.shape:

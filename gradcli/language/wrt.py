@@ -2,10 +2,9 @@
 
 from collections.abc import Collection
 
-from ..autodiff.reverse import conducting
-from ..errors import GradcliError, Span, did_you_mean
-from ..graphs import Node, walk
-from .no_gradient import NO_WAY, NOT_FLOATING, unused
+from ..errors import GradcliError, did_you_mean
+from ..graphs import Node
+from .no_gradient import NO_WAY, NOT_FLOATING
 from .problem import Input
 from .program import Program
 
@@ -26,24 +25,6 @@ def check_output(out: Node, program: Program) -> None:
             span=program.place,
             hint=f"{INSTEAD[out.dtype]}\nPyTorch: {NO_WAY}",
         )
-
-
-def check_used(
-    out: Node, out_name: str, wrt: Collection[str], inputs: dict[str, Input], call: Span
-) -> None:
-    """Refuse what torch.autograd.grad does, at `call`, without allow_unused=True: an input that the
-    output does not depend on.
-    """
-    order = walk([out])
-    for place, name in enumerate(wrt):
-        if out not in conducting(order, {inputs[name].node}):
-            raise GradcliError(
-                "not-differentiable",
-                f"{out_name} does not depend on {name}",
-                span=call,
-                hint=f"ask for it by the very tensor that {out_name} is computed from; with "
-                f"allow_unused=True the answer is None\nPyTorch: {unused(place)}",
-            )
 
 
 def chosen(wrt: Collection[str] | None, inputs: dict[str, Input]) -> list[Input]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from .python.machine import Outcome
-from .reading import Reading, read
+from .reading import Reading, Setting, read
 from .source import Program, after, programs
 
 
@@ -15,8 +15,9 @@ class Read(NamedTuple):
     reading: Reading
 
 
-def read_all(text: str) -> list[Read]:
-    """What reading each program of a text gives, in its order.
+def read_all(text: str, setting: Setting | None = None) -> list[Read]:
+    """What reading each program of a text gives, in its order; with a `setting`, the usual names of
+    modules need no import.
 
     A fragment that needs names which nothing before it defines is left out of a page that has
     whole programs too.
@@ -24,20 +25,20 @@ def read_all(text: str) -> list[Read]:
     found: list[Read] = []
     fragments: list[Read] = []
     for program in programs(text):
-        one = _read(program, [r.program for r in found])
+        one = _read(program, [r.program for r in found], setting)
         (fragments if _lacks_a_name(one.reading) else found).append(one)
     return found or fragments
 
 
-def _read(program: Program, before: Sequence[Program]) -> Read:
-    alone = _alone(program)
+def _read(program: Program, before: Sequence[Program], setting: Setting | None) -> Read:
+    alone = _alone(program, setting)
     if not _lacks_a_name(alone):
         return Read(program, alone)
     best = alone
     for setup_alone in (True, False):
         for earlier in reversed(before):
             joined = after(program, earlier, setup_alone=setup_alone)
-            reading = _from(_alone(joined), program.first_line)
+            reading = _from(_alone(joined, setting), program.first_line)
             if reading.status == 0:
                 return Read(joined, reading)
             if _lacks_a_name(best):
@@ -45,8 +46,9 @@ def _read(program: Program, before: Sequence[Program]) -> Read:
     return Read(program, best)
 
 
-def _alone(program: Program) -> Reading:
-    return read(program.source, echo=program.echo, imports="import torch" not in program.source)
+def _alone(program: Program, setting: Setting | None) -> Reading:
+    imports = setting is not None or "import torch" not in program.source
+    return read(program.source, echo=program.echo, imports=imports, setting=setting)
 
 
 def _lacks_a_name(reading: Reading) -> bool:

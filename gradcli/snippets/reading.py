@@ -1,6 +1,8 @@
 """What reading a program gives: what it prints, where it goes back, what it raises."""
 
-from typing import NamedTuple
+import ast
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Protocol
 
 from .eager import mode
 from .eager.mode import MODE
@@ -55,13 +57,38 @@ USUAL = {  # names that fragments use, and what is imported for them
     "optim": "torch.optim",
     "np": "numpy",
     "math": "math",
+    "autograd": "torch.autograd",
 }
 
 
-def read(source: str, *, echo: bool = False, imports: bool = False) -> Reading:
+class Setting(Protocol):
+    """What a program runs with: names besides its own, and a change of its syntax tree."""
+
+    def names(self) -> Mapping[str, Any]:
+        """What the program knows, made anew for each run."""
+
+    def change(self, tree: ast.Module) -> ast.Module:
+        """The tree that is run."""
+
+
+def read(
+    source: str, *, echo: bool = False, imports: bool = False, setting: Setting | None = None
+) -> Reading:
     """Run a program on the machine, and keep what is needed to explain it. With `imports` the usual
     names of modules need no import.
     """
+    m, trace = machine(source, imports=imports)
+    names = {} if setting is None else setting.names()
+    m.builtins |= names
+    for name, value in names.items():
+        trace.assigned(name, value, 0)
+    outcome = run_on(m, source, echo, None if setting is None else setting.change)
+    trace.refused = MODE.refused
+    return Reading(source, outcome, trace, echo, imports)
+
+
+def machine(source: str, *, imports: bool = False) -> tuple[Interpreter, Trace]:
+    """A machine for a program that has not run yet, and what will be seen of it."""
     mode.restart()
     m, trace = Interpreter(), Trace()
     library = Library(m)
@@ -72,6 +99,4 @@ def read(source: str, *, echo: bool = False, imports: bool = False) -> Reading:
     m.on_assign, m.on_print = trace.assigned, trace.printed
     MODE.on_backward = trace.backward  # type: ignore[attr-defined]
     MODE.place = lambda: m.place
-    outcome = run_on(m, source, echo)
-    trace.refused = MODE.refused
-    return Reading(source, outcome, trace, echo, imports)
+    return m, trace

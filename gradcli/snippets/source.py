@@ -113,12 +113,12 @@ def _session(lines: Sequence[str]) -> list[str] | None:
     for line in lines:
         prompt = PROMPT.match(line)
         cell = CELL.match(line) or (CELL_GOES_ON.match(line) if goes_on else None)
-        if prompt and (prompt[2] == ">>>" or goes_on):
-            found = goes_on = True
-            result.append(prompt[4])
-        elif cell:
+        if cell:
             found = goes_on = True
             result.append(cell[3])
+        elif prompt and (prompt[2] == ">>>" or goes_on):
+            found = goes_on = True
+            result.append(prompt[4])
         else:
             goes_on = False
             result.append("")

@@ -1,6 +1,6 @@
 """What is seen of a program while it runs: names, prints, and each way back."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from .eager.engine import Accumulator, Record, Saved
@@ -20,7 +20,8 @@ class Backward(NamedTuple):
     """One way back: where it stands, from what, with which seeds, to which leaves.
 
     `before` has for each leaf its gradient before, as an array or None; `values` the numbers of
-    the leaves then.
+    leaves and outputs then; `names` what tensors were called, `bound` which of them a name stands
+    for; `results` the gradients, by tensor, after it.
     """
 
     line: int
@@ -32,7 +33,9 @@ class Backward(NamedTuple):
     before: dict[Tensor, Any]
     values: dict[Tensor, Any]
     names: dict[Tensor, str]
+    bound: dict[str, Tensor]
     paths: dict[Tensor, str]  # of parameters: "net.weight"
+    results: dict[Tensor, Any]
 
     def data(self) -> dict[str, Any]:
         """The keys of the JSON."""
@@ -57,7 +60,7 @@ class Trace:
         """A name was given a value."""
         if isinstance(value, Instance) and "_parameters" in value.fields:
             self.modules[name] = value
-        if isinstance(value, Tensor):
+        if isinstance(value, Tensor) and name != "_":
             self.assignments.append(Assignment(name, value, line))
 
     def printed(self, line: int, text: str) -> None:
@@ -65,9 +68,21 @@ class Trace:
         self.prints.append((line, text))
 
     @property
+    def bound(self) -> dict[str, Tensor]:
+        """The tensor that each name stands for."""
+        return {a.name: a.tensor for a in self.assignments}
+
+    @property
     def names(self) -> dict[Tensor, str]:
-        """The last name of each tensor."""
-        return {a.tensor: a.name for a in self.assignments}
+        """A name for each tensor, in the order in which they got it: the first that still stands
+        for it, or else the last that did.
+        """
+        bound, found = self.bound, dict[Tensor, str]()
+        for a in self.assignments:
+            if bound.get(found.get(a.tensor, "")) is not a.tensor:
+                found.pop(a.tensor, None)
+                found[a.tensor] = a.name
+        return found
 
     @property
     def paths(self) -> dict[Tensor, str]:
@@ -85,24 +100,47 @@ class Trace:
         seeds: Sequence[Tensor],
         wanted: Sequence[Tensor] | None,
         kind: str,
-    ) -> None:
-        """The program goes back; called before it does."""
+    ) -> Callable[[Sequence[Tensor | None]], None]:
+        """The program goes back; called before it does. What is returned is called after it, with
+        the gradients of what is `wanted`.
+        """
+        back = self.way(m.place, kind, outputs, seeds, wanted)
+        self.backwards.append(back)
+
+        def after(gradients: Sequence[Tensor | None]) -> None:
+            for tensor, gradient in zip(back.wanted or (), gradients):
+                back.results[tensor] = gradient and gradient.data.copy()
+            for leaf in back.leaves if kind == "backward" else ():
+                had = back.before[leaf]
+                if leaf.grad is not None:
+                    sent = leaf.grad.data.copy() if had is None else leaf.grad.data - had
+                    back.results[leaf] = sent
+
+        return after
+
+    def way(
+        self,
+        line: int,
+        kind: str,
+        outputs: Sequence[Tensor],
+        seeds: Sequence[Tensor],
+        wanted: Sequence[Tensor] | None,
+    ) -> Backward:
+        """A way back from outputs, as everything stands now."""
         leaves = leaves_of(outputs)
-        before = {x: None if x.grad is None else x.grad.data.copy() for x in leaves}
-        values = {x: x.data.copy() for x in leaves}
-        self.backwards.append(
-            Backward(
-                m.place,
-                kind,
-                list(outputs),
-                list(seeds),
-                None if wanted is None else list(wanted),
-                leaves,
-                before,
-                values,
-                self.names,
-                self.paths,
-            )
+        return Backward(
+            line,
+            kind,
+            list(outputs),
+            list(seeds),
+            None if wanted is None else list(wanted),
+            leaves,
+            {x: None if x.grad is None else x.grad.data.copy() for x in leaves},
+            {x: x.data.copy() for x in (*leaves, *outputs)},
+            self.names,
+            self.bound,
+            self.paths,
+            {},
         )
 
 

@@ -71,8 +71,7 @@ def _kept(claim: Claim, sizes: dict[int, int]) -> Iterator[tuple[int, ...]]:
     """
     numbers = {
         e.value
-        for s in claim.program.statements
-        for e in ast.walk(s.value)
+        for e in claim.program.syntax
         if isinstance(e, ast.Constant) and type(e.value) is int
     }
     meant = [[t for t, n in sizes.items() if n == number] for number in sorted(numbers)]

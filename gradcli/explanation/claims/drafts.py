@@ -50,8 +50,8 @@ class Draft(NamedTuple):
     @property
     def text(self) -> str:
         """The changed formula."""
-        value = self.program.statements[self.place].value
-        return with_step(self.program, self.place, replaced(value, self.part, self.change.new))
+        value = self.program.values[self.place]
+        return self.program.written(self.place, replaced(value, self.part, self.change.new))
 
     def after(self, first: "Draft") -> "Draft":
         """The same as the second of two changes."""
@@ -89,12 +89,4 @@ def replaced(e: Any, old: ast.expr, new: ast.expr) -> Any:
 
 def ending(program: Program, value: ast.expr) -> str:
     """The text of a formula with another value for its last step."""
-    return with_step(program, len(program.statements) - 1, value)
-
-
-def with_step(program: Program, place: int, value: ast.expr) -> str:
-    """The text of a formula with another value for one of its steps."""
-    values = [value if k == place else s.value for k, s in enumerate(program.statements)]
-    texts = [ast.unparse(v) for v in values]
-    named = [f"{', '.join(s.names)} = {text}" for s, text in zip(program.statements, texts)]
-    return "; ".join([*named[:-1], texts[-1]])
+    return program.written(len(program.values) - 1, value)

@@ -36,12 +36,12 @@ def edits(program: Program, words: Words) -> list[Draft]:
 
 def _drafts(program: Program, words: Words) -> Iterator[Draft]:
     count = 0
-    for place, statement in enumerate(program.statements):
-        for part in parts(statement.value):
+    for place, value in enumerate(program.values):
+        for part in parts(value):
             count += 1
             if count > MOST:
                 return
-            whole = part is statement.value and place == len(program.statements) - 1
+            whole = part is program.result
             for change in changes(part, words, whole):
                 yield Draft(program, place, part, change)
     yield from _transposed_everywhere(program)
@@ -164,8 +164,8 @@ def with_other_factor(program: Program, old: str, new: str) -> Iterator[str]:
 
 def _whole(program: Program, new: ast.expr, why: str, rank: int) -> Draft:
     """Another formula in the place of the last step's."""
-    place = len(program.statements) - 1
-    return Draft(program, place, program.statements[place].value, Change(new, why, rank))
+    place = len(program.values) - 1
+    return Draft(program, place, program.result, Change(new, why, rank))
 
 
 def _resized(program: Program, sizes: tuple[str, ...]) -> Iterator[Draft]:
@@ -173,8 +173,8 @@ def _resized(program: Program, sizes: tuple[str, ...]) -> Iterator[Draft]:
 
     Rank 0: a wrong size also makes a claim too large by a factor, which would be told before it.
     """
-    for place, statement in enumerate(program.statements):
-        calls = (e for e in ast.walk(statement.value) if isinstance(e, ast.Subscript | ast.Call))
+    for place, value in enumerate(program.values):
+        calls = (e for e in ast.walk(value) if isinstance(e, ast.Subscript | ast.Call))
         for old in filter(is_size, calls):
             for size in sizes:
                 if size != ast.unparse(old):
@@ -184,11 +184,11 @@ def _resized(program: Program, sizes: tuple[str, ...]) -> Iterator[Draft]:
 
 def _with_numbers(program: Program, numbers: tuple[str, ...]) -> Iterator[Draft]:
     """A number of the program in place of another."""
-    for place, statement in enumerate(program.statements):
-        for old in (e for e in typed_numbers(statement.value) if isinstance(e, ast.Constant)):
+    for place, value in enumerate(program.values):
+        for old in (e for e in typed_numbers(value) if isinstance(e, ast.Constant)):
             for new in numbers:
                 number = expression(new)
-                why = _in_place(old, number, around(old, statement.value))
+                why = _in_place(old, number, around(old, value))
                 yield Draft(program, place, old, Change(number, why, 4))
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import takewhile
 
-from ...language.program import Program, Statement
+from ...language.program import Program
 from .drafts import Change, Draft, replaced
 from .lengths import PART
 from .missing import without_operand
@@ -17,9 +17,9 @@ from .parts import around, parts
 MOST = 20  # parts of a formula that are exchanged
 
 
-def parts_of(statements: Iterable[Statement]) -> list[ast.expr]:
+def parts_of(values: Iterable[ast.expr]) -> list[ast.expr]:
     """The parts of several formulas that are short, each once."""
-    found = (part for s in statements for part in parts(s.value))
+    found = (part for value in values for part in parts(value))
     return [e for text, e in {ast.unparse(e): e for e in found}.items() if len(text) <= PART]
 
 
@@ -37,19 +37,19 @@ def _exchanges(
     program: Program, others: list[ast.expr], ranks: Callable[[str], int]
 ) -> Iterator[Draft]:
     last = program.result
-    for place, statement in enumerate(program.statements):
-        before = "".join(_written(s) + "; " for s in program.statements[:place])
-        texts = [(ast.unparse(p), p) for p in parts(statement.value) if p is not last]
+    for place, value in enumerate(program.values):
+        so_far = program.only(range(place + 1))
+        texts = [(ast.unparse(p), p) for p in parts(value) if p is not last]
         for old, part in sorted(texts[:MOST], key=lambda pair: len(pair[0])):
             for new in others:
                 text = ast.unparse(new)
-                if text != old and ranks(text) >= ranks(before + old):
+                if text != old and ranks(text) >= ranks(so_far.written(place, part)):
                     yield from _put(program, place, part, new)
 
 
 def _put(program: Program, place: int, part: ast.expr, new: ast.expr) -> Iterator[Draft]:
     """A part exchanged where it stands; and everywhere, from the first place where it does."""
-    value, apart = program.statements[place].value, _distance(ast.unparse(part), ast.unparse(new))
+    value, apart = program.values[place], _distance(ast.unparse(part), ast.unparse(new))
     yield Draft(program, place, part, Change(new, _why(part, new, around(part, value)), apart))
     same = [e for e in parts(value) if ast.unparse(e) == ast.unparse(part)]
     if len(same) > 1 and same[0] is part:
@@ -57,10 +57,6 @@ def _put(program: Program, place: int, part: ast.expr, new: ast.expr) -> Iterato
         for e in same:
             made = replaced(made, e, new)
         yield Draft(program, place, value, Change(made, _why(part, new, None), apart * len(same)))
-
-
-def _written(s: Statement) -> str:
-    return f"{', '.join(s.names)} = {ast.unparse(s.value)}"
 
 
 def _distance(old: str, new: str) -> int:

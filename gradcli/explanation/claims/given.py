@@ -44,8 +44,9 @@ class Claim(NamedTuple):
     def text(self) -> str:
         """The formula after the steps that it needs."""
         segment = self.program.source.segment
-        steps = [(", ".join(s.names), segment(s.value)) for s in self.program.statements[:-1]]
-        return "; ".join([*(f"{names} = {value}" for names, value in steps), self.formula])
+        steps = list(zip(self.program.assigned, self.program.values))[:-1]
+        texts = [f"{', '.join(names)} = {segment(value)}" for names, value in steps]
+        return "; ".join([*texts, self.formula])
 
     @property
     def with_steps(self) -> "Claim | None":
@@ -94,29 +95,21 @@ def _read(claim: Claim, problem: Problem) -> Claim:
     where its gradient was claimed before.
     """
     program = claim.program
-    own = [s for k, s in enumerate(program.statements[:-1]) if _claims_inputs(k, program, problem)]
-    steps = tuple(s for s in program.statements if s not in own)
-    plain, stepwise = _pruned(program._replace(statements=steps)), _pruned(program)
-    names = [n for s in own if s in stepwise.statements for n in s.names]
-    return claim._replace(program=plain, both=names, stepwise=stepwise if names else None)
-
-
-def _pruned(program: Program) -> Program:
-    """The statements that the last one needs, and the last."""
-    kept = program.statements[-1:]
-    for statement in reversed(program.statements[:-1]):
-        if set(statement.names) & names_in(program._replace(statements=kept)):
-            kept = (statement, *kept)
-    return program._replace(statements=kept)
+    last = len(program.values) - 1
+    own = [k for k in range(last) if _claims_inputs(k, program, problem)]
+    plain = program.only(k for k in range(last + 1) if k not in own)
+    names = [n for k in own if k in program.needed for n in program.assigned[k]]
+    stepwise = program.only(program.needed) if names else None
+    return claim._replace(program=plain.only(plain.needed), both=names, stepwise=stepwise)
 
 
 def _before(program: Program, problem: Problem) -> Iterator[Claim]:
     """Statements that are claims of their own: of an input, or of anything that no later one
     uses.
     """
-    source, statements = program.source, program.statements
-    for k, (names, value, *_) in enumerate(statements[:-1]):
-        so_far = program._replace(statements=statements[: k + 1])
+    source = program.source
+    for k, (names, value) in enumerate(list(zip(program.assigned, program.values))[:-1]):
+        so_far = program.only(range(k + 1))
         own = next((n for n in names if _is_of_an_input(n, problem)), None)
         step = set(names) & _used_after(k, program)
         if not step or (own is not None and own not in _named_after(k, program)):
@@ -132,28 +125,27 @@ def _is_of_an_input(name: str, problem: Problem) -> bool:
 
 def _claims_inputs(k: int, program: Program, problem: Problem) -> bool:
     """Whether a statement gives values to inputs alone, and is not the first of several."""
-    names = program.statements[k].names
-    return set(names) <= {*problem.inputs} and not set(names) & _named_after(k, program)
+    names = {*program.assigned[k]}
+    return names <= {*problem.inputs} and not names & _named_after(k, program)
 
 
 def _named_after(k: int, program: Program) -> set[str]:
-    return {n for s in program.statements[k + 1 :] for n in s.names}
+    return {n for names in program.assigned[k + 1 :] for n in names}
 
 
 def _used_after(k: int, program: Program) -> set[str]:
-    return names_in(program._replace(statements=program.statements[k + 1 :]))
+    return program.only(range(k + 1, len(program.values))).used
 
 
 def _claim(text: str, problem: Problem, name: str | None = None) -> Claim:
     if not isinstance(text, str):
         raise GradcliError("syntax", f"a claim is a text, not {short_repr(text)}", hint=FORM)
     program = _parsed(text, problem)
-    source, last = program.source, program.statements[-1]
-    start = program.start
+    source, start = program.source, program.start
     about = re.search(r"(\w+)\s*=[\s(]*$", source.text[:start])
-    span = source.span(last.value)
-    if name is None and (about is not None or last.names != ("out",)):
-        name = last.names[0]
+    span, names = program.place, program.assigned[-1]
+    if name is None and (about is not None or names != ("out",)):
+        name = names[0]
         span = span if about is None else Span(source.text, *about.span(1), ORIGIN)
     if name is None and len(problem.wrt) > 1:
         inputs = ", ".join(x.name for x in problem.wrt)
@@ -212,21 +204,15 @@ def targets(problem: Problem) -> dict[str, Node]:
     return problem.scope
 
 
-def names_in(program: Program) -> set[str]:
-    """All names that a formula uses."""
-    parts = (e for s in program.statements for e in ast.walk(s.value))
-    return {e.id for e in parts if isinstance(e, ast.Name)}
-
-
 def uses_seed(program: Program, problem: Problem) -> bool:
     """Whether a formula has the seed, by its name or as the gradient of the output."""
-    return problem.seed.name in names_in(program) or bool(_seeds(program, problem))
+    return problem.seed.name in program.used or bool(_seeds(program, problem))
 
 
 def _seeds(program: Program, problem: Problem) -> list[str]:
     """The names in a formula that mean the seed, as `dout` and `grad_output` do."""
     known = {problem.seed.name, *problem.constants, *targets(problem)}
-    return [n for n in names_in(program) - known if means_seed(n, problem.out_name)]
+    return [n for n in program.used - known if means_seed(n, problem.out_name)]
 
 
 def _cure(error: GradcliError, problem: Problem, scope: Mapping[str, Any]) -> str | None:
@@ -255,7 +241,7 @@ def _check_names(program: Program, problem: Problem) -> None:
     """
     builder = _builder(program, problem, {})
     unknown = {*free_names(program, tuple(builder.scope))} - builder.scope.keys()
-    for e in (e for s in program.statements for e in ast.walk(s.value)):
+    for e in program.syntax:
         if isinstance(e, ast.BinOp):
             builder.check_operator(e)
         if isinstance(e, ast.Name) and e.id in unknown:

@@ -225,8 +225,8 @@ class Search(Tries):
     def _exchanged(self) -> Mend | None:
         """A part of the right formula, or of the program, in the place of one of the claim's."""
         text = self.formula(self.grad)
-        right = () if text is None else read_again(text, ORIGIN).statements
-        others = parts_of((*right, *self.problem.program.statements))
+        right = () if text is None else read_again(text, ORIGIN).values
+        others = parts_of((*right, *self.problem.program.values))
         ranks = self.rank_of if self.findings[0].comparable else None
         made = written(exchanges(self.claim.program, others, ranks), TRIED)
         return self._first_of(e for e in made if self.verified(e.text))

@@ -26,16 +26,16 @@ def left_out(program: Program) -> list[Draft]:
 def with_a_mistake(program: Program) -> Iterator[Draft]:
     """The same, and a formula with a wrong sign or dimension, or without an exponent."""
     yield from left_out(program)
-    for place, statement in enumerate(program.statements):
-        for e in parts(statement.value):
+    for place, value in enumerate(program.values):
+        for e in parts(value):
             yield from (Draft(program, place, e, c) for c in _signs(e))
             yield from (Draft(program, place, e, c) for c in _bare(e))
             yield from (Draft(program, place, e, c) for c in _along_others(e))
 
 
 def _left_out(program: Program) -> Iterator[Draft]:
-    for place, statement in enumerate(program.statements):
-        value, below = statement.value, _divisors(statement.value)
+    for place, value in enumerate(program.values):
+        below = _divisors(value)
         for e in parts(value):
             for rest, missing in without_operand(e, "divisor" if id(e) in below else "factor"):
                 rank = TERM if missing.startswith("the term") else OTHER

@@ -27,8 +27,8 @@ def unseen(claim: Claim, points: list[Point]) -> list[float]:
 
 def _without(program: Program) -> Iterator[tuple[Draft, float]]:
     """The claim without one of its small numbers, and that number."""
-    for place, statement in enumerate(program.statements):
-        for part in parts(statement.value):
+    for place, value in enumerate(program.values):
+        for part in parts(value):
             for rest, number in without_small_term(part):
                 yield Draft(program, place, part, Change(rest, "", 0)), number
 

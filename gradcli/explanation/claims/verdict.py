@@ -346,5 +346,5 @@ def _in_either_reading(claim: Claim, points: Points, remark: str) -> Verdict:
 
 def _without_steps(found: list[Verdict]) -> list[Verdict]:
     """Those that are left where a claim that is wrong was a step to one that is right."""
-    steps = {s for v in found if v.ok and v.claim.both for s in v.claim.program.statements[:-1]}
-    return [v for v in found if v.ok or v.claim.program.statements[-1] not in steps]
+    steps = {s for v in found if v.ok and v.claim.both for s in v.claim.program.values[:-1]}
+    return [v for v in found if v.ok or v.claim.program.result not in steps]

@@ -55,7 +55,7 @@ def _dims(claim: Claim, problem: Problem, rank: int) -> tuple[str, ...]:
 
 def _numbers(problem: Problem) -> tuple[str, ...]:
     """Those that the program has: slopes, bounds, exponents."""
-    found = (e for s in problem.program.statements for e in typed_numbers(s.value))
+    found = (e for value in problem.program.values for e in typed_numbers(value))
     return tuple(dict.fromkeys(map(ast.unparse, found)))
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 from ...autodiff.reverse import Gradients, backward
 from ...errors import GradcliError
@@ -14,8 +15,6 @@ from ...notation.formulas.parts import beside
 from ...notation.formulas.sharing import shared
 from ...notation.formulas.shorten import Shortener
 from ...notation.formulas.simplify import simplify
-from ...notation.indices.index import Indices, Notation
-from ...notation.jacobians.structure import Known
 from ...notation.tree import Name, Token
 from ..analysis import Analysis, searched
 from ..blocks import Line
@@ -27,6 +26,10 @@ from .posed_again import in_general
 from .source_text import SourceText, role_of
 from .trials import Trials
 from .tried_out import Reach, tried_out, undefined
+
+if TYPE_CHECKING:
+    from ...notation.indices.index import Indices, Notation
+    from ...notation.jacobians.structure import Known
 
 AT_ONCE = 80  # names, numbers and symbols of a formula that is read without statements before it
 LONG_STEP = 16  # length of what an operation sends for which a shorter formula is looked for
@@ -353,11 +356,13 @@ class Wording:
         return known_labels(self.problem)
 
     @cached_property
-    def indices(self) -> Indices:
+    def indices(self) -> "Indices":
         """The letters of the problem."""
         p = self.problem
         values = self.analysis.value
         known = None if self.problem.telling is not None else lambda: self._sizes
+        from ...notation.indices.index import Indices
+
         return Indices(
             p.out, p.seed.node, self.names, values, p.out_name, known, self.problem.telling
         )

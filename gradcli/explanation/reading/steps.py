@@ -5,11 +5,14 @@ from typing import Any, NamedTuple
 from ...errors import GradcliError
 from ...graphs.shapes import text
 from ...language.posing import pose
+from ...pasted.problems import Posed, Unexplained, posed
 from ...snippets.trace import Backward
 from ..analysis import Analysis
-from ..data import Data
+from ..blocks import text_of
+from ..formulas.wording import Wording
 from ..numbers import number_text
-from .problems import Posed, Unexplained, posed
+
+MOST_RECORDS = 60  # what is longer is a loop that is better looked at in numbers
 
 
 class Gradient(NamedTuple):
@@ -32,7 +35,7 @@ class Explained(NamedTuple):
 def explained(back: Backward) -> Explained:
     """A way back, explained as far as it is a problem of the language."""
     try:
-        problem = posed(back)
+        problem = posed(back, most=MOST_RECORDS)
         analysis = _analysis(problem)
         return _of_analysis(back, problem, analysis)
     except (Unexplained, GradcliError) as reason:
@@ -49,7 +52,7 @@ def _is_one(seed: Any) -> bool:
 
 
 def _of_analysis(back: Backward, problem: Posed, analysis: Analysis) -> Explained:
-    data, values = Data(analysis), analysis.grad_values()
+    wording, values = Wording(analysis), analysis.grad_values()
     gradients = []
     remarks = []
     for x in analysis.problem.wrt:
@@ -57,7 +60,8 @@ def _of_analysis(back: Backward, problem: Posed, analysis: Analysis) -> Explaine
         if value is None:
             remarks.append(f"{x.name}.grad stays None: the output does not depend on it.")
             continue
-        gradients.append(Gradient(x.name, data.formula(x) or "", value))
+        formula = "" if wording.gradient(x) is None else text_of(wording.gradient_line(x))
+        gradients.append(Gradient(x.name, formula, value))
         before = back.before.get(problem.leaves[x.name])
         if before is not None and back.kind == "backward":
             remarks.append(f"{x.name}.grad held {_short(before)} already: the two are added up.")

@@ -70,13 +70,12 @@ def _around(a: Analysis, node: Node) -> Node | None:
 
 def used_for(program: Program, name: str) -> str | None:
     """What a program uses an input for that takes none of its numbers: `ones_like`, `shape`."""
-    for statement in program.statements:
-        for e in ast.walk(statement.value):
-            arguments = [*e.args, *(k.value for k in e.keywords)] if isinstance(e, ast.Call) else []
-            if any(_is_named(i, name) for i in arguments):
-                return ast.unparse(e.func).rsplit(".", 1)[-1]  # type: ignore[attr-defined]
-            if isinstance(e, ast.Attribute) and _is_named(e.value, name):
-                return e.attr
+    for e in program.syntax:
+        arguments = [*e.args, *(k.value for k in e.keywords)] if isinstance(e, ast.Call) else []
+        if any(_is_named(i, name) for i in arguments):
+            return ast.unparse(e.func).rsplit(".", 1)[-1]  # type: ignore[attr-defined]
+        if isinstance(e, ast.Attribute) and _is_named(e.value, name):
+            return e.attr
     return None
 
 

@@ -2,7 +2,7 @@
 
 import ast
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...errors import GradcliError
 from ...graphs import Node
@@ -12,14 +12,12 @@ from ..names import libraries_of
 from .makers import tensor
 from .operands import is_number
 from .ranges import RANGES
-
-if TYPE_CHECKING:
-    from .build import Builder
+from .scope import Scope
 
 ROOTS = ("numpy", "jax.numpy")
 
 
-def _array(b: "Builder", e: ast.Call, args: list, named: dict) -> Node:
+def _array(b: Scope, e: ast.Call, args: list, named: dict) -> Node:
     """An array of a number, of nested lists, or of an array: a gradient flows through it."""
     value, *others = [*args, *([named.pop("object")] if "object" in named else [])]
     if [n for n in named if n not in ("copy", "order", "ndmin")] or others:
@@ -33,22 +31,22 @@ def _has_array(value: Any) -> bool:
     return isinstance(value, Node) or (isinstance(value, tuple) and any(map(_has_array, value)))
 
 
-def _shape(b: "Builder", e: ast.Call, args: list, named: dict) -> tuple[int, ...]:
+def _shape(b: Scope, e: ast.Call, args: list, named: dict) -> tuple[int, ...]:
     (a,) = args
     return b.shape(array(a))
 
 
-def _size(b: "Builder", e: ast.Call, args: list, named: dict) -> int:
+def _size(b: Scope, e: ast.Call, args: list, named: dict) -> int:
     a, *axis = [*args, *named.values()]
     return b.size(array(a), *axis)
 
 
-def _ndim(b: "Builder", e: ast.Call, args: list, named: dict) -> int:
+def _ndim(b: Scope, e: ast.Call, args: list, named: dict) -> int:
     (a,) = args
     return array(a).ndim
 
 
-BY_NAME: dict[str, Callable[["Builder", ast.Call, list, dict], Any]] = {
+BY_NAME: dict[str, Callable[[Scope, ast.Call, list, dict], Any]] = {
     **dict.fromkeys(("array", "asarray", "asanyarray", "ascontiguousarray"), _array),
     "shape": _shape,
     "size": _size,
@@ -58,13 +56,13 @@ BY_NAME: dict[str, Callable[["Builder", ast.Call, list, dict], Any]] = {
 ARRAYS = {f"{root}.{name}": made for root in ROOTS for name, made in BY_NAME.items()}
 
 
-def is_array_program(b: "Builder") -> bool:
+def is_array_program(b: Scope) -> bool:
     """Whether a program calls functions of NumPy and the like, and none of PyTorch."""
     called = libraries_of(b.program)
     return bool(called) and "torch" not in called
 
 
-def method(b: "Builder", name: str, args: list, named: dict) -> Function | None:
+def method(b: Scope, name: str, args: list, named: dict) -> Function | None:
     """The method of an array that a program means; None where it means that of a tensor. Raises
     GradcliError `unsupported` where it may mean either.
     """

@@ -7,21 +7,15 @@ place here.
 
 import ast
 import operator as python
-from collections.abc import Callable, Collection, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Callable
 from typing import Any
 
-from ...errors import MISUSES, GradcliError, Span, did_you_mean, misused
-from ...graphs import OPS, Node, Operator, Outputs, Ratio, Size, as_node, with_graph
-from ...graphs.shapes import MOST_DIMENSIONS, numel
+from ...errors import GradcliError, did_you_mean
+from ...graphs import OPS, Node, Outputs, Ratio, Size, as_node, with_graph
 from ...lazy import np
-from ...limits import Limits
 from ...operators import lookup
-from ...operators.families import is_whole
 from ..foreign import foreign
 from ..names import BARE_CONSTANTS, BARE_DTYPES, library_path
-from ..program import Program
-from ..source import Source
 from ..vocabulary import (
     ATTRIBUTES,
     CONSTANTS,
@@ -38,6 +32,7 @@ from .calls import applied, call
 from .indices import sliced, subscripted, taken_apart
 from .operands import List, check_bits, go_together, in_words, is_number, unfit
 from .ranges import Range
+from .scope import Scope
 
 BINARY = {
     ast.Add: ("add", python.add),
@@ -68,39 +63,8 @@ UNARY: dict[type[ast.unaryop], tuple[str | None, Callable]] = {
 LARGEST = "floating-point numbers end at about 1.8e308; inf is infinity"
 
 
-class Builder:
-    """The graph of a program.
-
-    `inputs` are the nodes of its free names, `values` the arrays of those that have one (masks and
-    indices are looked up in them), `draws.random` draws for rand and randn, `seed_shape` is what
-    `onehot` fills, in a seed. With `sizes` kept, the numbers that are computed from sizes are graph
-    where they meet a tensor, and elsewhere found in `of_sizes`. `supposed` are inputs whose values
-    are made up, and stay a name in all that is said; `drawn` are random numbers that a text such as
-    randn(3) stands for.
-    """
-
-    def __init__(
-        self,
-        program: Program,
-        inputs: dict[str, Node],
-        *,
-        values: dict[Node, Any],
-        limits: Limits,
-        draws: Any = None,
-        seed_shape: tuple[int, ...] | None = None,
-        sizes: bool = False,
-        supposed: Collection[Node] = (),
-        drawn: Mapping[str, Any] = MappingProxyType({}),
-    ):
-        self.supposed, self.drawn = supposed, drawn
-        self.sizes, self.of_sizes = sizes, dict[float, Node]()
-        self.source: Source = program.source
-        self.program, self.values, self.limits = program, values, limits
-        self.draws, self.seed_shape = draws, seed_shape
-        self.scope: dict[str, Any] = dict(inputs)
-        self.indices: list[Node] = []  # whole numbers that stand in brackets
-        self.outputs: list[Node] = []  # of operations with several, used or not
-        self.count = self.depth = 0
+class Builder(Scope):
+    """The graph of a program: what its statements say, one after the other, in a scope."""
 
     def run(self) -> Any:
         """The value of the last statement; `scope` then holds all names."""
@@ -171,30 +135,9 @@ class Builder:
     def _List(self, e: ast.List) -> List:
         return List(self.several(e.elts))
 
-    def several(self, written: Sequence[ast.expr]) -> list:
-        """What stands between commas: `*shape` is all of its sizes."""
-        found: list[Any] = []
-        for e in written:
-            value = self.visit(e.value if isinstance(e, ast.Starred) else e)
-            if isinstance(e, ast.Starred) and not isinstance(value, tuple):
-                raise foreign(e, self.source.span(e))
-            found += value if isinstance(e, ast.Starred) else [value]
-        return found
-
     def _Slice(self, e: ast.Slice) -> slice:
         parts = (e.lower, e.upper, e.step)
         return sliced(self, [None if p is None else self.visit(p) for p in parts])
-
-    def whole(self, value: Any, index: bool = True) -> int:
-        """A whole number, where one has to stand: an index, or a size."""
-        if is_whole(value):
-            return int(value)
-        given = value if is_number(value) else in_words(value)
-        if not index:
-            said = f"a whole number belongs here, not {given}"
-            raise GradcliError("arguments", said, hint="as in randn(2, 3) and range(4)")
-        hint = "x[0] is the first element, x[-1] the last, x[1:3] two of them"
-        raise GradcliError("index", f"an index must be a whole number, not {given}", hint=hint)
 
     def _BinOp(self, e: ast.BinOp) -> Any:
         spine = [e]  # a + b + c + ... leans to the left: walked, so that length is no depth
@@ -279,19 +222,6 @@ class Builder:
         self.of_sizes.setdefault(value, value.node)
         return value
 
-    def shape(self, node: Node) -> tuple[int, ...]:
-        """The sizes of a tensor."""
-        return tuple(self.size(node, d) for d in range(node.ndim)) if self.sizes else node.shape
-
-    def size(self, node: Node, *dim: int) -> int:
-        """The number of elements along some dimensions; along all where none are given."""
-        dim = dim or tuple(range(node.ndim))
-        count = numel([node.shape[d] for d in dim])
-        if not self.sizes or not dim:
-            return count
-        named = node if node.op.name == "input" else OPS["ones"](size=node.shape)
-        return with_graph(count, OPS["size"](named, dim=dim))
-
     def _Compare(self, e: ast.Compare) -> Any:
         if len(e.ops) > 1:
             raise GradcliError(
@@ -348,61 +278,3 @@ class Builder:
 
     def _Subscript(self, e: ast.Subscript) -> Any:
         return subscripted(self, e)
-
-    def numbers(self, node: Node, why: str) -> Any:
-        """The array of `node`, where all inputs that it depends on have values."""
-        from ...backends.numeric import Evaluator
-
-        try:
-            return Evaluator(self.values, limits=self.limits)(node)[0]
-        except GradcliError as error:
-            if error.code == "needs-value":
-                raise GradcliError(
-                    "needs-value",
-                    f"{error.message}, and {why}",
-                    hint="give it with --value",
-                    span=node.span,
-                ) from None
-            raise
-
-    # ---- nodes -----------------------------------------------------------------------------------
-
-    def node(self, op: Operator, args: Sequence, e: ast.expr, /, **named: Any) -> Node:
-        """The node of an operator."""
-        span = self.source.span(e)
-        return self.counted(self.tried(op, args, named, span), e)
-
-    def tried(
-        self, called: Any, args: Sequence, named: dict[str, Any], span: Span | None = None
-    ) -> Any:
-        """An operation on its arguments; what Python finds wrong with them is an error too."""
-        of_table = isinstance(called, Operator)
-        try:
-            return called.made(args, named, span) if of_table else called(*args, **named)
-        except MISUSES as error:
-            hint = called.signature() if of_table else called.sentence
-            raise misused(called.name, hint) from error
-
-    def counted(self, value: Any, e: ast.expr) -> Any:
-        """A value that an operation gave, none of whose tensors is too large."""
-        self.count += 1
-        sizes = self.limits.sizes
-        if self.count > sizes["operations"]:
-            self.limits.check("operations", self.count, "the expression")
-        if isinstance(value, Outputs):
-            self.outputs += value
-        for node in value if isinstance(value, Outputs) else (value,):
-            if isinstance(node, Node):
-                shape = node.shape
-                if not (isinstance(shape, tuple) and all(map(is_whole, shape))):
-                    raise GradcliError("arguments", "a size is a whole number")
-                if min(node.shape, default=0) < 0:
-                    said = f"a tensor cannot have shape {node.shape}"
-                    raise GradcliError("arguments", said, hint="sizes are 0 or more")
-                if node.ndim > MOST_DIMENSIONS:
-                    said = f"a tensor has at most {MOST_DIMENSIONS} dimensions, not {node.ndim}"
-                    raise GradcliError("shape", said)
-                if node.numel > sizes["elements"]:
-                    said = f"a tensor of shape {node.shape}"
-                    self.limits.check_shape(node.numel, said, self.source.span(e))
-        return value

@@ -3,7 +3,7 @@
 import ast
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...errors import MISUSES, GradcliError, Span, misused
 from ...graphs import OPS, Node, Operator, Outputs, as_node
@@ -11,10 +11,9 @@ from ...operators import lookup
 from ...operators.families import Shorthand
 from ...operators.leaves import Array
 from ..foreign import foreign, not_a_function, not_called
-from ..in_place import underscored
 from ..libraries import function as of_library
 from ..names import library_path
-from ..refusals import BY_UNDERSCORE, refusal
+from ..refusals import refusal
 from ..storage import STORAGE
 from ..syntax import dotted
 from ..vocabulary import (
@@ -34,9 +33,7 @@ from .makers import MAKERS
 from .operands import CHOOSE, in_words, is_number
 from .python import PYTHONS
 from .ranges import RANGES
-
-if TYPE_CHECKING:
-    from .build import Builder
+from .scope import Scope
 
 DEVICES = (  # what PyTorch's error names for one that it does not know
     "cpu|cuda|ipu|xpu|mkldnn|opengl|opencl|ideep|hip|ve|fpga|maia|xla|lazy|vulkan|mps|meta|hpu|mtia|"
@@ -51,7 +48,7 @@ IDENTITY = {
 }
 
 
-def call(b: "Builder", e: ast.Call) -> Any:
+def call(b: Scope, e: ast.Call) -> Any:
     """What a call stands for."""
     if any(k.arg is None for k in e.keywords):
         hint = "write the arguments out"
@@ -109,7 +106,7 @@ def _tensors(args: list) -> list[Node]:
     return [a for a in args if isinstance(a, Node)]
 
 
-def _check_keywords(b: "Builder", e: ast.Call) -> None:
+def _check_keywords(b: Scope, e: ast.Call) -> None:
     """Refuse a keyword that is given twice, as Python does once it has read the text."""
     seen = set()
     for k in e.keywords:
@@ -121,7 +118,7 @@ def _check_keywords(b: "Builder", e: ast.Call) -> None:
 
 
 def _made(
-    special: Callable, b: "Builder", e: ast.Call, args: list, named: dict[str, Any], name: str
+    special: Callable, b: Scope, e: ast.Call, args: list, named: dict[str, Any], name: str
 ) -> Any:
     """What a function that is no operator gives; what Python finds wrong is an error here too."""
     try:
@@ -140,7 +137,7 @@ def _with_tensor(op: Operator, args: list, named: dict[str, Any]) -> tuple[list,
     return args[1:], named | {op.inputs[0]: args[0]}
 
 
-def _callee(b: "Builder", e: ast.Call) -> tuple[str, list]:
+def _callee(b: Scope, e: ast.Call) -> tuple[str, list]:
     """The name of the function, and the tensor before the dot of a method."""
     if isinstance(e.func, ast.Name):
         if e.func.id in b.scope:
@@ -166,22 +163,19 @@ def _callee(b: "Builder", e: ast.Call) -> tuple[str, list]:
     return e.func.attr, [base]
 
 
-def _elsewhere(b: "Builder", e: ast.Call) -> Callable | None:
+def _elsewhere(b: Scope, e: ast.Call) -> Callable | None:
     """The function of NumPy, SciPy or JAX that is called; None for others."""
     path = dotted(e.func) or ""
     name = None if path.split(".")[0] in b.scope else library_name(path)
     return of_library(name, path, b.source.span(e.func)) if name else None
 
 
-def _unlisted(b: "Builder", e: ast.Call, name: str) -> Callable:
+def _unlisted(b: Scope, e: ast.Call, name: str) -> Callable:
     """What a name that is no operator's calls."""
-    span = _function_span(b, e)
-    if refusal(name) == BY_UNDERSCORE:
-        raise underscored(e, name, span)
-    return function(name, span)
+    return function(name, _function_span(b, e))
 
 
-def _function_span(b: "Builder", e: ast.Call) -> Span:
+def _function_span(b: Scope, e: ast.Call) -> Span:
     span = b.source.span(e.func)
     return (
         span._replace(start=span.end - len(e.func.attr))
@@ -221,7 +215,7 @@ def _numbers_among(called: Any, args: list, named: dict[str, Any]) -> list[Any]:
 
 
 def _with_whole_numbers(
-    b: "Builder", called: Any, args: list, named: dict[str, Any]
+    b: Scope, called: Any, args: list, named: dict[str, Any]
 ) -> tuple[list, dict[str, Any]]:
     """Arguments in which a whole number that is written as a tensor, as a dim, is that number."""
 
@@ -235,7 +229,7 @@ def _with_whole_numbers(
     )
 
 
-def applied(b: "Builder", called: Any, args: list, named: dict[str, Any], e: ast.expr) -> Any:
+def applied(b: Scope, called: Any, args: list, named: dict[str, Any], e: ast.expr) -> Any:
     """The value of an operator or a shorthand on its arguments."""
     try:
         return _applied(b, called, args, named, e)
@@ -246,7 +240,7 @@ def applied(b: "Builder", called: Any, args: list, named: dict[str, Any], e: ast
         raise
 
 
-def _applied(b: "Builder", called: Any, args: list, named: dict[str, Any], e: ast.expr) -> Any:
+def _applied(b: Scope, called: Any, args: list, named: dict[str, Any], e: ast.expr) -> Any:
     if isinstance(called, Operator):
         return b.node(called, args, e, **named)
     assert isinstance(called, Shorthand)
@@ -266,7 +260,7 @@ def _applied(b: "Builder", called: Any, args: list, named: dict[str, Any], e: as
 
 
 def _with_numbers(
-    b: "Builder", called: Shorthand, args: list, named: dict[str, Any], e: ast.Call
+    b: Scope, called: Shorthand, args: list, named: dict[str, Any], e: ast.Call
 ) -> tuple[list, dict[str, Any]]:
     """Arguments of a call; for those whose numbers decide a shape, these numbers."""
     written: list[ast.expr] = list(e.args)
@@ -288,7 +282,7 @@ def _with_numbers(
     }
 
 
-def _numbers_in(b: "Builder", value: Any, e: ast.expr, called: Shorthand, free: bool) -> Any:
+def _numbers_in(b: Scope, value: Any, e: ast.expr, called: Shorthand, free: bool) -> Any:
     """The numbers of an argument; `free`: they do not decide on the shape."""
     if isinstance(value, tuple) and isinstance(e, ast.Tuple | ast.List):
         return tuple(_numbers_in(b, v, part, called, free) for v, part in zip(value, e.elts))
@@ -312,7 +306,7 @@ def _dtype_by_place(called: Any, args: list, dtype: Any) -> Any:
     return args.pop(place)
 
 
-def _as_dtype(b: "Builder", value: Any, dtype: Any, e: ast.expr) -> Any:
+def _as_dtype(b: Scope, value: Any, dtype: Any, e: ast.expr) -> Any:
     if dtype is not None and not (isinstance(dtype, str) and dtype in DTYPES):
         said = f"dtype is a type of numbers, such as torch.float64, not {in_words(dtype)}"
         raise GradcliError("arguments", said)

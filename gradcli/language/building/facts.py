@@ -3,58 +3,56 @@
 import ast
 from collections.abc import Callable
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...errors import GradcliError
 from ...graphs import Node, as_node, shapes
 from .indices import item, several
 from .operands import List, in_words
+from .scope import Scope
 
-if TYPE_CHECKING:
-    from .build import Builder
-
-Fact = Callable[["Builder", ast.Call, list, dict], Any]
+Fact = Callable[[Scope, ast.Call, list, dict], Any]
 
 
-def _size(b: "Builder", e: ast.Call, args: list, named: dict) -> Any:
+def _size(b: Scope, e: ast.Call, args: list, named: dict) -> Any:
     shape = b.shape(as_node(args[0]))
     place = args[1] if len(args) > 1 else named.get("dim")
     return shape if place is None else item(b, shape, place, e)
 
 
-def _numel(b: "Builder", e: ast.Call, args: list, named: dict) -> Any:
+def _numel(b: Scope, e: ast.Call, args: list, named: dict) -> Any:
     if len(args) == 1 and isinstance(args[0], tuple) and not named:
         return reduce(b.product, args[0], 1)
     return _of_tensors("numel", 1, lambda b, x: b.size(x))(b, e, args, named)
 
 
-def _len(b: "Builder", e: ast.Call, args: list, named: dict) -> int:
+def _len(b: Scope, e: ast.Call, args: list, named: dict) -> int:
     if len(args) == 1 and isinstance(args[0], tuple) and not named:
         return len(args[0])
     return _of_tensors("len", 1, _first_size)(b, e, args, named)
 
 
-def _first_size(b: "Builder", x: Node) -> int:
+def _first_size(b: Scope, x: Node) -> int:
     if not x.shape:
         raise GradcliError("arguments", f"{in_words(x)} has no length")
     return b.shape(x)[0]
 
 
-def _broadcast_shapes(b: "Builder", e: ast.Call, args: list, named: dict) -> tuple[int, ...]:
+def _broadcast_shapes(b: Scope, e: ast.Call, args: list, named: dict) -> tuple[int, ...]:
     return shapes.broadcast(*((s,) if isinstance(s, int) else s for s in args))
 
 
-def _range(b: "Builder", e: ast.Call, args: list, named: dict) -> List:
+def _range(b: Scope, e: ast.Call, args: list, named: dict) -> List:
     numbers = range(*(b.whole(n, index=False) for n in args))
     b.limits.check("elements", len(numbers), "a list of numbers")
     return List(numbers)
 
 
-def _tuple(b: "Builder", e: ast.Call, args: list, named: dict) -> tuple:
+def _tuple(b: Scope, e: ast.Call, args: list, named: dict) -> tuple:
     return tuple(_list(b, e, args, named))
 
 
-def _list(b: "Builder", e: ast.Call, args: list, named: dict) -> List:
+def _list(b: Scope, e: ast.Call, args: list, named: dict) -> List:
     if named:
         raise TypeError("it takes no keywords")
     (value,) = args or ((),)
@@ -64,7 +62,7 @@ def _list(b: "Builder", e: ast.Call, args: list, named: dict) -> List:
 def _of_tensors(name: str, count: int, fact: Callable[..., Any]) -> Fact:
     """A fact of so many tensors and of nothing else."""
 
-    def ask(b: "Builder", e: ast.Call, args: list, named: dict) -> Any:
+    def ask(b: Scope, e: ast.Call, args: list, named: dict) -> Any:
         others = [in_words(a) for a in args if not isinstance(a, Node)]
         if named or others or len(args) != count:
             wrong = f", not {others[0]}" if others and len(args) == count else " and nothing else"

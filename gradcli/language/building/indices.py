@@ -2,7 +2,7 @@
 
 import ast
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...errors import GradcliError
 from ...graphs import OPS, Node, Outputs, walk
@@ -12,14 +12,12 @@ from ...lazy import np
 from ...operators.leaves import Array
 from ..program import Statement
 from .operands import List, in_words
-
-if TYPE_CHECKING:
-    from .build import Builder
+from .scope import Scope
 
 LONG = 32  # a list of so many is one index to PyTorch, whatever it holds
 
 
-def subscripted(b: "Builder", e: ast.Subscript) -> Any:
+def subscripted(b: Scope, e: ast.Subscript) -> Any:
     """What stands in brackets behind a tensor, or behind several values, takes out of it."""
     base, index = b.visit(e.value), e.slice
     if isinstance(base, tuple):
@@ -32,7 +30,7 @@ def subscripted(b: "Builder", e: ast.Subscript) -> Any:
     return b.node(OPS["getitem"], (base,), e, index=tuple(items))
 
 
-def sliced(b: "Builder", parts: Iterable[Any]) -> slice:
+def sliced(b: Scope, parts: Iterable[Any]) -> slice:
     """The slice with these ends and this step, as Python's slice() makes it."""
     found = slice(*(None if p is None else b.whole(p) for p in parts))
     if found.step == 0:
@@ -41,7 +39,7 @@ def sliced(b: "Builder", parts: Iterable[Any]) -> slice:
     return found
 
 
-def _apart(b: "Builder", e: ast.expr) -> Iterator[tuple[Any, ast.expr, str]]:
+def _apart(b: Scope, e: ast.expr) -> Iterator[tuple[Any, ast.expr, str]]:
     """The items of an index, each with its place and its text."""
     if isinstance(e, ast.Tuple):
         yield from ((b.visit(part), part, b.source.segment(part)) for part in e.elts)
@@ -65,7 +63,7 @@ def _is_several(value: Any) -> bool:
     return len(value) < LONG and any(isinstance(v, more) for v in value)
 
 
-def taken_apart(b: "Builder", statement: Statement, value: Any) -> list:
+def taken_apart(b: Scope, statement: Statement, value: Any) -> list:
     """What each name of a statement is given; one with a star takes a list of what is left."""
     count = value.shape[0] if isinstance(value, Node) and value.ndim else 1
     count = len(value) if isinstance(value, tuple) else count
@@ -82,7 +80,7 @@ def taken_apart(b: "Builder", statement: Statement, value: Any) -> list:
     return [*parts[:star], List(parts[star:end]), *parts[end:]]
 
 
-def several(b: "Builder", value: Any, e: ast.expr) -> list:
+def several(b: Scope, value: Any, e: ast.expr) -> list:
     """The parts of a list, or of a tensor along its first dimension."""
     if isinstance(value, Node) and value.ndim:
         return [b.node(OPS["getitem"], (value,), e, index=(k,)) for k in range(value.shape[0])]
@@ -91,7 +89,7 @@ def several(b: "Builder", value: Any, e: ast.expr) -> list:
     raise GradcliError("arguments", f"{in_words(value)} has no parts", span=b.source.span(e))
 
 
-def item(b: "Builder", base: tuple, place: Any, e: ast.expr) -> Any:
+def item(b: Scope, base: tuple, place: Any, e: ast.expr) -> Any:
     """One of several values, or a slice of them."""
     if not isinstance(place, int | slice):
         raise GradcliError(
@@ -106,7 +104,7 @@ def item(b: "Builder", base: tuple, place: Any, e: ast.expr) -> Any:
     return List(found) if isinstance(base, List) and isinstance(place, slice) else found
 
 
-def _index_item(b: "Builder", value: Any, e: ast.expr, text: str) -> Any:
+def _index_item(b: Scope, value: Any, e: ast.expr, text: str) -> Any:
     if isinstance(value, Node):
         return index_array(b, value, e, text)
     if isinstance(value, tuple):
@@ -119,7 +117,7 @@ def _index_item(b: "Builder", value: Any, e: ast.expr, text: str) -> Any:
     return b.whole(value)
 
 
-def _listed(b: "Builder", value: tuple, e: ast.expr) -> Any:
+def _listed(b: Scope, value: tuple, e: ast.expr) -> Any:
     """The array of a list in brackets."""
     said, hint = "a list index holds whole numbers or True and False", None
     try:
@@ -133,7 +131,7 @@ def _listed(b: "Builder", value: tuple, e: ast.expr) -> Any:
     raise GradcliError("index", said, hint=hint, span=b.source.span(e))
 
 
-def known_array(b: "Builder", node: Node, e: ast.expr) -> Any:
+def known_array(b: Scope, node: Node, e: ast.expr) -> Any:
     """As `index_array`, of a tensor whose numbers are written out in what is said."""
     text = b.source.segment(e)
     if node.dtype == "float":
@@ -142,7 +140,7 @@ def known_array(b: "Builder", node: Node, e: ast.expr) -> Any:
     return index_array(b, node, e)
 
 
-def check_given(b: "Builder", node: Node, e: ast.expr) -> None:
+def check_given(b: Scope, node: Node, e: ast.expr) -> None:
     """Refuse a tensor that depends on numbers that are made up."""
     if any(n in b.supposed for n in walk([node])):
         raise _undecided(b.source.segment(e))
@@ -153,7 +151,7 @@ def _undecided(text: str) -> GradcliError:
     return GradcliError("needs-value", said, hint="give it whole numbers with --value")
 
 
-def index_array(b: "Builder", node: Node, e: ast.expr, text: str = "") -> Any:
+def index_array(b: Scope, node: Node, e: ast.expr, text: str = "") -> Any:
     """A tensor used as an index: its numbers are needed now, for the result's shape."""
     text = text or b.source.segment(e)
     if node.dtype == "float":

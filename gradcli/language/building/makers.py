@@ -2,7 +2,7 @@
 
 import ast
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...errors import GradcliError
 from ...graphs import OPS, Node
@@ -13,12 +13,10 @@ from ..refusals import UNSET
 from ..syntax import has_new
 from ..vocabulary import MAKER_KINDS
 from .operands import is_number
-
-if TYPE_CHECKING:
-    from .build import Builder
+from .scope import Scope
 
 
-def tensor(b: "Builder", e: ast.expr, args: list, named: dict) -> Node:
+def tensor(b: Scope, e: ast.expr, args: list, named: dict) -> Node:
     """A tensor of numbers that are written out, in lists of equal length."""
     if len(args) != 1 or named:
         raise GradcliError("arguments", "tensor() takes one list of numbers")
@@ -40,7 +38,7 @@ def tensor(b: "Builder", e: ast.expr, args: list, named: dict) -> Node:
     return b.counted(OPS["tensor"].made((), {"data": Array(array, text)}, b.source.span(e)), e)
 
 
-def _copied(b: "Builder", e: ast.expr, args: list, named: dict) -> Node:
+def _copied(b: Scope, e: ast.expr, args: list, named: dict) -> Node:
     """torch.tensor, whose answer is cut off from a tensor that it copies."""
     if "data" in named:
         args, named = [*args, named["data"]], {k: v for k, v in named.items() if k != "data"}
@@ -48,7 +46,7 @@ def _copied(b: "Builder", e: ast.expr, args: list, named: dict) -> Node:
     return b.node(OPS["detach"], (made,), e) if isinstance(args[0], Node) else made
 
 
-def _floats(b: "Builder", e: ast.expr, args: list, named: dict) -> Node:
+def _floats(b: Scope, e: ast.expr, args: list, named: dict) -> Node:
     """The older makers of tensors, which make floats of all numbers; sizes fill no memory here."""
     if args and all(map(is_number, args)):
         said = f"a tensor that is given its sizes alone {UNSET}"
@@ -57,7 +55,7 @@ def _floats(b: "Builder", e: ast.expr, args: list, named: dict) -> Node:
     return made if made.dtype == "float" else b.node(OPS["double"], (made,), e)
 
 
-def _arange(b: "Builder", e: ast.Call, args: list, named: dict) -> Node:
+def _arange(b: Scope, e: ast.Call, args: list, named: dict) -> Node:
     start_end = args[:1] if len(args) == 1 else args[:2]
     names = ("end",) if len(start_end) == 1 else ("start", "end")
     given = (
@@ -74,7 +72,7 @@ def _check_numbers(values, name: str) -> None:
         raise GradcliError("arguments", f"{name}() takes numbers")
 
 
-def _draw(b: "Builder", e: ast.Call, args: list, how: str) -> Node:
+def _draw(b: Scope, e: ast.Call, args: list, how: str) -> Node:
     shape = args[0] if len(args) == 1 and isinstance(args[0], tuple) else tuple(args)
     shape = tuple(b.whole(n, index=False) for n in shape)
     if any(size < 0 for size in shape):
@@ -87,15 +85,15 @@ def _draw(b: "Builder", e: ast.Call, args: list, how: str) -> Node:
     return b.counted(OPS["tensor"].made((), {"data": drawn}, b.source.span(e)), e)
 
 
-def _rand(b: "Builder", e: ast.Call, args: list, named: dict) -> Node:
+def _rand(b: Scope, e: ast.Call, args: list, named: dict) -> Node:
     return _draw(b, e, args, "rand")
 
 
-def _randn(b: "Builder", e: ast.Call, args: list, named: dict) -> Node:
+def _randn(b: Scope, e: ast.Call, args: list, named: dict) -> Node:
     return _draw(b, e, args, "randn")
 
 
-BY_KIND: dict[str, Callable[["Builder", ast.Call, list, dict], Any]] = {
+BY_KIND: dict[str, Callable[[Scope, ast.Call, list, dict], Any]] = {
     "array": tensor,
     "floats": _floats,
     "copy": _copied,

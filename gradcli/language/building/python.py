@@ -6,22 +6,19 @@ import ast
 import operator
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...errors import GradcliError
 from ...graphs import OPS, Node, Outputs, as_node
 from ...operators import lookup
 from .indices import sliced
 from .operands import go_together, in_words, is_number
-
-if TYPE_CHECKING:
-    from .build import Builder
-
+from .scope import Scope
 
 EXTREMES = {"max": ("gt", operator.gt), "min": ("lt", operator.lt)}
 
 
-def _number(b: "Builder", e: ast.Call, args: list, named: dict) -> Any:
+def _number(b: Scope, e: ast.Call, args: list, named: dict) -> Any:
     """float(x): of a tensor its only number, cut off; of a text the number that it spells."""
     _check_places("float", named)
     (x,) = args or (0.0,)
@@ -38,7 +35,7 @@ def _spelled(kind: type[float], text: str) -> float:
         raise _unfit(kind.__name__, f"finds no number in {in_words(text)}", hint) from None
 
 
-def _whole(b: "Builder", e: ast.Call, args: list, named: dict) -> Any:
+def _whole(b: Scope, e: ast.Call, args: list, named: dict) -> Any:
     """int(x): as float(x), without what stands behind the point."""
     _check_places("int", named)
     (x,) = args
@@ -48,14 +45,14 @@ def _whole(b: "Builder", e: ast.Call, args: list, named: dict) -> Any:
     return x if isinstance(x, int) else int(x)
 
 
-def _round(b: "Builder", e: ast.Call, args: list, named: dict) -> Any:
+def _round(b: Scope, e: ast.Call, args: list, named: dict) -> Any:
     """round(x, ndigits), of a number."""
     if isinstance(args[0], Node):
         return b.tried(lookup("round"), args[:1], {"decimals": args[1]} if args[1:] else {})
     return round(*args, **named)
 
 
-def _sum(b: "Builder", e: ast.Call, args: list, named: dict) -> Any:
+def _sum(b: Scope, e: ast.Call, args: list, named: dict) -> Any:
     """sum(x, start): x[0] + x[1] + ..., rows of a matrix."""
     found, start = args[0], args[1] if len(args) > 1 else named.get("start", 0)
     if isinstance(found, Node):
@@ -67,13 +64,13 @@ def _sum(b: "Builder", e: ast.Call, args: list, named: dict) -> Any:
     return start
 
 
-def _added(b: "Builder", e: ast.Call, left: Any, right: Any) -> Any:
+def _added(b: Scope, e: ast.Call, left: Any, right: Any) -> Any:
     if go_together(left, right):
         return b.node(OPS["add"], (left, right), e)
     return left + right
 
 
-def _extreme(name: str, b: "Builder", e: ast.Call, args: list, named: dict) -> Any:
+def _extreme(name: str, b: Scope, e: ast.Call, args: list, named: dict) -> Any:
     """max(x) and max(a, b, ...): the first of equals, and all of the gradient goes to it."""
     if named:
         raise _unfit(name, f"takes no {next(iter(named))} here", None)
@@ -94,7 +91,7 @@ def _extreme(name: str, b: "Builder", e: ast.Call, args: list, named: dict) -> A
     return best
 
 
-def _of_vector(name: str, b: "Builder", e: ast.Call, x: Node) -> Any:
+def _of_vector(name: str, b: Scope, e: ast.Call, x: Node) -> Any:
     if x.ndim != 1:
         said = f"cannot compare the rows of a tensor with {x.ndim} dimensions"
         raise _unfit(name, said, f"write x.{name}() for the {name}imum of all elements")
@@ -117,12 +114,12 @@ def _check_places(name: str, named: dict) -> None:
         raise _unfit(name, f"takes no {next(iter(named))}=", "give its arguments by their places")
 
 
-def _slice(b: "Builder", e: ast.Call, args: list, named: dict) -> Any:
+def _slice(b: Scope, e: ast.Call, args: list, named: dict) -> Any:
     _check_places("slice", named)
     return sliced(b, args)
 
 
-def _without_grad(b: "Builder", e: ast.Call, args: list, named: dict) -> Any:
+def _without_grad(b: Scope, e: ast.Call, args: list, named: dict) -> Any:
     """What is computed inside of `torch.no_grad()`."""
     (x,) = args
     if isinstance(x, Outputs):
@@ -130,7 +127,7 @@ def _without_grad(b: "Builder", e: ast.Call, args: list, named: dict) -> Any:
     return b.node(OPS["detach"], (x,), e) if isinstance(x, Node) else x
 
 
-PYTHONS: dict[str, Callable[["Builder", ast.Call, list, dict], Any]] = {
+PYTHONS: dict[str, Callable[[Scope, ast.Call, list, dict], Any]] = {
     "builtins.float": _number,
     "builtins.int": _whole,
     "builtins.no_grad": _without_grad,

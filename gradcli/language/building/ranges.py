@@ -1,16 +1,14 @@
 """Which numbers a dtype can hold: what finfo and iinfo say, as numbers."""
 
 import ast
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...errors import GradcliError
 from ...graphs import OPS, with_graph
 from ...lazy import np
 from ..vocabulary import DTYPES
 from .operands import in_words
-
-if TYPE_CHECKING:
-    from .build import Builder
+from .scope import Scope
 
 OF_PYTHON = {"float": "float64", "int": "int64"}  # torch.float and torch.int are shorter
 FULL = {"float": "float32", "double": "float64", "half": "float16"}
@@ -45,7 +43,7 @@ def _of_integers(dtype: str) -> Range:
     return Range(f"iinfo({dtype})", facts)
 
 
-def _dtype(b: "Builder", e: ast.Call, args: list, named: dict, kind: str) -> str:
+def _dtype(b: Scope, e: ast.Call, args: list, named: dict, kind: str) -> str:
     """The full name of the dtype that is asked about; float64 where none is."""
     (given,) = (*args, *named.values()) or ("float64",)
     written = b.source.segment(e.args[0]) if e.args else ""
@@ -55,7 +53,7 @@ def _dtype(b: "Builder", e: ast.Call, args: list, named: dict, kind: str) -> str
     return OF_PYTHON.get(written) or FULL.get(given, given)
 
 
-def _finfo(b: "Builder", e: ast.Call, args: list, named: dict) -> Range:
+def _finfo(b: Scope, e: ast.Call, args: list, named: dict) -> Range:
     found = _of_floats(_dtype(b, e, args, named, "float"))
     (asked,) = (*e.args, *(k.value for k in e.keywords)) or (None,)
     if isinstance(asked, ast.Attribute) and asked.attr == "dtype":
@@ -64,7 +62,7 @@ def _finfo(b: "Builder", e: ast.Call, args: list, named: dict) -> Range:
     return found
 
 
-def _iinfo(b: "Builder", e: ast.Call, args: list, named: dict) -> Range:
+def _iinfo(b: Scope, e: ast.Call, args: list, named: dict) -> Range:
     return _of_integers(_dtype(b, e, args, named, "int"))
 
 

@@ -32,7 +32,7 @@ def read_direction(value: Any, origin: str, reader: Reader) -> Given:
     """What was given, read and not yet computed. Raises GradcliError."""
     array = reader.literal(value, origin)
     program = None if array is not None else read_program(value, reader.limits, origin)
-    if program is not None and len(program.statements) == 1:
+    if program is not None and len(program.values) == 1:
         _check_nameless(program)
     return Given(array, program)
 
@@ -41,7 +41,7 @@ def _check_nameless(program: Program) -> None:
     """Refuse `a=1`, which gives a value to a name and not to the seed or the tangent."""
     source = program.source
     if source.text[: program.start].strip():
-        name, value = program.statements[0].names[0], source.segment(program.result)
+        name, value = program.output_name, source.segment(program.result)
         said = f"{source.text} gives a value to {name}, and a value alone belongs here"
         hint = f"write {value}; the value of an input is -v {name}={value}"
         raise GradcliError("value", said, hint=hint)

@@ -71,10 +71,9 @@ def mismatch(seed: Shape, out: Shape) -> str:
 
 def wrong_shape(seed: Shape, out: Node, program: Program) -> GradcliError:
     """The error for a seed of another shape than the output of a program."""
-    last = program.statements[-1]
     return GradcliError(
         "seed-shape",
-        f"the seed has shape {text(seed)} and {last.names[-1]} has shape {text(out.shape)}",
+        f"the seed has shape {text(seed)} and {program.output_name} has shape {text(out.shape)}",
         span=program.place,
         hint=f"{mismatch(seed, out.shape)}\n{_cure(seed, out)}",
     )

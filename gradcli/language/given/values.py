@@ -1,14 +1,14 @@
 """Values of inputs and seeds: what was typed, or passed from Python, as arrays."""
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import IO, Any
 
 from ...errors import GradcliError
 from ...graphs import OPS, Node, as_node
 from ...lazy import np
 from ...limits import Limits
-from ..program import Program, read_program
+from ..program import read_program
 from .number_words import plain
 
 
@@ -96,25 +96,6 @@ class Reader:
         """The array of `value`, computed where it is an expression: of `known` arrays by name."""
         array = self.literal(value, origin)
         return array if array is not None else self._compute(value, origin, known or {})
-
-    def inputs(
-        self,
-        program: Program,
-        names: Collection[str],
-        shapes: Collection[str],
-        values: Mapping[str, Any],
-    ) -> dict[str, Any]:
-        """The arrays of the inputs `names`: those that were given, and where neither a value nor a
-        shape was, those that the program says.
-        """
-        wanted = set(names)
-        for v in reversed(program.asked.values):
-            wanted |= v.needs if v.name in wanted else set()
-        arrays = {name: self.read(value, name) for name, value in values.items()}
-        for v in program.asked.values:
-            if v.name in wanted - {*arrays, *shapes} and v.needs <= arrays.keys():
-                arrays[v.name] = self.read(v.text, v.name, arrays)
-        return {name: array for name, array in arrays.items() if name in names}
 
     def _compute(self, text: str, origin: str, known: Mapping[str, Any]) -> Any:
         from ..building.build import Builder

@@ -84,4 +84,4 @@ def _is_fit(e: ast.expr, small: set[str]) -> bool:
 
 
 def _expressions(program: Program) -> list[ast.AST]:
-    return [e for statement in program.statements for e in ast.walk(statement.value)]
+    return list(program.syntax)

@@ -27,7 +27,7 @@ def in_upper_case(program: Program, names: Collection[str]) -> list[str]:
     """Those of the names that are in upper case, where tensors come together other than element by
     element, or elements of what has this name are picked or moved.
     """
-    parts = [e for s in program.statements for e in ast.walk(s.value)]
+    parts = list(program.syntax)
     rows = {e.id for e in map(_of_rows, parts) if isinstance(e, ast.Name)}
     together = any(factors(e) or _joins(e) for e in parts)
     return [n for n in names if n[0].isupper() and (together or n in rows)]
@@ -84,10 +84,9 @@ def called(e: ast.Call) -> Operator | Shorthand | None:
 
 def _products(program: Program) -> Iterator[list[ast.expr]]:
     """The operands of each product."""
-    for statement in program.statements:
-        for e in ast.walk(statement.value):
-            if sides := factors(e):
-                yield sides
+    for e in program.syntax:
+        if sides := factors(e):
+            yield sides
 
 
 def bare(e: ast.expr) -> ast.expr:
@@ -118,7 +117,7 @@ def transposed(program: Program) -> tuple[set[str], set[str]]:
     """The names that the text transposes: those that it does so as the first factor of a product
     alone, as x in `x.T @ y`, where a column may be meant; and all others, which are matrices.
     """
-    parts = [e for s in program.statements for e in ast.walk(s.value)]
+    parts = list(program.syntax)
     first = [sides[0] for sides in _products(program)]
     pairs = [(x.id, e in first) for e in parts if isinstance(x := turned(e), ast.Name)]
     matrices = {name for name, is_first in pairs if not is_first}

@@ -79,14 +79,13 @@ def along_dimensions(program: Program, columns: Collection[str] = ()) -> set[str
     what is transposed; as far as elementwise operations lead to them. Those of `columns` may be
     transposed and be vectors.
     """
-    meanings = {name: s.value for s in program.statements for name in s.names}
+    meanings = program.names
     found: set[str] = set()
-    for statement in program.statements:
-        for e in ast.walk(statement.value):
-            operand = along_a_dimension(e)
-            if operand is not None:
-                may_be = columns if turned(e) is not None else ()
-                found |= _of_its_shape(operand, meanings).difference(may_be)
+    for e in program.syntax:
+        operand = along_a_dimension(e)
+        if operand is not None:
+            may_be = columns if turned(e) is not None else ()
+            found |= _of_its_shape(operand, meanings).difference(may_be)
     return found
 
 
@@ -107,7 +106,7 @@ def _before_products(program: Program, matrices: Collection[str]) -> set[str]:
     """The names that elementwise operations make a matrix beside an @ of, as x and e in `z = x + e;
     z @ W`, where none of them is told to be one.
     """
-    meanings = {name: s.value for s in program.statements for name in s.names}
+    meanings = program.names
     found: set[str] = set()
     for name in operands_of_matmul(program) & meanings.keys() - vectors(program):
         made_of = _of_its_shape(meanings[name], meanings)

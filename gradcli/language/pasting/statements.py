@@ -1,15 +1,18 @@
-"""Statements of Python, one value to one name: annotations, chains and tuples taken apart."""
+"""Statements of Python, one value to one name: annotations, chains and tuples taken apart; and
+those that change no gradient.
+"""
 
 import ast
-import re
 from collections.abc import Iterable, Iterator
 
-from ..syntax import Transformer, bound, called_name, is_true, keyword, loaded, moved, path
+from ...operators import lookup
+from ..syntax import bound, called_name, loaded, moved, path
 
-# What is not so on a machine without a graphics card, and before backward() is called.
-NOT_SO = r"(torch\.)?cuda\.is_available\(\)|\w+\.grad is not None"
 # Blocks in which PyTorch computes as outside of them.
-TRANSPARENT = {"enable_grad", "set_detect_anomaly", "detect_anomaly", "set_grad_enabled"}
+TRANSPARENT = {"enable_grad", "set_detect_anomaly", "detect_anomaly"}
+REMARKS = {"print", "zero_grad", "retain_grad", "display"}
+# What only looks at a tensor.
+LOOKS = {"item", "size", "dim", "numel", "type", "tolist", "numpy", "len", "id", "repr", "str"}
 
 
 def one_by_one(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
@@ -24,8 +27,6 @@ def one_by_one(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
             called_name(i.context_expr) == "no_grad" for i in s.items
         ):
             yield from map(_without_grad, one_by_one(s.body))
-        elif isinstance(s, ast.If) and re.fullmatch(NOT_SO, ast.unparse(s.test)):
-            yield from one_by_one(s.orelse)
         elif isinstance(s, ast.Assign):
             yield from _assigned(s)
         else:
@@ -33,19 +34,15 @@ def one_by_one(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def _without_grad(s: ast.stmt) -> ast.stmt:
-    """A statement inside of `torch.no_grad()`, which cuts what is computed, and makes leaves."""
+    """A statement inside of `torch.no_grad()`, which cuts what is computed."""
     if not isinstance(s, ast.Assign) or isinstance(s.value, ast.Name):
-        return s
-    if any(keyword(n, "requires_grad") or called_name(n) == "Parameter" for n in ast.walk(s.value)):
         return s
     cut = ast.Call(path("builtins.no_grad"), [s.value], [])
     return ast.copy_location(ast.Assign(s.targets, moved(cut, s.value)), s)
 
 
 def _is_transparent(e: ast.expr) -> bool:
-    if not isinstance(e, ast.Call) or called_name(e) not in TRANSPARENT:
-        return False
-    return called_name(e) != "set_grad_enabled" or all(map(is_true, e.args))
+    return called_name(e) in TRANSPARENT
 
 
 def _assigned(s: ast.Assign) -> Iterator[ast.stmt]:
@@ -94,41 +91,39 @@ def _pairs(target: ast.expr, value: ast.expr) -> bool:
     return True
 
 
-def versions_apart(body: list[ast.stmt], names: set[str]) -> tuple[list[ast.stmt], dict[str, str]]:
-    """The statements, where each of `names` is given a value once: what it was called before the
-    last one is `x_1`, `x_2`, ...; and the old names by these new ones.
+def remarks(body: list[ast.stmt], pasted: bool) -> list[ast.stmt]:
+    """The statements that say nothing of a gradient; in a program that is `pasted`, what is
+    computed and given no name says nothing either.
     """
-    left = dict.fromkeys(names, 0)
+    given: set[str] = set()
+    found = []
     for s in body:
-        left.update((n, left[n] + 1) for n in bound(s) if n in names)
-    again = {n for n, times in left.items() if times > 1}
-    taken = {n for s in body for n in (*loaded(s), *bound(s))}
-    now: dict[str, str] = {}
-    found, old = [], {}
-    for s in body:
-        then = dict(now)
-        for n in again & {*bound(s)}:
-            left[n] -= 1
-            then[n] = n
-            if left[n]:
-                then[n] = _free(n, taken)
-                taken.add(then[n])
-                old[then[n]] = n
-        found.append(_Renamed(now, then).visit(s))
-        now = then
-    return found, old
+        if _is_remark(s, pasted, last=s is body[-1], given=given):
+            found.append(s)
+        given |= {*bound(s)}
+    return found
 
 
-def _free(name: str, taken: set[str]) -> str:
-    return next(n for k in range(1, len(taken) + 2) if (n := f"{name}_{k}") not in taken)
+def _is_remark(s: ast.stmt, pasted: bool, last: bool, given: set[str]) -> bool:
+    if isinstance(s, ast.Assert):
+        return True
+    if not isinstance(s, ast.Expr):
+        return False
+    name = called_name(s.value)
+    if name in REMARKS or (isinstance(s.value, ast.Constant) and isinstance(s.value.value, str)):
+        return True
+    if isinstance(s.value, ast.Name):  # what a session shows
+        return not last and (pasted or s.value.id in given)
+    return pasted and not last and _only_looks(s.value)
 
 
-class _Renamed(Transformer):
-    """Names that are read, and names that are given a value, by other names."""
-
-    def __init__(self, read: dict[str, str], given: dict[str, str]):
-        self.read, self.given = read, given
-
-    def visit_Name(self, e: ast.Name) -> ast.expr:
-        name = (self.given if isinstance(e.ctx, ast.Store) else self.read).get(e.id, e.id)
-        return e if name == e.id else moved(ast.Name(name, e.ctx), e)
+def _only_looks(e: ast.expr) -> bool:
+    """Whether an expression changes nothing: no call in it is in place, or one of the program's."""
+    for n in ast.walk(e):
+        if isinstance(n, ast.Call):
+            name = called_name(n) or ""
+            if any(k.arg in ("out", "inplace") for k in n.keywords) or name == "backward":
+                return False
+            if name not in LOOKS and (name.endswith("_") or lookup(name) is None):
+                return False
+    return True

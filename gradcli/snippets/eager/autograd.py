@@ -1,6 +1,6 @@
 """torch.autograd and the switches of recording, as a program calls them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...graphs import Node
@@ -106,8 +106,9 @@ def backward(
         retain(tensor)
     if create_graph:
         m.warn(EXCEPTIONS["UserWarning"], CYCLE)
-    observe(m, outputs, roots, wanted, "backward")
+    finished = observe(m, outputs, roots, wanted, "backward")
     engine.go_back(m, roots, keep=bool(keep), create_graph=create_graph, wanted=edges)
+    finished(())
 
 
 def retain(tensor: Any) -> None:
@@ -117,11 +118,16 @@ def retain(tensor: Any) -> None:
         tensor.record.retained[tensor.output] = tensor
 
 
-def observe(m: Machine, outputs: Any, roots: Any, wanted: Any, kind: str) -> None:
-    """Tell whoever explains the program that it goes back here."""
+def observe(
+    m: Machine, outputs: Any, roots: Any, wanted: Any, kind: str
+) -> Callable[[Sequence[Tensor | None]], None]:
+    """Tell whoever explains the program that it goes back here; what is returned tells the
+    gradients of what is `wanted`, after it.
+    """
     watcher = getattr(MODE, "on_backward", None)
-    if watcher is not None:
-        watcher(m, outputs, [seed for _, seed in roots], wanted, kind)
+    if watcher is None:
+        return lambda gradients: None
+    return watcher(m, outputs, [seed for _, seed in roots], wanted, kind)
 
 
 def _edge_in(value: Any) -> Edge | None:
@@ -176,11 +182,12 @@ def grad(
         return _batched(m, results, wanted, seeds, keep, create_graph, allow_unused)
     roots = engine.outputs_and_seeds(m, results, seeds)
     edges = [_edge_of(t, "grad") for t in wanted]
-    observe(m, results, roots, wanted, "grad")
+    finished = observe(m, results, roots, wanted, "grad")
     captured = engine.go_back(
         m, roots, keep=bool(keep), create_graph=create_graph, wanted=edges, accumulate=False
     )
     answers = [captured[edge] for edge in edges]
+    finished(answers)
     for place, answer in enumerate(answers):
         if answer is None and not (allow_unused or materialize_grads):
             raise error("RuntimeError", UNUSED.format(place=place))

@@ -1,16 +1,17 @@
 """Tensors made from numbers, lists, shapes and random draws."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from ...lazy import np
 from ..python.operations import plain
-from ..python.values import Builtin, Class, Machine, Object, Property, Unsupported, error
+from ..python.values import Builtin, Class, Instance, Machine, Object, Property, Unsupported, error
 from .devices import check_device
 from .dtypes import BOOL, BY_NUMPY, FLOAT32, FLOAT64, INT64, DType, as_array, of_number, promoted
 from .mode import MODE
 from .tables import TABLES, define
-from .tensor import MetaTensor, Tensor, tensors_in
+from .tensor import TENSOR, MetaTensor, Tensor, tensors_in
 
 ONLY_FLOATS = "Only Tensors of floating point and complex dtype can require gradients"
 
@@ -510,18 +511,27 @@ def _compile(m: Machine, model: Any = None, **options: Any) -> Any:
 # ---- older makers --------------------------------------------------------------------------------
 
 
-def legacy(name: str, dtype: DType | None) -> Any:
+def _is_size(value: Any) -> bool:
+    return isinstance(value, Instance) and value.cls.name == "Size"
+
+
+def legacy(kind: DType | None, m: Machine, *args: Any, **named: Any) -> Tensor:
     """torch.FloatTensor and its kin: of numbers in a list, or of sizes, whose memory is not set."""
-
-    def maker(m: Machine, *args: Any, **named: Any) -> Tensor:
-        kind = dtype or MODE.default_dtype
-        if args and all(isinstance(a, int) and not isinstance(a, bool) for a in args):
-            return Tensor(np.zeros(args, kind.numpy), kind)
-        if not args:
-            return Tensor(np.zeros(0, kind.numpy), kind)
-        return Tensor(np.array(as_array(numbers(args[0]), kind)), kind)
-
-    return define("torch", name=name)(maker)
+    kind = kind or MODE.default_dtype
+    if named:
+        raise Unsupported("a legacy constructor with keywords")
+    sizes = args[0].payload if args and _is_size(args[0]) else args
+    if all(type(a) is int for a in sizes):
+        return Tensor(np.zeros(sizes or 0, kind.numpy), kind)
+    (data,) = args
+    if isinstance(data, Tensor):
+        if data.requires_grad:
+            raise Unsupported("a legacy constructor of a tensor that requires a gradient")
+        return Tensor(data.data, data.dtype)
+    if isinstance(data, float | bool):
+        said = f"new(): data must be a sequence (got {type(data).__name__})"
+        raise error("TypeError", said)
+    return Tensor(np.array(as_array(numbers(data), kind)), kind)
 
 
 for _name, _kind in (
@@ -530,4 +540,5 @@ for _name, _kind in (
     ("LongTensor", INT64),
     ("BoolTensor", BOOL),
 ):
-    legacy(_name, _kind)
+    define("torch", name=_name)(partial(legacy, _kind))
+TENSOR.make = lambda m, cls, *args, **named: legacy(None, m, *args, **named)

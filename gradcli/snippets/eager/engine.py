@@ -56,6 +56,30 @@ class Meta(NamedTuple):
     dtype: DType
 
 
+class Elements(NamedTuple):
+    """How outputs come from the only input: they are its elements at these places, counted in
+    order; an array of places for each output.
+    """
+
+    at: tuple[Any, ...]
+
+
+class Copied(NamedTuple):
+    """How an output comes from inputs: the second in the place of the first."""
+
+    value: Any
+
+
+class Overwritten(NamedTuple):
+    """How an output comes from inputs: the first, its elements at these places, counted in order,
+    replaced by what `call` makes of them and of the other inputs; `tensor` has the memory.
+    """
+
+    tensor: Tensor
+    at: Any
+    call: Any
+
+
 class Saved:
     """A tensor that an operation keeps for the way back, and the version that it had."""
 
@@ -125,6 +149,8 @@ class Record(Object):
 
     `edges` has for each input where its gradient goes, or None; `metas` is what its outputs are
     like; `backward(m, record, grads)` gives from the gradients of the outputs those of the inputs.
+    `call` says how the outputs come from the inputs: a node with its operands and its output, or
+    Elements, Copied, Overwritten; None where that is not known.
     """
 
     __slots__ = (

@@ -14,7 +14,7 @@ from ...operators.leaves import Array
 from ..python.values import Machine, Unsupported, error
 from .apply import apply, call_operator, cast
 from .checks import check_broadcast
-from .engine import Gradients, Meta, Record
+from .engine import Copied, Gradients, Meta, Overwritten, Record
 from .functional_transforms import in_vmap
 from .mode import MODE
 from .tensor import Tensor
@@ -249,7 +249,9 @@ def _put_picked(tensor: Tensor, place: Tensor, picks: Sequence[Any], source: Ten
     place.changed()
     if tracked:
         metas = [Meta(place.shape, place.dtype)]
-        rebase(place, Record("IndexPutBackward0", edges, metas, _Put(at, source.shape)))
+        call = Overwritten(place, at, Copied(source))
+        back = _Put(at, source.shape)
+        rebase(place, Record("IndexPutBackward0", edges, metas, back, call=call))
 
 
 class _Put:
@@ -301,7 +303,7 @@ def copy_into(target: Tensor, source: Tensor) -> Tensor:
             return [None, call_operator("sum_to_size", gradient, shape=source.shape)]
 
         metas = [Meta(target.shape, target.dtype)]
-        rebase(target, Record("CopyBackwards", edges, metas, back))
+        rebase(target, Record("CopyBackwards", edges, metas, back, call=Copied(source)))
     return target
 
 

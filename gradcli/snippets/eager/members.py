@@ -26,7 +26,7 @@ from .checks import dimension
 from .creation import TO_SCALAR
 from .devices import CPU, MESSAGES, Device, check_device
 from .dtypes import ALL, BY_NAME, DType
-from .engine import Meta, Record
+from .engine import Copied, Elements, Meta, Record
 from .functional_transforms import in_vmap, refuse_flag, refuse_number, running
 from .mode import MODE, recording
 from .names import has
@@ -673,7 +673,7 @@ def _constant(self: Tensor, value: Any, name: str) -> Tensor:
             gradient = grads[0]
             return [gradient and call_operator("mul", gradient, 0)]
 
-        rebase(self, Record(name, [edge], metas, back))
+        rebase(self, Record(name, [edge], metas, back, call=Copied(value)))
     return self
 
 
@@ -842,7 +842,7 @@ def several_views(of: Tensor, parts: list[Tensor], name: str) -> tuple[Tensor, .
             return [total]
 
         metas = [Meta(p.shape, p.dtype) for p in parts]
-        record = Record(name, [of.edge], metas, back)
+        record = Record(name, [of.edge], metas, back, call=Elements(tuple(at)))
         for place, part in enumerate(parts):
             part.set_record(record, place)
     return tuple(parts)

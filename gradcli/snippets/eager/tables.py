@@ -8,12 +8,14 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from ..python.values import MISSING, Builtin, Module, Unsupported, error
+from ..python.values import MISSING, Builtin, Class, Module, Unsupported, error
+from .dtypes import BOOL, FLOAT64, INT64
 from .mode import MODE
 from .names import has
 from .tensor import Tensor, tensors_in
 
 TABLES: dict[str, dict[str, Builtin]] = {}
+OF_PYTHON = {"float": FLOAT64, "int": INT64, "bool": BOOL}  # classes of Python as dtypes
 
 
 def define(*places: str, name: str | None = None) -> Callable[[Any], Any]:
@@ -59,6 +61,9 @@ def _writing(value: Any) -> Any:
 
     def call(m: Any, *args: Any, **named: Any) -> Any:
         out = named.pop("out", None)
+        dtype = named.get("dtype")
+        if isinstance(dtype, Class) and dtype.name in OF_PYTHON:
+            named["dtype"] = OF_PYTHON[dtype.name]
         if out is None:
             return function(m, *args, **named)
         return _written(

@@ -9,7 +9,7 @@ from typing import Any
 
 from ...lazy import np
 from ..python.values import Machine, error
-from .engine import Edge, Gradients, Meta, Record
+from .engine import Edge, Elements, Gradients, Meta, Overwritten, Record
 from .mode import MODE
 from .tensor import Tensor
 
@@ -172,7 +172,7 @@ def regenerated(view: Tensor, base: Tensor) -> Record:
     def back(m: Machine, record: Record, grads: Gradients) -> Gradients:
         return [None if grads[0] is None else put(grads[0], at, shape)]
 
-    return Record("AsStridedBackward0", [base.edge], [meta], back)
+    return Record("AsStridedBackward0", [base.edge], [meta], back, call=Elements((at,)))
 
 
 def put(values: Tensor, at: Any, shape: tuple[int, ...]) -> Tensor:
@@ -207,9 +207,8 @@ def copy_slices(base: Tensor, view: Tensor, inner: Record) -> Record:
         own, *others = [*inner.backward(m, inner, [of_view])] or [None]
         return [_replaced(gradient, own, at), *others]
 
-    record = Record("CopySlices", edges, [Meta(base.shape, base.dtype)], back, inner.saved)
-    record.call = (inner.call, view, at)
-    return record
+    call = None if inner.call is None else Overwritten(base, at, inner.call)
+    return Record("CopySlices", edges, [Meta(base.shape, base.dtype)], back, inner.saved, call=call)
 
 
 def _replaced(gradient: Tensor, own: Tensor | None, at: Any) -> Tensor:

@@ -5,10 +5,12 @@ have no lines of their own: an error within them is an error of the line that ca
 """
 
 import ast
+import re
 from collections.abc import Iterable, Iterator
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..python.machine import Interpreter
 from ..python.scopes import Scope
@@ -16,34 +18,54 @@ from ..python.statements import Statements
 from ..python.values import MISSING
 
 FOLDER = Path(__file__).parent / "sources"
+WORD = re.compile(r"(?<![.\w])[A-Za-z_]\w*")
+START = re.compile(r"^(?=[\w@])", re.MULTILINE)  # of a statement
+TEXT = re.compile(r'""".*?"""', re.DOTALL)
+DEFINED = re.compile(r"(?:class|def) (\w+)|(\w+(?: = \w+(?= =))*) = ")
+
+
+class Block(NamedTuple):
+    """A statement of a source, as text."""
+
+    text: str
+
+    def statements(self) -> list[ast.stmt]:
+        """What it says, without places."""
+        body = ast.parse(self.text).body
+        for node in (n for s in body for n in ast.walk(s)):
+            if hasattr(node, "lineno"):
+                node.lineno = node.end_lineno = 0  # type: ignore[attr-defined]
+        return body
 
 
 @cache
-def parsed(name: str) -> tuple[list[ast.stmt], dict[str, ast.stmt]]:
-    """The imports of a source, and its other statements by the name that they define."""
-    tree = ast.parse((FOLDER / f"{name}.txt").read_text(encoding="utf-8"))
-    for node in ast.walk(tree):
-        if hasattr(node, "lineno"):
-            node.lineno = node.end_lineno = 0  # type: ignore[attr-defined]
-    imports: list[ast.stmt] = [s for s in tree.body if isinstance(s, ast.Import | ast.ImportFrom)]
-    named: dict[str, ast.stmt] = {}
-    for statement in tree.body:
-        if isinstance(statement, ast.ClassDef | ast.FunctionDef):
-            named[statement.name] = statement
-        elif isinstance(statement, ast.Assign):
-            named.update({t.id: statement for t in statement.targets if isinstance(t, ast.Name)})
+def blocks(name: str) -> tuple[list[Block], dict[str, Block]]:
+    """The imports of a source, and its other statements by the name that they define: none is
+    parsed before it is asked for.
+    """
+    text = (FOLDER / f"{name}.txt").read_text(encoding="utf-8")
+    without_texts = TEXT.sub(lambda found: " " * len(found[0]), text)
+    starts = [found.start() for found in START.finditer(without_texts)]
+    imports, named, decorators = [], dict[str, Block](), ""
+    for start, end in pairwise([*starts, len(text)]):
+        block = Block(decorators + text[start:end])
+        decorators = block.text if text[start] == "@" else ""
+        if text.startswith(("import ", "from "), start):
+            imports.append(block)
+        elif defined := DEFINED.match(text, start):
+            named.update((n.strip(), block) for n in (defined[1] or defined[2]).split("="))
     return imports, named
 
 
-def _names(node: ast.AST, bodies: bool) -> Iterator[str]:
-    """The names that a statement reads, with or without the bodies of functions in it."""
+def _names(node: ast.AST) -> Iterator[str]:
+    """The names that a statement reads, without those in the bodies of functions in it."""
     if isinstance(node, ast.Name):
         yield node.id
-    inside = [] if bodies else getattr(node, "body", [])
-    skipped = inside if isinstance(node, ast.FunctionDef) else [inside]
-    for child in ast.iter_child_nodes(node):
-        if not (isinstance(node, ast.FunctionDef | ast.Lambda) and child in skipped):
-            yield from _names(child, bodies)
+    is_function = isinstance(node, ast.FunctionDef | ast.Lambda)
+    for field, value in ast.iter_fields(node):
+        for child in value if isinstance(value, list) else [value]:
+            if isinstance(child, ast.AST) and not (is_function and field == "body"):
+                yield from _names(child)
 
 
 class Source:
@@ -51,7 +73,8 @@ class Source:
 
     def __init__(self, m: Interpreter, name: str):
         self.m, self.scope = m, dict[str, Any]()
-        self.imports, self.named = parsed(name)
+        self.wanted: dict[str, None] = {}  # what functions will ask for
+        self.imports, self.named = blocks(name)
         self.compiler = Statements(m, Scope("module"))
 
     def find(self, name: str) -> Any:
@@ -60,27 +83,32 @@ class Source:
             return MISSING
         if name not in self.scope:
             self._define(name)
+            while self.wanted:
+                self._define_all([self.wanted.popitem()[0]])
         return self.scope[name]
 
     def _define(self, name: str) -> None:
-        for statement in self.imports:
-            self._run(statement)
+        for block in self.imports:
+            self._run(block.statements())
         self.imports = []
         self.scope[name] = None  # on its way: what it needs may need it
-        self._define_all(_names(self.named[name], bodies=False))
-        self._run(self.named[name])
-        self._define_all(_names(self.named[name], bodies=True))
+        block = self.named[name]
+        statements = block.statements()
+        self._define_all(n for s in statements for n in _names(s))
+        self._run(statements)
+        self.wanted |= dict.fromkeys(WORD.findall(block.text))
 
     def _define_all(self, names: Iterable[str]) -> None:
         for name in names:
             if name in self.named and name not in self.scope:
                 self._define(name)
 
-    def _run(self, statement: ast.stmt) -> None:
+    def _run(self, statements: Iterable[ast.stmt]) -> None:
         m = self.m
         before = m.line, m.outer, m.globals, m.on_assign
         m.outer, m.globals, m.on_assign = m.place, self.scope, None
         try:
-            self.compiler.statement(statement)(self.scope)
+            for statement in statements:
+                self.compiler.statement(statement)(self.scope)
         finally:
             m.line, m.outer, m.globals, m.on_assign = before

@@ -96,12 +96,15 @@ class Expressions:
         return self.load_up(name, depth)
 
     def load_global(self, name: str) -> Compiled:
-        g, builtins = self.m.globals, self.m.builtins
+        g, builtins, starred = self.m.globals, self.m.builtins, self.m.starred
+        stars = self.m.stars
 
         def run(f: dict) -> Any:
             value = g.get(name, MISSING)
             if value is MISSING:
-                value = builtins.get(name, MISSING)
+                value = starred(name) if stars else MISSING
+                if value is MISSING:
+                    value = builtins.get(name, MISSING)
                 if value is MISSING:
                     raise error("NameError", f"name '{name}' is not defined")
             return value

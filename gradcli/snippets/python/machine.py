@@ -106,6 +106,7 @@ class Interpreter(Operations, Texts, Attributes, Calls):
         self.overlays: dict[int, tuple[Module, dict[str, Any]]] = {}
         self.identities: dict[int, tuple[int, Any]] = {}
         self.imported: dict[str, Module] = {}
+        self.stars: list[Module] = []  # of which everything is imported, the last first
 
     @property
     def place(self) -> int:
@@ -239,6 +240,11 @@ class Interpreter(Operations, Texts, Attributes, Calls):
             self.imported[name] = module
         return self.imported[name]
 
+    def starred(self, name: str) -> Any:
+        """What `from module import *` has made of a name; MISSING where none has it."""
+        found = (m.lookup(name) for m in self.stars if not name.startswith("_"))
+        return next((value for value in found if value is not MISSING), MISSING)
+
     def member(self, module: Module, name: str) -> Any:
         """What `from module import name` gives."""
         value = self.of_module(module, name)
@@ -314,8 +320,13 @@ def run(
     return run_on(Interpreter(modules, builtins, budget, on_assign, on_print), source, echo)
 
 
-def run_on(m: Interpreter, source: str, echo: bool = False) -> Outcome:
-    """Run a program on a machine that has run none yet."""
+def run_on(
+    m: Interpreter,
+    source: str,
+    echo: bool = False,
+    change: Callable[[ast.Module], ast.Module] | None = None,
+) -> Outcome:
+    """Run a program on a machine that has run none yet; `change` gives the tree that is run."""
     try:
         tree = parsed(source)
     except (SyntaxError, ValueError) as e:
@@ -326,7 +337,7 @@ def run_on(m: Interpreter, source: str, echo: bool = False) -> Outcome:
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, HOST_DEPTH))
     try:
-        return executed(m, tree, echo)
+        return executed(m, change(tree) if change else tree, echo)
     finally:
         sys.setrecursionlimit(limit)
 

@@ -633,6 +633,7 @@ class Statements(Patterns, Expressions):
             for name in list(module.members):
                 if not name.startswith("_"):
                     f[name] = module.members[name]
+            m.stars.insert(0, module)
 
         return run
 

@@ -1,0 +1,1 @@
+"""Programs as they are pasted: run, and made requests of the language."""

@@ -1,0 +1,94 @@
+"""What is put into a program before it runs: values that were given, and a name for its last value.
+
+A tensor that the program makes gets the value that was given, as `x.data = value` sets it: it stays
+a leaf that requires a gradient, or what else it is.
+"""
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from ..lazy import np
+from ..snippets.eager.tensor import Tensor
+from ..snippets.python.values import Builtin, Machine
+
+LAST = "_"  # the name of the last value
+GIVEN = "value given for "  # before a name: what no program can spell
+
+
+class Inserted:
+    """Values by name; of those that the program does not define, which require a gradient; further
+    names.
+    """
+
+    def __init__(
+        self,
+        values: Mapping[str, Any],
+        requires_grad: Callable[[str], bool],
+        further: Mapping[str, Any],
+    ):
+        self.values, self.requires_grad, self.further = values, requires_grad, further
+        self.computed: list[str] = []  # names with a value that stand for what is computed
+
+    def names(self) -> dict[str, Any]:
+        """What the program knows besides its own names."""
+        given = {GIVEN + name: Builtin(name, partial(self._give, name)) for name in self.values}
+        leaves = {name: _tensor(array) for name, array in self.values.items()}
+        for name, tensor in leaves.items():
+            tensor.requires_grad = tensor.dtype.is_floating and self.requires_grad(name)
+        return {**self.further, **leaves, **given}
+
+    def _give(self, name: str, m: Machine, made: Any) -> Any:
+        """What the program made for a name, with the value that was given."""
+        if not isinstance(made, Tensor):
+            array = self.values[name]
+            return array.item() if array.shape == () else array.tolist()
+        if made.record is not None:
+            self.computed.append(name)
+        made.data = self.values[name].astype(made.dtype.numpy)
+        return made
+
+    def change(self, tree: ast.Module) -> ast.Module:
+        """The syntax tree of the program, with what is put into it."""
+        left = set(self.values)
+        body: list[ast.stmt] = []
+        for statement in tree.body:
+            body.append(statement)
+            for name in _assigned(statement):
+                if name in left:
+                    left.remove(name)
+                    body.append(_given(name, statement))
+        return ast.fix_missing_locations(ast.Module(_last_named(body), []))
+
+
+def _tensor(array: Any) -> Tensor:
+    return Tensor(array.astype(np.float32) if array.dtype.kind == "f" else np.array(array))
+
+
+def _assigned(statement: ast.stmt) -> list[str]:
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    return [n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)]
+
+
+def _given(name: str, place: ast.stmt) -> ast.stmt:
+    """A statement that gives a name its value."""
+    call = ast.Call(ast.Name(GIVEN + name, ast.Load()), [ast.Name(name, ast.Load())], [])
+    return ast.copy_location(ast.Assign([ast.Name(name, ast.Store())], call), place)
+
+
+def _last_named(body: Sequence[ast.stmt]) -> list[ast.stmt]:
+    """The statements, the last of which also gives its value the name LAST."""
+    if not body:
+        return []
+    *before, last = body
+    if isinstance(last, ast.Expr):
+        named = ast.Assign([ast.Name(LAST, ast.Store())], last.value)
+        return [*before, ast.copy_location(named, last)]
+    if isinstance(last, ast.Assign | ast.AnnAssign | ast.AugAssign):
+        target = last.targets[-1] if isinstance(last, ast.Assign) else last.target
+        if isinstance(target, ast.Name):
+            value = ast.Name(target.id, ast.Load())
+            named = ast.Assign([ast.Name(LAST, ast.Store())], value)
+            return [*body, ast.copy_location(named, last)]
+    return list(body)

@@ -1,0 +1,509 @@
+"""A way back of a program as a problem of its own, in the program's names.
+
+The records that autograd kept become a graph of operators, and that a text in the language, one
+statement for each value that has a name. Arrays stay arrays. The graph is evaluated once: where it
+does not come to the numbers of the program, as after a change that autograd does not see, there is
+no problem.
+"""
+
+import keyword
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import reduce
+from typing import Any, NamedTuple
+
+from ..autodiff.reverse import backward
+from ..backends.numeric import Evaluator
+from ..errors import GradcliError, did_you_mean
+from ..graphs import OPS, Node, intern
+from ..lazy import np
+from ..notation import tree
+from ..notation.formulas.formula import OwnWriter
+from ..notation.tree import Name
+from ..operators import lookup
+from ..operators.leaves import Array, numbers
+from ..snippets.eager.engine import Accumulator, Copied, Elements, Overwritten, Record
+from ..snippets.eager.tensor import Tensor
+from ..snippets.trace import Backward
+
+MOST_RECORDS = 200  # what is longer is a loop that is better looked at in numbers
+TAKEN = {"g", "out", "pi", "inf", "nan", "float", "int", "bool", "Ellipsis"}
+TOLERANCE, ROUNDING = 1e-3, 1e-5  # of float32: of a result, and of what it is computed from
+
+
+class Unexplained(Exception):
+    """A way back that is no graph of operators: through a Function, or a hook."""
+
+
+class Posed(NamedTuple):
+    """A text in the language, the arrays of its inputs, its seed if it is not 1, and the inputs to
+    differentiate by; the leaves by name.
+    """
+
+    text: str
+    values: dict[str, Any]
+    seed: Any
+    wrt: tuple[str, ...]
+    leaves: dict[str, Tensor]
+
+
+def posed(back: Backward, wrt: Collection[str] = (), most: int = MOST_RECORDS) -> Posed:
+    """The problem of a way back, differentiated by the names in `wrt` or by what the program says.
+
+    Raises Unexplained where there is none, GradcliError for a name that it does not have.
+    """
+    avoided: set[str] = set()
+    while True:
+        result = _Poser(back, avoided, most).posed(wrt)
+        called = {n for n in _names_in(result) if re.search(rf"(?<![\w.]){n}\(", result.text)}
+        if not called:
+            return result
+        avoided |= called  # a value may not have the name of a function that is called
+
+
+def _names_in(result: Posed) -> set[str]:
+    return {*result.values, *re.findall(r"^(\w+) = ", result.text, re.MULTILINE)}
+
+
+class _Poser:
+    def __init__(self, back: Backward, avoided: Collection[str], most: int):
+        self.back, self.avoided, self.most = back, avoided, most
+        self.nodes: dict[Any, Node] = {}  # by tensor, or by record and output
+        self.inputs: dict[Node, tuple[str, Tensor]] = {}
+        self.names: dict[Any, str] = {}  # by tensor, or by record and output
+        self.cut: dict[Record, Tensor] = {}
+        self.written: dict[Tensor, list[Any]] = {}  # places that were overwritten
+
+    def posed(self, wrt: Collection[str]) -> Posed:
+        """The text, with all that belongs to it."""
+        order = self._order()
+        self._find_names(order)
+        wanted = self.back.wanted if not wrt else [self._called(name) for name in wrt]
+        if not all(isinstance(t, Tensor) for t in wanted or ()):
+            raise Unexplained("gradients by an edge of the graph")
+        self._cut(wanted or ())
+        out = self._output()
+        text = self._text(self._statements(out))
+        for name, tensor in zip(wrt, wanted or ()):
+            if self._key(tensor) not in self.nodes:
+                said = f"no gradient flows to {name} at line {self.back.line}"
+                raise GradcliError("not-differentiable", said)
+        for tensor in (*(wanted or ()), *(self._unused() if wanted is None else ())):
+            self._leaf(tensor)
+        leaves = {n: t for n, t in self.inputs.values() if t.requires_grad}
+        if wanted is None:
+            by = tuple(leaves)
+        else:
+            by = tuple(self.inputs[self.nodes[t]][0] for t in wanted)
+        values = {name: in_decimals(self._numbers(t)) for name, t in self.inputs.values()}
+        self._check(out, values, by)
+        return Posed(text, values, self._seed(), by, leaves)
+
+    # ---- records ---------------------------------------------------------------------------------
+
+    def _order(self) -> list[Record]:
+        """The records that lead to the outputs, inputs first; nothing before what is cut."""
+        order: list[Record] = []
+        seen: set[Record] = set()
+        roots = [t.record for t in self.back.outputs if t.record is not None]
+        stack: list[tuple[Record, bool]] = [(r, False) for r in reversed(roots)]
+        while stack:
+            record, done = stack.pop()
+            if done:
+                order.append(record)
+            elif record not in seen:
+                seen.add(record)
+                stack.append((record, True))
+                inner = [e.record for e in record.edges if e and isinstance(e.record, Record)]
+                stack += [(r, False) for r in reversed(inner) if r not in self.cut]
+        if len(order) > self.most:
+            raise Unexplained(f"{len(order)} operations")
+        return order
+
+    def _cut(self, wanted: Sequence[Tensor]) -> None:
+        """Make inputs of computed tensors that are differentiated by."""
+        for tensor in wanted:
+            key = self._key(tensor)
+            if isinstance(key, tuple):
+                self.cut[key[0]] = tensor
+                self.names |= {tensor: self.names[key]} if key in self.names else {}
+        for tensor in wanted if len(wanted) > 1 else ():
+            before = {r for w in wanted if w is not tensor and w.record for r in _before(w)}
+            if (tensor.record or tensor) in before:
+                name = self.names.get(self._key(tensor), "a tensor")
+                raise Unexplained(f"gradients by {name} and by what is computed from it, at once")
+
+    def _output(self) -> Node:
+        """The node of the output; of several, their sum."""
+        order = self._order()
+        for call in (r.call for r in order):
+            if isinstance(call, Overwritten):
+                self.written.setdefault(call.tensor, []).append(call.at)
+        for record in order:
+            if record not in self.cut:
+                self._make(record)
+        outputs, seeds = self.back.outputs, self.back.seeds
+        if len(outputs) == 1:
+            return self._of_tensor(outputs[0])
+        parts = [self._weighted(t, seed) for t, seed in zip(outputs, seeds)]
+        return reduce(lambda a, b: a + b, parts)
+
+    def _weighted(self, output: Tensor, seed: Tensor) -> Node:
+        """An output times its seed, as one number."""
+        node = self._of_tensor(output)
+        if node.shape == () and seed.data == 1:
+            return node
+        lookup("sum")
+        return OPS["sum"](node * self._leaf(Tensor(seed.data, seed.dtype)))
+
+    def _of_tensor(self, tensor: Tensor) -> Node:
+        return self.nodes.get(self._key(tensor)) or self._leaf(tensor)
+
+    def _make(self, record: Record) -> None:
+        """The nodes of what a record gives."""
+        call = record.call
+        inputs = [self._of_edge(e) for e in record.edges]
+        if record.name in ("CloneBackward0", "ToCopyBackward0"):
+            made: Sequence[Node | None] = inputs
+        elif isinstance(call, Elements) and inputs[0] is not None:
+            made = [_elements(inputs[0], at) for at in call.at]
+        elif call is None or (isinstance(call, tuple) and isinstance(call[0], str)):
+            of_class = isinstance(call, tuple) and call[0] == "function"
+            raise Unexplained(f"the Function {call[1].name}" if of_class else record.name)
+        else:
+            target = self._before_it(record) if inputs[0] is None else inputs[0]
+            made = [self._called_on(call, target, inputs)]
+        for output, node in enumerate(made):
+            if node is not None:
+                self.nodes[record, output] = node
+
+    def _before_it(self, record: Record) -> Node | None:
+        """What was partly overwritten, where no gradient goes back to it: 0 at those places."""
+        if not isinstance(record.call, Overwritten):
+            return None
+        tensor = record.call.tensor
+        array = np.array(tensor.data)
+        for at in self.written[tensor]:
+            array.flat[at] = 0
+        if not array.any():
+            lookup("zeros")
+            return OPS["zeros"](size=array.shape)
+        return self._leaf(Tensor(array, tensor.dtype))
+
+    def _called_on(self, call: Any, target: Node | None, inputs: Sequence[Node | None]) -> Node:
+        """What a call makes of its first input, which is `target`, and of the others."""
+        if isinstance(call, Overwritten):
+            assert target is not None
+            new = self._called_on(call.call, _elements(target, call.at), inputs)
+            return _overwritten(target, call.at, new)
+        if isinstance(call, Copied):
+            shape = None if target is None else target.shape
+            new = (inputs[1] if len(inputs) > 1 else None) or self._operand(call.value)
+            return new if shape is None else _expanded(new, shape)
+        if not (isinstance(call, tuple) and isinstance(call[0], Node)):
+            raise Unexplained("an operation in place")
+        template, operands, _ = call
+        nodes = [
+            None if x is None else node or self._operand(x) for node, x in zip(inputs, operands)
+        ]
+        if target is not None:
+            nodes[0] = target
+        if (
+            template.op.name == "add"
+            and nodes[1] is not None
+            and type(operands[0]) is int
+            and not operands[0]
+        ):
+            return nodes[1]  # as sum() of Python begins
+        if template.op.name == "getitem" and nodes[0] is not None:
+            return _indexed(nodes[0], template.attrs["index"])
+        return intern(template.op, tuple(nodes), template.attrs)
+
+    def _of_edge(self, edge: Any) -> Node | None:
+        if edge is None:
+            return None
+        if isinstance(edge.record, Record):
+            if edge.record in self.cut:
+                return self._leaf(self.cut[edge.record])
+            return self.nodes[edge.record, edge.output]
+        return self._leaf(edge.record.tensor)
+
+    def _operand(self, operand: Any) -> Node:
+        """What an operation took, and no gradient goes back to."""
+        if not isinstance(operand, Tensor):
+            return intern(OPS["constant"], (), {"value": operand})
+        key = self._key(operand)
+        if operand.shape == () and key not in self.names and operand.dtype.kind == "float":
+            value = in_decimals(operand.data).item()
+            return intern(OPS["constant"], (), {"value": value})
+        return self._leaf(operand)
+
+    def _leaf(self, tensor: Tensor) -> Node:
+        key = self._key(tensor)
+        if key not in self.nodes:
+            name = self.names.get(key) or self._path(tensor) or self._fresh("t")
+            node = OPS["input"](name=name, shape=tensor.shape, dtype=tensor.dtype.kind)
+            self.nodes[key] = node
+            self.inputs[node] = name, tensor
+        return self.nodes[key]
+
+    def _key(self, tensor: Tensor) -> Any:
+        record = tensor._record
+        return tensor if record is None or record in self.cut else (record, tensor.output)
+
+    # ---- names -----------------------------------------------------------------------------------
+
+    def _find_names(self, order: Sequence[Record]) -> None:
+        """Names for leaves and for what records give. Of several that had the same one, the last
+        has it; those before are x_1, x_2 and so on.
+        """
+        back, reached = self.back, set(order)
+        targets = [e.record for r in order for e in r.edges if e]
+        reached_leaves = {t.tensor for t in targets if isinstance(t, Accumulator)}
+        by_name: dict[str, list[Any]] = {}
+        for tensor, name in back.names.items():
+            key = self._key(tensor)
+            graph = key[0] in reached if isinstance(key, tuple) else tensor in reached_leaves
+            known = graph or back.bound.get(name) is tensor
+            if known and _is_usable(name) and name not in self.avoided:
+                by_name.setdefault(name, []).append(key)
+        for name, keys in by_name.items():
+            *others, last = dict.fromkeys(keys)
+            self.names[last] = name
+            for key in others:
+                self.names[key] = self._numbered(f"{name}_", by_name)
+
+    def _called(self, name: str) -> Tensor:
+        """The tensor of a name, to differentiate by. Raises GradcliError where there is none."""
+        name = name.replace(".", "_")
+        tensors = {self.names.get(self._key(t)): t for t in self.back.names}
+        tensors |= {path.replace(".", "_"): t for t, path in self.back.paths.items()}
+        if name not in tensors:
+            known = [n for n in tensors if n]
+            near = did_you_mean(name, known) or f"the tensors are {', '.join(known)}"
+            said = f"there is no tensor {name} to differentiate by"
+            raise GradcliError("unused-option", said, hint=near)
+        return tensors[name]
+
+    def _path(self, tensor: Tensor) -> str | None:
+        """The name of a parameter within a module that has a name: `net.weight` as net_weight."""
+        path = self.back.paths.get(tensor)
+        name = path and path.replace(".", "_")
+        return None if not name or name in self._taken() else name
+
+    def _taken(self) -> set[str]:
+        return {n for n, _ in self.inputs.values()} | {*self.names.values()} | {*self.avoided}
+
+    def _fresh(self, start: str) -> str:
+        if start == "out" and start not in self._taken():
+            return start
+        return self._numbered(start, self._taken())
+
+    def _numbered(self, start: str, taken: Collection[str]) -> str:
+        known = {*taken, *self.names.values()}
+        return next(n for k in range(1, 100_000) if (n := f"{start}{k}") not in known)
+
+    def _unused(self) -> list[Tensor]:
+        """The leaves that have a name, and that the output does not depend on."""
+        return [
+            t
+            for name, t in self.back.bound.items()
+            if t.requires_grad and t.record is None and t not in self.nodes and _is_usable(name)
+        ]
+
+    # ---- text ------------------------------------------------------------------------------------
+
+    def _statements(self, out: Node) -> list[tuple[str, Node]]:
+        """The values that have a name, in order, the output last."""
+        named = [(self.names[key], n) for key, n in self.nodes.items() if key in self.names]
+        named = [(name, n) for name, n in named if n not in self.inputs]
+        last = next((name for name, n in named if n is out), None) or self._fresh("out")
+        return [(name, n) for name, n in named if n is not out] + [(last, out)]
+
+    def _text(self, named: Iterable[tuple[str, Node]]) -> str:
+        """Statements in the language."""
+        names = {node: Name(name) for node, (name, _) in self.inputs.items()}
+        lines = []
+        for name, node in named:
+            formula = names[node] if node in names else OwnWriter(names).tree(node)
+            lines.append(f"{name} = {tree.text(formula)}")
+            names.setdefault(node, Name(name))
+        return "\n".join(lines)
+
+    # ---- numbers ---------------------------------------------------------------------------------
+
+    def _numbers(self, tensor: Tensor) -> Any:
+        if tensor in self.cut.values():
+            return _Poser(self.back._replace(outputs=[tensor]), (), self.most).computed()
+        return self.back.values.get(tensor, tensor.data)
+
+    def computed(self) -> Any:
+        """The number of the output as float64, from those of the leaves."""
+        out = self._output()
+        given = {n: as_given(in_decimals(self._numbers(t))) for n, (_, t) in self.inputs.items()}
+        return Evaluator(given)(out)[0]
+
+    def _seed(self) -> Any:
+        """The seed; None where it is 1 for a single number."""
+        if not self.back.seeds or len(self.back.outputs) > 1:
+            return None
+        (seed,) = self.back.seeds
+        return None if seed.shape == () and seed.data == 1 else in_decimals(seed.data)
+
+    def _check(self, out: Node, values: Mapping[str, Any], by: Sequence[str]) -> None:
+        """Raise Unexplained where the graph does not come to the numbers of the program."""
+        nodes = {name: node for node, (name, _) in self.inputs.items()}
+        given = {nodes[name]: as_given(array) for name, array in values.items()}
+        try:
+            evaluator = Evaluator(given)
+            (value,) = evaluator(out)
+        except GradcliError as error:
+            raise Unexplained(error.message) from None
+        scale = max(_size(v) for v in evaluator.values.values() if v is not None)
+        (output, *others) = self.back.outputs
+        if not others and not _close(value, self._numbers(output), scale):
+            raise Unexplained("numbers that are changed after they are computed with")
+        hooked = any(_has_hooks(r) for r in self._order()) or any(
+            t.hooks for _, t in self.inputs.values()
+        )
+        if hooked:
+            self._check_gradients(out, given, [(nodes[n], self.inputs[nodes[n]][1]) for n in by])
+
+    def _check_gradients(
+        self, out: Node, given: dict[Node, Any], by: Sequence[tuple[Node, Tensor]]
+    ) -> None:
+        seed = OPS["input"](name="g", shape=out.shape, is_direction=True)
+        start = self._seed()
+        given[seed] = np.ones(out.shape) if start is None else start
+        gradients = backward(out, seed, [node for node, _ in by]).of
+        for node, tensor in by:
+            sent, gradient = self.back.results.get(tensor), gradients[node]
+            if sent is None or gradient is None:
+                continue
+            (expected,) = Evaluator(given)(gradient)
+            if not _close(expected, sent, _size(expected)):
+                raise Unexplained("a hook that changes a gradient")
+
+
+def in_decimals(array: Any) -> Any:
+    """An array; of float32, the shortest decimal numbers that are these: 0.1 and not
+    0.10000000149.
+    """
+    if array.dtype != np.float32:
+        return np.array(array)
+    return array.astype("U32").astype(np.float64)
+
+
+def as_given(array: Any) -> Any:
+    """An array as the evaluation of graphs takes it."""
+    return array.astype(np.float64) if array.dtype.kind == "f" else array
+
+
+def _close(a: Any, b: Any, scale: float) -> bool:
+    """Whether numbers are the same up to the rounding of float32 of numbers as large as `scale`."""
+    equal = np.allclose(a, b, rtol=TOLERANCE, atol=ROUNDING * scale, equal_nan=True)
+    return a.shape == b.shape and bool(equal)
+
+
+def _size(array: Any) -> float:
+    """The largest of its finite numbers, without its sign."""
+    array = np.asarray(array, float)
+    return float(np.abs(array[np.isfinite(array)]).max(initial=0))
+
+
+def _has_hooks(record: Record) -> bool:
+    return bool(record.hooks or record.pre_hooks or any(record.tensor_hooks.values()))
+
+
+def _is_usable(name: str) -> bool:
+    """Whether a name of a program stands for nothing else in the language."""
+    return name.isidentifier() and not keyword.iskeyword(name) and name not in TAKEN - {"out"}
+
+
+def _before(tensor: Tensor) -> set[Any]:
+    """The records and leaves that a tensor is computed from."""
+    seen: set[Any] = set()
+    stack: list[Any] = [tensor.record]
+    while stack:
+        for edge in stack.pop().edges:
+            if edge is None:
+                continue
+            key = edge.record if isinstance(edge.record, Record) else edge.record.tensor
+            if key not in seen:
+                seen.add(key)
+                stack += [edge.record] if isinstance(edge.record, Record) else []
+    return seen
+
+
+# ---- elements of a tensor ------------------------------------------------------------------------
+
+
+def _indexed(node: Node, index: tuple[Any, ...]) -> Node:
+    """A node indexed; x[0][1], as records have it, is x[0, 1]."""
+    inner = node.attrs.get("index", ())
+    if node.op.name == "getitem" and inner and all(type(i) is int for i in inner):
+        node, index = node.parents[0], (*inner, *index)
+    return intern(OPS["getitem"], (node,), {"index": index})
+
+
+def _elements(node: Node, at: Any) -> Node:
+    """The elements of a node at these places, counted in order."""
+    if np.array_equal(at, np.arange(node.numel).reshape(node.shape)):
+        return node
+    lookup("getitem")
+    if node.op.name in ("select_scatter", "slice_scatter"):
+        target, new = node.parents
+        if new.shape == at.shape and _overwritten(target, at, new) is node:
+            return new
+    part = _part(at, node.shape)
+    if part is not None:
+        return _indexed(node, part)
+    flat = OPS["reshape"](node, shape=(node.numel,))
+    return OPS["getitem"](flat, index=(Array(at),))
+
+
+def _part(at: Any, shape: Sequence[int]) -> tuple[Any, ...] | None:
+    """An index of whole numbers and slices that picks these places; None where there is none."""
+    if not at.size:
+        return None
+    places = np.arange(int(np.prod(shape, dtype=int))).reshape(shape)
+    first, last = (np.unravel_index(int(p), shape) for p in (at.flat[0], at.flat[-1]))
+    free = list(at.shape)
+    index: list[Any] = []
+    for start, end, size in zip(map(int, first), map(int, last), shape):
+        count = free[0] if free else 1
+        if free and (end > start or count == 1) and (start != end or len(free) == len(shape)):
+            step = (end - start) // (count - 1) if count > 1 else 1
+            whole = (start, end, step) == (0, size - 1, 1)
+            part = slice(start, end + 1, step if step > 1 else None)
+            index.append(slice(None) if whole else part)
+            free.pop(0)
+        else:
+            index.append(start)
+    while index and index[-1] == slice(None):
+        index.pop()
+    return tuple(index) if np.array_equal(places[tuple(index)], at) else None
+
+
+def _overwritten(node: Node, at: Any, new: Node) -> Node:
+    """A node with others in the place of its elements."""
+    if not at.size or new is _elements(node, at):
+        return node
+    index = _part(at, node.shape)
+    apart = [(d, i) for d, i in enumerate(index or ()) if i != slice(None)]
+    if index is not None and len(apart) == 1:
+        (d, i), new = apart[0], _expanded(new, at.shape)
+        if isinstance(i, int):
+            return _operator("select_scatter")(node, new, dim=d, index=i)
+        given = {"start": i.start, "end": i.stop, "step": i.step or 1}
+        return _operator("slice_scatter")(node, new, dim=d, **given)
+    return _operator("put")(node, numbers(at), _expanded(new, at.shape))
+
+
+def _expanded(node: Node, shape: Sequence[int]) -> Node:
+    return node if node.shape == tuple(shape) else _operator("expand")(node, tuple(shape))
+
+
+def _operator(name: str) -> Any:
+    """What a name calls; its file is imported."""
+    return lookup(name)

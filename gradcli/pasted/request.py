@@ -1,0 +1,249 @@
+"""Requests about programs of PyTorch, as requests in the language.
+
+A program is run. The last way back in it, or the last value, becomes the expression, with the
+arrays, the seed and the names to differentiate by that the program has. A program with inputs that
+nothing defines goes on as a text (`symbolic`). A request has the keywords of `pose`.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from ..errors import GradcliError, Span
+from ..language.no_gradient import NO_WAY
+from ..lazy import np
+
+if TYPE_CHECKING:
+    from ..snippets.pages import Read
+    from ..snippets.trace import Backward
+    from .problems import Posed
+
+# What the language does not have, and programs do; a text without any is not looked at further.
+MARKS = re.compile(
+    r"""(^|[;>:\n])[ \t]*(
+        (import|from)\s+\w | (for|while|if|with|def|class|try)\b[^\n]*: | @\w | print\(
+    ) | requires_grad | \bbackward\( | \bautograd\b | \b(Parameter|Variable|manual_seed)\(
+    | \bnn\.[A-Z] | ^\s*(```|>>>|In\s?\[) | \.(?!ix_)\w+_\( | \]\s*=[^=] | [-+*/@]=[^=]""",
+    re.VERBOSE | re.MULTILINE,
+)
+MARKED = re.compile(r"requires_grad|Parameter|nn\.[A-Z]")  # a program that says what has gradients
+DEVICE = re.compile(r"\bdevice\s*=\s*([A-Za-z]\w*)|\.to\(\s*([A-Za-z]\w*)\s*\)")
+ZEROED = re.compile(r"zero_grad\(|\.grad\.zero_\(")
+READ = "gradcli read shows all that the program does"
+
+
+def in_language(asked: dict[str, Any]) -> dict[str, Any]:
+    """What was asked, as `pose` takes it, with a program replaced by the problem that it poses.
+
+    Raises GradcliError `raises` where PyTorch raises an error, `unsupported` where the program
+    uses what is not known here.
+    """
+    if not MARKS.search(asked["expr"]):
+        return asked
+    from ..limits import Limits
+
+    limits = asked.get("limits") or Limits()
+    limits.check("length", len(asked["expr"]), "the program")
+    return _Request(asked, limits).understood()
+
+
+class _Request:
+    def __init__(self, asked: dict[str, Any], limits: Any):
+        self.asked, self.limits, self.text = asked, limits, asked["expr"]
+        self.values: dict[str, Any] = dict(asked.get("values") or {})
+        self.wrt: list[str] = list(asked.get("wrt") or ())
+
+    def understood(self) -> dict[str, Any]:
+        """The request in the language."""
+        from . import symbolic
+
+        symbolic.refuse_transforms(self.text)
+        program = symbolic.single_program(self.text)
+        if program is None:  # no Python: the language says what is wrong with it
+            return self.asked
+        devices = {name for pair in DEVICE.findall(program) for name in pair}
+        lacking = symbolic.undefined(program) - devices
+        if lacking and (symbolic.is_text(program) or not lacking <= self.values.keys()):
+            return symbolic.in_language(self.asked, program)
+        read = self._run()
+        failure = read.reading.outcome.exception
+        if failure is not None and failure.type == "NameError" and not read.reading.backwards:
+            return symbolic.in_language(self.asked, program)
+        return self._of(read)
+
+    # ---- running ---------------------------------------------------------------------------------
+
+    def _run(self) -> "Read":
+        from ..snippets.pages import read_all
+        from .inserted import Inserted
+
+        marked = bool(MARKED.search(self.text))
+        devices = {a or b: "cpu" for a, b in DEVICE.findall(self.text)}
+        setting = Inserted(self._arrays(), lambda name: not marked or name in self.wrt, devices)
+        read = read_all(self.text, setting)[-1]
+        for name in self.values:
+            if not re.search(rf"\b{name}\b", self.text):
+                said = f"there is no {name} in the program"
+                raise GradcliError("unused-option", said)
+        for name in setting.computed:
+            said = f"{name} is computed by the program, and is no input that could have a value"
+            raise GradcliError("unused-option", said)
+        return read
+
+    def _arrays(self) -> Mapping[str, Any]:
+        """The values that were given, as arrays."""
+        if not self.values:
+            return {}
+        from ..language.given.values import Reader
+
+        reader = Reader(self.limits, self.asked.get("random_seed", 0), self.asked.get("stdin"))
+        self.values = {name: reader.read(v, name) for name, v in self.values.items()}
+        return self.values
+
+    # ---- what it comes to ------------------------------------------------------------------------
+
+    def _of(self, read: "Read") -> dict[str, Any]:
+        reading = read.reading
+        outcome, backs = reading.outcome, reading.backwards
+        self.trace = reading.trace
+        if outcome.exhausted is not None:
+            line, what = outcome.exhausted.line, outcome.exhausted.what
+            raise GradcliError("limit", f"line {line}: {what}", span=self._span(line))
+        refusal = outcome.unsupported
+        if refusal is not None:
+            said = f"line {refusal.line}: gradcli does not know {refusal.what}"
+            raise GradcliError("unsupported", said, hint=READ, span=self._span(refusal.line))
+        failure = outcome.exception
+        if failure is not None and failure.message == NO_WAY:
+            self._refuse_without_leaf(failure.line)
+        if failure is not None and not (failure.type == "NameError" and backs):
+            said = f"line {failure.line}: PyTorch raises {failure.type}: {failure.message}"
+            hint = "gradcli read FILE says why, and what to change"
+            raise GradcliError("raises", said, hint=hint, span=self._span(failure.line))
+        back, problem = self._posed(backs or [self._value(read)])
+        shapes = self.asked.get("shapes") or {}
+        values = {n: self._exact(n, v) for n, v in problem.values.items() if n not in shapes}
+        found = {
+            "expr": problem.text,
+            "values": values,
+            "wrt": self.wrt or problem.wrt,
+            "leaves": tuple({**problem.leaves, **dict.fromkeys(problem.wrt)}),
+            "notes": _notes(read, back, problem) if backs else (),
+        }
+        if problem.seed is not None and self.asked.get("grad", "") is None:
+            found["grad"] = problem.seed
+        return self.asked | found
+
+    def _exact(self, name: str, value: Any) -> Any:
+        """The value of an input; as it was given, where the program has it as float32."""
+        given = self.values.get(name)
+        if given is None or given.shape != value.shape or not np.allclose(given, value, 1e-6):
+            return value
+        return given
+
+    def _posed(self, backs: "list[Backward]") -> "tuple[Backward, Posed]":
+        """The last way back that has the names to differentiate by, and its problem."""
+        from .problems import Unexplained, posed
+
+        errors: list[GradcliError] = []
+        for back in reversed(backs):
+            try:
+                problem = posed(back, self.wrt)
+                if not self.wrt:
+                    self._check_leaves(back, problem)
+                return back, problem
+            except Unexplained as reason:
+                said = f"no formula for this gradient: {reason}"
+                span = self._span(back.line)
+                raise GradcliError("unsupported", said, hint=READ, span=span) from None
+            except GradcliError as error:
+                errors.append(error)
+        raise errors[0]
+
+    def _check_leaves(self, back: "Backward", problem: "Posed") -> None:
+        """Refuse a program in which no name leads to a leaf any more."""
+        leaves = problem.leaves.items()
+        if back.wanted is not None or not leaves:
+            return
+        if any(t in back.paths or back.bound.get(n) is t for n, t in leaves):
+            return
+        lost = next((n for _, t in leaves if (n := back.names.get(t)) in back.bound), None)
+        computed = (n for n, t in back.bound.items() if t.record is not None)
+        name = lost or next(computed, problem.wrt[0])
+        if lost:
+            said = f"{name} is assigned again, and is no leaf any more"
+            hint = "give what is computed another name: h = ..., and h in place of "
+            hint += f"{name} from there on"
+        else:
+            said = f"{name} is computed from a tensor that requires a gradient, so it is no leaf"
+            hint = f"leave requires_grad=True out, and write {name}.requires_grad_() after it"
+        said += f": PyTorch leaves {name}.grad at None"
+        lines = [a.line for a in self.trace.assignments if a.name == name]
+        raise GradcliError(
+            "not-differentiable", said, hint=hint, span=self._span(max(lines, default=back.line))
+        )
+
+    def _value(self, read: "Read") -> "Backward":
+        """The last value of a program that does not go back, as if it did."""
+        from ..snippets.eager.tensor import Tensor
+        from .inserted import LAST
+
+        value = read.reading.outcome.scope.get(LAST)
+        line = len(self.text.splitlines())
+        if not isinstance(value, Tensor):
+            said, hint = "the last statement must be one tensor", "or call backward() on one"
+            raise GradcliError("arguments", said, hint=hint, span=self._span(line))
+        if not value.requires_grad:
+            self._refuse_without_leaf(line)
+        return read.reading.trace.way(line, "value", [value], [], None)
+
+    def _refuse_without_leaf(self, line: int) -> NoReturn:
+        """Refuse an output that nothing which requires a gradient leads to."""
+        said = "nothing that requires a gradient leads to the output"
+        hint = f"write requires_grad=True where an input is made\nPyTorch: {NO_WAY}"
+        raise GradcliError("not-differentiable", said, hint=hint, span=self._span(line))
+
+    def _span(self, line: int) -> Span | None:
+        """A line of the program; None where that is all of it."""
+        lines = self.text.splitlines(keepends=True)
+        if len(lines) < 2 or not 0 < line <= len(lines):
+            return None
+        start = sum(map(len, lines[: line - 1]))
+        bare = lines[line - 1].strip()
+        start += lines[line - 1].index(bare)
+        return Span(self.text, start, start + len(bare))
+
+
+def _notes(read: "Read", back: "Backward", problem: "Posed") -> tuple[tuple[str, str], ...]:
+    """Codes and sentences on what an answer leaves out of a program."""
+    backs, source = read.reading.backwards, read.reading.source
+    found = []
+    had = [n for n, t in problem.leaves.items() if back.before.get(t) is not None]
+    if len(backs) > 1:
+        said = f"the program goes back {len(backs)} times; this is what line {back.line} gives"
+        added = f", which PyTorch adds to what {', '.join(f'{n}.grad' for n in had)} held"
+        found.append(("goes-back-again", f"{said}{added if had else ''}. {READ}."))
+    for name, tensor in problem.leaves.items():
+        result = back.results.get(tensor)
+        before = back.before.get(tensor)
+        changed = back.kind == "backward" and back is backs[-1] and not ZEROED.search(source)
+        if result is None or not changed:
+            continue
+        left = result if before is None else before + result
+        if tensor.grad is None or tensor.grad.data.tolist() != left.tolist():
+            said = f"this is what backward() gives; the program changes {name}.grad after that."
+            found.append(("after-backward", said))
+    retained = {n for t, n in back.names.items() if t.retains_grad}
+    for name in sorted(retained):
+        said = f"{name}.grad is kept too, and is not shown: ask for it by -w {name}."
+        found.append(("retain-grad", said))
+    if re.search(r"materialize_grads\s*=\s*True", source) and any(
+        r is None for r in back.results.values()
+    ):
+        said = "materialize_grads=True makes zeros of a gradient that is None; here it stays None"
+        found.append(("materialized", f"{said}, for a zero may be a gradient too."))
+    failure = read.reading.outcome.exception
+    if failure is not None:
+        said = f"the program stops at line {failure.line}, after backward(): {failure.message}."
+        found.append(("after-backward", said))
+    return tuple(found)

@@ -1,0 +1,303 @@
+"""Programs with inputs that nothing defines, as texts in the language.
+
+Statements whose names are all defined run; those that need an input go on as they are written. What
+asks for a gradient, as `y.backward(v)`, says the output, the seed and what to differentiate by.
+"""
+
+import ast
+import builtins
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from ..errors import EXPRESSION, GradcliError
+from ..language.source import Source
+from ..snippets.eager.tensor import Tensor
+from ..snippets.python.machine import executed
+from ..snippets.python.values import MISSING
+from ..snippets.reading import USUAL, machine
+from ..snippets.source import programs, tree_of
+
+SEEDS = ("grad_tensors", "grad_outputs", "gradient")
+OUTPUTS = ("tensors", "outputs")
+FOREIGN = (ast.For, ast.While, ast.If, ast.FunctionDef, ast.ClassDef, ast.AugAssign)
+TRANSFORMS = re.compile(r"\b((?:autograd\.functional|torch\.func)\.\w+)\(")
+OF_PYTHON = re.compile(r"(?<![.\w])((sum|max|min|round|float|int|abs)\(|math\.)")
+MARKS = ("requires_grad_", "requires_grad")
+
+
+class Call(NamedTuple):
+    """A statement that asks for a gradient: the output, the seed and what to differentiate by, each
+    as it is written, None where it is not.
+    """
+
+    statement: ast.stmt
+    output: ast.expr
+    seed: ast.expr | None
+    wrt: ast.expr | None
+
+
+def single_program(text: str) -> str | None:
+    """The programs in a text as one, its lines in their places; None where that is no Python."""
+    lines: list[str] = []
+    for program in programs(text):
+        own = program.source.split("\n")
+        lines += [""] * (len(own) - len(lines))
+        lines[: len(own)] = [a or b for a, b in zip(own, lines)]
+    source = "\n".join(lines)
+    return None if tree_of(source) is None else source
+
+
+def refuse_transforms(text: str) -> None:
+    """Refuse functions of PyTorch that differentiate functions."""
+    if transform := TRANSFORMS.search(text):
+        said = f"{transform[1]} takes a function, which is not differentiated here"
+        hint = 'ask for it by a command of its own: gradcli jacobian "x ** 2", hessian, jvp'
+        raise GradcliError("not-differentiable", said, hint=hint)
+
+
+def undefined(source: str) -> set[str]:
+    """The names that a program needs for its first way back, and that nothing defines."""
+    tree = ast.parse(source)
+    if any(isinstance(s, ast.ImportFrom) and s.names[0].name == "*" for s in ast.walk(tree)):
+        return set()
+    call = next(_calls(tree.body), None)
+    body = tree.body if call is None else tree.body[: tree.body.index(call.statement) + 1]
+    loaded: set[str] = set()
+    bound = {*dir(builtins), *USUAL, "Variable", "__name__", "__file__"}
+    for n in (n for s in body for n in ast.walk(s)):
+        if isinstance(n, ast.Name):
+            (loaded if isinstance(n.ctx, ast.Load) else bound).add(n.id)
+        elif isinstance(n, ast.FunctionDef | ast.ClassDef):
+            bound.add(n.name)
+        elif isinstance(n, ast.arg):
+            bound.add(n.arg)
+        elif isinstance(n, ast.alias):
+            bound.add((n.asname or n.name).partition(".")[0])
+        elif isinstance(n, ast.ExceptHandler) and n.name:
+            bound.add(n.name)
+    return loaded - bound
+
+
+def is_text(source: str) -> bool:
+    """Whether the statements of a program are such as the language has, before its way back."""
+    body = ast.parse(source).body
+    call = next(_calls(body), None)
+    body = body if call is None else body[: body.index(call.statement)]
+    return not any(isinstance(n, FOREIGN) or _changes(n) for s in body for n in ast.walk(s))
+
+
+def in_language(asked: dict[str, Any], source: str) -> dict[str, Any]:
+    """What was asked, as `pose` takes it. Raises GradcliError."""
+    reader = _Symbolic(source)
+    reader.read()
+    if not reader.leaves and reader.call is None:
+        return asked | {"expr": reader.whole()}
+    return reader.request(asked)
+
+
+class _Symbolic:
+    """The statements of a program that are left, the arrays of its inputs, and its leaves."""
+
+    def __init__(self, source: str):
+        self.source = Source(source, EXPRESSION)
+        self.m = machine(source, imports=True)[0]
+        self.body = ast.parse(source).body
+        self.left: list[str] = []
+        self.values: dict[str, Any] = {}
+        self.leaves: dict[str, None] = {}
+        calls = list(_calls(self.body))
+        if len(calls) > 1:
+            said = "backward() is called more than once, and gradients add up from call to call"
+            hint = "ask for one at a time; or give every input its value, and the program is run"
+            raise self._error("unsupported", said, hint, calls[1].statement)
+        self.call = calls[0] if calls else None
+
+    def read(self) -> None:
+        """Go through the statements before the one that asks."""
+        for statement in self.body:
+            if self.call is not None and statement is self.call.statement:
+                return
+            self._statement(statement)
+
+    def whole(self) -> str:
+        """All statements, as they are written."""
+        return self._as_program([self._segment(s) for s in self.body])
+
+    def request(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """The request of the program."""
+        text = self._text()
+        given, shapes = dict(asked.get("values") or {}), asked.get("shapes") or {}
+        known = _names(ast.parse(text)) | self.leaves.keys()
+        values = {n: v for n, v in self.values.items() if n in known and n not in shapes}
+        found: dict[str, Any] = {"expr": text, "values": values | given}
+        found["leaves"] = tuple(n for n in self.leaves if n in values)
+        found["wrt"] = asked.get("wrt") or self._wrt() or tuple(self.leaves)
+        if asked.get("grad", "") is None and self.call is not None and self.call.seed is not None:
+            found["grad"] = self._seed(self.call.seed)
+        return asked | found
+
+    # ---- statements ------------------------------------------------------------------------------
+
+    def _statement(self, statement: ast.stmt) -> None:
+        """Run a statement, or leave it."""
+        marked = _marked(statement)
+        if marked is not None and marked not in self.m.globals:
+            self.leaves[marked] = None
+            return
+        ran = self._runs(statement)
+        names = list(_names_stored(statement))
+        if isinstance(statement, ast.Import | ast.ImportFrom) or not ran:
+            self.left.append(self._segment(statement))
+        if not ran:
+            for name in names:
+                self.m.globals.pop(name, None)
+            return
+        if marked is not None:
+            names = [marked]
+        tensors = {n: v for n in names if isinstance(v := self.m.globals.get(n), Tensor)}
+        for name, tensor in tensors.items():
+            if tensor.record is None:
+                from .problems import in_decimals
+
+                self.values[name] = in_decimals(tensor.data)
+                (self.leaves.setdefault if tensor.requires_grad else self.leaves.pop)(name, None)
+        computed = any(t.record is not None for t in tensors.values())
+        if isinstance(statement, ast.Assign) and (computed or not tensors):
+            self.left.append(self._segment(statement))
+
+    def _runs(self, statement: ast.stmt) -> bool:
+        """Run a statement; whether all that it needs is defined. Raises GradcliError `raises`."""
+        outcome = executed(self.m, ast.Module([statement], []), echo=False)
+        failure = outcome.exception
+        if failure is not None and failure.type != "NameError":
+            said = f"PyTorch raises {failure.type}: {failure.message}"
+            raise self._error("raises", said, "gradcli read says why", statement)
+        return not (failure or outcome.unsupported or outcome.exhausted)
+
+    def _segment(self, node: ast.AST) -> str:
+        return self.source.segment(node)
+
+    def _error(self, code: str, said: str, hint: str, node: ast.AST) -> GradcliError:
+        return GradcliError(code, said, hint=hint, span=self.source.span(node))
+
+    # ---- what is asked ---------------------------------------------------------------------------
+
+    def _text(self) -> str:
+        """The statements that are left, the last of which is the output."""
+        left = list(self.left)
+        if self.call is not None:
+            output = self._segment(self.call.output)
+            if isinstance(self.call.output, ast.Name):
+                last = ast.parse(left[-1]).body[-1] if left else None
+                if output not in (_names_stored(last) if last else ()):
+                    left.append(f"{output} = {output}")
+            else:
+                left.append(f"({output})" if "\n" in output else output)
+        return self._as_program(left)
+
+    def _as_program(self, statements: Sequence[str]) -> str:
+        """Statements in which functions of Python are its own, as they are beside an import."""
+        text = "\n".join(statements)
+        imports = any(s.startswith(("import ", "from ")) for s in statements)
+        return text if imports or not OF_PYTHON.search(text) else f"import torch\n{text}"
+
+    def _seed(self, seed: ast.expr) -> Any:
+        """The seed as an array; as a text where it depends on an input."""
+        if isinstance(seed, ast.Constant) and seed.value is None:
+            return None
+        name = ast.Assign([ast.Name("_", ast.Store())], seed)
+        ran = self._runs(ast.fix_missing_locations(ast.copy_location(name, seed)))
+        value = self.m.globals.get("_", MISSING) if ran else MISSING
+        if value is MISSING:
+            return self._segment(seed)
+        if not isinstance(value, Tensor):
+            said = "PyTorch takes a tensor here, and no number or list"
+            raise self._error("arguments", said, f"write torch.tensor({ast.unparse(seed)})", seed)
+        from .problems import in_decimals
+
+        return in_decimals(value.data)
+
+    def _wrt(self) -> tuple[str, ...]:
+        """The names that the call differentiates by."""
+        wrt = None if self.call is None else self.call.wrt
+        if wrt is None:
+            return ()
+        parts = wrt.elts if isinstance(wrt, ast.List | ast.Tuple) else [wrt]
+        for part in parts:
+            if not isinstance(part, ast.Name):
+                said = "a gradient is asked for by names here"
+                hint = "give it a name before the output is computed from it: h = ..."
+                raise self._error("unsupported", said, hint, part)
+        return tuple(p.id for p in parts if isinstance(p, ast.Name))
+
+
+# ---- syntax --------------------------------------------------------------------------------------
+
+
+def _calls(body: Sequence[ast.stmt]) -> Iterator[Call]:
+    """The statements at the top that ask for a gradient."""
+    for statement in body:
+        value = statement.value if isinstance(statement, ast.Expr | ast.Assign) else None
+        if isinstance(value, ast.Subscript):
+            value = value.value
+        if isinstance(value, ast.Call) and (call := _asking(statement, value)):
+            yield call
+
+
+def _asking(statement: ast.stmt, e: ast.Call) -> Call | None:
+    path = ast.unparse(e.func)
+    called = path.rpartition(".")[2]
+    of_module = path in ("torch.autograd.backward", "autograd.backward")
+    is_grad = path in ("torch.autograd.grad", "autograd.grad")
+    if called != "backward" and not is_grad:
+        return None
+    args, named = list(e.args), {k.arg: k.value for k in e.keywords}
+    if of_module or is_grad:
+        output = args.pop(0) if args else next((named[n] for n in OUTPUTS if n in named), None)
+    elif isinstance(e.func, ast.Attribute) and isinstance(statement, ast.Expr):
+        output = e.func.value
+    else:
+        return None
+    wrt = args.pop(0) if is_grad and args else named.get("inputs")
+    seed = args[0] if args else next((named[n] for n in SEEDS if n in named), None)
+    if output is None or (is_grad and wrt is None):
+        return None
+    return Call(statement, _only(output), seed and _only(seed), wrt)
+
+
+def _only(e: ast.expr) -> ast.expr:
+    """The only tensor of a list of tensors."""
+    alone = isinstance(e, ast.List | ast.Tuple) and len(e.elts) == 1
+    return e.elts[0] if alone and not isinstance(e.elts[0], ast.Constant) else e  # type: ignore
+
+
+def _marked(statement: ast.stmt) -> str | None:
+    """x, of `x.requires_grad_()` and `x.requires_grad = True`."""
+    if isinstance(statement, ast.Assign):
+        target: ast.AST = statement.targets[0]
+        on = isinstance(statement.value, ast.Constant) and statement.value.value is True
+    else:
+        value = statement.value if isinstance(statement, ast.Expr) else None
+        target = value.func if isinstance(value, ast.Call) else statement
+        on = True
+    if on and isinstance(target, ast.Attribute) and target.attr in MARKS:
+        return target.value.id if isinstance(target.value, ast.Name) else None
+    return None
+
+
+def _changes(n: ast.AST) -> bool:
+    """Whether a tensor is changed in place: by `x[0] = y`, `x.add_(y)`."""
+    if isinstance(n, ast.Subscript | ast.Attribute) and isinstance(n.ctx, ast.Store):
+        return not isinstance(n, ast.Attribute) or n.attr not in MARKS
+    called = n.func.attr if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) else ""
+    return called.endswith("_") and called not in (*MARKS, "ix_")
+
+
+def _names_stored(statement: ast.AST) -> set[str]:
+    names = (n for n in ast.walk(statement) if isinstance(n, ast.Name))
+    return {n.id for n in names if isinstance(n.ctx, ast.Store)}
+
+
+def _names(tree: ast.AST) -> set[str]:
+    return {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
