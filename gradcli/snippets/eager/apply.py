@@ -12,6 +12,7 @@ from . import plans
 from .dtypes import BOOL, INT64, DType, promoted, result_type
 from .engine import Gradients, Meta, Record, Saved
 from .grad_names import AGAIN, camel_case, grad_name
+from .kernels import check_kinds
 from .mode import MODE, recording
 from .plans import Plan, Way
 from .tensor import Edge, Tensor, ViewOf
@@ -23,7 +24,21 @@ def call_operator(name: str, *inputs: Operand, **attrs: Any) -> Tensor:
     """The operator of this name on tensors and numbers."""
     lookup(name)  # imports the file that defines it
     op = OPS[name]
+    if name == "sum_to_size" and isinstance(inputs[0], Tensor):
+        return summed_to(inputs[0], attrs["shape"])
     return apply(op, inputs, {n: attrs.get(n, d) for n, d in op.attributes.items()})
+
+
+def summed_to(tensor: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """A tensor summed over the dimensions that broadcasting from `shape` added or widened."""
+    if tensor.shape == shape:
+        return tensor
+    if not shape:
+        return call_operator("sum", tensor)
+    extra = tensor.ndim - len(shape)
+    dims = tuple(d for d, size in enumerate(tensor.shape) if d < extra or shape[d - extra] != size)
+    result = call_operator("sum", tensor, dim=dims, keepdim=True)
+    return call_operator("reshape", result, shape=shape) if extra else result
 
 
 def apply(
@@ -42,9 +57,12 @@ def apply(
     With `into`, its numbers are written over that tensor's, whose record it becomes. Raises
     Unsupported where the operator does not take these inputs.
     """
+    check_kinds(op.name, inputs)
     prepared = prepare(op, inputs, attrs)
     compute = computing_dtype(prepared.node, inputs)
     arrays = [array_in(i, compute) for i in inputs]
+    if prepared.node.dtype == "float" and op.family == "elementwise":
+        arrays = _as_floats(prepared.node, arrays, compute)
     precision = "float64" if compute.name == "float64" else "float32"
     try:
         value = prepared.value(arrays, precision) if value is None else value
@@ -112,6 +130,19 @@ def array_in(value: Operand, compute: DType) -> Any:
     return value.data
 
 
+def _as_floats(node: Node, arrays: Sequence[Any], compute: DType) -> list[Any]:
+    """The arrays of an elementwise operation that gives floats: integers and masks are floats
+    before they are computed with, but for a condition.
+    """
+    kinds = zip(node.op.inputs, arrays, strict=False)
+    return [
+        a.astype(compute.numpy)
+        if isinstance(a, np.ndarray) and a.dtype.kind in "bi" and name not in node.op.masks
+        else a
+        for name, a in kinds
+    ]
+
+
 def output_dtype(node: Node, inputs: Sequence[Operand], compute: DType) -> DType:
     """The dtype of an operation's output."""
     if node.dtype == "float":
@@ -147,16 +178,22 @@ def _fresh(node: Node, inputs: Sequence[Operand], value: Any, dtype: DType) -> T
 
 
 def as_view(output: Tensor, of: Tensor, creation: str = "") -> Tensor:
-    """`output`, as a view of a tensor whose memory it has."""
-    output.version = of.version
+    """`output`, as a view of a tensor whose memory it has; `creation` as in ViewOf, where autograd
+    records.
+    """
     output.inference = of.inference
+    if of.inference:
+        output.version = of.version
+        return output
+    output.version = of.version
     output.recorded_version = of.version.number
     base = of.view.base if of.view else of
-    if not creation:
-        inherited = of.view.creation if of.view else ""
-        without = "inference" if MODE.inference else "no_grad"
-        creation = inherited or ("" if MODE.recording else without)
-    output.view = ViewOf(base, creation)
+    if MODE.inference:
+        creation = "inference"
+    elif not MODE.recording:
+        creation = "no_grad"
+    inherited = of.view.creation if of.view else ""
+    output.view = ViewOf(base, creation or inherited)
     return output
 
 
@@ -416,6 +453,9 @@ def run_graph(roots: Sequence[Node], values: dict[Node, Any], name: str | None =
             values[node] = Tensor(np.asarray(node.attrs["data"].value))
         else:
             inputs = [None if i is None else values[i] for i in node.inputs]
+            if node.op.name == "sum_to_size" and isinstance(inputs[0], Tensor):
+                values[node] = summed_to(inputs[0], node.attrs["shape"])
+                continue
             values[node] = apply(node.op, inputs, node.attrs, name=name if node in roots else None)
 
 

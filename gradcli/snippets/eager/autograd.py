@@ -185,21 +185,13 @@ def grad(
         if answer is None and not (allow_unused or materialize_grads):
             raise error("RuntimeError", UNUSED.format(place=place))
     if materialize_grads:
-        answers = [_zeros(t) if a is None else a for t, a in zip(wanted, answers)]
+        answers = [engine.zeros_like(t) if a is None else a for t, a in zip(wanted, answers)]
     return tuple(None if a is None else own(a) for a in answers)
 
 
 def own(gradient: Tensor) -> Tensor:
     """A gradient that the program may keep: no alias of what went through the graph."""
     return gradient if gradient.requires_grad else engine.detached_copy(gradient)
-
-
-def _zeros(tensor: Tensor) -> Tensor:
-    from .apply import call_operator
-    from .mode import recording
-
-    with recording(False):
-        return call_operator("mul", tensor, 0)
 
 
 def _batched(
@@ -285,9 +277,9 @@ def _switch(name: str, settings: Any, *places: str) -> Class:
             return _decorate(m, Switch(cls, **settings()), args[0])
         switch = Switch(cls, **settings(*args, **named))
         if name == "set_grad_enabled":  # in force at once, also without `with`
-            before = MODE.recording
-            MODE.recording = switch.set["recording"]
-            switch.before.append({"recording": before})
+            before = MODE.grad_enabled
+            MODE.grad_enabled = switch.set["grad_enabled"]
+            switch.before.append({"grad_enabled": before})
             switch.set = {}
         return switch
 
@@ -303,12 +295,12 @@ def _switch(name: str, settings: Any, *places: str) -> Class:
     return cls
 
 
-_switch("no_grad", lambda: {"recording": False}, "torch", "autograd")
-_switch("enable_grad", lambda: {"recording": True}, "torch", "autograd")
-_switch("set_grad_enabled", lambda mode: {"recording": bool(mode)}, "torch", "autograd")
+_switch("no_grad", lambda: {"grad_enabled": False}, "torch", "autograd")
+_switch("enable_grad", lambda: {"grad_enabled": True}, "torch", "autograd")
+_switch("set_grad_enabled", lambda mode: {"grad_enabled": bool(mode)}, "torch", "autograd")
 _switch(
     "inference_mode",
-    lambda mode=True: {"inference": mode, "recording": not mode},
+    lambda mode=True: {"inference": mode, "grad_enabled": not mode},
     "torch",
 )
 _switch(
@@ -327,7 +319,7 @@ def set_detect_anomaly(m: Machine, mode: bool, check_nan: bool = True) -> None:
 @define("torch")
 def is_grad_enabled(m: Machine) -> bool:
     """Whether operations are recorded."""
-    return MODE.recording
+    return MODE.grad_enabled
 
 
 @define("torch")

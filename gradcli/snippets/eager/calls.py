@@ -17,9 +17,10 @@ from ..python.operations import plain
 from ..python.values import Builtin, Class, Instance, Machine, Property, Unsupported, error
 from . import plans
 from .apply import apply, as_tensor, cast, run_graph
-from .checks import check_broadcast_all
+from .checks import check_broadcast_all, check_output_shape
 from .dtypes import DType
 from .grad_names import CALLS, OUTPUTS
+from .kernels import check_alpha, check_divisor, check_kinds, check_masks
 from .mode import MODE
 from .refusals import refuse
 from .tensor import Tensor, tensors_in
@@ -196,12 +197,15 @@ def in_place(name: str, target: Tensor, args: Sequence[Any], named: Mapping[str,
 
     if MODE.transforms and lacks_batch(target, args):
         raise Unsupported(f"{name}_() within vmap of a tensor that has no rows")
-    check_writable(target, tensors_in(args))
+    masked = name == "masked_fill"
+    check_writable(target, tensors_in(args[:1] if masked else args), one_number=masked)
     refuse(name, [target, *args], named)
     if name == "sub" and args:
-        from .arithmetic import check_masks
-
         check_masks(target, args[0])
+    if name in ("remainder", "fmod") and args:
+        check_kinds(name, [target, *args])
+        check_divisor(target, args[0])
+    check_alpha([target, *args], named.get("alpha"))
     called = lookup(f"Tensor.{name}") or lookup(name)
     if called is None:
         raise Unsupported(f"Tensor.{name}_")
@@ -209,7 +213,8 @@ def in_place(name: str, target: Tensor, args: Sequence[Any], named: Mapping[str,
     graph, values = _graph(name, called, [target, *args], named, given, True)
     if not isinstance(graph, Node):
         raise Unsupported(f"Tensor.{name}_")
-    check_result(target, graph, [*given, *(a for a in args if isinstance(a, bool | int | float))])
+    numbers = [a for a in (*args, *named.values()) if isinstance(a, bool | int | float)]
+    check_result(name, target, graph, [*given, *numbers])
     inner = [i for i in graph.inputs if i is not None and i not in values]
     run_graph(inner, values)
     inputs = [None if i is None else values[i] for i in graph.inputs]
@@ -219,25 +224,30 @@ def in_place(name: str, target: Tensor, args: Sequence[Any], named: Mapping[str,
     return target
 
 
-def check_result(target: Tensor, graph: Node, given: Sequence[Any]) -> None:
+def check_result(name: str, target: Tensor, graph: Node, given: Sequence[Any]) -> None:
     """Refuse a result in place that does not fit the tensor, in PyTorch's words."""
-    from .dtypes import KINDS, result_type
+    from .dtypes import result_type
 
-    if graph.shape != target.shape:
-        raise error(
-            "RuntimeError",
-            f"output with shape {list(target.shape)} doesn't match the broadcast shape "
-            f"{list(graph.shape)}",
-        )
+    check_output_shape(target, graph.shape)
     result = result_type(list(given), MODE.default_dtype)
     if graph.dtype == "float" and not result.is_floating:
         result = MODE.default_dtype
-    if KINDS.index(graph.dtype) > KINDS.index(target.dtype.kind):
-        raise error(
-            "RuntimeError",
-            f"result type {result.scalar_name} can't be cast to the desired output type "
-            f"{target.dtype.scalar_name}",
-        )
+    if graph.dtype == "float" or result.kind == graph.dtype:
+        check_kind(target, result, name)
+
+
+def check_kind(target: Tensor, result: DType, name: str = "") -> None:
+    """Refuse a result that a tensor cannot hold, of the function `name` in place."""
+    from .dtypes import KINDS
+    from .refusals import LONG_NAMES
+
+    if KINDS.index(result.kind) <= KINDS.index(target.dtype.kind):
+        return
+    kind = LONG_NAMES[target.dtype.name] if name.startswith("clamp") else target.dtype.scalar_name
+    raise error(
+        "RuntimeError",
+        f"result type {result.scalar_name} can't be cast to the desired output type {kind}",
+    )
 
 
 def numbers_of(value: Any) -> Any:

@@ -25,6 +25,19 @@ def check_broadcast(a: Any, b: Any) -> None:
             )
 
 
+def check_output(target: Tensor, other: Tensor) -> None:
+    """Refuse to write what another tensor takes part in over a tensor that is too small for it."""
+    check_broadcast(target, other)
+    check_output_shape(target, np.broadcast_shapes(target.shape, other.shape))
+
+
+def check_output_shape(target: Tensor, shape: Sequence[int] | None) -> None:
+    """Refuse to write a result of this shape over a tensor of another one."""
+    if shape != target.shape:
+        said = f"output with shape {list(target.shape)} doesn't match the broadcast shape "
+        raise error("RuntimeError", f"{said}{list(shape or ())}")
+
+
 def check_broadcast_all(tensors: Sequence[Tensor]) -> None:
     """Refuse several tensors that cannot be broadcast together, one after another."""
     shape: tuple[int, ...] = ()

@@ -7,9 +7,10 @@ from ...lazy import np
 from ...operators import lookup
 from ..python.values import EXCEPTIONS, Machine, error
 from . import arithmetic, calls
-from .apply import apply, call_operator, cast, underived
+from .apply import apply, call_operator, underived
 from .checks import check_broadcast, check_dims, check_floating, check_mm, dimension
-from .dtypes import INT64, UINT8
+from .dtypes import BOOL, INT64, UINT8
+from .kernels import SUBTRACTED_MASKS
 from .mode import MODE
 from .printing import size
 from .refusals import refuse
@@ -202,6 +203,8 @@ def _reduced(m: Machine, loss: Tensor, reduction: str) -> Tensor:
         return loss
     if reduction not in ("mean", "sum"):
         raise error("ValueError", f"{reduction} is not a valid value for reduction")
+    if reduction == "mean":
+        check_floating("mean", loss)
     return calls.call(reduction, [loss], {})
 
 
@@ -288,8 +291,12 @@ def binary_cross_entropy_with_logits(
 ) -> Tensor:
     """The same of a sigmoid of the input."""
     _check_same("logits", input, target)
-    if not target.dtype.is_floating:
-        target = cast(target, input.dtype)
+    if not target.dtype.is_floating and input.dtype.is_floating:
+        if target.dtype is BOOL:
+            raise error("RuntimeError", SUBTRACTED_MASKS)
+        kind = target.dtype.scalar_name
+        said = f"result type {input.dtype.scalar_name} can't be cast to the desired output type "
+        raise error("RuntimeError", said + kind)
     given = {"weight": weight, "pos_weight": pos_weight}
     named = {k: v for k, v in given.items() if v is not None} | {"reduction": reduction}
     return calls.call("binary_cross_entropy_with_logits", [input, target], named)
@@ -368,6 +375,10 @@ def dropout(
         return input
     from .creation import generator
 
+    if not input.dtype.is_floating:
+        kind = input.dtype.scalar_name
+        said = f"result type Float can't be cast to the desired output type {kind}"
+        raise error("RuntimeError", said)
     kept = generator().chances(input.shape, 1 - p)
     scaled = np.where(kept, 1 / (1 - p) if p < 1 else 0.0, 0.0).astype(input.dtype.numpy)
     return call_operator("mul", input, Tensor(scaled, input.dtype))

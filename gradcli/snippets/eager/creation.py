@@ -8,6 +8,7 @@ from ..python.operations import plain
 from ..python.values import Builtin, Class, Machine, Object, Property, Unsupported, error
 from .devices import check_device
 from .dtypes import BOOL, BY_NUMPY, FLOAT32, FLOAT64, INT64, DType, as_array, of_number, promoted
+from .kernels import not_implemented
 from .mode import MODE
 from .tables import TABLES, define
 from .tensor import MetaTensor, Tensor, tensors_in
@@ -330,6 +331,8 @@ def _drawn(name: str, draw: Any) -> None:
 
     def like(m: Machine, input: Tensor, *, dtype: Any = None, **options: Any) -> Tensor:
         kind = dtype or input.dtype
+        if not kind.is_floating:
+            raise not_implemented(DRAWING[name], kind)
         return finished(Tensor(draw(_generator(None), input.shape, kind), kind), **options)
 
     define("torch", name=name)(maker)
@@ -337,6 +340,7 @@ def _drawn(name: str, draw: Any) -> None:
 
 
 _generator = generator
+DRAWING = {"rand": "check_uniform_bounds", "randn": "normal_kernel_cpu"}
 _drawn("rand", lambda g, shape, kind: g.uniform(shape, kind))
 _drawn("randn", lambda g, shape, kind: g.normal(shape, kind))
 

@@ -302,22 +302,21 @@ class Pass:
         sent = [edge for edge in record.edges if edge]
         if self.needed is not None and record not in self.needed:
             return sent
-        grads = self.buffers.pop(record, [None] * len(record.metas))
-        grads = self._hooked(record, grads)
-        for edge in self.captured:
+        arrived = self.buffers.pop(record, [None] * len(record.metas))
+        grads = self._hooked(record, list(arrived))
+        onwards = self.needed is None or any(e.record in self.needed for e in sent)
+        runs = onwards or record in self.aims
+        for edge in self.captured:  # before the hooks where the record runs, as in PyTorch
             if edge.record is record:
-                self.captured[edge] = grads[edge.output]
+                self.captured[edge] = (arrived if runs else grads)[edge.output]
+        if not runs:
+            return sent
         if isinstance(record, Accumulator):
-            if self.accumulate and grads[0] is not None:
-                accumulate(self.m, record.tensor, grads[0], self.create_graph)
+            accumulate(self.m, record.tensor, grads[0], self.create_graph)
             return sent
-        onwards = self.needed is None or any(e and e.record in self.needed for e in sent)
-        if not onwards and record not in self.aims:
-            return sent
-        if any(g is not None for g in grads):
-            for target, gradient in zip(record.edges, self._sent_back(record, grads)):
-                if target and gradient is not None:
-                    self._send(target, gradient)
+        for target, gradient in zip(record.edges, self._sent_back(record, grads)):
+            if target and gradient is not None:
+                self._send(target, gradient)
         if not self.keep:
             record.release()
         return sent
@@ -391,13 +390,20 @@ def check_nan(record: Record, gradients: Sequence[Tensor | None]) -> None:
             raise error("RuntimeError", said)
 
 
-def accumulate(m: Machine, leaf: Tensor, gradient: Tensor, create_graph: bool) -> None:
-    """Add a gradient to a leaf's .grad."""
-    from .apply import call_operator
+def accumulate(m: Machine, leaf: Tensor, gradient: Tensor | None, create_graph: bool) -> None:
+    """Add a gradient to a leaf's .grad, if there is one, and call the hooks for that."""
     from .hooks import after_accumulation
 
     if not leaf.requires_grad:  # no longer
         return
+    if gradient is not None:
+        _add(leaf, gradient, create_graph)
+    after_accumulation(m, leaf)
+
+
+def _add(leaf: Tensor, gradient: Tensor, create_graph: bool) -> None:
+    from .apply import call_operator
+
     if "sparse_gradients" in leaf.fields:
         leaf.fields["sparse_gradient"] = True
     if leaf.grad is None:
@@ -408,7 +414,6 @@ def accumulate(m: Machine, leaf: Tensor, gradient: Tensor, create_graph: bool) -
     else:
         np.add(leaf.grad.data, gradient.data, out=leaf.grad.data, casting="unsafe")
         leaf.grad.changed()
-    after_accumulation(m, leaf)
 
 
 def copied(gradient: Tensor) -> Tensor:
@@ -424,6 +429,11 @@ def copied(gradient: Tensor) -> Tensor:
 def detached_copy(tensor: Tensor) -> Tensor:
     """A leaf with its numbers."""
     return Tensor(np.array(tensor.data), tensor.dtype)
+
+
+def zeros_like(tensor: Tensor) -> Tensor:
+    """Zeros of a tensor's shape and dtype."""
+    return Tensor(np.zeros(tensor.shape, tensor.dtype.numpy), tensor.dtype)
 
 
 def outputs_and_seeds(

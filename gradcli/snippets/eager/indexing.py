@@ -13,8 +13,8 @@ from ...operators import lookup
 from ...operators.leaves import Array
 from ..python.values import Machine, Unsupported, error
 from .apply import apply, call_operator, cast
-from .checks import check_broadcast
-from .engine import Gradients, Meta, Record
+from .checks import check_output
+from .engine import Gradients, Meta, Record, zeros_like
 from .functional_transforms import in_vmap
 from .mode import MODE
 from .tensor import Tensor
@@ -31,25 +31,39 @@ def get(tensor: Tensor, index: Any) -> Tensor:
     result, picks = _basic(tensor, index)
     if any(p is not None for p in picks):
         return _picked(result, picks)
-    return result
+    return _alias(tensor) if result is tensor else result
+
+
+def _alias(tensor: Tensor) -> Tensor:
+    """A view of a whole tensor, as x[...] is."""
+    lookup("getitem")
+    index = {"index": (slice(None),) * tensor.ndim}
+    return apply(OPS["getitem"], [tensor], index, name="AliasBackward0", value=tensor.data[...])
 
 
 def put_into(m: Machine, tensor: Tensor, index: Any, value: Any) -> None:
     """tensor[index] = value."""
     if MODE.transforms and lacks_batch(tensor, [value]):
         raise error("RuntimeError", NOT_BATCHED)
-    place, picks = _basic(tensor, index)
+    place, picks = _basic(tensor, index, written=True)
     source = _source(tensor, value)
     if any(p is not None for p in picks):
-        _put_picked(tensor, place, picks, source)
+        _put_picked(place, picks, _without_ones(source))
+    elif place.shape != source.shape and not source.ndim:
+        copy_into(place, source, "FillBackward3")
     else:
-        extra = 0
-        while source.ndim - extra > place.ndim and source.shape[extra] == 1:
-            extra += 1
-        if extra:
-            source = call_operator("reshape", source, shape=source.shape[extra:])
+        if place.shape != source.shape:
+            source = _without_ones(source)
         _check_fits(place, source)
         copy_into(place, source)
+
+
+def _without_ones(source: Tensor) -> Tensor:
+    """A tensor without the sizes of 1 that it begins with."""
+    extra = next((k for k, size in enumerate(source.shape) if size != 1), source.ndim)
+    if not extra:
+        return source
+    return call_operator("reshape", source, shape=source.shape[extra:])
 
 
 def _source(tensor: Tensor, value: Any) -> Tensor:
@@ -70,8 +84,11 @@ def _parts(index: Any) -> list[Any]:
     return [index]
 
 
-def _basic(tensor: Tensor, index: Any) -> tuple[Tensor, list[Any]]:
-    """What numbers, slices and None make of a tensor; and for each dimension left what picks."""
+def _basic(tensor: Tensor, index: Any, written: bool = False) -> tuple[Tensor, list[Any]]:
+    """What numbers, slices and None make of a tensor; and for each dimension left what picks.
+
+    Slices that take all are no operations, but for a single one that is read.
+    """
     parts = [_plain(p) for p in _parts(index)]
     taken = sum(_dimensions(p) for p in parts)
     if tensor.ndim == 0 and len(parts) == 1:
@@ -85,7 +102,8 @@ def _basic(tensor: Tensor, index: Any) -> tuple[Tensor, list[Any]]:
             expanded += [slice(None)] * (tensor.ndim - taken)
         else:
             expanded.append(part)
-    return _apply_parts(tensor, expanded, plain=len(parts) == 1)
+    plain = len(parts) == 1 and isinstance(parts[0], slice) and not written
+    return _apply_parts(tensor, expanded, plain)
 
 
 def _check_zero_dim(part: Any) -> None:
@@ -151,7 +169,7 @@ def _apply_parts(tensor: Tensor, parts: Sequence[Any], plain: bool) -> tuple[Ten
         elif isinstance(part, slice):
             if part.step is not None and part.step <= 0:
                 raise error("ValueError", "step must be greater than zero")
-            if plain or part != slice(None):
+            if plain or part.indices(tensor.shape[place]) != (0, tensor.shape[place], 1):
                 tensor = _one(tensor, place, part, "SliceBackward0")
             picks.append(None)
             place, dim = place + 1, dim + 1
@@ -221,18 +239,20 @@ def _check_pick(tensor: Tensor, dim: int, pick: Any) -> None:
         raise error("IndexError", said)
 
 
-def _put_picked(tensor: Tensor, place: Tensor, picks: Sequence[Any], source: Tensor) -> None:
+def _put_picked(place: Tensor, picks: Sequence[Any], source: Tensor) -> None:
     """index_put_ of a tensor, or of a view of it."""
-    check_writable(place, [source])
-    if source.dtype is not place.dtype:
-        if source.ndim or source.dtype.kind > place.dtype.kind:
-            raise error(
-                "RuntimeError",
-                "Index put requires the source and destination dtypes match, got "
-                f"{place.dtype.scalar_name} for the destination and {source.dtype.scalar_name} "
-                "for the source.",
-            )
+    check_writable(place, [source], one_number=True)
+    masks = [p for p in picks if isinstance(p, np.ndarray)]
+    filled = source.numel == 1 and len(masks) == 1 and masks[0].dtype.kind == "b"
+    if filled and source.dtype is not place.dtype:  # masked_fill_, which casts
         source = cast(source, place.dtype)
+    if source.dtype is not place.dtype:
+        raise error(
+            "RuntimeError",
+            "Index put requires the source and destination dtypes match, got "
+            f"{place.dtype.scalar_name} for the destination and {source.dtype.scalar_name} "
+            "for the source.",
+        )
     index = tuple(i.value if isinstance(i, Array) else i for i in _items(place, picks))
     at = np.arange(place.numel).reshape(place.shape)[index]
     try:
@@ -277,15 +297,12 @@ def _check_fits(target: Tensor, source: Tensor) -> None:
         raise error("RuntimeError", _expanded(source, target)) from None
 
 
-def copy_into(target: Tensor, source: Tensor) -> Tensor:
-    """target.copy_(source)."""
+def copy_into(target: Tensor, source: Tensor, name: str = "CopyBackwards") -> Tensor:
+    """target.copy_(source); `name` is what its record is called."""
     alone = Tensor(source.data.copy(), source.dtype, requires_grad=source.requires_grad)
-    check_writable(target, [source if source.ndim else alone])  # a number overlaps with nothing
-    check_broadcast(target, source)
-    shape = np.broadcast_shapes(target.shape, source.shape)
-    if shape != target.shape:
-        said = f"output with shape {list(target.shape)} doesn't match the broadcast shape "
-        raise error("RuntimeError", f"{said}{list(shape)}")
+    read = source if source.ndim else alone  # a number overlaps with nothing
+    check_writable(target, [read], one_number=name == "FillBackward3")
+    check_output(target, source)
     tracked = MODE.recording and (target.requires_grad or source.requires_grad)
     edges = [target.edge, source.edge]
     target.data[...] = source.data
@@ -294,14 +311,17 @@ def copy_into(target: Tensor, source: Tensor) -> Tensor:
 
         def back(m: Machine, record: Record, grads: Gradients) -> Gradients:
             gradient = grads[0]
-            if gradient is None or edges[1] is None:
+            if gradient is None:
                 return [None, None]
+            nothing = zeros_like(gradient) if edges[0] else None
+            if edges[1] is None:
+                return [nothing, None]
             if source.dtype is not gradient.dtype:
                 gradient = cast(gradient, source.dtype)
-            return [None, call_operator("sum_to_size", gradient, shape=source.shape)]
+            return [nothing, call_operator("sum_to_size", gradient, shape=source.shape)]
 
         metas = [Meta(target.shape, target.dtype)]
-        rebase(target, Record("CopyBackwards", edges, metas, back))
+        rebase(target, Record(name, edges, metas, back))
     return target
 
 

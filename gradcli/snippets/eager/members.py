@@ -26,7 +26,7 @@ from .checks import dimension
 from .creation import TO_SCALAR
 from .devices import CPU, MESSAGES, Device, check_device
 from .dtypes import ALL, BY_NAME, DType
-from .engine import Meta, Record
+from .engine import Meta, Record, zeros_like
 from .functional_transforms import in_vmap, refuse_flag, refuse_number, running
 from .mode import MODE, recording
 from .names import has
@@ -653,15 +653,12 @@ def fill_(m: Machine, self: Tensor, value: Any) -> Tensor:
         if value.ndim:
             said = "fill_ only supports 0-dimension value tensor but got tensor with "
             raise error("RuntimeError", f"{said}{value.ndim} dimensions.")
-        indexing.copy_into(self, value)
-        if self.record is not None and self.view is None:
-            self.record.name = "FillBackward3"
-        return self
+        return indexing.copy_into(self, value, "FillBackward3")
     return _constant(self, value, "FillBackward2")
 
 
 def _constant(self: Tensor, value: Any, name: str) -> Tensor:
-    check_writable(self)
+    check_writable(self, one_number=True)
     tracked = MODE.recording and self.requires_grad
     edge = self.edge
     self.data[...] = value
@@ -670,8 +667,7 @@ def _constant(self: Tensor, value: Any, name: str) -> Tensor:
         metas = [Meta(self.shape, self.dtype)]
 
         def back(m: Machine, record: Record, grads: Any) -> Any:
-            gradient = grads[0]
-            return [gradient and call_operator("mul", gradient, 0)]
+            return [grads[0] and zeros_like(grads[0])]
 
         rebase(self, Record(name, [edge], metas, back))
     return self
@@ -825,7 +821,7 @@ def _select(input: Tensor, dim: int, place: int) -> Tensor:
 def several_views(of: Tensor, parts: list[Tensor], name: str) -> tuple[Tensor, ...]:
     """Views that one operation gives: they have one record."""
     for part in parts:
-        as_view(part, of, "multi" if MODE.recording else "no_grad")
+        as_view(part, of, "multi")
     if MODE.recording and of.requires_grad:
         from .views import places, put
 

@@ -7,6 +7,7 @@ from ...lazy import np
 from ..python.values import Class, Unsupported, error
 from .checks import check_broadcast, dimension
 from .functional_transforms import in_vmap
+from .kernels import not_implemented
 from .mode import MODE
 from .tensor import Tensor
 
@@ -60,10 +61,23 @@ def _transpose(input: Tensor, dim0: Any = 0, dim1: Any = 0, **_: Any) -> None:
             dimension(d, input.ndim)
 
 
-@check("argmax", "argmin", "logsumexp", "cumprod", "sort", "argsort", "flip", "max", "min", "any")
+@check("logsumexp", "cumprod", "sort", "argsort", "flip", "max", "min", "any")
 def _along(input: Tensor, dim: Any = None, *_: Any, **__: Any) -> None:
     if not isinstance(dim, Tensor):
         _dims(input, dim)
+
+
+def _place_of(name: str) -> None:
+    def checked(input: Tensor, dim: Any = None, *_: Any, **__: Any) -> None:
+        if input.dtype.kind == "bool":
+            raise error("RuntimeError", f"{name}(): does not support bool input")
+        _along(input, dim)
+
+    check(name)(checked)
+
+
+for _own in ("argmax", "argmin"):
+    _place_of(_own)
 
 
 @check("max", "min")
@@ -125,17 +139,25 @@ def _topk(input: Tensor, k: int, dim: int = -1, *_: Any, **__: Any) -> None:
         raise error("RuntimeError", "selected index k out of range")
 
 
-@check("norm")
-def _norm(input: Tensor, *_: Any, dtype: Any = None, **__: Any) -> None:
-    if not input.dtype.is_floating and dtype is None:
-        said = "linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
-        raise error("RuntimeError", said + input.dtype.scalar_name)
+@check("quantile", "nanquantile")
+def _quantile(input: Tensor, *_: Any, **__: Any) -> None:
+    if not input.dtype.is_floating:
+        said = "quantile() input tensor must be either float or double dtype"
+        raise error("RuntimeError", said)
 
 
-@check("relu")
-def _relu(input: Tensor, *_: Any, **__: Any) -> None:
-    if input.dtype.kind == "bool":
-        raise error("RuntimeError", "Boolean inputs not supported for relu")
+def _only_floats(name: str, kernel: str) -> None:
+    """A check that a function, whatever else it is given, has floats as its input."""
+
+    def checked(input: Tensor, *_: Any, **__: Any) -> None:
+        if not input.dtype.is_floating:
+            raise not_implemented(kernel, input.dtype)
+
+    check(name)(checked)
+
+
+_only_floats("lerp", "lerp_kernel_scalar")
+_only_floats("histc", "histogram_cpu")
 
 
 @check("trace")
