@@ -257,6 +257,9 @@ import torch
 for line in sys.stdin:
     code, out, problem = json.loads(line), io.StringIO(), [None, None, None]
     torch.set_grad_enabled(True)
+    torch.autograd.set_detect_anomaly(False)
+    torch.set_default_dtype(torch.float32)
+    torch.set_printoptions(profile="default")
     try:
         with contextlib.redirect_stdout(out), warnings.catch_warnings():
             warnings.simplefilter("ignore")

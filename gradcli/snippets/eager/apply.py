@@ -1,6 +1,6 @@
 """Operators on tensors: their numbers now, and a record for the way back."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...errors import GradcliError
@@ -10,8 +10,8 @@ from ...operators import lookup
 from ..python.values import Machine, Unsupported, error
 from . import plans
 from .dtypes import BOOL, INT64, DType, promoted, result_type
-from .engine import Gradients, Meta, Record, Saved
-from .grad_names import AGAIN, camel_case, grad_name
+from .engine import Gradients, Meta, Record, Saved, zeros_like
+from .grad_names import SQUEEZES, ZEROS_AGAIN, camel_case, grad_name, gradient_name
 from .kernels import check_kinds
 from .mode import MODE, recording
 from .plans import Plan, Way
@@ -369,13 +369,18 @@ class OperatorBackward:
         output = unpacked[-1] if self.back.reads_output else None
         run = _tracked if MODE.recording else _untracked
         result: Gradients = [None] * len(record.edges)
-        for place, answer in zip(self.back.places, run(self, tensors, output, gradient)):
+        answers = run(self, tensors, output, gradient, record)
+        for place, answer in zip(self.back.places, answers):
             result[place] = answer
         return result
 
 
 def _untracked(
-    own: OperatorBackward, tensors: dict[int, Any], output: Tensor | None, gradient: Tensor
+    own: OperatorBackward,
+    tensors: dict[int, Any],
+    output: Tensor | None,
+    gradient: Tensor,
+    record: Record | None = None,
 ) -> list[Tensor | None]:
     leaves = own.prepared.leaves
     given = {leaves[k]: array_in(t, own.compute) for k, t in tensors.items()}
@@ -397,7 +402,11 @@ def _gradient(array: Any, dtype: DType, received: Tensor) -> Tensor | None:
 
 
 def _tracked(
-    own: OperatorBackward, tensors: dict[int, Any], output: Tensor | None, gradient: Tensor
+    own: OperatorBackward,
+    tensors: dict[int, Any],
+    output: Tensor | None,
+    gradient: Tensor,
+    record: Record,
 ) -> list[Tensor | None]:
     """The same with a record of every operation: create_graph=True."""
     from ...autodiff.kept import with_graph
@@ -407,6 +416,8 @@ def _tracked(
     if output is not None:
         values[own.prepared.node] = output
     node = own.prepared.node
+    if record.name in SQUEEZES and node.shape == own.prepared.leaves[0].shape:
+        return [gradient]
     refusal = node.op.refused_again(node)
     if refusal is not None:
         with recording(False):
@@ -418,31 +429,44 @@ def _tracked(
                 underived(refusal, made, operands, answer, None)
         return answers
     roots = [None if n is None else with_graph(n) for n in own.back.gradients]
-    name = AGAIN.get(node.op.name)
-    run_graph([n for n in roots if n is not None], values, name)
+    names = {
+        root: gradient_name(node.op.name, record.name, place)
+        for root, place in zip(roots, own.back.places)
+        if root is not None
+    }
+    run_graph(list(names), values, names)
     answers = [None if n is None else as_tensor(values[n], own.compute) for n in roots]
-    if name is not None:
-        for place, answer in zip(own.back.places, answers):
-            if answer is not None and not answer.requires_grad:
-                _constant_in(answer, tensors.get(place) or output, name)
+    for place, answer, root in zip(own.back.places, answers, roots):
+        name = None if root is None else names[root]
+        edge = record.edges[place]
+        if answer is not None and name is not None and edge is not None:
+            _with_zeros(answer, edge, name, node.op.name in ZEROS_AGAIN)
     return answers
 
 
-def _constant_in(gradient: Tensor, source: Tensor | None, name: str) -> None:
-    """Give a gradient that does not change with its operation's input a record, as PyTorch does."""
-    if source is None or not source.requires_grad:
+def _with_zeros(gradient: Tensor, edge: Edge, name: str, zeros: bool) -> None:
+    """Give a gradient that does not change with its operation's input a record that sends zeros
+    back to that, where PyTorch does.
+    """
+    record = gradient.record
+    if record is not None and not zeros:
         return
 
-    def back(m: Machine, record: Record, grads: Gradients) -> Gradients:
-        return [None if g is None else call_operator("mul", g, 0) for g in grads]
+    def back(m: Machine, again: Record, grads: Gradients) -> Gradients:
+        sent = [] if record is None else [*record.backward(m, again, grads)]
+        sent = sent[: len(again.edges) - 1]
+        return [*sent, None if grads[0] is None else zeros_like(gradient)]
 
-    metas = [Meta(gradient.shape, gradient.dtype)]
-    gradient.set_record(Record(name, [source.edge], metas, back))
+    before = record or Record(name, [], [Meta(gradient.shape, gradient.dtype)], back)
+    again = Record(name, [*before.edges, edge], before.metas, back, before.saved)
+    gradient.set_record(again)
 
 
-def run_graph(roots: Sequence[Node], values: dict[Node, Any], name: str | None = None) -> None:
+def run_graph(
+    roots: Sequence[Node], values: dict[Node, Any], names: Mapping[Node, str | None] = {}
+) -> None:
     """Compute nodes as operations on tensors; `values` has those that are there, and gets all.
-    `name` is what the records of the roots are called, where they have a name of their own.
+    `names` are those of the records of roots, where these have one of their own.
     """
     for node in walk(roots, lambda n: () if n in values else n.inputs):
         if node in values:
@@ -456,7 +480,7 @@ def run_graph(roots: Sequence[Node], values: dict[Node, Any], name: str | None =
             if node.op.name == "sum_to_size" and isinstance(inputs[0], Tensor):
                 values[node] = summed_to(inputs[0], node.attrs["shape"])
                 continue
-            values[node] = apply(node.op, inputs, node.attrs, name=name if node in roots else None)
+            values[node] = apply(node.op, inputs, node.attrs, name=names.get(node))
 
 
 def as_tensor(value: Any, dtype: DType) -> Tensor:

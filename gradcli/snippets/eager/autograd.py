@@ -273,19 +273,18 @@ def _switch(name: str, settings: Any, *places: str) -> Class:
     """A class of switches; `settings(*args)` says what one sets."""
 
     def make(m: Machine, cls: Class, *args: Any, **named: Any) -> Any:
-        if len(args) == 1 and not isinstance(args[0], bool) and name != "set_grad_enabled":
+        at_once = name.startswith("set_")  # in force also without `with`
+        if len(args) == 1 and not isinstance(args[0], bool) and not at_once:
             return _decorate(m, Switch(cls, **settings()), args[0])
         switch = Switch(cls, **settings(*args, **named))
-        if name == "set_grad_enabled":  # in force at once, also without `with`
-            before = MODE.grad_enabled
-            MODE.grad_enabled = switch.set["grad_enabled"]
-            switch.before.append({"grad_enabled": before})
+        if at_once:
+            _enter(m, switch)
             switch.set = {}
         return switch
 
     members: dict[str, Any] = {"__enter__": _enter, "__exit__": _exit, "__call__": _decorate}
     table = {own: Builtin(own, f) for own, f in members.items()}
-    if name == "set_grad_enabled":
+    if name.startswith("set_"):
         table["__enter__"] = Builtin("__enter__", lambda m, self: None)
     cls = Class(name, members=table, module="torch.autograd.grad_mode", make=make)
     for place in places:
@@ -310,10 +309,17 @@ _switch(
 )
 
 
-@define("autograd")
-def set_detect_anomaly(m: Machine, mode: bool, check_nan: bool = True) -> None:
-    """Switch anomaly mode."""
-    MODE.anomaly, MODE.check_nan = mode, check_nan
+_switch(
+    "set_detect_anomaly",
+    lambda mode, check_nan=True: {"anomaly": bool(mode), "check_nan": check_nan},
+    "autograd",
+)
+
+
+@define("torch")
+def is_anomaly_enabled(m: Machine) -> bool:
+    """Whether anomaly mode is on."""
+    return MODE.anomaly
 
 
 @define("torch")
@@ -385,7 +391,9 @@ def _describe() -> None:
 
     engine.RECORD.members.update(
         {
-            "name": Builtin("name", lambda m, self: engine.LABELS.get(self.name, self.name)),
+            "name": Builtin(
+                "name", lambda m, self: engine.LABELS.get(engine.shown(self), self.name)
+            ),
             "__getattr__": Builtin("__getattr__", _saved_attribute),
             "next_functions": Property(Builtin("next_functions", _next_functions)),
             "saved_tensors": Property(Builtin("saved_tensors", _saved)),
@@ -398,6 +406,7 @@ def _describe() -> None:
 
 
 def _record_text(m: Machine, self: Record | Accumulator) -> str:
+    engine.shown(self)
     name = self.cls.full_name.rsplit("::", 1)[-1]
     return f"<{name} object at 0x{id(self):x}>"
 

@@ -98,8 +98,9 @@ def check_mv(a: Tensor, b: Tensor) -> None:
             f"size mismatch, got input ({a.shape[0]}), mat ({_dims(a.shape)}), vec ({b.shape[0]})",
         )
     if a.dtype is not b.dtype:
-        said = f"expected scalar type {a.dtype.scalar_name} but found {b.dtype.scalar_name}"
-        raise error("RuntimeError", said)
+        kinds = b.dtype.scalar_name, a.dtype.scalar_name, b.dtype.scalar_name
+        said = "addmv input tensors must have the same dtype, but got {}, {}, and {}"
+        raise error("RuntimeError", said.format(*kinds))
 
 
 def check_dot(a: Tensor, b: Tensor) -> None:

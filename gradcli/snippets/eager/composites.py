@@ -10,6 +10,7 @@ from . import arithmetic, calls
 from .apply import apply, call_operator, underived
 from .checks import check_broadcast, check_dims, check_floating, check_mm, dimension
 from .dtypes import BOOL, INT64, UINT8
+from .engine import rename
 from .kernels import SUBTRACTED_MASKS
 from .mode import MODE
 from .printing import size
@@ -35,7 +36,8 @@ def linear(m: Machine, input: Tensor, weight: Tensor, bias: Tensor | None = None
     """input @ weight.T + bias."""
     turned = _apply("transpose", [weight], "TBackward0", dim0=0, dim1=1)
     rows = input if input.ndim > 1 else call_operator("unsqueeze", input, dim=0)
-    check_mm(rows, turned, added=bias is not None)
+    if bias is None or input.ndim != 2:
+        check_mm(rows, turned, added=bias is not None)
     if bias is None:
         return arithmetic.matmul(m, input, turned)
     if input.ndim == 2:
@@ -53,6 +55,10 @@ def addmm(
     m: Machine, input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1
 ) -> Tensor:
     """beta * input + alpha * (mat1 @ mat2)."""
+    if input.dtype is not mat2.dtype and mat1.shape[-1] == mat2.shape[-2]:
+        kinds = f"{input.dtype.scalar_name} and {mat2.dtype.scalar_name}"
+        said = f"self and mat2 must have the same dtype, but got {kinds}"
+        raise error("RuntimeError", said)
     check_mm(mat1, mat2, added=True)
     return calls.call("addmm", [input, mat1, mat2], {"beta": beta, "alpha": alpha})
 
@@ -316,17 +322,31 @@ def cross_entropy(
     """The negative log likelihood of classes under a softmax."""
     dim = 0 if input.ndim == 1 else 1
     if target.dtype.is_floating or label_smoothing:
-        if target.dtype.is_floating and target.shape != input.shape:
+        if target.shape != input.shape:
             _check_labels(input, target)
         options = {"reduction": reduction, "label_smoothing": label_smoothing}
         if weight is not None:
             options["weight"] = weight
-        return calls.call("cross_entropy", [input, target], options)
+        loss = calls.call("cross_entropy", [input, target], options)
+        if target.dtype.is_floating:
+            rename(loss, "DivBackward1" if reduction == "mean" else "NegBackward0")
+        else:
+            rename(loss, "AddBackward0")
+        return loss
     logs = calls.call("log_softmax", [input, dim], {})
     return nll_loss(m, logs, target, weight, ignore_index, reduction)
 
 
 def _check_labels(input: Tensor, target: Tensor) -> None:
+    if input.ndim == 1 and target.ndim == 1 and target.numel != 1:
+        said = f"For 1D input, 1D target must have size 1, but got target size: {target.numel}"
+        raise error("ValueError", said)
+    if input.ndim > 1 and input.shape[:1] != target.shape[:1]:
+        raise error(
+            "ValueError",
+            f"Expected input batch_size ({input.shape[0]}) to match target batch_size "
+            f"({target.shape[0] if target.ndim else 0}).",
+        )
     if target.dtype.kind != "int" or target.dtype not in (INT64, UINT8):
         said = f"expected target dtype to be Long or Byte, but got {target.dtype.scalar_name}"
         raise error("RuntimeError", said)
@@ -346,13 +366,8 @@ def nll_loss(
 ) -> Tensor:
     """Minus the entries at classes, reduced."""
     _check_labels(input, target)
-    batch = input.shape[:1] if input.ndim > 1 else ()
-    if target.shape[:1] != batch:
-        raise error(
-            "ValueError",
-            f"Expected input batch_size ({batch[0] if batch else 1}) to match target batch_size "
-            f"({target.shape[0] if target.ndim else 1}).",
-        )
+    if input.ndim == target.ndim == 1 and reduction != "none":
+        target = call_operator("reshape", target, shape=())
     classes = input.shape[0 if input.ndim == 1 else 1]
     labels = target.data[target.data != ignore_index]
     outside = labels[(labels < 0) | (labels >= classes)]

@@ -11,7 +11,7 @@ from itertools import count
 from typing import Any, NamedTuple
 
 from ...lazy import np
-from ..python.values import Class, Machine, Object, error
+from ..python.values import Class, Machine, Object, Unsupported, error
 from .dtypes import DType
 from .mode import MODE, recording
 from .tensor import Edge, MetaTensor, Tensor
@@ -43,7 +43,7 @@ IN_ANOMALY = (
 )
 
 LABELS = {
-    name: f"torch::autograd::{name}" for name in ("CopySlices", "CopyBackwards")
+    name: f"torch::autograd::{name}" for name in ("CopySlices", "CopyBackwards", "NotImplemented")
 }  # of records, in messages
 Gradients = list[Tensor | None]
 Backward = Callable[[Machine, "Record", Gradients], Sequence[Tensor | None]]
@@ -201,6 +201,22 @@ def record_class(name: str) -> Class:
     if name not in _classes:
         _classes[name] = Class(name, (RECORD,))
     return _classes[name]
+
+
+def shown(record: Any) -> str:
+    """The name of a record, which a program shows."""
+    from .grad_names import OURS
+
+    if record.name in OURS:
+        raise Unsupported("the name of the record of this gradient")
+    return record.name
+
+
+def rename(tensor: Tensor, name: str) -> None:
+    """Give a tensor's record, where it has one, another name."""
+    record = tensor.record
+    if record is not None:
+        record.name, record.cls = name, record_class(name)
 
 
 class Accumulator(Object):
@@ -441,8 +457,8 @@ def outputs_and_seeds(
 ) -> list[tuple[Edge, Tensor]]:
     """Where the way back begins, with the gradients given or 1; PyTorch's errors otherwise."""
     roots = []
-    for place, (output, seed) in enumerate(zip(outputs, seeds)):
-        checked = _seed(output, seed, place)
+    checked_seeds = [_seed(o, seed, place) for place, (o, seed) in enumerate(zip(outputs, seeds))]
+    for place, (output, checked) in enumerate(zip(outputs, checked_seeds)):
         edge = output.edge
         if edge is None:
             raise error(

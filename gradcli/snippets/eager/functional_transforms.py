@@ -1,6 +1,6 @@
 """Which transforms of torch.func are running, and what may not be done inside them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from typing import Any
@@ -145,12 +145,31 @@ def _batched(m: Machine, tensor: Tensor) -> Tensor:
 
 def _renamed(m: Machine, tensor: Tensor, name: str) -> Tensor:
     """A tensor whose record has another name."""
-    from .engine import record_class
+    from .engine import rename
 
-    record = tensor.record
-    if record is not None:
-        record.name, record.cls = name, record_class(name)
+    rename(tensor, name)
     return tensor
+
+
+def _settled(m: Machine, tensor: Any, inputs: Sequence[Tensor]) -> Any:
+    """A result of a transform, cut off where its gradient flows to the transform's inputs alone."""
+    from .engine import Record
+    from .members import detach
+
+    if not isinstance(tensor, Tensor) or not tensor.requires_grad:
+        return tensor
+    fresh = [x for x in inputs if x.is_leaf]
+    stack, seen = [tensor.edge], set[Any]()
+    while stack:
+        edge = stack.pop()
+        if edge is None or edge.record in seen:
+            continue
+        seen.add(edge.record)
+        if isinstance(edge.record, Record):
+            stack += edge.record.edges
+        elif not any(edge.record.tensor is x for x in fresh):
+            return tensor
+    return detach(m, tensor)
 
 
 def _unsupported(m: Machine, what: str) -> None:
@@ -167,6 +186,7 @@ def transforms_module() -> Module:
         "unsupported": _unsupported,
         "batched": _batched,
         "renamed": _renamed,
+        "settled": _settled,
         "dual": lambda m, tensor, tangent: DualTensor(tensor, tangent),
         "unpack_dual": _unpack_dual,
         "generator_state": _generator_state,

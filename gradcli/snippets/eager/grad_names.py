@@ -19,6 +19,10 @@ def _power(node: Node, inputs: Sequence[Any]) -> str:
     return f"PowBackward{2 if numbers[0] else 0 if numbers[1] else 1}"
 
 
+def _scatter(node: Node, inputs: Sequence[Any]) -> str:
+    return f"ScatterBackward{int(isinstance(inputs[2], bool | int | float))}"
+
+
 def _clamp(node: Node, inputs: Sequence[Any]) -> str:
     return "ClampBackward1"
 
@@ -104,6 +108,9 @@ NAMES: dict[str, Name] = {
     "cross_along": "LinalgCrossBackward0",
     "diag": "DiagEmbedBackward0",
     "reshape": "ViewBackward0",
+    "prelu": "PreluKernelBackward0",
+    "kron": "UnsafeViewBackward0",
+    "scatter": _scatter,
 }
 
 
@@ -120,9 +127,10 @@ CALLS = {  # functions whose records are called after them, and not after their 
     "diag": "DiagEmbedBackward0",
     "flatten": "ViewBackward0",
     "unsqueeze": "UnsqueezeBackward0",
-    "squeeze": "SqueezeBackward0",
+    "masked_select": "MaskedSelectBackward0",
     "expand_as": "ExpandBackward0",
     "norm": "LinalgVectorNormBackward0",
+    "index_put": "IndexPutBackward0",
 }
 
 
@@ -135,15 +143,69 @@ OUTPUTS = {
 
 
 AGAIN = {  # names of the records of gradients with create_graph=True, by the operator
-    **{"relu": "ThresholdBackwardBackward0", "selu": "EluBackwardBackward0"},
-    **{name: f"{name.title()}BackwardBackward0" for name in ("tanh", "sigmoid", "gelu", "elu")},
-    **{"softplus": "SoftplusBackwardBackward0", "hardtanh": "HardtanhBackwardBackward0"},
-    **{"softmax": "SoftmaxBackwardDataBackward0", "leaky_relu": "LeakyReluBackwardBackward0"},
+    **{name: f"{camel}BackwardBackward0" for name, camel in (
+        *(("tanh", "Tanh"), ("sigmoid", "Sigmoid"), ("gelu", "Gelu"), ("elu", "Elu")),
+        *(("relu", "Threshold"), ("selu", "Elu"), ("celu", "Elu"), ("threshold", "Threshold")),
+        *(("softplus", "Softplus"), ("hardtanh", "Hardtanh"), ("leaky_relu", "LeakyRelu")),
+        *(("logsigmoid", "LogSigmoid"), ("hardswish", "Hardswish"), ("softshrink", "Softshrink")),
+        *(("hardshrink", "Hardshrink"), ("layer_norm", "NativeLayerNorm"), ("nll_loss", "NllLoss")),
+        *(("binary_cross_entropy", "BinaryCrossEntropy"), ("batch_norm", "NativeBatchNorm")),
+        ("embedding", "EmbeddingDense"),
+    )},
+    "softmax": "SoftmaxBackwardDataBackward0",
     "log_softmax": "LogSoftmaxBackwardDataBackward0",
-    "logsigmoid": "LogSigmoidBackwardBackward0",
-    "binary_cross_entropy": "BinaryCrossEntropyBackwardBackward0",
-    "layer_norm": "NativeLayerNormBackwardBackward0",
+    "binary_cross_entropy_with_logits": "DivBackward1",
+    "mean": "DivBackward1",
+    "prod": "MulBackward0",
+    "amax": "MulBackward0",
+    "amin": "MulBackward0",
+    "cumprod": "DivBackward0",
+    "repeat": "SumBackward1",
+    "masked_fill": "MaskedFillBackward0",
+    "gather": "ScatterAddBackward0",
+    "trace": "ViewBackward0",
+    "deg2rad": "MulBackward1",
+    "pad": "ConstantPadNdBackward0",
+    "max_pool1d": "SqueezeBackward1",
+    "avg_pool1d": "SqueezeBackward1",
+    **{f"{name}_all": "MaskedFillBackward1" for name in ("max", "min", "median")},
+    **{f"{name}_values": "ScatterBackward0" for name in (
+        *("sort", "topk", "max", "min", "kthvalue", "median", "mode"),
+    )},
+}  # fmt: skip
+BY_RECORD = {  # the same, by the record of the operation
+    "ViewBackward0": "ReshapeAliasBackward0",
+    "UnsqueezeBackward0": "SqueezeBackward1",
+    "SqueezeBackward0": "UnsqueezeBackward0",
+    "SqueezeBackward1": "UnsqueezeBackward0",
+    "SqueezeBackward2": "UnsqueezeBackward0",
+    "NativeBatchNormBackward0": "NativeBatchNormBackwardBackward0",
+    "SelectBackward0": "SelectBackwardBackward0",
+    "SliceBackward0": "SliceBackwardBackward0",
+    "IndexBackward0": "IndexPutImplBackward0",
+    "MaskedSelectBackward0": "MaskedScatterBackward0",
+    "DiagonalBackward0": "DiagonalBackwardBackward0",
+    "UnfoldBackward0": "UnfoldBackwardBackward0",
+    "TBackward0": "TBackward0",
+    "PermuteBackward0": "PermuteBackward0",
 }
+SQUEEZES = tuple(f"SqueezeBackward{n}" for n in range(3))  # of which the gradient is what
+# arrives, where no size was 1
+BY_PLACE = {("MvBackward0", 1): "MvBackward0", ("SqueezeBackward4", 0): "SqueezeBackward1"}
+ZEROS_AGAIN = frozenset(  # operators whose gradients have zeros, and not None, as derivatives by
+    # their input
+    ("relu", "relu6", "leaky_relu", "hardtanh", "softshrink", "hardshrink", "threshold", "nll_loss")
+) | {f"{kind}_pool{n}d" for kind in ("max", "avg") for n in (1, 2)}
+
+
+def gradient_name(operator: str, record: str, place: int) -> str | None:
+    """The name of the record of the gradient of an operation's input at a place; None where it is
+    that of the operation that computes it.
+    """
+    return BY_PLACE.get((record, place)) or AGAIN.get(operator) or BY_RECORD.get(record)
+
+
+OURS: set[str] = set()  # names of records that PyTorch has otherwise, as met
 
 
 def grad_name(node: Node, inputs: Sequence[Any]) -> str:
@@ -151,7 +213,11 @@ def grad_name(node: Node, inputs: Sequence[Any]) -> str:
     name = NAMES.get(node.op.name)
     if callable(name):
         return name(node, inputs)
-    return name or f"{camel_case(node.op.name)}Backward0"
+    if name is None:
+        name = f"{camel_case(node.op.name)}Backward0"
+        if node.op.torch is None:
+            OURS.add(name)
+    return name
 
 
 def camel_case(name: str) -> str:

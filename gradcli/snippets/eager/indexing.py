@@ -12,7 +12,7 @@ from ...lazy import np
 from ...operators import lookup
 from ...operators.leaves import Array
 from ..python.values import Machine, Unsupported, error
-from .apply import apply, call_operator, cast
+from .apply import apply, as_view, call_operator, cast
 from .checks import check_output
 from .engine import Gradients, Meta, Record, zeros_like
 from .functional_transforms import in_vmap
@@ -36,9 +36,12 @@ def get(tensor: Tensor, index: Any) -> Tensor:
 
 def _alias(tensor: Tensor) -> Tensor:
     """A view of a whole tensor, as x[...] is."""
-    lookup("getitem")
-    index = {"index": (slice(None),) * tensor.ndim}
-    return apply(OPS["getitem"], [tensor], index, name="AliasBackward0", value=tensor.data[...])
+    output = as_view(Tensor(tensor.data[...], tensor.dtype), tensor)
+    if MODE.recording and tensor.requires_grad:
+        metas = [Meta(output.shape, output.dtype)]
+        record = Record("AliasBackward0", [tensor.edge], metas, lambda m, r, grads: grads)
+        output.set_record(record)
+    return output
 
 
 def put_into(m: Machine, tensor: Tensor, index: Any, value: Any) -> None:
@@ -203,7 +206,7 @@ def _picked(tensor: Tensor, picks: Sequence[Any]) -> Tensor:
     """What arrays pick."""
     if in_vmap() and any(isinstance(p, np.ndarray) and p.dtype.kind == "b" for p in picks):
         raise error("RuntimeError", NO_MASKS)
-    index = tuple(_items(tensor, picks))
+    index = tuple(_items(tensor, picks, reading=True))
     return apply(OPS["getitem"], [tensor], {"index": index}, name="IndexBackward0")
 
 
@@ -213,16 +216,21 @@ NO_MASKS = (
 )
 
 
-def _items(tensor: Tensor, picks: Sequence[Any]) -> Iterator[Any]:
+def _items(tensor: Tensor, picks: Sequence[Any], reading: bool = False) -> Iterator[Any]:
+    picked = 0
     for dim, pick in enumerate(picks):
         if pick is None:
             yield slice(None)
         elif isinstance(pick, np.ndarray):
-            _check_pick(tensor, dim, pick)
+            _check_pick(tensor, dim, pick, picked if reading else dim)
+            picked += 1
             yield Array(pick)
 
 
-def _check_pick(tensor: Tensor, dim: int, pick: Any) -> None:
+def _check_pick(tensor: Tensor, dim: int, pick: Any, shown: int) -> None:
+    """Refuse places that a dimension does not have; PyTorch calls it `shown`, which counts only
+    the dimensions that arrays pick from where these are read.
+    """
     if pick.dtype.kind == "b":
         for k, (have, size) in enumerate(zip(pick.shape, tensor.shape[dim:])):
             if have != size:
@@ -235,7 +243,7 @@ def _check_pick(tensor: Tensor, dim: int, pick: Any) -> None:
     size = tensor.shape[dim]
     outside = pick[(pick < -size) | (pick >= size)]
     if outside.size:
-        said = f"index {outside.flat[0]} is out of bounds for dimension {dim} with size {size}"
+        said = f"index {outside.flat[0]} is out of bounds for dimension {shown} with size {size}"
         raise error("IndexError", said)
 
 

@@ -26,7 +26,7 @@ from .checks import dimension
 from .creation import TO_SCALAR
 from .devices import CPU, MESSAGES, Device, check_device
 from .dtypes import ALL, BY_NAME, DType
-from .engine import Meta, Record, zeros_like
+from .engine import Meta, Record, rename, zeros_like
 from .functional_transforms import in_vmap, refuse_flag, refuse_number, running
 from .mode import MODE, recording
 from .names import has
@@ -791,6 +791,15 @@ def flatten(m: Machine, input: Tensor, start_dim: int = 0, end_dim: int = -1) ->
     return calls.call("flatten", [input, start_dim, end_dim], {}, method=True)
 
 
+@define("Tensor", "torch")
+def squeeze(m: Machine, input: Tensor, dim: Any = None) -> Tensor:
+    """A view without sizes of 1: all of them, or those of some dimensions."""
+    output = calls.call("squeeze", [input] if dim is None else [input, dim], {}, method=True)
+    kind = 0 if dim is None else 1 if isinstance(dim, int) else 2
+    rename(output, f"SqueezeBackward{kind}")
+    return output
+
+
 @define("Tensor")
 def masked_fill_(m: Machine, self: Tensor, mask: Tensor, value: Any) -> Tensor:
     """Write a number where a mask is True."""
@@ -835,6 +844,8 @@ def several_views(of: Tensor, parts: list[Tensor], name: str) -> tuple[Tensor, .
                 if gradient is not None:
                     own = put(gradient, where, shape)
                     total = own if total is None else call_operator("add", total, own)
+            if total is not None:
+                rename(total, "StackBackward0" if name == "UnbindBackward0" else "CatBackward0")
             return [total]
 
         metas = [Meta(p.shape, p.dtype) for p in parts]

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from ...lazy import np
 from ..python.values import Raised
 from .dtypes import BOOL, INT64
+from .engine import shown
 from .mode import MODE
 from .tensor import Tensor
 
@@ -174,7 +175,7 @@ def _record_name(tensor: Tensor) -> str | None:
         record = tensor.record
     except Raised:
         return "Invalid"
-    return record and record.name.rsplit("::", 1)[-1]
+    return record and shown(record).rsplit("::", 1)[-1]
 
 
 def _with_suffixes(text: str, suffixes: Sequence[str], indent: int, chosen: Options) -> str:

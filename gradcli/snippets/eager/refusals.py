@@ -5,7 +5,7 @@ from typing import Any
 
 from ...lazy import np
 from ..python.values import Class, Unsupported, error
-from .checks import check_broadcast, dimension
+from .checks import check_bmm, check_broadcast, dimension
 from .functional_transforms import in_vmap
 from .kernels import not_implemented
 from .mode import MODE
@@ -34,7 +34,7 @@ def check(*names: str) -> Callable[[Check], Check]:
 def refuse(name: str, args: Sequence[Any], named: Mapping[str, Any]) -> None:
     """Raise what PyTorch raises of these arguments, where a check of this function knows it."""
     function = CHECKS.get(name)
-    if function is not None and args and isinstance(args[0], Tensor):
+    if function is not None and args and isinstance(args[0], Tensor | str):
         function(*args, **named)
 
 
@@ -211,8 +211,13 @@ def _index_select(input: Tensor, dim: int, index: Tensor) -> None:
     if index.dtype.kind != "int":
         said = "index_select(): Expected dtype int32 or int64 for index"
         raise error("RuntimeError", said)
-    size = input.shape[dimension(dim, input.ndim)] if input.ndim else 1
-    if ((index.data < 0) | (index.data >= size)).any():
+    place = dimension(dim, input.ndim)
+    size = input.shape[place] if input.ndim else 1
+    outside = index.data[(index.data < 0) | (index.data >= size)]
+    if outside.size and place == 1:
+        said = f"INDICES element is out of DATA bounds, id={outside.flat[0]} axis_dim={size}"
+        raise error("RuntimeError", said)
+    if outside.size:
         raise error("IndexError", "index out of range in self")
 
 
@@ -234,6 +239,24 @@ def _masked_select(input: Tensor, mask: Tensor) -> None:
     if mask.dtype.kind != "bool":
         raise error("RuntimeError", "masked_select: expected BoolTensor for mask")
     check_broadcast(input, mask)
+
+
+@check("einsum")
+def _einsum(equation: Any, *operands: Any, **_: Any) -> None:
+    parts = (
+        operands[0] if len(operands) == 1 and isinstance(operands[0], list | tuple) else operands
+    )
+    kinds = [p.dtype for p in parts if isinstance(p, Tensor)]
+    for kind in kinds[1:]:
+        if kind is not kinds[0]:
+            said = f"expected scalar type {kinds[0].scalar_name} but found {kind.scalar_name}"
+            raise error("RuntimeError", said)
+
+
+@check("bmm")
+def _bmm(input: Tensor, mat2: Tensor, **_: Any) -> None:
+    if input.ndim == mat2.ndim == 3:
+        check_bmm(input, mat2)
 
 
 @check("embedding")
