@@ -322,8 +322,10 @@ def _close(a: str, b: str) -> bool:
     if a == b:
         return True
     x, y = float(a), float(b)
-    if not math.isfinite(x - y) or (x == y == 0):  # -0 is not 0
+    if not math.isfinite(x - y):
         return False
+    if x == y:
+        return math.copysign(1, x) == math.copysign(1, y)  # -0 is not 0
     return abs(x - y) <= max(_unit(a), _unit(b), LOST * max(abs(x), abs(y), 1))
 
 

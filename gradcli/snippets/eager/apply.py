@@ -11,7 +11,7 @@ from ..python.values import Machine, Unsupported, error
 from . import plans
 from .dtypes import BOOL, INT64, DType, promoted, result_type
 from .engine import Gradients, Meta, Record, Saved, zeros_like
-from .grad_names import SQUEEZES, ZEROS_AGAIN, camel_case, grad_name, gradient_name
+from .grad_names import SQUEEZES, ZEROS_AGAIN, camel_case, depends_again, grad_name, gradient_name
 from .kernels import check_kinds
 from .mode import MODE, recording
 from .plans import Plan, Way
@@ -430,7 +430,7 @@ def _tracked(
         return answers
     roots = [None if n is None else with_graph(n) for n in own.back.gradients]
     names = {
-        root: gradient_name(node.op.name, record.name, place)
+        root: gradient_name(node.op.name, record, place)
         for root, place in zip(roots, own.back.places)
         if root is not None
     }
@@ -439,7 +439,8 @@ def _tracked(
     for place, answer, root in zip(own.back.places, answers, roots):
         name = None if root is None else names[root]
         edge = record.edges[place]
-        if answer is not None and name is not None and edge is not None:
+        again = depends_again(node.op.name) or node.op.name in ZEROS_AGAIN
+        if answer is not None and name is not None and edge is not None and again:
             _with_zeros(answer, edge, name, node.op.name in ZEROS_AGAIN)
     return answers
 

@@ -50,10 +50,19 @@ def _dims(shape: Sequence[int]) -> str:
     return "x".join(map(str, shape))
 
 
+def check_same(names: str, a: Tensor, b: Tensor) -> None:
+    """Refuse tensors of different dtypes in addmm."""
+    if a.dtype is not b.dtype:
+        kinds = f"{a.dtype.scalar_name} and {b.dtype.scalar_name}"
+        raise error("RuntimeError", f"{names} must have the same dtype, but got {kinds}")
+
+
 def check_mm(a: Tensor, b: Tensor, *, added: bool = False) -> None:
     """Refuse matrices that cannot be multiplied; `added`: in addmm, which linear calls."""
     if isinstance(a, MetaTensor) != isinstance(b, MetaTensor):
         raise error("RuntimeError", "Tensor on device meta is not on the expected device cpu!")
+    if added:
+        check_same("mat1 and mat2", a, b)
     if a.shape[-1] != b.shape[-2]:
         left = (
             (a.numel // a.shape[-1] if a.shape[-1] else 0, a.shape[-1]) if a.ndim > 2 else a.shape
@@ -63,15 +72,11 @@ def check_mm(a: Tensor, b: Tensor, *, added: bool = False) -> None:
             f"mat1 and mat2 shapes cannot be multiplied ({_dims(left)} and {_dims(b.shape)})",
         )
     if a.dtype is not b.dtype:
-        if added:
-            names = f"{a.dtype.scalar_name} and {b.dtype.scalar_name}"
-            said = f"mat1 and mat2 must have the same dtype, but got {names}"
-        else:
-            said = (
-                "expected m1 and m2 to have the same dtype, but got: "
-                f"{C_NAMES.get(a.dtype.name, a.dtype.name)} != "
-                f"{C_NAMES.get(b.dtype.name, b.dtype.name)}"
-            )
+        said = (
+            "expected m1 and m2 to have the same dtype, but got: "
+            f"{C_NAMES.get(a.dtype.name, a.dtype.name)} != "
+            f"{C_NAMES.get(b.dtype.name, b.dtype.name)}"
+        )
         raise error("RuntimeError", said)
 
 

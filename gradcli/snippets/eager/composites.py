@@ -8,7 +8,7 @@ from ...operators import lookup
 from ..python.values import EXCEPTIONS, Machine, error
 from . import arithmetic, calls
 from .apply import apply, call_operator, underived
-from .checks import check_broadcast, check_dims, check_floating, check_mm, dimension
+from .checks import check_broadcast, check_dims, check_floating, check_mm, check_same, dimension
 from .dtypes import BOOL, INT64, UINT8
 from .engine import rename
 from .kernels import SUBTRACTED_MASKS
@@ -55,10 +55,7 @@ def addmm(
     m: Machine, input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1
 ) -> Tensor:
     """beta * input + alpha * (mat1 @ mat2)."""
-    if input.dtype is not mat2.dtype and mat1.shape[-1] == mat2.shape[-2]:
-        kinds = f"{input.dtype.scalar_name} and {mat2.dtype.scalar_name}"
-        said = f"self and mat2 must have the same dtype, but got {kinds}"
-        raise error("RuntimeError", said)
+    check_same("self and mat2", input, mat2)
     check_mm(mat1, mat2, added=True)
     return calls.call("addmm", [input, mat1, mat2], {"beta": beta, "alpha": alpha})
 

@@ -91,7 +91,13 @@ def _leave(m: Machine) -> None:
 def _leaf(m: Machine, x: Tensor) -> Tensor:
     output = Tensor(x.data, x.dtype, requires_grad=True)
     output.version = x.version
-    return output
+    return _inner(m, output)
+
+
+def _inner(m: Machine, x: Tensor) -> Tensor:
+    """What a transform that is about to be entered may change in place."""
+    x.level = len(MODE.transforms) + 1
+    return x
 
 
 class State(Object):
@@ -182,6 +188,7 @@ def transforms_module() -> Module:
         "enter": _enter,
         "leave": _leave,
         "leaf": _leaf,
+        "inner": _inner,
         "level": lambda m: len(MODE.transforms),
         "unsupported": _unsupported,
         "batched": _batched,

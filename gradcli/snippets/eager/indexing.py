@@ -287,14 +287,12 @@ class _Put:
         self.at, self.shape = at, shape
 
     def __call__(self, m: Machine, record: Record, grads: Gradients) -> Gradients:
-        from .views import taken
+        from .views import taken, without
 
         (gradient,) = grads
         if gradient is None:
             return [None, None]
-        mask = np.ones(gradient.numel, dtype=bool)
-        mask[self.at] = False
-        kept = call_operator("mul", gradient, Tensor(mask.reshape(gradient.shape)))
+        kept = without(gradient, self.at)
         return [kept, call_operator("sum_to_size", taken(gradient, self.at), shape=self.shape)]
 
 

@@ -106,6 +106,12 @@ def _version(m: Machine, self: Tensor) -> int:
     return self.version.number
 
 
+@define("Tensor", "torch")
+def is_inference(m: Machine, self: Tensor) -> bool:
+    """Whether it was made in inference mode."""
+    return self.inference
+
+
 attribute("output_nr")(lambda m, self: self.output)
 attribute("itemsize")(lambda m, self: self.dtype.size)
 attribute("_base")(lambda m, self: self.view.base if self.view else None)
@@ -376,6 +382,9 @@ def register_post_accumulate_grad_hook(m: Machine, self: Tensor, hook: Any) -> A
     """Call a function with this leaf, once its gradient was added."""
     from .autograd import Handle
 
+    if not self.requires_grad:
+        said = "cannot register a hook on a tensor that doesn't require gradient"
+        raise error("RuntimeError", said)
     if not self.is_leaf:
         said = "post accumulate grad hooks cannot be registered on non-leaf tensors"
         raise error("RuntimeError", said)

@@ -85,6 +85,7 @@ class Tensor(Object):
         "grad",
         "hooks",
         "inference",
+        "level",
         "line",
         "output",
         "recorded_version",
@@ -109,6 +110,7 @@ class Tensor(Object):
         self.retains_grad = False
         self.accumulator: Accumulator | None = None
         self.inference = MODE.inference
+        self.level = len(MODE.transforms)  # of torch.func around what made it
         self.fields: dict[str, Any] = {}
         self.line: int | None = None  # of the text that made it
         self.address = next(_addresses)

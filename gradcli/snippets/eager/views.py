@@ -68,6 +68,8 @@ def check_writable(
     target: Tensor, operands: Sequence[Any] = (), *, one_number: bool = False
 ) -> None:
     """Refuse a change in place that PyTorch refuses; `one_number`: the same is written all over."""
+    if any(kind != "vmap" for kind, _ in MODE.transforms[target.level :]):
+        raise Unsupported("a change in place, within a transform, of a tensor from outside")
     if MODE.recording:
         _check_autograd(target, [o for o in operands if isinstance(o, Tensor)])
     repeated = any(s == 0 and n > 1 for s, n in zip(target.data.strides, target.shape))
@@ -220,11 +222,18 @@ def copy_slices(base: Tensor, view: Tensor, inner: Record) -> Record:
     return record
 
 
+def without(gradient: Tensor, at: Any) -> Tensor:
+    """A gradient with 0 at these places of its elements."""
+    from .apply import call_operator
+
+    mask = np.zeros(gradient.numel, dtype=bool)
+    mask[at] = True
+    return call_operator("masked_fill", gradient, Tensor(mask.reshape(gradient.shape)), 0.0)
+
+
 def _replaced(gradient: Tensor, own: Tensor | None, at: Any) -> Tensor:
     """A gradient in which what went through the change has another one, or 0."""
     from .apply import call_operator
 
-    mask = np.ones(gradient.numel, dtype=bool)
-    mask[at] = False
-    kept = call_operator("mul", gradient, Tensor(mask.reshape(gradient.shape)))
+    kept = without(gradient, at)
     return kept if own is None else call_operator("add", kept, put(own, at, gradient.shape))
