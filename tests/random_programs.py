@@ -1,7 +1,9 @@
 """Programs drawn at random, as people write them with PyTorch: views, changes in place, several
 ways back, hooks, modules, optimisers, errors caught and not.
 
-`python tests/random_programs.py 2000` compares so many with PyTorch, which must be importable.
+`python tests/random_programs.py 2000` compares so many with PyTorch, which must be importable:
+half of them written statement by statement (Writer), the others from program_grammar.txt; a second
+number is where to begin.
 
 Printed numbers may differ by one in the last digit shown, or by a few roundings of float32: which
 of them PyTorch makes depends on the order in which its kernels add up. All else is compared to the
@@ -12,6 +14,8 @@ import math
 import random
 import re
 from collections.abc import Callable, Iterator
+
+import program_grammar
 
 NUMBERS = ("0.5", "1.0", "1.5", "2.0", "-1.0", "-0.5", "3.0", "0.0", "-2.0", "0.25")
 SHAPES = ((2,), (3,), (2, 2), (2, 3), (1, 3), ())
@@ -245,8 +249,8 @@ class Writer:
 
 def programs(count: int, seed: int = 0) -> Iterator[str]:
     """So many programs."""
-    for number in range(count):
-        yield Writer(seed + number).program()
+    for number in range(seed, seed + count):
+        yield Writer(number).program() if number % 2 else program_grammar.program(number)
 
 
 # ---- PyTorch's answers ---------------------------------------------------------------------------
@@ -312,9 +316,14 @@ def agrees(answer: list[object], expected: list[object]) -> bool:
     if answer == expected:
         return True
     mine, theirs = str(answer[0]), str(expected[0])
-    same = [" ".join(NUMBER.sub("#", text).split()) for text in (mine, theirs)]
+    same = [_spaced(NUMBER.sub("#", text)) for text in (mine, theirs)]
     numbers = zip(NUMBER.findall(mine), NUMBER.findall(theirs), strict=False)
     return answer[1:] == expected[1:] and same[0] == same[1] and all(map(_close, *zip(*numbers)))
+
+
+def _spaced(text: str) -> str:
+    """A text without the spaces that only align its numbers."""
+    return re.sub(r"(?<=\[)\s+|\s+(?=\])", "", " ".join(text.split()))
 
 
 def _close(a: str, b: str) -> bool:

@@ -10,7 +10,7 @@ from ...operators import lookup
 from ..python.values import Machine, Unsupported, error
 from . import plans
 from .dtypes import BOOL, INT64, DType, promoted, result_type
-from .engine import Gradients, Meta, Record, Saved, zeros_like
+from .engine import Gradients, Meta, Record, Saved, rename, zeros_like
 from .grad_names import SQUEEZES, ZEROS_AGAIN, camel_case, depends_again, grad_name, gradient_name
 from .kernels import check_kinds
 from .mode import MODE, recording
@@ -480,6 +480,8 @@ def run_graph(
             inputs = [None if i is None else values[i] for i in node.inputs]
             if node.op.name == "sum_to_size" and isinstance(inputs[0], Tensor):
                 values[node] = summed_to(inputs[0], node.attrs["shape"])
+                if names.get(node):
+                    rename(values[node], str(names[node]))
                 continue
             values[node] = apply(node.op, inputs, node.attrs, name=names.get(node))
 

@@ -5,7 +5,7 @@ from typing import Any
 from ...graphs import OPS
 from ...lazy import np
 from ...operators import lookup
-from ..python.values import EXCEPTIONS, Machine, error
+from ..python.values import EXCEPTIONS, Machine, Unsupported, error
 from . import arithmetic, calls
 from .apply import apply, call_operator, underived
 from .checks import check_broadcast, check_dims, check_floating, check_mm, check_same, dimension
@@ -294,6 +294,8 @@ def binary_cross_entropy_with_logits(
 ) -> Tensor:
     """The same of a sigmoid of the input."""
     _check_same("logits", input, target)
+    if target.dtype.is_floating and target.dtype is not input.dtype:
+        raise Unsupported("binary_cross_entropy_with_logits of two floating dtypes")
     if not target.dtype.is_floating and input.dtype.is_floating:
         if target.dtype is BOOL:
             raise error("RuntimeError", SUBTRACTED_MASKS)
@@ -371,6 +373,9 @@ def nll_loss(
     if outside.size:
         raise error("IndexError", f"Target {outside.flat[0]} is out of bounds.")
     options: dict[str, Any] = {"reduction": reduction, "ignore_index": ignore_index}
+    if weight is not None and weight.dtype is not input.dtype:
+        kinds = input.dtype.scalar_name, weight.dtype.scalar_name
+        raise error("RuntimeError", "expected scalar type {} but found {}".format(*kinds))
     if weight is not None:
         options["weight"] = weight
     return calls.call("nll_loss", [input, target], options)
@@ -394,6 +399,19 @@ def dropout(
     kept = generator().chances(input.shape, 1 - p)
     scaled = np.where(kept, 1 / (1 - p) if p < 1 else 0.0, 0.0).astype(input.dtype.numpy)
     return call_operator("mul", input, Tensor(scaled, input.dtype))
+
+
+@define("F")
+def normalize(
+    m: Machine, input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out: Any = None
+) -> Tensor:
+    """Divided by the norm along a dimension."""
+    if out is not None:
+        raise Unsupported("out of normalize()")
+    check_dims(input, dim)
+    norm = calls.call("norm", [input, p, dim], {"keepdim": True}, method=True)
+    least = calls.call("clamp_min", [norm, eps], {}, method=True)
+    return arithmetic.binary("div", input, calls.call("expand_as", [least, input], {}, method=True))
 
 
 # ---- questions -----------------------------------------------------------------------------------

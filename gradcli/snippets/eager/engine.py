@@ -108,10 +108,10 @@ class Saved:
 
     def _changed(self, now: int) -> str:
         tensor = self.tensor
-        maker = self.record if self.owned else tensor._record or self.record
+        maker = self.record if self.owned else tensor.record or self.record
         origin = f", which is output {self.output} of {maker.label}," if maker else ""
         return CHANGED.format(
-            type=f"torch.{tensor.dtype.legacy}",
+            type=tensor.dtype.type_name,
             sizes=list(tensor.shape),
             origin=origin,
             now=now,
@@ -316,9 +316,11 @@ class Pass:
     def _run_one(self, record: Target) -> list[Edge]:
         """Run one record; the edges that it has now answered."""
         sent = [edge for edge in record.edges if edge]
-        if self.needed is not None and record not in self.needed:
-            return sent
         arrived = self.buffers.pop(record, [None] * len(record.metas))
+        if self.needed is not None and record not in self.needed:
+            if [edge.record for edge, _ in self.roots] == [record]:
+                self._hooked(record, arrived)
+            return sent
         grads = self._hooked(record, list(arrived))
         onwards = self.needed is None or any(e.record in self.needed for e in sent)
         runs = onwards or record in self.aims

@@ -23,6 +23,10 @@ def _scatter(node: Node, inputs: Sequence[Any]) -> str:
     return f"ScatterBackward{int(isinstance(inputs[2], bool | int | float))}"
 
 
+def _masked_fill(node: Node, inputs: Sequence[Any]) -> str:
+    return f"MaskedFillBackward{int(not isinstance(inputs[2], bool | int | float))}"
+
+
 def _clamp(node: Node, inputs: Sequence[Any]) -> str:
     return "ClampBackward1"
 
@@ -69,7 +73,6 @@ NAMES: dict[str, Name] = {
     "diff": "SubBackward0",
     "deg2rad": "Deg2RadBackward0",
     "rad2deg": "Rad2DegBackward0",
-    "normalize": "DivBackward0",
     "kl_div": _loss("SubBackward0"),
     "outer": "MulBackward0",
     "eigvalsh": "LinalgEighBackward0",
@@ -138,6 +141,7 @@ NAMES: dict[str, Name] = {
     "prelu": "PreluKernelBackward0",
     "kron": "UnsafeViewBackward0",
     "scatter": _scatter,
+    "masked_fill": _masked_fill,
     "adaptive_avg_pool1d": "SqueezeBackward1",
     "adaptive_avg_pool2d": _adaptive,
     "adaptive_max_pool1d": "SqueezeBackward1",
@@ -231,6 +235,7 @@ BY_RECORD = {  # the same, by the record of the operation
     "SqueezeBackward1": "UnsqueezeBackward0",
     "SqueezeBackward2": "UnsqueezeBackward0",
     "NativeBatchNormBackward0": "NativeBatchNormBackwardBackward0",
+    "NativeLayerNormBackward0": "NativeLayerNormBackwardBackward0",
     "SelectBackward0": "SelectBackwardBackward0",
     "SliceBackward0": "SliceBackwardBackward0",
     "IndexBackward0": "IndexPutImplBackward0",

@@ -272,7 +272,7 @@ def _put_picked(place: Tensor, picks: Sequence[Any], source: Tensor) -> None:
             f"indexing result of shape {list(at.shape)}",
         ) from None
     tracked = MODE.recording and (place.requires_grad or source.requires_grad)
-    edges = [place.edge, source.edge]
+    edges = [place.edge, source.edge] if tracked else []
     place.data[index] = source.data
     place.changed()
     if tracked:
@@ -310,7 +310,7 @@ def copy_into(target: Tensor, source: Tensor, name: str = "CopyBackwards") -> Te
     check_writable(target, [read], one_number=name == "FillBackward3")
     check_output(target, source)
     tracked = MODE.recording and (target.requires_grad or source.requires_grad)
-    edges = [target.edge, source.edge]
+    edges = [target.edge, source.edge] if tracked else []
     target.data[...] = source.data
     target.changed()
     if tracked and target.dtype.is_floating:
@@ -336,7 +336,7 @@ def _expanded(source: Tensor, target: Tensor) -> str:
     a, b = target.shape, source.shape
     if len(b) > len(a):
         return (
-            f"expand(torch.{source.dtype.legacy}{{{list(b)}}}, size={list(a)}): the number of "
+            f"expand({source.dtype.type_name}{{{list(b)}}}, size={list(a)}): the number of "
             f"sizes provided ({len(a)}) must be greater or equal to the number of dimensions in "
             f"the tensor ({len(b)})"
         )

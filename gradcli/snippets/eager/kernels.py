@@ -81,7 +81,6 @@ FLOATS = {  # why anything but floats is refused, by operator
     "cdist": "cdist only supports floating-point dtypes, X1 got: {}",
     "linalg_norm": VECTOR_NORM,
     "nanmean": "nanmean(): expected input to have floating point or complex dtype but got {}",
-    "normalize": VECTOR_NORM,
     "std": "std and var only support floating point and complex dtypes",
     "var": "std and var only support floating point and complex dtypes",
     "vector_norm": VECTOR_NORM,

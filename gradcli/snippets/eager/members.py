@@ -444,6 +444,7 @@ def _data(m: Machine, self: Tensor) -> Tensor:
         raise error("RuntimeError", "accessing `data` under vmap transform is not allowed")
     output = Tensor(self.data, self.dtype)
     output.version = Version()
+    output.inference = self.inference
     return output
 
 
@@ -669,7 +670,7 @@ def fill_(m: Machine, self: Tensor, value: Any) -> Tensor:
 def _constant(self: Tensor, value: Any, name: str) -> Tensor:
     check_writable(self, one_number=True)
     tracked = MODE.recording and self.requires_grad
-    edge = self.edge
+    edge = self.edge if tracked else None
     self.data[...] = value
     self.changed()
     if tracked:
