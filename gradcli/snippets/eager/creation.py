@@ -394,6 +394,9 @@ def normal(
         shape = shape_of((size,))
     else:
         shape = np.broadcast_shapes(*(np.shape(_one(v)) for v in (mean, std)))
+    if not any(isinstance(v, Tensor) for v in (mean, std)):
+        drawn = _generator(generator).normal(shape, kind, mean, std)
+        return finished(Tensor(drawn, kind), **options)
     drawn = _generator(generator).normal(shape, kind)
     a, b = (np.asarray(_one(v), kind.numpy) for v in (mean, std))
     return finished(Tensor(np.asarray(drawn * b + a), kind), **options)
