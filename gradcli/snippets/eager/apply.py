@@ -276,7 +276,7 @@ def _kept_inputs(
         tensor, array = inputs[place], arrays[place]
         if not isinstance(tensor, Tensor):
             result.append((place, None, array))
-        elif place in kept and array is tensor.data and (into is None or tensor is not into):
+        elif place in kept and array is tensor.data and (tensor is not into or place > 0):
             result.append((place, Saved(tensor).pack(), None))
         else:
             copy = Tensor(np.array(array), None)

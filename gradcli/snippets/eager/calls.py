@@ -125,11 +125,16 @@ def _graph(
 PLAIN_KEYS = frozenset({int, float, bool, str, type(None)})
 
 
+class Unkeyed(Exception):
+    """An argument that cannot be compared with that of another call."""
+
+
 def _key(name: str, args: Sequence[Any], named: Mapping[str, Any], method: bool) -> Any:
     """What a call's graph depends on; None where that cannot be compared."""
     seen: dict[int, int] = {}
 
     def part(value: Any) -> Any:
+        value = plain(value)
         if isinstance(value, Tensor):
             place = seen.setdefault(id(value), len(seen))
             return "tensor", place, value.shape, value.dtype.kind
@@ -137,9 +142,14 @@ def _key(name: str, args: Sequence[Any], named: Mapping[str, Any], method: bool)
             return type(value).__name__, tuple(map(part, value))
         if type(value) in PLAIN_KEYS:
             return type(value), value, value == 0 and repr(value)  # 0.0 and -0.0
-        return type(value).__name__, repr(value)
+        if isinstance(value, slice | DType) or value is Ellipsis:
+            return type(value), repr(value)
+        raise Unkeyed
 
-    return name, method, tuple(map(part, args)), tuple((k, part(v)) for k, v in named.items())
+    try:
+        return name, method, tuple(map(part, args)), tuple((k, part(v)) for k, v in named.items())
+    except Unkeyed:
+        return None
 
 
 class _StandIns:

@@ -27,6 +27,10 @@ def _masked_fill(node: Node, inputs: Sequence[Any]) -> str:
     return f"MaskedFillBackward{int(not isinstance(inputs[2], bool | int | float))}"
 
 
+def _lerp(node: Node, inputs: Sequence[Any]) -> str:
+    return f"LerpBackward{int(not isinstance(inputs[2], bool | int | float))}"
+
+
 def _clamp(node: Node, inputs: Sequence[Any]) -> str:
     return "ClampBackward1"
 
@@ -142,6 +146,7 @@ NAMES: dict[str, Name] = {
     "kron": "UnsafeViewBackward0",
     "scatter": _scatter,
     "masked_fill": _masked_fill,
+    "lerp": _lerp,
     "adaptive_avg_pool1d": "SqueezeBackward1",
     "adaptive_avg_pool2d": _adaptive,
     "adaptive_max_pool1d": "SqueezeBackward1",

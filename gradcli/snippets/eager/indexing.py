@@ -305,9 +305,9 @@ def _check_fits(target: Tensor, source: Tensor) -> None:
 
 def copy_into(target: Tensor, source: Tensor, name: str = "CopyBackwards") -> Tensor:
     """target.copy_(source); `name` is what its record is called."""
+    filled = name == "FillBackward3"  # with a number, which is read before anything is written
     alone = Tensor(source.data.copy(), source.dtype, requires_grad=source.requires_grad)
-    read = source if source.ndim else alone  # a number overlaps with nothing
-    check_writable(target, [read], one_number=name == "FillBackward3")
+    check_writable(target, [alone if filled else source], one_number=filled)
     check_output(target, source)
     tracked = MODE.recording and (target.requires_grad or source.requires_grad)
     edges = [target.edge, source.edge] if tracked else []
