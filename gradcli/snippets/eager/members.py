@@ -445,6 +445,8 @@ def _data(m: Machine, self: Tensor) -> Tensor:
     output = Tensor(self.data, self.dtype)
     output.version = Version()
     output.inference = self.inference
+    if self.inference:
+        output.fields["counts_changes"] = True  # a version of its own, though made of such a tensor
     return output
 
 
