@@ -416,7 +416,8 @@ def _tracked(
     if output is not None:
         values[own.prepared.node] = output
     node = own.prepared.node
-    if record.name in SQUEEZES and node.shape == own.prepared.leaves[0].shape:
+    whole = own.prepared.leaves[0]
+    if record.name in SQUEEZES and whole is not None and node.shape == whole.shape:
         return [gradient]
     refusal = node.op.refused_again(node)
     if refusal is not None:

@@ -175,7 +175,7 @@ def _record_name(tensor: Tensor) -> str | None:
         record = tensor.record
     except Raised:
         return "Invalid"
-    return record and shown(record).rsplit("::", 1)[-1]
+    return None if record is None else shown(record).rsplit("::", 1)[-1]
 
 
 def _with_suffixes(text: str, suffixes: Sequence[str], indent: int, chosen: Options) -> str:
