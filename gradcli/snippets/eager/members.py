@@ -831,7 +831,7 @@ def unbind(m: Machine, input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """The slices along a dimension: views that may not be changed in place."""
     dim = dimension(dim, input.ndim)
     parts = [_select(input, dim, k) for k in range(input.shape[dim])]
-    return several_views(input, parts, "UnbindBackward0")
+    return several_views(input, parts, "UnbindBackward0", "stack", dim)
 
 
 def _select(input: Tensor, dim: int, place: int) -> Tensor:
@@ -839,28 +839,22 @@ def _select(input: Tensor, dim: int, place: int) -> Tensor:
         return indexing.get(input, (*(slice(None),) * dim, place))
 
 
-def several_views(of: Tensor, parts: list[Tensor], name: str) -> tuple[Tensor, ...]:
-    """Views that one operation gives: they have one record."""
+def several_views(
+    of: Tensor, parts: list[Tensor], name: str, join: str, dim: int
+) -> tuple[Tensor, ...]:
+    """Views that one operation gives: they have one record; `join` is what makes one of them."""
     for part in parts:
         as_view(part, of, "multi")
     if MODE.recording and of.requires_grad:
-        from .views import places, put
-
-        base = of
-        at = [places(part, base) for part in parts]
-        shape = of.shape
+        metas = [Meta(p.shape, p.dtype) for p in parts]
 
         def back(m: Machine, record: Record, grads: Any) -> Any:
-            total = None
-            for gradient, where in zip(grads, at):
-                if gradient is not None:
-                    own = put(gradient, where, shape)
-                    total = own if total is None else call_operator("add", total, own)
-            if total is not None:
-                rename(total, "StackBackward0" if name == "UnbindBackward0" else "CatBackward0")
-            return [total]
+            if all(g is None for g in grads):
+                return [None]
+            zeros = (Tensor(np.zeros(m.shape, m.dtype.numpy), m.dtype) for m in metas)
+            filled = [z if g is None else g for g, z in zip(grads, zeros)]
+            return [calls.call(join, [filled], {"dim": dim})]
 
-        metas = [Meta(p.shape, p.dtype) for p in parts]
         record = Record(name, [of.edge], metas, back)
         for place, part in enumerate(parts):
             part.set_record(record, place)
@@ -883,7 +877,7 @@ def split(m: Machine, tensor: Tensor, split_size: Any, dim: int = 0) -> tuple[Te
         parts = [
             indexing.get(tensor, (*(slice(None),) * dim, slice(a, b))) for a, b in pairwise(ends)
         ]
-    return several_views(tensor, parts, name)
+    return several_views(tensor, parts, name, "cat", dim)
 
 
 @define("Tensor", "torch")

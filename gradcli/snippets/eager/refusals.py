@@ -200,6 +200,14 @@ def _scatter(input: Tensor, dim: int, index: Tensor, src: Any = None, **named: A
     _within(input, dim, index)
 
 
+@check("index_copy")
+def _index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor, **_: Any) -> None:
+    if source.dtype is not input.dtype:
+        kinds = f"(self) {input.dtype.scalar_name} and (source) {source.dtype.scalar_name}"
+        said = "index_copy_(): self and source expected to have the same dtype, but got "
+        raise error("RuntimeError", said + kinds)
+
+
 @check("index_add")
 def _index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, **_: Any) -> None:
     if source.dtype is not input.dtype:
