@@ -143,7 +143,7 @@ def _extremum(name, symbol, sentence, bounds):
 
     rule.__name__, rule.__doc__ = name, sentence
     return elementwise(
-        lambda a, b: getattr(np, name)(a, b),
+        lambda a, b: bounded_by(getattr(np, name), a, b),
         symbolic=lambda sp, a, b: elements.extreme(sp, symbol, a, b),
         bounds=bounds,
         kink=_tie,
@@ -171,8 +171,8 @@ def _clip(x, low, high):
 
 def bounded_by(extreme, x, bound):
     """np.maximum or np.minimum of the two, but x where they are equal: a -0 stays one."""
-    found = extreme(x, bound)
-    return np.where(np.equal(x, bound), x, found) if np.any(np.equal(bound, 0)) else found
+    result = extreme(x, bound)
+    return np.where(np.equal(x, bound), x, result) if np.any(np.equal(bound, 0)) else result
 
 
 def _bound_hit(y, x, low, high):

@@ -102,7 +102,7 @@ F = "torch.nn.functional."
 
 
 @elementwise(
-    lambda x: np.maximum(x, 0),
+    lambda x: np.where(np.less(x, 0), np.zeros_like(x), x),  # of -0 it is -0
     symbolic=lambda sp, x: elements.extreme(sp, "Max", x, sp.S.Zero),
     flat=True,
     kink=lambda y, x: x.eq(0),

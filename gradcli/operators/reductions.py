@@ -235,9 +235,16 @@ def _values(name, place, symbol):
     def kept(y, x, *, dim, keepdim):
         return (place(x, dim=dim, keepdim=True),) if x.ndim else ()
 
+    def value(x, *, dim, keepdim):
+        if x.ndim == 0:
+            return x
+        at = np.expand_dims(getattr(np, f"arg{name}")(x, axis=dim), dim)
+        taken = np.take_along_axis(x, at, axis=dim)  # of 0 and -0 the first, as PyTorch
+        return taken if keepdim else np.squeeze(taken, axis=dim)
+
     meaning.__name__, meaning.__doc__ = f"{name}_values", f"The values of {name}(x, dim)."
     return composite(
-        value=lambda x, *, dim, keepdim: getattr(np, name)(x, axis=dim, keepdims=keepdim),
+        value=value,
         shape=reduced,
         saved=kept,
         kink=tied,

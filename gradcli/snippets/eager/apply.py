@@ -1,6 +1,6 @@
 """Operators on tensors: their numbers now, and a record for the way back."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...errors import GradcliError
@@ -10,8 +10,9 @@ from ...operators import lookup
 from ..python.values import Machine, Unsupported, error
 from . import plans
 from .dtypes import BOOL, INT64, DType, promoted, result_type
-from .engine import Gradients, Meta, Record, Saved
-from .grad_names import AGAIN, camel_case, grad_name
+from .engine import Gradients, Meta, Record, Saved, rename, zeros_like
+from .grad_names import SQUEEZES, ZEROS_AGAIN, camel_case, depends_again, grad_name, gradient_name
+from .kernels import check_kinds
 from .mode import MODE, recording
 from .plans import Plan, Way
 from .tensor import Edge, Tensor, ViewOf
@@ -23,7 +24,21 @@ def call_operator(name: str, *inputs: Operand, **attrs: Any) -> Tensor:
     """The operator of this name on tensors and numbers."""
     lookup(name)  # imports the file that defines it
     op = OPS[name]
+    if name == "sum_to_size" and isinstance(inputs[0], Tensor):
+        return summed_to(inputs[0], attrs["shape"])
     return apply(op, inputs, {n: attrs.get(n, d) for n, d in op.attributes.items()})
+
+
+def summed_to(tensor: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """A tensor summed over the dimensions that broadcasting from `shape` added or widened."""
+    if tensor.shape == shape:
+        return tensor
+    if not shape:
+        return call_operator("sum", tensor)
+    extra = tensor.ndim - len(shape)
+    dims = tuple(d for d, size in enumerate(tensor.shape) if d < extra or shape[d - extra] != size)
+    result = call_operator("sum", tensor, dim=dims, keepdim=True)
+    return call_operator("reshape", result, shape=shape) if extra else result
 
 
 def apply(
@@ -42,9 +57,12 @@ def apply(
     With `into`, its numbers are written over that tensor's, whose record it becomes. Raises
     Unsupported where the operator does not take these inputs.
     """
+    check_kinds(op.name, inputs)
     prepared = prepare(op, inputs, attrs)
     compute = computing_dtype(prepared.node, inputs)
     arrays = [array_in(i, compute) for i in inputs]
+    if prepared.node.dtype == "float" and op.family == "elementwise":
+        arrays = _as_floats(prepared.node, arrays, compute)
     precision = "float64" if compute.name == "float64" else "float32"
     try:
         value = prepared.value(arrays, precision) if value is None else value
@@ -112,6 +130,19 @@ def array_in(value: Operand, compute: DType) -> Any:
     return value.data
 
 
+def _as_floats(node: Node, arrays: Sequence[Any], compute: DType) -> list[Any]:
+    """The arrays of an elementwise operation that gives floats: integers and masks are floats
+    before they are computed with, but for a condition.
+    """
+    kinds = zip(node.op.inputs, arrays, strict=False)
+    return [
+        a.astype(compute.numpy)
+        if isinstance(a, np.ndarray) and a.dtype.kind in "bi" and name not in node.op.masks
+        else a
+        for name, a in kinds
+    ]
+
+
 def output_dtype(node: Node, inputs: Sequence[Operand], compute: DType) -> DType:
     """The dtype of an operation's output."""
     if node.dtype == "float":
@@ -147,16 +178,22 @@ def _fresh(node: Node, inputs: Sequence[Operand], value: Any, dtype: DType) -> T
 
 
 def as_view(output: Tensor, of: Tensor, creation: str = "") -> Tensor:
-    """`output`, as a view of a tensor whose memory it has."""
-    output.version = of.version
+    """`output`, as a view of a tensor whose memory it has; `creation` as in ViewOf, where autograd
+    records.
+    """
     output.inference = of.inference
+    if of.inference:
+        output.version = of.version
+        return output
+    output.version = of.version
     output.recorded_version = of.version.number
     base = of.view.base if of.view else of
-    if not creation:
-        inherited = of.view.creation if of.view else ""
-        without = "inference" if MODE.inference else "no_grad"
-        creation = inherited or ("" if MODE.recording else without)
-    output.view = ViewOf(base, creation)
+    if MODE.inference:
+        creation = "inference"
+    elif not MODE.recording:
+        creation = "no_grad"
+    inherited = of.view.creation if of.view else ""
+    output.view = ViewOf(base, creation or inherited)
     return output
 
 
@@ -239,7 +276,7 @@ def _kept_inputs(
         tensor, array = inputs[place], arrays[place]
         if not isinstance(tensor, Tensor):
             result.append((place, None, array))
-        elif place in kept and array is tensor.data and (into is None or tensor is not into):
+        elif place in kept and array is tensor.data and (tensor is not into or place > 0):
             result.append((place, Saved(tensor).pack(), None))
         else:
             copy = Tensor(np.array(array), None)
@@ -332,13 +369,18 @@ class OperatorBackward:
         output = unpacked[-1] if self.back.reads_output else None
         run = _tracked if MODE.recording else _untracked
         result: Gradients = [None] * len(record.edges)
-        for place, answer in zip(self.back.places, run(self, tensors, output, gradient)):
+        answers = run(self, tensors, output, gradient, record)
+        for place, answer in zip(self.back.places, answers):
             result[place] = answer
         return result
 
 
 def _untracked(
-    own: OperatorBackward, tensors: dict[int, Any], output: Tensor | None, gradient: Tensor
+    own: OperatorBackward,
+    tensors: dict[int, Any],
+    output: Tensor | None,
+    gradient: Tensor,
+    record: Record | None = None,
 ) -> list[Tensor | None]:
     leaves = own.prepared.leaves
     given = {leaves[k]: array_in(t, own.compute) for k, t in tensors.items()}
@@ -360,7 +402,11 @@ def _gradient(array: Any, dtype: DType, received: Tensor) -> Tensor | None:
 
 
 def _tracked(
-    own: OperatorBackward, tensors: dict[int, Any], output: Tensor | None, gradient: Tensor
+    own: OperatorBackward,
+    tensors: dict[int, Any],
+    output: Tensor | None,
+    gradient: Tensor,
+    record: Record,
 ) -> list[Tensor | None]:
     """The same with a record of every operation: create_graph=True."""
     from ...autodiff.kept import with_graph
@@ -370,6 +416,9 @@ def _tracked(
     if output is not None:
         values[own.prepared.node] = output
     node = own.prepared.node
+    whole = own.prepared.leaves[0]
+    if record.name in SQUEEZES and whole is not None and node.shape == whole.shape:
+        return [gradient]
     refusal = node.op.refused_again(node)
     if refusal is not None:
         with recording(False):
@@ -381,31 +430,45 @@ def _tracked(
                 underived(refusal, made, operands, answer, None)
         return answers
     roots = [None if n is None else with_graph(n) for n in own.back.gradients]
-    name = AGAIN.get(node.op.name)
-    run_graph([n for n in roots if n is not None], values, name)
+    names = {
+        root: gradient_name(node.op.name, record, place)
+        for root, place in zip(roots, own.back.places)
+        if root is not None
+    }
+    run_graph(list(names), values, names)
     answers = [None if n is None else as_tensor(values[n], own.compute) for n in roots]
-    if name is not None:
-        for place, answer in zip(own.back.places, answers):
-            if answer is not None and not answer.requires_grad:
-                _constant_in(answer, tensors.get(place) or output, name)
+    for place, answer, root in zip(own.back.places, answers, roots):
+        name = None if root is None else names[root]
+        edge = record.edges[place]
+        again = depends_again(node.op.name) or node.op.name in ZEROS_AGAIN
+        if answer is not None and name is not None and edge is not None and again:
+            _with_zeros(answer, edge, name, node.op.name in ZEROS_AGAIN)
     return answers
 
 
-def _constant_in(gradient: Tensor, source: Tensor | None, name: str) -> None:
-    """Give a gradient that does not change with its operation's input a record, as PyTorch does."""
-    if source is None or not source.requires_grad:
+def _with_zeros(gradient: Tensor, edge: Edge, name: str, zeros: bool) -> None:
+    """Give a gradient that does not change with its operation's input a record that sends zeros
+    back to that, where PyTorch does.
+    """
+    record = gradient.record
+    if record is not None and not zeros:
         return
 
-    def back(m: Machine, record: Record, grads: Gradients) -> Gradients:
-        return [None if g is None else call_operator("mul", g, 0) for g in grads]
+    def back(m: Machine, again: Record, grads: Gradients) -> Gradients:
+        sent = [] if record is None else [*record.backward(m, again, grads)]
+        sent = sent[: len(again.edges) - 1]
+        return [*sent, None if grads[0] is None else zeros_like(gradient)]
 
-    metas = [Meta(gradient.shape, gradient.dtype)]
-    gradient.set_record(Record(name, [source.edge], metas, back))
+    before = record or Record(name, [], [Meta(gradient.shape, gradient.dtype)], back)
+    again = Record(name, [*before.edges, edge], before.metas, back, before.saved)
+    gradient.set_record(again)
 
 
-def run_graph(roots: Sequence[Node], values: dict[Node, Any], name: str | None = None) -> None:
+def run_graph(
+    roots: Sequence[Node], values: dict[Node, Any], names: Mapping[Node, str | None] = {}
+) -> None:
     """Compute nodes as operations on tensors; `values` has those that are there, and gets all.
-    `name` is what the records of the roots are called, where they have a name of their own.
+    `names` are those of the records of roots, where these have one of their own.
     """
     for node in walk(roots, lambda n: () if n in values else n.inputs):
         if node in values:
@@ -416,7 +479,12 @@ def run_graph(roots: Sequence[Node], values: dict[Node, Any], name: str | None =
             values[node] = Tensor(np.asarray(node.attrs["data"].value))
         else:
             inputs = [None if i is None else values[i] for i in node.inputs]
-            values[node] = apply(node.op, inputs, node.attrs, name=name if node in roots else None)
+            if node.op.name == "sum_to_size" and isinstance(inputs[0], Tensor):
+                values[node] = summed_to(inputs[0], node.attrs["shape"])
+                if names.get(node):
+                    rename(values[node], str(names[node]))
+                continue
+            values[node] = apply(node.op, inputs, node.attrs, name=names.get(node))
 
 
 def as_tensor(value: Any, dtype: DType) -> Tensor:

@@ -7,10 +7,11 @@ from ...graphs import OPS
 from ...lazy import np
 from ...operators import lookup
 from ..python.values import Builtin, Machine, Unsupported, error
-from .apply import apply, call_operator
+from .apply import apply, call_operator, underived
 from .checks import check_bmm, check_broadcast, check_dot, check_mm, check_mv
 from .dtypes import BOOL, result_type
 from .engine import INFERENCE_SAVED
+from .kernels import check_alpha, check_divisor, check_kinds, check_masks, not_implemented
 from .mode import MODE
 from .tables import define
 from .tensor import TENSOR, Tensor
@@ -34,6 +35,9 @@ def binary(name: str, left: Any, right: Any, record: str | None = None) -> Any:
     if name == "sub":
         check_masks(left, right)
     check_broadcast(left, right)
+    if name == "remainder":
+        check_kinds(name, [left, right])
+        check_divisor(left, right)
     lookup(name)
     return apply(OPS[name], [left, right], {}, name=record)
 
@@ -44,31 +48,6 @@ def _check_kept(*operands: Any) -> None:
     kept = MODE.recording and any(t.requires_grad for t in tensors)
     if kept and any(t.inference for t in tensors):
         raise error("RuntimeError", INFERENCE_SAVED)
-
-
-SUBTRACTED_MASKS = (
-    "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
-    "`logical_xor()` operator instead."
-)
-
-
-def _is_mask(value: Any) -> bool:
-    return isinstance(value, Tensor) and value.dtype is BOOL
-
-
-ONE_MASK = (
-    "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to "
-    "invert a mask, use the `~` or `logical_not()` operator instead."
-)
-
-
-def check_masks(left: Any, right: Any) -> None:
-    """Refuse to subtract masks."""
-    masks = [_is_mask(v) or isinstance(v, bool) for v in (left, right)]
-    if all(masks):
-        raise error("RuntimeError", SUBTRACTED_MASKS)
-    if any(masks):
-        raise error("RuntimeError", ONE_MASK)
 
 
 def _reflected(name: str) -> Callable[..., Any]:
@@ -91,11 +70,18 @@ def floor_divide(m: Machine, a: Any, b: Any) -> Any:
         return NotImplemented
     check_broadcast(a, b)
     dtype = result_type([a, b])
+    if dtype is BOOL:
+        raise not_implemented("div_floor_cpu", dtype)
+    check_divisor(a, b)
     x, y = (v.data if isinstance(v, Tensor) else v for v in (a, b))
-    if dtype.kind == "int" and np.any(np.equal(y, 0)):
-        raise error("RuntimeError", "ZeroDivisionError")
     with np.errstate(all="ignore"):
-        return Tensor(np.asarray(np.floor_divide(x, y)).astype(dtype.numpy), dtype)
+        output = Tensor(np.asarray(np.floor_divide(x, y)).astype(dtype.numpy), dtype)
+    if MODE.recording and any(isinstance(v, Tensor) and v.requires_grad for v in (a, b)):
+        underived(FLOOR_DIVIDE, None, [a, b], output, None)
+    return output
+
+
+FLOOR_DIVIDE = "derivative for aten::floor_divide is not implemented"
 
 
 def power(m: Machine, a: Any, b: Any) -> Any:
@@ -122,18 +108,28 @@ def matmul(m: Machine, a: Any, b: Any) -> Any:
     _check_kept(a, b)
     if a.ndim == b.ndim == 1:
         check_dot(a, b)
+        _check_product("dot", a)
         return apply(OPS["matmul"], [a, b], {}, name="DotBackward0")
     if a.ndim == 2 and b.ndim == 1:
         check_mv(a, b)
+        _check_product("addmv_impl_cpu", a)
         return apply(OPS["matmul"], [a, b], {}, name="MvBackward0")
     if b.ndim <= 2:
         matrix = b if b.ndim == 2 else call_operator("unsqueeze", b, dim=1)
         rows = a if a.ndim > 1 else call_operator("unsqueeze", a, dim=0)
         check_mm(rows, matrix)
+        _check_product("addmm_impl_cpu_", a)
     else:
+        _check_product("bmm", a)
         check_bmm(a if a.ndim > 1 else call_operator("unsqueeze", a, dim=0), b)
     names = {(2, 2): "MmBackward0", (1, 2): "SqueezeBackward4"}
     return apply(OPS["matmul"], [a, b], {}, name=names.get((a.ndim, b.ndim), "UnsafeViewBackward0"))
+
+
+def _check_product(kernel: str, a: Tensor) -> None:
+    """Refuse a product of masks."""
+    if a.dtype is BOOL:
+        raise not_implemented(kernel, BOOL)
 
 
 def _comparison(name: str) -> Callable[..., Any]:
@@ -171,16 +167,33 @@ def _invert(m: Machine, self: Tensor) -> Tensor:
     return Tensor(np.invert(self.data), self.dtype)
 
 
-def _negative(m: Machine, self: Tensor) -> Tensor:
-    if self.dtype is BOOL:
-        raise error("RuntimeError", NEGATED_MASK)
-    return call_operator("neg", self)
+def _positive(m: Machine, self: Tensor) -> Tensor:
+    check_kinds("positive", [self])
+    return self
 
 
-NEGATED_MASK = (
-    "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a "
-    "mask, use the `~` or `logical_not()` operator instead."
-)
+def _written(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The result of a function of two operands written over the first, as by `//=` and `&=`."""
+
+    def method(m: Machine, self: Tensor, other: Any) -> Any:
+        from .calls import check_kind
+        from .views import check_writable
+
+        if _operand(other) is NotImplemented:
+            return NotImplemented
+        operands = [o for o in (self, other) if isinstance(o, Tensor)]
+        check_writable(self, operands[1:])
+        if MODE.recording and any(o.requires_grad for o in operands):
+            raise Unsupported("this change in place of a tensor that requires a gradient")
+        check_kind(self, result_type([self, other]))
+        result = function(m, self, other)
+        if result.shape != self.shape:
+            raise Unsupported("this change in place by a larger tensor")
+        self.data[...] = result.data
+        self.changed()
+        return self
+
+    return method
 
 
 def _changed(name: str) -> Callable[..., Any]:
@@ -212,16 +225,18 @@ def _members() -> dict[str, Callable[..., Any]]:
         ("rshift", np.right_shift),
     ):
         members[f"__{sign}__"] = members[f"__r{sign}__"] = _bits(function)
+        members[f"__i{sign}__"] = _written(_bits(function))
     return members | {
         "__floordiv__": floor_divide,
         "__rfloordiv__": lambda m, a, b: floor_divide(m, b, a),
+        "__ifloordiv__": _written(floor_divide),
         "__pow__": power,
         "__rpow__": lambda m, a, b: power(m, b, a),
         "__ipow__": _changed("pow"),
         "__matmul__": matmul,
         "__rmatmul__": lambda m, a, b: matmul(m, b, a),
-        "__neg__": _negative,
-        "__pos__": lambda m, a: a,
+        "__neg__": lambda m, a: call_operator("neg", a),
+        "__pos__": _positive,
         "__invert__": _invert,
         "__abs__": lambda m, a: call_operator("abs", a),
     }
@@ -262,7 +277,10 @@ def _two(name: str) -> None:
     def function(m: Machine, input: Any, other: Any, *, alpha: Any = 1, **named: Any) -> Any:
         if named:
             raise Unsupported(f"{', '.join(named)} of torch.{name}")
+        check_alpha([o for o in (input, other) if _operand(o) is not NotImplemented], alpha)
         if alpha != 1:
+            if isinstance(other, Tensor) and other.dtype is BOOL:
+                raise Unsupported(f"alpha of torch.{name} of masks")
             other = (
                 call_operator("mul", other, alpha) if isinstance(other, Tensor) else other * alpha
             )

@@ -192,21 +192,13 @@ def grad(
         if answer is None and not (allow_unused or materialize_grads):
             raise error("RuntimeError", UNUSED.format(place=place))
     if materialize_grads:
-        answers = [_zeros(t) if a is None else a for t, a in zip(wanted, answers)]
+        answers = [engine.zeros_like(t) if a is None else a for t, a in zip(wanted, answers)]
     return tuple(None if a is None else own(a) for a in answers)
 
 
 def own(gradient: Tensor) -> Tensor:
     """A gradient that the program may keep: no alias of what went through the graph."""
     return gradient if gradient.requires_grad else engine.detached_copy(gradient)
-
-
-def _zeros(tensor: Tensor) -> Tensor:
-    from .apply import call_operator
-    from .mode import recording
-
-    with recording(False):
-        return call_operator("mul", tensor, 0)
 
 
 def _batched(
@@ -288,19 +280,18 @@ def _switch(name: str, settings: Any, *places: str) -> Class:
     """A class of switches; `settings(*args)` says what one sets."""
 
     def make(m: Machine, cls: Class, *args: Any, **named: Any) -> Any:
-        if len(args) == 1 and not isinstance(args[0], bool) and name != "set_grad_enabled":
+        at_once = name.startswith("set_")  # in force also without `with`
+        if len(args) == 1 and not isinstance(args[0], bool) and not at_once:
             return _decorate(m, Switch(cls, **settings()), args[0])
         switch = Switch(cls, **settings(*args, **named))
-        if name == "set_grad_enabled":  # in force at once, also without `with`
-            before = MODE.recording
-            MODE.recording = switch.set["recording"]
-            switch.before.append({"recording": before})
+        if at_once:
+            _enter(m, switch)
             switch.set = {}
         return switch
 
     members: dict[str, Any] = {"__enter__": _enter, "__exit__": _exit, "__call__": _decorate}
     table = {own: Builtin(own, f) for own, f in members.items()}
-    if name == "set_grad_enabled":
+    if name.startswith("set_"):
         table["__enter__"] = Builtin("__enter__", lambda m, self: None)
     cls = Class(name, members=table, module="torch.autograd.grad_mode", make=make)
     for place in places:
@@ -310,12 +301,12 @@ def _switch(name: str, settings: Any, *places: str) -> Class:
     return cls
 
 
-_switch("no_grad", lambda: {"recording": False}, "torch", "autograd")
-_switch("enable_grad", lambda: {"recording": True}, "torch", "autograd")
-_switch("set_grad_enabled", lambda mode: {"recording": bool(mode)}, "torch", "autograd")
+_switch("no_grad", lambda: {"grad_enabled": False}, "torch", "autograd")
+_switch("enable_grad", lambda: {"grad_enabled": True}, "torch", "autograd")
+_switch("set_grad_enabled", lambda mode: {"grad_enabled": bool(mode)}, "torch", "autograd")
 _switch(
     "inference_mode",
-    lambda mode=True: {"inference": mode, "recording": not mode},
+    lambda mode=True: {"inference": mode, "grad_enabled": not mode},
     "torch",
 )
 _switch(
@@ -325,16 +316,23 @@ _switch(
 )
 
 
-@define("autograd")
-def set_detect_anomaly(m: Machine, mode: bool, check_nan: bool = True) -> None:
-    """Switch anomaly mode."""
-    MODE.anomaly, MODE.check_nan = mode, check_nan
+_switch(
+    "set_detect_anomaly",
+    lambda mode, check_nan=True: {"anomaly": bool(mode), "check_nan": check_nan},
+    "autograd",
+)
+
+
+@define("torch")
+def is_anomaly_enabled(m: Machine) -> bool:
+    """Whether anomaly mode is on."""
+    return MODE.anomaly
 
 
 @define("torch")
 def is_grad_enabled(m: Machine) -> bool:
     """Whether operations are recorded."""
-    return MODE.recording
+    return MODE.grad_enabled
 
 
 @define("torch")
@@ -400,7 +398,9 @@ def _describe() -> None:
 
     engine.RECORD.members.update(
         {
-            "name": Builtin("name", lambda m, self: engine.LABELS.get(self.name, self.name)),
+            "name": Builtin(
+                "name", lambda m, self: engine.LABELS.get(engine.shown(self), self.name)
+            ),
             "__getattr__": Builtin("__getattr__", _saved_attribute),
             "next_functions": Property(Builtin("next_functions", _next_functions)),
             "saved_tensors": Property(Builtin("saved_tensors", _saved)),
@@ -413,6 +413,7 @@ def _describe() -> None:
 
 
 def _record_text(m: Machine, self: Record | Accumulator) -> str:
+    engine.shown(self)
     name = self.cls.full_name.rsplit("::", 1)[-1]
     return f"<{name} object at 0x{id(self):x}>"
 

@@ -17,9 +17,10 @@ from ..python.operations import plain
 from ..python.values import Builtin, Class, Instance, Machine, Property, Unsupported, error
 from . import plans
 from .apply import apply, as_tensor, cast, run_graph
-from .checks import check_broadcast_all
+from .checks import check_broadcast_all, check_output_shape
 from .dtypes import DType
 from .grad_names import CALLS, OUTPUTS
+from .kernels import check_alpha, check_divisor, check_kinds, check_masks
 from .mode import MODE
 from .refusals import refuse
 from .tensor import Tensor, tensors_in
@@ -124,11 +125,16 @@ def _graph(
 PLAIN_KEYS = frozenset({int, float, bool, str, type(None)})
 
 
+class Unkeyed(Exception):
+    """An argument that cannot be compared with that of another call."""
+
+
 def _key(name: str, args: Sequence[Any], named: Mapping[str, Any], method: bool) -> Any:
     """What a call's graph depends on; None where that cannot be compared."""
     seen: dict[int, int] = {}
 
     def part(value: Any) -> Any:
+        value = plain(value)
         if isinstance(value, Tensor):
             place = seen.setdefault(id(value), len(seen))
             return "tensor", place, value.shape, value.dtype.kind
@@ -136,9 +142,14 @@ def _key(name: str, args: Sequence[Any], named: Mapping[str, Any], method: bool)
             return type(value).__name__, tuple(map(part, value))
         if type(value) in PLAIN_KEYS:
             return type(value), value, value == 0 and repr(value)  # 0.0 and -0.0
-        return type(value).__name__, repr(value)
+        if isinstance(value, slice | DType) or value is Ellipsis:
+            return type(value), repr(value)
+        raise Unkeyed
 
-    return name, method, tuple(map(part, args)), tuple((k, part(v)) for k, v in named.items())
+    try:
+        return name, method, tuple(map(part, args)), tuple((k, part(v)) for k, v in named.items())
+    except Unkeyed:
+        return None
 
 
 class _StandIns:
@@ -177,12 +188,12 @@ def _computed(name: str, graph: Any, values: dict[Node, Any]) -> Any:
         if name in ALIASES and graph in values:
             source = values[graph]
             return apply(OPS["reshape"], [source], {"shape": source.shape}, name=CALLS[name])
-        run_graph([graph], values, CALLS.get(name))
+        run_graph([graph], values, {graph: CALLS.get(name)})
         return as_tensor(values[graph], MODE.default_dtype)
     if isinstance(graph, Outputs):
         for place, node in enumerate(graph):
             names = OUTPUTS.get(name, ())
-            run_graph([node], values, names[place] if place < len(names) else None)
+            run_graph([node], values, {node: names[place]} if place < len(names) else {})
         results = [values[n] for n in graph]
         return several(name, tuple(graph.names), results) if graph.names else tuple(results)
     if isinstance(graph, list | tuple):
@@ -196,12 +207,15 @@ def in_place(name: str, target: Tensor, args: Sequence[Any], named: Mapping[str,
 
     if MODE.transforms and lacks_batch(target, args):
         raise Unsupported(f"{name}_() within vmap of a tensor that has no rows")
-    check_writable(target, tensors_in(args))
+    masked = name == "masked_fill"
+    check_writable(target, tensors_in(args[:1] if masked else args), one_number=masked)
     refuse(name, [target, *args], named)
     if name == "sub" and args:
-        from .arithmetic import check_masks
-
         check_masks(target, args[0])
+    if name in ("remainder", "fmod") and args:
+        check_kinds(name, [target, *args])
+        check_divisor(target, args[0])
+    check_alpha([target, *args], named.get("alpha"))
     called = lookup(f"Tensor.{name}") or lookup(name)
     if called is None:
         raise Unsupported(f"Tensor.{name}_")
@@ -209,35 +223,41 @@ def in_place(name: str, target: Tensor, args: Sequence[Any], named: Mapping[str,
     graph, values = _graph(name, called, [target, *args], named, given, True)
     if not isinstance(graph, Node):
         raise Unsupported(f"Tensor.{name}_")
-    check_result(target, graph, [*given, *(a for a in args if isinstance(a, bool | int | float))])
+    numbers = [a for a in (*args, *named.values()) if isinstance(a, bool | int | float)]
+    check_result(name, target, graph, [*given, *numbers])
     inner = [i for i in graph.inputs if i is not None and i not in values]
     run_graph(inner, values)
     inputs = [None if i is None else values[i] for i in graph.inputs]
     if graph in values or graph.op.family == "leaf":
         raise Unsupported(f"Tensor.{name}_")
-    apply(graph.op, inputs, graph.attrs, into=target)
+    apply(graph.op, inputs, graph.attrs, name=CALLS.get(name), into=target)
     return target
 
 
-def check_result(target: Tensor, graph: Node, given: Sequence[Any]) -> None:
+def check_result(name: str, target: Tensor, graph: Node, given: Sequence[Any]) -> None:
     """Refuse a result in place that does not fit the tensor, in PyTorch's words."""
-    from .dtypes import KINDS, result_type
+    from .dtypes import result_type
 
-    if graph.shape != target.shape:
-        raise error(
-            "RuntimeError",
-            f"output with shape {list(target.shape)} doesn't match the broadcast shape "
-            f"{list(graph.shape)}",
-        )
+    check_output_shape(target, graph.shape)
     result = result_type(list(given), MODE.default_dtype)
     if graph.dtype == "float" and not result.is_floating:
         result = MODE.default_dtype
-    if KINDS.index(graph.dtype) > KINDS.index(target.dtype.kind):
-        raise error(
-            "RuntimeError",
-            f"result type {result.scalar_name} can't be cast to the desired output type "
-            f"{target.dtype.scalar_name}",
-        )
+    if graph.dtype == "float" or result.kind == graph.dtype:
+        check_kind(target, result, name)
+
+
+def check_kind(target: Tensor, result: DType, name: str = "") -> None:
+    """Refuse a result that a tensor cannot hold, of the function `name` in place."""
+    from .dtypes import KINDS
+    from .refusals import LONG_NAMES
+
+    if KINDS.index(result.kind) <= KINDS.index(target.dtype.kind):
+        return
+    kind = LONG_NAMES[target.dtype.name] if name.startswith("clamp") else target.dtype.scalar_name
+    raise error(
+        "RuntimeError",
+        f"result type {result.scalar_name} can't be cast to the desired output type {kind}",
+    )
 
 
 def numbers_of(value: Any) -> Any:

@@ -25,6 +25,19 @@ def check_broadcast(a: Any, b: Any) -> None:
             )
 
 
+def check_output(target: Tensor, other: Tensor) -> None:
+    """Refuse to write what another tensor takes part in over a tensor that is too small for it."""
+    check_broadcast(target, other)
+    check_output_shape(target, np.broadcast_shapes(target.shape, other.shape))
+
+
+def check_output_shape(target: Tensor, shape: Sequence[int] | None) -> None:
+    """Refuse to write a result of this shape over a tensor of another one."""
+    if shape != target.shape:
+        said = f"output with shape {list(target.shape)} doesn't match the broadcast shape "
+        raise error("RuntimeError", f"{said}{list(shape or ())}")
+
+
 def check_broadcast_all(tensors: Sequence[Tensor]) -> None:
     """Refuse several tensors that cannot be broadcast together, one after another."""
     shape: tuple[int, ...] = ()
@@ -37,10 +50,19 @@ def _dims(shape: Sequence[int]) -> str:
     return "x".join(map(str, shape))
 
 
+def check_same(names: str, a: Tensor, b: Tensor) -> None:
+    """Refuse tensors of different dtypes in addmm."""
+    if a.dtype is not b.dtype:
+        kinds = f"{a.dtype.scalar_name} and {b.dtype.scalar_name}"
+        raise error("RuntimeError", f"{names} must have the same dtype, but got {kinds}")
+
+
 def check_mm(a: Tensor, b: Tensor, *, added: bool = False) -> None:
     """Refuse matrices that cannot be multiplied; `added`: in addmm, which linear calls."""
     if isinstance(a, MetaTensor) != isinstance(b, MetaTensor):
         raise error("RuntimeError", "Tensor on device meta is not on the expected device cpu!")
+    if added:
+        check_same("mat1 and mat2", a, b)
     if a.shape[-1] != b.shape[-2]:
         left = (
             (a.numel // a.shape[-1] if a.shape[-1] else 0, a.shape[-1]) if a.ndim > 2 else a.shape
@@ -50,15 +72,11 @@ def check_mm(a: Tensor, b: Tensor, *, added: bool = False) -> None:
             f"mat1 and mat2 shapes cannot be multiplied ({_dims(left)} and {_dims(b.shape)})",
         )
     if a.dtype is not b.dtype:
-        if added:
-            names = f"{a.dtype.scalar_name} and {b.dtype.scalar_name}"
-            said = f"mat1 and mat2 must have the same dtype, but got {names}"
-        else:
-            said = (
-                "expected m1 and m2 to have the same dtype, but got: "
-                f"{C_NAMES.get(a.dtype.name, a.dtype.name)} != "
-                f"{C_NAMES.get(b.dtype.name, b.dtype.name)}"
-            )
+        said = (
+            "expected m1 and m2 to have the same dtype, but got: "
+            f"{C_NAMES.get(a.dtype.name, a.dtype.name)} != "
+            f"{C_NAMES.get(b.dtype.name, b.dtype.name)}"
+        )
         raise error("RuntimeError", said)
 
 
@@ -85,8 +103,9 @@ def check_mv(a: Tensor, b: Tensor) -> None:
             f"size mismatch, got input ({a.shape[0]}), mat ({_dims(a.shape)}), vec ({b.shape[0]})",
         )
     if a.dtype is not b.dtype:
-        said = f"expected scalar type {a.dtype.scalar_name} but found {b.dtype.scalar_name}"
-        raise error("RuntimeError", said)
+        kinds = b.dtype.scalar_name, a.dtype.scalar_name, b.dtype.scalar_name
+        said = "addmv input tensors must have the same dtype, but got {}, {}, and {}"
+        raise error("RuntimeError", said.format(*kinds))
 
 
 def check_dot(a: Tensor, b: Tensor) -> None:

@@ -5,11 +5,13 @@ from typing import Any
 from ...graphs import OPS
 from ...lazy import np
 from ...operators import lookup
-from ..python.values import EXCEPTIONS, Machine, error
+from ..python.values import EXCEPTIONS, Machine, Unsupported, error
 from . import arithmetic, calls
-from .apply import apply, call_operator, cast, underived
-from .checks import check_broadcast, check_dims, check_floating, check_mm, dimension
-from .dtypes import INT64, UINT8
+from .apply import apply, call_operator, underived
+from .checks import check_broadcast, check_dims, check_floating, check_mm, check_same, dimension
+from .dtypes import BOOL, INT64, UINT8
+from .engine import rename
+from .kernels import SUBTRACTED_MASKS
 from .mode import MODE
 from .printing import size
 from .refusals import refuse
@@ -34,7 +36,8 @@ def linear(m: Machine, input: Tensor, weight: Tensor, bias: Tensor | None = None
     """input @ weight.T + bias."""
     turned = _apply("transpose", [weight], "TBackward0", dim0=0, dim1=1)
     rows = input if input.ndim > 1 else call_operator("unsqueeze", input, dim=0)
-    check_mm(rows, turned, added=bias is not None)
+    if bias is None or input.ndim != 2:
+        check_mm(rows, turned, added=bias is not None)
     if bias is None:
         return arithmetic.matmul(m, input, turned)
     if input.ndim == 2:
@@ -52,6 +55,7 @@ def addmm(
     m: Machine, input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1
 ) -> Tensor:
     """beta * input + alpha * (mat1 @ mat2)."""
+    check_same("self and mat2", input, mat2)
     check_mm(mat1, mat2, added=True)
     return calls.call("addmm", [input, mat1, mat2], {"beta": beta, "alpha": alpha})
 
@@ -202,6 +206,8 @@ def _reduced(m: Machine, loss: Tensor, reduction: str) -> Tensor:
         return loss
     if reduction not in ("mean", "sum"):
         raise error("ValueError", f"{reduction} is not a valid value for reduction")
+    if reduction == "mean":
+        check_floating("mean", loss)
     return calls.call(reduction, [loss], {})
 
 
@@ -288,8 +294,14 @@ def binary_cross_entropy_with_logits(
 ) -> Tensor:
     """The same of a sigmoid of the input."""
     _check_same("logits", input, target)
-    if not target.dtype.is_floating:
-        target = cast(target, input.dtype)
+    if target.dtype.is_floating and target.dtype is not input.dtype:
+        raise Unsupported("binary_cross_entropy_with_logits of two floating dtypes")
+    if not target.dtype.is_floating and input.dtype.is_floating:
+        if target.dtype is BOOL:
+            raise error("RuntimeError", SUBTRACTED_MASKS)
+        kind = target.dtype.scalar_name
+        said = f"result type {input.dtype.scalar_name} can't be cast to the desired output type "
+        raise error("RuntimeError", said + kind)
     given = {"weight": weight, "pos_weight": pos_weight}
     named = {k: v for k, v in given.items() if v is not None} | {"reduction": reduction}
     return calls.call("binary_cross_entropy_with_logits", [input, target], named)
@@ -309,17 +321,31 @@ def cross_entropy(
     """The negative log likelihood of classes under a softmax."""
     dim = 0 if input.ndim == 1 else 1
     if target.dtype.is_floating or label_smoothing:
-        if target.dtype.is_floating and target.shape != input.shape:
+        if target.shape != input.shape:
             _check_labels(input, target)
         options = {"reduction": reduction, "label_smoothing": label_smoothing}
         if weight is not None:
             options["weight"] = weight
-        return calls.call("cross_entropy", [input, target], options)
+        loss = calls.call("cross_entropy", [input, target], options)
+        if target.dtype.is_floating:
+            rename(loss, "DivBackward1" if reduction == "mean" else "NegBackward0")
+        else:
+            rename(loss, "AddBackward0")
+        return loss
     logs = calls.call("log_softmax", [input, dim], {})
     return nll_loss(m, logs, target, weight, ignore_index, reduction)
 
 
 def _check_labels(input: Tensor, target: Tensor) -> None:
+    if input.ndim == 1 and target.ndim == 1 and target.numel != 1:
+        said = f"For 1D input, 1D target must have size 1, but got target size: {target.numel}"
+        raise error("ValueError", said)
+    if input.ndim > 1 and input.shape[:1] != target.shape[:1]:
+        raise error(
+            "ValueError",
+            f"Expected input batch_size ({input.shape[0]}) to match target batch_size "
+            f"({target.shape[0] if target.ndim else 0}).",
+        )
     if target.dtype.kind != "int" or target.dtype not in (INT64, UINT8):
         said = f"expected target dtype to be Long or Byte, but got {target.dtype.scalar_name}"
         raise error("RuntimeError", said)
@@ -339,19 +365,17 @@ def nll_loss(
 ) -> Tensor:
     """Minus the entries at classes, reduced."""
     _check_labels(input, target)
-    batch = input.shape[:1] if input.ndim > 1 else ()
-    if target.shape[:1] != batch:
-        raise error(
-            "ValueError",
-            f"Expected input batch_size ({batch[0] if batch else 1}) to match target batch_size "
-            f"({target.shape[0] if target.ndim else 1}).",
-        )
+    if input.ndim == target.ndim == 1 and reduction != "none":
+        target = call_operator("reshape", target, shape=())
     classes = input.shape[0 if input.ndim == 1 else 1]
     labels = target.data[target.data != ignore_index]
     outside = labels[(labels < 0) | (labels >= classes)]
     if outside.size:
         raise error("IndexError", f"Target {outside.flat[0]} is out of bounds.")
     options: dict[str, Any] = {"reduction": reduction, "ignore_index": ignore_index}
+    if weight is not None and weight.dtype is not input.dtype:
+        kinds = input.dtype.scalar_name, weight.dtype.scalar_name
+        raise error("RuntimeError", "expected scalar type {} but found {}".format(*kinds))
     if weight is not None:
         options["weight"] = weight
     return calls.call("nll_loss", [input, target], options)
@@ -368,9 +392,26 @@ def dropout(
         return input
     from .creation import generator
 
+    if not input.dtype.is_floating:
+        kind = input.dtype.scalar_name
+        said = f"result type Float can't be cast to the desired output type {kind}"
+        raise error("RuntimeError", said)
     kept = generator().chances(input.shape, 1 - p)
     scaled = np.where(kept, 1 / (1 - p) if p < 1 else 0.0, 0.0).astype(input.dtype.numpy)
     return call_operator("mul", input, Tensor(scaled, input.dtype))
+
+
+@define("F")
+def normalize(
+    m: Machine, input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out: Any = None
+) -> Tensor:
+    """Divided by the norm along a dimension."""
+    if out is not None:
+        raise Unsupported("out of normalize()")
+    check_dims(input, dim)
+    norm = calls.call("norm", [input, p, dim], {"keepdim": True}, method=True)
+    least = calls.call("clamp_min", [norm, eps], {}, method=True)
+    return arithmetic.binary("div", input, calls.call("expand_as", [least, input], {}, method=True))
 
 
 # ---- questions -----------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from ..python.operations import plain
 from ..python.values import Builtin, Class, Instance, Machine, Object, Property, Unsupported, error
 from .devices import check_device
 from .dtypes import BOOL, BY_NUMPY, FLOAT32, FLOAT64, INT64, DType, as_array, of_number, promoted
+from .kernels import not_implemented
 from .mode import MODE
 from .tables import TABLES, define
 from .tensor import TENSOR, MetaTensor, Tensor, tensors_in
@@ -331,6 +332,8 @@ def _drawn(name: str, draw: Any) -> None:
 
     def like(m: Machine, input: Tensor, *, dtype: Any = None, **options: Any) -> Tensor:
         kind = dtype or input.dtype
+        if not kind.is_floating:
+            raise not_implemented(DRAWING[name], kind)
         return finished(Tensor(draw(_generator(None), input.shape, kind), kind), **options)
 
     define("torch", name=name)(maker)
@@ -338,6 +341,7 @@ def _drawn(name: str, draw: Any) -> None:
 
 
 _generator = generator
+DRAWING = {"rand": "check_uniform_bounds", "randn": "normal_kernel_cpu"}
 _drawn("rand", lambda g, shape, kind: g.uniform(shape, kind))
 _drawn("randn", lambda g, shape, kind: g.normal(shape, kind))
 
@@ -391,6 +395,9 @@ def normal(
         shape = shape_of((size,))
     else:
         shape = np.broadcast_shapes(*(np.shape(_one(v)) for v in (mean, std)))
+    if not any(isinstance(v, Tensor) for v in (mean, std)):
+        drawn = _generator(generator).normal(shape, kind, mean, std)
+        return finished(Tensor(drawn, kind), **options)
     drawn = _generator(generator).normal(shape, kind)
     a, b = (np.asarray(_one(v), kind.numpy) for v in (mean, std))
     return finished(Tensor(np.asarray(drawn * b + a), kind), **options)

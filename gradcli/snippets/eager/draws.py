@@ -1,8 +1,7 @@
 """PyTorch's random numbers on a CPU, from a seed, in the dtypes that programs use.
 
 The generator is MT19937, whose stream NumPy shares: numbers are made of its 32-bit words as PyTorch
-makes them. float32 normal numbers of 16 elements or more may differ in the last digit, as PyTorch
-computes their logarithms with vector instructions.
+makes them; float32 normal numbers of 16 elements or more as it makes them on processors with AVX2.
 """
 
 import math
@@ -10,9 +9,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...lazy import np
+from .box_muller import BLOCK, transformed
 from .dtypes import FLOAT64, DType
-
-BLOCK = 16  # from this many elements on, normal numbers are made in blocks of this size
 
 
 class Generator:
@@ -46,16 +44,19 @@ class Generator:
         a, b = np.dtype(dtype.numpy).type(low), np.dtype(dtype.numpy).type(high)
         return (numbers * np.longdouble(b - a) + np.longdouble(a)).astype(dtype.numpy)
 
-    def normal(self, shape: Sequence[int], dtype: DType) -> Any:
-        """torch.randn: normal numbers of mean 0 and deviation 1."""
+    def normal(
+        self, shape: Sequence[int], dtype: DType, mean: float = 0.0, std: float = 1.0
+    ) -> Any:
+        """Tensor.normal_(mean, std): from 16 elements on they are made in blocks of 16."""
         count = math.prod(shape)
         if count < BLOCK:
-            return np.array(self._pairs(count)).astype(dtype.numpy).reshape(shape)
+            pairs = np.array(self._pairs(count)) * std + mean
+            return pairs.astype(dtype.numpy).reshape(shape)
         flat = self.uniform((count,), dtype)
         whole = count - count % BLOCK
-        flat[:whole] = _transformed(flat[:whole])
+        flat[:whole] = transformed(flat[:whole], mean, std)
         if whole < count:
-            flat[-BLOCK:] = _transformed(self.uniform((BLOCK,), dtype))
+            flat[-BLOCK:] = transformed(self.uniform((BLOCK,), dtype), mean, std)
         return flat.reshape(shape)
 
     def _pairs(self, count: int) -> list[float]:
@@ -106,12 +107,3 @@ class Generator:
     def chances(self, shape: Sequence[int], probability: float) -> Any:
         """Tensor.bernoulli_(p): 1 where a number of double precision is below p."""
         return (self._doubles(math.prod(shape)) < probability).reshape(shape)
-
-
-def _transformed(uniforms: Any) -> Any:
-    """Blocks of 16 uniform numbers as normal ones: number j with number j + 8 (Box-Muller)."""
-    u = uniforms.reshape(-1, 2, BLOCK // 2)
-    one = u.dtype.type(1)
-    radius = np.sqrt(-2 * np.log(one - u[:, 0]))
-    angle = u.dtype.type(2 * math.pi) * u[:, 1]
-    return np.stack([radius * np.cos(angle), radius * np.sin(angle)], 1).reshape(-1)

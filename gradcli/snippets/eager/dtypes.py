@@ -31,6 +31,11 @@ class DType(Object):
         return self.kind == "float"
 
     @property
+    def type_name(self) -> str:
+        """What some errors call tensors of it: "torch.FloatTensor"."""
+        return "CPUBoolType" if self.kind == "bool" else f"torch.{self.legacy}"
+
+    @property
     def scalar_name(self) -> str:
         """What PyTorch's errors call it: "Float", "Long"."""
         return self.legacy.removesuffix("Tensor")

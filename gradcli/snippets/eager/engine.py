@@ -11,7 +11,7 @@ from itertools import count
 from typing import Any, NamedTuple
 
 from ...lazy import np
-from ..python.values import Class, Machine, Object, error
+from ..python.values import Class, Machine, Object, Unsupported, error
 from .dtypes import DType
 from .mode import MODE, recording
 from .tensor import Edge, MetaTensor, Tensor
@@ -43,7 +43,7 @@ IN_ANOMALY = (
 )
 
 LABELS = {
-    name: f"torch::autograd::{name}" for name in ("CopySlices", "CopyBackwards")
+    name: f"torch::autograd::{name}" for name in ("CopySlices", "CopyBackwards", "NotImplemented")
 }  # of records, in messages
 Gradients = list[Tensor | None]
 Backward = Callable[[Machine, "Record", Gradients], Sequence[Tensor | None]]
@@ -132,10 +132,10 @@ class Saved:
 
     def _changed(self, now: int) -> str:
         tensor = self.tensor
-        maker = self.record if self.owned else tensor._record or self.record
+        maker = self.record if self.owned else tensor.record or self.record
         origin = f", which is output {self.output} of {maker.label}," if maker else ""
         return CHANGED.format(
-            type=f"torch.{tensor.dtype.legacy}",
+            type=tensor.dtype.type_name,
             sizes=list(tensor.shape),
             origin=origin,
             now=now,
@@ -227,6 +227,22 @@ def record_class(name: str) -> Class:
     if name not in _classes:
         _classes[name] = Class(name, (RECORD,))
     return _classes[name]
+
+
+def shown(record: Any) -> str:
+    """The name of a record, which a program shows."""
+    from .grad_names import OURS
+
+    if record.name in OURS:
+        raise Unsupported("the name of the record of this gradient")
+    return record.name
+
+
+def rename(tensor: Tensor, name: str) -> None:
+    """Give a tensor's record, where it has one, another name."""
+    record = tensor.record
+    if record is not None:
+        record.name, record.cls = name, record_class(name)
 
 
 class Accumulator(Object):
@@ -326,24 +342,25 @@ class Pass:
     def _run_one(self, record: Target) -> list[Edge]:
         """Run one record; the edges that it has now answered."""
         sent = [edge for edge in record.edges if edge]
+        arrived = self.buffers.pop(record, [None] * len(record.metas))
         if self.needed is not None and record not in self.needed:
+            if [edge.record for edge, _ in self.roots] == [record]:
+                self._hooked(record, arrived)
             return sent
-        grads = self.buffers.pop(record, [None] * len(record.metas))
-        grads = self._hooked(record, grads)
-        for edge in self.captured:
+        grads = self._hooked(record, list(arrived))
+        onwards = self.needed is None or any(e.record in self.needed for e in sent)
+        runs = onwards or record in self.aims
+        for edge in self.captured:  # before the hooks where the record runs, as in PyTorch
             if edge.record is record:
-                self.captured[edge] = grads[edge.output]
+                self.captured[edge] = (arrived if runs else grads)[edge.output]
+        if not runs:
+            return sent
         if isinstance(record, Accumulator):
-            if self.accumulate and grads[0] is not None:
-                accumulate(self.m, record.tensor, grads[0], self.create_graph)
+            accumulate(self.m, record.tensor, grads[0], self.create_graph)
             return sent
-        onwards = self.needed is None or any(e and e.record in self.needed for e in sent)
-        if not onwards and record not in self.aims:
-            return sent
-        if any(g is not None for g in grads):
-            for target, gradient in zip(record.edges, self._sent_back(record, grads)):
-                if target and gradient is not None:
-                    self._send(target, gradient)
+        for target, gradient in zip(record.edges, self._sent_back(record, grads)):
+            if target and gradient is not None:
+                self._send(target, gradient)
         if not self.keep:
             record.release()
         return sent
@@ -417,13 +434,20 @@ def check_nan(record: Record, gradients: Sequence[Tensor | None]) -> None:
             raise error("RuntimeError", said)
 
 
-def accumulate(m: Machine, leaf: Tensor, gradient: Tensor, create_graph: bool) -> None:
-    """Add a gradient to a leaf's .grad."""
-    from .apply import call_operator
+def accumulate(m: Machine, leaf: Tensor, gradient: Tensor | None, create_graph: bool) -> None:
+    """Add a gradient to a leaf's .grad, if there is one, and call the hooks for that."""
     from .hooks import after_accumulation
 
     if not leaf.requires_grad:  # no longer
         return
+    if gradient is not None:
+        _add(leaf, gradient, create_graph)
+    after_accumulation(m, leaf)
+
+
+def _add(leaf: Tensor, gradient: Tensor, create_graph: bool) -> None:
+    from .apply import call_operator
+
     if "sparse_gradients" in leaf.fields:
         leaf.fields["sparse_gradient"] = True
     if leaf.grad is None:
@@ -434,7 +458,6 @@ def accumulate(m: Machine, leaf: Tensor, gradient: Tensor, create_graph: bool) -
     else:
         np.add(leaf.grad.data, gradient.data, out=leaf.grad.data, casting="unsafe")
         leaf.grad.changed()
-    after_accumulation(m, leaf)
 
 
 def copied(gradient: Tensor) -> Tensor:
@@ -452,13 +475,18 @@ def detached_copy(tensor: Tensor) -> Tensor:
     return Tensor(np.array(tensor.data), tensor.dtype)
 
 
+def zeros_like(tensor: Tensor) -> Tensor:
+    """Zeros of a tensor's shape and dtype."""
+    return Tensor(np.zeros(tensor.shape, tensor.dtype.numpy), tensor.dtype)
+
+
 def outputs_and_seeds(
     m: Machine, outputs: Sequence[Tensor], seeds: Sequence[Tensor | None], batched: bool = False
 ) -> list[tuple[Edge, Tensor]]:
     """Where the way back begins, with the gradients given or 1; PyTorch's errors otherwise."""
     roots = []
-    for place, (output, seed) in enumerate(zip(outputs, seeds)):
-        checked = _seed(output, seed, place)
+    checked_seeds = [_seed(o, seed, place) for place, (o, seed) in enumerate(zip(outputs, seeds))]
+    for place, (output, checked) in enumerate(zip(outputs, checked_seeds)):
         edge = output.edge
         if edge is None:
             raise error(

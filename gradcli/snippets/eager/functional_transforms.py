@@ -1,6 +1,6 @@
 """Which transforms of torch.func are running, and what may not be done inside them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from typing import Any
@@ -91,7 +91,13 @@ def _leave(m: Machine) -> None:
 def _leaf(m: Machine, x: Tensor) -> Tensor:
     output = Tensor(x.data, x.dtype, requires_grad=True)
     output.version = x.version
-    return output
+    return _inner(m, output)
+
+
+def _inner(m: Machine, x: Tensor) -> Tensor:
+    """What a transform that is about to be entered may change in place."""
+    x.level = len(MODE.transforms) + 1
+    return x
 
 
 class State(Object):
@@ -145,12 +151,31 @@ def _batched(m: Machine, tensor: Tensor) -> Tensor:
 
 def _renamed(m: Machine, tensor: Tensor, name: str) -> Tensor:
     """A tensor whose record has another name."""
-    from .engine import record_class
+    from .engine import rename
 
-    record = tensor.record
-    if record is not None:
-        record.name, record.cls = name, record_class(name)
+    rename(tensor, name)
     return tensor
+
+
+def _settled(m: Machine, tensor: Any, inputs: Sequence[Tensor]) -> Any:
+    """A result of a transform, cut off where its gradient flows to the transform's inputs alone."""
+    from .engine import Record
+    from .members import detach
+
+    if not isinstance(tensor, Tensor) or not tensor.requires_grad:
+        return tensor
+    fresh = [x for x in inputs if x.is_leaf]
+    stack, seen = [tensor.edge], set[Any]()
+    while stack:
+        edge = stack.pop()
+        if edge is None or edge.record in seen:
+            continue
+        seen.add(edge.record)
+        if isinstance(edge.record, Record):
+            stack += edge.record.edges
+        elif not any(edge.record.tensor is x for x in fresh):
+            return tensor
+    return detach(m, tensor)
 
 
 def _unsupported(m: Machine, what: str) -> None:
@@ -163,10 +188,12 @@ def transforms_module() -> Module:
         "enter": _enter,
         "leave": _leave,
         "leaf": _leaf,
+        "inner": _inner,
         "level": lambda m: len(MODE.transforms),
         "unsupported": _unsupported,
         "batched": _batched,
         "renamed": _renamed,
+        "settled": _settled,
         "dual": lambda m, tensor, tangent: DualTensor(tensor, tangent),
         "unpack_dual": _unpack_dual,
         "generator_state": _generator_state,

@@ -19,6 +19,18 @@ def _power(node: Node, inputs: Sequence[Any]) -> str:
     return f"PowBackward{2 if numbers[0] else 0 if numbers[1] else 1}"
 
 
+def _scatter(node: Node, inputs: Sequence[Any]) -> str:
+    return f"ScatterBackward{int(isinstance(inputs[2], bool | int | float))}"
+
+
+def _masked_fill(node: Node, inputs: Sequence[Any]) -> str:
+    return f"MaskedFillBackward{int(not isinstance(inputs[2], bool | int | float))}"
+
+
+def _lerp(node: Node, inputs: Sequence[Any]) -> str:
+    return f"LerpBackward{int(not isinstance(inputs[2], bool | int | float))}"
+
+
 def _clamp(node: Node, inputs: Sequence[Any]) -> str:
     return "ClampBackward1"
 
@@ -26,6 +38,28 @@ def _clamp(node: Node, inputs: Sequence[Any]) -> str:
 def _attention(node: Node, inputs: Sequence[Any]) -> str:
     flash = len(node.shape or ()) == 4
     return "ScaledDotProductFlashAttentionForCpuBackward0" if flash else "UnsafeViewBackward0"
+
+
+def _loss(none: str, *, mean: str = "MeanBackward0", batch: str = "DivBackward0") -> Name:
+    """Of a loss, by its reduction; `none` where it has none."""
+    names = {"mean": mean, "sum": "SumBackward0", "none": none, "batchmean": batch}
+    return lambda node, inputs: names[node.attrs["reduction"]]
+
+
+def _einsum(node: Node, inputs: Sequence[Any]) -> str:
+    """A product where nothing is summed; a sum, or a permutation, of a single operand."""
+    left, arrow, right = node.attrs["equation"].replace(" ", "").partition("->")
+    if not arrow:
+        right = "".join(c for c in left if left.count(c) == 1)
+    summed = set(left) - set(right) - {","}
+    if len(inputs) == 1:
+        return "SumBackward1" if summed else "PermuteBackward0"
+    return "ViewBackward0" if summed else "MulBackward0"
+
+
+def _adaptive(node: Node, inputs: Sequence[Any]) -> str:
+    size = node.attrs["output_size"]
+    return "MeanBackward1" if size in (1, (1, 1), [1, 1]) else "AdaptiveAvgPool2DBackward0"
 
 
 NAMES: dict[str, Name] = {
@@ -43,15 +77,19 @@ NAMES: dict[str, Name] = {
     "diff": "SubBackward0",
     "deg2rad": "Deg2RadBackward0",
     "rad2deg": "Rad2DegBackward0",
-    "normalize": "DivBackward0",
-    "kl_div": "MeanBackward0",
+    "kl_div": _loss("SubBackward0"),
     "outer": "MulBackward0",
     "eigvalsh": "LinalgEighBackward0",
     "svdvals": "LinalgSvdBackward0",
     "cosine_similarity": "SumBackward1",
     "pairwise_distance": "NormBackward1",
-    "hinge_embedding_loss": "MeanBackward0",
-    "margin_ranking_loss": "MeanBackward0",
+    "hinge_embedding_loss": _loss("AddBackward0"),
+    "cosine_embedding_loss": _loss("AddBackward0"),
+    "margin_ranking_loss": _loss("ClampMinBackward0"),
+    "triplet_margin_loss": _loss("ClampMinBackward0"),
+    "poisson_nll_loss": _loss("SubBackward0"),
+    "gaussian_nll_loss": _loss("MulBackward0"),
+    "multilabel_soft_margin_loss": _loss("DivBackward0"),
     "avg_pool1d": "SqueezeBackward1",
     "instance_norm": "ViewBackward0",
     "tensordot": "ViewBackward0",
@@ -59,7 +97,7 @@ NAMES: dict[str, Name] = {
     "trapezoid": "MulBackward1",
     "cov": "SqueezeBackward0",
     "corrcoef": "ClampBackward1",
-    "einsum": "ViewBackward0",
+    "einsum": _einsum,
     "max_values": "MaxBackward0",
     "min_values": "MinBackward0",
     "max_all": "MaxBackward1",
@@ -104,6 +142,35 @@ NAMES: dict[str, Name] = {
     "cross_along": "LinalgCrossBackward0",
     "diag": "DiagEmbedBackward0",
     "reshape": "ViewBackward0",
+    "prelu": "PreluKernelBackward0",
+    "kron": "UnsafeViewBackward0",
+    "scatter": _scatter,
+    "masked_fill": _masked_fill,
+    "lerp": _lerp,
+    "adaptive_avg_pool1d": "SqueezeBackward1",
+    "adaptive_avg_pool2d": _adaptive,
+    "adaptive_max_pool1d": "SqueezeBackward1",
+    "adaptive_max_pool2d": "AdaptiveMaxPool2DBackward0",
+    "rms_norm": "MulBackward0",
+    "logdet": "WhereBackward0",
+    "matrix_norm": "LinalgVectorNormBackward0",
+    "pinv": "LinalgPinvBackward0",
+    "local_response_norm": "DivBackward0",
+    "nanmean": "DivBackward0",
+    "nanmedian_all": "NanmedianBackward0",
+    "nanmedian_values": "NanmedianBackward1",
+    "nanquantile": "SqueezeBackward4",
+    "vander": "FlipBackward0",
+    "fold": "Col2ImBackward0",
+    "im2col": "Im2ColBackward0",
+    "xlog1py": "SpecialXlog1PyBackward0",
+    "entr": "SpecialEntrBackward0",
+    "div_floor": "DivBackward2",
+    "div_trunc": "DivBackward2",
+    "repeat_each": "ViewBackward0",
+    "matrix_exp": "LinalgMatrixExpBackward0",
+    "bilinear": "ViewBackward0",
+    "cumulative_trapezoid": "CumsumBackward0",
 }
 
 
@@ -120,9 +187,10 @@ CALLS = {  # functions whose records are called after them, and not after their 
     "diag": "DiagEmbedBackward0",
     "flatten": "ViewBackward0",
     "unsqueeze": "UnsqueezeBackward0",
-    "squeeze": "SqueezeBackward0",
+    "masked_select": "MaskedSelectBackward0",
     "expand_as": "ExpandBackward0",
     "norm": "LinalgVectorNormBackward0",
+    "index_put": "IndexPutBackward0",
 }
 
 
@@ -135,15 +203,102 @@ OUTPUTS = {
 
 
 AGAIN = {  # names of the records of gradients with create_graph=True, by the operator
-    **{"relu": "ThresholdBackwardBackward0", "selu": "EluBackwardBackward0"},
-    **{name: f"{name.title()}BackwardBackward0" for name in ("tanh", "sigmoid", "gelu", "elu")},
-    **{"softplus": "SoftplusBackwardBackward0", "hardtanh": "HardtanhBackwardBackward0"},
-    **{"softmax": "SoftmaxBackwardDataBackward0", "leaky_relu": "LeakyReluBackwardBackward0"},
+    **{name: f"{camel}BackwardBackward0" for name, camel in (
+        *(("tanh", "Tanh"), ("sigmoid", "Sigmoid"), ("gelu", "Gelu"), ("elu", "Elu")),
+        *(("relu", "Threshold"), ("selu", "Elu"), ("celu", "Elu"), ("threshold", "Threshold")),
+        *(("softplus", "Softplus"), ("hardtanh", "Hardtanh"), ("leaky_relu", "LeakyRelu")),
+        *(("logsigmoid", "LogSigmoid"), ("hardswish", "Hardswish"), ("softshrink", "Softshrink")),
+        *(("hardshrink", "Hardshrink"), ("layer_norm", "NativeLayerNorm"), ("nll_loss", "NllLoss")),
+        *(("binary_cross_entropy", "BinaryCrossEntropy"), ("batch_norm", "NativeBatchNorm")),
+        ("embedding", "EmbeddingDense"),
+    )},
+    "softmax": "SoftmaxBackwardDataBackward0",
     "log_softmax": "LogSoftmaxBackwardDataBackward0",
-    "logsigmoid": "LogSigmoidBackwardBackward0",
-    "binary_cross_entropy": "BinaryCrossEntropyBackwardBackward0",
-    "layer_norm": "NativeLayerNormBackwardBackward0",
+    "binary_cross_entropy_with_logits": "DivBackward1",
+    "mean": "DivBackward1",
+    "prod": "MulBackward0",
+    "amax": "MulBackward0",
+    "amin": "MulBackward0",
+    "cumprod": "DivBackward0",
+    "repeat": "SumBackward1",
+    "masked_fill": "MaskedFillBackward0",
+    "gather": "ScatterAddBackward0",
+    "trace": "ViewBackward0",
+    "deg2rad": "MulBackward1",
+    "pad": "ConstantPadNdBackward0",
+    "max_pool1d": "SqueezeBackward1",
+    "avg_pool1d": "SqueezeBackward1",
+    **{f"{name}_all": "MaskedFillBackward1" for name in ("max", "min", "median")},
+    **{f"{name}_values": "ScatterBackward0" for name in (
+        *("sort", "topk", "max", "min", "kthvalue", "median", "mode"),
+    )},
+}  # fmt: skip
+BY_RECORD = {  # the same, by the record of the operation
+    "ViewBackward0": "ReshapeAliasBackward0",
+    "UnsqueezeBackward0": "SqueezeBackward1",
+    "SqueezeBackward0": "UnsqueezeBackward0",
+    "SqueezeBackward1": "UnsqueezeBackward0",
+    "SqueezeBackward2": "UnsqueezeBackward0",
+    "NativeBatchNormBackward0": "NativeBatchNormBackwardBackward0",
+    "NativeLayerNormBackward0": "NativeLayerNormBackwardBackward0",
+    "SelectBackward0": "SelectBackwardBackward0",
+    "SliceBackward0": "SliceBackwardBackward0",
+    "IndexBackward0": "IndexPutImplBackward0",
+    "MaskedSelectBackward0": "MaskedScatterBackward0",
+    "DiagonalBackward0": "DiagonalBackwardBackward0",
+    "UnfoldBackward0": "UnfoldBackwardBackward0",
+    "TBackward0": "TBackward0",
+    "PermuteBackward0": "PermuteBackward0",
 }
+PRODUCTS = {"MmBackward0": 0, "AddmmBackward0": 1}  # where their matrices begin
+SQUEEZES = tuple(f"SqueezeBackward{n}" for n in range(3))  # of which the gradient is what
+# arrives, where no size was 1
+BY_PLACE = {("MvBackward0", 1): "MvBackward0", ("SqueezeBackward4", 0): "SqueezeBackward1"}
+ZEROS_AGAIN = frozenset(  # operators whose gradients have zeros, and not None, as derivatives by
+    # their input
+    ("relu", "relu6", "leaky_relu", "hardtanh", "softshrink", "hardshrink", "threshold", "nll_loss")
+) | {f"{kind}_pool{n}d" for kind in ("max", "avg") for n in (1, 2)}
+
+
+def depends_again(operator: str) -> bool:
+    """Whether PyTorch's gradient of an operator has a record for its input even where it does not
+    change with it.
+    """
+    name = AGAIN.get(operator, "")
+    return operator != "embedding" and ("BackwardBackward" in name or "BackwardData" in name)
+
+
+def gradient_name(operator: str, record: Any, place: int) -> str | None:
+    """The name of the record of the gradient of an operation's input at a place; None where it is
+    that of the operation that computes it.
+    """
+    if record.name in PRODUCTS and place >= PRODUCTS[record.name]:
+        return _of_product(record.call[1][place])
+    return _fixed(operator, record.name, place)
+
+
+def _of_product(factor: Any) -> str:
+    """Of a matrix's gradient, which is computed transposed where the matrix is."""
+    rows, columns = factor.shape
+    return "TBackward0" if factor.strides == (1, rows) and columns > 1 else "MmBackward0"
+
+
+def _fixed(operator: str, record: str, place: int) -> str | None:
+    return BY_PLACE.get((record, place)) or AGAIN.get(operator) or BY_RECORD.get(record)
+
+
+COMPOSED = frozenset((  # operators that are several in PyTorch, or one of another name
+    *("getitem", "matmul", "conv1d_input", "conv1d_weight", "conv2d_input",),
+    *("conv2d_weight", "conv3d_input", "conv3d_weight", "conv_transpose3d", "solve_triangular",),
+    *("svd_left", "svd_right", "svd_left_all", "svd_right_all", "qr_q",),
+    *("qr_r", "lu_l", "lu_u", "lu_solution", "cond",),
+    *("affine_grid", "max_pool3d", "avg_pool3d", "adaptive_max_pool3d", "adaptive_avg_pool3d",),
+    *("interpolate", "grid_sample", "powers", "eigh_vectors", "householder_product",),
+    *("log_abs_determinant", "i0e", "i1", "i1e", "erfcx",),
+    *("ndtr", "log_ndtr", "ndtri", "zeta", "l1_loss",),
+    *("cross_entropy",),
+))  # fmt: skip
+OURS: set[str] = set()  # names of records that PyTorch has otherwise, as met
 
 
 def grad_name(node: Node, inputs: Sequence[Any]) -> str:
@@ -151,7 +306,11 @@ def grad_name(node: Node, inputs: Sequence[Any]) -> str:
     name = NAMES.get(node.op.name)
     if callable(name):
         return name(node, inputs)
-    return name or f"{camel_case(node.op.name)}Backward0"
+    if name is None:
+        name = f"{camel_case(node.op.name)}Backward0"
+        if node.op.torch is None or node.op.name in COMPOSED:
+            OURS.add(name)
+    return name
 
 
 def camel_case(name: str) -> str:

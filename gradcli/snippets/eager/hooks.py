@@ -23,8 +23,7 @@ def after_tensor_hooks(m: Machine, record: "Record | Accumulator", grads: Gradie
         hooks, retained = record.tensor_hooks, record.retained
     for place, functions in hooks.items():
         for hook in list(functions):
-            if grads[place] is not None:
-                grads[place] = called(m, hook, grads[place])
+            grads[place] = called(m, hook, grads[place])
     for place, tensor in retained.items():
         gradient = grads[place]
         if gradient is not None:

@@ -12,9 +12,9 @@ from ...lazy import np
 from ...operators import lookup
 from ...operators.leaves import Array
 from ..python.values import Machine, Unsupported, error
-from .apply import apply, call_operator, cast
-from .checks import check_broadcast
-from .engine import Copied, Gradients, Meta, Overwritten, Record
+from .apply import apply, as_view, call_operator, cast
+from .checks import check_output
+from .engine import Copied, Gradients, Meta, Overwritten, Record, zeros_like
 from .functional_transforms import in_vmap
 from .mode import MODE
 from .tensor import Tensor
@@ -31,25 +31,42 @@ def get(tensor: Tensor, index: Any) -> Tensor:
     result, picks = _basic(tensor, index)
     if any(p is not None for p in picks):
         return _picked(result, picks)
-    return result
+    return _alias(tensor) if result is tensor else result
+
+
+def _alias(tensor: Tensor) -> Tensor:
+    """A view of a whole tensor, as x[...] is."""
+    output = as_view(Tensor(tensor.data[...], tensor.dtype), tensor)
+    if MODE.recording and tensor.requires_grad:
+        metas = [Meta(output.shape, output.dtype)]
+        record = Record("AliasBackward0", [tensor.edge], metas, lambda m, r, grads: grads)
+        output.set_record(record)
+    return output
 
 
 def put_into(m: Machine, tensor: Tensor, index: Any, value: Any) -> None:
     """tensor[index] = value."""
     if MODE.transforms and lacks_batch(tensor, [value]):
         raise error("RuntimeError", NOT_BATCHED)
-    place, picks = _basic(tensor, index)
+    place, picks = _basic(tensor, index, written=True)
     source = _source(tensor, value)
     if any(p is not None for p in picks):
-        _put_picked(tensor, place, picks, source)
+        _put_picked(place, picks, _without_ones(source))
+    elif place.shape != source.shape and not source.ndim:
+        copy_into(place, source, "FillBackward3")
     else:
-        extra = 0
-        while source.ndim - extra > place.ndim and source.shape[extra] == 1:
-            extra += 1
-        if extra:
-            source = call_operator("reshape", source, shape=source.shape[extra:])
+        if place.shape != source.shape:
+            source = _without_ones(source)
         _check_fits(place, source)
         copy_into(place, source)
+
+
+def _without_ones(source: Tensor) -> Tensor:
+    """A tensor without the sizes of 1 that it begins with."""
+    extra = next((k for k, size in enumerate(source.shape) if size != 1), source.ndim)
+    if not extra:
+        return source
+    return call_operator("reshape", source, shape=source.shape[extra:])
 
 
 def _source(tensor: Tensor, value: Any) -> Tensor:
@@ -70,8 +87,11 @@ def _parts(index: Any) -> list[Any]:
     return [index]
 
 
-def _basic(tensor: Tensor, index: Any) -> tuple[Tensor, list[Any]]:
-    """What numbers, slices and None make of a tensor; and for each dimension left what picks."""
+def _basic(tensor: Tensor, index: Any, written: bool = False) -> tuple[Tensor, list[Any]]:
+    """What numbers, slices and None make of a tensor; and for each dimension left what picks.
+
+    Slices that take all are no operations, but for a single one that is read.
+    """
     parts = [_plain(p) for p in _parts(index)]
     taken = sum(_dimensions(p) for p in parts)
     if tensor.ndim == 0 and len(parts) == 1:
@@ -85,7 +105,8 @@ def _basic(tensor: Tensor, index: Any) -> tuple[Tensor, list[Any]]:
             expanded += [slice(None)] * (tensor.ndim - taken)
         else:
             expanded.append(part)
-    return _apply_parts(tensor, expanded, plain=len(parts) == 1)
+    plain = len(parts) == 1 and isinstance(parts[0], slice) and not written
+    return _apply_parts(tensor, expanded, plain)
 
 
 def _check_zero_dim(part: Any) -> None:
@@ -151,7 +172,7 @@ def _apply_parts(tensor: Tensor, parts: Sequence[Any], plain: bool) -> tuple[Ten
         elif isinstance(part, slice):
             if part.step is not None and part.step <= 0:
                 raise error("ValueError", "step must be greater than zero")
-            if plain or part != slice(None):
+            if plain or part.indices(tensor.shape[place]) != (0, tensor.shape[place], 1):
                 tensor = _one(tensor, place, part, "SliceBackward0")
             picks.append(None)
             place, dim = place + 1, dim + 1
@@ -185,7 +206,7 @@ def _picked(tensor: Tensor, picks: Sequence[Any]) -> Tensor:
     """What arrays pick."""
     if in_vmap() and any(isinstance(p, np.ndarray) and p.dtype.kind == "b" for p in picks):
         raise error("RuntimeError", NO_MASKS)
-    index = tuple(_items(tensor, picks))
+    index = tuple(_items(tensor, picks, reading=True))
     return apply(OPS["getitem"], [tensor], {"index": index}, name="IndexBackward0")
 
 
@@ -195,16 +216,21 @@ NO_MASKS = (
 )
 
 
-def _items(tensor: Tensor, picks: Sequence[Any]) -> Iterator[Any]:
+def _items(tensor: Tensor, picks: Sequence[Any], reading: bool = False) -> Iterator[Any]:
+    picked = 0
     for dim, pick in enumerate(picks):
         if pick is None:
             yield slice(None)
         elif isinstance(pick, np.ndarray):
-            _check_pick(tensor, dim, pick)
+            _check_pick(tensor, dim, pick, picked if reading else dim)
+            picked += 1
             yield Array(pick)
 
 
-def _check_pick(tensor: Tensor, dim: int, pick: Any) -> None:
+def _check_pick(tensor: Tensor, dim: int, pick: Any, shown: int) -> None:
+    """Refuse places that a dimension does not have; PyTorch calls it `shown`, which counts only
+    the dimensions that arrays pick from where these are read.
+    """
     if pick.dtype.kind == "b":
         for k, (have, size) in enumerate(zip(pick.shape, tensor.shape[dim:])):
             if have != size:
@@ -217,22 +243,24 @@ def _check_pick(tensor: Tensor, dim: int, pick: Any) -> None:
     size = tensor.shape[dim]
     outside = pick[(pick < -size) | (pick >= size)]
     if outside.size:
-        said = f"index {outside.flat[0]} is out of bounds for dimension {dim} with size {size}"
+        said = f"index {outside.flat[0]} is out of bounds for dimension {shown} with size {size}"
         raise error("IndexError", said)
 
 
-def _put_picked(tensor: Tensor, place: Tensor, picks: Sequence[Any], source: Tensor) -> None:
+def _put_picked(place: Tensor, picks: Sequence[Any], source: Tensor) -> None:
     """index_put_ of a tensor, or of a view of it."""
-    check_writable(place, [source])
-    if source.dtype is not place.dtype:
-        if source.ndim or source.dtype.kind > place.dtype.kind:
-            raise error(
-                "RuntimeError",
-                "Index put requires the source and destination dtypes match, got "
-                f"{place.dtype.scalar_name} for the destination and {source.dtype.scalar_name} "
-                "for the source.",
-            )
+    check_writable(place, [source], one_number=True)
+    masks = [p for p in picks if isinstance(p, np.ndarray)]
+    filled = source.numel == 1 and len(masks) == 1 and masks[0].dtype.kind == "b"
+    if filled and source.dtype is not place.dtype:  # masked_fill_, which casts
         source = cast(source, place.dtype)
+    if source.dtype is not place.dtype:
+        raise error(
+            "RuntimeError",
+            "Index put requires the source and destination dtypes match, got "
+            f"{place.dtype.scalar_name} for the destination and {source.dtype.scalar_name} "
+            "for the source.",
+        )
     index = tuple(i.value if isinstance(i, Array) else i for i in _items(place, picks))
     at = np.arange(place.numel).reshape(place.shape)[index]
     try:
@@ -244,7 +272,7 @@ def _put_picked(tensor: Tensor, place: Tensor, picks: Sequence[Any], source: Ten
             f"indexing result of shape {list(at.shape)}",
         ) from None
     tracked = MODE.recording and (place.requires_grad or source.requires_grad)
-    edges = [place.edge, source.edge]
+    edges = [place.edge, source.edge] if tracked else []
     place.data[index] = source.data
     place.changed()
     if tracked:
@@ -261,14 +289,12 @@ class _Put:
         self.at, self.shape = at, shape
 
     def __call__(self, m: Machine, record: Record, grads: Gradients) -> Gradients:
-        from .views import taken
+        from .views import taken, without
 
         (gradient,) = grads
         if gradient is None:
             return [None, None]
-        mask = np.ones(gradient.numel, dtype=bool)
-        mask[self.at] = False
-        kept = call_operator("mul", gradient, Tensor(mask.reshape(gradient.shape)))
+        kept = without(gradient, self.at)
         return [kept, call_operator("sum_to_size", taken(gradient, self.at), shape=self.shape)]
 
 
@@ -279,31 +305,31 @@ def _check_fits(target: Tensor, source: Tensor) -> None:
         raise error("RuntimeError", _expanded(source, target)) from None
 
 
-def copy_into(target: Tensor, source: Tensor) -> Tensor:
-    """target.copy_(source)."""
+def copy_into(target: Tensor, source: Tensor, name: str = "CopyBackwards") -> Tensor:
+    """target.copy_(source); `name` is what its record is called."""
+    filled = name == "FillBackward3"  # with a number, which is read before anything is written
     alone = Tensor(source.data.copy(), source.dtype, requires_grad=source.requires_grad)
-    check_writable(target, [source if source.ndim else alone])  # a number overlaps with nothing
-    check_broadcast(target, source)
-    shape = np.broadcast_shapes(target.shape, source.shape)
-    if shape != target.shape:
-        said = f"output with shape {list(target.shape)} doesn't match the broadcast shape "
-        raise error("RuntimeError", f"{said}{list(shape)}")
+    check_writable(target, [alone if filled else source], one_number=filled)
+    check_output(target, source)
     tracked = MODE.recording and (target.requires_grad or source.requires_grad)
-    edges = [target.edge, source.edge]
+    edges = [target.edge, source.edge] if tracked else []
     target.data[...] = source.data
     target.changed()
     if tracked and target.dtype.is_floating:
 
         def back(m: Machine, record: Record, grads: Gradients) -> Gradients:
             gradient = grads[0]
-            if gradient is None or edges[1] is None:
+            if gradient is None:
                 return [None, None]
+            nothing = zeros_like(gradient) if edges[0] else None
+            if edges[1] is None:
+                return [nothing, None]
             if source.dtype is not gradient.dtype:
                 gradient = cast(gradient, source.dtype)
-            return [None, call_operator("sum_to_size", gradient, shape=source.shape)]
+            return [nothing, call_operator("sum_to_size", gradient, shape=source.shape)]
 
         metas = [Meta(target.shape, target.dtype)]
-        rebase(target, Record("CopyBackwards", edges, metas, back, call=Copied(source)))
+        rebase(target, Record(name, edges, metas, back, call=Copied(source)))
     return target
 
 
@@ -312,7 +338,7 @@ def _expanded(source: Tensor, target: Tensor) -> str:
     a, b = target.shape, source.shape
     if len(b) > len(a):
         return (
-            f"expand(torch.{source.dtype.legacy}{{{list(b)}}}, size={list(a)}): the number of "
+            f"expand({source.dtype.type_name}{{{list(b)}}}, size={list(a)}): the number of "
             f"sizes provided ({len(a)}) must be greater or equal to the number of dimensions in "
             f"the tensor ({len(b)})"
         )

@@ -26,8 +26,7 @@ def uniform_(m: Machine, tensor: Tensor, a: float = 0.0, b: float = 1.0, **_: An
 @define("init")
 def normal_(m: Machine, tensor: Tensor, mean: float = 0.0, std: float = 1.0, **_: Any) -> Tensor:
     """Normal numbers."""
-    drawn = generator().normal(tensor.shape, tensor.dtype)
-    return _write(tensor, drawn * np.asarray(std, drawn.dtype) + np.asarray(mean, drawn.dtype))
+    return _write(tensor, generator().normal(tensor.shape, tensor.dtype, mean, std))
 
 
 @define("init")

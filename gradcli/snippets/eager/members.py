@@ -26,7 +26,7 @@ from .checks import dimension
 from .creation import TO_SCALAR
 from .devices import CPU, MESSAGES, Device, check_device
 from .dtypes import ALL, BY_NAME, DType
-from .engine import Copied, Elements, Meta, Record
+from .engine import Copied, Elements, Meta, Record, rename, zeros_like
 from .functional_transforms import in_vmap, refuse_flag, refuse_number, running
 from .mode import MODE, recording
 from .names import has
@@ -104,6 +104,12 @@ def _version(m: Machine, self: Tensor) -> int:
     if self.inference:
         raise error("RuntimeError", "Inference tensors do not track version counter.")
     return self.version.number
+
+
+@define("Tensor", "torch")
+def is_inference(m: Machine, self: Tensor) -> bool:
+    """Whether it was made in inference mode."""
+    return self.inference
 
 
 attribute("output_nr")(lambda m, self: self.output)
@@ -376,6 +382,9 @@ def register_post_accumulate_grad_hook(m: Machine, self: Tensor, hook: Any) -> A
     """Call a function with this leaf, once its gradient was added."""
     from .autograd import Handle
 
+    if not self.requires_grad:
+        said = "cannot register a hook on a tensor that doesn't require gradient"
+        raise error("RuntimeError", said)
     if not self.is_leaf:
         said = "post accumulate grad hooks cannot be registered on non-leaf tensors"
         raise error("RuntimeError", said)
@@ -435,6 +444,9 @@ def _data(m: Machine, self: Tensor) -> Tensor:
         raise error("RuntimeError", "accessing `data` under vmap transform is not allowed")
     output = Tensor(self.data, self.dtype)
     output.version = Version()
+    output.inference = self.inference
+    if self.inference:
+        output.fields["counts_changes"] = True  # a version of its own, though made of such a tensor
     return output
 
 
@@ -653,25 +665,21 @@ def fill_(m: Machine, self: Tensor, value: Any) -> Tensor:
         if value.ndim:
             said = "fill_ only supports 0-dimension value tensor but got tensor with "
             raise error("RuntimeError", f"{said}{value.ndim} dimensions.")
-        indexing.copy_into(self, value)
-        if self.record is not None and self.view is None:
-            self.record.name = "FillBackward3"
-        return self
+        return indexing.copy_into(self, value, "FillBackward3")
     return _constant(self, value, "FillBackward2")
 
 
 def _constant(self: Tensor, value: Any, name: str) -> Tensor:
-    check_writable(self)
+    check_writable(self, one_number=True)
     tracked = MODE.recording and self.requires_grad
-    edge = self.edge
+    edge = self.edge if tracked else None
     self.data[...] = value
     self.changed()
     if tracked:
         metas = [Meta(self.shape, self.dtype)]
 
         def back(m: Machine, record: Record, grads: Any) -> Any:
-            gradient = grads[0]
-            return [gradient and call_operator("mul", gradient, 0)]
+            return [grads[0] and zeros_like(grads[0])]
 
         rebase(self, Record(name, [edge], metas, back, call=Copied(value)))
     return self
@@ -795,6 +803,15 @@ def flatten(m: Machine, input: Tensor, start_dim: int = 0, end_dim: int = -1) ->
     return calls.call("flatten", [input, start_dim, end_dim], {}, method=True)
 
 
+@define("Tensor", "torch")
+def squeeze(m: Machine, input: Tensor, dim: Any = None) -> Tensor:
+    """A view without sizes of 1: all of them, or those of some dimensions."""
+    output = calls.call("squeeze", [input] if dim is None else [input, dim], {}, method=True)
+    kind = 0 if dim is None else 1 if isinstance(dim, int) else 2
+    rename(output, f"SqueezeBackward{kind}")
+    return output
+
+
 @define("Tensor")
 def masked_fill_(m: Machine, self: Tensor, mask: Tensor, value: Any) -> Tensor:
     """Write a number where a mask is True."""
@@ -814,7 +831,7 @@ def unbind(m: Machine, input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """The slices along a dimension: views that may not be changed in place."""
     dim = dimension(dim, input.ndim)
     parts = [_select(input, dim, k) for k in range(input.shape[dim])]
-    return several_views(input, parts, "UnbindBackward0")
+    return several_views(input, parts, "UnbindBackward0", "stack", dim)
 
 
 def _select(input: Tensor, dim: int, place: int) -> Tensor:
@@ -822,27 +839,26 @@ def _select(input: Tensor, dim: int, place: int) -> Tensor:
         return indexing.get(input, (*(slice(None),) * dim, place))
 
 
-def several_views(of: Tensor, parts: list[Tensor], name: str) -> tuple[Tensor, ...]:
-    """Views that one operation gives: they have one record."""
+def several_views(
+    of: Tensor, parts: list[Tensor], name: str, join: str, dim: int
+) -> tuple[Tensor, ...]:
+    """Views that one operation gives: they have one record; `join` is what makes one of them."""
     for part in parts:
-        as_view(part, of, "multi" if MODE.recording else "no_grad")
+        as_view(part, of, "multi")
     if MODE.recording and of.requires_grad:
-        from .views import places, put
-
-        base = of
-        at = [places(part, base) for part in parts]
-        shape = of.shape
+        metas = [Meta(p.shape, p.dtype) for p in parts]
 
         def back(m: Machine, record: Record, grads: Any) -> Any:
-            total = None
-            for gradient, where in zip(grads, at):
-                if gradient is not None:
-                    own = put(gradient, where, shape)
-                    total = own if total is None else call_operator("add", total, own)
-            return [total]
+            if all(g is None for g in grads):
+                return [None]
+            zeros = (Tensor(np.zeros(m.shape, m.dtype.numpy), m.dtype) for m in metas)
+            filled = [z if g is None else g for g, z in zip(grads, zeros)]
+            return [calls.call(join, [filled], {"dim": dim})]
 
-        metas = [Meta(p.shape, p.dtype) for p in parts]
-        record = Record(name, [of.edge], metas, back, call=Elements(tuple(at)))
+        from .views import places
+
+        at = tuple(places(part, of) for part in parts)
+        record = Record(name, [of.edge], metas, back, call=Elements(at))
         for place, part in enumerate(parts):
             part.set_record(record, place)
     return tuple(parts)
@@ -864,7 +880,7 @@ def split(m: Machine, tensor: Tensor, split_size: Any, dim: int = 0) -> tuple[Te
         parts = [
             indexing.get(tensor, (*(slice(None),) * dim, slice(a, b))) for a, b in pairwise(ends)
         ]
-    return several_views(tensor, parts, name)
+    return several_views(tensor, parts, name, "cat", dim)
 
 
 @define("Tensor", "torch")

@@ -12,7 +12,7 @@ class Mode:
     """The state of one program; `MODE` is that of the program being run."""
 
     def __init__(self) -> None:
-        self.recording = True  # torch.is_grad_enabled()
+        self.grad_enabled = True  # torch.is_grad_enabled()
         self.inference = False
         self.anomaly = False
         self.check_nan = True  # in anomaly mode
@@ -24,6 +24,11 @@ class Mode:
         self.place: Callable[[], int] = lambda: 0  # the line of the text that runs now
         self.refused: tuple[Any, Any] | None = None  # the record, and what it saved, that the
         # last way back could not read
+
+    @property
+    def recording(self) -> bool:
+        """Whether operations are recorded: never in inference mode."""
+        return self.grad_enabled and not self.inference
 
 
 MODE = Mode()
@@ -38,8 +43,8 @@ def restart() -> None:
 @contextmanager
 def recording(on: bool) -> Iterator[None]:
     """Record, or do not record, what is computed within."""
-    before, MODE.recording = MODE.recording, on
+    before, MODE.grad_enabled = MODE.grad_enabled, on
     try:
         yield
     finally:
-        MODE.recording = before
+        MODE.grad_enabled = before

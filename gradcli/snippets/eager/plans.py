@@ -16,6 +16,10 @@ MOST_PLANS = 4096
 Signature = tuple[Any, ...]
 
 
+EXCHANGED = ("mse_loss", "smooth_l1_loss", "huber_loss")  # differentiated so by PyTorch: where
+# the inputs are equal, the sign of 0 depends on it
+
+
 class Way:
     """The gradients of some inputs of an operation, as graph.
 
@@ -29,6 +33,8 @@ class Way:
         wrt = [leaf for place in places if (leaf := plan.leaves[place]) is not None]
         of = backward(plan.node, self.seed, wrt).of
         self.gradients: list[Node | None] = [of[x] for x in wrt]
+        if plan.node.op.name in EXCHANGED and 1 in places:
+            self.gradients[places.index(1)] = self._exchanged()
         self.order = walk(
             [n for n in self.gradients if n is not None],
             lambda n: () if n is plan.node else n.inputs,
@@ -36,6 +42,13 @@ class Way:
         used = set(self.order)
         self.reads = tuple(k for k, x in enumerate(plan.leaves) if x in used)
         self.reads_output = plan.node in used
+
+    def _exchanged(self) -> Node | None:
+        """The gradient of the second input: that of the first, were they exchanged."""
+        first, second, *others = self.plan.leaves
+        assert second is not None
+        node = intern(self.plan.node.op, (second, first, *others), self.plan.node.attrs)
+        return backward(node, self.seed, [second]).of[second]
 
     @cached_property
     def schedule(self) -> Schedule:

@@ -10,7 +10,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ...lazy import np
+from ..python.values import Raised
 from .dtypes import BOOL, INT64
+from .engine import shown
 from .mode import MODE
 from .tensor import Tensor
 
@@ -159,13 +161,21 @@ def _suffixes(tensor: Tensor) -> list[str]:
     empty = not tensor.numel
     if (not usual and not empty) or (empty and tensor.dtype is not MODE.default_dtype):
         result.append(f"dtype={tensor.dtype!r}")
-    record = tensor.record
+    record = _record_name(tensor)
     if record is not None:
-        name = record.name.rsplit("::", 1)[-1]
-        result.append(f"grad_fn=<{name}>")
+        result.append(f"grad_fn=<{record}>")
     elif tensor.requires_grad:
         result.append("requires_grad=True")
     return result
+
+
+def _record_name(tensor: Tensor) -> str | None:
+    """What is shown of a tensor's record: Invalid where PyTorch refuses to make it anew."""
+    try:
+        record = tensor.record
+    except Raised:
+        return "Invalid"
+    return None if record is None else shown(record).rsplit("::", 1)[-1]
 
 
 def _with_suffixes(text: str, suffixes: Sequence[str], indent: int, chosen: Options) -> str:

@@ -5,8 +5,9 @@ from typing import Any
 
 from ...lazy import np
 from ..python.values import Class, Unsupported, error
-from .checks import check_broadcast, dimension
+from .checks import check_bmm, check_broadcast, check_same, dimension
 from .functional_transforms import in_vmap
+from .kernels import not_implemented
 from .mode import MODE
 from .tensor import Tensor
 
@@ -33,7 +34,7 @@ def check(*names: str) -> Callable[[Check], Check]:
 def refuse(name: str, args: Sequence[Any], named: Mapping[str, Any]) -> None:
     """Raise what PyTorch raises of these arguments, where a check of this function knows it."""
     function = CHECKS.get(name)
-    if function is not None and args and isinstance(args[0], Tensor):
+    if function is not None and args and isinstance(args[0], Tensor | str):
         function(*args, **named)
 
 
@@ -60,10 +61,23 @@ def _transpose(input: Tensor, dim0: Any = 0, dim1: Any = 0, **_: Any) -> None:
             dimension(d, input.ndim)
 
 
-@check("argmax", "argmin", "logsumexp", "cumprod", "sort", "argsort", "flip", "max", "min", "any")
+@check("logsumexp", "cumprod", "sort", "argsort", "flip", "max", "min", "any")
 def _along(input: Tensor, dim: Any = None, *_: Any, **__: Any) -> None:
     if not isinstance(dim, Tensor):
         _dims(input, dim)
+
+
+def _place_of(name: str) -> None:
+    def checked(input: Tensor, dim: Any = None, *_: Any, **__: Any) -> None:
+        if input.dtype.kind == "bool":
+            raise error("RuntimeError", f"{name}(): does not support bool input")
+        _along(input, dim)
+
+    check(name)(checked)
+
+
+for _own in ("argmax", "argmin"):
+    _place_of(_own)
 
 
 @check("max", "min")
@@ -101,7 +115,7 @@ def _permute(input: Tensor, *dims: Any, **named: Any) -> None:
 def _expand(input: Tensor, *sizes: Any, **_: Any) -> None:
     given = sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes
     given = tuple(getattr(given, "payload", given))
-    kind = f"torch.{input.dtype.legacy}{{{list(input.shape)}}}"
+    kind = f"{input.dtype.type_name}{{{list(input.shape)}}}"
     if len(given) < input.ndim:
         raise error(
             "RuntimeError",
@@ -125,17 +139,29 @@ def _topk(input: Tensor, k: int, dim: int = -1, *_: Any, **__: Any) -> None:
         raise error("RuntimeError", "selected index k out of range")
 
 
-@check("norm")
-def _norm(input: Tensor, *_: Any, dtype: Any = None, **__: Any) -> None:
-    if not input.dtype.is_floating and dtype is None:
-        said = "linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
-        raise error("RuntimeError", said + input.dtype.scalar_name)
+@check("quantile", "nanquantile")
+def _quantile(input: Tensor, *_: Any, **__: Any) -> None:
+    if not input.dtype.is_floating:
+        said = "quantile() input tensor must be either float or double dtype"
+        raise error("RuntimeError", said)
 
 
-@check("relu")
-def _relu(input: Tensor, *_: Any, **__: Any) -> None:
-    if input.dtype.kind == "bool":
-        raise error("RuntimeError", "Boolean inputs not supported for relu")
+def _only_floats(name: str, kernel: str) -> None:
+    """A check that a function, whatever else it is given, has floats as its input."""
+
+    def checked(input: Tensor, end: Any = None, *_: Any, **__: Any) -> None:
+        if not input.dtype.is_floating:
+            raise not_implemented(kernel, input.dtype)
+        if isinstance(end, Tensor) and end.dtype is not input.dtype:
+            names = LONG_NAMES[input.dtype.name], LONG_NAMES[end.dtype.name]
+            said = "expected dtype {} for `end` but got dtype {}"
+            raise error("RuntimeError", said.format(*names))
+
+    check(name)(checked)
+
+
+_only_floats("lerp", "lerp_kernel_scalar")
+_only_floats("histc", "histogram_cpu")
 
 
 @check("trace")
@@ -174,6 +200,14 @@ def _scatter(input: Tensor, dim: int, index: Tensor, src: Any = None, **named: A
     _within(input, dim, index)
 
 
+@check("index_copy")
+def _index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor, **_: Any) -> None:
+    if source.dtype is not input.dtype:
+        kinds = f"(self) {input.dtype.scalar_name} and (source) {source.dtype.scalar_name}"
+        said = "index_copy_(): self and source expected to have the same dtype, but got "
+        raise error("RuntimeError", said + kinds)
+
+
 @check("index_add")
 def _index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, **_: Any) -> None:
     if source.dtype is not input.dtype:
@@ -189,8 +223,13 @@ def _index_select(input: Tensor, dim: int, index: Tensor) -> None:
     if index.dtype.kind != "int":
         said = "index_select(): Expected dtype int32 or int64 for index"
         raise error("RuntimeError", said)
-    size = input.shape[dimension(dim, input.ndim)] if input.ndim else 1
-    if ((index.data < 0) | (index.data >= size)).any():
+    place = dimension(dim, input.ndim)
+    size = input.shape[place] if input.ndim else 1
+    outside = index.data[(index.data < 0) | (index.data >= size)]
+    if outside.size and place == 1:
+        said = f"INDICES element is out of DATA bounds, id={outside.flat[0]} axis_dim={size}"
+        raise error("RuntimeError", said)
+    if outside.size:
         raise error("IndexError", "index out of range in self")
 
 
@@ -214,13 +253,68 @@ def _masked_select(input: Tensor, mask: Tensor) -> None:
     check_broadcast(input, mask)
 
 
+@check("bilinear")
+def _bilinear(input1: Tensor, input2: Any, weight: Any, bias: Any = None, **_: Any) -> None:
+    given = {"input1": input1, "input2": input2, "weight": weight, "bias": bias}
+    tensors = {name: t for name, t in given.items() if isinstance(t, Tensor)}
+    if any(t.dtype is not input1.dtype for t in tensors.values()):
+        kinds = ", ".join(f"{n}: {LONG_NAMES[t.dtype.name]}" for n, t in tensors.items())
+        raise error("RuntimeError", f"All tensors must have the same dtype, got {kinds}")
+
+
+@check("prelu")
+def _prelu(input: Tensor, weight: Tensor) -> None:
+    if input.dtype is not weight.dtype:
+        kinds = f"{input.dtype.scalar_name} and {weight.dtype.scalar_name}"
+        raise error("RuntimeError", f"prelu: Type promoting not supported. Got {kinds}")
+
+
+@check("index_put")
+def _index_put(input: Tensor, indices: Any, values: Tensor, *_: Any, **__: Any) -> None:
+    for dim, index in enumerate(indices if isinstance(indices, tuple | list) else ()):
+        if isinstance(index, Tensor) and index.dtype.kind == "int":
+            _in_bounds(index, dim, input.shape[dim])
+    if values.dtype is not input.dtype:
+        raise error(
+            "RuntimeError",
+            "Index put requires the source and destination dtypes match, got "
+            f"{input.dtype.scalar_name} for the destination and {values.dtype.scalar_name} for "
+            "the source.",
+        )
+
+
+def _in_bounds(index: Tensor, dim: int, size: int) -> None:
+    outside = index.data[(index.data < -size) | (index.data >= size)]
+    if outside.size:
+        said = f"index {outside.flat[0]} is out of bounds for dimension {dim} with size {size}"
+        raise error("IndexError", said)
+
+
+@check("einsum")
+def _einsum(equation: Any, *operands: Any, **_: Any) -> None:
+    parts = (
+        operands[0] if len(operands) == 1 and isinstance(operands[0], list | tuple) else operands
+    )
+    kinds = [p.dtype for p in parts if isinstance(p, Tensor)]
+    for kind in kinds[1:]:
+        if kind is not kinds[0]:
+            said = f"expected scalar type {kinds[0].scalar_name} but found {kind.scalar_name}"
+            raise error("RuntimeError", said)
+
+
+@check("bmm")
+def _bmm(input: Tensor, mat2: Tensor, **_: Any) -> None:
+    if input.ndim == mat2.ndim == 3:
+        check_bmm(input, mat2)
+
+
 @check("embedding")
 def _embedding(input: Tensor, weight: Tensor, *_: Any, **__: Any) -> None:
     if input.dtype.kind != "int":
         raise error(
             "RuntimeError",
             "Expected tensor for argument #1 'indices' to have one of the following scalar types: "
-            f"Long, Int; but got torch.{input.dtype.legacy} instead (while checking arguments for "
+            f"Long, Int; but got {input.dtype.type_name} instead (while checking arguments for "
             "embedding)",
         )
     if ((input.data < 0) | (input.data >= weight.shape[0])).any():
@@ -288,8 +382,42 @@ for _dim in (1, 2, 3):
     _convolution(_dim)
 
 
+def _one_dtype(input: Tensor, *others: Any) -> None:
+    if any(isinstance(t, Tensor) and t.dtype is not input.dtype for t in others):
+        said = "mixed dtype (CPU): all inputs must share same datatype."
+        raise error("RuntimeError", said)
+
+
+@check("batch_norm")
+def _batch_norm(
+    input: Tensor,
+    mean: Any = None,
+    var: Any = None,
+    weight: Any = None,
+    bias: Any = None,
+    *_: Any,
+    **__: Any,
+) -> None:
+    _one_dtype(input, mean, var, weight, bias)
+
+
+@check("group_norm")
+def _group_norm(
+    input: Tensor, groups: int, weight: Any = None, bias: Any = None, *_: Any, **__: Any
+) -> None:
+    _one_dtype(input, weight, bias)
+
+
+@check("gru_cell", "lstm_cell", "rnn_tanh_cell", "rnn_relu_cell")
+def _cell(input: Tensor, hx: Any, w_ih: Tensor, *_: Any, **__: Any) -> None:
+    check_same("mat1 and mat2", input, w_ih)
+
+
 @check("layer_norm")
-def _layer_norm(input: Tensor, normalized_shape: Any, *_: Any, **__: Any) -> None:
+def _layer_norm(
+    input: Tensor, normalized_shape: Any, weight: Any = None, bias: Any = None, *_: Any, **__: Any
+) -> None:
+    _one_dtype(input, weight, bias)
     sizes = tuple(getattr(normalized_shape, "payload", normalized_shape))
     if input.shape[len(input.shape) - len(sizes) :] != sizes:
         wanted = ", ".join(["*", *map(str, sizes)])

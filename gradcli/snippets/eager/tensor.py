@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..python.values import Class, Object, Unsupported
+from ..python.values import Class, Object, Unsupported, error
 from .dtypes import DType, of_array
 from .mode import MODE
 
@@ -33,6 +33,11 @@ class TensorClass(Class):
 
 TENSOR = TensorClass("Tensor", module="torch")
 _addresses = count(0x7F0000000000, 0x40)
+INFERENCE = (
+    "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone "
+    "to get a normal tensor before doing inplace update.See "
+    "https://github.com/pytorch/rfcs/pull/17 for more details."
+)
 
 
 class Version:
@@ -80,6 +85,7 @@ class Tensor(Object):
         "grad",
         "hooks",
         "inference",
+        "level",
         "line",
         "output",
         "recorded_version",
@@ -104,6 +110,7 @@ class Tensor(Object):
         self.retains_grad = False
         self.accumulator: Accumulator | None = None
         self.inference = MODE.inference
+        self.level = len(MODE.transforms)  # of torch.func around what made it
         self.fields: dict[str, Any] = {}
         self.line: int | None = None  # of the text that made it
         self.address = next(_addresses)
@@ -137,7 +144,9 @@ class Tensor(Object):
         """What autograd recorded of its making; made anew where its memory has changed since."""
         stale = self.view is not None and self.version.number != self.recorded_version
         if stale and self.view is not None and self.view.base.requires_grad:
-            from .views import regenerated
+            from .views import check_view, regenerated
+
+            check_view(self, directly=False)
 
             self.set_record(regenerated(self, self.view.base))
         return self._record
@@ -152,7 +161,7 @@ class Tensor(Object):
         """Whether a gradient flows back to it; of a view without a record, whether one does to its
         base, as PyTorch says it.
         """
-        if self._required or self.record is not None:
+        if self._required or self._record is not None:
             return True
         return self.view is not None and self.view.base.requires_grad
 
@@ -180,7 +189,9 @@ class Tensor(Object):
         return Edge(self.accumulator, 0)
 
     def changed(self) -> None:
-        """Count a change of its numbers."""
+        """Count a change of its numbers; refuse one that inference mode is needed for."""
+        if self.inference and not MODE.inference and "counts_changes" not in self.fields:
+            raise error("RuntimeError", INFERENCE)
         self.version.number += 1
         self.version.lines.append(MODE.place())
 

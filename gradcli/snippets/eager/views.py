@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...lazy import np
-from ..python.values import Machine, error
+from ..python.values import Machine, Unsupported, error
+from .checks import check_output
 from .engine import Edge, Elements, Gradients, Meta, Overwritten, Record
 from .mode import MODE
 from .tensor import Tensor
@@ -25,33 +26,15 @@ OVERLAP = (
     "unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
     "single memory location. Please clone() the tensor before performing the operation."
 )
-INFERENCE = (
-    "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone "
-    "to get a normal tensor before doing inplace update.See "
-    "https://github.com/pytorch/rfcs/pull/17 for more details."
-)
-IS_VIEW = "Output {output} of {name} is a view and is being modified inplace. "
-NO_GRAD = (
-    "A view was created in no_grad mode and is being modified inplace with grad mode enabled. "
+AMBIGUOUS = (
     "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your "
-    "code by moving both the view and the inplace either both inside the no_grad block (if you "
-    "don't want the inplace to be tracked) or both outside (if you want the inplace to be tracked)."
-)
-IN_INFERENCE = (
-    "A view was created in inference mode and is being modified inplace in normal mode. "
-    "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your "
-    "code by moving both the view and the inplace either both inside the inference_mode block (if "
-    "you don't want the inplace to be tracked) or both outside (if you want the inplace to be "
-    "tracked)."
+    "code by moving both the view and the inplace either both inside the {0} block (if you don't "
+    "want the inplace to be tracked) or both outside (if you want the inplace to be tracked)."
 )
 MULTI = (
     "This view is the output of a function that returns multiple views. Such functions do not "
     "allow the output views to be modified inplace. You should replace the inplace operation by an "
     "out-of-place one."
-)
-MULTI_BASE = (
-    "Output {output} of {name} is a view and its base or another view of its base has been "
-    "modified inplace. " + MULTI
 )
 CUSTOM = (
     "This view was created inside a custom Function (or because an input was returned as-is) and "
@@ -59,8 +42,12 @@ CUSTOM = (
     "the custom Function, leading to incorrect gradients. This behavior is forbidden. You can fix "
     "this by cloning the output of the custom Function."
 )
-
-
+REASONS = {  # by how a view was made
+    "no_grad": AMBIGUOUS.format("no_grad"),
+    "inference": AMBIGUOUS.format("inference_mode"),
+    "multi": MULTI,
+    "custom": CUSTOM,
+}
 NOT_BATCHED = (
     "vmap: inplace arithmetic(self, *extra_args) is not possible because there exists a Tensor "
     "`other` in extra_args that has more elements than `self`. This happened due to `other` being "
@@ -77,50 +64,76 @@ def lacks_batch(target: Tensor, operands: Sequence[Any]) -> bool:
     return "unbatched" in base.fields and any(rows)
 
 
-def check_writable(target: Tensor, operands: Sequence[Any] = ()) -> None:
-    """Refuse a change in place that PyTorch refuses."""
-    if target.inference and not MODE.inference:
-        raise error("RuntimeError", INFERENCE)
+def check_writable(
+    target: Tensor, operands: Sequence[Any] = (), *, one_number: bool = False
+) -> None:
+    """Refuse a change in place that PyTorch refuses; `one_number`: the same is written all over."""
+    if any(kind != "vmap" for kind, _ in MODE.transforms[target.level :]):
+        raise Unsupported("a change in place, within a transform, of a tensor from outside")
     if MODE.recording:
         _check_autograd(target, [o for o in operands if isinstance(o, Tensor)])
-    if target.numel and any(s == 0 and n > 1 for s, n in zip(target.data.strides, target.shape)):
+    repeated = any(s == 0 and n > 1 for s, n in zip(target.data.strides, target.shape))
+    if target.numel and repeated and not one_number:
         raise error("RuntimeError", SHARED_PLACES)
     for other in operands:
-        if isinstance(other, Tensor) and other is not target and _overlaps(target, other):
-            raise error("RuntimeError", OVERLAP)
+        if isinstance(other, Tensor) and other is not target:
+            _check_overlap(target, other)
 
 
 def _check_autograd(target: Tensor, operands: Sequence[Tensor]) -> None:
-    view = target.view
-    tracked = any(t.requires_grad for t in (target, *operands))
-    if view is not None and view.creation and (tracked or view.base.requires_grad):
-        raise error("RuntimeError", _refusal(target, view.creation))
-    if view is not None and view.base.requires_grad and view.base.is_leaf:
-        raise error("RuntimeError", VIEW_OF_LEAF)
+    if not any(t.requires_grad for t in (target, *operands)):
+        return
+    if target.view is not None:
+        check_view(target, directly=True)
+        if target.requires_grad and target.view.base.is_leaf:
+            raise error("RuntimeError", VIEW_OF_LEAF)
     if target.requires_grad and target.is_leaf:
         raise error("RuntimeError", LEAF)
 
 
-def _refusal(target: Tensor, creation: str) -> str:
-    if creation == "no_grad":
-        return NO_GRAD
-    if creation == "inference":
-        return IN_INFERENCE
-    record = target._record
-    name = record.label if record else "UnknownFunction"
-    start = IS_VIEW.format(output=target.output, name=name)
-    return start + (MULTI if creation == "multi" else CUSTOM)
+def check_view(view: Tensor, *, directly: bool) -> None:
+    """Refuse a change of a view, or of what shares its memory, that autograd cannot follow."""
+    creation = view.view.creation if view.view else ""
+    if not creation:
+        return
+    record = view._record
+    changed = "is being" if directly else "its base or another view of its base has been"
+    output = f"Output {view.output} of {record.label} is a view" if record else "A view"
+    if creation in ("no_grad", "inference") or record is None:
+        start = f"{output} of a view which was created in" if record else f"{output} was created in"
+        end = (
+            ("inference mode", "in normal mode")
+            if creation == "inference"
+            else ("no_grad mode", "with grad mode enabled")
+        )
+        text = f"{start} {end[0]} and {changed} modified inplace {end[1]}. "
+    else:
+        text = f"{output} and {changed} modified inplace. "
+    raise error("RuntimeError", text + REASONS[creation])
 
 
-def _overlaps(target: Tensor, other: Tensor) -> bool:
-    """Whether they have elements in common, and are not the same elements in the same order."""
+def _check_overlap(target: Tensor, other: Tensor) -> None:
+    """Refuse to write over what is read, unless these are the same elements in the same order."""
     a, b = target.data, other.data
     if not np.may_share_memory(a, b):
-        return False
-    same = a.__array_interface__["data"] == b.__array_interface__["data"]
-    if same and a.shape == b.shape and a.strides == b.strides:
-        return False
-    return bool(np.shares_memory(a, b))
+        return
+    if _address(a) == _address(b) and a.shape == b.shape and a.strides == b.strides:
+        return
+    if _is_dense(a) and _is_dense(b):
+        raise error("RuntimeError", OVERLAP)
+    if np.shares_memory(a, b):  # PyTorch does not look closer, and reads what it has written
+        check_output(target, other)
+        raise Unsupported("a change in place of elements that it also reads")
+
+
+def _is_dense(array: Any) -> bool:
+    """Whether an array's elements fill its memory, in whichever order."""
+    step = array.itemsize
+    for size, stride in sorted(zip(array.shape, array.strides), key=lambda part: part[1]):
+        if size != 1 and stride != step:
+            return False
+        step *= size
+    return True
 
 
 def rebase(target: Tensor, record: Record) -> None:
@@ -162,9 +175,6 @@ def _extent(array: Any) -> int:
 
 def regenerated(view: Tensor, base: Tensor) -> Record:
     """The record of a view whose base was changed since it was made."""
-    if view.view is not None and view.view.creation == "multi":
-        label = view._record.label if view._record else "UnknownFunction"
-        raise error("RuntimeError", MULTI_BASE.format(output=view.output, name=label))
     at = places(view, base)
     meta = Meta(view.shape, view.dtype)
     shape = base.shape
@@ -211,11 +221,18 @@ def copy_slices(base: Tensor, view: Tensor, inner: Record) -> Record:
     return Record("CopySlices", edges, [Meta(base.shape, base.dtype)], back, inner.saved, call=call)
 
 
+def without(gradient: Tensor, at: Any) -> Tensor:
+    """A gradient with 0 at these places of its elements."""
+    from .apply import call_operator
+
+    mask = np.zeros(gradient.numel, dtype=bool)
+    mask[at] = True
+    return call_operator("masked_fill", gradient, Tensor(mask.reshape(gradient.shape)), 0.0)
+
+
 def _replaced(gradient: Tensor, own: Tensor | None, at: Any) -> Tensor:
     """A gradient in which what went through the change has another one, or 0."""
     from .apply import call_operator
 
-    mask = np.ones(gradient.numel, dtype=bool)
-    mask[at] = False
-    kept = call_operator("mul", gradient, Tensor(mask.reshape(gradient.shape)))
+    kept = without(gradient, at)
     return kept if own is None else call_operator("add", kept, put(own, at, gradient.shape))

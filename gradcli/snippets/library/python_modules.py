@@ -14,8 +14,8 @@ from ..python.classes import (
     NAMED_TUPLE,
     make_named_tuple,
 )
-from ..python.methods import DICT, collected, host_call, update
-from ..python.objects import PLAIN, Function, Generator, Iterable
+from ..python.methods import DICT, ITEMS, KEYS, VALUES, collected, host_call, update
+from ..python.objects import PLAIN, Function, Generator, Iterable, View
 from ..python.operations import BINARY, COMPARED, iterator_class, plain
 from ..python.values import (
     EXCEPTIONS,
@@ -287,10 +287,21 @@ def popitem_ordered(m: Any, self: Any, last: Any = True) -> Any:
     return key, self.payload.pop(key)
 
 
+ORDERED_KEYS, ORDERED_VALUES, ORDERED_ITEMS = (
+    Class(f"odict_{kind}", (base,))
+    for kind, base in (("keys", KEYS), ("values", VALUES), ("items", ITEMS))
+)
 ORDERED = derived(
     "OrderedDict",
     DICT,
-    {"__repr__": repr_ordered, "move_to_end": move_to_end, "popitem": popitem_ordered},
+    {
+        "__repr__": repr_ordered,
+        "move_to_end": move_to_end,
+        "popitem": popitem_ordered,
+        "keys": lambda m, self: View(ORDERED_KEYS, self.payload.keys()),
+        "values": lambda m, self: View(ORDERED_VALUES, self.payload.values()),
+        "items": lambda m, self: View(ORDERED_ITEMS, self.payload.items()),
+    },
 )
 DEFAULT = derived(
     "defaultdict",
