@@ -168,8 +168,8 @@ class _Poser:
         elif isinstance(call, Elements) and inputs[0] is not None:
             made = [_elements(inputs[0], at) for at in call.at]
         elif call is None or (isinstance(call, tuple) and isinstance(call[0], str)):
-            of_class = isinstance(call, tuple) and call[0] == "function"
-            raise Unexplained(f"the Function {call[1].name}" if of_class else record.name)
+            of_class = call is not None and call[0] == "function"
+            raise Unexplained(f"the Function {call[1].name}" if call and of_class else record.name)
         else:
             target = self._before_it(record) if inputs[0] is None else inputs[0]
             made = [self._called_on(call, target, inputs)]
