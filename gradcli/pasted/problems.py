@@ -167,9 +167,11 @@ class _Poser:
             made: Sequence[Node | None] = inputs
         elif isinstance(call, Elements) and inputs[0] is not None:
             made = [_elements(inputs[0], at) for at in call.at]
-        elif call is None or (isinstance(call, tuple) and isinstance(call[0], str)):
-            of_class = call is not None and call[0] == "function"
-            raise Unexplained(f"the Function {call[1].name}" if call and of_class else record.name)
+        elif call is None:
+            raise Unexplained(record.name)
+        elif isinstance(call, tuple) and isinstance(call[0], str):
+            of_class = call[0] == "function"
+            raise Unexplained(f"the Function {call[1].name}" if of_class else record.name)
         else:
             target = self._before_it(record) if inputs[0] is None else inputs[0]
             made = [self._called_on(call, target, inputs)]
