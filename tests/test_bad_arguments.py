@@ -46,6 +46,10 @@ def test_what_the_database_says_is_refused(name):
 
 
 X, ROW, IMAGE = [1.0, -2.0], [[1.0, -2.0]], [[[1.0, 2.0]]]
+ATTENTION = (  # its masks follow
+    "F.multi_head_attention_forward(x, x, x, 2, 1, tensor([[1.0, 2.0]]).expand(6, -1), None, None, "
+    "None, False, 0.0, eye(2), None, training=False"
+)
 KERNEL = {"x": IMAGE, "w": [[[1.0]]]}
 
 
@@ -198,6 +202,11 @@ KERNEL = {"x": IMAGE, "w": [[[1.0]]]}
         ("linalg.pinv(x)", {"x": [[1.0, np.nan], [2.0, 4.0]]}),
         ("linalg.cond(x)", {"x": [[1.0, np.nan], [2.0, 4.0]]}),
         ("torch.adaptive_max_pool1d(x, 1).sum()", {"x": IMAGE}),
+        ("F.ctc_loss(x, tensor([[1]]), (1,), (1,), blank=2)", {"x": IMAGE}),
+        *((f"x.{f}", {"x": [1.0], "y": 2.0}) for f in (
+            "index_add(0, tensor([0]), y)", "index_reduce(0, tensor([0]), y, 'amax')",
+        )),
+        (f"{ATTENTION}, is_causal=True)[0]", {"x": ROW}),
         ("F.multi_margin_loss(x, tensor([1]), weight=tensor([1.0, 2.0, 3.0]))", {"x": ROW}),
         ("F.multilabel_margin_loss(x, tensor([[0, 2]]))", {"x": ROW}),
         ("F.multilabel_margin_loss(x, tensor([[-1, -2]]))", {"x": ROW}),

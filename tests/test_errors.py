@@ -226,6 +226,7 @@ MISTAKES = [
     (["nn.Transformer()(x)"], "unknown-function", "Transformer", "write out what a class comp"),
     (["nn.LSTM(3, 4)(x)", "-s", "x=2x3"], "unsupported", "LSTM", "torch.lstm(input, hx, params,"),
     (["nn.RNN(3, 4)(x)", "-s", "x=2x3"], "unsupported", "RNN", "torch.rnn_tanh(input, hx,"),
+    (["ctc_loss(x, t, (1,), (1,), blank=2)", "-s", "x=1x1x2,t=1x1"], "arguments", None, "a class"),
     (["tensordot(x, x, ([0, 0], [0, 0]))", "-s", "x=2x2"], "arguments", None, "dimension twice"),
     (["F.relu(x, x, x)"], "arguments", "F.relu(x, x, x)", "2 arguments at most, not 3"),
     (["x.shape()"], "arguments", "x.shape()", "write .shape without brackets"),

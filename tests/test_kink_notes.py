@@ -33,6 +33,7 @@ HIT = [
     ("torch.linalg.matrix_norm(x, 2)", {"x": EYE}),
     ("torch.linalg.matrix_norm(x)", {"x": ZEROS}),
     ("torch.linalg.norm(x, 'nuc')", {"x": ONES}),
+    ("torch.linalg.matrix_norm(x, 'nuc')", {"x": [EYE, ONES, EYE]}),
     ("torch.linalg.svdvals(x)[0]", {"x": EYE}),
     ("torch.linalg.eigvalsh(x)[0]", {"x": EYE}),
     ("torch.renorm(x, 2, 0, 5.).sum()", {"x": [[3.0, 4.0], [0.0, 1.0]]}),
@@ -51,6 +52,7 @@ HIT = [
     ("x[x.argmax()]", {"x": [2.0, 2.0]}),
     ("F.embedding(torch.tensor([0, 1]), x, padding_idx=1)", {"x": EYE}),
     ("F.embedding(torch.tensor([0, 0]), x, scale_grad_by_freq=True)", {"x": EYE}),
+    ("F.embedding(torch.tensor([2, 2]), x, scale_grad_by_freq=True)", {"x": [*EYE, [1.0, 2.0]]}),
     ("F.grid_sample(x, p, align_corners=True).sum()", {"x": [[[[1.0, 2.0, 4.0]]]], "p": CENTRE}),
 ]
 
@@ -71,6 +73,7 @@ NOT_HIT = [
     ("F.multi_margin_loss(x, torch.tensor([0]), p=2)", {"x": [[1.0, 0.0]]}),
     ("F.max_pool1d(x, 2, padding=1).sum()", {"x": [[1.0, 1.0]]}),
     ("torch.linalg.norm(x, 'nuc')", {"x": EYE}),
+    ("torch.linalg.matrix_norm(x, 1)", {"x": [[0.0, 2.0], [0.5, 3.0]]}),
     ("torch.copysign(x, torch.zeros(1))", {"x": [1.0]}),
     ("F.gaussian_nll_loss(x, y, v.detach(), eps=.5)", {"x": [1.0], "y": [0.0], "v": [0.5]}),
     ("F.embedding(torch.tensor([0, 0]), x, padding_idx=1)", {"x": EYE}),

@@ -1,5 +1,6 @@
 """What must hold for every operator, from its record in the table and with no code of its own."""
 
+import math
 import re
 import subprocess
 import sys
@@ -11,7 +12,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import mutually_broadcastable_shapes
-from support import Checks, Example, everything, examples, generator, stand_ins, weighted
+from support import (
+    Checks,
+    Example,
+    answer,
+    everything,
+    examples,
+    generator,
+    pose,
+    stand_ins,
+    weighted,
+)
 
 from gradcli import operators
 from gradcli.autodiff.forward import jvp
@@ -216,6 +227,53 @@ def has_gradient(op, y):
     except GradcliError as error:
         return error.code != "not-differentiable"
     return True
+
+
+# ---- numbers by hand -----------------------------------------------------------------------------
+
+BY_HAND = [  # a program, its input, the seed, its value and the gradient
+    ("round(x, decimals=-1)", [24.0, 26.0], [1.0, 2.0], [20.0, 30.0], [0.0, 0.0]),
+    ("x.index_copy(0, tensor([0]), x.sum())", [3.0], [2.0], [3.0], [2.0]),
+    ("torch.segment_reduce(x, 'max', lengths=[3])", [2.0, 2.0, 1.0], [0.5], [2.0], [0.25, 0.25, 0]),
+    ("F.embedding_bag(tensor([[0, 1]]), x)", [[2.0], [4.0]], [[1.0]], [[3.0]], [[0.5], [0.5]]),
+    ("atan2(x, 1e-200)", 1e-200, 1e200, math.pi / 4, 0.0),  # PyTorch's, where x * x is 0
+    ("pinv(x, atol=1e-20)", [[2.0], [0.0]], [[1.0, 0.0]], [[0.5, 0.0]], [[-0.25], [0.0]]),
+    ("pinv(diag(x), atol=1e-20)", [1.0, 1e-18], np.eye(2), np.diag([1, 1e18]), [-1, -1e36]),
+    (  # the mean of what stands on the right
+        *("linalg.lstsq(ones(2, 2, 1), x).solution", [[1.0, 3.0], [4.0, 8.0]], [[1.0], [4.0]]),
+        *([[2.0], [6.0]], [[0.5, 0.5], [2.0, 2.0]]),
+    ),
+    ("x * linalg.inv_ex(tensor([[inf, 1], [1, 0]])).info", 1.0, 1.0, 2.0, 2.0),
+    ("rot90(x, 2)", [[1.0, 2], [3, 4]], [[5.0, 6], [7, 8]], [[4, 3], [2, 1]], [[8, 7], [6, 5]]),
+    ("adaptive_max_pool1d(x, 0)", [[1.0]], np.ones((1, 0)), np.ones((1, 0)), [[0.0]]),
+]
+
+
+@pytest.mark.parametrize(("text", "x", "seed", "out", "grad"), BY_HAND)
+def test_numbers_by_hand(text, x, seed, out, grad):
+    found = answer(pose(text, values={"x": np.array(x)}), np.array(seed))
+    np.testing.assert_allclose(found.out, out, rtol=1e-14)
+    np.testing.assert_allclose(found.grads["x"], grad, rtol=1e-14, atol=1e-14)
+
+
+EQUATIONS = [  # and the sizes of the operands; one is large enough for products of matrices
+    ("ij,jk->ik", (70, 60), (60, 3)),
+    ("ij,jk->ki", (3, 60), (60, 70)),
+    ("bij,bkj->bik", (5, 30, 40), (5, 2, 40)),
+    ("ij,ij->i", (70, 60), (70, 60)),
+    ("ij,jk->k", (70, 60), (60, 3)),
+    ("iij,jk->ik", (16, 16, 20), (20, 3)),
+    ("ij,jk->ik", (70, 1), (60, 70)),  # one column for all
+]
+
+
+@pytest.mark.parametrize(("equation", "a", "b"), EQUATIONS)
+def test_large_sums_of_products_are_those_of_numpy(equation, a, b):
+    draw = generator(equation, str(a))
+    values = {"a": draw.normal(size=a), "b": draw.normal(size=b)}
+    p = pose(f"einsum('{equation}', a, b)", values=values)
+    expected = np.einsum(equation, *values.values())  # which broadcasts sizes of 1
+    np.testing.assert_allclose(Evaluator(p.values)(p.out)[0], expected, rtol=1e-10)
 
 
 # ---- cost ----------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import warnings
 
 import numpy as np
@@ -187,6 +188,21 @@ def test_tangents_hold_for_any_size(program, shapes, x, expected):
     found = run("jvp", program, "-s", shapes, "--tangent", x, "-f", "json").json
     assert found["jvp"]["formula"] == expected
     assert "these-sizes" not in [note["code"] for note in found["notes"]]
+
+
+def test_a_size_of_1_that_is_broadcast_stays_in_steps_and_tangents():
+    args = ("x.expand(2, -1)", "-s", "x=1x3", "-f", "json")
+    (step,) = run("explain", *args).json["steps"]
+    assert step["rule"] == "g.sum(dim=0, keepdim=True)"
+    assert run("jvp", *args).json["jvp"]["formula"] == "t.expand_as(out)"
+
+
+def test_tangents_have_no_size_at_which_they_were_derived():
+    """The channels of x padded by one are 4, which is a size of nothing with a name."""
+    found = run("jvp", "local_response_norm(x, 2)", "-s", "x=1x3x2", "-f", "json").json
+    numbers = map(int, re.findall(r"(?<![\w.])\d+(?![\w.])", found["jvp"]["formula"]))
+    assert max(numbers) < 10
+    assert "these-sizes" in [note["code"] for note in found["notes"]]
 
 
 def test_a_pass_forward_holds_for_any_size():

@@ -67,7 +67,7 @@ def oblong_sizes(problem: Problem) -> Problem | None:
 
 def _is_like(problem: Problem, larger: Problem) -> bool:
     """Whether sizes of 1 are as good as those of the problem that is `larger` in their place: none
-    of them is broadcast, left out or all there is of the output.
+    of them is broadcast, as to the 2 of x.expand(2, -1), left out or all there is of the output.
     """
     shapes = larger.shapes
     pairs = {p for i in problem.inputs.values() for p in zip(i.shape, shapes[i.name])}
@@ -75,6 +75,7 @@ def _is_like(problem: Problem, larger: Problem) -> bool:
     return (
         _computed(problem) == _computed(larger)
         and all(old == 1 for old, new in pairs if new in were_one)
+        and not any(1 < new < TELLING[0] for new in were_one)
         and (problem.out.numel > 1 or larger.out.numel == 1)
     )
 

@@ -12,11 +12,11 @@ from .selecting import along_dim, spread
 from .shaping import expand, reshape
 
 
-def _along(x, index, source, dim, name):
+def _along(x, index, source, dim, name, *, any_shape=False):
     """The index of scatter that sends the slices of source along dim; checks their shapes."""
     place, n = shapes.axis(dim, x.ndim), index.numel
     want = (*x.shape[:place], n, *x.shape[place + 1 :]) if x.ndim else ()
-    if index.ndim > 1 or (source.shape != want and (source.numel, n, x.numel) != (1, 1, 1)):
+    if index.ndim > 1 or not (any_shape or source.shape == want):
         message = (
             f"{name}() needs a vector as index and a source of shape {shapes.text(want)}, "
             f"not {shapes.text(index.shape)} and {shapes.text(source.shape)}"
@@ -72,7 +72,9 @@ def _times(x, alpha):
 )
 def index_copy(x, index, source, *, dim):
     """x with the slices of source written where index says along dim."""
-    return x.scatter(dim=dim, index=_along(x, index, source, dim, "index_copy"), src=source)
+    single = source.numel == index.numel == x.numel == 1  # PyTorch then looks at no shape
+    index = _along(x, index, source, dim, "index_copy", any_shape=single)
+    return x.scatter(dim=dim, index=index, src=source)
 
 
 @composite(

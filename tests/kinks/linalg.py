@@ -156,6 +156,7 @@ DECOMPOSITIONS = [
     ("linalg.lstsq(a, b).solution", {"a": TALL, "b": ROW}, [1.0, 2.0]),
     ("linalg.lstsq(a, b, driver='gels')[1]", {"a": TALL, "b": COLUMN}, [2.0]),
     ("linalg.lstsq(a, b)[0]", {"a": WIDE, "b": [[1.0], [2.0]]}, None),
+    ("linalg.lstsq(a, b)[0]", {"a": [TALL, TALL], "b": [ROW, ROW]}, None),  # a batch of vectors
     ("linalg.lstsq(a, b)[0]", {"a": [HOLLOW[::-1]], "b": [[1.0, 2], [5, 7]]}, BATCH),
     ("linalg.lstsq(a, b, driver='gels')[1]", {"a": [TALL], "b": COLUMN}, [[1.0], [2.0], [4.0]]),
     ("linalg.matrix_exp(x)", {"x": [[0.0, 1.0], [0.0, 0.0]]}, None),
@@ -227,6 +228,8 @@ INFINITE = [  # LAPACK's iterations may never end here
     [[[1.0, 2.0], [3.0, -INF]], [[1.0, 2.0], [3.0, 4.0]]],
 ]
 ENDLESS = [
+    ("x * linalg.inv_ex(x).info", {"x": [[INF, 1.0], [1.0, 0.0]]}, None),
+    ("pinv(x, atol=1e-20)", {"x": [[1.0, 0.0], [0.0, 1e-18]]}, None),  # without a relative bound
     *(
         (text, {"x": matrix}, None)
         for text in (

@@ -271,4 +271,30 @@ IN_TORCH = [
     ("torch.embedding(w, tensor([1, 0, 1]), 1)", {"w": CLASSES}, None),
 ]
 
-CASES = [*ACTIVATIONS, *NORMALISATION, *LOSSES, *DISTANCES, *ODD, *IN_TORCH]
+# two positions of two samples, or of one, with two features, each a head of its own
+HEADS = "F.multi_head_attention_forward(x, x, x, 2, 2, w, None, None, None, False, 0.0, w[:2], None"
+PROJECTION = [[1.0, 0.5], [-0.5, 1.0], [0.25, 2.0], [1.5, -1.0], [0.5, 0.5], [-1.0, 1.0]]
+SAMPLES = [[[0.5, 1.0], [2.0, -1.0]], [[1.5, 0.25], [-0.5, 1.0]]]
+SHOWN = "tensor([[[0.5, -1.0], [2.0, 0.0]]]).expand(4, -1, -1)"  # what is added, for each head
+LEFT_OUT = "tensor([[False, True], [False, False]])"
+ATTENTION = [
+    *(
+        (f"{HEADS}, training=False, {how})[0]", {"x": x, "w": PROJECTION}, None)
+        for x, masks in (
+            (SAMPLES[0], ("", "attn_mask=tensor([[0.5, -1.0], [2.0, 0.0]])")),
+            (
+                SAMPLES,
+                (
+                    f"attn_mask={SHOWN}",
+                    f"key_padding_mask={LEFT_OUT}",
+                    f"key_padding_mask={LEFT_OUT}, attn_mask={SHOWN} > 1",
+                    f"key_padding_mask={LEFT_OUT}, attn_mask=tensor([[0, 1], [0, 0]]) > 0",
+                    "attn_mask=tensor([[0, 1], [0, 0]]) > 0, is_causal=True",
+                ),
+            ),
+        )
+        for how in masks
+    ),
+]
+
+CASES = [*ACTIVATIONS, *NORMALISATION, *LOSSES, *DISTANCES, *ODD, *IN_TORCH, *ATTENTION]

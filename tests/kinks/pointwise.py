@@ -62,6 +62,7 @@ CASES = [
     ("conj(x) + real(x) + x.resolve_conj() + conj_physical(x)", {"x": ODD}, None),
     # two numbers
     ("atan2(a, b)", {"a": A, "b": B}, WEIGHTS),
+    ("atan2(a, b)", {"a": 1e-200, "b": 1e-200}, 1e200),  # a * a is 0
     ("arctan2(a, b)", {"a": [[0.0], [-0.0]], "b": [0.0, -0.0, 1.0, -1.0]}, None),
     ("hypot(a, b)", {"a": A, "b": B}, WEIGHTS),
     ("hypot(a, b)", {"a": [3e200, 3e-200], "b": [4e200, 4e-200]}, None),

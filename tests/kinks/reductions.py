@@ -172,7 +172,7 @@ CASES = [
         (f"torch.segment_reduce(x, '{of}', lengths=tensor([3]))", {"x": x}, [seed])
         for of in ("max", "min")
         for x in ([1.0, 1.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 1.0], [NAN, 1.0, NAN])
-        for seed in (2.0, 0.0, -1.0, INF, -INF, NAN)
+        for seed in (2.0, 0.5, 0.0, -1.0, INF, -INF, NAN)
     ),
     *(
         (f"torch.segment_reduce(x, 'prod', lengths=tensor([2, 1]){initial})", {"x": x}, [1.0, 2.0])

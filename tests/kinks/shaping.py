@@ -94,6 +94,7 @@ CASES = [
     ("x.index_add(1, torch.tensor([0, 0]), v)", {"x": X, "v": [[1.0, 2.0], [3.0, 4.0]]}, G),
     ("x.index_add(0, torch.tensor([1]), v, alpha=-2)", {"x": X, "v": [[inf, 0.0, nan]]}, G),
     ("x.index_add(0, torch.tensor([0]), v)", {"x": 1.0, "v": 2.0}, None),
+    ("x.index_copy(0, torch.tensor([0]), v)", {"x": [1.0], "v": 2.0}, None),
     ("x.index_copy(0, torch.tensor([1]), v)", {"x": X, "v": [[inf, 0.0, nan]]}, G),
     ("x.index_copy(0, torch.tensor([2, 0]), v)", {"x": V, "v": [8.0, 9.0]}, V),
     ("x.index_fill(1, torch.tensor([0, 0]), v)", {"x": X, "v": 7.0}, G),

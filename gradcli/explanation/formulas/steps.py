@@ -51,6 +51,10 @@ def _whole(values: Iterable[Any]) -> Iterator[int]:
 def _large(w: Wording, step: Step) -> set[int]:
     """The large numbers in what an operation sends."""
     received = {step.received: Name(w.received)}
-    written = (w.formula(c.sent, received) for c in step.contributions)
-    found = (NUMBER.findall(tree.text(f)) for f in written if f is not None)
+    return large_numbers(w.formula(c.sent, received) for c in step.contributions)
+
+
+def large_numbers(formulas: Iterable[tree.Tree | None]) -> set[int]:
+    """The integers in formulas that may be sizes at which they were derived."""
+    found = (NUMBER.findall(tree.text(f)) for f in formulas if f is not None)
     return {int(n) for numbers in found for n in numbers if int(n) >= LEAST}

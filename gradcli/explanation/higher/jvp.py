@@ -15,6 +15,7 @@ from ...notation.tree import Attribute, Name, Tree
 from ..analysis import Analysis
 from ..derived import tangent_symbol
 from ..formulas import by_index
+from ..formulas.steps import large_numbers
 from ..formulas.trial import CLOSE, Trial, value_of
 from ..formulas.wording import Wording
 from ..random_numbers import Numbers
@@ -59,13 +60,20 @@ class Jvp:
 
     def told(self, node: Node) -> "tuple[Jvp, Node]":
         """What moves, in the words that hold for any sizes, where its tangent is computed alike
-        there; in its own otherwise.
+        there and all its sizes have names; in its own otherwise.
         """
         j, other = self.in_general, self._others.get(node)
         if j is None or other is None:
             return self, node
         pairs = [(node, other), (self.along[node], j.along[other])]
-        return (j, other) if self.w.alike(pairs) else (self, node)
+        if not self.w.alike(pairs):
+            return self, node
+        large = j._large(other)
+        return (j, other) if not large or large <= self._large(node) else (self, node)
+
+    def _large(self, node: Node) -> set[int]:
+        """The large numbers in what is written of the tangent of a node."""
+        return large_numbers([self.w.formula(self.along[node])])
 
     @cached_property
     def _others(self) -> dict[Node, Node]:

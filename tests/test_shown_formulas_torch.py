@@ -1,0 +1,125 @@
+"""The formulas of Hessians, of tangents and of the steps back, executed by PyTorch as they are
+shown, against its derivatives.
+"""
+
+import numpy as np
+import pytest
+from support import (
+    assert_equal,
+    fixed,
+    generator,
+    refusal,
+    run_formula,
+    run_torch,
+    swept,
+    torch_answer,
+)
+
+import gradcli
+from gradcli.explanation.analysis import Analysis
+from gradcli.explanation.blocks import text_of
+from gradcli.explanation.data import Data
+from gradcli.explanation.higher.jvp import Jvp
+from gradcli.explanation.higher.posing import pose_moving
+from gradcli.graphs import walk
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+pytestmark = [
+    pytest.mark.oracle,
+    pytest.mark.usefixtures("double_precision"),
+    pytest.mark.filterwarnings("ignore::UserWarning"),
+]
+
+EXAMPLES = [case for case in swept(37) if case.values[0].op.torch]
+CLOSE = {"rtol": 1e-7, "atol": 1e-9}
+
+
+def tensors_of(a):
+    """Everything that has a name and a value."""
+    p = a.problem
+    nodes = {**p.named, p.out_name: p.out} | {i.name: i.node for i in p.inputs.values()}
+    return {name: torch.tensor(np.array(a.value(n))) for name, n in nodes.items() if a.known(n)}
+
+
+def moving(example):
+    """The inputs that PyTorch differentiates by, and the program as a function of them."""
+    p, held = example.problem, fixed(example.problem)
+    names = [x.name for x in p.wrt if x.name not in held]
+    tensors = {name: torch.tensor(value) for name, value in example.values.items()}
+
+    def function(*given):
+        return run_torch(example.text, tensors | dict(zip(names, given, strict=True)))
+
+    return names, [tensors[n] for n in names], function
+
+
+def executed(formula, tensors):
+    return torch.as_tensor(run_formula(formula, tensors)).double().numpy()
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_steps_shown_go_back_to_the_gradients(example):
+    """Each step receives the sum of what the formulas of those before it make."""
+    p, a = example.problem, Analysis(example.problem)
+    ids, tensors = {node: k for k, node in enumerate(walk([p.out]))}, tensors_of(a)
+    seed = generator(str(example)).normal(size=p.out.shape)
+    received = {ids[p.out]: torch.tensor(seed)}
+    for step in Data(a)("steps"):
+        given = tensors | {p.seed.name: received[step["node"]]}
+        for to, formula in ((c["to"], c["formula"]) for c in step["contributions"]):
+            if formula is None:
+                return  # too long to be read, or without words in PyTorch
+            received[to] = received.get(to, 0) + torch.as_tensor(run_formula(formula, given))
+    held = fixed(p)
+    theirs, refused = refusal(lambda: torch_answer(example.text, example.values, seed, held))
+    for x, expected in {} if refused else theirs.grads.items():
+        ours = received.get(ids.get(p.inputs[x].node))
+        assert (ours is None) == (expected is None)
+        if expected is not None:
+            assert_equal(ours.double().numpy(), expected, **CLOSE)
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_formulas_of_tangents_are_the_jacobian_times_them(example):
+    """PyTorch's Jacobian comes from its reverse mode, which covers more than its forward mode."""
+    names, tensors, function = moving(example)
+    problem = pose_moving(example.text, dict.fromkeys(names), values=example.values)
+    j = Jvp(Analysis(problem))
+    if not names or j.node is None or j.formula is None:
+        return
+    draw = generator(example.text, "tangents")
+    along = {t.x.name: torch.tensor(draw.normal(size=t.x.shape)) for t in problem.tangents}
+    symbols = {t.name: along[t.x.name] for t in problem.tangents}
+    whole = torch.autograd.functional.jacobian(function, tuple(tensors))
+    rows = (J.reshape(j.p.out.numel, -1) @ along[x].flatten() for x, J in zip(names, whole))
+    expected = sum(rows).reshape(j.p.out.shape).numpy()
+    shown = text_of(Data(j.a).w.line(j.formula))
+    assert_equal(executed(shown, tensors_of(j.a) | symbols), expected, **CLOSE)
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_formulas_of_hessians_are_those_of_pytorch(example):
+    """Of the sum of squares of the program, which is curved where the program is straight."""
+    *before, last = example.text.rsplit("; ", 1)
+    text = "; ".join([*before, f"(({last}) ** 2).sum()"])
+    names, tensors, function = moving(example)
+    if not names:
+        return
+    (found,) = gradcli.batch(
+        [{"expr": text, "values": example.values, "wrt": names, "want": "hessian"}]
+    )
+
+    def square(*given):
+        return (function(*given) ** 2).sum()
+
+    theirs, refused = refusal(lambda: torch.autograd.functional.hessian(square, tuple(tensors)))
+    if refused:
+        return
+    values = dict(zip(names, tensors, strict=True))
+    given = {n: torch.tensor(v) for n, v in example.values.items()} | {"out": square(*tensors)}
+    for key, block in found["hessian"].items():
+        x, z = (key.split(",") * 2)[:2]
+        if block["formula"] is not None:
+            expected = theirs[names.index(x)][names.index(z)]
+            expected = expected.reshape(values[x].numel(), values[z].numel()).numpy()
+            assert_equal(executed(block["formula"], given), expected, **CLOSE)
