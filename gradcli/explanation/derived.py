@@ -33,13 +33,14 @@ def each_of_order(a: Analysis, order: int, seeds: Sequence[Any], reader: Reader)
     `seeds` are those of order 2 and up, as far as they were given. An input without such a
     derivative has an analysis without a gradient; if none has one, that is a GradcliError.
     """
-    found = a.problem.limits.budget.search(
-        lambda: [_of_order(a, x, order, seeds, reader) for x in a.problem.wrt],
-        lambda: _refuse_order(a, order),
-    )
-    last = [made for made in found if made.gradient(made.problem.wrt[0]) is None]
-    if len(last) == len(found):
-        last[0].refuse(last[0].problem.wrt)
+
+    def made() -> tuple[list[Analysis], list[Analysis]]:
+        found = [_of_order(a, x, order, seeds, reader) for x in a.problem.wrt]
+        return found, [one for one in found if one.gradient(one.problem.wrt[0]) is None]
+
+    found, without = a.problem.limits.budget.search(made, lambda: _refuse_order(a, order))
+    if len(without) == len(found):
+        without[0].refuse(without[0].problem.wrt)
     return found
 
 
