@@ -1,6 +1,6 @@
 """Operators on tensors: their numbers now, and a record for the way back."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...errors import GradcliError
@@ -11,7 +11,7 @@ from ..python.values import Machine, Unsupported, error
 from . import plans
 from .dtypes import BOOL, INT64, DType, promoted, result_type
 from .engine import Gradients, Meta, Record, Saved
-from .grad_names import AGAIN, camel_case, grad_name
+from .grad_names import OWN_AGAIN, camel_case, grad_name, name_again
 from .mode import MODE, recording
 from .plans import Plan, Way
 from .tensor import Edge, Tensor, ViewOf
@@ -332,13 +332,17 @@ class OperatorBackward:
         output = unpacked[-1] if self.back.reads_output else None
         run = _tracked if MODE.recording else _untracked
         result: Gradients = [None] * len(record.edges)
-        for place, answer in zip(self.back.places, run(self, tensors, output, gradient)):
+        for place, answer in zip(self.back.places, run(self, record, tensors, output, gradient)):
             result[place] = answer
         return result
 
 
 def _untracked(
-    own: OperatorBackward, tensors: dict[int, Any], output: Tensor | None, gradient: Tensor
+    own: OperatorBackward,
+    record: Record,
+    tensors: dict[int, Any],
+    output: Tensor | None,
+    gradient: Tensor,
 ) -> list[Tensor | None]:
     leaves = own.prepared.leaves
     given = {leaves[k]: array_in(t, own.compute) for k, t in tensors.items()}
@@ -360,7 +364,11 @@ def _gradient(array: Any, dtype: DType, received: Tensor) -> Tensor | None:
 
 
 def _tracked(
-    own: OperatorBackward, tensors: dict[int, Any], output: Tensor | None, gradient: Tensor
+    own: OperatorBackward,
+    record: Record,
+    tensors: dict[int, Any],
+    output: Tensor | None,
+    gradient: Tensor,
 ) -> list[Tensor | None]:
     """The same with a record of every operation: create_graph=True."""
     from ...autodiff.kept import with_graph
@@ -373,7 +381,7 @@ def _tracked(
     refusal = node.op.refused_again(node)
     if refusal is not None:
         with recording(False):
-            answers = _untracked(own, tensors, output, gradient)
+            answers = _untracked(own, record, tensors, output, gradient)
         operands = [*tensors.values(), gradient]
         for answer in answers:
             if answer is not None:
@@ -381,32 +389,39 @@ def _tracked(
                 underived(refusal, made, operands, answer, None)
         return answers
     roots = [None if n is None else with_graph(n) for n in own.back.gradients]
-    name = AGAIN.get(node.op.name)
-    run_graph([n for n in roots if n is not None], values, name)
+    names = {
+        root: name_again(record.name, node, place, root)
+        for place, root in zip(own.back.places, roots)
+        if root is not None
+    }
+    run_graph(list(names), values, names)
     answers = [None if n is None else as_tensor(values[n], own.compute) for n in roots]
+    name = OWN_AGAIN.get(record.name)
     if name is not None:
         for place, answer in zip(own.back.places, answers):
-            if answer is not None and not answer.requires_grad:
-                _constant_in(answer, tensors.get(place) or output, name)
+            edge = record.edges[place]
+            if answer is not None and edge is not None and not answer.requires_grad:
+                _constant_in(answer, edge, name)
     return answers
 
 
-def _constant_in(gradient: Tensor, source: Tensor | None, name: str) -> None:
+def _constant_in(gradient: Tensor, source: Edge, name: str) -> None:
     """Give a gradient that does not change with its operation's input a record, as PyTorch does."""
-    if source is None or not source.requires_grad:
-        return
 
     def back(m: Machine, record: Record, grads: Gradients) -> Gradients:
         return [None if g is None else call_operator("mul", g, 0) for g in grads]
 
     metas = [Meta(gradient.shape, gradient.dtype)]
-    gradient.set_record(Record(name, [source.edge], metas, back))
+    gradient.set_record(Record(name, [source], metas, back))
 
 
-def run_graph(roots: Sequence[Node], values: dict[Node, Any], name: str | None = None) -> None:
+def run_graph(
+    roots: Sequence[Node], values: dict[Node, Any], names: Mapping[Node, str | None] | None = None
+) -> None:
     """Compute nodes as operations on tensors; `values` has those that are there, and gets all.
-    `name` is what the records of the roots are called, where they have a name of their own.
+    `names` has what records are called that have a name of their own.
     """
+    names = names or {}
     for node in walk(roots, lambda n: () if n in values else n.inputs):
         if node in values:
             continue
@@ -416,7 +431,7 @@ def run_graph(roots: Sequence[Node], values: dict[Node, Any], name: str | None =
             values[node] = Tensor(np.asarray(node.attrs["data"].value))
         else:
             inputs = [None if i is None else values[i] for i in node.inputs]
-            values[node] = apply(node.op, inputs, node.attrs, name=name if node in roots else None)
+            values[node] = apply(node.op, inputs, node.attrs, name=names.get(node))
 
 
 def as_tensor(value: Any, dtype: DType) -> Tensor:

@@ -122,18 +122,17 @@ def matmul(m: Machine, a: Any, b: Any) -> Any:
     _check_kept(a, b)
     if a.ndim == b.ndim == 1:
         check_dot(a, b)
-        return apply(OPS["matmul"], [a, b], {}, name="DotBackward0")
+        return apply(OPS["matmul"], [a, b], {})
     if a.ndim == 2 and b.ndim == 1:
         check_mv(a, b)
-        return apply(OPS["matmul"], [a, b], {}, name="MvBackward0")
+        return apply(OPS["matmul"], [a, b], {})
     if b.ndim <= 2:
         matrix = b if b.ndim == 2 else call_operator("unsqueeze", b, dim=1)
         rows = a if a.ndim > 1 else call_operator("unsqueeze", a, dim=0)
         check_mm(rows, matrix)
     else:
         check_bmm(a if a.ndim > 1 else call_operator("unsqueeze", a, dim=0), b)
-    names = {(2, 2): "MmBackward0", (1, 2): "SqueezeBackward4"}
-    return apply(OPS["matmul"], [a, b], {}, name=names.get((a.ndim, b.ndim), "UnsafeViewBackward0"))
+    return apply(OPS["matmul"], [a, b], {})
 
 
 def _comparison(name: str) -> Callable[..., Any]:

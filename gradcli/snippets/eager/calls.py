@@ -177,12 +177,12 @@ def _computed(name: str, graph: Any, values: dict[Node, Any]) -> Any:
         if name in ALIASES and graph in values:
             source = values[graph]
             return apply(OPS["reshape"], [source], {"shape": source.shape}, name=CALLS[name])
-        run_graph([graph], values, CALLS.get(name))
+        run_graph([graph], values, {graph: CALLS.get(name)})
         return as_tensor(values[graph], MODE.default_dtype)
     if isinstance(graph, Outputs):
         for place, node in enumerate(graph):
             names = OUTPUTS.get(name, ())
-            run_graph([node], values, names[place] if place < len(names) else None)
+            run_graph([node], values, {node: names[place] if place < len(names) else None})
         results = [values[n] for n in graph]
         return several(name, tuple(graph.names), results) if graph.names else tuple(results)
     if isinstance(graph, list | tuple):

@@ -39,9 +39,6 @@ def linear(m: Machine, input: Tensor, weight: Tensor, bias: Tensor | None = None
         return arithmetic.matmul(m, input, turned)
     if input.ndim == 2:
         return addmm(m, bias, input, turned)
-    if input.ndim == 1:
-        product = arithmetic.matmul(m, input, turned)
-        return arithmetic.binary("add", product, bias)
     flat = call_operator("reshape", input, shape=(-1 if input.numel else 0, input.shape[-1]))
     product = addmm(m, bias, flat, turned)
     return _apply("reshape", [product], "ViewBackward0", shape=(*input.shape[:-1], weight.shape[0]))

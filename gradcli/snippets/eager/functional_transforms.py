@@ -6,6 +6,7 @@ from copy import deepcopy
 from typing import Any
 
 from ..python.values import Class, Machine, Module, Object, Unsupported, error, functions
+from .engine import Accumulator, Record
 from .mode import MODE
 from .tensor import DualTensor, Tensor
 
@@ -91,7 +92,27 @@ def _leave(m: Machine) -> None:
 def _leaf(m: Machine, x: Tensor) -> Tensor:
     output = Tensor(x.data, x.dtype, requires_grad=True)
     output.version = x.version
+    output.fields["transformed"] = True
     return output
+
+
+def _tracked(m: Machine, tensor: Tensor) -> bool:
+    """Whether a tensor depends on one of the program's that requires a gradient, and not only on
+    inputs of transforms.
+    """
+    if not tensor.requires_grad:
+        return True
+    waiting: list[Record | Accumulator] = [tensor.edge.record]
+    seen = set(map(id, waiting))
+    while waiting:
+        target = waiting.pop()
+        if isinstance(target, Accumulator) and "transformed" not in target.tensor.fields:
+            return True
+        for edge in target.edges:
+            if edge is not None and id(edge.record) not in seen:
+                seen.add(id(edge.record))
+                waiting.append(edge.record)
+    return False
 
 
 class State(Object):
@@ -163,6 +184,7 @@ def transforms_module() -> Module:
         "enter": _enter,
         "leave": _leave,
         "leaf": _leaf,
+        "tracked": _tracked,
         "level": lambda m: len(MODE.transforms),
         "unsupported": _unsupported,
         "batched": _batched,
