@@ -251,6 +251,7 @@ import torch
 for line in sys.stdin:
     code, out, problem = json.loads(line), io.StringIO(), [None, None, None]
     torch.set_grad_enabled(True)
+    torch.set_printoptions(profile="default")
     try:
         with contextlib.redirect_stdout(out), warnings.catch_warnings():
             warnings.simplefilter("ignore")

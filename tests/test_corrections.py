@@ -49,7 +49,7 @@ def test_errors_are_pytorchs() -> None:
         got = e and [e.type, e.message, e.line, outcome.stdout]
         if got != [expected[k] for k in ("type", "message", "line", "stdout")]:
             wrong.append(name)
-    assert len(wrong) <= 0.1 * len(PROGRAMS), wrong
+    assert len(wrong) <= 0.03 * len(PROGRAMS), wrong
 
 
 def test_most_have_a_correction() -> None:

@@ -8,7 +8,7 @@ from ...lazy import np
 from ...operators import lookup
 from ..python.values import Builtin, Machine, Unsupported, error
 from .apply import apply, call_operator
-from .checks import check_bmm, check_broadcast, check_dot, check_mm, check_mv
+from .checks import check_batches, check_broadcast, check_dot, check_mm, check_mv
 from .dtypes import BOOL, result_type
 from .engine import INFERENCE_SAVED
 from .mode import MODE
@@ -131,7 +131,7 @@ def matmul(m: Machine, a: Any, b: Any) -> Any:
         rows = a if a.ndim > 1 else call_operator("unsqueeze", a, dim=0)
         check_mm(rows, matrix)
     else:
-        check_bmm(a if a.ndim > 1 else call_operator("unsqueeze", a, dim=0), b)
+        check_batches(a if a.ndim > 1 else call_operator("unsqueeze", a, dim=0), b)
     return apply(OPS["matmul"], [a, b], {})
 
 

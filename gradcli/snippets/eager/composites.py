@@ -7,7 +7,7 @@ from ...lazy import np
 from ...operators import lookup
 from ..python.values import EXCEPTIONS, Machine, error
 from . import arithmetic, calls
-from .apply import apply, call_operator, cast, underived
+from .apply import apply, call_operator, underived
 from .checks import check_broadcast, check_dims, check_floating, check_mm, dimension
 from .dtypes import INT64, UINT8
 from .mode import MODE
@@ -56,6 +56,14 @@ def addmm(
 # ---- reductions that PyTorch checks --------------------------------------------------------------
 
 
+def _check_logits(name: str, input: Tensor, dim: Any) -> None:
+    """Refuse a softmax of integers."""
+    if not input.dtype.is_floating:
+        last = "_lastdim" if dim in (-1, max(input.ndim - 1, 0)) else ""
+        text = f"\"{name}{last}_kernel_impl\" not implemented for '{input.dtype.scalar_name}'"
+        raise error("NotImplementedError", text)
+
+
 def _checked(name: str) -> None:
     """mean and its kin, whose input has to be floating, and whose dimensions have to be there."""
 
@@ -68,11 +76,8 @@ def _checked(name: str) -> None:
         if name in ("std", "var") and not input.dtype.is_floating:
             said = "std and var only support floating point and complex dtypes"
             raise error("RuntimeError", said)
-        if name.endswith("softmax") and not (input.dtype.is_floating or named.get("dtype")):
-            last = "_lastdim" if dims in (-1, max(input.ndim - 1, 0)) else ""
-            kind = input.dtype.scalar_name
-            said = f"\"{name}{last}_kernel_impl\" not implemented for '{kind}'"
-            raise error("NotImplementedError", said)
+        if name.endswith("softmax") and not named.get("dtype"):
+            _check_logits(name, input, dims)
         return calls.call(name, [input, *args], named, method=True)
 
     define("torch", "Tensor", name=name)(function)
@@ -285,8 +290,12 @@ def binary_cross_entropy_with_logits(
 ) -> Tensor:
     """The same of a sigmoid of the input."""
     _check_same("logits", input, target)
+    if target.dtype.kind == "bool":
+        raise error("RuntimeError", arithmetic.SUBTRACTED_MASKS)
     if not target.dtype.is_floating:
-        target = cast(target, input.dtype)
+        own, other = input.dtype.scalar_name, target.dtype.scalar_name
+        text = f"result type {own} can't be cast to the desired output type {other}"
+        raise error("RuntimeError", text)
     given = {"weight": weight, "pos_weight": pos_weight}
     named = {k: v for k, v in given.items() if v is not None} | {"reduction": reduction}
     return calls.call("binary_cross_entropy_with_logits", [input, target], named)
@@ -305,6 +314,7 @@ def cross_entropy(
 ) -> Tensor:
     """The negative log likelihood of classes under a softmax."""
     dim = 0 if input.ndim == 1 else 1
+    _check_logits("log_softmax", input, dim)
     if target.dtype.is_floating or label_smoothing:
         if target.dtype.is_floating and target.shape != input.shape:
             _check_labels(input, target)
@@ -336,11 +346,17 @@ def nll_loss(
 ) -> Tensor:
     """Minus the entries at classes, reduced."""
     _check_labels(input, target)
-    batch = input.shape[:1] if input.ndim > 1 else ()
-    if target.shape[:1] != batch:
+    if input.shape == target.shape != (1,) and input.ndim == 1:
+        kind = target.dtype.scalar_name
+        text = f"Expected floating point type for target with class probabilities, got {kind}"
+        raise error("RuntimeError", text)
+    if input.ndim == 1 and target.ndim == 1 and target.numel != 1:
+        text = "For 1D input, 1D target must have size 1, but got target size: "
+        raise error("ValueError", f"{text}{target.numel}")
+    if input.ndim > 1 and target.shape[:1] != input.shape[:1]:
         raise error(
             "ValueError",
-            f"Expected input batch_size ({batch[0] if batch else 1}) to match target batch_size "
+            f"Expected input batch_size ({input.shape[0]}) to match target batch_size "
             f"({target.shape[0] if target.ndim else 1}).",
         )
     classes = input.shape[0 if input.ndim == 1 else 1]
@@ -351,7 +367,13 @@ def nll_loss(
     options: dict[str, Any] = {"reduction": reduction, "ignore_index": ignore_index}
     if weight is not None:
         options["weight"] = weight
-    return calls.call("nll_loss", [input, target], options)
+    single = input.ndim == target.ndim == 1
+    classes_of = call_operator("reshape", target, shape=()) if single else target
+    loss = calls.call("nll_loss", [input, classes_of], options)
+    if single and loss.requires_grad:
+        text = f"size mismatch (got input: {list(input.shape)}, target: {list(target.shape)})"
+        underived(text, "NllLossBackward0", [input, target], loss, m.line)
+    return loss
 
 
 @define("F", "torch")

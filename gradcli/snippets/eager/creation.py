@@ -15,10 +15,26 @@ from .tensor import MetaTensor, Tensor, tensors_in
 ONLY_FLOATS = "Only Tensors of floating point and complex dtype can require gradients"
 
 
+LAYOUT = ("layout", "pin_memory", "memory_format", "out", "generator", "size", "names")
+
+
 def finished(
-    tensor: Tensor, requires_grad: Any = False, device: Any = None, **layout: Any
+    tensor: Tensor,
+    requires_grad: Any = False,
+    device: Any = None,
+    *,
+    maker: str = "",
+    **layout: Any,
 ) -> Tensor:
-    """A new tensor with the options that all makers take."""
+    """A new tensor with the options that all makers take. `maker` is the one that refuses others in
+    words that name only the option.
+    """
+    for name in layout:
+        if name not in LAYOUT and maker:
+            text = f"{maker}() got an unexpected keyword argument '{name}'"
+            raise error("TypeError", text)
+        if name not in LAYOUT:
+            raise Unsupported(f"the argument {name} of a function that makes a tensor")
     if check_device(device).type == "meta":
         tensor = MetaTensor(tensor)
     if requires_grad and not tensor.dtype.is_floating:
@@ -147,7 +163,7 @@ def tensor(m: Machine, data: Any, *, dtype: Any = None, **options: Any) -> Tenso
         m.warn(EXCEPTIONS["UserWarning"], COPIED)
     elif any(t.requires_grad for t in tensors_in([data])):
         m.warn(EXCEPTIONS["UserWarning"], TO_SCALAR)
-    return finished(made(data, dtype), **options)
+    return finished(made(data, dtype), maker="tensor", **options)
 
 
 @define("torch")
@@ -180,7 +196,8 @@ def _filled(name: str, value: float) -> None:
         size = size or (options.pop("size"),)
         kind = dtype or MODE.default_dtype
         m.spend(memory=8 * int(np.prod(shape_of(size), dtype=float)))
-        return finished(Tensor(np.full(shape_of(size), value, kind.numpy), kind), **options)
+        array = np.full(shape_of(size), value, kind.numpy)
+        return finished(Tensor(array, kind), maker=name, **options)
 
     def like(m: Machine, input: Tensor, *, dtype: Any = None, **options: Any) -> Tensor:
         kind = dtype or input.dtype
@@ -209,7 +226,7 @@ def full(m: Machine, size: Any, fill_value: Any, *, dtype: Any = None, **options
         else of_number(fill_value, MODE.default_dtype)
     )
     shape = shape_of((size,)) if not isinstance(size, int) else (size,)
-    return finished(Tensor(np.full(shape, value, kind.numpy), kind), **options)
+    return finished(Tensor(np.full(shape, value, kind.numpy), kind), maker="full", **options)
 
 
 @define("torch")
@@ -481,6 +498,13 @@ def _limits(name: str, numbers: tuple[str, ...], of: Any) -> None:
         members = {
             n: Property(Builtin(n, lambda m, self, n=n: getattr(self.info, n))) for n in numbers
         }
+
+    def text(m: Machine, self: Limits) -> str:
+        shown = "resolution min max eps smallest_normal tiny" if name == "finfo" else "min max"
+        parts = [f"{n}={float(getattr(self.info, n)):g}" for n in shown.split()]
+        return f"{name}({', '.join(parts)}, dtype={self.info.dtype})"
+
+    members |= {own: Builtin(own, text) for own in ("__repr__", "__str__")}
     members["bits"] = Property(Builtin("bits", lambda m, self: self.info.bits))
     TABLES["torch"][name] = Class(name, members=members, module="torch", make=make)  # type: ignore
 

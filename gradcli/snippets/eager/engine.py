@@ -43,7 +43,7 @@ IN_ANOMALY = (
 )
 
 LABELS = {
-    name: f"torch::autograd::{name}" for name in ("CopySlices", "CopyBackwards")
+    name: f"torch::autograd::{name}" for name in ("CopySlices", "CopyBackwards", "NotImplemented")
 }  # of records, in messages
 Gradients = list[Tensor | None]
 Backward = Callable[[Machine, "Record", Gradients], Sequence[Tensor | None]]
@@ -108,7 +108,7 @@ class Saved:
 
     def _changed(self, now: int) -> str:
         tensor = self.tensor
-        maker = self.record if self.owned else tensor._record or self.record
+        maker = self.record if self.owned else tensor.record or self.record
         origin = f", which is output {self.output} of {maker.label}," if maker else ""
         return CHANGED.format(
             type=f"torch.{tensor.dtype.legacy}",

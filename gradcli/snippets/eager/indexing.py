@@ -38,7 +38,7 @@ def put_into(m: Machine, tensor: Tensor, index: Any, value: Any) -> None:
     """tensor[index] = value."""
     if MODE.transforms and lacks_batch(tensor, [value]):
         raise error("RuntimeError", NOT_BATCHED)
-    place, picks = _basic(tensor, index)
+    place, picks = _basic(tensor, index, writes=True)
     source = _source(tensor, value)
     if any(p is not None for p in picks):
         _put_picked(tensor, place, picks, source)
@@ -70,8 +70,10 @@ def _parts(index: Any) -> list[Any]:
     return [index]
 
 
-def _basic(tensor: Tensor, index: Any) -> tuple[Tensor, list[Any]]:
-    """What numbers, slices and None make of a tensor; and for each dimension left what picks."""
+def _basic(tensor: Tensor, index: Any, writes: bool = False) -> tuple[Tensor, list[Any]]:
+    """What numbers, slices and None make of a tensor; and for each dimension left what picks.
+    Where it is written to, that of `[:]` is the tensor itself.
+    """
     parts = [_plain(p) for p in _parts(index)]
     taken = sum(_dimensions(p) for p in parts)
     if tensor.ndim == 0 and len(parts) == 1:
@@ -85,7 +87,7 @@ def _basic(tensor: Tensor, index: Any) -> tuple[Tensor, list[Any]]:
             expanded += [slice(None)] * (tensor.ndim - taken)
         else:
             expanded.append(part)
-    return _apply_parts(tensor, expanded, plain=len(parts) == 1)
+    return _apply_parts(tensor, expanded, plain=len(parts) == 1 and not writes)
 
 
 def _check_zero_dim(part: Any) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 from ...lazy import np
 from ..python.values import Class, Unsupported, error
-from .checks import check_broadcast, dimension
+from .checks import check_bmm, check_broadcast, dimension
 from .functional_transforms import in_vmap
 from .mode import MODE
 from .tensor import Tensor
@@ -35,6 +35,12 @@ def refuse(name: str, args: Sequence[Any], named: Mapping[str, Any]) -> None:
     function = CHECKS.get(name)
     if function is not None and args and isinstance(args[0], Tensor):
         function(*args, **named)
+
+
+@check("bmm")
+def _bmm(input: Tensor, mat2: Any, **_: Any) -> None:
+    if isinstance(mat2, Tensor):
+        check_bmm(input, mat2)
 
 
 # ---- dimensions ----------------------------------------------------------------------------------
