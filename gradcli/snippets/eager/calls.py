@@ -19,7 +19,7 @@ from . import plans
 from .apply import apply, as_tensor, cast, run_graph
 from .checks import check_broadcast_all
 from .dtypes import DType
-from .grad_names import CALLS, OUTPUTS
+from .grad_names import OUTPUTS, name_of_call
 from .mode import MODE
 from .refusals import refuse
 from .tensor import Tensor, tensors_in
@@ -176,8 +176,10 @@ def _computed(name: str, graph: Any, values: dict[Node, Any]) -> Any:
     if isinstance(graph, Node):
         if name in ALIASES and graph in values:
             source = values[graph]
-            return apply(OPS["reshape"], [source], {"shape": source.shape}, name=CALLS[name])
-        run_graph([graph], values, {graph: CALLS.get(name)})
+            return apply(
+                OPS["reshape"], [source], {"shape": source.shape}, name=name_of_call(name, graph)
+            )
+        run_graph([graph], values, {graph: name_of_call(name, graph)})
         return as_tensor(values[graph], MODE.default_dtype)
     if isinstance(graph, Outputs):
         for place, node in enumerate(graph):

@@ -95,6 +95,14 @@ def gather(m: Machine, input: Tensor, dim: int, index: Tensor, **named: Any) -> 
     return calls.call("gather", [input, dim, index], named)
 
 
+@define("torch", "Tensor")
+def where(m: Machine, condition: Tensor, *args: Any, **named: Any) -> Any:
+    """Elements of two tensors by a condition; the places of a condition alone."""
+    if not (args or named):
+        return calls.call("nonzero", [condition], {"as_tuple": True})
+    return calls.call("where", [condition, *args], named)
+
+
 @define("torch")
 def broadcast_tensors(m: Machine, *tensors: Tensor) -> tuple[Tensor, ...]:
     """Tensors expanded to one shape; those that have it as they are."""

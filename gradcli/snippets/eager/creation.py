@@ -5,12 +5,30 @@ from typing import Any
 
 from ...lazy import np
 from ..python.operations import plain
-from ..python.values import Builtin, Class, Machine, Object, Property, Unsupported, error
+from ..python.values import (
+    Builtin,
+    Class,
+    Instance,
+    Machine,
+    Object,
+    Property,
+    Unsupported,
+    error,
+)
 from .devices import check_device
-from .dtypes import BOOL, BY_NUMPY, FLOAT32, FLOAT64, INT64, DType, as_array, of_number, promoted
+from .dtypes import (
+    ALL,
+    BY_NUMPY,
+    INT64,
+    DType,
+    as_array,
+    of_number,
+    promoted,
+    result_type,
+)
 from .mode import MODE
 from .tables import TABLES, define
-from .tensor import MetaTensor, Tensor, tensors_in
+from .tensor import TENSOR, MetaTensor, Tensor, tensors_in
 
 ONLY_FLOATS = "Only Tensors of floating point and complex dtype can require gradients"
 
@@ -539,6 +557,16 @@ def legacy(name: str, dtype: DType | None) -> Any:
 
     def maker(m: Machine, *args: Any, **named: Any) -> Tensor:
         kind = dtype or MODE.default_dtype
+        named.pop("device", None)
+        if named:
+            raise _refused_new(m, args, named)
+        if args and isinstance(args[0], Tensor) and dtype in (None, args[0].dtype):
+            return _alias(args[0])
+        if args and isinstance(args[0], float | bool):
+            kind_of = type(args[0]).__name__
+            raise error("TypeError", f"new(): data must be a sequence (got {kind_of})")
+        if args and isinstance(args[0], Instance) and args[0].cls.name == "Size":
+            args = args[0].payload
         if args and all(isinstance(a, int) and not isinstance(a, bool) for a in args):
             return Tensor(np.zeros(args, kind.numpy), kind)
         if not args:
@@ -548,10 +576,121 @@ def legacy(name: str, dtype: DType | None) -> Any:
     return define("torch", name=name)(maker)
 
 
-for _name, _kind in (
-    ("FloatTensor", FLOAT32),
-    ("DoubleTensor", FLOAT64),
-    ("LongTensor", INT64),
-    ("BoolTensor", BOOL),
+NEW = (
+    "*, torch.device device = None",
+    "torch.Storage storage",
+    "Tensor other",
+    "tuple of ints size, *, torch.device device = None",
+    "object data, *, torch.device device = None",
+)
+
+
+def _refused_new(m: Machine, args: Sequence[Any], named: dict[str, Any]) -> Exception:
+    """Why an older maker takes none of these keywords."""
+    sizes = all(type(a) is int for a in args)
+    if len(named) > 1 or not args or not (sizes or isinstance(args[0], list)):
+        return Unsupported(f"the argument {next(iter(named))} of an older maker of tensors")
+    (keyword,) = named
+    kinds = [m.class_of(a).name for a in args]
+    text = f"got ({', '.join([*kinds, f'{keyword}={_kind_of(m, named[keyword])}'])})"
+    lines = [f"new() received an invalid combination of arguments - {text}, but expected one of:"]
+    for place, signature in enumerate(NEW):
+        lines.append(f" * ({signature})")
+        if (place > 2) if sizes else (place == 0):
+            text = f"didn't match because some of the keywords were incorrect: {keyword}"
+            lines.append(f"      {text}")
+    return error("TypeError", "\n".join(lines) + "\n")
+
+
+def _kind_of(m: Machine, value: Any) -> str:
+    return "torch.dtype" if isinstance(value, DType) else m.class_of(value).name
+
+
+def _alias(tensor: Tensor) -> Tensor:
+    """The same memory in another tensor."""
+    from .apply import call_operator
+
+    output = call_operator("reshape", tensor, shape=tensor.shape)
+    if output.record is not None:
+        output.record.rename("AliasBackward0")
+    return output
+
+
+for _kind in ALL:
+    legacy(_kind.legacy, _kind)
+_new = legacy("Tensor", None)
+
+
+def _of_class(m: Machine, cls: Class, *args: Any, **named: Any) -> Tensor:
+    """torch.Tensor(...)."""
+    if cls is not TENSOR:
+        raise Unsupported("an instance of a subclass of torch.Tensor")
+    return _new(m, *args, **named)
+
+
+TENSOR.make = _of_class
+
+
+# ---- settings ------------------------------------------------------------------------------------
+
+
+def _setting(name: str, value: Any = None) -> None:
+    """A setting that changes no number here."""
+    define("torch", name=name)(lambda m, *args, **named: value)
+
+
+for _name in (
+    *("set_num_threads", "set_num_interop_threads", "use_deterministic_algorithms"),
+    *("set_float32_matmul_precision", "set_flush_denormal"),
 ):
-    legacy(_name, _kind)
+    _setting(_name)
+_setting("get_float32_matmul_precision", "highest")
+
+
+@define("torch")
+def promote_types(m: Machine, type1: DType, type2: DType) -> DType:
+    """The dtype that tensors of two dtypes have together."""
+    result = promoted((type1, type2))
+    assert result is not None
+    return result
+
+
+@define("torch", name="result_type")
+def _result_type(m: Machine, tensor1: Any, tensor2: Any) -> DType:
+    """The dtype of an operation on two tensors or numbers."""
+    return result_type([tensor1, tensor2], MODE.default_dtype)
+
+
+@define("torch")
+def broadcast_shapes(m: Machine, *shapes: Any) -> Any:
+    """The shape that tensors of these shapes have together."""
+    from .checks import check_broadcast_all
+    from .members import shape_value
+
+    sizes = [shape_of([s]) for s in shapes]
+    check_broadcast_all([Tensor(np.broadcast_to(0.0, s)) for s in sizes])
+    return shape_value(np.broadcast_shapes(*sizes))
+
+
+@define("torch")
+def is_nonzero(m: Machine, input: Tensor) -> bool:
+    """Whether the number of a tensor is not 0."""
+    return m.truth(input)
+
+
+@define("torch")
+def is_complex(m: Machine, input: Tensor) -> bool:
+    """Whether a tensor has complex numbers: none has here."""
+    return False
+
+
+@define("torch")
+def is_inference(m: Machine, input: Tensor) -> bool:
+    """Whether a tensor is one of inference mode."""
+    return input.inference
+
+
+@define("torch")
+def typename(m: Machine, obj: Any) -> str:
+    """The name of a value's type."""
+    return f"torch.{obj.dtype.legacy}" if isinstance(obj, Tensor) else m.class_of(obj).full_name

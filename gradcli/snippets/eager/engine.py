@@ -176,6 +176,10 @@ class Record(Object):
         start, _, number = self.name.rpartition("Backward")
         return LABELS.get(self.name) or start + number.removesuffix("0") or self.name
 
+    def rename(self, name: str) -> None:
+        """Have another name."""
+        self.name, self.cls = name, record_class(name)
+
     def release(self) -> None:
         """Let go of what was kept for the way back."""
         if self.keeps_numbers or any(s.in_pytorch for s in self.saved):

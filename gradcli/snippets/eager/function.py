@@ -14,6 +14,7 @@ from ..python.values import (
     Object,
     Property,
     Static,
+    Unsupported,
     error,
 )
 from .engine import Edge, Gradients, Meta, Record, Saved
@@ -119,7 +120,9 @@ def context_class(name: str) -> Class:
     return _contexts[name]
 
 
-def _apply(m: Machine, cls: Class, *args: Any) -> Any:
+def _apply(m: Machine, cls: Class, *args: Any, **named: Any) -> Any:
+    if named:
+        raise Unsupported(f"the keyword {next(iter(named))} of {cls.name}.apply()")
     _check_transforms(cls, args)
     needs = [isinstance(a, Tensor) and a.requires_grad for a in args]
     recorded = MODE.recording and any(needs)

@@ -8,6 +8,7 @@ from typing import Any
 from ..python.values import Class, Machine, Module, Object, Unsupported, error, functions
 from .engine import Accumulator, Record
 from .mode import MODE
+from .tables import define
 from .tensor import DualTensor, Tensor
 
 REQUIRES_GRAD = (
@@ -136,6 +137,10 @@ def _generator_state(m: Machine, state: State | None = None) -> State:
     return before
 
 
+define("torch", name="get_rng_state")(_generator_state)
+define("torch", name="set_rng_state")(lambda m, state: _generator_state(m, state) and None)
+
+
 def _random_seed(m: Machine, given: Any = None) -> int:
     """A whole number of 63 bits, as PyTorch draws it for a seed."""
     from .creation import generator
@@ -166,11 +171,8 @@ def _batched(m: Machine, tensor: Tensor) -> Tensor:
 
 def _renamed(m: Machine, tensor: Tensor, name: str) -> Tensor:
     """A tensor whose record has another name."""
-    from .engine import record_class
-
-    record = tensor.record
-    if record is not None:
-        record.name, record.cls = name, record_class(name)
+    if tensor.record is not None:
+        tensor.record.rename(name)
     return tensor
 
 

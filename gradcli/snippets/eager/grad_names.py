@@ -245,7 +245,14 @@ NAMES: dict[str, Name] = {
 }
 
 
-CALLS = {  # functions whose records are called after them, and not after their operators
+def _is_input(node: Node | None) -> bool:
+    return node is not None and node.op.name == "input"
+
+
+Root = Callable[[Node], str | None]  # tells by the operation that a function ends with
+CALLS: dict[
+    str, str | Root
+] = {  # functions whose records are called after them, and not after their operators
     "batch_norm": "NativeBatchNormBackward0",
     "embedding_bag": "EmbeddingBagBackward0",
     "t": "TBackward0",
@@ -263,8 +270,9 @@ CALLS = {  # functions whose records are called after them, and not after their 
     "multi_dot": "ViewBackward0",
     "dist": "DistBackward0",
     "rsub": "RsubBackward0",
-    "clamp_min": "ClampMinBackward0",
-    "clamp_max": "ClampMaxBackward0",
+    "clamp_min": lambda root: f"ClampMinBackward{int(_is_input(root.inputs[1]))}",
+    "clamp_max": lambda root: f"ClampMaxBackward{int(_is_input(root.inputs[2]))}",
+    "round": lambda root: None if root.op.name == "round" else "RoundBackward1",
     "repeat_interleave": "ViewBackward0",
     "rot90": "Rot90Backward0",
     "tensor_split": "SliceBackward0",
@@ -380,6 +388,12 @@ def name_again(record: str, node: Node, place: int, root: Node) -> str | None:
         return "DivBackward1"
     is_loss = record == "MeanBackward0" and op != "mean"
     return None if is_loss else AGAIN.get(record)
+
+
+def name_of_call(function: str, root: Node) -> str | None:
+    """The name of the record of a function's output, where that is not its operator's."""
+    name = CALLS.get(function)
+    return name(root) if callable(name) else name
 
 
 def grad_name(node: Node, inputs: Sequence[Any]) -> str:
