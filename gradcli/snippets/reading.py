@@ -71,7 +71,7 @@ def read(source: str, *, echo: bool = False, imports: bool = False) -> Reading:
         m.builtins |= usual | {"Variable": library.found("torch.autograd").lookup("Variable")}
     m.on_assign, m.on_print = trace.assigned, trace.printed
     MODE.on_backward = trace.backward  # type: ignore[attr-defined]
-    MODE.place = lambda: m.place
+    MODE.place, MODE.spend = lambda: m.place, m.spend
     outcome = run_on(m, source, echo)
     trace.refused = MODE.refused
     return Reading(source, outcome, trace, echo, imports)

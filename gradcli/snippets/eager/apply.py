@@ -1,5 +1,6 @@
 """Operators on tensors: their numbers now, and a record for the way back."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -16,6 +17,8 @@ from .mode import MODE, recording
 from .plans import Plan, Way
 from .tensor import Edge, Tensor, ViewOf
 
+STEPS = 20  # of the budget, for an operation
+BYTES = 16  # for an element, with what computing it takes
 Operand = Tensor | bool | int | float | None
 
 
@@ -43,6 +46,8 @@ def apply(
     Unsupported where the operator does not take these inputs.
     """
     prepared = prepare(op, inputs, attrs)
+    if value is None:
+        MODE.spend(STEPS, BYTES * math.prod(prepared.node.shape or ()))
     compute = computing_dtype(prepared.node, inputs)
     arrays = [array_in(i, compute) for i in inputs]
     precision = "float64" if compute.name == "float64" else "float32"
