@@ -509,7 +509,7 @@ def _limits(name: str, numbers: tuple[str, ...], of: Any) -> None:
     def make(m: Machine, cls: Class, type: Any = None) -> Limits:
         return Limits(cls, of(type or MODE.default_dtype))
 
-    members = {
+    members: dict[str, Any] = {
         n: Property(Builtin(n, lambda m, self, n=n: getattr(self.info, n).item())) for n in numbers
     }
     if name == "iinfo":

@@ -101,9 +101,10 @@ def _tracked(m: Machine, tensor: Tensor) -> bool:
     """Whether a tensor depends on one of the program's that requires a gradient, and not only on
     inputs of transforms.
     """
-    if not tensor.requires_grad:
+    edge = tensor.edge
+    if edge is None:
         return True
-    waiting: list[Record | Accumulator] = [tensor.edge.record]
+    waiting: list[Record | Accumulator] = [edge.record]
     seen = set(map(id, waiting))
     while waiting:
         target = waiting.pop()
