@@ -365,9 +365,8 @@ AGAIN_OF_OPERATORS = {  # the same of operators whose record is called after ano
     "outer": "ViewBackward0",
     **dict.fromkeys(("max_pool1d", "avg_pool1d", "adaptive_avg_pool1d"), "SqueezeBackward1"),
 }
-PRODUCTS_AGAIN: dict[
-    tuple[int, ...], tuple[str | None, str | None]
-] = {  # of products, by the dimensions of their inputs: for each of these
+# Those of the gradients of products, by the dimensions of their inputs.
+PRODUCTS_AGAIN: dict[tuple[int, ...], tuple[str | None, str | None]] = {
     (1, 2): ("SqueezeBackward1", "MmBackward0"),
     (3, 2): ("ViewBackward0", "MmBackward0"),
     (4, 2): ("ViewBackward0", "MmBackward0"),
