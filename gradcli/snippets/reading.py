@@ -98,5 +98,5 @@ def machine(source: str, *, imports: bool = False) -> tuple[Interpreter, Trace]:
         m.builtins |= usual | {"Variable": library.found("torch.autograd").lookup("Variable")}
     m.on_assign, m.on_print = trace.assigned, trace.printed
     MODE.on_backward = trace.backward  # type: ignore[attr-defined]
-    MODE.place = lambda: m.place
+    MODE.place, MODE.spend = lambda: m.place, m.spend
     return m, trace

@@ -97,6 +97,7 @@ attribute("shape")(lambda m, self: shape_value(self.shape))
 attribute("ndim")(lambda m, self: self.ndim)
 attribute("dtype")(lambda m, self: self.dtype)
 attribute("is_leaf")(lambda m, self: self.is_leaf)
+method("is_inference")(lambda m, self: self.inference)
 
 
 @attribute("_version")
