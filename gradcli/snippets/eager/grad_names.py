@@ -54,10 +54,12 @@ PRODUCTS = {
 
 
 def _reshaped(node: Node, inputs: Sequence[Any]) -> str:
-    """A view, or a copy where there is none."""
+    """A view of what lies in order; another view where there is one, or a copy."""
     data = inputs[0].data
-    is_view = data.flags.c_contiguous or np.may_share_memory(data.reshape(node.shape), data)
-    return "ViewBackward0" if is_view else "UnsafeViewBackward0"
+    if data.flags.c_contiguous:
+        return "ViewBackward0"
+    is_view = np.may_share_memory(data.reshape(node.shape), data)
+    return "ReshapeAliasBackward0" if is_view else "UnsafeViewBackward0"
 
 
 def _squeezed(node: Node, inputs: Sequence[Any]) -> str:
@@ -271,6 +273,8 @@ CALLS: dict[str, str | Root] = {
     "select": "SelectBackward0",
     "tile": "RepeatBackward0",
     "unsqueeze": "UnsqueezeBackward0",
+    "unflatten": "ViewBackward0",
+    "ravel": "ViewBackward0",
     "expand_as": "ExpandBackward0",
     "vdot": "VdotBackward0",
     "inner": "ViewBackward0",
@@ -405,7 +409,7 @@ def gradient_name(record: Any, node: Node, place: int, root: Node) -> str | None
     if record.name in MATRICES and place >= MATRICES[record.name]:
         return _of_matrix(record.call[1][place])
     name = BY_PLACE.get((record.name, place))
-    return name or _of_operator(node, place, root) or _of_record(record.name, node, root)
+    return name or _of_operator(node, place, root) or _of_record(record.name, node)
 
 
 def _of_matrix(factor: Any) -> str:
@@ -431,9 +435,7 @@ def _has_fewer_dims(root: Node) -> bool:
     return summed is not None and len(summed.shape or ()) > len(root.shape or ())
 
 
-def _of_record(record: str, node: Node, root: Node) -> str | None:
-    if record == "ViewBackward0":
-        return "ReshapeAliasBackward0" if root.op.name == "reshape" else None
+def _of_record(record: str, node: Node) -> str | None:
     is_loss = record == "MeanBackward0" and node.op.name != "mean"
     return None if is_loss else AGAIN.get(record)
 
