@@ -553,7 +553,8 @@ def legacy(name: str, dtype: DType | None) -> Any:
         named.pop("device", None)
         if named:
             raise _refused_new(m, args, named)
-        if args and isinstance(args[0], Tensor) and dtype in (None, args[0].dtype):
+        if args and isinstance(args[0], Tensor):
+            _check_same_kind(dtype, args[0].dtype)
             return _alias(args[0])
         if args and isinstance(args[0], float | bool):
             kind_of = type(args[0]).__name__
@@ -567,6 +568,24 @@ def legacy(name: str, dtype: DType | None) -> Any:
         return Tensor(np.array(as_array(numbers(args[0]), kind)), kind)
 
     return define("torch", name=name)(maker)
+
+
+OPTIONS = (
+    "TensorOptions(dtype={}, device=cpu, layout=Strided, requires_grad=false (default), "
+    "pinned_memory=false (default), memory_format=(nullopt))"
+)
+IN_CPP = {
+    **{"uint8": "unsigned char", "int8": "signed char", "int16": "short int", "int32": "int"},
+    **{"int64": "long int", "float16": "c10::Half", "float32": "float", "float64": "double"},
+}
+
+
+def _check_same_kind(wanted: DType | None, given: DType) -> None:
+    """Refuse a tensor of another dtype than the maker's."""
+    if wanted in (None, given):
+        return
+    expected, got = (OPTIONS.format(IN_CPP.get(d.name, d.name)) for d in (wanted, given) if d)
+    raise error("TypeError", f"expected {expected} (got {got})")
 
 
 NEW = (
