@@ -49,7 +49,7 @@ def test_errors_are_pytorchs() -> None:
         got = e and [e.type, e.message, e.line, outcome.stdout]
         if got != [expected[k] for k in ("type", "message", "line", "stdout")]:
             wrong.append(name)
-    assert len(wrong) <= 0.1 * len(PROGRAMS), wrong
+    assert len(wrong) <= 0.03 * len(PROGRAMS), wrong
 
 
 def test_most_have_a_correction() -> None:
@@ -158,6 +158,11 @@ SURPRISES = {
         "torch.nn.functional.cross_entropy(p, torch.tensor([0, 1])).backward()"
     ),
     "create-graph": "x = torch.ones(2, requires_grad=True)\nx.sum().backward(create_graph=True)",
+    "unregistered": (
+        "class Net(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.layers = [torch.nn.Linear(1, 1)]\n        self.w = torch.nn.Linear(1, 1)\n"
+        "net = Net()\nprint(len(list(net.parameters())))"
+    ),
     "old-advice": "from torch.autograd import Variable\nx = Variable(torch.ones(2))",
 }
 

@@ -7,6 +7,8 @@ import pytest
 
 import gradcli
 from gradcli import GradcliError
+from gradcli.explanation.reading.steps import explained
+from gradcli.snippets.reading import read
 
 PROGRAMS = [
     """
@@ -527,3 +529,12 @@ def test_zeros_that_torch_makes_of_none_are_noted(value):
 )
 def test_sessions_and_fences(text):
     assert gradcli.grad(text).tolist() == [2, 4]
+
+
+def test_several_outputs_that_go_back_together_are_explained_as_their_sum():
+    reading = read(
+        "import torch\nx = torch.ones(3, requires_grad=True)\n"
+        "torch.autograd.backward([(x * 2).sum(), (x**2).sum()])"
+    )
+    (gradient,) = explained(reading.backwards[0]).gradients
+    assert (gradient.name, gradient.value.tolist()) == ("x", [4, 4, 4])

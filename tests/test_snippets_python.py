@@ -1051,6 +1051,6 @@ def test_classes_of_the_host():
     text = "t = Tensor(3)\nprint(t + 1, 1 + t, sum([t, t]), [t.double(times=3)], t.double)\nt.grad"
     outcome = run(text, builtins={"Tensor": made})
     assert outcome.stdout.startswith(
-        "tensor(4) tensor(4) tensor(6) [tensor(9)] <bound method double"
+        "tensor(4) tensor(4) tensor(6) [tensor(9)] <built-in method double"
     )
     assert outcome.exception[:3] == ("AttributeError", "'Tensor' object has no attribute 'grad'", 3)

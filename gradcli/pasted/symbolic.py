@@ -15,7 +15,7 @@ from ..language.source import Source
 from ..snippets.eager.tensor import Tensor
 from ..snippets.python.machine import executed
 from ..snippets.python.values import MISSING
-from ..snippets.reading import USUAL, machine
+from ..snippets.reading import USUAL, machine, spending
 from ..snippets.source import programs, tree_of
 
 SEEDS = ("grad_tensors", "grad_outputs", "gradient")
@@ -168,7 +168,8 @@ class _Symbolic:
 
     def _runs(self, statement: ast.stmt) -> bool:
         """Run a statement; whether all that it needs is defined. Raises GradcliError `raises`."""
-        outcome = executed(self.m, ast.Module([statement], []), echo=False)
+        with spending(self.m):
+            outcome = executed(self.m, ast.Module([statement], []), echo=False)
         failure = outcome.exception
         if failure is not None and failure.type != "NameError":
             said = f"PyTorch raises {failure.type}: {failure.message}"

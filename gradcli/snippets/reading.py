@@ -1,7 +1,8 @@
 """What reading a program gives: what it prints, where it goes back, what it raises."""
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, NamedTuple, Protocol
 
 from .eager import mode
@@ -82,7 +83,8 @@ def read(
     m.builtins |= names
     for name, value in names.items():
         trace.assigned(name, value, 0)
-    outcome = run_on(m, source, echo, None if setting is None else setting.change)
+    with spending(m):
+        outcome = run_on(m, source, echo, None if setting is None else setting.change)
     trace.refused = MODE.refused
     return Reading(source, outcome, trace, echo, imports)
 
@@ -100,3 +102,13 @@ def machine(source: str, *, imports: bool = False) -> tuple[Interpreter, Trace]:
     MODE.on_backward = trace.backward  # type: ignore[attr-defined]
     MODE.place = lambda: m.place
     return m, trace
+
+
+@contextmanager
+def spending(m: Interpreter) -> Iterator[None]:
+    """Operations on tensors within count against the budget of a machine."""
+    before, MODE.spend = MODE.spend, m.spend
+    try:
+        yield
+    finally:
+        MODE.spend = before

@@ -50,16 +50,16 @@ def _warned(reading: Reading) -> str:
 
 def _program(reading: Reading) -> list[Section]:
     """The lines of the program, each followed by what it prints."""
-    printed: dict[int, str] = {}
+    printed: dict[int, list[str]] = {}
     for line, text in reading.trace.prints:
-        printed[line] = printed.get(line, "") + text
+        printed.setdefault(line, []).append(text)
     failure = reading.outcome.exception
     lines: list[str] = []
     source = reading.source.rstrip().split("\n")
     first = next((n for n, text in enumerate(source) if text.strip()), 0)
     for number, text in enumerate(source[first:], first + 1):
         lines.append(f"{number:>3}  {text}".rstrip())
-        output = printed.get(number, "").rstrip("\n")
+        output = "".join(printed.get(number, ())).rstrip("\n")
         shown = output.split("\n") if output else []
         lines += [f"     #> {row}" for row in shown[:MOST_PRINTED]]
         if len(shown) > MOST_PRINTED:

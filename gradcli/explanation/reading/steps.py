@@ -43,7 +43,9 @@ def explained(back: Backward) -> Explained:
 
 
 def _analysis(problem: Posed) -> Analysis:
-    seed = None if _is_one(problem.seed) else problem.seed  # formulas leave out a seed of 1
+    seed = problem.seed
+    if seed is not None and _is_one(seed):  # formulas leave it out
+        seed = None
     return Analysis(pose(problem.text, values=problem.values, grad=seed, wrt=problem.wrt))
 
 

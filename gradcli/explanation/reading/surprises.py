@@ -5,6 +5,7 @@ flat, advice that is old.
 import ast
 import re
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from ...snippets.eager.engine import Record
 from ...snippets.eager.tensor import Tensor
@@ -166,7 +167,7 @@ def no_gradient(reading: Reading, text: Text) -> Iterator[Finding]:
         lost = (
             readable(tensor) and tensor.requires_grad and tensor.is_leaf and tensor not in reached
         )
-        if not lost or tensor.grad is not None or not _asked(reading, name):
+        if not lost or tensor.grad is not None or not _asked(reading, tensor, name):
             continue
         cut = _cut(reading, text)
         reason = cut[1] if cut else "No output that goes back was computed from it."
@@ -185,9 +186,18 @@ def no_gradient(reading: Reading, text: Text) -> Iterator[Finding]:
         return
 
 
-def _asked(reading: Reading, name: str) -> bool:
-    """Whether a program reads the gradient of a name, or gives it to an optimiser."""
-    return f"{name}.grad" in reading.source or "optim" in reading.source or "." in name
+def _asked(reading: Reading, tensor: Tensor, name: str) -> bool:
+    """Whether a program reads the gradient of a name, or an optimiser that steps has it."""
+    source = re.sub(r"\[(\d+)\]", r".\1", reading.source)
+    looped = "." in name and re.search(r"parameters\(\)[^#]*\.grad\b", source, re.S)
+    if looped or re.search(rf"\b{re.escape(name)}\.grad\b", source):
+        return True
+    for value in reading.outcome.scope.values():
+        fields = getattr(value, "fields", None) or {}
+        groups = fields.get("param_groups", ()) if fields.get("_stepped") else ()
+        if any(tensor is p for group in groups for p in group["params"]):
+            return True
+    return False
 
 
 def _cut(reading: Reading, text: Text) -> tuple[int, str] | None:
@@ -237,6 +247,47 @@ def loss_is_leaf(reading: Reading, text: Text) -> Iterator[Finding]:
 
 
 # ---- gradients that are zero ---------------------------------------------------------------------
+
+
+def unregistered(reading: Reading, text: Text) -> Iterator[Finding]:
+    """Layers in a list, or tensors that are no Parameter: parameters() does not have them."""
+    if ".parameters()" not in reading.source and "state_dict" not in reading.source:
+        return
+    for name, module in reading.outcome.scope.items():
+        fields = getattr(module, "fields", {}) if _is_module(module) else {}
+        for own, value in fields.items():
+            held = value.values() if type(value) is dict else value
+            listed = type(value) in (list, tuple, dict) and not own.startswith("_")
+            if listed and any(_is_module(v) for v in held):
+                kind = "ModuleDict" if type(value) is dict else "ModuleList"
+                why, cure = f"Modules in a {type(value).__name__} are hidden", f"nn.{kind}(...)"
+            elif isinstance(value, Tensor) and value.requires_grad and value.is_leaf:
+                why, cure = "A tensor that is no Parameter is hidden", "nn.Parameter(...)"
+            else:
+                continue
+            line = next((n.lineno for n in _stores(text, own)), None)
+            yield Finding(
+                "unregistered",
+                f"{name}.parameters() does not have {name}.{own}",
+                f"{why} from nn.Module: an optimiser, state_dict() and to() pass them by.",
+                f"self.{own} = {cure}",
+                line,
+                _rows(reading, (line, "is not registered")),
+            )
+            return
+
+
+def _is_module(value: Any) -> bool:
+    return "_modules" in (getattr(value, "fields", None) or {})
+
+
+def _stores(text: Text, name: str) -> Iterator[ast.Attribute]:
+    """Where self.name is given a value."""
+    for node in ast.walk(text.tree):
+        if not (isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)):
+            continue
+        if dotted(node) == f"self.{name}":
+            yield node
 
 
 def flat(reading: Reading, text: Text) -> Iterator[Finding]:
@@ -365,8 +416,16 @@ def old_advice(reading: Reading, text: Text) -> Iterator[Finding]:
 
 
 def _written_data(reading: Reading, text: Text, node: ast.Attribute) -> bool:
-    """Whether an attribute is the .data of a tensor of the program, which is changed by it."""
-    if node.attr != "data" or dotted(node.value) not in set(reading.trace.names.values()):
+    """Whether an attribute is the .data of a tensor of the program, which is changed by it: one
+    that is computed, or one that takes a step against its gradient.
+    """
+    name = dotted(node.value)
+    tensors = [t for t, n in reading.trace.names.items() if n == name]
+    steps = any(
+        ".grad" in text.of(s) for s in text.around(node) if isinstance(s, ast.Expr | ast.AugAssign)
+    ) or any(".grad" in text.of(s.value) for s in text.around(node) if isinstance(s, ast.Assign))
+    computed = any(t.record is not None for t in tensors)
+    if node.attr != "data" or not tensors or not (computed or steps):
         return False
     outer = text.parents.get(node)
     stored = isinstance(node.ctx, ast.Store) or isinstance(getattr(outer, "ctx", None), ast.Store)
@@ -379,6 +438,7 @@ LOOKS: tuple[Callable[[Reading, Text], Iterator[Finding]], ...] = (
     non_leaf,
     loss_is_leaf,
     no_gradient,
+    unregistered,
     flat,
     dead_relu,
     softmax_twice,

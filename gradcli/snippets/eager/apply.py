@@ -1,5 +1,6 @@
 """Operators on tensors: their numbers now, and a record for the way back."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,12 +12,14 @@ from ..python.values import Machine, Unsupported, error
 from . import plans
 from .dtypes import BOOL, INT64, DType, promoted, result_type
 from .engine import Gradients, Meta, Record, Saved, rename, zeros_like
-from .grad_names import SQUEEZES, ZEROS_AGAIN, camel_case, depends_again, grad_name, gradient_name
+from .grad_names import OWN_AGAIN, SQUEEZES, ZEROS_AGAIN, camel_case, grad_name, gradient_name
 from .kernels import check_kinds
 from .mode import MODE, recording
 from .plans import Plan, Way
 from .tensor import Edge, Tensor, ViewOf
 
+STEPS = 20  # of the budget, for an operation
+BYTES = 16  # for an element, with what computing it takes
 Operand = Tensor | bool | int | float | None
 
 
@@ -59,6 +62,8 @@ def apply(
     """
     check_kinds(op.name, inputs)
     prepared = prepare(op, inputs, attrs)
+    if value is None:
+        MODE.spend(STEPS, BYTES * math.prod(prepared.node.shape or ()))
     compute = computing_dtype(prepared.node, inputs)
     arrays = [array_in(i, compute) for i in inputs]
     if prepared.node.dtype == "float" and op.family == "elementwise":
@@ -380,7 +385,7 @@ def _untracked(
     tensors: dict[int, Any],
     output: Tensor | None,
     gradient: Tensor,
-    record: Record | None = None,
+    record: Record,
 ) -> list[Tensor | None]:
     leaves = own.prepared.leaves
     given = {leaves[k]: array_in(t, own.compute) for k, t in tensors.items()}
@@ -422,7 +427,7 @@ def _tracked(
     refusal = node.op.refused_again(node)
     if refusal is not None:
         with recording(False):
-            answers = _untracked(own, tensors, output, gradient)
+            answers = _untracked(own, tensors, output, gradient, record)
         operands = [*tensors.values(), gradient]
         for answer in answers:
             if answer is not None:
@@ -431,18 +436,20 @@ def _tracked(
         return answers
     roots = [None if n is None else with_graph(n) for n in own.back.gradients]
     names = {
-        root: gradient_name(node.op.name, record, place)
-        for root, place in zip(roots, own.back.places)
+        root: gradient_name(record, node, place, root)
+        for place, root in zip(own.back.places, roots)
         if root is not None
     }
     run_graph(list(names), values, names)
     answers = [None if n is None else as_tensor(values[n], own.compute) for n in roots]
+    zeros = node.op.name in ZEROS_AGAIN
+    if not zeros and record.name not in OWN_AGAIN:
+        return answers
     for place, answer, root in zip(own.back.places, answers, roots):
         name = None if root is None else names[root]
         edge = record.edges[place]
-        again = depends_again(node.op.name) or node.op.name in ZEROS_AGAIN
-        if answer is not None and name is not None and edge is not None and again:
-            _with_zeros(answer, edge, name, node.op.name in ZEROS_AGAIN)
+        if answer is not None and name is not None and edge is not None:
+            _with_zeros(answer, edge, name, zeros)
     return answers
 
 
@@ -465,11 +472,12 @@ def _with_zeros(gradient: Tensor, edge: Edge, name: str, zeros: bool) -> None:
 
 
 def run_graph(
-    roots: Sequence[Node], values: dict[Node, Any], names: Mapping[Node, str | None] = {}
+    roots: Sequence[Node], values: dict[Node, Any], names: Mapping[Node, str | None] | None = None
 ) -> None:
     """Compute nodes as operations on tensors; `values` has those that are there, and gets all.
     `names` are those of the records of roots, where these have one of their own.
     """
+    names = names or {}
     for node in walk(roots, lambda n: () if n in values else n.inputs):
         if node in values:
             continue

@@ -8,7 +8,7 @@ from ...lazy import np
 from ...operators import lookup
 from ..python.values import Builtin, Machine, Unsupported, error
 from .apply import apply, call_operator, underived
-from .checks import check_bmm, check_broadcast, check_dot, check_mm, check_mv
+from .checks import check_batches, check_broadcast, check_dot, check_mm, check_mv
 from .dtypes import BOOL, result_type
 from .engine import INFERENCE_SAVED
 from .kernels import check_alpha, check_divisor, check_kinds, check_masks, not_implemented
@@ -109,11 +109,11 @@ def matmul(m: Machine, a: Any, b: Any) -> Any:
     if a.ndim == b.ndim == 1:
         check_dot(a, b)
         _check_product("dot", a)
-        return apply(OPS["matmul"], [a, b], {}, name="DotBackward0")
+        return apply(OPS["matmul"], [a, b], {})
     if a.ndim == 2 and b.ndim == 1:
         check_mv(a, b)
         _check_product("addmv_impl_cpu", a)
-        return apply(OPS["matmul"], [a, b], {}, name="MvBackward0")
+        return apply(OPS["matmul"], [a, b], {})
     if b.ndim <= 2:
         matrix = b if b.ndim == 2 else call_operator("unsqueeze", b, dim=1)
         rows = a if a.ndim > 1 else call_operator("unsqueeze", a, dim=0)
@@ -121,9 +121,8 @@ def matmul(m: Machine, a: Any, b: Any) -> Any:
         _check_product("addmm_impl_cpu_", a)
     else:
         _check_product("bmm", a)
-        check_bmm(a if a.ndim > 1 else call_operator("unsqueeze", a, dim=0), b)
-    names = {(2, 2): "MmBackward0", (1, 2): "SqueezeBackward4"}
-    return apply(OPS["matmul"], [a, b], {}, name=names.get((a.ndim, b.ndim), "UnsafeViewBackward0"))
+        check_batches(a if a.ndim > 1 else call_operator("unsqueeze", a, dim=0), b)
+    return apply(OPS["matmul"], [a, b], {})
 
 
 def _check_product(kernel: str, a: Tensor) -> None:

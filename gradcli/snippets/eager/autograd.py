@@ -373,12 +373,28 @@ def _saved(m: Machine, self: Record) -> Any:
     return tuple(self.unpack())
 
 
+def _saved_of_elementwise(record: Record, name: str) -> "engine.Saved | None":
+    """What an operation on elements keeps under this name of PyTorch's."""
+    if not (isinstance(record.call, tuple) and record.call[0].op.family == "elementwise"):
+        return None
+    _, inputs, output = record.call
+    places = {"self": 0, "other": 1}
+    wanted = output if name == "result" else None
+    if name in places and places[name] < len(inputs):
+        wanted = inputs[places[name]]
+    kept = (s for s in record.saved if s.in_pytorch and s.tensor is wanted)
+    return next(kept, None)
+
+
 def _saved_attribute(m: Machine, self: Record, name: str) -> Any:
     """grad_fn._saved_self and its kin, which name what was kept."""
     if name.startswith("_saved_"):
         if getattr(self, "freed", False):
             raise error("RuntimeError", engine.FREED)
-        raise Unsupported(f"grad_fn.{name}")
+        saved = _saved_of_elementwise(self, name.removeprefix("_saved_"))
+        if saved is None:
+            raise Unsupported(f"grad_fn.{name}")
+        return saved.unpack(self)
     said = f"'{self.cls.name}' object has no attribute '{name}'"
     raise error("AttributeError", said)
 

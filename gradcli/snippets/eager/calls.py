@@ -19,7 +19,7 @@ from . import plans
 from .apply import apply, as_tensor, cast, run_graph
 from .checks import check_broadcast_all, check_output_shape
 from .dtypes import DType
-from .grad_names import CALLS, OUTPUTS
+from .grad_names import OUTPUTS, name_of_call
 from .kernels import check_alpha, check_divisor, check_kinds, check_masks
 from .mode import MODE
 from .refusals import refuse
@@ -187,8 +187,10 @@ def _computed(name: str, graph: Any, values: dict[Node, Any]) -> Any:
     if isinstance(graph, Node):
         if name in ALIASES and graph in values:
             source = values[graph]
-            return apply(OPS["reshape"], [source], {"shape": source.shape}, name=CALLS[name])
-        run_graph([graph], values, {graph: CALLS.get(name)})
+            return apply(
+                OPS["reshape"], [source], {"shape": source.shape}, name=name_of_call(name, graph)
+            )
+        run_graph([graph], values, {graph: name_of_call(name, graph)})
         return as_tensor(values[graph], MODE.default_dtype)
     if isinstance(graph, Outputs):
         for place, node in enumerate(graph):
@@ -230,7 +232,7 @@ def in_place(name: str, target: Tensor, args: Sequence[Any], named: Mapping[str,
     inputs = [None if i is None else values[i] for i in graph.inputs]
     if graph in values or graph.op.family == "leaf":
         raise Unsupported(f"Tensor.{name}_")
-    apply(graph.op, inputs, graph.attrs, name=CALLS.get(name), into=target)
+    apply(graph.op, inputs, graph.attrs, name=name_of_call(name, graph), into=target)
     return target
 
 

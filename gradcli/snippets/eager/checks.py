@@ -81,18 +81,29 @@ def check_mm(a: Tensor, b: Tensor, *, added: bool = False) -> None:
 
 
 def check_bmm(a: Tensor, b: Tensor) -> None:
-    """Refuse batches of matrices that cannot be multiplied."""
-    if a.shape[-1] != b.shape[-2]:
-        batch = a.shape[0]
-        expected = [batch, a.shape[-1]]
-        raise error(
-            "RuntimeError",
-            f"Expected size for first two dimensions of batch2 tensor to be: {expected} but got: "
-            f"{list(b.shape[:2])}.",
-        )
+    """Refuse what bmm does not take."""
+    for name, tensor in (("batch1", a), ("batch2", b)):
+        if tensor.ndim != 3:
+            raise error("RuntimeError", f"{name} must be a 3D tensor")
+    _check_batches(a, b, a.shape[0], b.shape[0])
+
+
+def check_batches(a: Tensor, b: Tensor) -> None:
+    """Refuse batches of matrices that matmul cannot multiply."""
+    batches = [np.broadcast_to(0.0, t.shape[:-2]) for t in (a, b)]
+    check_broadcast(*map(Tensor, batches))
+    count = np.broadcast(*batches).size
+    _check_batches(a, b, count, count)
+
+
+def _check_batches(a: Tensor, b: Tensor, left: int, right: int) -> None:
+    expected, given = [left, a.shape[-1]], [right, b.shape[-2]]
+    if given != expected:
+        text = "Expected size for first two dimensions of batch2 tensor to be: "
+        raise error("RuntimeError", f"{text}{expected} but got: {given}.")
     if a.dtype is not b.dtype:
-        said = f"expected scalar type {a.dtype.scalar_name} but found {b.dtype.scalar_name}"
-        raise error("RuntimeError", said)
+        text = f"expected scalar type {a.dtype.scalar_name} but found {b.dtype.scalar_name}"
+        raise error("RuntimeError", text)
 
 
 def check_mv(a: Tensor, b: Tensor) -> None:

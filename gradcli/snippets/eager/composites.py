@@ -42,9 +42,6 @@ def linear(m: Machine, input: Tensor, weight: Tensor, bias: Tensor | None = None
         return arithmetic.matmul(m, input, turned)
     if input.ndim == 2:
         return addmm(m, bias, input, turned)
-    if input.ndim == 1:
-        product = arithmetic.matmul(m, input, turned)
-        return arithmetic.binary("add", product, bias)
     flat = call_operator("reshape", input, shape=(-1 if input.numel else 0, input.shape[-1]))
     product = addmm(m, bias, flat, turned)
     return _apply("reshape", [product], "ViewBackward0", shape=(*input.shape[:-1], weight.shape[0]))
@@ -63,6 +60,14 @@ def addmm(
 # ---- reductions that PyTorch checks --------------------------------------------------------------
 
 
+def _check_logits(name: str, input: Tensor, dim: Any) -> None:
+    """Refuse a softmax of integers."""
+    if not input.dtype.is_floating:
+        last = "_lastdim" if dim in (-1, max(input.ndim - 1, 0)) else ""
+        text = f"\"{name}{last}_kernel_impl\" not implemented for '{input.dtype.scalar_name}'"
+        raise error("NotImplementedError", text)
+
+
 def _checked(name: str) -> None:
     """mean and its kin, whose input has to be floating, and whose dimensions have to be there."""
 
@@ -75,11 +80,8 @@ def _checked(name: str) -> None:
         if name in ("std", "var") and not input.dtype.is_floating:
             said = "std and var only support floating point and complex dtypes"
             raise error("RuntimeError", said)
-        if name.endswith("softmax") and not (input.dtype.is_floating or named.get("dtype")):
-            last = "_lastdim" if dims in (-1, max(input.ndim - 1, 0)) else ""
-            kind = input.dtype.scalar_name
-            said = f"\"{name}{last}_kernel_impl\" not implemented for '{kind}'"
-            raise error("NotImplementedError", said)
+        if name.endswith("softmax") and not named.get("dtype"):
+            _check_logits(name, input, dims)
         return calls.call(name, [input, *args], named, method=True)
 
     define("torch", "Tensor", name=name)(function)
@@ -95,6 +97,14 @@ def gather(m: Machine, input: Tensor, dim: int, index: Tensor, **named: Any) -> 
     if index.dtype.kind != "int":
         raise error("RuntimeError", "gather(): Expected dtype int32/int64 for index")
     return calls.call("gather", [input, dim, index], named)
+
+
+@define("torch", "Tensor")
+def where(m: Machine, condition: Tensor, *args: Any, **named: Any) -> Any:
+    """Elements of two tensors by a condition; the places of a condition alone."""
+    if not (args or named):
+        return calls.call("nonzero", [condition], {"as_tuple": True})
+    return calls.call("where", [condition, *args], named)
 
 
 @define("torch")
@@ -320,6 +330,7 @@ def cross_entropy(
 ) -> Tensor:
     """The negative log likelihood of classes under a softmax."""
     dim = 0 if input.ndim == 1 else 1
+    _check_logits("log_softmax", input, dim)
     if target.dtype.is_floating or label_smoothing:
         if target.shape != input.shape:
             _check_labels(input, target)
@@ -365,8 +376,19 @@ def nll_loss(
 ) -> Tensor:
     """Minus the entries at classes, reduced."""
     _check_labels(input, target)
-    if input.ndim == target.ndim == 1 and reduction != "none":
-        target = call_operator("reshape", target, shape=())
+    if input.shape == target.shape != (1,) and input.ndim == 1:
+        kind = target.dtype.scalar_name
+        text = f"Expected floating point type for target with class probabilities, got {kind}"
+        raise error("RuntimeError", text)
+    if input.ndim == 1 and target.ndim == 1 and target.numel != 1:
+        text = "For 1D input, 1D target must have size 1, but got target size: "
+        raise error("ValueError", f"{text}{target.numel}")
+    if input.ndim > 1 and target.shape[:1] != input.shape[:1]:
+        raise error(
+            "ValueError",
+            f"Expected input batch_size ({input.shape[0]}) to match target batch_size "
+            f"({target.shape[0] if target.ndim else 1}).",
+        )
     classes = input.shape[0 if input.ndim == 1 else 1]
     labels = target.data[target.data != ignore_index]
     outside = labels[(labels < 0) | (labels >= classes)]
@@ -378,7 +400,13 @@ def nll_loss(
         raise error("RuntimeError", "expected scalar type {} but found {}".format(*kinds))
     if weight is not None:
         options["weight"] = weight
-    return calls.call("nll_loss", [input, target], options)
+    single = input.ndim == target.ndim == 1
+    classes_of = call_operator("reshape", target, shape=()) if single else target
+    loss = calls.call("nll_loss", [input, classes_of], options)
+    if single and loss.requires_grad:
+        text = f"size mismatch (got input: {list(input.shape)}, target: {list(target.shape)})"
+        underived(text, "NllLossBackward0", [input, target], loss, m.line)
+    return loss
 
 
 @define("F", "torch")

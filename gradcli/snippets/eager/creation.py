@@ -1,14 +1,13 @@
 """Tensors made from numbers, lists, shapes and random draws."""
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 from ...lazy import np
 from ..python.operations import plain
 from ..python.values import Builtin, Class, Instance, Machine, Object, Property, Unsupported, error
 from .devices import check_device
-from .dtypes import BOOL, BY_NUMPY, FLOAT32, FLOAT64, INT64, DType, as_array, of_number, promoted
+from .dtypes import ALL, BY_NUMPY, INT64, DType, as_array, of_number, promoted, result_type
 from .kernels import not_implemented
 from .mode import MODE
 from .tables import TABLES, define
@@ -17,10 +16,26 @@ from .tensor import TENSOR, MetaTensor, Tensor, tensors_in
 ONLY_FLOATS = "Only Tensors of floating point and complex dtype can require gradients"
 
 
+LAYOUT = ("layout", "pin_memory", "memory_format", "out", "generator", "size", "names")
+
+
 def finished(
-    tensor: Tensor, requires_grad: Any = False, device: Any = None, **layout: Any
+    tensor: Tensor,
+    requires_grad: Any = False,
+    device: Any = None,
+    *,
+    maker: str = "",
+    **layout: Any,
 ) -> Tensor:
-    """A new tensor with the options that all makers take."""
+    """A new tensor with the options that all makers take. `maker` is the one that refuses others in
+    words that name only the option.
+    """
+    for name in layout:
+        if name not in LAYOUT and maker:
+            text = f"{maker}() got an unexpected keyword argument '{name}'"
+            raise error("TypeError", text)
+        if name not in LAYOUT:
+            raise Unsupported(f"the argument {name} of a function that makes a tensor")
     if check_device(device).type == "meta":
         tensor = MetaTensor(tensor)
     if requires_grad and not tensor.dtype.is_floating:
@@ -149,7 +164,7 @@ def tensor(m: Machine, data: Any, *, dtype: Any = None, **options: Any) -> Tenso
         m.warn(EXCEPTIONS["UserWarning"], COPIED)
     elif any(t.requires_grad for t in tensors_in([data])):
         m.warn(EXCEPTIONS["UserWarning"], TO_SCALAR)
-    return finished(made(data, dtype), **options)
+    return finished(made(data, dtype), maker="tensor", **options)
 
 
 @define("torch")
@@ -182,7 +197,8 @@ def _filled(name: str, value: float) -> None:
         size = size or (options.pop("size"),)
         kind = dtype or MODE.default_dtype
         m.spend(memory=8 * int(np.prod(shape_of(size), dtype=float)))
-        return finished(Tensor(np.full(shape_of(size), value, kind.numpy), kind), **options)
+        array = np.full(shape_of(size), value, kind.numpy)
+        return finished(Tensor(array, kind), maker=name, **options)
 
     def like(m: Machine, input: Tensor, *, dtype: Any = None, **options: Any) -> Tensor:
         kind = dtype or input.dtype
@@ -211,7 +227,7 @@ def full(m: Machine, size: Any, fill_value: Any, *, dtype: Any = None, **options
         else of_number(fill_value, MODE.default_dtype)
     )
     shape = shape_of((size,)) if not isinstance(size, int) else (size,)
-    return finished(Tensor(np.full(shape, value, kind.numpy), kind), **options)
+    return finished(Tensor(np.full(shape, value, kind.numpy), kind), maker="full", **options)
 
 
 @define("torch")
@@ -482,13 +498,20 @@ def _limits(name: str, numbers: tuple[str, ...], of: Any) -> None:
     def make(m: Machine, cls: Class, type: Any = None) -> Limits:
         return Limits(cls, of(type or MODE.default_dtype))
 
-    members = {
+    members: dict[str, Any] = {
         n: Property(Builtin(n, lambda m, self, n=n: getattr(self.info, n).item())) for n in numbers
     }
     if name == "iinfo":
         members = {
             n: Property(Builtin(n, lambda m, self, n=n: getattr(self.info, n))) for n in numbers
         }
+
+    def text(m: Machine, self: Limits) -> str:
+        shown = "resolution min max eps smallest_normal tiny" if name == "finfo" else "min max"
+        parts = [f"{n}={float(getattr(self.info, n)):g}" for n in shown.split()]
+        return f"{name}({', '.join(parts)}, dtype={self.info.dtype})"
+
+    members |= {own: Builtin(own, text) for own in ("__repr__", "__str__")}
     members["bits"] = Property(Builtin("bits", lambda m, self: self.info.bits))
     TABLES["torch"][name] = Class(name, members=members, module="torch", make=make)  # type: ignore
 
@@ -522,30 +545,164 @@ def _is_size(value: Any) -> bool:
     return isinstance(value, Instance) and value.cls.name == "Size"
 
 
-def legacy(kind: DType | None, m: Machine, *args: Any, **named: Any) -> Tensor:
+def legacy(name: str, dtype: DType | None) -> Any:
     """torch.FloatTensor and its kin: of numbers in a list, or of sizes, whose memory is not set."""
-    kind = kind or MODE.default_dtype
-    if named:
-        raise Unsupported("a legacy constructor with keywords")
-    sizes = args[0].payload if args and _is_size(args[0]) else args
-    if all(type(a) is int for a in sizes):
-        return Tensor(np.zeros(sizes or 0, kind.numpy), kind)
-    (data,) = args
-    if isinstance(data, Tensor):
-        if data.requires_grad:
-            raise Unsupported("a legacy constructor of a tensor that requires a gradient")
-        return Tensor(data.data, data.dtype)
-    if isinstance(data, float | bool):
-        said = f"new(): data must be a sequence (got {type(data).__name__})"
-        raise error("TypeError", said)
-    return Tensor(np.array(as_array(numbers(data), kind)), kind)
+
+    def maker(m: Machine, *args: Any, **named: Any) -> Tensor:
+        kind = dtype or MODE.default_dtype
+        named.pop("device", None)
+        if named:
+            raise _refused_new(m, args, named)
+        if args and isinstance(args[0], Tensor):
+            _check_same_kind(dtype, args[0].dtype)
+            return _alias(args[0])
+        if args and isinstance(args[0], float | bool):
+            kind_of = type(args[0]).__name__
+            raise error("TypeError", f"new(): data must be a sequence (got {kind_of})")
+        if args and _is_size(args[0]):
+            args = args[0].payload
+        if args and all(isinstance(a, int) and not isinstance(a, bool) for a in args):
+            return Tensor(np.zeros(args, kind.numpy), kind)
+        if not args:
+            return Tensor(np.zeros(0, kind.numpy), kind)
+        return Tensor(np.array(as_array(numbers(args[0]), kind)), kind)
+
+    return define("torch", name=name)(maker)
 
 
-for _name, _kind in (
-    ("FloatTensor", FLOAT32),
-    ("DoubleTensor", FLOAT64),
-    ("LongTensor", INT64),
-    ("BoolTensor", BOOL),
+OPTIONS = (
+    "TensorOptions(dtype={}, device=cpu, layout=Strided, requires_grad=false (default), "
+    "pinned_memory=false (default), memory_format=(nullopt))"
+)
+IN_CPP = {
+    **{"uint8": "unsigned char", "int8": "signed char", "int16": "short int", "int32": "int"},
+    **{"int64": "long int", "float16": "c10::Half", "float32": "float", "float64": "double"},
+}
+
+
+def _check_same_kind(wanted: DType | None, given: DType) -> None:
+    """Refuse a tensor of another dtype than the maker's."""
+    if wanted in (None, given):
+        return
+    expected, got = (OPTIONS.format(IN_CPP.get(d.name, d.name)) for d in (wanted, given) if d)
+    raise error("TypeError", f"expected {expected} (got {got})")
+
+
+NEW = (
+    "*, torch.device device = None",
+    "torch.Storage storage",
+    "Tensor other",
+    "tuple of ints size, *, torch.device device = None",
+    "object data, *, torch.device device = None",
+)
+
+
+def _refused_new(m: Machine, args: Sequence[Any], named: dict[str, Any]) -> Exception:
+    """Why an older maker takes none of these keywords."""
+    sizes = all(type(a) is int for a in args)
+    if len(named) > 1 or not args or not (sizes or isinstance(args[0], list)):
+        return Unsupported(f"the argument {next(iter(named))} of an older maker of tensors")
+    (keyword,) = named
+    kinds = [m.class_of(a).name for a in args]
+    text = f"got ({', '.join([*kinds, f'{keyword}={_kind_of(m, named[keyword])}'])})"
+    lines = [f"new() received an invalid combination of arguments - {text}, but expected one of:"]
+    for place, signature in enumerate(NEW):
+        lines.append(f" * ({signature})")
+        if (place > 2) if sizes else (place == 0):
+            text = f"didn't match because some of the keywords were incorrect: {keyword}"
+            lines.append(f"      {text}")
+    return error("TypeError", "\n".join(lines) + "\n")
+
+
+def _kind_of(m: Machine, value: Any) -> str:
+    return "torch.dtype" if isinstance(value, DType) else m.class_of(value).name
+
+
+def _alias(tensor: Tensor) -> Tensor:
+    """The same memory in another tensor."""
+    from .apply import call_operator
+    from .engine import rename
+
+    output = call_operator("reshape", tensor, shape=tensor.shape)
+    rename(output, "AliasBackward0")
+    return output
+
+
+for _kind in ALL:
+    legacy(_kind.legacy, _kind)
+_new = legacy("Tensor", None)
+
+
+def _of_class(m: Machine, cls: Class, *args: Any, **named: Any) -> Tensor:
+    """torch.Tensor(...)."""
+    if cls is not TENSOR:
+        raise Unsupported("an instance of a subclass of torch.Tensor")
+    return _new(m, *args, **named)
+
+
+TENSOR.make = _of_class
+
+
+# ---- settings ------------------------------------------------------------------------------------
+
+
+def _setting(name: str, value: Any = None) -> None:
+    """A setting that changes no number here."""
+    define("torch", name=name)(lambda m, *args, **named: value)
+
+
+for _name in (
+    *("set_num_threads", "set_num_interop_threads", "use_deterministic_algorithms"),
+    *("set_float32_matmul_precision", "set_flush_denormal"),
 ):
-    define("torch", name=_name)(partial(legacy, _kind))
-TENSOR.make = lambda m, cls, *args, **named: legacy(None, m, *args, **named)
+    _setting(_name)
+_setting("get_float32_matmul_precision", "highest")
+
+
+@define("torch")
+def promote_types(m: Machine, type1: DType, type2: DType) -> DType:
+    """The dtype that tensors of two dtypes have together."""
+    result = promoted((type1, type2))
+    assert result is not None
+    return result
+
+
+@define("torch", name="result_type")
+def _result_type(m: Machine, tensor1: Any, tensor2: Any) -> DType:
+    """The dtype of an operation on two tensors or numbers."""
+    return result_type([tensor1, tensor2], MODE.default_dtype)
+
+
+@define("torch")
+def broadcast_shapes(m: Machine, *shapes: Any) -> Any:
+    """The shape that tensors of these shapes have together."""
+    from .checks import check_broadcast_all
+    from .members import shape_value
+
+    sizes = [shape_of([s]) for s in shapes]
+    check_broadcast_all([Tensor(np.broadcast_to(0.0, s)) for s in sizes])
+    return shape_value(np.broadcast_shapes(*sizes))
+
+
+@define("torch")
+def is_nonzero(m: Machine, input: Tensor) -> bool:
+    """Whether the number of a tensor is not 0."""
+    return m.truth(input)
+
+
+@define("torch")
+def is_complex(m: Machine, input: Tensor) -> bool:
+    """Whether a tensor has complex numbers: none has here."""
+    return False
+
+
+@define("torch")
+def is_inference(m: Machine, input: Tensor) -> bool:
+    """Whether a tensor is one of inference mode."""
+    return input.inference
+
+
+@define("torch")
+def typename(m: Machine, obj: Any) -> str:
+    """The name of a value's type."""
+    return f"torch.{obj.dtype.legacy}" if isinstance(obj, Tensor) else m.class_of(obj).full_name

@@ -4,6 +4,7 @@ Knows PyTorch's rules of promotion; holds no tensor.
 """
 
 from collections.abc import Iterable
+from functools import cache
 from typing import Any
 
 from ...lazy import np
@@ -87,6 +88,7 @@ def promoted(dtypes: Iterable[DType]) -> DType | None:
     return result
 
 
+@cache
 def _wider(a: DType, b: DType) -> DType:
     if a.kind != b.kind:
         return max(a, b, key=lambda d: KINDS.index(d.kind))

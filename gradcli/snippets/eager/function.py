@@ -5,6 +5,7 @@ from typing import Any
 
 from ...lazy import np
 from ..python.values import (
+    EXCEPTIONS,
     MISSING,
     Builtin,
     Class,
@@ -13,6 +14,7 @@ from ..python.values import (
     Object,
     Property,
     Static,
+    Unsupported,
     error,
 )
 from .engine import Edge, Gradients, Meta, Record, Saved
@@ -21,6 +23,11 @@ from .mode import MODE, recording
 from .tables import TABLES
 from .tensor import DualTensor, Tensor, tensors_in
 
+INSTANCE = (
+    "{} should not be instantiated. Methods on autograd functions are all static, so you should "
+    "invoke them on the class itself. Instantiating an autograd function will raise an error in a "
+    "future version of PyTorch."
+)
 LEGACY = (
     "Legacy autograd function with non-static forward method is deprecated. Please use new-style "
     "autograd function with static forward method. (Example: "
@@ -113,7 +120,9 @@ def context_class(name: str) -> Class:
     return _contexts[name]
 
 
-def _apply(m: Machine, cls: Class, *args: Any) -> Any:
+def _apply(m: Machine, cls: Class, *args: Any, **named: Any) -> Any:
+    if named:
+        raise Unsupported(f"the keyword {next(iter(named))} of {cls.name}.apply()")
     _check_transforms(cls, args)
     needs = [isinstance(a, Tensor) and a.requires_grad for a in args]
     recorded = MODE.recording and any(needs)
@@ -310,6 +319,10 @@ def _not_written(m: Machine, *_: Any) -> Any:
     raise error("NotImplementedError", NO_BACKWARD)
 
 
+def _instantiated(m: Machine, self: Any, *args: Any, **named: Any) -> None:
+    m.warn(EXCEPTIONS["DeprecationWarning"], INSTANCE.format(m.repr(m.class_of(self))))
+
+
 def _call_instance(m: Machine, self: Any, *args: Any) -> Any:
     raise error("RuntimeError", LEGACY)
 
@@ -323,6 +336,7 @@ FUNCTION = Class(
         "backward": _NOT_WRITTEN,
         "vjp": _NOT_WRITTEN,
         "setup_context": Static(Builtin("setup_context", _not_written)),
+        "__init__": Builtin("__init__", _instantiated),
         "__call__": Builtin("__call__", _call_instance),
     },
     module="torch.autograd.function",

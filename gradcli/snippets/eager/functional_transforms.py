@@ -7,6 +7,7 @@ from typing import Any
 
 from ..python.values import Class, Machine, Module, Object, Unsupported, error, functions
 from .mode import MODE
+from .tables import define
 from .tensor import DualTensor, Tensor
 
 REQUIRES_GRAD = (
@@ -119,6 +120,10 @@ def _generator_state(m: Machine, state: State | None = None) -> State:
         if state is not None:
             MODE.generator = deepcopy(state.generator)  # type: ignore[attr-defined]
     return before
+
+
+define("torch", name="get_rng_state")(_generator_state)
+define("torch", name="set_rng_state")(lambda m, state: _generator_state(m, state) and None)
 
 
 def _random_seed(m: Machine, given: Any = None) -> int:

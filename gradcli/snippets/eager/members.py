@@ -5,6 +5,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
+from ...graphs import OPS
 from ...lazy import np
 from ..python.methods import TUPLE
 from ..python.objects import Generator
@@ -21,12 +22,12 @@ from ..python.values import (
     error,
 )
 from . import calls, indexing
-from .apply import as_view, call_operator, cast
+from .apply import apply, as_view, call_operator, cast
 from .checks import dimension
 from .creation import TO_SCALAR
 from .devices import CPU, MESSAGES, Device, check_device
 from .dtypes import ALL, BY_NAME, DType
-from .engine import Copied, Elements, Meta, Record, rename, zeros_like
+from .engine import Copied, Elements, Meta, Record, zeros_like
 from .functional_transforms import in_vmap, refuse_flag, refuse_number, running
 from .mode import MODE, recording
 from .names import has
@@ -97,6 +98,7 @@ attribute("shape")(lambda m, self: shape_value(self.shape))
 attribute("ndim")(lambda m, self: self.ndim)
 attribute("dtype")(lambda m, self: self.dtype)
 attribute("is_leaf")(lambda m, self: self.is_leaf)
+method("is_inference")(lambda m, self: self.inference)
 
 
 @attribute("_version")
@@ -779,7 +781,7 @@ def _viewed(self: Tensor, shape: tuple[int, ...]) -> Tensor:
         array.shape = shape  # fails where that would need a copy
     except AttributeError:
         raise error("RuntimeError", NO_VIEW) from None
-    return call_operator("reshape", self, shape=shape)
+    return apply(OPS["reshape"], [self], {"shape": shape}, name="ViewBackward0")
 
 
 NO_VIEW = (
@@ -806,10 +808,7 @@ def flatten(m: Machine, input: Tensor, start_dim: int = 0, end_dim: int = -1) ->
 @define("Tensor", "torch")
 def squeeze(m: Machine, input: Tensor, dim: Any = None) -> Tensor:
     """A view without sizes of 1: all of them, or those of some dimensions."""
-    output = calls.call("squeeze", [input] if dim is None else [input, dim], {}, method=True)
-    kind = 0 if dim is None else 1 if isinstance(dim, int) else 2
-    rename(output, f"SqueezeBackward{kind}")
-    return output
+    return calls.call("squeeze", [input] if dim is None else [input, dim], {}, method=True)
 
 
 @define("Tensor")

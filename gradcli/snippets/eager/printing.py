@@ -48,11 +48,9 @@ class Style:
             self.width = max(map(len, texts), default=1)
             return
         flat = numbers.ravel()
-        telling = flat[np.isfinite(flat) & (flat != 0)]
-        if telling.size:
-            self._choose(telling)
-        if chosen.sci_mode is not None:
-            self.scientific = chosen.sci_mode
+        finite = flat[np.isfinite(flat) & (flat != 0)]
+        if finite.size:
+            self._choose(finite)
 
     def _choose(self, numbers: Any) -> None:
         """Decide by the finite numbers that are not 0."""
@@ -61,7 +59,8 @@ class Style:
         self.whole = bool((numbers == np.ceil(numbers)).all())
         digits = self.chosen.precision
         far = largest / smallest > 1000.0 or largest > 1.0e8
-        self.scientific = far if self.whole else far or smallest < 1.0e-4
+        small = not self.whole and smallest < 1.0e-4
+        self.scientific = far or small if self.chosen.sci_mode is None else self.chosen.sci_mode
         values = numbers.astype(np.float64).tolist()
         if self.scientific:
             texts = [f"{v:.{digits}e}" for v in values]

@@ -38,6 +38,12 @@ def refuse(name: str, args: Sequence[Any], named: Mapping[str, Any]) -> None:
         function(*args, **named)
 
 
+@check("bmm")
+def _bmm(input: Tensor, mat2: Any, **_: Any) -> None:
+    if isinstance(mat2, Tensor):
+        check_bmm(input, mat2)
+
+
 # ---- dimensions ----------------------------------------------------------------------------------
 
 
@@ -300,12 +306,6 @@ def _einsum(equation: Any, *operands: Any, **_: Any) -> None:
         if kind is not kinds[0]:
             said = f"expected scalar type {kinds[0].scalar_name} but found {kind.scalar_name}"
             raise error("RuntimeError", said)
-
-
-@check("bmm")
-def _bmm(input: Tensor, mat2: Tensor, **_: Any) -> None:
-    if input.ndim == mat2.ndim == 3:
-        check_bmm(input, mat2)
 
 
 @check("embedding")

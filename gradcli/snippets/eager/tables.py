@@ -96,7 +96,14 @@ def operator(name: str, *places: str) -> Any:
         full = f"{place}.{name}" if place not in ("", "torch") else name
         if not name.startswith("_") and calls.known(full):
             return Builtin(name, partial(_call, full))
-    return MISSING
+    in_place = name.endswith("_") and calls.known(name[:-1])
+    return Builtin(name, partial(_call_in_place, name[:-1])) if in_place else MISSING
+
+
+def _call_in_place(name: str, m: Any, input: Tensor, *args: Any, **named: Any) -> Any:
+    from . import calls
+
+    return calls.in_place(name, input, args, named)
 
 
 def _call(name: str, m: Any, *args: Any, **named: Any) -> Any:

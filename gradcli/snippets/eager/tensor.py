@@ -63,6 +63,9 @@ class ViewOf(NamedTuple):
     creation: str
 
 
+LARGE = 50_000  # bytes from which on the memory of a tensor is counted
+
+
 class Edge(NamedTuple):
     """Where a gradient goes: which output of which record."""
 
@@ -98,6 +101,8 @@ class Tensor(Object):
         """A leaf with this array; its numbers are those of `dtype`."""
         self.cls: Class = TENSOR
         self.data = data
+        if data is not None and data.nbytes > LARGE:
+            MODE.spend(0, data.nbytes)
         self.dtype = dtype or of_array(data)
         self._required = requires_grad
         self.grad: Tensor | None = None

@@ -5,6 +5,7 @@ The numbers are NumPy's own; a program reaches the names in these lists and noth
 
 import math
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from ...lazy import np
@@ -51,6 +52,12 @@ float16 float32 float64 int8 int16 int32 int64 uint8 bool_
 """
 
 
+@cache
+def _scalar_class(dtype: str) -> Class:
+    """The class of the numbers of a dtype."""
+    return Class(f"numpy.{dtype}", (SCALAR,))
+
+
 class Array(Object):
     """A NumPy array of a program."""
 
@@ -68,7 +75,7 @@ class Scalar(Object):
 
     def __init__(self, number: Any):
         self.array = number
-        self.cls: Class = SCALAR
+        self.cls: Class = _scalar_class(number.dtype.name)
 
 
 class Type(Object):
@@ -156,9 +163,7 @@ def _method(name: str) -> Builtin:
     return called(lambda array, *args, **named: getattr(array, name)(*args, **named), name)
 
 
-def _sign(sign: str, reflected: bool) -> Callable[..., Any]:
-    operation = next(op for op in BINARY.values() if op.sign == sign).host
-
+def _operator(operation: Callable[..., Any], reflected: bool) -> Callable[..., Any]:
     def run(m: Machine, self: Any, other: Any) -> Any:
         if isinstance(other, Tensor):
             return NotImplemented
@@ -240,9 +245,8 @@ def _members() -> None:
         "astype": _as_type,
     }
     for op in BINARY.values():
-        if op.sign in ("+", "-", "*", "/", "//", "%", "**", "@", "&", "|", "^"):
-            table[op.method] = _sign(op.sign, reflected=False)
-            table[op.reflected] = _sign(op.sign, reflected=True)
+        table[op.method] = _operator(op.host, reflected=False)
+        table[op.reflected] = _operator(op.host, reflected=True)
     for name in ("eq", "ne", "lt", "le", "gt", "ge"):
         table[f"__{name}__"] = _compare(name)
     for cls in (ARRAY, SCALAR):

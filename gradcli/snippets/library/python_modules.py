@@ -194,7 +194,7 @@ def deep(m: Any, value: Any, memo: Any = None) -> Any:
     key = m.identity(value)
     if key in memo:
         return memo[key]
-    m.spend(1, 100)
+    m.spend(1 + 2 * (len(value) if kind in PLAIN else 0), 100)
     if kind is list:
         items: list[Any] = []
         memo[key] = items
@@ -253,7 +253,7 @@ def count(m: Any, self: Any, values: Any = (), /, **named: Any) -> None:
     held = plain(values)
     pairs = held.items() if type(held) is dict else ((v, 1) for v in m.iterate(values))
     for key, times in pairs:
-        m.spend(1, 60)
+        m.spend(3, 60)
         self.payload[m.key(key)] = self.payload.get(key, 0) + times
     for key, times in named.items():
         self.payload[key] = self.payload.get(key, 0) + times
@@ -436,7 +436,7 @@ def combined(function: Callable) -> Callable:
     def call(m: Any, *values: Any, **named: Any) -> Iterator[Any]:
         lists = [v if type(v) is int else collected(m, v) for v in values]
         rows = host_call(m, function, lists, named)
-        return (row for row in rows if m.spend() is None)
+        return (row for row in rows if m.spend(1 + len(row)) is None)
 
     return call
 

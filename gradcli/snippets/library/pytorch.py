@@ -25,6 +25,7 @@ from ..python.values import MISSING, Module
 from .sources import Source
 
 FILLING = (arithmetic, autograd, composites, creation, function, initialisation, members)  # tables
+NOTHING = lambda name: MISSING  # noqa: E731
 CONSTANTS = {"pi": math.pi, "inf": math.inf, "nan": math.nan, "e": math.e}
 LOW_LEVEL = {
     "torch.nn.functional": ("F", "functional", "torch"),
@@ -167,7 +168,8 @@ def _of_source(path: str, name: str, library: Library) -> Module:
 
 def _of_tables(path: str, places: tuple[str, ...], library: Library) -> Module:
     """A module of operators."""
-    return module(path, *places)
+    more = library.source("nn_functional") if path == "torch.nn.functional" else NOTHING
+    return module(path, *places, more=more)
 
 
 MODULES: dict[str, Callable[[Library], Module]] = {

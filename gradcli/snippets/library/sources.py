@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from ..python.machine import Interpreter
 from ..python.scopes import Scope
 from ..python.statements import Statements
-from ..python.values import MISSING
+from ..python.values import MISSING, Class
 
 FOLDER = Path(__file__).parent / "sources"
 WORD = re.compile(r"(?<![.\w])[A-Za-z_]\w*")
@@ -36,6 +36,45 @@ class Block(NamedTuple):
             if hasattr(node, "lineno"):
                 node.lineno = node.end_lineno = 0  # type: ignore[attr-defined]
         return body
+
+
+HOMES = {  # modules of torch.nn whose classes have their own names
+    "module": "Module",
+    "linear": "Linear Identity Bilinear NonDynamicallyQuantizableLinear",
+    "container": "Sequential ModuleList ModuleDict ParameterList ParameterDict",
+    "activation": "ReLU ReLU6 Sigmoid Tanh SiLU Mish GELU LeakyReLU ELU SELU CELU PReLU RReLU "
+    "Softplus Softsign Hardtanh LogSigmoid Hardsigmoid Hardswish Softmax LogSoftmax Softmin "
+    "Tanhshrink Hardshrink Softshrink Threshold GLU MultiheadAttention",
+    "flatten": "Flatten Unflatten",
+    "fold": "Fold Unfold",
+    "dropout": "Dropout Dropout1d Dropout2d",
+    "sparse": "Embedding EmbeddingBag",
+    "conv": "Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d",
+    "pooling": "MaxPool1d MaxPool2d AvgPool1d AvgPool2d AdaptiveAvgPool1d AdaptiveAvgPool2d "
+    "AdaptiveMaxPool1d AdaptiveMaxPool2d",
+    "normalization": "LayerNorm RMSNorm GroupNorm LocalResponseNorm",
+    "batchnorm": "BatchNorm1d BatchNorm2d BatchNorm3d",
+    "instancenorm": "InstanceNorm1d InstanceNorm2d",
+    "distance": "CosineSimilarity PairwiseDistance",
+    "rnn": "RNN GRU LSTM RNNCell GRUCell LSTMCell",
+    "transformer": "TransformerEncoderLayer TransformerEncoder",
+    "upsampling": "Upsample",
+    "pixelshuffle": "PixelShuffle",
+}
+HOME = {name: f"torch.nn.modules.{home}" for home, names in HOMES.items() for name in names.split()}
+ONE_MODULE = {"lr_scheduler": "torch.optim.lr_scheduler", "checks": "torch.autograd.gradcheck"}
+A_MODULE_EACH = {"optim": "torch.optim", "distributions": "torch.distributions"}
+
+
+def home(source: str, name: str) -> str:
+    """The module that PyTorch has a class in."""
+    if source in A_MODULE_EACH:
+        return f"{A_MODULE_EACH[source]}.{name.lower()}"
+    if source == "data":
+        return f"torch.utils.data.{'dataloader' if name == 'DataLoader' else 'dataset'}"
+    if name.endswith(("Loss", "Pad1d", "Pad2d")):
+        return f"torch.nn.modules.{'loss' if name.endswith('Loss') else 'padding'}"
+    return ONE_MODULE.get(source) or HOME.get(name, "torch")
 
 
 @cache
@@ -72,7 +111,7 @@ class Source:
     """A source on a machine: names are defined when they are asked for."""
 
     def __init__(self, m: Interpreter, name: str):
-        self.m, self.scope = m, dict[str, Any]()
+        self.m, self.name, self.scope = m, name, dict[str, Any]()
         self.wanted: dict[str, None] = {}  # what functions will ask for
         self.imports, self.named = blocks(name)
         self.compiler = Statements(m, Scope("module"))
@@ -96,6 +135,9 @@ class Source:
         statements = block.statements()
         self._define_all(n for s in statements for n in _names(s))
         self._run(statements)
+        result = self.scope[name]
+        if isinstance(result, Class):
+            result.module = home(self.name, name)
         self.wanted |= dict.fromkeys(WORD.findall(block.text))
 
     def _define_all(self, names: Iterable[str]) -> None:

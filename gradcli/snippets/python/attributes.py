@@ -94,6 +94,8 @@ class Attributes:
             return error("AttributeError", f"type object '{value.name}' has no attribute '{name}'")
         if isinstance(value, Module):
             return error("AttributeError", f"module '{value.name}' has no attribute '{name}'")
+        if isinstance(value, Bound):  # a method asks its function
+            value = value.function
         owner = "super" if isinstance(value, Super) else self.type_name(value)
         return error("AttributeError", f"'{owner}' object has no attribute '{name}'")
 

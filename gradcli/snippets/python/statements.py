@@ -470,6 +470,7 @@ class Statements(Patterns, Expressions):
             try:
                 end = body(f)
             except Raised as e:
+                m.spend(5)
                 value, line = m.caught(e), m.line
                 for takes, name, handle, unname in handlers:
                     if takes(f, value):
@@ -800,6 +801,7 @@ class Statements(Patterns, Expressions):
             try:
                 end = yield from body(f)
             except Raised as e:
+                m.spend(5)
                 value, line = m.caught(e), m.line
                 for takes, name, handle, unname in handlers:
                     if takes(f, value):

@@ -113,6 +113,9 @@ class Texts:
                 return f"<function {value.code.qualname} at {self.address(value)}>"
             case Builtin():
                 return f"<built-in function {value.name}>"
+            case Bound(function=Builtin(name=name), owner=owner):
+                kind = self.class_of(owner).name
+                return f"<built-in method {name} of {kind} object at {self.address(owner)}>"
             case Bound():
                 name = self.method_name(value.function)
                 return f"<bound method {name} of {self.repr(value.owner)}>"

@@ -172,10 +172,16 @@ class Bound(Object):
     """A method and the value that it is called on."""
 
     __slots__ = ("function", "owner")
-    cls = Class("method")
+    python = Class("method")
 
     def __init__(self, function: Any, owner: Any):
         self.function, self.owner = function, owner
+
+    @property
+    def cls(self) -> Class:  # type: ignore[override]
+        """The class: another one where the method is Python's own, and not written in Python."""
+        own = self.function
+        return own.cls if isinstance(own, Builtin) and "." not in own.name else self.python
 
 
 class Property(Object):

@@ -171,7 +171,8 @@ def uncut(case: Case, node: ast.AST) -> tuple[Edit | None, str, str]:
 
 
 def _at(node: Any, why: str) -> str:
-    return f"Line {node.lineno}: {why[0].lower() + why[1:] if why[:1] != '.' else why}"
+    is_name = not why.split()[0][1:].islower()  # NumPy, .detach()
+    return f"Line {node.lineno}: {why if is_name else why[0].lower() + why[1:]}"
 
 
 def _rewrapped(case: Case, node: ast.Call) -> tuple[Edit | None, str, str]:

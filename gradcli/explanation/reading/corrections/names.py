@@ -134,6 +134,8 @@ def attribute(case: Case) -> Iterator[Proposal]:
     match = case.match
     owner, name = match[1] or match[4] or match[6], match[2] or match[5] or match[7]
     yield from made_first(case)
+    if owner in ("builtin_function_or_method", "method", "function"):
+        yield from not_called(case, name)
     for node in case.nodes:
         if not (isinstance(node, ast.Attribute) and node.attr == name):
             continue
@@ -157,12 +159,24 @@ def attribute(case: Case) -> Iterator[Proposal]:
     yield from missing_super(case)
 
 
+def not_called(case: Case, attribute: str) -> Iterator[Proposal]:
+    """The parentheses that are missing: of a method, or where its name was given to it."""
+    why = "A method without parentheses is the method itself; its result comes with ()."
+    for node in case.nodes:
+        if isinstance(node, ast.Attribute) and node.attr == attribute:
+            if isinstance(node.value, ast.Attribute):
+                yield case.appended(node.value, "()", why=why)
+            for made in case.assignments(dotted(node.value), before=case.line):
+                if isinstance(made, ast.Assign) and isinstance(made.value, ast.Attribute):
+                    yield case.appended(made.value, "()", why=why)
+
+
 def near_names(case: Case, owner: str, node: ast.Attribute) -> list[str]:
     """Names like an attribute that its owner has."""
     value = case.value(node.value)
     known: list[str] = []
     if isinstance(value, Tensor) or owner == "Tensor":
-        known = TENSOR_NAMES
+        known = sorted(in_pytorch()["torch.Tensor"])
     elif isinstance(value, Instance):
         known = [*value.fields, *[n for c in value.cls.mro for n in c.members]]
         for group in ("_parameters", "_modules", "_buffers"):
@@ -171,68 +185,6 @@ def near_names(case: Case, owner: str, node: ast.Attribute) -> list[str]:
         known = list(in_pytorch().get(owner, ()))
     known = [n for n in known if n.endswith("_") == node.attr.endswith("_")]
     return difflib.get_close_matches(node.attr, known, 2, 0.7)
-
-
-TENSOR_NAMES = [
-    "backward",
-    "grad",
-    "requires_grad",
-    "requires_grad_",
-    "retain_grad",
-    "detach",
-    "clone",
-    "item",
-    "data",
-    "numpy",
-    "sum",
-    "mean",
-    "view",
-    "reshape",
-    "size",
-    "shape",
-    "dim",
-    "float",
-    "long",
-    "double",
-    "t",
-    "T",
-    "squeeze",
-    "unsqueeze",
-    "permute",
-    "transpose",
-    "zero_",
-    "fill_",
-    "add_",
-    "sub_",
-    "mul_",
-    "div_",
-    "copy_",
-    "exp",
-    "log",
-    "sqrt",
-    "pow",
-    "abs",
-    "max",
-    "min",
-    "argmax",
-    "norm",
-    "std",
-    "var",
-    "matmul",
-    "mm",
-    "dot",
-    "sigmoid",
-    "tanh",
-    "relu",
-    "softmax",
-    "log_softmax",
-    "register_hook",
-    "is_leaf",
-    "grad_fn",
-    "numel",
-    "flatten",
-    "expand",
-]
 
 
 def made_first(case: Case) -> Iterator[Proposal]:
@@ -283,6 +235,47 @@ def missing_super(case: Case) -> Iterator[Proposal]:
                     case.text.before(f.body[0], "super().__init__()"),
                     why="nn.Module's own __init__ was not called.",
                 )
+            elif isinstance(f, ast.FunctionDef) and f.name == "__init__":
+                yield from _first(case, f)
+
+
+def _first(case: Case, function: ast.FunctionDef) -> Iterator[Proposal]:
+    """The call of nn.Module's own __init__ before all else."""
+    for statement in function.body[1:]:
+        text = case.text.of(statement)
+        if text.startswith(("super(", "nn.Module.__init__(", "torch.nn.Module.__init__(")):
+            yield case.proposal(
+                case.text.before(function.body[0], text),
+                case.text.removing(statement),
+                why="nn.Module's own __init__ was called too late.",
+            )
+
+
+@cures(
+    r'Module \[(\w+)\] is missing the required "forward" function',
+    "A module that is called runs its forward.",
+)
+def misspelled_forward(case: Case) -> Iterator[Proposal]:
+    """The method whose name is nearly that."""
+    for cls in case.all_nodes:
+        if isinstance(cls, ast.ClassDef) and cls.name == case.match[1]:
+            methods = {f.name: f for f in cls.body if isinstance(f, ast.FunctionDef)}
+            near = difflib.get_close_matches("forward", methods, 1, 0.6)
+            for name in near or [n for n in methods if n == "__call__"]:
+                start = case.text.start(methods[name]) + len("def ")
+                yield case.proposal(Edit(start, start + len(name), "forward"))
+
+
+@cures(
+    r"new\(\) received an invalid combination of arguments - got \(.*(requires_grad|dtype)=",
+    "torch.Tensor(...), an older maker, has no such argument; torch.tensor(...) has.",
+)
+def older_maker(case: Case) -> Iterator[Proposal]:
+    """torch.tensor of numbers, torch.empty of sizes."""
+    for node in case.nodes:
+        if isinstance(node, ast.Call) and method(node).endswith("Tensor") and node.args:
+            sizes = all(isinstance(case.value(a), int) for a in node.args)
+            yield case.replaced(node.func, "torch.empty" if sizes else "torch.tensor")
 
 
 @cures(

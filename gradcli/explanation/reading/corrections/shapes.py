@@ -319,6 +319,16 @@ def probabilities(case: Case) -> Iterator[Proposal]:
             yield case.replaced(node.args[0], new)
 
 
+def fitting_dims(shapes: list[tuple[int, ...]]) -> list[int]:
+    """The dimensions along which tensors can be joined."""
+    first = shapes[0]
+    return [
+        d
+        for d in range(len(first))
+        if all(s[:d] + s[d + 1 :] == first[:d] + first[d + 1 :] for s in shapes)
+    ]
+
+
 @cures(
     r"stack expects each tensor to be equal size|Sizes of tensors must match except in dimension",
     "Tensors of different sizes do not fit into one.",
@@ -334,8 +344,10 @@ def stacked(case: Case) -> Iterator[Proposal]:
                 for item in listed.elts:
                     yield case.appended(item, ".unsqueeze(0)")
                     yield case.appended(item, ".unsqueeze(1)")
-                flat = ", ".join(f"{case.text.operand(e)}.flatten()" for e in listed.elts)
-                yield case.replaced(node, f"torch.cat([{flat}])", weak=True)
+                tensors = [t for e in listed.elts if (t := case.tensor(e)) is not None]
+                if method(node) == "cat" and len(tensors) == len(listed.elts):
+                    for dim in fitting_dims([t.shape for t in tensors]):
+                        yield case.proposal(case.with_keyword(node, "dim", str(dim)))
 
 
 @cures(

@@ -1,0 +1,42 @@
+"""Programs that run, after what people ask: what they print is PyTorch's, to the character.
+
+`snippets/running.txt` has the programs, each after a line `==== name`; `running.json` what PyTorch
+prints. `python tests/test_snippets_running.py` writes it anew, which needs PyTorch.
+"""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from random_programs import in_pytorch
+
+from gradcli.snippets.reading import read
+
+FOLDER = Path(__file__).parent / "snippets"
+PARTS = re.split(r"(?m)^==== (.*)\n", (FOLDER / "running.txt").read_text(encoding="utf-8"))[1:]
+PROGRAMS = dict(zip(PARTS[::2], PARTS[1::2]))
+ANSWERS = FOLDER / "running.json"
+PRINTED = json.loads(ANSWERS.read_text(encoding="utf-8")) if ANSWERS.exists() else {}
+
+
+def without_addresses(text: str) -> str:
+    """`at 0x7f2be2737b50` is another one each time."""
+    return re.sub(r"0x[0-9a-f]+", "0x", text)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_prints_what_pytorch_prints(name: str) -> None:
+    """No error, nothing unsupported."""
+    reading = read(PROGRAMS[name])
+    assert reading.status == 0, reading.outcome
+    assert without_addresses(reading.outcome.stdout) == PRINTED[name]
+
+
+if __name__ == "__main__":
+    printed = {}
+    for name, answer in zip(PROGRAMS, in_pytorch(list(PROGRAMS.values()))):
+        output, *problem = answer or [None]
+        assert problem == [None] * 3, (name, answer)
+        printed[name] = without_addresses(str(output))
+    ANSWERS.write_text(json.dumps(printed, indent=0) + "\n", encoding="utf-8")
