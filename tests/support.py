@@ -121,6 +121,14 @@ def one_in(count: int, cases: Iterable[Any], ids: Callable[[Any], str] = str) ->
     return [_parameter(case, ids(case), k % count == 0) for k, case in enumerate(cases)]
 
 
+def one_row_in(count: int, rows: Iterable[tuple[Any, ...]]) -> list[Any]:
+    """Rows of several parameters: one in so many, and the others are left to the full sweep."""
+    return [
+        pytest.param(*row, marks=pytest.mark.sweep if k % count else ())
+        for k, row in enumerate(rows)
+    ]
+
+
 def _parameter(case: Any, name: str, always: bool) -> Any:
     return pytest.param(case, id=name, marks=() if always else pytest.mark.sweep)
 

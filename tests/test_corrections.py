@@ -52,6 +52,7 @@ def test_errors_are_pytorchs() -> None:
     assert len(wrong) <= 0.03 * len(PROGRAMS), wrong
 
 
+@pytest.mark.sweep  # searches for the correction of every program
 def test_most_have_a_correction() -> None:
     """At least 85 of 100, and no error is left in one."""
     cured = [c for name in PROGRAMS if (c := correction_of(name))]
