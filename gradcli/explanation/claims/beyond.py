@@ -4,7 +4,7 @@ At other sizes than those given, and for matrices where vectors were assumed.
 """
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from itertools import product
 
@@ -85,10 +85,7 @@ def _elsewhere(problem: Problem, sizes: dict[int, int], kept: tuple[int, ...]) -
     general = in_general(problem)
     if general is None or len(kept) == len(sizes):
         return None
-    room = sorted(n for n in SMALL if n not in sizes.values())
-    free = sorted(sizes.keys() - set(kept), key=lambda t: sizes[t])
-    # in their order: a product that is regular here would be singular with a narrow middle
-    new = {t: sizes[t] for t in kept} | dict(zip(free, room))
+    new = {t: sizes[t] for t in kept} | _others(sizes, sizes.keys() - set(kept))
     shapes = {
         i.name: tuple(new.get(n, n) for n in i.shape)
         for i in general.inputs.values()
@@ -97,3 +94,15 @@ def _elsewhere(problem: Problem, sizes: dict[int, int], kept: tuple[int, ...]) -
     with suppress(GradcliError):
         return Trial(problem, shapes)
     return None
+
+
+def _others(sizes: dict[int, int], free: Collection[int]) -> dict[int, int]:
+    """Other sizes than those given, in their order, for a product that is regular would be singular
+    with a narrow middle; and none of them so much larger than another one as it was.
+    """
+    room = iter(sorted(n for n in SMALL if n not in sizes.values()))
+    new: dict[int, int] = {}
+    for t in sorted(free, key=lambda t: sizes[t]):
+        apart = {n + sizes[t] - sizes[u] for u, n in new.items()}
+        new[t] = next((n for n in room if n not in apart), sizes[t])
+    return new
