@@ -453,7 +453,7 @@ def test_numbers_to_change_are_those_of_arithmetic(text, numbers):
     assert {ast.unparse(e) for e in typed_numbers(expression(text))} == numbers
 
 
-@pytest.mark.parametrize("case", one_in(10, WRONG, named))
+@pytest.mark.parametrize("case", one_in(20, WRONG, named))
 def test_wrong(case):
     """What is said of it; the mended formula and the right one are right, claimed in turn."""
     v = verdict_of(case)

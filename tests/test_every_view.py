@@ -53,7 +53,7 @@ def as_json(a):
 VIEWS = (narrow, plain, markdown, as_json)
 
 
-@pytest.mark.parametrize("example", swept(6))
+@pytest.mark.parametrize("example", swept(12))
 def test_every_example_is_shown(example):
     checks.run(example, explained(example))
 

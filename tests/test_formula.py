@@ -116,7 +116,7 @@ def close(found, expected):
 # ---- every operator of the table -----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("example", swept())
+@pytest.mark.parametrize("example", swept(2))
 def test_example(example):
     checks.run(example.problem)
     if (other := larger(example)) is not None:

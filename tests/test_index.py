@@ -62,7 +62,7 @@ def lowered(node, names, values=None):
     return lower, lower(node, at), at
 
 
-@pytest.mark.parametrize("example", swept(2))
+@pytest.mark.parametrize("example", swept(4))
 def test_example(example):
     checks.run(case(example))
 

@@ -186,6 +186,7 @@ SIZES = [
 ]
 
 
+@pytest.mark.sweep  # reads many megabytes, several times
 def test_no_more_is_read_than_may_be():
     assert shell("timeout 20 $GRADCLI grad - -v x=1 < /dev/zero").err.startswith("error[limit]")
     assert shell("timeout 20 $GRADCLI grad x*x -v x=@- < /dev/zero").err.startswith("error[limit]")

@@ -104,6 +104,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.sweep  # all messages, changed in all ways
 @pytest.mark.parametrize("change", CHANGES)
 def test_changed_texts(change):
     changed, allowed = CHANGES[change]
