@@ -1,6 +1,18 @@
 """Nodes, operators and shapes: what every other part of gradcli speaks in."""
 
-from .node import OPS, Node, Outputs, Ratio, Size, as_node, downstream, intern, walk, with_graph
+from .node import (
+    OPS,
+    Node,
+    Outputs,
+    Ratio,
+    Size,
+    as_node,
+    downstream,
+    intern,
+    upstream,
+    walk,
+    with_graph,
+)
 from .operator import AGAIN, NoRule, Operator, StaysZero
 
 __all__ = [
@@ -16,6 +28,7 @@ __all__ = [
     "as_node",
     "downstream",
     "intern",
+    "upstream",
     "walk",
     "with_graph",
 ]

@@ -6,7 +6,7 @@ trying to. A node that the user wrote carries the span of its text, which keeps 
 user apart.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from itertools import count
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
@@ -214,6 +214,19 @@ def as_node(value) -> Node:
     if not isinstance(value, int | float):
         raise TypeError(f"{value!r} is not a tensor")
     return intern(OPS["constant"], (), {"value": value})
+
+
+def upstream(root: Node, sources=attrgetter("inputs")) -> Iterator[Node]:
+    """Every node that `root` needs, itself first, each when it is asked for: for what a few of them
+    decide.
+    """
+    seen, waiting = {root}, [root]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        new = [n for n in sources(node) if n is not None and n not in seen]
+        seen.update(new)
+        waiting += new
 
 
 def walk(roots: Iterable[Node], sources=attrgetter("inputs")) -> list[Node]:

@@ -22,7 +22,14 @@ from ..notation.formulas.formula import OwnWriter
 from ..notation.tree import Name
 from ..operators import lookup
 from ..operators.leaves import Array, numbers
-from ..snippets.eager.engine import Accumulator, Copied, Elements, Overwritten, Record
+from ..snippets.eager.engine import (
+    Accumulator,
+    Copied,
+    Elements,
+    Overwritten,
+    Record,
+    inputs_first,
+)
 from ..snippets.eager.tensor import Tensor
 from ..snippets.trace import Backward
 
@@ -103,19 +110,8 @@ class _Poser:
 
     def _order(self) -> list[Record]:
         """The records that lead to the outputs, inputs first; nothing before what is cut."""
-        order: list[Record] = []
-        seen: set[Record] = set()
         roots = [t.record for t in self.back.outputs if t.record is not None]
-        stack: list[tuple[Record, bool]] = [(r, False) for r in reversed(roots)]
-        while stack:
-            record, done = stack.pop()
-            if done:
-                order.append(record)
-            elif record not in seen:
-                seen.add(record)
-                stack.append((record, True))
-                inner = [e.record for e in record.edges if e and isinstance(e.record, Record)]
-                stack += [(r, False) for r in reversed(inner) if r not in self.cut]
+        order = [r for r in inputs_first(roots, self.cut) if isinstance(r, Record)]
         if len(order) > self.most:
             raise Unexplained(f"{len(order)} operations")
         return order

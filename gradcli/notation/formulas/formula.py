@@ -6,10 +6,11 @@ too. Operators are written as their records say, or as `idioms` does.
 
 from collections.abc import Collection, Mapping
 from functools import partial
+from itertools import islice
 from math import isfinite
 from typing import Any
 
-from ...graphs import Node, Operator, walk
+from ...graphs import Node, Operator, upstream, walk
 from ...graphs.arguments import REQUIRED
 from ...graphs.shapes import Shape, numel
 from ...operators.indexing import is_array
@@ -48,14 +49,8 @@ def formula(
 
 def is_large(node: Node, names: Collection[Node]) -> bool:
     """Whether a node is computed by so many that its formula cannot be read, whatever they are."""
-    within, waiting = {node}, [node]
-    while waiting and len(within) <= TOO_LONG:
-        found = waiting.pop()
-        if found not in names:
-            new = [n for n in found.parents if n not in within]
-            within.update(new)
-            waiting += new
-    return len(within) > TOO_LONG
+    within = upstream(node, lambda n: () if n in names else n.inputs)
+    return next(islice(within, TOO_LONG, None), None) is not None
 
 
 def too_long(written: Tree) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from functools import lru_cache
 
-from ...graphs import Node
+from ...graphs import Node, upstream
 from ...graphs.shapes import TELLING, Shape
 from .. import tree
 from ..tree import Attribute, Name, Number, Subscript, Tree
@@ -45,17 +45,8 @@ def told(size: int, shapes: Shapes, rounded: bool = True) -> Tree | None:
 @lru_cache(maxsize=REMEMBERED)
 def of_sizes(node: Node) -> bool:
     """Whether a number is computed from sizes, and from nothing else that has a value."""
-    within, waiting = {node}, [node]
-    while waiting:
-        found = waiting.pop()
-        if found.op.name in ("size", "constant"):
-            continue
-        if not found.inputs:
-            return False
-        new = [n for n in found.parents if n not in within]
-        within.update(new)
-        waiting += new
-    return True
+    within = upstream(node, lambda n: () if n.op.name == "size" else n.inputs)
+    return all(n.op.name in ("size", "constant") or n.inputs for n in within)
 
 
 def _rounded_up(size: int, shapes: Shapes) -> Tree | None:

@@ -6,7 +6,7 @@ record brings the function that sends gradients back.
 """
 
 import heapq
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -277,6 +277,25 @@ class Accumulator(Object):
 Target = Record | Accumulator
 
 
+def inputs_first(roots: Iterable[Target], cut: Container[Target] = ()) -> list[Target]:
+    """The records that lead to some, those nearest to the leaves first; nothing before what is
+    `cut`.
+    """
+    order: list[Target] = []
+    seen: set[Target] = set()
+    stack = [(record, False) for record in [*roots][::-1]]
+    while stack:
+        record, done = stack.pop()
+        if done:
+            order.append(record)
+        elif record not in seen:
+            seen.add(record)
+            stack.append((record, True))
+            inner = [edge.record for edge in record.edges[::-1] if edge]
+            stack += [(r, False) for r in inner if r not in seen and r not in cut]
+    return order
+
+
 class Pass:
     """One way back: from outputs with their gradients to leaves, or to `wanted` tensors."""
 
@@ -301,16 +320,7 @@ class Pass:
 
     def _prepare(self, wanted: Sequence[Edge] | None) -> None:
         """Count what each record waits for; with `wanted`, find which are on the way to it."""
-        order, seen = [], set()
-        stack: list[tuple[Target, bool]] = [(edge.record, False) for edge, _ in self.roots]
-        while stack:
-            record, done = stack.pop()
-            if done:
-                order.append(record)
-            elif record not in seen:
-                seen.add(record)
-                stack.append((record, True))
-                stack += [(e.record, False) for e in record.edges if e and e.record not in seen]
+        order = inputs_first(edge.record for edge, _ in self.roots)
         for record in order:
             for edge in record.edges:
                 if edge:
