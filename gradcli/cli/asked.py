@@ -140,7 +140,7 @@ def choices_of(given: Given, analysis: Any) -> Any:
     check_sections(names)
     element = read_element(given.element, analysis.problem) if given.element is not None else None
     entries = analysis.problem.limits.sizes["entries"]
-    return Choices(names, element, given.full, given.precision, entries)
+    return Choices(names, element, given.full, given.precision, entries, more=True)
 
 
 def environment_of(streams: Streams, given: Given, full: bool) -> Any:

@@ -29,6 +29,7 @@ class Choices(NamedTuple):
     full: bool = False
     precision: int = 5
     entries: int = DEFAULTS["entries"]
+    more: bool = False  # whether options of the command line are named that show more
 
     @property
     def most(self) -> int:
@@ -46,6 +47,10 @@ def check_sections(names: Collection[str]) -> None:
 
 def document(a: Analysis, choices: Choices) -> Document:
     """The explanation of a problem."""
+    if not choices.show and not choices.full:
+        from .short.document import document as short
+
+        return short(a, choices)
     w = Wording(a)
     wanted = choices.show or [name for name in SECTIONS if name not in ON_REQUEST]
     from .sections.answer import answers

@@ -22,6 +22,7 @@ class Built(NamedTuple):
     indices: list[Node]
     outputs: list[Node]
     of_sizes: dict[float, Node]
+    made: tuple[tuple[Any, ...], ...]
 
     @property
     def named(self) -> list[Node]:
@@ -48,7 +49,7 @@ def built(
         out = as_node(out)
     if not isinstance(out, Node):
         raise no_tensor(out, program)
-    return Built(out, builder.scope, builder.indices, builder.outputs, builder.of_sizes)
+    return Built(out, builder.scope, builder.indices, builder.outputs, builder.of_sizes, tuple(builder.made))
 
 
 def no_tensor(out: Any, program: Program) -> GradcliError:

@@ -168,6 +168,7 @@ class Posing:
             constants,
             telling=found.of_sizes if self.sizes else None,
             indices=tuple(found.indices),
+            made=found.made,
         )
 
     def _check_labels(self, out: Node, nodes: dict[str, Node], limits: Limits) -> None:

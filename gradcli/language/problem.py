@@ -70,6 +70,7 @@ class Problem(NamedTuple):
     telling: Mapping[float, Node] | None = None
     indices: tuple[Node, ...] = ()  # what its brackets pick by, which is not in the graph
     notes: tuple[tuple[str, str], ...] = ()  # codes and sentences on what an answer leaves out
+    made: tuple[tuple[Any, ...], ...] = ()  # what each statement of the program gives its names
 
     @property
     def orders(self) -> "list[Problem]":
@@ -119,6 +120,7 @@ class Problem(NamedTuple):
         return self._replace(
             as_written=False,
             out=nodes[self.out],
+            made=(),
             named={name: nodes[node] for name, node in self.named.items()},
             seed=self.seed._replace(value=value and nodes[value]),
         )

@@ -163,7 +163,7 @@ class Page:
             title = title + Text(" " * min(room, max(2, 50 - cell_len(title.plain)))) + remark
         if section.blocks and all(isinstance(b, Step | Note) for b in section.blocks):
             return [title, Padding(self.steps(section.blocks), (0, 0, 0, 2))]
-        out: list[RenderableType] = [title]
+        out: list[RenderableType] = [title] if section.title else []
         for k, block in enumerate(section.blocks):
             after = k and isinstance(section.blocks[k - 1], Matrix)
             out += [*[Text("")] * bool(after), self.block(block)]

@@ -29,7 +29,7 @@ def gradient(a: Analysis, w: Wording, x: Input, place: tuple[int, ...] | None) -
     index = by_index.gradient(w, x)
     if index is not None:
         rows.append(Row((words("index"), tuple(index.tokens))))
-    element = _element(a, w, x, place)
+    element = element_row(a, w, x, place)
     if element is not None:
         rows.append(Row((words("element"), element)))
     value = a.value(grad)
@@ -39,7 +39,7 @@ def gradient(a: Analysis, w: Wording, x: Input, place: tuple[int, ...] | None) -
     return Section("gradient", title, (), (Table(tuple(rows)), *explained))
 
 
-def _element(a: Analysis, w: Wording, x: Input, place: tuple[int, ...] | None) -> Line | None:
+def element_row(a: Analysis, w: Wording, x: Input, place: tuple[int, ...] | None) -> Line | None:
     """The element to follow, or the first that tells something, written out."""
     if not x.node.numel:
         return None

@@ -21,12 +21,9 @@ def _row(x: Input, a: Analysis) -> Row:
         plain(shape_text(x.shape)),
         value,
     )
-    if x.supposed:
-        return Row((*cells, words(f"made up: give labels with -v {x.name}=[...]")))
-    if x.assumed:
-        return Row((*cells, words(_assumption(x))))
-    if x.inferred and not x.shape:
-        return Row((*cells, words(f"assumed: a number (choose with -s {x.name}=2)")))
+    assumed = assumption(x)
+    if assumed:
+        return Row((*cells, words(assumed)))
     order = _seed_of(x, a.problem)
     return Row((*cells, words(f"the seed of order {order}")) if order else cells)
 
@@ -36,7 +33,14 @@ def _seed_of(x: Input, p: Problem) -> int:
     return next((q.order for q in p.orders[:-1] if x.node is q.seed.node), 0)
 
 
-def _assumption(x: Input) -> str:
+def assumption(x: Input) -> str:
+    """What was assumed about an input, and how to choose; nothing where it was given."""
+    if x.supposed:
+        return f"made up: give labels with -v {x.name}=[...]"
+    if x.inferred and not x.shape and not x.assumed:
+        return f"assumed: a number (choose with -s {x.name}=2)"
+    if not x.assumed:
+        return ""
     sizes = " and the ".join(dict.fromkeys(str(x.shape[d]) for d in x.assumed))
     other = "x".join(str(n + 2 if d in x.assumed else n) for d, n in enumerate(x.shape))
     return f"assumed: nothing fixes the {sizes} (choose with -s {x.name}={other})"

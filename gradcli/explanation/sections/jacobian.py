@@ -3,6 +3,7 @@ below.
 """
 
 from math import isqrt
+from typing import Any
 
 from ...graphs import Node
 from ...language.problem import Input
@@ -79,8 +80,14 @@ def structure_row(s: Structure, total: int) -> Row:
     """`diag(2 * a)    diagonal: 6 of its 36 entries are not zero`; at most so many, where values
     decide that are not known.
     """
+    said = words(kind_of(s, total))
+    return Row((said,) if s.formula is None else (tuple(tree.tokens(s.formula)), said))
+
+
+def kind_of(s: Structure, total: int) -> str:
+    """`diagonal: 6 of its 36 entries are not zero`."""
     if total == 1:
-        return Row((words(SINGLE.name),))
+        return SINGLE.name
     kind = KINDS.get(s.name, s.name)
     if s.blocks:
         kind = f"{kind}, a block for each {','.join(letter for letter, *_ in s.blocks)}"
@@ -91,8 +98,7 @@ def structure_row(s: Structure, total: int) -> Row:
     bound = "at most " if s.at_most and s.nonzero else ""
     if s.nonzero is not None and not (bound and s.nonzero == total):
         count = f"{bound}{s.nonzero:,} of its {total:,} entries {verb} not zero"
-    said = words(f"{kind}: {count}")
-    return Row((said,) if s.formula is None else (tuple(tree.tokens(s.formula)), said))
+    return f"{kind}: {count}"
 
 
 def undefined(a: Analysis, s: Structure, x: Input) -> list[Block]:
@@ -177,7 +183,7 @@ def matrix(
     value, grad = (a.value(seed.node), a.grad_value(x)) if margin else (None, None)
     return Matrix(
         seed_name=seed.name if margin else "",
-        seed=None if value is None else texts.numbers(np.ravel(value)[rows], precision),
+        seed=_margin(seed.node, value, rows, precision) if margin else None,
         row_labels=tuple(label(a.problem.out_name, out.shape, k) for k in rows),
         column_labels=tuple(label(x.name, x.shape, k) for k in columns),
         entries=entries,
@@ -188,6 +194,13 @@ def matrix(
         skipped_columns=(columns_before, x.node.numel - len(columns)),
         input_role=role_of(x),
     )
+
+
+def _margin(seed: Node, value: Any, rows: list[int], precision: int) -> tuple[str, ...]:
+    """The weights of rows: numbers, or `g[0,1]` where the seed is a symbol."""
+    if value is None:
+        return tuple(label(seed.attrs["name"], seed.shape, k) for k in rows)
+    return texts.numbers(np.ravel(value)[rows], precision)
 
 
 def _most(a: Analysis, rows: int, columns: int) -> int:

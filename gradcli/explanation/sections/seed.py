@@ -17,12 +17,13 @@ def seed(a: Analysis, w: Wording) -> Section:
     if p.before is not None:
         arguments = [p.out_name, p.wrt[0].name, *([given] if given else [])]
         call = f"torch.autograd.grad({', '.join(arguments)})"
-    blocks: list[Block] = [Table((_row(a, w),))]
-    blocks += [Prose(line) for line in (_meaning(a, w), *_remarks(a, w))]
+    blocks: list[Block] = [Table((row(a, w),))]
+    blocks += [Prose(line) for line in (_meaning(a, w), *remarks(a, w))]
     return Section("seed", plain("Seed"), plain(call), tuple(blocks))
 
 
-def _row(a: Analysis, w: Wording) -> Row:
+def row(a: Analysis, w: Wording) -> Row:
+    """Its name, shape and numbers."""
     seed = a.problem.seed
     name: Line = (w.seed,)
     if seed.text is not None:
@@ -50,7 +51,7 @@ def _meaning(a: Analysis, w: Wording) -> Line:
     )
 
 
-def _remarks(a: Analysis, w: Wording) -> list[Line]:
+def remarks(a: Analysis, w: Wording) -> list[Line]:
     """What is special about this seed."""
     p = a.problem
     again = "" if p.before is None else ", one for each order"

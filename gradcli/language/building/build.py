@@ -72,6 +72,7 @@ class Builder(Scope):
             for statement in self.program.statements:
                 value = self.visit(statement.value)
                 parts = taken_apart(self, statement, value) if statement.apart else [value]
+                self.made.append(tuple(parts))
                 self.scope.update(zip(statement.names, parts))
         return self.scope[self.program.statements[-1].names[-1]]
 

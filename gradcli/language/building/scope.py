@@ -51,6 +51,7 @@ class Scope(ABC):
         self.scope: dict[str, Any] = dict(inputs)
         self.indices: list[Node] = []  # whole numbers that stand in brackets
         self.outputs: list[Node] = []  # of operations with several, used or not
+        self.made: list[tuple[Any, ...]] = []  # what each statement gives its names
         self.count = self.depth = 0
 
     @abstractmethod

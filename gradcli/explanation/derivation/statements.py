@@ -1,0 +1,184 @@
+"""The assignments that a derivation goes back through: those of the program, and one for each value
+within an expression that is needed more than once.
+"""
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from copy import deepcopy
+from itertools import chain, count
+from typing import NamedTuple
+
+from ...autodiff.reverse import Step
+from ...graphs import Node, upstream
+from ...language.problem import Problem
+from ...language.program import Program, Statement, read_again
+from ..analysis import Analysis
+
+SECONDARY = ("movement", "leaf")  # families whose results are not worth a name of their own
+
+
+class Assignment(NamedTuple):
+    """Statements of which the last gives `names` to `nodes`; those before it compute no tensor, as
+    `n = x.shape[0]`. `is_added` where the program has no such name.
+    """
+
+    names: tuple[str, ...]
+    nodes: tuple[Node, ...]
+    statements: tuple[Statement, ...]
+    is_added: bool = False
+
+    @property
+    def used(self) -> set[str]:
+        """The names that it uses."""
+        return _names(s.value for s in self.statements)
+
+    @property
+    def value(self) -> str:
+        """What it assigns, as text."""
+        return ast.unparse(self.statements[-1].value)
+
+    def program(self, end: str = "") -> Program:
+        """These statements as a program, with another one at its end."""
+        return read_again("\n".join([*map(_text, self.statements), *[end] * bool(end)]), end)
+
+
+def _text(s: Statement) -> str:
+    names = ["*" * (s.star == k) + name for k, name in enumerate(s.names)]
+    return f"{', '.join(names)}{',' * (s.apart and len(names) == 1)} = {ast.unparse(s.value)}"
+
+
+def _names(values: Iterable[ast.expr]) -> set[str]:
+    pieces = chain.from_iterable(map(ast.walk, values))
+    return {e.id for e in pieces if isinstance(e, ast.Name)}
+
+
+def assignments(a: Analysis) -> list[Assignment]:
+    """The assignments that the output needs, in order."""
+    return _Naming(a).assignments()
+
+
+def needed_twice(steps: Sequence[Step], named: Collection[Node]) -> set[Node]:
+    """The nodes without a name of which the reverse pass needs the value, or what they receive, in
+    more than one place; of those that receive the same the latest.
+    """
+    forward = {step.node for step in steps} | {*named}
+    users: defaultdict[Node, set[object]] = defaultdict(set)
+    latest: dict[Node, Node] = {}
+    has_name: set[Node] = set()
+    for step in steps:
+        latest.setdefault(step.received, step.node)
+        if step.node in named:
+            has_name.add(step.received)
+        ends = forward | {step.received}
+        for c in step.contributions:
+            if c.sent is step.received:
+                users[step.received] |= {c.to} if c.to in named else set()
+                continue
+            for node in upstream(c.sent, lambda n: () if n in ends else n.inputs):
+                for i in {*node.parents} & ends if node not in ends else ():
+                    users[i].add(node)
+    received = {latest[r] for r in latest if len(users[r]) > 1 and r not in has_name}
+    values = {step.node for step in steps if len(users[step.node]) > 1}
+    return {n for n in received | values if n not in named and n.op.family not in SECONDARY}
+
+
+class _Naming:
+    """The statements of a problem in names that each stand for one value."""
+
+    def __init__(self, a: Analysis):
+        p: Problem = a.problem
+        self.p, self.program = p, p.program
+        named = {n for made in p.made for n in made if isinstance(n, Node)}
+        named |= {i.node for i in p.inputs.values()} | {p.out}
+        wanted = needed_twice(a.gradients.steps, named)
+        spans = ((n.span, n) for n in wanted if n.span is not None)
+        self.wanted = {(s.start, s.end): n for s, n in spans if s.text == p.program.source.text}
+        self.taken = {*p.inputs, *chain.from_iterable(p.program.assigned), p.seed.name}
+        self.own: dict[str, str] = {}  # what a name of the program is called now
+        self.known: dict[Node, str] = {i.node: name for name, i in p.inputs.items()}
+        self.found: list[Assignment] = []
+        self.aside: list[Statement] = []  # what computes no tensor
+
+    def assignments(self) -> list[Assignment]:
+        places = self.program.needed
+        last = {name: k for k in places for name in self.program.assigned[k]}
+        for k in places:
+            s, made = self.program.statements[k], self.p.made[k]
+            if any(isinstance(n, Node) for n in made):
+                self._assigned(s, made, {n for n in s.names if last[n] == k}, k == places[-1])
+            else:
+                self.aside.append(s._replace(value=self._value(s.value)))
+        return self.found
+
+    def _assigned(
+        self, s: Statement, made: tuple, last: Collection[str], is_output: bool
+    ) -> None:
+        """Take up a statement, whose names in `last` are not given again."""
+        value = self._value(s.value, s)
+        if len(made) == 1 and made[0] in self.known and not is_output:
+            self.own[s.names[0]] = self.known[made[0]]
+            return
+        names = {n: self._called(n, n in last, is_output) for n in s.names}
+        self.own |= names
+        self._append(s._replace(names=tuple(names.values()), value=value), made)
+
+    def _called(self, name: str, is_last: bool, is_output: bool) -> str:
+        """What a value is called: as in the program, if the name stands for no other."""
+        if is_output:
+            return self.p.out_name
+        return name if is_last and name not in self.p.inputs else self._free(name, first=1)
+
+    def _append(self, s: Statement, made: Sequence, is_added: bool = False) -> None:
+        before, used = list[Statement](), _names([s.value])
+        for other in reversed(self.aside):
+            if not used.isdisjoint(other.names):
+                used |= _names([other.value])
+                before.insert(0, other)
+        nodes = tuple(n for n in made if isinstance(n, Node))
+        self.found.append(Assignment(s.names, nodes, (*before, s), is_added))
+        self.known |= dict(zip(nodes, s.names))
+
+    def _value(self, e: ast.expr, within: Statement | None = None) -> ast.expr:
+        """An expression in these names; parts of a statement that are `wanted` get one."""
+        return _InNames(self, within).visit(deepcopy(e))
+
+    def part(self, e: ast.expr, node: Node, within: Statement) -> ast.expr:
+        """The name of a part of a statement."""
+        if node not in self.known:
+            digits = re.search(r"\d*$", within.names[0])
+            name = self._free(f"z{digits[0] if digits else ''}")
+            self._append(Statement((name,), e), [node], is_added=True)
+        return ast.Name(self.known[node])
+
+    def _free(self, wanted: str, first: int = 0) -> str:
+        further = (f"{wanted}_{k}" for k in count(1))
+        names = further if first else chain([wanted], further)
+        name = next(n for n in names if n not in self.taken)
+        self.taken.add(name)
+        return name
+
+
+class _InNames(ast.NodeTransformer):
+    """Puts names in the places of others, and of parts that have got one."""
+
+    def __init__(self, naming: _Naming, within: Statement | None):
+        self.naming, self.within = naming, within
+
+    def visit(self, e: ast.AST) -> ast.AST:
+        if isinstance(e, ast.Name):
+            return ast.Name(self.naming.own.get(e.id, e.id))
+        node = self._wanted(e)
+        made = super().visit(e)
+        if node is None:
+            return made
+        return self.naming.part(made, node, self.within)
+
+    def _wanted(self, e: ast.AST) -> Node | None:
+        """The node of a part that gets a name; the whole has one."""
+        source = self.naming.program.source
+        if self.within is None or not isinstance(e, ast.expr) or isinstance(e, ast.Starred):
+            return None
+        span, whole = source.span(e), source.span(self.within.value)
+        return None if span == whole else self.naming.wanted.get((span.start, span.end))

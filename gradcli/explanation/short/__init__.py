@@ -1,0 +1,1 @@
+"""The short form of an explanation, a file for each of its parts."""

@@ -1,0 +1,82 @@
+"""The gradients of a problem as they are read most easily: in closed form, or derived by names."""
+
+from functools import cached_property
+
+from ...errors import GradcliError
+from ...graphs import walk
+from ...language.problem import Input
+from ...notation import tree
+from ...notation.tree import Tree
+from ..analysis import Analysis, is_large, searched
+from ..derivation.derivation import Derivation, Line
+from ..formulas.wording import Wording
+from ..phrases import shape_text
+
+MOST = 16  # operations of a program for which closed forms are looked for
+EVEN = 1  # what a statement costs a reader beside what stands in it
+
+
+class Gradients:
+    """The gradients of a problem, `derivation` where that is shorter than their closed forms."""
+
+    def __init__(self, a: Analysis, w: Wording):
+        self.a, self.w, self.problem = a, w, a.problem
+
+    @cached_property
+    def derivation(self) -> Derivation | None:
+        """How the gradients are derived by name; None where closed forms are as short."""
+        found = self._derived
+        if found is None or not found.back:
+            return None
+        return found if self._is_shorter(found) else None
+
+    @cached_property
+    @searched()
+    def _derived(self) -> Derivation | None:
+        p = self.problem
+        if p.before is not None or not p.made or is_large(p):
+            return None
+        try:
+            found = Derivation(self.a)
+            found.lines  # noqa: B018
+        except GradcliError:
+            return None
+        return found
+
+    def _is_shorter(self, found: Derivation) -> bool:
+        operations = [n for n in walk([self.problem.out]) if n.op.family != "leaf"]
+        if len(operations) > MOST:
+            return True
+        closed = [self.w.gradient(x) for x in self.problem.wrt if self.a.gradient(x) is not None]
+        statements = [line.formula for line in found.lines if line.formula is not None]
+        if None in closed or len(statements) < len(found.lines):
+            return None in closed
+        added = sum(tree.size(read) for read in found.added_formulas)
+        theirs = sum(tree.size(f) for f in statements) + EVEN * len(found.back) + added
+        return theirs < sum(tree.size(f) for f in closed if f is not None)
+
+    @cached_property
+    def inputs(self) -> list[Input]:
+        """What is differentiated by, in the order in which the derivation comes to it."""
+        if self.derivation is None:
+            return self.problem.wrt
+        met = {line.name: k for k, line in enumerate(self.derivation.gradients)}
+        return sorted(self.problem.wrt, key=lambda x: met.get(x.name, len(met)))
+
+    @cached_property
+    def widest(self) -> int:
+        """The characters of the longest shape."""
+        back = self.derivation.back if self.derivation else []
+        shapes = [x.shape for x in self.inputs] + [line.of.shape for line in back]
+        return max(len(shape_text(shape)) for shape in shapes)
+
+    def formula(self, x: Input) -> Tree | None:
+        """The formula of one gradient."""
+        line = self.line(x)
+        return self.w.gradient(x) if line is None else line.formula
+
+    def line(self, x: Input) -> Line | None:
+        """How one gradient is derived."""
+        if self.derivation is None:
+            return None
+        return next((g for g in self.derivation.gradients if g.name == x.name), None)

@@ -1,0 +1,106 @@
+"""What is asked: the program's last statement, its inputs, and the seed."""
+
+from ...language.no_gradient import NOT_SCALAR
+from ...language.problem import Input
+from ...lazy import np
+from ...notation.tree import Token
+from ..analysis import Analysis
+from ..blocks import Block, Line, Prose, Row, Section, Table, Tensor, plain, words
+from ..formulas.source_text import role_of
+from ..formulas.wording import Wording
+from ..numbers import number_text
+from ..phrases import listed, shape_text
+from ..sections.inputs import assumption
+from ..sections.seed import remarks, row
+
+FEW = 4  # inputs that are listed
+SMALL = 12  # elements of an input that is shown
+
+
+def program(a: Analysis, w: Wording) -> Section:
+    """The output, the inputs as far as they are few, and what was assumed."""
+    p = a.problem
+    title, value = w.source.titled(p.out, whole=True), a.value(p.out)
+    if value is not None and not p.out.shape:
+        title += (Token(" = "), Token(number_text(value), "number"))
+    inputs = [*p.inputs.values()]
+    few = len(inputs) <= FEW
+    blocks: list[Block] = _values(inputs) if few else []
+    blocks += [Prose(words(text)) for text in _assumed(inputs)]
+    if p.seed.implicit:
+        blocks.append(Prose(_implied(a, w)))
+    is_open = len(p.made) < 2 and any(x.shape and x.value is None for x in inputs)
+    remark = _shapes(a, inputs) if few and is_open else ()
+    return Section("inputs", title, remark, tuple(blocks))
+
+
+def _shapes(a: Analysis, inputs: list[Input]) -> Line:
+    """`x 2×3 · a 3×4 → out 2×4`."""
+    line: Line = ()
+    for x in inputs:
+        line += (Token(" · ") if line else Token(""), Token(x.name, role_of(x)))
+        line += (Token(f" {shape_text(x.shape)}"),)
+    p = a.problem
+    return (*line, Token(f" → {p.out_name} {shape_text(p.out.shape)}"))
+
+
+def _values(inputs: list[Input]) -> list[Block]:
+    """The values of inputs that are small; single numbers in one line."""
+    known = [x for x in inputs if x.value is not None and np.size(x.value) <= SMALL]
+    single, numbers = [x for x in known if not x.shape], Line()
+    for x in single:
+        numbers += (Token(" · " if numbers else ""), Token(x.name, role_of(x)))
+        numbers += (Token(" = "), Token(number_text(x.value), "number"))
+    blocks: list[Block] = [Prose(numbers)] if single else []
+    rows = [
+        Row((plain(Token(x.name, role_of(x))), plain(shape_text(x.shape)), Tensor(x.value)))
+        for x in known
+        if x.shape
+    ]
+    return [*blocks, Table(tuple(rows))] if rows else blocks
+
+
+def _assumed(inputs: list[Input]) -> list[str]:
+    """What was assumed of inputs, the same said once."""
+    made: dict[str, list[str]] = {}
+    for x in inputs:
+        if assumption(x):
+            made.setdefault(assumption(x).split(" (choose")[0], []).append(x.name)
+    found = []
+    for said, names in made.items():
+        how = assumption(next(x for x in inputs if x.name == names[0])).partition(" (choose")
+        found.append(f"{listed(names)}: {said}{''.join(how[1:])}")
+    return found[:FEW]
+
+
+def _implied(a: Analysis, w: Wording) -> Line:
+    out = a.problem.out_name
+    return words(
+        f"a single number: {out}.backward() needs no argument, as ", w.seed, f" = ∂{out}/∂{out} = 1"
+    )
+
+
+def seed(a: Analysis, w: Wording) -> Section:
+    """The seed: what it stands for, and what is special about it; nothing where it is implied."""
+    p = a.problem
+    if p.seed.implicit:
+        return Section("seed", (), (), ())
+    given = "" if p.seed.value is None else p.seed.name
+    said = words(
+        w.seed,
+        f" is ∂loss/∂{p.out_name}: what the rest of a computation would send back, a weight for "
+        f"each element of {p.out_name}.",
+    )
+    told = [_refused(a, w)] if p.seed.refused else [said, *remarks(a, w)]
+    blocks = (Table((row(a, w),)), *map(Prose, told))
+    return Section("seed", plain("Seed"), plain(f"{p.out_name}.backward({given})"), blocks)
+
+
+def _refused(a: Analysis, w: Wording) -> Line:
+    p = a.problem
+    return words(
+        f'PyTorch refuses {p.out_name}.backward() without a seed: "{NOT_SCALAR}". Give one with '
+        "--grad; here it stays a symbol, ",
+        w.seed,
+        ".",
+    )

@@ -1,0 +1,67 @@
+"""One Jacobian with the seed in its margin: that of the first input whose matrix can be read."""
+
+from typing import TYPE_CHECKING
+
+from ...language.problem import Input
+from ...notation import tree
+from ...notation.tree import Token
+from .. import entries as texts
+from ..blocks import Line, Prose, Section, plain, words
+from ..formulas.source_text import role_of
+from ..sections.jacobian import READABLE, kind_of, matrix, shown_structure
+from .gradients import Gradients
+
+if TYPE_CHECKING:
+    from ..document import Choices
+
+ROWS, COLUMNS = 12, 8  # of a matrix that is shown
+OTHERS = 3  # inputs whose Jacobians are told besides
+NOTHING = Section("jacobian", (), (), ())
+
+
+def why(found: Gradients, choices: "Choices") -> Section:
+    """The Jacobian, one of its columns times the seed, and what those of other inputs are."""
+    p, a, w = found.problem, found.a, found.w
+    inputs = [x for x in p.wrt if a.gradient(x) is not None and x.node.numel]
+    if not p.out.shape or not p.out.numel:
+        return NOTHING
+    shown = next((x for x in _in_order(inputs, choices) if _fits(found, x)), None)
+    others = [_structure(found, x) for x in inputs if x is not shown][:OTHERS]
+    title = plain("Why: ", w.seed, " weighs the rows of the Jacobian")
+    if shown is None:
+        return Section("jacobian", title, (), tuple(map(Prose, others)))
+    remark = plain(f"∂{p.out_name}/∂", Token(shown.name, role_of(shown)))
+    remark += plain(f", {p.out.numel}×{shown.node.numel}")
+    table = matrix(a, w, shown, False, choices.precision)
+    prose = [_structure(found, shown, True), *others]
+    return Section("jacobian", title, remark, (table, *map(Prose, prose)))
+
+
+def _in_order(inputs: list[Input], choices: "Choices") -> list[Input]:
+    """The input whose element is followed first."""
+    followed = choices.element and choices.element[0]
+    return sorted(inputs, key=lambda x: x.name != followed)
+
+
+def _fits(found: Gradients, x: Input) -> bool:
+    """Whether the whole matrix can be shown and read."""
+    rows, columns = found.problem.out.numel, x.node.numel
+    if rows > ROWS or columns > COLUMNS or rows * columns == 1:
+        return False
+    entry = texts.in_symbols(found.a, found.w, x)
+    if entry is None:
+        return True
+    return sum(len(entry(0, c)) + 2 for c in range(columns)) <= READABLE
+
+
+def _structure(found: Gradients, x: Input, is_shown: bool = False) -> Line:
+    """`It is kron(eye(2), a.T), a Kronecker product: 24 of its 48 entries are not zero.`"""
+    p = found.problem
+    s = shown_structure(found.a, found.w, x)
+    formula = () if s.formula is None else (*tree.tokens(s.formula), Token(", ", "word"))
+    kind = kind_of(s, p.out.numel * x.node.numel)
+    if is_shown:
+        return (*words("It is "), *formula, Token(f"{kind}.", "word"))
+    size = f"{p.out.numel}×{x.node.numel}"
+    said = f"{size} (gradcli jacobian -w {x.name})." if s.formula else f"{size}, {kind}."
+    return (*words("By ", Token(x.name, role_of(x)), " it is "), *formula, Token(said, "word"))
