@@ -38,8 +38,11 @@ class Explanation:
         width: int = 80,
         precision: int = 5,
         show: Collection[str] = (),
+        full: bool = False,
     ) -> str:
-        """The explanation as text: "terminal", "plain", "markdown" or "json"."""
+        """The explanation as text: "terminal", "plain", "markdown" or "json"; on one screen, or in
+        full, or the sections to `show`.
+        """
         check_text("format", format)
         check_number("width", width, *WIDTHS)
         check_number("precision", precision, *PRECISIONS)
@@ -50,10 +53,10 @@ class Explanation:
         from .render.environment import Environment
         from .render.formats import render
 
-        environment = Environment(width=width, color=format == "terminal", precision=precision)
-        return render(
-            self._analysis, format, Choices(show=tuple(show), precision=precision), environment
-        )
+        color = format == "terminal"
+        environment = Environment(width=width, color=color, precision=precision, full=bool(full))
+        choices = Choices(show=tuple(show), full=bool(full), precision=precision)
+        return render(self._analysis, format, choices, environment)
 
     def __str__(self) -> str:
         return self.to("plain")

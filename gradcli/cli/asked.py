@@ -1,5 +1,6 @@
 """Options of a command, understood, and its answer written: what commands have in common."""
 
+import shlex
 from collections.abc import Sequence
 from typing import Any
 
@@ -140,7 +141,7 @@ def choices_of(given: Given, analysis: Any) -> Any:
     check_sections(names)
     element = read_element(given.element, analysis.problem) if given.element is not None else None
     entries = analysis.problem.limits.sizes["entries"]
-    return Choices(names, element, given.full, given.precision, entries, more=True)
+    return Choices(names, element, given.full, given.precision, entries)
 
 
 def environment_of(streams: Streams, given: Given, full: bool) -> Any:
@@ -162,8 +163,19 @@ def emit(streams: Streams, analysis: Any, given: Given) -> None:
     from ..render.formats import render
 
     environment = environment_of(streams, given, given.full)
-    text = render(analysis, format_of(streams, given), choices_of(given, analysis), environment)
-    write(streams, text, given)
+    choices = choices_of(given, analysis)._replace(command=_typed(streams))
+    write(streams, render(analysis, format_of(streams, given), choices, environment), given)
+
+
+def _typed(streams: Streams) -> str:
+    """The command as it was typed, but for the format and the file of its answer."""
+    found, skip = list[str](), False
+    for word in streams.arguments:
+        whole = word in ("-f", "--format", "-o", "--output")
+        if not skip and not whole and not word.startswith(("--format=", "--output=")):
+            found.append(word)
+        skip = whole
+    return shlex.join(["gradcli", *found])
 
 
 def write(streams: Streams, text: str, given: Given) -> None:

@@ -346,7 +346,7 @@ def run(args: list[str] | None = None, streams: Streams | None = None) -> int:
     if args is None:
         warnings.simplefilter("ignore")  # what libraries say of numbers is no answer of ours
     own = streams or Streams.of_process()
-    own.ascii = "--ascii" in arguments
+    own.arguments, own.ascii = arguments, "--ascii" in arguments
     for stream in (own.stdout, own.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")

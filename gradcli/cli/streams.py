@@ -40,6 +40,7 @@ class Streams:
     ):
         self.stdin, self.stdout, self.stderr, self.variables = stdin, stdout, stderr, variables
         self._read = False
+        self.arguments: list[str] = []  # what was typed
         self.ascii = False  # whether nothing but ASCII is asked for, in whatever format
 
     @classmethod

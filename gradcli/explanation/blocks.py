@@ -129,10 +129,16 @@ class Answer(NamedTuple):
 
 
 class Document(NamedTuple):
-    """An explanation: the answers, a line each, then sections that say why."""
+    """An explanation: the answers, a line each, then sections that say why. `more` are options that
+    show more of it; `command` is the line that makes it again, or nothing; `question` is the
+    program, for where nobody sees what was asked.
+    """
 
     answers: tuple[Answer, ...]
     sections: tuple[Section, ...]
+    more: tuple[str, ...] = ()
+    command: str = ""
+    question: str = ""
 
 
 def plain(*texts: "str | Token") -> Line:

@@ -22,7 +22,7 @@ from ..notation.tree import Name, Token, Tree
 from ..operators import INTERNAL, everything, functions
 from ..operators.families import Shorthand
 from .analysis import Analysis
-from .blocks import Document, Line, Row, Section, Table, plain
+from .blocks import Document, Line, Row, Section, Table, plain, words
 from .formulas import by_index
 from .formulas.shortest_structure import structure_of
 from .formulas.wording import Wording
@@ -110,7 +110,7 @@ def catalogue(name: str | None) -> Document:
     found = {n: f for n, f in known.items() if bare.lower() in n.lower()}
     if found:
         table = Table(tuple(_line(n, f) for n, f in sorted(found.items())))
-        return Document((), (Section("ops", plain(f"Operators with {bare}"), (), (table,)),))
+        return Document((), (Section("ops", words(f"Operators with {bare}"), (), (table,)),))
     if why is not None:
         raise GradcliError("unsupported", f"{name} {why}")
     hint = did_you_mean(bare, known) or "gradcli ops lists them"

@@ -20,8 +20,9 @@ TOLD_BY_SEED = ("implicit-seed", "seed-left-out")  # notes on what the section o
 
 
 class Choices(NamedTuple):
-    """What to show of an explanation: sections (all, if none is named), one element to follow, how
-    much, how exactly, and of how many entries at most.
+    """What to show of an explanation: sections (what is most needed, if none is named; all, in
+    full), one element to follow, how much, how exactly, and of how many entries at most. `command`
+    is what was typed, if this is for a shell.
     """
 
     show: tuple[str, ...] = ()
@@ -29,7 +30,7 @@ class Choices(NamedTuple):
     full: bool = False
     precision: int = 5
     entries: int = DEFAULTS["entries"]
-    more: bool = False  # whether options of the command line are named that show more
+    command: str = ""
 
     @property
     def most(self) -> int:

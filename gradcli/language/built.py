@@ -49,7 +49,8 @@ def built(
         out = as_node(out)
     if not isinstance(out, Node):
         raise no_tensor(out, program)
-    return Built(out, builder.scope, builder.indices, builder.outputs, builder.of_sizes, tuple(builder.made))
+    b, made = builder, tuple(builder.made)
+    return Built(out, b.scope, b.indices, b.outputs, b.of_sizes, made)
 
 
 def no_tensor(out: Any, program: Program) -> GradcliError:

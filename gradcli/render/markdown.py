@@ -35,9 +35,12 @@ WIDE = 10_000  # a page has no width: lines are wrapped where they are read
 def render_markdown(document: Document, environment: Environment) -> str:
     """The document as GitHub-flavoured Markdown."""
     page = _Page(environment)
-    parts = [page.answer(a) for a in document.answers]
+    parts = [page.code(Code(document.question, "python"))] if document.question else []
+    parts += [page.answer(a) for a in document.answers]
     for section in document.sections:
         parts.append(page.section(section))
+    if document.command:
+        parts.append(f"Made by {code_span(document.command)}")
     return "\n\n".join(parts) + "\n"
 
 
@@ -87,14 +90,13 @@ class _Page:
 
     def section(self, section: Section) -> str:
         remark = text_of(section.remark)
-        head = f"### {escape(text_of(section.title))}" + (
-            f" ({code_span(remark)})" if remark else ""
-        )
-        parts: list[str] = []
+        head = f"### {self.cell(section.title)}" if section.title else ""
+        head += f" ({code_span(remark)})" if remark else ""
+        parts: list[str] = [head] * bool(head)
         for block in section.blocks:
             glue = "\n" if parts and isinstance(block, Step | Note) else "\n\n"
             parts += [glue, self.block(block)]
-        return head + "".join(parts)
+        return "".join(parts).strip("\n")
 
     def block(self, block: Block) -> str:
         return getattr(self, type(block).__name__.lower())(block)
@@ -111,7 +113,7 @@ class _Page:
         return "\n".join(map(self.row, block.rows))
 
     def prose(self, block: Prose) -> str:
-        return escape(text_of(block.line))
+        return self.cell(block.line)
 
     def note(self, block: Note) -> str:
         said = escape(text_of(block.line))

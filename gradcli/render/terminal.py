@@ -99,6 +99,8 @@ class Page:
         out: list[RenderableType] = [self.answer(a) for a in document.answers]
         for section in document.sections:
             out += [Text("")] * bool(out) + self.section(section)
+        if document.more:
+            out.append(Padding(Text(f"More: {'  '.join(document.more)}", "dim"), (0, 0, 0, 2)))
         return out
 
     # ---- pieces ----------------------------------------------------------------------------------
@@ -248,6 +250,9 @@ class Page:
     def row(self, row: Row, widths: list[int]) -> RenderableType:
         """The cells of one row; what does not fit goes below, indented."""
         indent = 2 * row.depth
+        equation = self.long_equation(row.cells, indent)
+        if equation is not None:
+            return equation
         below: list[Text] = []
         head, offset = Text(" " * indent), indent
         for place, cell in enumerate(row.cells):
@@ -272,6 +277,20 @@ class Page:
             offset = cell_len(head.plain)
         head.rstrip()
         return Group(head, *(Padding(b, (0, 0, 0, indent + 4)) for b in below))
+
+    def long_equation(self, cells: tuple[Line | Tensor, ...], indent: int) -> RenderableType | None:
+        """`name = ...` of more than one line, lined up behind the sign, what else is told behind
+        it; None for other cells.
+        """
+        lines = [cell for cell in cells if not isinstance(cell, Tensor)]
+        sign = next((k for k, token in enumerate(lines[0]) if token.text == " = "), 0)
+        if len(lines) < len(cells) or not sign:
+            return None
+        texts = [self.text(line) for line in (lines[0][sign + 1 :], *lines[1:])]
+        head = Text(" " * indent) + self.text(lines[0][: sign + 1])
+        if self.fits(head + texts[0], self.width):
+            return None
+        return self.beside(head, Text(" " * GAP).join(texts))
 
     def fits(self, text: Text, room: int) -> bool:
         """Whether a cell can stand in `room` columns."""

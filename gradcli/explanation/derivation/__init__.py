@@ -1,1 +1,1 @@
-"""The reverse pass of a program as statements: the gradient of each value that has a name, by name."""
+"""The reverse pass of a program as statements, one for each value that has a name."""

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from functools import cached_property, reduce
 from typing import Any, NamedTuple
 
-from ...errors import GradcliError
 from ...graphs import Node
 from ...language.given.seeds import Seed
 from ...language.given.values import Reader
@@ -41,7 +40,12 @@ class Line(NamedTuple):
     @property
     def gradient_name(self) -> str:
         """What PyTorch calls it, after retain_grad()."""
-        return f"{self.name}.grad"
+        return grad_of(self.name)
+
+
+def grad_of(name: str) -> str:
+    """What the gradient of a value is called."""
+    return f"{name}.grad"
 
 
 class Derivation:
@@ -80,6 +84,11 @@ class Derivation:
         """What these assign, to be measured."""
         return [formula(s.nodes[0], self._names(s.nodes[0])) for s in self.added]
 
+    @property
+    def names(self) -> set[str]:
+        """What has a name, those of gradients among them."""
+        return {*self.nodes, *map(grad_of, self.nodes), self.p.seed.name}
+
     def _names(self, node: Node) -> dict[Node, Name]:
         return {n: Name(name) for name, n in self.nodes.items() if n is not node}
 
@@ -87,7 +96,7 @@ class Derivation:
     def added(self) -> list[Assignment]:
         """The assignments that the program does not have, as far as lines use their names."""
         said = {word for line in self.lines if line.formula for word in _words(line.formula)}
-        return [s for s in self.assigned if s.is_added and {s.names[0], f"{s.names[0]}.grad"} & said]
+        return [s for s in self.assigned if s.is_added and {s.names[0], grad_of(s.names[0])} & said]
 
     def _lines(self) -> list[Line]:
         sent: dict[str, list[tuple[str, Tree | None]]] = {}
@@ -97,12 +106,17 @@ class Derivation:
             for name, node in zip(s.names, s.nodes):
                 if name in sent:
                     line = self._line(name, node, sent[name])
-                    is_name = isinstance(line.formula, Name)
-                    seeds[name] = line.formula if is_name else Name(line.gradient_name)
-                    out += [] if is_name else [line]
+                    if isinstance(line.formula, Name):
+                        seeds[name] = line.formula
+                    else:
+                        seeds[name] = Name(line.gradient_name)
+                        out.append(line)
             received = {name: seeds[name] for name in s.names if name in seeds}
-            for name, formula in self._sent(s, received):
-                sent[name] = [*sent.pop(name, []), (s.names[-1], formula)]  # the last to arrive last
+            for name, term in self._sent(s, received):
+                sent[name] = [
+                    *sent.pop(name, []),
+                    (s.names[-1], term),
+                ]  # the last to arrive last
         reached = [x for name in sent for x in self.p.wrt if x.name == name]
         return [*out, *(self._line(x.name, x.node, sent[x.name]) for x in reached)]
 
@@ -152,7 +166,11 @@ def _formulas(p: Problem, dtype: str) -> dict[str, Tree | None]:
     w = Wording(a)
 
     def own(name: Name) -> Tree:
-        return Name(SEED) if name.text == p.seed.name else name._replace(text=name.text.replace(OF, SEED))
+        return (
+            Name(SEED)
+            if name.text == p.seed.name
+            else name._replace(text=name.text.replace(OF, SEED))
+        )
 
     found = {}
     for x in p.wrt:
@@ -196,7 +214,7 @@ def _words(formula: Tree) -> set[str]:
 
 def _needed(lines: list[Line], asked: set[str]) -> list[Line]:
     """The lines that those of the names asked for need."""
-    wanted, found = {f"{name}.grad" for name in asked}, list[Line]()
+    wanted, found = set(map(grad_of, asked)), list[Line]()
     for line in reversed(lines):
         if line.gradient_name in wanted:
             found.append(line)

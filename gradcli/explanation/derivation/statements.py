@@ -7,10 +7,12 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from copy import deepcopy
+from functools import partial
 from itertools import chain, count
 from typing import NamedTuple
 
 from ...autodiff.reverse import Step
+from ...errors import EXPRESSION
 from ...graphs import Node, upstream
 from ...language.problem import Problem
 from ...language.program import Program, Statement, read_again
@@ -39,9 +41,14 @@ class Assignment(NamedTuple):
         """What it assigns, as text."""
         return ast.unparse(self.statements[-1].value)
 
+    @property
+    def text(self) -> str:
+        """The statements, a line each."""
+        return "\n".join(map(_text, self.statements))
+
     def program(self, end: str = "") -> Program:
         """These statements as a program, with another one at its end."""
-        return read_again("\n".join([*map(_text, self.statements), *[end] * bool(end)]), end)
+        return read_again(f"{self.text}\n{end}".rstrip(), EXPRESSION)
 
 
 def _text(s: Statement) -> str:
@@ -76,12 +83,16 @@ def needed_twice(steps: Sequence[Step], named: Collection[Node]) -> set[Node]:
             if c.sent is step.received:
                 users[step.received] |= {c.to} if c.to in named else set()
                 continue
-            for node in upstream(c.sent, lambda n: () if n in ends else n.inputs):
-                for i in {*node.parents} & ends if node not in ends else ():
+            for node in upstream(c.sent, partial(_up_to, ends)):
+                for i in ends.intersection(_up_to(ends, node)):
                     users[i].add(node)
     received = {latest[r] for r in latest if len(users[r]) > 1 and r not in has_name}
     values = {step.node for step in steps if len(users[step.node]) > 1}
     return {n for n in received | values if n not in named and n.op.family not in SECONDARY}
+
+
+def _up_to(ends: set[Node], node: Node) -> tuple[Node | None, ...]:
+    return () if node in ends else node.inputs
 
 
 class _Naming:
@@ -112,9 +123,7 @@ class _Naming:
                 self.aside.append(s._replace(value=self._value(s.value)))
         return self.found
 
-    def _assigned(
-        self, s: Statement, made: tuple, last: Collection[str], is_output: bool
-    ) -> None:
+    def _assigned(self, s: Statement, made: tuple, last: Collection[str], is_output: bool) -> None:
         """Take up a statement, whose names in `last` are not given again."""
         value = self._value(s.value, s)
         if len(made) == 1 and made[0] in self.known and not is_output:
@@ -142,7 +151,9 @@ class _Naming:
 
     def _value(self, e: ast.expr, within: Statement | None = None) -> ast.expr:
         """An expression in these names; parts of a statement that are `wanted` get one."""
-        return _InNames(self, within).visit(deepcopy(e))
+        made = _InNames(self, within).visit(deepcopy(e))
+        assert isinstance(made, ast.expr)
+        return made
 
     def part(self, e: ast.expr, node: Node, within: Statement) -> ast.expr:
         """The name of a part of a statement."""
@@ -169,16 +180,16 @@ class _InNames(ast.NodeTransformer):
     def visit(self, e: ast.AST) -> ast.AST:
         if isinstance(e, ast.Name):
             return ast.Name(self.naming.own.get(e.id, e.id))
-        node = self._wanted(e)
+        within, node = self.within, None
+        if within is not None and isinstance(e, ast.expr):
+            node = self._wanted(e, within)
         made = super().visit(e)
-        if node is None:
+        if within is None or node is None:
             return made
-        return self.naming.part(made, node, self.within)
+        return self.naming.part(made, node, within)
 
-    def _wanted(self, e: ast.AST) -> Node | None:
+    def _wanted(self, e: ast.expr, within: Statement) -> Node | None:
         """The node of a part that gets a name; the whole has one."""
         source = self.naming.program.source
-        if self.within is None or not isinstance(e, ast.expr) or isinstance(e, ast.Starred):
-            return None
-        span, whole = source.span(e), source.span(self.within.value)
+        span, whole = source.span(e), source.span(within.value)
         return None if span == whole else self.naming.wanted.get((span.start, span.end))

@@ -340,14 +340,6 @@ class Wording:
         before = tree.tokens(written._replace(result=Name("")))
         return (*before, *name, *tree.tokens(written.result))
 
-    def named_line(self, name: Line, written: tree.Tree) -> Line:
-        """`name = formula`, in statements where that is shorter, of which the last has the name."""
-        written = self._laid_out(written)
-        if not isinstance(written, tree.Block):
-            return (*name, *tree.tokens(written))
-        before = tree.tokens(written._replace(result=Name("")))
-        return (*before, *name, *tree.tokens(written.result))
-
     def without_formula(self, x: Input) -> Line:
         """What stands in the place of a gradient's formula that is not shown."""
         wrong = self.is_wrong(x)

@@ -81,7 +81,7 @@ def _backwards(reading: Reading) -> list[Section]:
     for line, back in list(first.items())[:MOST_BACKWARDS]:
         text = lines[line - 1].strip() if 0 < line <= len(lines) else ""
         remark = words(f"{times[line]} times; the first of them") if times[line] > 1 else ()
-        title = plain(f"Line {line}: {text}")
+        title = words(f"Line {line}: {text}")
         sections.append(Section("backward", title, remark, _explained(explained(back))))
     left = len(first) - MOST_BACKWARDS
     if left > 0:

@@ -25,7 +25,7 @@ def backward(a: Analysis, w: Wording, most: int) -> Section:
     blocks = middle(
         _steps(a, w), most, lambda make: make(), lambda n: Note("", plain(f"… {n:,} more steps"))
     )
-    return Section("backward", plain("Backward"), (), tuple(blocks))
+    return Section("backward", words("Backward"), (), tuple(blocks))
 
 
 def _steps(a: Analysis, w: Wording) -> list[Callable[[], Block]]:

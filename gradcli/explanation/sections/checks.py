@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable
 
-from ..blocks import Row, Section, Table, plain, words
+from ..blocks import Row, Section, Table, words
 from ..checks import Check
 
 
 def checks(found: Iterable[Check]) -> Section:
     """A row for every check."""
-    return Section("checks", plain("Checked"), (), (Table(tuple(map(_row, found))),))
+    return Section("checks", words("Checked"), (), (Table(tuple(map(_row, found))),))
 
 
 def _row(c: Check) -> Row:

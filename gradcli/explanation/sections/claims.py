@@ -18,7 +18,7 @@ def claims(a: Analysis) -> Section:
             blocks.append(Table((_row("but", words(exception)),)))
         if not verdict.ok:
             blocks.append(Table(tuple(_details(verdict))))
-    return Section("claims", plain("Claims"), (), tuple(blocks))
+    return Section("claims", words("Claims"), (), tuple(blocks))
 
 
 def _headline(v: Verdict) -> Row:

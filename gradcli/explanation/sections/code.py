@@ -1,7 +1,7 @@
 """The PyTorch lines that reproduce the answer."""
 
 from ..analysis import Analysis
-from ..blocks import Code, Section, plain
+from ..blocks import Code, Section, words
 from ..checking.rounding import wants_double
 from ..numbers import number_text
 from ..torch_lines import gradient_variable, program_lines
@@ -15,7 +15,7 @@ def code(a: Analysis, precision: int) -> Section:
     # PyTorch has no derivative by some inputs, such as the weights of classes: no line for these.
     leaves = [x for x in a.problem.wrt if _wants_gradient(x.name, lines)]
     lines += [_result(a, x, precision) for x in leaves]
-    return Section("code", plain("In PyTorch"), (), (Code("\n".join(lines), "python"),))
+    return Section("code", words("In PyTorch"), (), (Code("\n".join(lines), "python"),))
 
 
 def _wants_gradient(name: str, lines: list[str]) -> bool:

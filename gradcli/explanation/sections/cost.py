@@ -26,9 +26,9 @@ def costs(a: Analysis, w: Wording, most: int) -> list[Section]:
     found = cost(a)
     remark = plain(f"from shapes alone, in {a.dtype}")
     return [
-        Section("cost", plain("Cost"), remark, (_passes(a, found), *_assumed(a))),
-        Section("cost", plain("Full Jacobian"), (), tuple(_jacobians(a, w, found))),
-        Section("cost", plain("Saved for backward"), (), tuple(_memory(a, w, found, most))),
+        Section("cost", words("Cost"), remark, (_passes(a, found), *_assumed(a))),
+        Section("cost", words("Full Jacobian"), (), tuple(_jacobians(a, w, found))),
+        Section("cost", words("Saved for backward"), (), tuple(_memory(a, w, found, most))),
     ]
 
 

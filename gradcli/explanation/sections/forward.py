@@ -16,7 +16,7 @@ def forward(a: Analysis, w: Wording, most: int) -> Section:
         lambda node: _row(node, a, w),
         lambda n: Row((words(f"… {n:,} more operations"),)),
     )
-    return Section("forward", plain("Forward"), (), (Table(tuple(rows)), *_in_indices(a, w)))
+    return Section("forward", words("Forward"), (), (Table(tuple(rows)), *_in_indices(a, w)))
 
 
 def _row(node, a: Analysis, w: Wording) -> Row:

@@ -15,7 +15,7 @@ from .jacobian import element_line, unindexed
 
 def gradient(a: Analysis, w: Wording, x: Input, place: tuple[int, ...] | None) -> Section:
     """Formula, index notation, one element written out, numbers; `place` chooses the element."""
-    title = plain("Gradient of ", Token(x.name, role_of(x)))
+    title = words("Gradient of ", Token(x.name, role_of(x)))
     if a.problem.order > 1:
         title += plain(f", order {a.problem.order}")
     grad = a.gradient(x)

@@ -46,7 +46,7 @@ def block(h: Hessian, x: Input, z: Input, full: bool, precision: int) -> Section
     rows, columns = x.node.numel, z.node.numel
     names = [Token(i.name, role_of(i)) for i in ((x,) if x is z else (x, z))]
     by = [names[0]] if x is z else [names[0], Token(" and "), names[1]]
-    title = plain(f"Hessian of {h.p.out_name} with respect to ", *by)
+    title = words(f"Hessian of {h.p.out_name} with respect to ", *by)
     flat = (x.node.ndim, z.node.ndim) != (1, 1) and rows * columns > 1
     as_matrix = f", as a matrix {rows}×{columns}" if flat else ""
     remark = plain(shape_text((*x.shape, *z.shape)) + as_matrix)

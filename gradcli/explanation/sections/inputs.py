@@ -11,7 +11,7 @@ from ..phrases import shape_text
 def inputs(a: Analysis) -> Section:
     """A row for every input."""
     rows = tuple(_row(x, a) for x in a.problem.inputs.values())
-    return Section("inputs", plain("Inputs"), (), (Table(rows),))
+    return Section("inputs", words("Inputs"), (), (Table(rows),))
 
 
 def _row(x: Input, a: Analysis) -> Row:

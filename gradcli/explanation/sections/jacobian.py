@@ -38,7 +38,7 @@ def jacobian(a: Analysis, w: Wording, x: Input, full: bool, precision: int) -> S
     """The Jacobian for one input."""
     out = a.problem.out
     rows, columns = out.numel, x.node.numel
-    title = plain(f"Jacobian of {a.problem.out_name} with respect to ", Token(x.name, role_of(x)))
+    title = words(f"Jacobian of {a.problem.out_name} with respect to ", Token(x.name, role_of(x)))
     remark = plain(
         f"{shape_text((*out.shape, *x.shape))}"
         + (f", as a matrix {rows}×{columns}" if (out.ndim, x.node.ndim) != (1, 1) else "")

@@ -38,7 +38,7 @@ def tangents(j: Jvp) -> Section:
         symbols, it = ("is a symbol", "it") if len(j.p.tangents) == 1 else ("are symbols", "them")
         said.append(f"{names} {symbols}: give {it} numbers with --tangent {first}=...")
     blocks.append(Prose(words(" ".join(said))))
-    return Section("tangents", plain("Tangents"), (), tuple(blocks))
+    return Section("tangents", words("Tangents"), (), tuple(blocks))
 
 
 def _tangent(j: Jvp, x: Input) -> tuple[Line | Tensor, ...]:
@@ -64,7 +64,7 @@ def forward(j: Jvp, most: int) -> Section:
         lambda n: Row((words(f"… {n:,} more operations"),)),
     )
     blocks = (Table(tuple(rows)),) if rows else ()
-    return Section("forward", plain("Forward, with tangents"), (), blocks)
+    return Section("forward", words("Forward, with tangents"), (), blocks)
 
 
 def _operation(j: Jvp, node: Node) -> Row:
@@ -96,7 +96,7 @@ def jacobian(j: Jvp, x: Input, full: bool, precision: int) -> Section:
     t = j.tangent(x)
     assert t is not None
     out, a = j.p.out, j.a
-    title = plain(f"Jacobian of {j.p.out_name} with respect to ", Token(x.name, role_of(x)))
+    title = words(f"Jacobian of {j.p.out_name} with respect to ", Token(x.name, role_of(x)))
     remark = plain(shape_text((*out.shape, *x.shape)))
     total = out.numel * x.node.numel
     blocks: list[Block] = [Table((structure_row(shown_structure(a, j.w, x), total),))]
@@ -132,7 +132,7 @@ def _shown(value: Any, skipped: tuple[int, int], count: int, precision: int) -> 
 def product(j: Jvp) -> Section:
     """The tangent of the output: for any shape, by index, numbers."""
     out = j.p.out_name
-    title = plain(f"Tangent of {out}")
+    title = words(f"Tangent of {out}")
     if j.node is None:
         names = listed([t.x.name for t in j.p.tangents])
         said = f"{out} does not depend on {names}: its tangent is 0."

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from ...language.problem import Input
 from ...notation.tree import Name, Token, tokens
 from ..analysis import Analysis
-from ..blocks import Line, Prose, Row, Section, Table, plain, words
+from ..blocks import Line, Prose, Row, Section, Table, words
 from ..formulas.source_text import role_of
 from ..formulas.wording import Wording
 from ..modes import Mode, Modes, forward_formula, modes
@@ -16,7 +16,7 @@ from ..quantities import amount, count_text, memory
 def section(a: Analysis, w: Wording, x: Input) -> Section:
     """What a JVP and a VJP take, give and cost, and which of the two is for the whole Jacobian."""
     out = a.problem.out_name
-    title = plain(f"Modes for {out} by ", Token(x.name, role_of(x)))
+    title = words(f"Modes for {out} by ", Token(x.name, role_of(x)))
     name = w.tangent_name
     found = modes(a, x, name)
     if found is None:

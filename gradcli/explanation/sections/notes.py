@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 
-from ..blocks import Note, Section, plain, words
+from ..blocks import Note, Section, words
 
 
 def notes(found: Iterable[tuple[str, str]]) -> Section:
     """A line for every note, of a code and a sentence; without any, the section is not shown."""
     shown = tuple(Note(code, words(message)) for code, message in found)
-    return Section("notes", plain("Notes"), (), shown)
+    return Section("notes", words("Notes"), (), shown)

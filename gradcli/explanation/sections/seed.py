@@ -19,7 +19,7 @@ def seed(a: Analysis, w: Wording) -> Section:
         call = f"torch.autograd.grad({', '.join(arguments)})"
     blocks: list[Block] = [Table((row(a, w),))]
     blocks += [Prose(line) for line in (_meaning(a, w), *remarks(a, w))]
-    return Section("seed", plain("Seed"), plain(call), tuple(blocks))
+    return Section("seed", words("Seed"), plain(call), tuple(blocks))
 
 
 def row(a: Analysis, w: Wording) -> Row:

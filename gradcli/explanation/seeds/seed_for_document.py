@@ -73,7 +73,7 @@ def _gradient(s: SeedFor) -> Section:
     if not s.accurate:
         off = f"off by up to {number_text(s.max_error, 2)}: digits cancel"
     return Section(
-        "seed-for", plain("One pass back with it"), plain(off), (Table(tuple(rows)), *_nearly(s))
+        "seed-for", words("One pass back with it"), plain(off), (Table(tuple(rows)), *_nearly(s))
     )
 
 
@@ -86,7 +86,7 @@ def _free(s: SeedFor, full: bool) -> Section:
     seed, count = Token(s.p.seed.name, "seed"), s.freedom
     if not count:
         said = words("None: any other ", seed, " gives another gradient.")
-        return Section("seed-for", plain("Free directions"), (), (Prose(said),))
+        return Section("seed-for", words("Free directions"), (), (Prose(said),))
     shown = s.directions(min(count, _most(s, full)))
     names = ["n"] if count == 1 else [f"n{k}" for k in range(1, len(shown) + 1)]
     rows = [Row((plain(name), _direction(n))) for name, n in zip(names, shown)]
@@ -98,7 +98,7 @@ def _free(s: SeedFor, full: bool) -> Section:
     remark = plain(f"{count:,} of the {s.p.out.numel:,} dimensions of a seed")
     if s.p.out.numel == 1:
         remark = plain("nothing depends on the seed")
-    return Section("seed-for", plain("Free directions"), remark, (Table(tuple(rows)), Prose(said)))
+    return Section("seed-for", words("Free directions"), remark, (Table(tuple(rows)), Prose(said)))
 
 
 def _most(s: SeedFor, full: bool) -> int:
@@ -126,7 +126,7 @@ def _why(s: SeedFor, full: bool, precision: int) -> Section:
     more = s.count_of_obstacles - len(lines)
     if more:
         blocks.append(Prose(words(f"… and {more:,} more such reason{'s' * (more > 1)}.")))
-    return Section("seed-for", plain("Why there is none"), remark, (*blocks, *_nearly(s)))
+    return Section("seed-for", words("Why there is none"), remark, (*blocks, *_nearly(s)))
 
 
 def because(s: SeedFor, most: int = SHOWN, precision: int = 5) -> list[Line]:
@@ -211,7 +211,7 @@ def _nearest(s: SeedFor, precision: int) -> Section:
         rows.append(Row((*_grad_name(s, name), Tensor(_clean(grad, s.targets[name])))))
         rows.append(Row((words("off by"), Tensor(_clean(s.residuals[name], s.targets[name])))))
     off = f"off by {number_text(s.distance, precision)}: the root of the sum of squares"
-    return Section("seed-for", plain("Nearest"), plain(off), (Table(tuple(rows)),))
+    return Section("seed-for", words("Nearest"), plain(off), (Table(tuple(rows)),))
 
 
 def _clean(array: Any, target: Any) -> Any:

@@ -5,11 +5,13 @@ with the seed in its margin, checks, and what else there is.
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from ...language.problem import Problem
 from ..analysis import Analysis
 from ..blocks import Document, Section
 from ..formulas.wording import Wording
 from ..sections.notes import notes
-from . import checked, head, jacobian, lines
+from . import head, jacobian, lines
+from .checked import checked
 from .gradients import Gradients
 from .notes import first, further
 
@@ -21,7 +23,26 @@ def document(a: Analysis, choices: "Choices") -> Document:
     """The explanation of a problem in short."""
     found = Gradients(a, Wording(a))
     head, *rest = _sections(found, choices)
-    return Document((), (head, *(s for s in rest if s.blocks)))
+    shown = (head, *(s for s in rest if s.blocks))
+    text = a.problem.program.source.text
+    question = text if "\n" in text or ";" in text else ""
+    made = Document((), shown, question=question)
+    if not choices.command:
+        return made
+    return made._replace(more=tuple(more(a.problem)), command=choices.command)
+
+
+def more(p: Problem) -> Iterator[str]:
+    """Options that show more of this answer."""
+    yield "--full"
+    yield "--show backward,code"
+    followed = next((x for x in p.wrt if x.shape and x.node.numel > 1), None)
+    if followed is not None:
+        place = ",".join(str(n - 1) for n in followed.shape)
+        yield f'--element "{followed.name}[{place}]"'
+    if len(p.wrt) > 1:
+        yield f"-w {p.wrt[-1].name}"
+    yield "-f markdown"
 
 
 def _sections(found: Gradients, choices: "Choices") -> Iterator[Section]:
@@ -33,4 +54,4 @@ def _sections(found: Gradients, choices: "Choices") -> Iterator[Section]:
     yield lines.gradients(found, choices)
     yield jacobian.why(found, choices)
     yield notes(further(found))
-    yield checked.checked(found, choices)
+    yield checked(found)

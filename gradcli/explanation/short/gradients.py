@@ -64,6 +64,12 @@ class Gradients:
         return sorted(self.problem.wrt, key=lambda x: met.get(x.name, len(met)))
 
     @cached_property
+    def taken(self) -> set[str]:
+        """The names that statements cannot have."""
+        taken = tree.taken(self.w.names.values())
+        return taken if self.derivation is None else taken | self.derivation.names
+
+    @cached_property
     def widest(self) -> int:
         """The characters of the longest shape."""
         back = self.derivation.back if self.derivation else []

@@ -92,8 +92,8 @@ def seed(a: Analysis, w: Wording) -> Section:
         f"each element of {p.out_name}.",
     )
     told = [_refused(a, w)] if p.seed.refused else [said, *remarks(a, w)]
-    blocks = (Table((row(a, w),)), *map(Prose, told))
-    return Section("seed", plain("Seed"), plain(f"{p.out_name}.backward({given})"), blocks)
+    call = plain(f"{p.out_name}.backward({given})")
+    return Section("seed", words("Seed"), call, (Table((row(a, w),)), *map(Prose, told)))
 
 
 def _refused(a: Analysis, w: Wording) -> Line:

@@ -27,7 +27,7 @@ def why(found: Gradients, choices: "Choices") -> Section:
         return NOTHING
     shown = next((x for x in _in_order(inputs, choices) if _fits(found, x)), None)
     others = [_structure(found, x) for x in inputs if x is not shown][:OTHERS]
-    title = plain("Why: ", w.seed, " weighs the rows of the Jacobian")
+    title = words("Why: ", w.seed, " weighs the rows of the Jacobian")
     if shown is None:
         return Section("jacobian", title, (), tuple(map(Prose, others)))
     remark = plain(f"∂{p.out_name}/∂", Token(shown.name, role_of(shown)))

@@ -10,10 +10,12 @@ from ..tree import Block, Name, Tree
 WORTH = 4  # names, numbers and symbols that a statement must save
 
 
-def shared(formula: Tree, taken: Collection[str]) -> Tree:
-    """The formula with statements before it; new names are not among those `taken`."""
+def shared(formula: Tree, taken: Collection[str], worth: int = WORTH) -> Tree:
+    """The formula with statements before it, each of which saves as much as is `worth` it; new
+    names are not among those `taken`.
+    """
     statements: list[tuple[Name, Tree]] = []
-    while (best := _best(formula, statements)) is not None:
+    while (best := _best(formula, statements, worth)) is not None:
         name = Name(f"#{len(statements)}")
         formula = _replaced(formula, best, name)
         statements = [(n, _replaced(t, best, name)) for n, t in statements]
@@ -32,7 +34,7 @@ def _names():
     yield from (f"t{k}" for k in count(1))
 
 
-def _best(formula: Tree, statements: list[tuple[Name, Tree]]) -> Tree | None:
+def _best(formula: Tree, statements: list[tuple[Name, Tree]], worth: int) -> Tree | None:
     """The part that saves most when it is said once."""
     found: Counter[Tree] = Counter()
     for whole in (formula, *(t for _, t in statements)):
@@ -40,7 +42,7 @@ def _best(formula: Tree, statements: list[tuple[Name, Tree]]) -> Tree | None:
     often = {part: times for part, times in found.items() if times > 1}
     saved = {part: (times - 1) * tree.size(part) - times - 1 for part, times in often.items()}
     best = max(saved, key=lambda part: saved[part], default=None)
-    return best if best is not None and saved[best] >= WORTH else None
+    return best if best is not None and saved[best] >= worth else None
 
 
 def _parts(whole: Tree) -> list[Tree]:

@@ -1,0 +1,114 @@
+"""Derivations, executed by PyTorch: each line is the gradient that PyTorch keeps of that value."""
+
+import re
+
+import numpy as np
+import pytest
+from corpus import ALL
+from support import assert_equal, generator, one_in, run_formula, run_torch
+
+from gradcli.explanation.analysis import Analysis
+from gradcli.explanation.derivation.derivation import Derivation
+from gradcli.language.given.options import read_shapes
+from gradcli.language.posing import pose
+from gradcli.notation import tree
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+pytestmark = [
+    pytest.mark.oracle,
+    pytest.mark.usefixtures("double_precision"),
+    pytest.mark.filterwarnings("ignore::UserWarning"),
+]
+CLOSE = {"rtol": 1e-7, "atol": 1e-9}
+
+PROGRAMS = {
+    "h1 = relu(x @ W1 + b1); h2 = relu(h1 @ W2 + b2); logits = h2 @ W3; "
+    "loss = cross_entropy(logits, y) + 0.01 * (W1**2).sum()": (
+        "x=4x3,W1=3x5,b1=5,W2=5x4,b2=4,W3=4x2"
+    ),
+    "h = x @ W1 + b1; h = tanh(h); h = h @ W2; (h * h).sum()": "x=4x3,W1=3x5,b1=5,W2=5x4",
+    "B, T, C = x.shape; q, k, v = (layer_norm(x, (C,)) @ Wqkv).chunk(3, dim=-1); "
+    "q = q.view(B, T, 2, C // 2).transpose(1, 2); k = k.view(B, T, 2, C // 2).transpose(1, 2); "
+    "v = v.view(B, T, 2, C // 2).transpose(1, 2); "
+    "att = softmax(q @ k.transpose(-2, -1) / (C // 2) ** 0.5, dim=-1); "
+    "y = (att @ v).transpose(1, 2).reshape(B, T, C); x = x + y @ Wo; "
+    "h = gelu(layer_norm(x, (C,)) @ W1); x = x + h @ W2; (x**2).mean()": (
+        "x=2x3x8,Wqkv=8x24,Wo=8x8,W1=8x32,W2=32x8"
+    ),
+    "((x @ w - y) ** 2).mean()": "x=5x3,w=3,y=5",
+    "softmax(q @ k.T / sqrt(d), dim=-1) @ v": "q=4x3,k=5x3,v=5x2,d=()",
+    "x / x.norm()": "x=4",
+    "h = x.exp(); k = x.sin(); h = h * k + h; h.sum()": "x=3",
+    "a, b = x; (a * b + a).sin()": "x=2x3",
+    "a, b, c = x.split([1, 2, 3]); a.sum() * b.prod() + c @ c": "x=6",
+    "h = x; k = h; (h * k).exp() + x": "x=3",
+    "i = f * c + sigmoid(x @ W); c2 = tanh(i) * i; c2 * f": "x=2x3,W=3x4,f=4,c=2x4",
+    "n = x.shape[0]; m = x.mean(0); z = x - m; S = z.T @ z / n; logdet(S)": "x=6x3",
+    "h = conv2d(x, w, b).relu(); h = max_pool2d(h, 2); h.flatten(1) @ v": (
+        "x=2x1x6x6,w=3x1x3x3,b=3,v=12x2"
+    ),
+    "p = sigmoid(x @ w); L = -(y * log(p) + (1 - y) * log(1 - p)).mean(); L + 0.1 * (w @ w)": (
+        "x=5x3,w=3,y=5"
+    ),
+    "mu = x @ a; s = exp(x @ b); z = mu + s * e; "
+    "kl = (mu**2 + s**2 - 2 * log(s) - 1).sum() / 2; (z**2).sum() + kl": "x=2x3,a=3x2,b=3x2,e=2x2",
+    "h = x.detach() * x; k = h + x; (k * h).sum()": "x=3",
+    "g = x * 2; (g * g).sin()": "x=3",
+    "z = x + 1; z1 = relu(z @ W + z.sum()); z1 * z1": "x=2x3,W=3x3",
+}
+
+
+def numbers(tensor):
+    return torch.as_tensor(tensor).detach().double().numpy()
+
+
+def lines_are_gradients(text, problem, values, seed):
+    """Whether PyTorch keeps these gradients; how many lines there are."""
+    found = Derivation(Analysis(problem))
+    given = {name: torch.tensor(np.array(v)) for name, v in values.items()}
+    for x in problem.wrt:
+        given[x.name].requires_grad_()
+    tensors = dict(given)
+    for s in found.assigned:
+        made = run_torch(f"{s.text}\n({', '.join(s.names)},)", tensors)
+        tensors |= dict(zip(s.names, made))
+        for name in s.names:
+            if tensors[name].requires_grad:
+                tensors[name].retain_grad()
+    g = torch.tensor(seed)
+    out = tensors[problem.out_name]
+    assert_equal(numbers(out), numbers(run_torch(text, given)))
+    out.backward(g)
+    for line in found.lines:
+        assert line.formula is not None
+        shown = run_formula(tree.text(line.formula), tensors | {problem.seed.name: g})
+        assert_equal(numbers(shown), numbers(tensors[line.name].grad), **CLOSE)
+    return len(found.lines)
+
+
+@pytest.mark.parametrize(("text", "shapes"), PROGRAMS.items())
+def test_lines_are_the_gradients_that_pytorch_keeps(text, shapes):
+    draw = generator(text)
+    values = {n: draw.uniform(0.2, 0.9, shape) for n, shape in read_shapes([shapes]).items()}
+    if "cross_entropy" in text:
+        values["y"] = np.array([0, 1, 1, 0])
+    labels = {name: v for name, v in values.items() if v.dtype.kind == "i"}
+    problem = pose(text, shapes=read_shapes([shapes]), values=labels)
+    assert problem.made
+    seed = np.array(1.0) if problem.seed.implicit else draw.normal(size=problem.out.shape)
+    assert lines_are_gradients(text, problem, values, seed) >= len(problem.wrt)
+
+
+FOREIGN = re.compile(r"range\(|maximum\([^,]*, 0\)")  # which PyTorch does not take as it stands
+GRADIENTS = [i for i in ALL if i.kind == "gradient" and not i.assume and not FOREIGN.search(i.expr)]
+
+
+@pytest.mark.parametrize("identity", one_in(9, GRADIENTS))
+def test_lines_of_the_identities_are_gradients(identity):
+    values = identity.values(0)
+    given = {n: v for n, v in values.items() if v.dtype.kind != "f"}
+    shapes = {n: v.shape for n, v in values.items() if n not in given}
+    problem = pose(identity.expr, values=given, shapes=shapes, wrt=[identity.wrt])
+    ones = np.ones(problem.out.shape)
+    seed = ones if problem.seed.implicit else generator(identity.expr).normal(size=ones.shape)
+    assert lines_are_gradients(identity.expr, problem, values, seed) > 0
