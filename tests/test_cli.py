@@ -61,14 +61,14 @@ def test_explain_and_the_bare_expression_are_one():
     assert answered(*SQUARE).out == answered("explain", *SQUARE).out
 
 
-def test_explain_begins_with_the_answer():
-    first = answered(*SQUARE).lines[0]
+def test_in_full_explain_begins_with_the_answer():
+    first = answered(*SQUARE, "--full").lines[0]
     assert first.startswith("a.grad = [[2, 8, 18], [32, 50, 72]]")
     assert "2 * g * a" in first
 
 
-def test_explain_has_its_sections_in_order():
-    out = answered(*SQUARE).out
+def test_in_full_explain_has_its_sections_in_order():
+    out = answered(*SQUARE, "--full").out
     shown = [title for name, title in SECTIONS.items() if name not in ON_REQUEST]
     places = [out.index(f"\n{title}") for title in shown]
     assert places == sorted(places)
@@ -286,7 +286,7 @@ def test_examples():
     names = [line.split()[0] for line in answered("examples").lines if line[:1].strip()]
     assert "argument" in names
     for name in names:
-        assert "Gradient of" in answered("examples", name).out
+        assert "Gradient" in answered("examples", name).out
     assert "did you mean" in refused("examples", "argment").err
     assert json.loads(answered("examples", "square", "-f", "json").out)["schema"] == "gradcli/1"
 
@@ -353,11 +353,11 @@ def test_standard_input_can_be_read_only_once():
 
 def test_expressions_that_begin_with_a_minus():
     assert answered("grad", "-v", "x=3", "--", "-x * x").json == -6
-    assert answered("-v", "x=3", "--", "-x * x").lines[0].startswith("x.grad = -6")
+    assert "x.grad = -2 * x = -6" in answered("-v", "x=3", "--", "-x * x").out
     assert answered("grad", "-x * x", "-v", "x=3").json == -6
     assert answered("grad", "-v", "x=3", "-(x * x)", "-w", "x").json == -6
     assert "no such option: --shap" in refused("-(x * x)", "--shap", "x=2").err
-    assert answered("-x*x", "-v", "x=3").lines[0].startswith("x.grad = -6")
+    assert "x.grad = -2 * x = -6" in answered("-x*x", "-v", "x=3").out
     assert "no such option: -x" in refused("-x", "-v", "x=3").err
     assert "no such option: -x" in refused("x", "-x*x", "-v", "x=3").err
     assert 'gradcli -- "-x * y"' in refused("-x").err
@@ -371,8 +371,8 @@ def test_an_expression_named_like_a_command_is_explained_with_the_command():
 
 
 def test_shape():
-    assert "x    2×5" in answered("explain", "x@a", "-s", "x=2x5,a=5x4").out
-    assert "x    2×5" in answered("explain", "x@a", "-s", "x=(2,5)", "-s", "a=[5,4]").out
+    assert "x 2×5" in answered("explain", "x@a", "-s", "x=2x5,a=5x4").out
+    assert "x 2×5" in answered("explain", "x@a", "-s", "x=(2,5)", "-s", "a=[5,4]").out
     refused("x", "-s", "x", code="shape-option")
 
 
@@ -416,7 +416,8 @@ def test_seeds():
 
 def test_formats():
     assert answered(*SQUARE, "-f", "json").json["schema"] == "gradcli/1"
-    assert answered(*SQUARE, "-f", "markdown").out.startswith("**Answer:**")
+    assert answered(*SQUARE, "-f", "markdown").out.startswith("### `out = a*a`")
+    assert answered(*SQUARE, "-f", "markdown", "--full").out.startswith("**Answer:**")
     assert answered(*SQUARE, "-f", "plain").out == answered(*SQUARE).out
     assert "json, not jsn" in refused(*SQUARE, "-f", "jsn").err
 
@@ -582,9 +583,9 @@ def test_a_word_alone_is_no_expression(word, cure):
 
 
 def test_a_letter_and_what_has_a_shape_are_expressions():
-    assert answered("x").lines[0].startswith("x.grad = g")
-    assert answered("foo", "-s", "foo=3").lines[0].startswith("foo.grad = g")
-    assert answered("explain", "foo").lines[0].startswith("foo.grad = g")
+    assert "x.grad = g" in answered("x").out
+    assert "foo.grad = g" in answered("foo", "-s", "foo=3").out
+    assert "foo.grad = g" in answered("explain", "foo").out
 
 
 def test_a_seed_has_no_name():
@@ -730,7 +731,7 @@ def test_ascii():
     assert answered(*FLAGSHIP, "--ascii").out.isascii()
     assert answered("graph", "x*y", "--ascii").out.isascii()
     assert answered("ops", "--ascii").out.isascii()
-    assert package.explain("α").to().splitlines()[0] == "α.grad = g"
+    assert package.explain("α").to(full=True).splitlines()[0] == "α.grad = g"
     assert gradcli("é*", LANG="C").err.isascii()
     assert not answered(*SQUARE, LANG="C", LC_ALL="en_US.UTF-8").out.isascii()
 

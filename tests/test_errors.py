@@ -697,7 +697,7 @@ def test_markup_is_text(text):
 
 def test_subscripts_that_look_like_markup_are_shown():
     out = gradcli("x[i]", "-v", "x=[1.,2.]", "-v", "i=[0,1]", "-g", "[1,1]", terminal=True).out
-    assert "x[i]" in out.replace("\x1b[36m", "").replace("\x1b[35m", "").replace("\x1b[0m", "")
+    assert "x[i]" in re.sub(r"\x1b\[[\d;]*m", "", out)
 
 
 def test_a_process_shows_one_message_and_no_traceback():

@@ -243,7 +243,7 @@ def test_entries_in_symbols_are_those_of_the_formula(text, given, rows):
 
 def test_shapes_nobody_gave_make_a_single_number():
     assert "Hessian of out with respect to x " in answered("hessian", "x @ A @ x").out
-    assert answered("explain", "x @ A @ x").out.startswith("x.grad = ")
+    assert "→ out ()" in answered("explain", "x @ A @ x").out
 
 
 def test_a_seed_of_the_same_request_does_not_scale_it():
@@ -478,7 +478,7 @@ def test_orders_of_several_inputs_are_those_of_each():
 
 
 def test_explained():
-    out = answered("explain", "x**3", "-v", "x=2", "--order", "2").out
+    out = answered("explain", "x**3", "-v", "x=2", "--order", "2", "--full").out
     assert out.startswith("x.grad2 = 12    6 * x")
     assert "Gradient of x, order 2" in out
     assert "x_grad = torch.autograd.grad(out, x, create_graph=True)[0]" in out
@@ -487,7 +487,7 @@ def test_explained():
 
 
 def test_explained_in_symbols():
-    out = answered("explain", "tanh(x).sum()", "-s", "x=3", "--order", "2").out
+    out = answered("explain", "tanh(x).sum()", "-s", "x=3", "--order", "2", "--full").out
     assert out.startswith("x.grad2 = 2 * g_2 * tanh(x) * (tanh(x) ** 2 - 1)")
     assert "Jacobian of x.grad with respect to x" in out
 

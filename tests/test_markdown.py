@@ -16,8 +16,8 @@ PLAIN = {"text", "code_inline", "strong_open", "strong_close", "softbreak"}
 
 
 def parsed(*args: str) -> list[Token]:
-    """The tokens of an explanation in Markdown."""
-    result = gradcli("-f", "markdown", *args)
+    """The tokens of an explanation in Markdown, in full."""
+    result = gradcli("-f", "markdown", "--full", *args)
     assert (result.status, result.err) == (0, "")
     return PARSER.parse(result.out)
 
@@ -72,8 +72,8 @@ def test_the_jacobian_is_a_table():
 
 def test_symbolic_entries():
     (rows,) = tables(parsed(*SYMBOLIC))
-    assert rows[1] == ["", "out[0,0]", "a[0,0]", "a[1,0]", "·", "·"]
-    assert rows[4] == ["", "out[1,1]", "·", "·", "a[0,1]", "a[1,1]"]
+    assert rows[1] == ["g[0,0]", "out[0,0]", "a[0,0]", "a[1,0]", "·", "·"]
+    assert rows[4] == ["g[1,1]", "out[1,1]", "·", "·", "a[0,1]", "a[1,1]"]
 
 
 def test_one_table_for_each_input():

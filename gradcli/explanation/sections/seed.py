@@ -1,6 +1,7 @@
 """The seed: what it is, why it has the output's shape, and what PyTorch says."""
 
 from ...language.no_gradient import NOT_SCALAR
+from ...language.problem import Problem
 from ...lazy import np
 from ...notation.tree import Token
 from ..analysis import Analysis
@@ -12,14 +13,18 @@ from ..phrases import shape_text
 def seed(a: Analysis, w: Wording) -> Section:
     """The seed, explained."""
     p = a.problem
-    given = "" if p.seed.value is None or p.seed.implicit else p.seed.name
-    call = f"{p.out_name}.backward({given and f'gradient={given}'})"
-    if p.before is not None:
-        arguments = [p.out_name, p.wrt[0].name, *([given] if given else [])]
-        call = f"torch.autograd.grad({', '.join(arguments)})"
     blocks: list[Block] = [Table((row(a, w),))]
     blocks += [Prose(line) for line in (_meaning(a, w), *remarks(a, w))]
-    return Section("seed", words("Seed"), plain(call), tuple(blocks))
+    return Section("seed", words("Seed"), plain(call(p, "gradient=")), tuple(blocks))
+
+
+def call(p: Problem, keyword: str = "") -> str:
+    """What goes back from the output in PyTorch, with the seed if one was given."""
+    given = "" if p.seed.value is None or p.seed.implicit else p.seed.name
+    if p.before is not None:
+        arguments = [p.out_name, p.wrt[0].name, *([given] if given else [])]
+        return f"torch.autograd.grad({', '.join(arguments)})"
+    return f"{p.out_name}.backward({given and keyword + given})"
 
 
 def row(a: Analysis, w: Wording) -> Row:

@@ -11,7 +11,7 @@ from ..formulas.wording import Wording
 from ..numbers import number_text
 from ..phrases import listed, shape_text
 from ..sections.inputs import assumption
-from ..sections.seed import remarks, row
+from ..sections.seed import call, remarks, row
 
 FEW = 4  # inputs that are listed
 SMALL = 12  # elements of an input that is shown
@@ -74,10 +74,8 @@ def _assumed(inputs: list[Input]) -> list[str]:
 
 
 def _implied(a: Analysis, w: Wording) -> Line:
-    out = a.problem.out_name
-    return words(
-        f"a single number: {out}.backward() needs no argument, as ", w.seed, f" = ∂{out}/∂{out} = 1"
-    )
+    out, back = a.problem.out_name, call(a.problem)
+    return words(f"a single number: {back} needs no seed, as ", w.seed, f" = ∂{out}/∂{out} = 1")
 
 
 def seed(a: Analysis, w: Wording) -> Section:
@@ -85,21 +83,20 @@ def seed(a: Analysis, w: Wording) -> Section:
     p = a.problem
     if p.seed.implicit:
         return Section("seed", (), (), ())
-    given = "" if p.seed.value is None else p.seed.name
     said = words(
         w.seed,
         f" is ∂loss/∂{p.out_name}: what the rest of a computation would send back, a weight for "
         f"each element of {p.out_name}.",
     )
     told = [_refused(a, w)] if p.seed.refused else [said, *remarks(a, w)]
-    call = plain(f"{p.out_name}.backward({given})")
-    return Section("seed", words("Seed"), call, (Table((row(a, w),)), *map(Prose, told)))
+    blocks = [Table((row(a, w),)), *map(Prose, told)]
+    return Section("seed", words("Seed"), plain(call(p)), tuple(blocks))
 
 
 def _refused(a: Analysis, w: Wording) -> Line:
     p = a.problem
     return words(
-        f'PyTorch refuses {p.out_name}.backward() without a seed: "{NOT_SCALAR}". Give one with '
+        f'PyTorch refuses {call(p)} without a seed: "{NOT_SCALAR}". Give one with '
         "--grad; here it stays a symbol, ",
         w.seed,
         ".",
