@@ -1,5 +1,6 @@
 """What goes wrong: for every mistake one message, with a code, a place and a cure."""
 
+import re
 import subprocess
 import sys
 from itertools import pairwise

@@ -79,16 +79,21 @@ def jvp_notes(j: Jvp) -> list[tuple[str, str]]:
 
 def ended(problem: Problem) -> list[tuple[str, str]]:
     """That not everything was searched for, where the budget did not suffice."""
+    if not is_large(problem):
+        return out_of_time(problem)
+    said = f"for {operations(problem):,} operations no formulas or structures are searched"
+    note = "not-searched", f"{said} for, and those shown are not the shortest."
+    return [note, *out_of_time(problem)]
+
+
+def out_of_time(problem: Problem) -> list[tuple[str, str]]:
+    """That searches were ended by the budget."""
     limits = problem.limits
-    found = []
-    if is_large(problem):
-        said = f"for {operations(problem):,} operations no formulas or structures are searched"
-        found.append(("not-searched", f"{said} for, and those shown are not the shortest."))
-    if limits.budget.spent:
-        seconds = f"{limits.sizes['seconds']:,} seconds of searching"
-        said = "what is left out, or is not the shortest, takes longer (--limit seconds=N)."
-        found.append(("not-searched", f"after {seconds} no more was looked for: {said}"))
-    return found
+    if not limits.budget.spent:
+        return []
+    seconds = f"{limits.sizes['seconds']:,} seconds of searching"
+    said = "what is left out, or is not the shortest, takes longer (--limit seconds=N)."
+    return [("not-searched", f"after {seconds} no more was looked for: {said}")]
 
 
 def about_the_problem(a: Analysis, w: Wording) -> list[tuple[str, str]]:

@@ -84,11 +84,13 @@ class Program(NamedTuple):
     @property
     def needed(self) -> list[int]:
         """The places of the statements that the last one needs, and its own."""
-        places = [len(self.statements) - 1]
-        for k in reversed(range(places[0])):
-            if {*self.assigned[k]} & self.only(places).used:
-                places.insert(0, k)
-        return places
+        *before, last = range(len(self.statements))
+        places, used = [last], self.only([last]).used
+        for k in reversed(before):
+            if not used.isdisjoint(self.statements[k].names):
+                places.append(k)
+                used |= self.only([k]).used
+        return places[::-1]
 
     def only(self, places: Iterable[int]) -> "Program":
         """The program of some of its statements."""

@@ -2,13 +2,14 @@
 before it, then the gradients of the inputs.
 
 Each assignment is a problem of its own, whose seed is the gradient of what it assigns. So formulas
-are as short as its text, and what they cost grows with the length of the program.
+are as short as its text, and each is looked for when it is shown.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection
 from functools import cached_property, reduce
-from typing import Any, NamedTuple
+from typing import Any
 
+from ...errors import GradcliError
 from ...graphs import Node
 from ...language.given.seeds import Seed
 from ...language.given.values import Reader
@@ -22,34 +23,46 @@ from ..formulas.source_text import role_of
 from ..formulas.wording import Wording
 from .statements import Assignment, assignments
 
-SEED = "#"  # of an assignment, until it is known what that is called
-OF = "seed_of_"  # the same, of one of several values
-
-
-class Line(NamedTuple):
-    """`name.grad = formula`; None for a formula that cannot be read. `of` is the value's node,
-    `grad` what it receives, `ways` what its gradient comes from where that is several values.
-    """
-
-    name: str
-    of: Node
-    grad: Node
-    formula: Tree | None
-    ways: tuple[str, ...] = ()
-
-    @property
-    def gradient_name(self) -> str:
-        """What PyTorch calls it, after retain_grad()."""
-        return grad_of(self.name)
+OF = "seed_of_"  # the seed of one of several values that a statement gives
 
 
 def grad_of(name: str) -> str:
-    """What the gradient of a value is called."""
+    """What PyTorch calls the gradient of a value, after retain_grad()."""
     return f"{name}.grad"
 
 
+class Line:
+    """`name.grad = formula`, of the value `of`, which receives `grad` from some assignments."""
+
+    def __init__(self, name: str, of: Node, grad: Node, derivation: "Derivation"):
+        self.name, self.of, self.grad = name, of, grad
+        self._derivation = derivation
+        self.sources: list[Assignment] = []
+
+    @property
+    def gradient_name(self) -> str:
+        """What PyTorch calls it."""
+        return grad_of(self.name)
+
+    @property
+    def ways(self) -> list[str]:
+        """The values that it comes back from."""
+        return list(dict.fromkeys(s.names[-1] for s in self.sources))
+
+    @cached_property
+    def formula(self) -> Tree | None:
+        """The formula, in terms of values and of the gradients of those before; None where it
+        cannot be read.
+        """
+        terms = [self._derivation.sent(s).get(self.name) for s in self.sources]
+        found = [f for f in terms if f is not None]
+        return reduce(_plus, found) if found and len(found) == len(terms) else None
+
+
 class Derivation:
-    """The gradients of a problem in terms of the gradients of what they go through."""
+    """The gradients of a problem in terms of the gradients of what they go through. Raises
+    GradcliError for a program that has no such statements.
+    """
 
     def __init__(self, a: Analysis):
         self.a, self.p = a, a.problem
@@ -60,124 +73,113 @@ class Derivation:
         self.received = {step.node: step.received for step in a.gradients.steps}
         grads = {x.node: a.gradient(x) for x in self.p.wrt}
         self.received |= {node: grad for node, grad in grads.items() if grad is not None}
-
-    @cached_property
-    def lines(self) -> list[Line]:
-        """All of it, in the order in which it is computed; what nothing asked for needs left
-        out.
-        """
-        return _needed(self._lines(), {x.name for x in self.p.wrt})
-
-    @cached_property
-    def back(self) -> list[Line]:
-        """The lines of values on the way back."""
-        inputs = {x.name for x in self.p.wrt}
-        return [line for line in self.lines if line.name not in inputs]
-
-    @cached_property
-    def gradients(self) -> list[Line]:
-        """The lines of the inputs asked for, in the order in which they are reached."""
-        return self.lines[len(self.back) :]
+        self._sent: dict[tuple[str, ...], dict[str, Tree | None]] = {}
+        self.seeds: dict[str, Tree] = {self.p.out_name: Name(self.p.seed.name, "seed")}
+        self.back, self.gradients = self._lines()
 
     @property
-    def added_formulas(self) -> list[Tree]:
-        """What these assign, to be measured."""
-        return [formula(s.nodes[0], self._names(s.nodes[0])) for s in self.added]
+    def lines(self) -> list[Line]:
+        """All of it, in the order in which it is computed."""
+        return [*self.back, *self.gradients]
+
+    def _lines(self) -> tuple[list[Line], list[Line]]:
+        """The lines of values on the way back, and those of inputs, in the order in which they are
+        complete.
+        """
+        met: dict[str, Line] = {}
+        back = []
+        for s in reversed(self.assigned):
+            for name in s.names:
+                if name in met and self._seed(met[name]):
+                    back.append(met[name])
+            if self.seeds.keys().isdisjoint(s.names):
+                continue
+            for name in self._differentiated(s):
+                node = self.nodes[name]
+                line = met.pop(name, None) or Line(name, node, self.received[node], self)
+                line.sources.append(s)
+                met[name] = line
+        wrt = {x.name for x in self.p.wrt}
+        return back, [line for name, line in met.items() if name in wrt]
+
+    def _seed(self, line: Line) -> bool:
+        """Give the gradient of a value a name, and say whether it is a new one: what is sent on
+        unchanged keeps that which it has.
+        """
+        (first, *others), name = line.sources, grad_of(line.name)
+        passed = self.received.get(first.nodes[-1]) if len(first.names) == 1 else None
+        before = self.seeds.get(first.names[-1])
+        if others or before is None or passed is not line.grad:
+            self.seeds[line.name] = Name(name)
+            return True
+        self.seeds[line.name] = before
+        return False
+
+    def _differentiated(self, s: Assignment) -> list[str]:
+        """What an assignment uses that receives a gradient."""
+        return [n for n in s.order if n in self.nodes and self.nodes[n] in self.received]
 
     @property
     def names(self) -> set[str]:
         """What has a name, those of gradients among them."""
         return {*self.nodes, *map(grad_of, self.nodes), self.p.seed.name}
 
-    def _names(self, node: Node) -> dict[Node, Name]:
-        return {n: Name(name) for name, n in self.nodes.items() if n is not node}
-
-    @cached_property
-    def added(self) -> list[Assignment]:
-        """The assignments that the program does not have, as far as lines use their names."""
-        said = {word for line in self.lines if line.formula for word in _words(line.formula)}
+    def added(self, lines: Collection[Line]) -> list[Assignment]:
+        """The assignments that the program does not have, whose names some lines use."""
+        said = {word for line in lines if line.formula for word in _words(line.formula)}
         return [s for s in self.assigned if s.is_added and {s.names[0], grad_of(s.names[0])} & said]
 
-    def _lines(self) -> list[Line]:
-        sent: dict[str, list[tuple[str, Tree | None]]] = {}
-        seeds: dict[str, Tree] = {self.p.out_name: Name(self.p.seed.name, "seed")}
-        out: list[Line] = []
-        for s in reversed(self.assigned):
-            for name, node in zip(s.names, s.nodes):
-                if name in sent:
-                    line = self._line(name, node, sent[name])
-                    if isinstance(line.formula, Name):
-                        seeds[name] = line.formula
-                    else:
-                        seeds[name] = Name(line.gradient_name)
-                        out.append(line)
-            received = {name: seeds[name] for name in s.names if name in seeds}
-            for name, term in self._sent(s, received):
-                sent[name] = [
-                    *sent.pop(name, []),
-                    (s.names[-1], term),
-                ]  # the last to arrive last
-        reached = [x for name in sent for x in self.p.wrt if x.name == name]
-        return [*out, *(self._line(x.name, x.node, sent[x.name]) for x in reached)]
-
-    def _line(self, name: str, node: Node, terms: list[tuple[str, Tree | None]]) -> Line:
-        ways = tuple(dict.fromkeys(source for source, _ in terms)) if len(terms) > 1 else ()
-        return Line(name, node, self.received[node], _sum([f for _, f in terms]), ways)
+    def added_formulas(self) -> list[Tree]:
+        """What these assign, to be measured."""
+        names = {node: Name(name) for name, node in self.nodes.items()}
+        nodes = [s.nodes[0] for s in self.added(self.lines)]
+        return [formula(n, {k: v for k, v in names.items() if k is not n}) for n in nodes]
 
     # ---- one assignment ----------------------------------------------------------------------
 
-    def _sent(self, s: Assignment, seeds: Mapping[str, Tree]) -> list[tuple[str, Tree | None]]:
-        """What an assignment sends to each value that it uses."""
-        wrt = [n for n in self.nodes if n in s.used and self.nodes[n] in self.received]
-        if not seeds or not wrt:
-            return []
-        found = _formulas(self._alone(s, seeds, wrt), self.a.dtype)
+    def sent(self, s: Assignment) -> dict[str, Tree | None]:
+        """What an assignment sends to each value that it uses; None for what cannot be read."""
+        if s.names not in self._sent:
+            try:
+                self._sent[s.names] = self._formulas(s)
+            except GradcliError:  # it cannot be posed without what it is within
+                self._sent[s.names] = {}
+        return self._sent[s.names]
+
+    def _formulas(self, s: Assignment) -> dict[str, Tree | None]:
+        p = self._alone(s)
+        a = Analysis(p, self.a.dtype)
+        w = Wording(a)
         roles = {x.name: role_of(x) for x in self.p.inputs.values()}
-        received = {SEED + n: seed for n, seed in seeds.items()} | {SEED: seeds.get(s.names[-1])}
+        received = {OF + n: self.seeds[n] for n in s.names if n in self.seeds}
+        received[p.seed.name] = self.seeds.get(s.names[-1], Name(p.seed.name))
 
         def own(name: Name) -> Tree:
             return received.get(name.text) or name._replace(role=roles.get(name.text, ""))
 
-        return [(name, None if f is None else renamed(f, own)) for name, f in found.items()]
+        found = {x.name: w.gradient(x) for x in p.wrt if a.gradient(x) is not None}
+        return {name: None if f is None else renamed(f, own) for name, f in found.items()}
 
-    def _alone(self, s: Assignment, seeds: Mapping[str, Tree], wrt: list[str]) -> Problem:
+    def _alone(self, s: Assignment) -> Problem:
         """The problem that an assignment is; of several values, that of their sum, each times its
         seed.
         """
-        used = [n for n in self.nodes if n in s.used]
+        used = [n for n in s.order if n in self.nodes]
         nodes = {n: self.nodes[n] for n in used}
+        seeded = [n for n in s.names if n in self.seeds]
         end, several = "", len(s.names) > 1
         if several:
-            nodes |= {f"{OF}{n}": node for n, node in zip(s.names, s.nodes) if n in seeds}
-            end = " + ".join(f"({n} * {OF}{n}).sum()" for n in seeds)
+            nodes |= {OF + n: self.nodes[n] for n in seeded}
+            end = " + ".join(f"({n} * {OF}{n}).sum()" for n in seeded)
         arrays = {n: self.a.value(node) for n, node in nodes.items() if node.dtype != "float"}
         arrays = {n: v for n, v in arrays.items() if v is not None}
         shapes = {n: node.shape for n, node in nodes.items() if n not in arrays}
         reader = Reader(self.p.limits.without("elements"), 0, None)
         assume = {n: words for n, words in self.p.assume.items() if n in nodes}
-        found = Posing(s.program(end), [*nodes], shapes, arrays, reader, assume).problem(wrt)
+        posing = Posing(s.program(end), [*nodes], shapes, arrays, reader, assume)
+        found = posing.problem(self._differentiated(s))
         is_implicit = several or (s.names[-1] == self.p.out_name and self.p.seed.implicit)
         return found if is_implicit else found._replace(seed=Seed(found.seed.node, None, None))
-
-
-def _formulas(p: Problem, dtype: str) -> dict[str, Tree | None]:
-    """The formulas of the gradients of one assignment, with what it receives called SEED."""
-    a = Analysis(p, dtype)
-    w = Wording(a)
-
-    def own(name: Name) -> Tree:
-        return (
-            Name(SEED)
-            if name.text == p.seed.name
-            else name._replace(text=name.text.replace(OF, SEED))
-        )
-
-    found = {}
-    for x in p.wrt:
-        if a.gradient(x) is not None:
-            f = w.gradient(x)
-            found[x.name] = None if f is None else renamed(f, own)
-    return found
 
 
 def renamed(part: Any, change: Callable[[Name], Tree]) -> Any:
@@ -188,11 +190,6 @@ def renamed(part: Any, change: Callable[[Name], Tree]) -> Any:
         made = (renamed(field, change) for field in part)
         return type(part)(*made) if hasattr(part, "_fields") else tuple(made)
     return part
-
-
-def _sum(terms: list[Tree | None]) -> Tree | None:
-    found = [f for f in terms if f is not None]
-    return reduce(_plus, found) if len(found) == len(terms) else None
 
 
 def _plus(left: Tree, right: Tree) -> Tree:
@@ -210,13 +207,3 @@ def _words(formula: Tree) -> set[str]:
             found.add(part.text)
         stack += tree.children(part)
     return found
-
-
-def _needed(lines: list[Line], asked: set[str]) -> list[Line]:
-    """The lines that those of the names asked for need."""
-    wanted, found = set(map(grad_of, asked)), list[Line]()
-    for line in reversed(lines):
-        if line.gradient_name in wanted:
-            found.append(line)
-            wanted |= _words(line.formula) if line.formula else set()
-    return found[::-1]

@@ -5,7 +5,7 @@ within an expression that is needed more than once.
 import ast
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from copy import deepcopy
 from functools import partial
 from itertools import chain, count
@@ -32,9 +32,10 @@ class Assignment(NamedTuple):
     is_added: bool = False
 
     @property
-    def used(self) -> set[str]:
-        """The names that it uses."""
-        return _names(s.value for s in self.statements)
+    def order(self) -> list[str]:
+        """The names that it uses, in the order of the text."""
+        found = chain.from_iterable(_in_order(s.value) for s in self.statements)
+        return list(dict.fromkeys(found))
 
     @property
     def value(self) -> str:
@@ -59,6 +60,14 @@ def _text(s: Statement) -> str:
 def _names(values: Iterable[ast.expr]) -> set[str]:
     pieces = chain.from_iterable(map(ast.walk, values))
     return {e.id for e in pieces if isinstance(e, ast.Name)}
+
+
+def _in_order(e: ast.AST) -> Iterator[str]:
+    """The names in a piece of syntax, from left to right."""
+    if isinstance(e, ast.Name):
+        yield e.id
+    for part in ast.iter_child_nodes(e):
+        yield from _in_order(part)
 
 
 def assignments(a: Analysis) -> list[Assignment]:

@@ -2,17 +2,16 @@
 
 from functools import cached_property
 
-from ...errors import GradcliError
 from ...graphs import walk
 from ...language.problem import Input
 from ...notation import tree
 from ...notation.tree import Tree
-from ..analysis import Analysis, is_large, searched
+from ..analysis import Analysis
 from ..derivation.derivation import Derivation, Line
 from ..formulas.wording import Wording
 from ..phrases import shape_text
 
-MOST = 16  # operations of a program for which closed forms are looked for
+MOST = 8  # operations of a program for which closed forms are looked for
 EVEN = 1  # what a statement costs a reader beside what stands in it
 
 
@@ -31,17 +30,9 @@ class Gradients:
         return found if self._is_shorter(found) else None
 
     @cached_property
-    @searched()
     def _derived(self) -> Derivation | None:
         p = self.problem
-        if p.before is not None or not p.made or is_large(p):
-            return None
-        try:
-            found = Derivation(self.a)
-            found.lines  # noqa: B018
-        except GradcliError:
-            return None
-        return found
+        return Derivation(self.a) if p.before is None and p.made else None
 
     def _is_shorter(self, found: Derivation) -> bool:
         operations = [n for n in walk([self.problem.out]) if n.op.family != "leaf"]
@@ -51,7 +42,7 @@ class Gradients:
         statements = [line.formula for line in found.lines if line.formula is not None]
         if None in closed or len(statements) < len(found.lines):
             return None in closed
-        added = sum(tree.size(read) for read in found.added_formulas)
+        added = sum(map(tree.size, found.added_formulas()))
         theirs = sum(tree.size(f) for f in statements) + EVEN * len(found.back) + added
         return theirs < sum(tree.size(f) for f in closed if f is not None)
 

@@ -89,7 +89,7 @@ def seed(a: Analysis, w: Wording) -> Section:
         f"each element of {p.out_name}.",
     )
     told = [_refused(a, w)] if p.seed.refused else [said, *remarks(a, w)]
-    blocks = [Table((row(a, w),)), *map(Prose, told)]
+    blocks: list[Block] = [Table((row(a, w),)), *map(Prose, told)]
     return Section("seed", words("Seed"), plain(call(p)), tuple(blocks))
 
 

@@ -11,7 +11,7 @@ from ...notation.tree import Token
 from ..analysis import Analysis
 from ..blocks import Block, Line, Prose, Row, Section, Table, Tensor, plain, text_of, words
 from ..derivation import derivation
-from ..elide import middle
+from ..elide import middle, places
 from ..formulas import by_index
 from ..formulas.source_text import role_of
 from ..formulas.wording import UNREAD
@@ -33,12 +33,13 @@ def backward(found: Gradients) -> Section:
     """What flows back to values that have a name."""
     if found.derivation is None:
         return Section("backward", (), (), ())
-    lines, added = found.derivation.back, found.derivation.added
-    first = lines[0]
+    lines = found.derivation.back
+    shown, first = [lines[k] for k in places(len(lines), MOST)[0]], lines[0]
     loss = found.problem.out_name if found.problem.seed.implicit else "loss"
     said = f"{first.gradient_name} is ∂{loss}/∂{first.name}, of {first.name}'s shape"
     rows = middle(lines, MOST, lambda line: _back(found, line), lambda n: [_left_out(n)])
     blocks: list[Block] = [Table(tuple(chain.from_iterable(rows)))]
+    added = found.derivation.added([*shown, *found.derivation.gradients[:MOST]])
     if added:
         named = listed([f"{s.names[0]} = {s.value}" for s in added])
         has = "has no name" if len(added) == 1 else "have no names"

@@ -3,7 +3,7 @@
 from ..analysis import Analysis
 from ..formulas.wording import Wording
 from ..in_pytorch.not_in_pytorch import CODE
-from ..notes import about_the_problem, ended, formulas
+from ..notes import about_the_problem, ended, formulas, out_of_time
 from .gradients import Gradients
 
 OVERTURNING = ("integer-values", CODE)
@@ -17,6 +17,7 @@ def first(a: Analysis, w: Wording) -> list[tuple[str, str]]:
 
 def further(found: Gradients) -> list[tuple[str, str]]:
     """Codes and sentences on everything else."""
-    of_formulas = formulas(found.w) if found.derivation is None else []
-    noted = [*about_the_problem(found.a, found.w), *of_formulas, *ended(found.problem)]
+    p, noted = found.problem, about_the_problem(found.a, found.w)
+    derived = found.derivation is not None
+    noted += out_of_time(p) if derived else [*formulas(found.w), *ended(p)]
     return [note for note in noted if note[0] not in TOLD]
