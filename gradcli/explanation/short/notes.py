@@ -5,6 +5,7 @@ from ..formulas.wording import Wording
 from ..in_pytorch.not_in_pytorch import CODE
 from ..notes import about_the_problem, ended, formulas, out_of_time
 from .gradients import Gradients
+from .stuck import stuck
 
 OVERTURNING = ("integer-values", CODE)
 TOLD = ("implicit-seed", "seed-left-out", "unused", *OVERTURNING)  # elsewhere on the page
@@ -19,5 +20,6 @@ def further(found: Gradients) -> list[tuple[str, str]]:
     """Codes and sentences on everything else."""
     p, noted = found.problem, about_the_problem(found.a, found.w)
     derived = found.derivation is not None
+    noted += stuck(found.a, found.w)
     noted += out_of_time(p) if derived else [*formulas(found.w), *ended(p)]
     return [note for note in noted if note[0] not in TOLD]

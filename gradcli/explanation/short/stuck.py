@@ -1,0 +1,61 @@
+"""What a reader would ask of the numbers: units that never fire, functions that are flat."""
+
+from collections.abc import Iterator
+
+from ...lazy import np
+from ..analysis import Analysis
+from ..blocks import text_of
+from ..formulas.wording import Wording
+from ..phrases import listed
+
+MOST = 4  # units that are named
+FLAT = 1e-6  # as near to their bounds these functions are flat
+SATURATED = {"softmax": (0, 1), "sigmoid": (0, 1), "tanh": (-1, 1)}
+
+
+def stuck(a: Analysis, w: Wording) -> list[tuple[str, str]]:
+    """Codes and sentences on relus of which a whole column is 0, functions that are flat where they
+    are, and gradients that are 0 throughout.
+    """
+    return [*_dead_units(a, w), *_saturated(a, w), *_zero_gradients(a, w)]
+
+
+def _dead_units(a: Analysis, w: Wording) -> Iterator[tuple[str, str]]:
+    for step in a.gradients.steps:
+        node = step.node
+        value = a.value(node) if node.op.name == "relu" and node.ndim == 2 else None
+        if value is None or len(value) < 2:
+            continue
+        dead = np.flatnonzero(~np.any(value > 0, axis=0))
+        if not dead.size:
+            continue
+        name = text_of(w.source.short(node))
+        units = [f"{name}[:,{k}]" for k in dead[:MOST]]
+        more = f" and {len(dead) - MOST:,} more" if len(dead) > MOST else ""
+        named = f"{', '.join(units)}{more}" if more else listed(units)
+        are = "are" if len(dead) > 1 else "is"
+        yield (
+            "dead-unit",
+            f"{named} {are} 0 for all {len(value):,} rows: nothing flows back there.",
+        )
+
+
+def _saturated(a: Analysis, w: Wording) -> Iterator[tuple[str, str]]:
+    for step in a.gradients.steps:
+        node = step.node
+        bounds = SATURATED.get(node.op.name, ())
+        value = a.value(node) if bounds else None
+        if value is None or not value.size:
+            continue
+        if np.all(np.min([np.abs(value - bound) for bound in bounds], axis=0) < FLAT):
+            name = text_of(w.source.short(node))
+            told = " or ".join(f"{bound:g}" for bound in bounds)
+            yield "saturated", f"{name} is {told} to six digits: next to nothing flows back there."
+
+
+def _zero_gradients(a: Analysis, w: Wording) -> Iterator[tuple[str, str]]:
+    values = {w.gradient_name(x): a.grad_value(x) for x in a.problem.wrt}
+    zero = [n for n, v in values.items() if v is not None and v.size and not np.any(v)]
+    if zero:
+        are = "are" if len(zero) > 1 else "is"
+        yield "zero-gradient", f"{listed(zero)} {are} exactly 0: gradcli why says what stops it."
