@@ -97,7 +97,7 @@ def test_where_pytorch_raises_it_is_said(text, value):
     analysis = Analysis(pose(text, values={"x": np.array(value)}), against=["torch"])
     check = run_checks(analysis)[-1]
     assert (check.ok, check.remark[:13]) == (None, "not compared:")
-    said = gradcli("explain", text, "-v", f"x={value}").out
+    said = gradcli("explain", text, "-v", f"x={value}", "--full").out
     assert "not-in-pytorch" in said
     assert "no backward()" in said
 

@@ -13,18 +13,19 @@ from gradcli.render.drawing import render_graph
 from gradcli.render.environment import Environment
 from gradcli.render.formats import render
 
+SCREEN = 60  # lines
 checks = Checks()
 
 
 def narrow(a):
-    text = render(a, "terminal", Choices(), Environment(width=60, color=True))
+    text = render(a, "terminal", Choices(full=True), Environment(width=60, color=True))
     assert "Gradient of" in text
     assert "Checked" in text
     return text
 
 
 def plain(a):
-    text = render(a, "plain", Choices(), Environment(ascii=True))
+    text = render(a, "plain", Choices(full=True), Environment(ascii=True))
     assert text.isascii()
     assert "Gradient of" in text
     assert "Checked" in text
@@ -32,7 +33,7 @@ def plain(a):
 
 
 def markdown(a):
-    text = render(a, "markdown", Choices(), Environment())
+    text = render(a, "markdown", Choices(full=True), Environment())
     tokens = MarkdownIt("commonmark").enable("table").parse(text)
     assert [t.tag for t in tokens if t.type == "heading_open"].count("h3") >= 7
     return text
@@ -50,7 +51,15 @@ def as_json(a):
     return text
 
 
-VIEWS = (narrow, plain, markdown, as_json)
+def short(a):
+    text = render(a, "plain", Choices(), Environment())
+    assert text.count("\n") < SCREEN
+    assert "Gradient" in text
+    assert "g·J equals backward" in text
+    return text.replace("✗", "disagrees")
+
+
+VIEWS = (narrow, short, plain, markdown, as_json)
 
 
 @pytest.mark.parametrize("example", swept(12))

@@ -620,7 +620,7 @@ def test_what_is_wrong_below_zero_is_not_shown():
 
 def test_random_numbers_of_a_program_are_known_to_its_formulas():
     found = package.explain("x * torch.randn(3)", values={"x": [1.0, 2.0, 3.0]})
-    assert found.to("plain").count("formula    g * torch.randn(3)") == 1
+    assert found.to("plain").count("x.grad = g * torch.randn(3)") == 1
     assert [note["code"] for note in found.notes] == ["implicit-seed"]
 
 
@@ -628,7 +628,7 @@ def test_an_index_is_a_tensor_in_torch():
     shapes = {"x": (3,), "y": (2,), "z": (2,)}
     text = "x[tensor([0, 2])] * y[[1]] + z[t]"
     found = package.explain(text, shapes=shapes, values={"t": [0, 1]})
-    assert "out = x[torch.tensor([0, 2])] * y[[1]] + z[t]" in found.to("plain")
+    assert "out = x[torch.tensor([0, 2])] * y[[1]] + z[t]" in found.to(full=True)
 
 
 def test_an_index_that_picks_nothing_is_explained():
@@ -668,7 +668,7 @@ def test_a_wrong_formula_is_never_shown(text, monkeypatch):
     found = package.explain(text, shapes=shapes)
     assert {note["code"] for note in found.notes} == {"no-formula", "implicit-seed"}
     shown = found.to("plain")
-    assert shown.startswith("x.grad = (no formula that has these numbers)")
+    assert "x.grad = (no formula that has these numbers)" in shown
     assert "a formula too long" not in shown
 
 

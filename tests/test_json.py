@@ -295,10 +295,10 @@ def test_seeds_are_answered(args, grad, formula, said):
     assert answer["value"] == grad
     assert formula is None or answer["formula"] == formula
     assert gradcli("grad", *args).json == grad
-    page = " ".join(gradcli(*args).out.split())
+    page = " ".join(gradcli(*args, "--full").out.split())
     for words in said:
         assert words in page
-    first = gradcli(*args).lines[0]
+    first = gradcli(*args, "--full").lines[0]
     name = next(iter(e["grad"]))
     assert first.startswith(f"{name}.grad = {json.dumps(grad).replace('.0', '')[:20]}")
     assert all(c["ok"] for c in e["checks"])
@@ -571,8 +571,14 @@ def test_explanations_as_text():
     args = {"values": {"a": [[1, 2, 3], [4, 5, 6]]}, "grad": "a"}
     e = package.explain("a*a", **args)
     on_the_line = ("a*a", "-v", A, "-g", "a")
-    assert str(e).strip() == gradcli(*on_the_line).out.strip()
-    assert e.to("markdown").strip() == gradcli(*on_the_line, "-f", "markdown").out.strip()
+    *shown, more = gradcli(*on_the_line).out.strip().splitlines()
+    assert str(e).strip().splitlines() == shown
+    assert more.startswith("  More: --full")
+    in_full = gradcli(*on_the_line, "--full").out
+    assert e.to(full=True).strip() == in_full.strip()
+    markdown, _, command = gradcli(*on_the_line, "-f", "markdown").out.strip().rpartition("\n\n")
+    assert e.to("markdown").strip() == markdown
+    assert "gradcli 'a*a' -v" in command
     assert json.loads(e.to("json")) == explained(*on_the_line)
     assert "\x1b[" in e.to("terminal")
     assert e.to("plain", show=["answer"]).count("\n") <= 1

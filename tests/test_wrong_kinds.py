@@ -95,4 +95,4 @@ def test_it_is_said_what_is_wrong(text, words):
     ],
 )
 def test_what_it_has_an_answer_for_is_explained_to_the_end(text, shapes):
-    assert "Gradient of x" in str(gradcli.explain(text, shapes=shapes))
+    assert "Gradient of x" in gradcli.explain(text, shapes=shapes).to(full=True)
