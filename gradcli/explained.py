@@ -49,7 +49,7 @@ class Explanation:
         listed = isinstance(show, Collection) and not isinstance(show, str | bytes)
         if not listed or not all(isinstance(name, str) for name in show):
             raise GradcliError("option", f"show is a list of sections, not {short_repr(show)}")
-        from .explanation.document import Choices
+        from .explanation.choices import Choices
         from .render.environment import Environment
         from .render.formats import render
 

@@ -8,7 +8,7 @@ import pytest
 from markdown_it import MarkdownIt
 from support import KNOWN, Checks, examples, explained, swept
 
-from gradcli.explanation.document import Choices
+from gradcli.explanation.choices import Choices
 from gradcli.render.drawing import render_graph
 from gradcli.render.environment import Environment
 from gradcli.render.formats import render

@@ -134,7 +134,8 @@ def aiming(streams: Streams, given: Given) -> tuple[Any, dict[str, Any]]:
 
 def choices_of(given: Given, analysis: Any) -> Any:
     """What is shown of an analysis, and how much."""
-    from ..explanation.document import Choices, check_sections
+    from ..explanation.choices import Choices
+    from ..explanation.document import check_sections
     from .element import read_element
 
     names = _sections(given)

@@ -1,13 +1,13 @@
 """An explanation, put together from its sections."""
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ..errors import GradcliError, did_you_mean
 from ..language.problem import Input
-from ..limits import DEFAULTS, LINE
 from .analysis import Analysis
 from .blocks import Document, Section
+from .choices import Choices
 from .formulas.wording import Wording
 from .section_names import ON_REQUEST, SECTIONS
 
@@ -17,25 +17,6 @@ if TYPE_CHECKING:
 
 MOST_INPUTS = 24  # that have sections of their own
 TOLD_BY_SEED = ("implicit-seed", "seed-left-out")  # notes on what the section of the seed shows
-
-
-class Choices(NamedTuple):
-    """What to show of an explanation: sections (what is most needed, if none is named; all, in
-    full), one element to follow, how much, how exactly, and of how many entries at most. `command`
-    is what was typed, if this is for a shell.
-    """
-
-    show: tuple[str, ...] = ()
-    element: tuple[str, tuple[int, ...]] | None = None
-    full: bool = False
-    precision: int = 5
-    entries: int = DEFAULTS["entries"]
-    command: str = ""
-
-    @property
-    def most(self) -> int:
-        """Rows of a list before its middle is left out."""
-        return max(self.entries // LINE, 24) if self.full else 24
 
 
 def check_sections(names: Collection[str]) -> None:

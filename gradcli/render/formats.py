@@ -8,7 +8,7 @@ from .environment import Environment
 
 if TYPE_CHECKING:
     from ..explanation.analysis import Analysis
-    from ..explanation.document import Choices
+    from ..explanation.choices import Choices
     from ..explanation.seeds.seed_for import SeedFor
 
 FORMATS = ("terminal", "plain", "markdown", "json")

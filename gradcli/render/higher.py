@@ -1,6 +1,7 @@
 """Hessians and Jacobian-vector products in each format."""
 
-from ..explanation.document import Choices, hessian_document, jvp_document
+from ..explanation.choices import Choices
+from ..explanation.document import hessian_document, jvp_document
 from ..explanation.higher.hessian import Hessian
 from ..explanation.higher.jvp import Jvp
 from .environment import Environment

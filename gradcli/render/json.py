@@ -5,8 +5,8 @@ from typing import Any
 
 from ..explanation.analysis import Analysis
 from ..explanation.arrays import jsonable
+from ..explanation.choices import Choices
 from ..explanation.data import KEYS, Data
-from ..explanation.document import Choices
 from ..explanation.section_names import ON_REQUEST
 
 # The sections of an explanation, where their names are not those of the keys.

@@ -3,11 +3,11 @@ with the seed in its margin, checks, and what else there is.
 """
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from ...language.problem import Problem
 from ..analysis import Analysis
 from ..blocks import Document, Section
+from ..choices import Choices
 from ..formulas.wording import Wording
 from ..sections.notes import notes
 from . import head, jacobian, lines
@@ -15,11 +15,8 @@ from .checked import checked
 from .gradients import Gradients
 from .notes import first, further
 
-if TYPE_CHECKING:
-    from ..document import Choices
 
-
-def document(a: Analysis, choices: "Choices") -> Document:
+def document(a: Analysis, choices: Choices) -> Document:
     """The explanation of a problem in short."""
     found = Gradients(a, Wording(a))
     head, *rest = _sections(found, choices)
@@ -45,7 +42,7 @@ def more(p: Problem) -> Iterator[str]:
     yield "-f markdown"
 
 
-def _sections(found: Gradients, choices: "Choices") -> Iterator[Section]:
+def _sections(found: Gradients, choices: Choices) -> Iterator[Section]:
     a, w = found.a, found.w
     yield head.program(a, w)
     yield notes(first(a, w))

@@ -1,25 +1,21 @@
 """One Jacobian with the seed in its margin: that of the first input whose matrix can be read."""
 
-from typing import TYPE_CHECKING
-
 from ...language.problem import Input
 from ...notation import tree
 from ...notation.tree import Token
 from .. import entries as texts
 from ..blocks import Line, Prose, Section, plain, words
+from ..choices import Choices
 from ..formulas.source_text import role_of
 from ..sections.jacobian import READABLE, kind_of, matrix, shown_structure
 from .gradients import Gradients
-
-if TYPE_CHECKING:
-    from ..document import Choices
 
 ROWS, COLUMNS = 12, 8  # of a matrix that is shown
 OTHERS = 3  # inputs whose Jacobians are told besides
 NOTHING = Section("jacobian", (), (), ())
 
 
-def why(found: Gradients, choices: "Choices") -> Section:
+def why(found: Gradients, choices: Choices) -> Section:
     """The Jacobian, one of its columns times the seed, and what those of other inputs are."""
     p, a, w = found.problem, found.a, found.w
     inputs = [x for x in p.wrt if a.gradient(x) is not None and x.node.numel]
@@ -37,7 +33,7 @@ def why(found: Gradients, choices: "Choices") -> Section:
     return Section("jacobian", title, remark, (table, *map(Prose, prose)))
 
 
-def _in_order(inputs: list[Input], choices: "Choices") -> list[Input]:
+def _in_order(inputs: list[Input], choices: Choices) -> list[Input]:
     """The input whose element is followed first."""
     followed = choices.element and choices.element[0]
     return sorted(inputs, key=lambda x: x.name != followed)

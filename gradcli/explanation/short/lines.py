@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...graphs import Node
 from ...language.problem import Input
@@ -10,6 +10,7 @@ from ...lazy import np
 from ...notation.tree import Token
 from ..analysis import Analysis
 from ..blocks import Block, Line, Prose, Row, Section, Table, Tensor, plain, text_of, words
+from ..choices import Choices
 from ..derivation import derivation
 from ..elide import middle, places
 from ..formulas import by_index
@@ -19,9 +20,6 @@ from ..phrases import listed
 from ..sections.gradient import element_row
 from .equations import EQUALS, brief, equation
 from .gradients import Gradients
-
-if TYPE_CHECKING:
-    from ..document import Choices
 
 SMALL = 48  # elements of a gradient that are shown where there are few gradients
 MOST = 24  # lines
@@ -65,7 +63,7 @@ def _let_through(a: Analysis, line: derivation.Line) -> Line:
     return words(f"relu lets {np.count_nonzero(value > 0):,} of {value.size:,} through")
 
 
-def gradients(found: Gradients, choices: "Choices") -> Section:
+def gradients(found: Gradients, choices: Choices) -> Section:
     """The gradient of each input asked for."""
     wrt = found.inputs
     rows = [row for x in wrt[:MOST] for row in _of_input(found, x, choices)]
@@ -75,7 +73,7 @@ def gradients(found: Gradients, choices: "Choices") -> Section:
     return Section("gradient", title, (), (Table(tuple(rows)), *prose))
 
 
-def _of_input(found: Gradients, x: Input, choices: "Choices") -> list[Row]:
+def _of_input(found: Gradients, x: Input, choices: Choices) -> list[Row]:
     a, w = found.a, found.w
     grad = a.gradient(x)
     name = (Token(x.name, role_of(x)), Token(w.gradient_name(x).removeprefix(x.name)))
