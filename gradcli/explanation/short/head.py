@@ -2,7 +2,6 @@
 
 from ...language.no_gradient import NOT_SCALAR
 from ...language.problem import Input
-from ...lazy import np
 from ...notation.tree import Token
 from ..analysis import Analysis
 from ..blocks import Block, Line, Prose, Row, Section, Table, Tensor, plain, words
@@ -46,7 +45,8 @@ def _shapes(a: Analysis, inputs: list[Input]) -> Line:
 
 def _values(inputs: list[Input]) -> list[Block]:
     """The values of inputs that are small; single numbers in one line."""
-    known = [x for x in inputs if x.value is not None and np.size(x.value) <= SMALL]
+    given = [x for x in inputs if x.value is not None]
+    known = [x for x in given if x.node.numel <= SMALL and x.node.ndim <= 2]
     single, numbers = [x for x in known if not x.shape], Line()
     for x in single:
         numbers += (Token(" · " if numbers else ""), Token(x.name, role_of(x)))

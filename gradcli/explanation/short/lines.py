@@ -82,6 +82,7 @@ def _of_input(found: Gradients, x: Input, choices: Choices) -> list[Row]:
     few = len(found.inputs) <= LEVELS and found.derivation is None
     value = a.value(a.computed(x) or grad)
     shown = value is not None and value.size <= SMALL and (few or not x.shape)
+    shown = shown and x.node.ndim <= 2
     told: Any = Tensor(value, "answer") if shown else brief(value)
     formula = found.formula(x)
     otherwise = w.without_formula(x) if formula is None else ()
