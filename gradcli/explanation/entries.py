@@ -72,13 +72,10 @@ def _by_elements(row: Callable[[int], Any]) -> Entry:
 @searched()
 def _by_index(a: Analysis, w: Wording, x: Input, grad: Node) -> Entry | None:
     """Entries read off the Jacobian in index notation, in the user's own names, with the numbers of
-    labels; None where another input has a value.
+    inputs that have values.
     """
     p = a.problem
-    given = [i.node.dtype for i in p.inputs.values() if i.value is not None]
-    if "float" in given:
-        return None
-    labelled = bool(given)
+    valued = any(i.value is not None for i in p.inputs.values())
     indices = w.indices
     found = indices.jacobian_expression(grad)
     if found is None:
@@ -96,7 +93,7 @@ def _by_index(a: Analysis, w: Wording, x: Input, grad: Node) -> Entry | None:
         simplify.work = 0
         try:
             e = substituted(in_row, _letters(places, x.node, c), sizes)
-            e = simplify(settled(e, a.value) if labelled else e)
+            e = simplify(settled(e, a.value) if valued else e)
         except (TooLong, RecursionError):
             return UNWRITTEN
         text = tree.text(write(Lettering({}, sizes)(e, indices.reserved)))

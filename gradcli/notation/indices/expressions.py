@@ -322,7 +322,7 @@ class Evaluation:
 
 
 def settled(e: Expr, value_of: ValueOf) -> Expr:
-    """The expression with numbers for the places that elements with values pick and for masks,
+    """The expression with numbers for elements that have values, and for the places that they pick,
     where no letter leaves them open: δ[2,j] for δ[t[0],j].
     """
     evaluate = Evaluation(value_of)
@@ -336,7 +336,7 @@ def settled(e: Expr, value_of: ValueOf) -> Expr:
 
     def expression(e: Expr) -> Expr:
         if isinstance(e, Element):
-            if e.node.dtype == "bool" and not letters_of(e):
+            if e.node.dtype != "int" and not letters_of(e):
                 with suppress(Unknown):
                     return Number(float(evaluate(e, {})))
             return Element(e.node, tuple([place(p) for p in e.places]))
