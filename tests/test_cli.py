@@ -124,13 +124,47 @@ def test_formulas_are_never_wrapped():
     text = "softmax(first_long_name @ second_long_name + third_long_name, dim=-1)"
     made = answered("formula", text, "-s", "first_long_name=2x3,third_long_name=4", "--width", "40")
     assert [line.partition(" = ")[0] for line in made.lines] == [
-        "first_long_name", "second_long_name", "third_long_name",
+        "z", "z.grad", "first_long_name.grad", "second_long_name.grad", "third_long_name.grad",
     ]  # fmt: skip
 
 
-def test_statements_of_a_formula_stand_before_its_name():
-    first = answered("formula", "softmax(x @ W, 1).std(1)", "-s", "x=2x3,W=3x4").lines[0]
-    assert first.startswith("t = softmax(x @ W, dim=1); x = ")
+def test_formulas_of_several_inputs_are_a_derivation():
+    net = ("h = relu(x @ W); out = cross_entropy(h @ V, y)", "-s", "x=4x3,W=3x5,V=5x2")
+    said = gradcli("formula", *net).lines
+    assert said == [
+        "z = x @ W",
+        "z_1 = h @ V",
+        "z_1.grad = (softmax(z_1, dim=1) - eye(z_1.shape[1])[y]) / y.numel()",
+        "h.grad = z_1.grad @ V.T",
+        "z.grad = h.grad * (h > 0)",
+        "V.grad = h.T @ z_1.grad",
+        "x.grad = z.grad @ W.T",
+        "W.grad = x.T @ z.grad",
+    ]
+    made = answered(*net, "-f", "json").json["derivation"]
+    assert [f"{line['name']} = {line['formula']}" for line in made] == said
+
+
+# ---- one screen ----------------------------------------------------------------------------------
+
+
+def test_one_screen():
+    """The numbers of lines that a reader has room for."""
+    assert len(answered("explain", *FLAGSHIP).lines) <= 40
+    assert len(answered("a*b", "-v", "a=2.", "-v", "b=3.").lines) <= 20
+    layers = "h1 = relu(x @ W1 + b1); h2 = relu(h1 @ W2 + b2); logits = h2 @ W3 + b3"
+    network = f"{layers}; cross_entropy(logits, y) + 0.01 * (W1**2).sum()"
+    shapes = {"x": "4,3", "W1": "3,5", "b1": "5", "W2": "5,4", "b2": "4", "W3": "4,2", "b3": "2"}
+    values = [arg for n, s in shapes.items() for arg in ("-v", f"{n}=randn({s})")]
+    assert len(answered(network, *values, "-v", "y=[0,1,0,1]").lines) <= 45
+
+
+def test_a_long_chain_is_shown_by_its_ends():
+    steps = [f"h{k} = tanh(h{k - 1} * 1.5)" for k in range(1, 400)]
+    said = answered("; ".join(["h0 = x @ W", *steps, "h399.sum()"]), "-s", "x=2x3,W=3x3")
+    assert len(said.lines) < 50
+    assert "h0.grad = 1.5 * h1.grad * (1 - h1 ** 2)" in said.out
+    assert "x.grad = h0.grad @ W.T" in said.out
 
 
 def test_assumptions_shorten_formulas():

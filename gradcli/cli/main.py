@@ -170,7 +170,7 @@ def jvp(streams: Streams, given: Given) -> None:
 @app.command()
 @takes(*REQUEST, "assume", "format", "output", *LOOK, *ALWAYS)
 def formula(streams: Streams, given: Given) -> None:
-    """Print the closed forms of the gradients alone, a line for each input.
+    """Print the closed forms of the gradients alone: a line each, or a derivation.
 
     They hold for any sizes, and are valid here and in Python. g is the seed; a scalar output has
     none. Shapes that had to be assumed are told on standard error, and so is a formula that does

@@ -22,6 +22,7 @@ from .formulas.wording import Wording
 from .modes import Mode, forward_formula, modes
 from .notes import as_data, collect, of_matrix
 from .quantities import item_size
+from .short.gradients import Gradients
 
 SCHEMA = "gradcli/1"
 KEYS = (
@@ -36,6 +37,7 @@ KEYS = (
     "cost",
     "modes",
     "grad",
+    "derivation",
     "claims",
     "checks",
     "notes",
@@ -251,6 +253,19 @@ class Data:
             "formula": self.formula(x),
             **sides(by_index.gradient(self.w, x)),
         }
+
+    def _derivation(self) -> list[dict[str, str | None]]:
+        """The gradients as statements, each in terms of those before; none where the closed forms
+        are as short, and in large programs.
+        """
+        found = None if is_large(self.p) else Gradients(self.a, self.w).derivation
+        if found is None:
+            return []
+        made: list[tuple[str, str | None]] = [
+            *((s.names[0], s.value) for s in found.added(found.lines)),
+            *((line.gradient_name, line.text) for line in found.lines),
+        ]
+        return [{"name": name, "formula": text} for name, text in made]
 
     def formula(self, x: Input) -> str | None:
         """The gradient as a formula; None where there is none, or one too long to be read."""

@@ -2,16 +2,19 @@
 
 import json
 
-from ..explanation.blocks import Line
+from ..explanation.blocks import Line, plain
 from ..explanation.data import Data
+from ..explanation.derivation.derivation import Line as Derived
 from ..explanation.formulas.source_text import role_of
-from ..notation.tree import Token
+from ..explanation.short.gradients import Gradients
+from ..notation.tree import Token, tokens
 from .ascii import in_ascii
 from .environment import Environment
 
 
 def render_formulas(data: Data, format: str, environment: Environment) -> str:
-    """The formula of each gradient: alone for one input, after its name for several.
+    """The formula of each gradient: alone for one input, after its name for several; these are
+    derived by the names of what they go through, where that is shorter.
 
     They are never wrapped. JSON is an object by name of the input.
     """
@@ -30,9 +33,17 @@ def render_formulas(data: Data, format: str, environment: Environment) -> str:
 
 def _lines(data: Data) -> list[Line]:
     a, w, several = data.a, data.w, len(data.p.wrt) > 1
+    derived = Gradients(a, w).derivation if several else None
+    if derived is not None:
+        added = [plain(f"{s.names[0]} = {s.value}") for s in derived.added(derived.lines)]
+        return [*added, *map(_derived, derived.lines)]
     found: list[Line] = []
     for x in a.problem.wrt:
         name = (Token(x.name, role_of(x)), Token(" = ")) if several else ()
         absent = a.gradient(x) is None or w.gradient(x) is None
         found.append((*name, Token("None")) if absent else w.gradient_line(x, name))
     return found
+
+
+def _derived(line: Derived) -> Line:
+    return plain(line.gradient_name, " = ", *(tokens(line.formula) if line.formula else ["None"]))

@@ -22,7 +22,8 @@ def render_json(analysis: Analysis, choices: Choices) -> str:
         else {key for key in KEYS if key not in ON_REQUEST and (key != "claims" or analysis.claims)}
     )
     data = Data(analysis)
-    return dumped({key: data(key) for key in KEYS if key in wanted})
+    found = {key: data(key) for key in KEYS if key in wanted}
+    return dumped({key: v for key, v in found.items() if key != "derivation" or v})
 
 
 def dumped(values: dict[str, Any]) -> str:

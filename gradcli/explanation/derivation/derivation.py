@@ -49,6 +49,11 @@ class Line:
         """The values that it comes back from."""
         return list(dict.fromkeys(s.names[-1] for s in self.sources))
 
+    @property
+    def text(self) -> str | None:
+        """The formula as text."""
+        return None if self.formula is None else tree.text(self.formula)
+
     @cached_property
     def formula(self) -> Tree | None:
         """The formula, in terms of values and of the gradients of those before; None where it

@@ -97,7 +97,14 @@ def needed_twice(steps: Sequence[Step], named: Collection[Node]) -> set[Node]:
                     users[i].add(node)
     received = {latest[r] for r in latest if len(users[r]) > 1 and r not in has_name}
     values = {step.node for step in steps if len(users[step.node]) > 1}
-    return {n for n in received | values if n not in named and n.op.family not in SECONDARY}
+    found = received | {n for n in values if not _is_short(n, named)}
+    return {n for n in found if n not in named and n.op.family not in SECONDARY}
+
+
+def _is_short(node: Node, named: Collection[Node]) -> bool:
+    """Whether a value is a number as short to write as its name, as sqrt(d)."""
+    alone = node.op.family == "elementwise" and len(node.parents) == 1
+    return alone and node.numel == 1 and node.parents[0] in named
 
 
 def _up_to(ends: set[Node], node: Node) -> tuple[Node | None, ...]:
