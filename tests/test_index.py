@@ -180,8 +180,8 @@ LINES = [
         None,
         "δ[i,k] out[i,l] (δ[j,l] - out[i,j])",
     ),
-    ("x.sum(0)", "x=2x3", "out[i] = Σ_j x[j,i]", "x", "x.grad[j,i] = g[i]", "g[i]", "δ[i,k]"),
-    ("x.T", "x=2x3", "out[i,j] = x[j,i]", "x", "x.grad[j,i] = g[i,j]", "g[i,j]", "δ[i,l] δ[j,k]"),
+    ("x.sum(0)", "x=2x3", "out[i] = Σ_j x[j,i]", "x", "x.grad[i,j] = g[j]", "g[j]", "δ[i,k]"),
+    ("x.T", "x=2x3", "out[i,j] = x[j,i]", "x", "x.grad[i,j] = g[j,i]", "g[j,i]", "δ[i,l] δ[j,k]"),
     (
         "x.mean(1)",
         "x=2x3",

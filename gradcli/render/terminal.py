@@ -4,7 +4,8 @@ Colour follows one thing through the page: the seed has one colour wherever it o
 its own, zeros are dim. Nothing depends on colour alone.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from rich.box import Box
 from rich.cells import cell_len
@@ -38,8 +39,9 @@ from .matrix import column_width, cut, drawn, entry
 from .tensors import tensor_lines
 from .wrapping import wrapped
 
-SEED = "bold yellow"
-INPUTS = ("cyan", "magenta", "green", "blue", "bright_red")
+# Of the 256 colours these are read on white and on black: their contrast is 4.5:1 to both.
+SEED = "bold color(163)"
+INPUTS = ("color(29)", "color(63)", "color(131)", "color(98)")
 STYLES = {
     "seed": SEED,
     "answer": "bold",
@@ -75,7 +77,7 @@ def render_lines(lines: Sequence[Line], environment: Environment) -> str:
 def _console(environment: Environment, width: int) -> Console:
     return Console(
         width=width,
-        color_system="standard" if environment.color else None,
+        color_system="256" if environment.color else None,
         force_terminal=environment.color,
         force_jupyter=False,  # which would show what is only to be captured
         no_color=not environment.color,
@@ -87,6 +89,15 @@ def _console(environment: Environment, width: int) -> Console:
     )
 
 
+def _roles(part: Any) -> Iterator[str]:
+    """The roles of all tokens in a document."""
+    if isinstance(part, Token | Matrix):
+        yield part.role if isinstance(part, Token) else part.input_role
+    elif isinstance(part, tuple):
+        for field in part:
+            yield from _roles(field)
+
+
 class Page:
     """Blocks laid out for one environment."""
 
@@ -96,6 +107,9 @@ class Page:
 
     def document(self, document: Document) -> list[RenderableType]:
         """Everything, section by section, a blank line between them."""
+        met = dict.fromkeys(filter(lambda role: role.startswith("input:"), _roles(document)))
+        few = len(met) <= len(INPUTS)
+        self.roles = dict(zip(met, INPUTS)) if few else dict.fromkeys(met, "")
         out: list[RenderableType] = [self.answer(a) for a in document.answers]
         for section in document.sections:
             out += [Text("")] * bool(out) + self.section(section)
@@ -106,7 +120,9 @@ class Page:
     # ---- pieces ----------------------------------------------------------------------------------
 
     def style(self, role: str) -> str:
-        """The style of a role; inputs take their colours in order of appearance."""
+        """The style of a role; inputs take their colours in order of appearance, if there are
+        enough for all.
+        """
         if role.startswith("input:"):
             return self.roles.setdefault(role, INPUTS[len(self.roles) % len(INPUTS)])
         return STYLES.get(role, "")

@@ -7,7 +7,7 @@ from typing import Any
 from ...graphs import Node
 from ...language.problem import Input
 from ...lazy import np
-from ...notation.tree import Token
+from ...notation.tree import Indexed, Token
 from ..analysis import Analysis
 from ..blocks import Block, Line, Prose, Row, Section, Table, Tensor, plain, text_of, words
 from ..choices import Choices
@@ -16,6 +16,7 @@ from ..elide import middle, places
 from ..formulas import by_index
 from ..formulas.source_text import role_of
 from ..formulas.wording import UNREAD
+from ..numbers import number_text
 from ..phrases import listed
 from ..sections.gradient import element_row
 from .equations import EQUALS, brief, equation
@@ -97,8 +98,23 @@ def _levels(found: Gradients, x: Input, place: tuple[int, ...] | None, few: bool
     if index is not None:
         yield Row((tuple(index.tokens),), 1)
     element = element_row(found.a, found.w, x, place) if few or place else None
-    if element is not None and (place or len(text_of(element)) <= READ):
+    if element is not None and len(text_of(element)) > READ:
+        element = _by_letters(found, x, place) if place else None
+    if element is not None:
         yield Row((element,), 1)
+
+
+def _by_letters(found: Gradients, x: Input, place: tuple[int, ...]) -> Line | None:
+    """An element by its index notation, where all terms would be too many: sums stay sums."""
+    index = by_index.gradient(found.w, x)
+    letters = index.left.places if index is not None and isinstance(index.left, Indexed) else ()
+    if index is None or len(letters) != len(place) or not all(map(str.isalpha, letters)):
+        return None
+    line = tuple(index.at(dict(zip(letters, map(str, place)))).tokens)
+    value = found.a.grad_value(x)
+    if value is None:
+        return line
+    return (*line, EQUALS, Token(number_text(value[place]), "number"))
 
 
 def _remarks(found: Gradients) -> Iterator[str]:

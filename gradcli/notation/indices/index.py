@@ -1,9 +1,11 @@
 """Gradients and Jacobians in index notation: `x.grad[i,k] = Σ_j g[i,j] a[k,j]`.
 
 The letters mean the same everywhere: those of the output come first, an input keeps the letters
-that it has in the forward expression, a sum in a gradient reuses those of what it runs over.
+that it has in the forward expression, a sum in a gradient reuses those of what it runs over. Only
+where the left side would have them in another order they are renamed.
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
@@ -30,7 +32,7 @@ from .expressions import (
 )
 from .lower import Lowering
 from .places import Place
-from .written import Lettering, Writing, free_letters
+from .written import LETTERS, Lettering, Writing, free_letters
 
 Known = Callable[[], Mapping[int, Node]]  # sizes, each as the node of one that a named node has
 Values = Callable[[Node], Any]  # the array of a node, or None where it depends on what has none
@@ -51,6 +53,31 @@ class Notation(NamedTuple):
     def tokens(self) -> list[tree.Token]:
         """The whole line."""
         return [*tree.tokens(self.left), tree.Token(" = "), *tree.tokens(self.right)]
+
+    def at(self, places: Mapping[str, str]) -> "Notation":
+        """The same with other letters, or with numbers, in the places of some letters."""
+        word = re.compile(rf"\b({'|'.join(places)})\b")
+
+        def renamed(part: Any) -> Any:
+            if isinstance(part, str):
+                return word.sub(lambda found: places[found[0]], part)
+            if isinstance(part, tuple):
+                made = map(renamed, part)
+                return type(part)(*made) if hasattr(part, "_fields") else tuple(made)
+            return part
+
+        left, right = renamed(self.left), renamed(self.right)
+        return self._replace(left=left, right=right, plain=renamed(self.plain))
+
+    def in_order(self) -> "Notation":
+        """With i, j, ... in this order on the left, where these letters are there in another:
+        x.grad[i,j] = g[j,i].
+        """
+        places = self.left.places if isinstance(self.left, tree.Indexed) else ()
+        ordered = tuple(sorted(places))
+        if not places or places == ordered or ordered != tuple(LETTERS[: len(places)]):
+            return self
+        return self.at(dict(zip(places, ordered)))
 
     def __str__(self) -> str:
         return f"{tree.text(self.left)} = {tree.text(self.right)}"
@@ -216,7 +243,8 @@ class Indices:
 
     def gradient(self, x: Node, grad: Node, called: str = "grad") -> Notation | None:
         """`x.grad[i,k] = Σ_j g[i,j] a[k,j]`."""
-        return self.element(grad, Attribute(self.names[x], called), self.places_of(x))
+        found = self.element(grad, Attribute(self.names[x], called), self.places_of(x))
+        return None if found is None else found.in_order()
 
     def element(self, node: Node, left: Tree, at: tuple[Place, ...]) -> Notation | None:
         """An element of any node, which is called `left`, at some letters."""
