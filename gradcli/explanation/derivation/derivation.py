@@ -5,10 +5,12 @@ Each assignment is a problem of its own, whose seed is the gradient of what it a
 are as short as its text, and each is looked for when it is shown.
 """
 
-from collections.abc import Callable, Collection
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable
 from functools import cached_property, reduce
 from typing import Any
 
+from ...autodiff.reverse import Step
 from ...errors import GradcliError
 from ...graphs import Node
 from ...language.given.seeds import Seed
@@ -78,8 +80,10 @@ class Derivation:
         self.received = {step.node: step.received for step in a.gradients.steps}
         grads = {x.node: a.gradient(x) for x in self.p.wrt}
         self.received |= {node: grad for node, grad in grads.items() if grad is not None}
+        self.senders = _senders(a.gradients.steps, {*self.nodes.values()})
         self._sent: dict[tuple[str, ...], dict[str, Tree | None]] = {}
-        self.seeds: dict[str, Tree] = {self.p.out_name: Name(self.p.seed.name, "seed")}
+        self.out_name = next(n for n, node in self.nodes.items() if node is self.p.out)
+        self.seeds: dict[str, Tree] = {self.out_name: Name(self.p.seed.name, "seed")}
         self.back, self.gradients = self._lines()
 
     @property
@@ -121,8 +125,9 @@ class Derivation:
         return False
 
     def _differentiated(self, s: Assignment) -> list[str]:
-        """What an assignment uses that receives a gradient."""
-        return [n for n in s.order if n in self.nodes and self.nodes[n] in self.received]
+        """What an assignment uses and sends a gradient to."""
+        used = [n for n in s.order if n in self.nodes]
+        return [n for n in used if not self.senders[self.nodes[n]].isdisjoint(s.nodes)]
 
     @property
     def names(self) -> set[str]:
@@ -183,8 +188,18 @@ class Derivation:
         assume = {n: words for n, words in self.p.assume.items() if n in nodes}
         posing = Posing(s.program(end), [*nodes], shapes, arrays, reader, assume)
         found = posing.problem(self._differentiated(s))
-        is_implicit = several or (s.names[-1] == self.p.out_name and self.p.seed.implicit)
+        is_implicit = several or (s.names[-1] == self.out_name and self.p.seed.implicit)
         return found if is_implicit else found._replace(seed=Seed(found.seed.node, None, None))
+
+
+def _senders(steps: Iterable[Step], named: Collection[Node]) -> defaultdict[Node, set[Node]]:
+    """For each node the named ones that send it a gradient, by way of such as have no name."""
+    found = defaultdict[Node, set[Node]](set)
+    for step in steps:
+        through = {step.node} if step.node in named else found[step.node]
+        for c in step.contributions:
+            found[c.to] |= through
+    return found
 
 
 def renamed(part: Any, change: Callable[[Name], Tree]) -> Any:

@@ -123,14 +123,14 @@ class _Naming:
         spans = ((n.span, n) for n in wanted if n.span is not None)
         self.wanted = {(s.start, s.end): n for s, n in spans if s.text == p.program.source.text}
         self.taken = {*p.inputs, *chain.from_iterable(p.program.assigned), p.seed.name}
-        self.own: dict[str, str] = {}  # what a name of the program is called now
+        self.own: dict[str, str] = {}  # names of the program that are called otherwise now
         self.known: dict[Node, str] = {i.node: name for name, i in p.inputs.items()}
         self.found: list[Assignment] = []
         self.aside: list[Statement] = []  # what computes no tensor
 
     def assignments(self) -> list[Assignment]:
         places = self.program.needed
-        last = {name: k for k in places for name in self.program.assigned[k]}
+        last = {name: k for k in places for name in self.program.statements[k].names}
         for k in places:
             s, made = self.program.statements[k], self.p.made[k]
             if any(isinstance(n, Node) for n in made):
@@ -142,11 +142,11 @@ class _Naming:
     def _assigned(self, s: Statement, made: tuple, last: Collection[str], is_output: bool) -> None:
         """Take up a statement, whose names in `last` are not given again."""
         value = self._value(s.value, s)
-        if len(made) == 1 and made[0] in self.known and not is_output:
+        if len(made) == 1 and made[0] in self.known:
             self.own[s.names[0]] = self.known[made[0]]
             return
         names = {n: self._called(n, n in last, is_output) for n in s.names}
-        self.own |= names
+        self.own |= {name: own for name, own in names.items() if name != own or name in self.own}
         self._append(s._replace(names=tuple(names.values()), value=value), made)
 
     def _called(self, name: str, is_last: bool, is_output: bool) -> str:
@@ -161,12 +161,14 @@ class _Naming:
             if not used.isdisjoint(other.names):
                 used |= _names([other.value])
                 before.insert(0, other)
-        nodes = tuple(n for n in made if isinstance(n, Node))
-        self.found.append(Assignment(s.names, nodes, (*before, s), is_added))
-        self.known |= dict(zip(nodes, s.names))
+        given = {name: n for name, n in zip(s.names, made) if isinstance(n, Node)}
+        self.found.append(Assignment(tuple(given), (*given.values(),), (*before, s), is_added))
+        self.known |= {n: name for name, n in given.items()}
 
     def _value(self, e: ast.expr, within: Statement | None = None) -> ast.expr:
         """An expression in these names; parts of a statement that are `wanted` get one."""
+        if not self.own and not self.wanted:
+            return e
         made = _InNames(self, within).visit(deepcopy(e))
         assert isinstance(made, ast.expr)
         return made
