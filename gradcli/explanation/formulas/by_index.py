@@ -17,7 +17,6 @@ from ..analysis import searched
 from ..blocks import Prose, words
 from .wording import Wording
 
-DELTA = "δ[j,k] is 1 where j and k are equal and 0 elsewhere."
 BRACKET = "A condition in brackets, as [h > 0], is 1 where it holds and 0 elsewhere."
 SHORT = 40  # characters for which no shorter way to say it is looked for
 SIZES = re.compile(r"\.shape\[\d+\]")
@@ -59,11 +58,27 @@ def shortest_way(w: Wording, x: Input) -> Node | None:
 
 
 def signs(text: str) -> list[Prose]:
-    """What the signs of index notation mean that occur in a text."""
+    """What the signs of index notation mean that occur in lines of it."""
     relations = ("<", ">", "<=", ">=", "==", "!=", "=", "≤", "≥", "≠")
-    inside = text.partition(" = ")[2]
-    met = [BRACKET] * any(f" {r} " in inside for r in relations) + [DELTA] * ("δ" in inside)
+    inside = "\n".join(line.partition(" = ")[2] for line in text.split("\n"))
+    met = [BRACKET] * any(f" {r} " in inside for r in relations)
+    met += [_delta(inside[inside.index("δ") :])] if "δ" in inside else []
     return [Prose(words(sentence)) for sentence in met]
+
+
+def _delta(text: str) -> str:
+    """What the δ means that a text begins with: δ[i,k], or δ[y[i],j]."""
+    depth, parts = 0, [""]
+    for letter in text[2:]:
+        if depth == 0 and letter in ",]":
+            if letter == "]":
+                break
+            parts.append("")
+            continue
+        depth += (letter in "([") - (letter in ")]")
+        parts[-1] += letter
+    one, other = parts
+    return f"δ[{one},{other}] is 1 where {one} and {other} are equal, and 0 elsewhere."
 
 
 @searched()

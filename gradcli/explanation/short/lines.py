@@ -71,6 +71,10 @@ def gradients(found: Gradients, choices: Choices) -> Section:
     rows += [_left_out(len(wrt) - MOST)] if len(wrt) > MOST else []
     title = words("Gradient" + "s" * (len(wrt) > 1))
     prose = [Prose(words(text)) for text in _remarks(found)]
+    below = [row.cells[0] for row in rows if row.depth]
+    said = [text_of(line) for line in below if not isinstance(line, Tensor)]
+    said = [text for text in said if text.count(EQUALS.text) == 1]
+    prose = [*by_index.signs("\n".join(said)), *prose]
     return Section("gradient", title, (), (Table(tuple(rows)), *prose))
 
 
