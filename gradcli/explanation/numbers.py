@@ -14,3 +14,8 @@ def number_text(value: Any, precision: int = 5) -> str:
     if value.is_integer() and abs(value) < 1e15:
         return str(int(value))
     return f"{value:.{precision}g}"
+
+
+def is_short(array: Any, width: int) -> bool:
+    """Whether the numbers of an array are at most so many characters, with a comma after each."""
+    return array.size <= width and sum(len(number_text(v)) + 2 for v in array.flat) <= width

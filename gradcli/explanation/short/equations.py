@@ -8,7 +8,7 @@ from ...notation import tree
 from ...notation.formulas.sharing import shared
 from ...notation.tree import Token, Tree
 from ..blocks import Line, Row, Tensor, plain, text_of, words
-from ..numbers import number_text
+from ..numbers import is_short, number_text
 from ..phrases import shape_text
 from .gradients import Gradients
 
@@ -56,7 +56,7 @@ def brief(value: Any) -> Line | Tensor:
     """Numbers in short: all of a few, or their norm and how many are 0."""
     if value is None:
         return ()
-    if value.size <= SHORT and sum(len(number_text(v)) + 2 for v in value.flat) <= SHORT:
+    if is_short(value, SHORT):
         return Tensor(value, "answer")
     zeros = int(np.count_nonzero(value == 0))
     told = f", {zeros:,} of {value.size:,} are 0" if zeros else ""

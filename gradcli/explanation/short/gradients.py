@@ -12,6 +12,7 @@ from ..formulas.wording import Wording
 from ..phrases import shape_text
 
 MOST = 8  # operations of a program for which closed forms are looked for
+LONG = 16  # length of a closed form that has parts which other gradients share
 EVEN = 1  # what a statement costs a reader beside what stands in it
 
 
@@ -42,6 +43,8 @@ class Gradients:
         statements = [line.formula for line in found.lines if line.formula is not None]
         if None in closed or len(statements) < len(found.lines):
             return None in closed
+        if len(closed) > 1 and any(tree.size(f) > LONG for f in closed if f is not None):
+            return True
         added = sum(map(tree.size, found.added_formulas()))
         theirs = sum(tree.size(f) for f in statements) + EVEN * len(found.back) + added
         return theirs < sum(tree.size(f) for f in closed if f is not None)

@@ -7,13 +7,13 @@ from ..analysis import Analysis
 from ..blocks import Block, Line, Prose, Row, Section, Table, Tensor, plain, words
 from ..formulas.source_text import role_of
 from ..formulas.wording import Wording
-from ..numbers import number_text
+from ..numbers import is_short, number_text
 from ..phrases import listed, shape_text
 from ..sections.inputs import assumption
 from ..sections.seed import call, remarks, row
 
 FEW = 4  # inputs that are listed
-SMALL = 12  # elements of an input that is shown
+WIDE = 60  # characters of the numbers of an input that is shown
 
 
 def program(a: Analysis, w: Wording) -> Section:
@@ -46,7 +46,7 @@ def _shapes(a: Analysis, inputs: list[Input]) -> Line:
 def _values(inputs: list[Input]) -> list[Block]:
     """The values of inputs that are small; single numbers in one line."""
     given = [x for x in inputs if x.value is not None]
-    known = [x for x in given if x.node.numel <= SMALL and x.node.ndim <= 2]
+    known = [x for x in given if x.node.ndim <= 2 and is_short(x.value, WIDE)]
     single, numbers = [x for x in known if not x.shape], Line()
     for x in single:
         numbers += (Token(" · " if numbers else ""), Token(x.name, role_of(x)))
