@@ -10,6 +10,7 @@ from .devices import check_device
 from .dtypes import ALL, BY_NUMPY, INT64, DType, as_array, of_number, promoted, result_type
 from .kernels import not_implemented
 from .mode import MODE
+from .single import fused
 from .tables import TABLES, define
 from .tensor import TENSOR, MetaTensor, Tensor, tensors_in
 
@@ -274,10 +275,13 @@ def linspace(
     number = np.dtype(kind.numpy).type
     step = (number(b) - number(a)) / number(max(steps - 1, 1))
     places = np.arange(steps)
-    low = number(a) + step * places.astype(kind.numpy)
-    high = number(b) - step * (steps - 1 - places).astype(kind.numpy)
+    up, down = places.astype(kind.numpy), (steps - 1 - places).astype(kind.numpy)
+    if kind.name == "float32":
+        low, high = fused(step, up, a), fused(-step, down, b)
+    else:
+        low, high = number(a) + step * up, number(b) - step * down
     return finished(
-        Tensor(np.where(places < steps / 2, low, high).astype(kind.numpy), kind), **options
+        Tensor(np.where(places < steps // 2, low, high).astype(kind.numpy), kind), **options
     )
 
 

@@ -4,13 +4,13 @@ The way back is the gradient graph of gradcli's operators; what it reads is what
 """
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any
 
 from ...autodiff.reverse import backward
 from ...backends.numeric import Evaluator, Schedule
 from ...graphs import AGAIN, OPS, Node, Operator, as_node, intern, walk
 from ...lazy import np
+from .single import backward_of, kernel_of
 
 MOST_PLANS = 4096
 Signature = tuple[Any, ...]
@@ -29,7 +29,9 @@ class Way:
 
     def __init__(self, plan: "Plan", places: tuple[int, ...]):
         self.plan, self.places = plan, places
+        self._schedules: dict[str, Schedule] = {}
         self.seed = OPS["input"](name="g", shape=plan.node.shape, is_direction=True)
+        self._read: tuple[Any, ...] = (self.seed, plan.leaves[0], plan.node)
         wrt = [leaf for place in places if (leaf := plan.leaves[place]) is not None]
         of = backward(plan.node, self.seed, wrt).of
         self.gradients: list[Node | None] = [of[x] for x in wrt]
@@ -50,18 +52,35 @@ class Way:
         node = intern(self.plan.node.op, (second, first, *others), self.plan.node.attrs)
         return backward(node, self.seed, [second]).of[second]
 
-    @cached_property
-    def schedule(self) -> Schedule:
+    def schedule(self, precision: str) -> Schedule:
         """How the gradients are computed from the arrays of what they read."""
-        given = dict.fromkeys((*self.plan.leaves, self.plan.node, self.seed))
-        return Schedule(Evaluator(given).missing([n for n in self.gradients if n is not None]))
+        made = self._schedules.get(precision)
+        if made is None:
+            given = dict.fromkeys((*self.plan.leaves, self.plan.node, self.seed))
+            nodes = Evaluator(given).missing([n for n in self.gradients if n is not None])
+            kernels = kernel_of if precision == "float32" else None
+            made = self._schedules[precision] = Schedule(nodes, kernels)
+        return made
 
     def numbers(self, given: dict[Any, Any], precision: str) -> list[Any]:
         """The arrays of the gradients."""
+        own = self._in_single(given) if precision == "float32" else None
+        if own is not None:
+            return own
         evaluator = Evaluator(given, dtype=precision)
         with np.errstate(all="ignore"):
-            evaluator.run_quietly(self.schedule)
+            evaluator.run_quietly(self.schedule(precision))
         return [None if n is None else np.asarray(evaluator.values[n]) for n in self.gradients]
+
+
+    def _in_single(self, given: dict[Any, Any]) -> list[Any] | None:
+        """The gradient of the only input as PyTorch's kernel computes it, where that is known."""
+        node, arrays = self.plan.node, [given.get(n) for n in self._read]
+        kernel = backward_of(node.op.name, [a for a in arrays if a is not None])
+        if kernel is None or self.places != (0,):
+            return None
+        with np.errstate(all="ignore"):
+            return [np.asarray(kernel(*arrays, **node.attrs), np.float32)]
 
 
 class Plan:
@@ -74,11 +93,14 @@ class Plan:
     def value(self, arrays: Sequence[Any], precision: str) -> Any:
         """The output's array from those of the inputs; Python numbers stay as they are."""
         node = self.node
+        kernels = kernel_of if precision == "float32" else None
         with np.errstate(all="ignore"):
             if node.op.value is not None:
-                return np.asarray(node.op.value(*arrays, **node.attrs))
+                own = kernels and node.dtype == "float"
+                compute = kernel_of(node.op.name, node.op.value) if own else node.op.value
+                return np.asarray(compute(*arrays, **node.attrs))
             given = {x: a for x, a in zip(self.leaves, arrays) if x is not None}
-            return Evaluator(given, dtype=precision)(node)[0]
+            return Evaluator(given, dtype=precision, kernels=kernels)(node)[0]
 
     def way(self, places: tuple[int, ...]) -> Way:
         """The way back to the inputs at these places."""

@@ -1,0 +1,442 @@
+"""Operators in single precision, in the order in which PyTorch's kernels for a processor compute:
+sums in cascades, products and sums that are rounded once, what is kept in double precision. So are
+the last digits that `.item()` prints. Products of matrices are those of small ones.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ...graphs.shapes import axes
+from ...lazy import np
+from ...operators.arithmetic import SHORT_POWERS
+from ...operators.shaping import summed_axes
+
+LANES = 8  # floats of a vector
+BRANCHES = 4  # sums that a row is added up in at the same time
+BLOCK = 16  # terms that are added up before their sum is
+LEVELS = 4  # of sums of sums
+LONGEST = 128  # terms of a product's element that are added up one by one
+PACKED = 4, 12  # rows and columns from which on a product fuses its products and sums
+
+Kernel = Callable[..., Any]
+KERNELS: dict[str, Kernel] = {}
+BACKWARDS: dict[str, Kernel] = {}  # from g, the inputs and the output to the gradient of the first
+TAKES: dict[str, Callable[..., bool]] = {  # where a kernel is only known for some calls
+    "vector_norm": lambda x, *, dim, keepdim, ord: (
+        ord == 2 and 0 < x.size < 1 << 10 and len(axes(dim, x.ndim)) == x.ndim
+    ),
+}
+
+
+def kernel_of(name: str, otherwise: Kernel) -> Kernel:
+    """The function that computes an operator: that of this file, where all floats are single."""
+    own = KERNELS.get(name)
+    if own is None:
+        return otherwise
+    takes = TAKES.get(name)
+
+    def value(*arrays: Any, **attrs: Any) -> Any:
+        here = _single(arrays) and (takes is None or takes(*arrays, **attrs))
+        return (own if here else otherwise)(*arrays, **attrs)
+
+    return value
+
+
+def _kernel(*names: str) -> Callable[[Kernel], Kernel]:
+    def note(function: Kernel) -> Kernel:
+        KERNELS.update(dict.fromkeys(names, function))
+        return function
+
+    return note
+
+
+def _single(arrays: Sequence[Any]) -> bool:
+    """Whether there are floats, and all of them in single precision."""
+    dtypes = [a.dtype for a in arrays if isinstance(a, np.ndarray | np.generic)]
+    return bool(dtypes) and all(d == np.float32 for d in dtypes)
+
+
+def fused_sum(name: str, a: Any, b: Any, alpha: Any) -> Any:
+    """`a + alpha * b` or, of the name "sub", `a - alpha * b`, rounded once."""
+    return fused(-alpha if name == "sub" else alpha, b, a)
+
+
+def fused(a: Any, b: Any, c: Any) -> Any:
+    """a * b + c, rounded once."""
+    return (_double(a) * _double(b) + _double(c)).astype(np.float32)
+
+
+def _double(x: Any) -> Any:
+    """What is in single precision, in double."""
+    return np.asarray(x, np.float32).astype(np.float64)
+
+
+# ---- exponentials --------------------------------------------------------------------------------
+
+INVERSE, HIGH, LOW = np.float32(1.44269502), np.float32(0.693145752), np.float32(1.42860677e-06)
+SERIES = (0.000198527618, 0.00139304355, 0.00833336078, 0.0416664854, 0.166666672, 0.5)
+SMALLEST, LARGEST = -104, 100  # beyond which it is 0 and inf
+
+
+def _exp(x: Any) -> Any:
+    return np.exp(_double(x)).astype(np.float32)
+
+
+def _vector_exp(x: Any) -> Any:
+    """Sleef's exponential, which PyTorch takes for vectors of floats."""
+    power = np.rint(x * INVERSE)
+    rest = fused(power, -LOW, fused(power, -HIGH, x))
+    series = np.full_like(rest, SERIES[0])
+    for coefficient in SERIES[1:]:
+        series = fused(series, rest, np.float32(coefficient))
+    series = np.float32(1) + fused(rest * rest, series, rest)
+    inside = np.where(np.abs(x) < 1000, power, 0).astype(int)
+    result = np.ldexp(series, inside).astype(np.float32)
+    return np.where(x < SMALLEST, np.float32(0), np.where(x > LARGEST, np.float32(np.inf), result))
+
+
+def _exp_by_vectors(x: Any) -> Any:
+    """That exponential for what fills pairs of vectors, the other one for the rest."""
+    whole = np.size(x) // (4 * LANES) * 4 * LANES
+    if not whole:
+        return _exp(x)
+    flat = x.ravel()
+    return np.concatenate([_vector_exp(flat[:whole]), _exp(flat[whole:])]).reshape(x.shape)
+
+
+# ---- sums ----------------------------------------------------------------------------------------
+
+
+@_kernel("sum")
+def sum_along(x: Any, *, dim: Any, keepdim: bool) -> Any:
+    """The sum along dimensions."""
+    return total(x, axes(dim, np.ndim(x)), keepdim)
+
+
+@_kernel("sum_to_size")
+def sum_to_size(x: Any, *, shape: tuple[int, ...]) -> Any:
+    """The sum along the dimensions that broadcasting from a shape added or widened."""
+    dims = summed_axes(x.shape, shape)
+    return total(x, dims, True).reshape(shape) if dims else x.reshape(shape)
+
+
+def total(x: Any, axis: tuple[int, ...], keepdims: bool = False) -> Any:
+    """The sum along dimensions."""
+    x = np.asarray(x)
+    shape = [1 if d in axis else n for d, n in enumerate(x.shape)]
+    if not keepdims:
+        shape = [n for d, n in enumerate(x.shape) if d not in axis]
+    if not x.size:
+        return np.zeros(shape, np.float32)
+    if all(x.shape[d] == 1 for d in axis):  # -0 stays -0
+        return x.reshape(shape)
+    return _along(x, axis).reshape(shape)
+
+
+@_kernel("mean")
+def mean(x: Any, *, dim: Any, keepdim: bool) -> Any:
+    """The sum, divided by how many."""
+    axis = axes(dim, np.ndim(x))
+    count = np.prod([np.shape(x)[d] for d in axis])
+    return total(x, axis, keepdim) / np.float32(count)
+
+
+def _along(x: Any, axis: tuple[int, ...]) -> Any:
+    """The sums along dimensions, which are gone; the order of terms is that of the memory."""
+    by_stride = sorted((d for d in axis if x.shape[d] > 1), key=lambda d: abs(x.strides[d]))
+    others = [d for d in range(x.ndim) if d not in axis]
+    groups = _joined(x, by_stride)
+    kept = sorted((d for d in others if x.shape[d] > 1), key=lambda d: abs(x.strides[d]))
+    steps = (x.strides[by_stride[0]] if by_stride else 4, x.strides[kept[0]] if kept else 0)
+    moved = x.transpose([*reversed(by_stride), *(d for d in axis if d not in by_stride), *others])
+    outer = [x.shape[d] for d in others]
+    columns = int(np.prod(outer, dtype=int))
+    rows = moved.reshape((-1, columns))
+    if len(groups) < 2:
+        return _rows(rows, x.shape[kept[0]] if kept else 1, steps).reshape(outer)
+    inner = rows.reshape((-1, groups[0], columns))
+    parts = [_rows(part, groups[1], (steps[0], steps[0] + 1)) for part in inner]
+    return _one_by_one(np.stack(parts)).reshape(outer)
+
+
+def _joined(x: Any, dims: Sequence[int]) -> list[int]:
+    """The sizes of dimensions, from the innermost on, those that lie in one row joined."""
+    sizes: list[int] = []
+    step = 0
+    for d in dims:
+        if sizes and x.strides[d] == step:
+            sizes[-1] *= x.shape[d]
+        else:
+            sizes.append(x.shape[d])
+        step = x.strides[d] * x.shape[d]
+    return sizes
+
+
+def _rows(rows: Any, across: int, steps: tuple[int, int]) -> Any:
+    """The sum of rows, where `across` elements of each lie `steps[1]` bytes apart."""
+    size, columns = rows.shape
+    if steps[0] == 4 and size >= LANES:
+        return _vectors(rows)
+    if steps[1] == 4 and across >= LANES:
+        width = BRANCHES * LANES
+    elif steps[0] < steps[1]:
+        return _branches(rows)
+    else:
+        width = BRANCHES
+    whole = across // width * width
+    if size <= BRANCHES - 1 or not whole:
+        return _branches(rows) if size > BRANCHES - 1 else _one_by_one(rows)
+    places = np.arange(columns) % across < whole
+    return np.where(places, _cascade(rows), _branches(rows))
+
+
+def _vectors(rows: Any) -> Any:
+    """Rows that lie in one piece, LANES at once."""
+    count = len(rows) // LANES * LANES
+    lanes = _branches(rows[:count].reshape((-1, LANES, *rows.shape[1:])))
+    return _one_by_one(np.concatenate([_one_by_one(rows[count:])[None], lanes]))
+
+
+def _branches(rows: Any) -> Any:
+    """Rows, BRANCHES sums at the same time."""
+    count = len(rows) // BRANCHES * BRANCHES
+    sums = _cascade(rows[:count].reshape((-1, BRANCHES, *rows.shape[1:])))
+    first = _one_by_one(np.concatenate([sums[:1], rows[count:]]))
+    return _one_by_one(np.concatenate([first[None], sums[1:]]))
+
+
+def _cascade(rows: Any) -> Any:
+    """Rows in blocks, whose sums are added up in blocks again."""
+    parts = []
+    for _ in range(LEVELS - 1):
+        blocks = len(rows) // BLOCK
+        parts.append(_one_by_one(rows[blocks * BLOCK :]))
+        if not blocks:
+            break
+        rows = rows[: blocks * BLOCK].reshape((blocks, BLOCK, *rows.shape[1:]))
+        rows = np.add.accumulate(rows, axis=1)[:, -1]
+    else:
+        parts.append(_one_by_one(rows))
+    return _one_by_one(np.stack(parts)) if len(parts) > 1 else parts[0]
+
+
+def _one_by_one(rows: Any) -> Any:
+    """Rows, each added to what the ones before give; 0 without any."""
+    if not len(rows):
+        return np.zeros(rows.shape[1:], np.float32)
+    return np.add.accumulate(rows, axis=0)[-1] + np.float32(0)
+
+
+@_kernel("cumsum")
+def cumsum(x: Any, *, dim: int) -> Any:
+    """Sums so far, kept in double precision."""
+    return np.cumsum(_double(x), axis=dim).astype(np.float32) if np.ndim(x) else x
+
+
+@_kernel("cumprod")
+def cumprod(x: Any, *, dim: int) -> Any:
+    """Products so far, kept in double precision."""
+    return np.cumprod(_double(x), axis=dim).astype(np.float32) if np.ndim(x) else x
+
+
+# ---- products of matrices ------------------------------------------------------------------------
+
+
+@_kernel("matmul", "mm", "mv", "bmm", "dot")
+def matmul(a: Any, b: Any) -> Any:
+    """The product of matrices: its terms one by one, where they are few."""
+    length = a.shape[-1]
+    plain = np.ndim(a) > 2 or np.ndim(b) > 2
+    if not 1 < length <= LONGEST or (plain and length * a.size * b.shape[-1] > 1 << 20):
+        return _outer(a, b) if length == 1 else np.matmul(a, b)
+    if a.ndim == b.ndim == 1:
+        return _dot(a, b)
+    left = a[None] if a.ndim == 1 else a
+    right = b[:, None] if b.ndim == 1 else b
+    if left.shape[-2] >= PACKED[0] and right.shape[-1] >= PACKED[1] and not plain:
+        result = _fused_terms(left, right)
+    elif left.ndim == right.ndim == 2 and length % 8 == 0 and _along_rows(left, right):
+        result = _eight_sums(left, right)
+    else:
+        result = _terms(left, right)
+    result = result[..., 0] if b.ndim == 1 else result
+    return result[..., 0, :] if a.ndim == 1 else result
+
+
+def _outer(a: Any, b: Any) -> Any:
+    """A product whose elements have one term; -0 stays -0 but in a product with a vector."""
+    outer = np.ndim(a) == np.ndim(b) == 2 and min(len(a), b.shape[1]) > 1
+    return a * b if outer else np.matmul(a, b)
+
+
+def _along_rows(a: Any, b: Any) -> bool:
+    """Whether rows of the left and columns of the right lie in one piece each."""
+    return a.strides[1] == b.strides[0] == 4 and b.shape[1] > 1
+
+
+def _terms(a: Any, b: Any) -> Any:
+    result = a[..., :, :1] * b[..., :1, :]
+    for k in range(1, a.shape[-1]):
+        result = result + a[..., :, k : k + 1] * b[..., k : k + 1, :]
+    return result
+
+
+def _fused_terms(a: Any, b: Any) -> Any:
+    a, b = _double(a), _double(b)
+    result = np.zeros((len(a), b.shape[1]), np.float32)
+    for k in range(a.shape[1]):
+        result = (a[:, k : k + 1] * b[k : k + 1] + result).astype(np.float32)
+    return result
+
+
+def _eight_sums(a: Any, b: Any) -> Any:
+    """Terms in eight sums, and halves of these added up."""
+    terms = a[:, None, :] * b.T[None]
+    sums = _one_by_one(np.moveaxis(terms.reshape((*terms.shape[:2], -1, 8)), 2, 0))
+    while sums.shape[-1] > 1:
+        half = sums.shape[-1] // 2
+        sums = sums[..., :half] + sums[..., half:]
+    return sums[..., 0]
+
+
+def _dot(a: Any, b: Any) -> Any:
+    """A product of vectors, in four sums where it has so many terms."""
+    terms = a * b
+    if len(terms) > 8:
+        return np.matmul(a, b)
+    if len(terms) < 4:
+        return _one_by_one(terms)
+    whole = len(terms) // 4 * 4
+    sums = _one_by_one(terms[:whole].reshape(-1, 4))
+    sums[0] = _one_by_one(np.concatenate([sums[:1], terms[whole:]]))
+    return (sums[0] + sums[2]) + (sums[1] + sums[3])
+
+
+# ---- element by element --------------------------------------------------------------------------
+
+
+@_kernel("sigmoid")
+def sigmoid(x: Any) -> Any:
+    """1 / (1 + exp(-x)), each step rounded."""
+    return np.float32(1) / (np.float32(1) + _exp_by_vectors(-x))
+
+
+@_kernel("silu")
+def silu(x: Any) -> Any:
+    """x / (1 + exp(-x)), each step rounded."""
+    return x / (np.float32(1) + _exp_by_vectors(-x))
+
+
+@_kernel("rsqrt")
+def rsqrt(x: Any) -> Any:
+    """1 / sqrt(x), each step rounded."""
+    return np.float32(1) / np.sqrt(x)
+
+
+@_kernel("lerp")
+def lerp(a: Any, b: Any, weight: Any) -> Any:
+    """From the nearer end."""
+    weight = np.float32(weight)
+    near = fused(weight, b - a, a)
+    return np.where(np.abs(weight) < 0.5, near, fused(weight - np.float32(1), b - a, b))
+
+
+@_kernel("addcmul")
+def addcmul(a: Any, b: Any, c: Any, *, value: Any) -> Any:
+    """a + value * b * c, the last product and the sum fused."""
+    return fused(np.float32(value) * b, c, a)
+
+
+@_kernel("addcdiv")
+def addcdiv(a: Any, b: Any, c: Any, *, value: Any) -> Any:
+    """a + value * b / c, each step rounded."""
+    return a + np.float32(value) * b / c
+
+
+@_kernel("pow")
+def power(a: Any, b: Any) -> Any:
+    """In double precision, but for the exponents that are products and roots."""
+    if type(b) in (int, float) and b in (2, 3, 0.5, -0.5, -1, 1, 0):
+        return SHORT_POWERS[b](a) if b in SHORT_POWERS else np.power(a, np.float32(b))
+    return np.power(_double(a), _double(b)).astype(np.float32)
+
+
+# ---- along a dimension ---------------------------------------------------------------------------
+
+
+@_kernel("softmax")
+def softmax(x: Any, *, dim: int) -> Any:
+    """Exponentials of what is below the largest, times the inverse of their sum."""
+    if not np.ndim(x):
+        return np.exp(x - x)
+    shares = _vector_exp(x - np.max(x, axis=dim, keepdims=True, initial=-np.inf))
+    return shares * (np.float32(1) / _in_row(shares, dim))
+
+
+@_kernel("log_softmax")
+def log_softmax(x: Any, *, dim: int) -> Any:
+    """What is below the largest, less the logarithm of the sum."""
+    if not np.ndim(x):
+        return x - x
+    below = x - np.max(x, axis=dim, keepdims=True, initial=-np.inf)
+    return below - np.log(_double(_in_row(_vector_exp(below), dim))).astype(np.float32)
+
+
+@_kernel("vector_norm")
+def vector_norm(x: Any, *, dim: Any, keepdim: bool, ord: Any) -> Any:
+    """The length of all elements, LANES at once, their squares fused with the sums."""
+    flat = np.ascontiguousarray(x).ravel()
+    sums, whole = np.zeros(LANES, np.float32), len(flat) // LANES * LANES
+    for row in flat[:whole].reshape(-1, LANES):
+        sums = fused(row, row, sums)
+    length = _one_by_one(sums)
+    for element in flat[whole:]:
+        length = fused(element, element, length)
+    return np.sqrt(length).reshape((1,) * x.ndim if keepdim else ())
+
+
+def _in_row(x: Any, dim: int) -> Any:
+    """The sum along a dimension, in as many sums as a wide vector has floats."""
+    rows, wide = np.moveaxis(x, dim, 0), 2 * LANES
+    if len(rows) >= wide:
+        count = len(rows) // wide * wide
+        lanes = _one_by_one(rows[:count].reshape((-1, wide, *rows.shape[1:])))
+        rest = rows[count:]
+        lanes[: len(rest)] += rest
+        while len(lanes) > 1:
+            lanes = lanes[: len(lanes) // 2] + lanes[len(lanes) // 2 :]
+        return np.expand_dims(lanes[0], dim)
+    return np.expand_dims(_one_by_one(rows), dim)
+
+
+# ---- the way back --------------------------------------------------------------------------------
+
+
+def backward_of(name: str, arrays: Sequence[Any]) -> Kernel | None:
+    """What sends a gradient back to the only input of an operator, where all is single."""
+    return BACKWARDS.get(name) if _single(arrays) else None
+
+
+def _tanh_back(g: Any, x: Any, y: Any) -> Any:
+    return g * fused(-y, y, np.float32(1))
+
+
+def _silu_back(g: Any, x: Any, y: Any) -> Any:
+    share = sigmoid(x)
+    return g * share * fused(x, np.float32(1) - share, np.float32(1))
+
+
+def _softmax_back(g: Any, x: Any, y: Any, *, dim: int) -> Any:
+    return (g - _in_row(g * y, dim)) * y if np.ndim(y) else g - g
+
+
+def _log_softmax_back(g: Any, x: Any, y: Any, *, dim: int) -> Any:
+    return fused(-_vector_exp(y), _in_row(g, dim), g) if np.ndim(y) else g - g
+
+
+BACKWARDS |= {
+    "tanh": _tanh_back,
+    "silu": _silu_back,
+    "softmax": _softmax_back,
+    "log_softmax": _log_softmax_back,
+}
