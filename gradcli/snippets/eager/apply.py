@@ -484,7 +484,7 @@ def run_graph(
         if node.op.name == "constant":
             values[node] = node.attrs["value"]
         elif node.op.name == "tensor":
-            values[node] = Tensor(np.asarray(node.attrs["data"].value))
+            values[node] = _of_graph(np.asarray(node.attrs["data"].value), values)
         else:
             inputs = [None if i is None else values[i] for i in node.inputs]
             if node.op.name == "sum_to_size" and isinstance(inputs[0], Tensor):
@@ -493,6 +493,15 @@ def run_graph(
                     rename(values[node], str(names[node]))
                 continue
             values[node] = apply(node.op, inputs, node.attrs, name=names.get(node))
+
+
+def _of_graph(array: Any, values: Mapping[Node, Any]) -> Tensor:
+    """An array of a graph as a tensor, floats in the dtype of the tensors beside it."""
+    if array.dtype.kind != "f":
+        return Tensor(array)
+    tensors = [v for v in values.values() if isinstance(v, Tensor)]
+    dtype = promoted(t.dtype for t in tensors if t.dtype.is_floating) or MODE.default_dtype
+    return Tensor(array.astype(dtype.numpy), dtype)
 
 
 def as_tensor(value: Any, dtype: DType) -> Tensor:

@@ -552,7 +552,7 @@ def _is_size(value: Any) -> bool:
 def legacy(name: str, dtype: DType | None) -> Any:
     """torch.FloatTensor and its kin: of numbers in a list, or of sizes, whose memory is not set."""
 
-    def maker(m: Machine, *args: Any, **named: Any) -> Tensor:
+    def maker(m: Machine, cls: Class, *args: Any, **named: Any) -> Tensor:
         kind = dtype or MODE.default_dtype
         named.pop("device", None)
         if named:
@@ -571,7 +571,13 @@ def legacy(name: str, dtype: DType | None) -> Any:
             return Tensor(np.zeros(0, kind.numpy), kind)
         return Tensor(np.array(as_array(numbers(args[0]), kind)), kind)
 
-    return define("torch", name=name)(maker)
+    def is_instance(m: Machine, value: Any) -> bool:
+        return isinstance(value, Tensor) and value.dtype is dtype
+
+    check = {"__instancecheck__": Builtin("__instancecheck__", is_instance)}
+    made = Class(name, members=check, module="torch", make=maker)
+    TABLES.setdefault("torch", {})[name] = made  # type: ignore[assignment]
+    return maker
 
 
 OPTIONS = (
@@ -641,7 +647,7 @@ def _of_class(m: Machine, cls: Class, *args: Any, **named: Any) -> Tensor:
     """torch.Tensor(...)."""
     if cls is not TENSOR:
         raise Unsupported("an instance of a subclass of torch.Tensor")
-    return _new(m, *args, **named)
+    return _new(m, cls, *args, **named)
 
 
 TENSOR.make = _of_class

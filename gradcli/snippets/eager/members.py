@@ -25,7 +25,7 @@ from . import calls, indexing
 from .apply import apply, as_view, call_operator, cast
 from .checks import dimension
 from .creation import TO_SCALAR
-from .devices import CPU, MESSAGES, Device, check_device
+from .devices import STRIDED, CPU, MESSAGES, Device, check_device
 from .dtypes import ALL, BY_NAME, DType
 from .engine import Copied, Elements, Meta, Record, zeros_like
 from .functional_transforms import in_vmap, refuse_flag, refuse_number, running
@@ -120,7 +120,16 @@ attribute("_base")(lambda m, self: self.view.base if self.view else None)
 for _name in ("T", "mT", "H", "mH", "real"):
     attribute(_name)(lambda m, self, name=_name: calls.call(name, (self,), {}, method=True))
 attribute("device")(lambda m, self: Device("meta") if isinstance(self, MetaTensor) else CPU)
+attribute("layout")(lambda m, self: STRIDED)
 attribute("is_meta")(lambda m, self: isinstance(self, MetaTensor))
+@attribute("volatile")
+def _volatile(m: Machine, self: Tensor) -> bool:
+    m.warn(EXCEPTIONS["UserWarning"], "volatile was removed (Variable.volatile is always False)")
+    return False
+
+
+attribute("nbytes")(lambda m, self: self.numel * self.dtype.size)
+attribute("is_cpu")(lambda m, self: not isinstance(self, MetaTensor))
 attribute("is_cuda")(lambda m, self: False)
 attribute("is_sparse")(lambda m, self: False)
 
@@ -190,6 +199,15 @@ def new_full(
 def stride(m: Machine, self: Tensor, dim: int | None = None) -> Any:
     """The strides in elements."""
     return self.strides if dim is None else self.strides[dim]
+
+
+@define("Tensor")
+def storage_offset(m: Machine, self: Tensor) -> int:
+    """The place in its memory where a tensor starts, in elements."""
+    if self.view is None:
+        return 0
+    start, base = (t.data.__array_interface__["data"][0] for t in (self, self.view.base))
+    return int(start - base) // self.data.itemsize
 
 
 for _name in ("dim", "ndimension"):

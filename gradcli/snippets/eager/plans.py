@@ -10,7 +10,7 @@ from ...autodiff.reverse import backward
 from ...backends.numeric import Evaluator, Schedule
 from ...graphs import AGAIN, OPS, Node, Operator, as_node, intern, walk
 from ...lazy import np
-from .single import backward_of, kernel_of
+from .single import backward_of, composite, kernel_of
 
 MOST_PLANS = 4096
 Signature = tuple[Any, ...]
@@ -99,6 +99,9 @@ class Plan:
                 own = kernels and node.dtype == "float"
                 compute = kernel_of(node.op.name, node.op.value) if own else node.op.value
                 return np.asarray(compute(*arrays, **node.attrs))
+            whole = composite(node.op.name, arrays) if kernels else None
+            if whole is not None:
+                return np.asarray(whole(*arrays, **node.attrs))
             given = {x: a for x, a in zip(self.leaves, arrays) if x is not None}
             return Evaluator(given, dtype=precision, kernels=kernels)(node)[0]
 

@@ -23,9 +23,14 @@ KERNELS: dict[str, Kernel] = {}
 BACKWARDS: dict[str, Kernel] = {}  # from g, the inputs and the output to the gradient of the first
 TAKES: dict[str, Callable[..., bool]] = {  # where a kernel is only known for some calls
     "vector_norm": lambda x, *, dim, keepdim, ord: (
-        ord == 2 and 0 < x.size < 1 << 10 and len(axes(dim, x.ndim)) == x.ndim
+        ord == 2 and x.size > 0 and len(axes(dim, x.ndim)) in (1, x.ndim)
     ),
 }
+
+
+def composite(name: str, arrays: Sequence[Any]) -> Kernel | None:
+    """What computes an operator that is made of others in one step, where all floats are single."""
+    return KERNELS.get(name) if _single(arrays) else None
 
 
 def kernel_of(name: str, otherwise: Kernel) -> Kernel:
@@ -230,7 +235,7 @@ def _one_by_one(rows: Any) -> Any:
 @_kernel("cumsum")
 def cumsum(x: Any, *, dim: int) -> Any:
     """Sums so far, kept in double precision."""
-    return np.cumsum(_double(x), axis=dim).astype(np.float32) if np.ndim(x) else x
+    return (0 + np.cumsum(_double(x), axis=dim)).astype(np.float32) if np.ndim(x) else x
 
 
 @_kernel("cumprod")
@@ -384,15 +389,27 @@ def log_softmax(x: Any, *, dim: int) -> Any:
 
 @_kernel("vector_norm")
 def vector_norm(x: Any, *, dim: Any, keepdim: bool, ord: Any) -> Any:
-    """The length of all elements, LANES at once, their squares fused with the sums."""
-    flat = np.ascontiguousarray(x).ravel()
-    sums, whole = np.zeros(LANES, np.float32), len(flat) // LANES * LANES
-    for row in flat[:whole].reshape(-1, LANES):
-        sums = fused(row, row, sums)
-    length = _one_by_one(sums)
-    for element in flat[whole:]:
-        length = fused(element, element, length)
-    return np.sqrt(length).reshape((1,) * x.ndim if keepdim else ())
+    """The length along one dimension, or of all elements."""
+    axis = axes(dim, np.ndim(x))
+    shape = [1 if d in axis else n for d, n in enumerate(x.shape)]
+    if len(axis) == np.ndim(x):
+        length = _length(np.ascontiguousarray(x).reshape((-1, 1)))
+    else:
+        rows = np.moveaxis(x, axis[0], 0)
+        in_row = axis[0] == np.ndim(x) - 1
+        length = _length(rows) if in_row else np.sqrt(_one_by_one(rows * rows))
+    return length.reshape(shape if keepdim else [n for d, n in enumerate(shape) if d not in axis])
+
+
+def _length(rows: Any) -> Any:
+    """The length of columns of rows: LANES squares at once, then four; the last ones are fused."""
+    squares = rows * rows
+    whole, fours = len(rows) // LANES * LANES, len(rows) // 4 * 4
+    lanes = _one_by_one(squares[:whole].reshape((-1, LANES, *rows.shape[1:])))
+    total = _one_by_one(np.concatenate([lanes, squares[whole:fours]]))
+    for row in rows[fours:]:
+        total = fused(row, row, total)
+    return np.sqrt(total)
 
 
 def _in_row(x: Any, dim: int) -> Any:
@@ -407,6 +424,74 @@ def _in_row(x: Any, dim: int) -> Any:
             lanes = lanes[: len(lanes) // 2] + lanes[len(lanes) // 2 :]
         return np.expand_dims(lanes[0], dim)
     return np.expand_dims(_one_by_one(rows), dim)
+
+
+# ---- normalisation -------------------------------------------------------------------------------
+
+
+@_kernel("layer_norm")
+def layer_norm(
+    x: Any, weight: Any = None, bias: Any = None, *, normalized_shape: Any, eps: float
+) -> Any:
+    """Moments of each row as Welford's algorithm finds them, then scaled."""
+    length = int(np.prod(normalized_shape))
+    rows = x.reshape((-1, length)).T
+    mean, var = _moments(rows)
+    scaled = ((rows - mean) * (np.float32(1) / np.sqrt(var + np.float32(eps)))).T.reshape(x.shape)
+    if weight is None:
+        return scaled if bias is None else scaled + bias
+    return scaled * weight if bias is None else fused(scaled, weight, bias)
+
+
+def _moments(rows: Any) -> tuple[Any, Any]:
+    """Mean and variance of columns: LANES of them side by side, what is left over, then both."""
+    whole = len(rows) // LANES
+    mean = square = np.zeros(rows.shape[1:], np.float32)
+    for count, row in enumerate(rows[whole * LANES :], 1):
+        moved = row - mean
+        mean = mean + moved / np.float32(count)
+        square = square + moved * (row - mean)
+    lanes = rows[: whole * LANES].reshape((whole, LANES, *rows.shape[1:]))
+    means = squares = np.zeros((LANES, *rows.shape[1:]), np.float32)
+    for count, row in enumerate(lanes, 1):
+        moved = row - means
+        means = fused(moved, np.float32(1) / np.float32(count), means)
+        squares = fused(moved, row - means, squares)
+    count = len(rows) % LANES
+    for lane in range(LANES if whole else 0):
+        share, moved = np.float32(whole) / np.float32(count + whole), means[lane] - mean
+        mean = fused(share, moved, mean)
+        square = square + fused(moved * moved * share, np.float32(count), squares[lane])
+        count += whole
+    return mean, square / np.float32(len(rows))
+
+
+@_kernel("standardize")
+def standardize(x: Any, *, dim: Any, eps: float) -> Any:
+    """Batches: sums of squares of rounded differences, then one fused step."""
+    axis = axes(dim, x.ndim)
+    others = [d for d in range(x.ndim) if d not in axis]
+    rows = x.transpose([*axis, *others]).reshape((-1, *(x.shape[d] for d in others)))
+    count = np.float32(len(rows))
+    if x.ndim == 2:  # a sum for each half of the rows
+        half = -(-len(rows) // 2)
+        parts = [p for p in (rows[:half], rows[half:]) if len(p)]
+        mean = _one_by_one(np.stack([_one_by_one(p) for p in parts])) / count
+        total = _one_by_one(np.stack([_squares(p - mean) for p in parts]))
+    else:
+        mean = _double(rows).mean(axis=0).astype(np.float32)
+        total = _double((rows - mean) * (rows - mean)).sum(axis=0).astype(np.float32)
+    scale = (1 / np.sqrt(_double(total / count) + eps)).astype(np.float32)
+    shape = [1 if d in axis else n for d, n in enumerate(x.shape)]
+    return fused(x, scale.reshape(shape), (-mean * scale).reshape(shape))
+
+
+def _squares(rows: Any) -> Any:
+    """The sum of squares, fused."""
+    total = np.zeros(rows.shape[1:], np.float32)
+    for row in rows:
+        total = fused(row, row, total)
+    return total
 
 
 # ---- the way back --------------------------------------------------------------------------------

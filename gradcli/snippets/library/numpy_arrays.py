@@ -5,7 +5,7 @@ The numbers are NumPy's own; a program reaches the names in these lists and noth
 
 import math
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from ...lazy import np
@@ -309,7 +309,8 @@ def _random() -> Module:
         return run
 
     names = "rand randn randint random uniform normal permutation choice shuffle random_sample"
-    return Module("numpy.random", functions({"seed": seed} | {n: drawn(n) for n in names.split()}))
+    members = functions({"seed": seed} | {n: drawn(n) for n in names.split()})
+    return Module("numpy.random", members, partial(_unknown, "numpy.random"))
 
 
 def module(name: str) -> Module | None:
@@ -317,7 +318,8 @@ def module(name: str) -> Module | None:
     if name == "numpy.random":
         return _random()
     if name == "numpy.linalg":
-        return Module(name, {n: called(getattr(np.linalg, n), n) for n in LINALG.split()})
+        members = {n: called(getattr(np.linalg, n), n) for n in LINALG.split()}
+        return Module(name, members, partial(_unknown, name))
     if name != "numpy":
         return None
     members: dict[str, Any] = {n: called(getattr(np, n), n) for n in FUNCTIONS.split()}
@@ -325,4 +327,12 @@ def module(name: str) -> Module | None:
     members |= {"pi": math.pi, "e": math.e, "inf": math.inf, "nan": math.nan, "newaxis": None}
     members |= functions({"array": _array, "asarray": _array})
     members |= {"random": _random(), "linalg": module("numpy.linalg"), "generic": SCALAR}
-    return Module(name, members, lambda other: MISSING)
+    return Module(name, members, partial(_unknown, name))
+
+
+def _unknown(path: str, name: str) -> Any:
+    """A name that is not here: one that NumPy has is not supported."""
+    own = {"numpy": np, "numpy.linalg": np.linalg, "numpy.random": np.random}[path]
+    if hasattr(own, name):
+        raise Unsupported(f"{path}.{name}")
+    return MISSING

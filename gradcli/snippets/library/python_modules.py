@@ -5,6 +5,7 @@ import itertools
 import math
 import sys
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from typing import Any
 
 from ..python.builtins import BUILTINS, lazy, total
@@ -1004,4 +1005,16 @@ MAKERS: dict[str, Callable[[], Module]] = {
 def module(name: str) -> Module | None:
     """A module of the standard library, new for each program; None if it is not here."""
     maker = MAKERS.get(name)
-    return maker() if maker else None
+    if maker is None:
+        return None
+    made = maker()
+    own = made.find
+
+    def find(member: str) -> Any:
+        value = own(member)
+        if value is MISSING and hasattr(import_module(name), member):
+            raise Unsupported(f"{name}.{member}")
+        return value
+
+    made.find = find
+    return made
