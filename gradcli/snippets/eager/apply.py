@@ -19,6 +19,7 @@ from .plans import Plan, Way
 from .tensor import Edge, Tensor, ViewOf
 
 STEPS = 20  # of the budget, for an operation
+PRODUCTS = 8_000  # of numbers, that take as long as a step
 BYTES = 16  # for an element, with what computing it takes
 Operand = Tensor | bool | int | float | None
 
@@ -63,7 +64,8 @@ def apply(
     check_kinds(op.name, inputs)
     prepared = prepare(op, inputs, attrs)
     if value is None:
-        MODE.spend(STEPS, BYTES * math.prod(prepared.node.shape or ()))
+        work = prepared.products // PRODUCTS
+        MODE.spend(STEPS + work, BYTES * math.prod(prepared.node.shape or ()))
     compute = computing_dtype(prepared.node, inputs)
     arrays = [array_in(i, compute) for i in inputs]
     if prepared.node.dtype == "float" and op.family == "elementwise":

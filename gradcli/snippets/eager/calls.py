@@ -21,9 +21,9 @@ from .checks import check_broadcast_all, check_output_shape
 from .dtypes import DType
 from .grad_names import OUTPUTS, name_of_call
 from .kernels import check_alpha, check_divisor, check_kinds, check_masks
-from .single import fused_sum
 from .mode import MODE
 from .refusals import refuse
+from .single import fused_sum
 from .tensor import Tensor, tensors_in
 
 MOST_CALLS = 4096

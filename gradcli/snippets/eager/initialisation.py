@@ -26,7 +26,9 @@ def uniform_(m: Machine, tensor: Tensor, a: float = 0.0, b: float = 1.0, **_: An
 @define("init")
 def normal_(m: Machine, tensor: Tensor, mean: float = 0.0, std: float = 1.0, **_: Any) -> Tensor:
     """Normal numbers."""
-    return _write(tensor, generator(_.get("generator")).normal(tensor.shape, tensor.dtype, mean, std))
+    return _write(
+        tensor, generator(_.get("generator")).normal(tensor.shape, tensor.dtype, mean, std)
+    )
 
 
 @define("init")
@@ -149,3 +151,25 @@ def orthogonal_(m: Machine, tensor: Tensor, gain: float = 1, **_: Any) -> Tensor
     q, r = np.linalg.qr(drawn.T if wide else drawn)
     q = q * np.sign(np.diag(r))
     return _write(tensor, (q.T if wide else q).reshape(tensor.shape) * gain)
+
+
+@define("init")
+def trunc_normal_(
+    m: Machine,
+    tensor: Tensor,
+    mean: float = 0.0,
+    std: float = 1.0,
+    a: float = -2.0,
+    b: float = 2.0,
+    generator: Any = None,
+) -> Tensor:
+    """Normal numbers between a and b, by the inverse of the distribution."""
+    from ..eager.apply import call_operator
+
+    below, above = (1 + math.erf((x - mean) / std / math.sqrt(2.0)) for x in (a, b))
+    uniform_(m, tensor, below - 1, above - 1, generator=generator)
+    with recording(False):
+        drawn = call_operator("erfinv", Tensor(tensor.data.copy(), tensor.dtype)).data
+    kind = tensor.data.dtype.type
+    scaled = drawn * kind(std * math.sqrt(2.0)) + kind(mean)
+    return _write(tensor, np.clip(scaled, kind(a), kind(b)))

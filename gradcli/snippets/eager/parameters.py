@@ -37,7 +37,9 @@ PARAMETER = Class(
 )
 
 
-def _variable(m: Machine, cls: Class, data: Any, requires_grad: bool = False, volatile: Any = None) -> Tensor:
+def _variable(
+    m: Machine, cls: Class, data: Any, requires_grad: bool = False, volatile: Any = None
+) -> Tensor:
     """A tensor; what it is given, with requires_grad as said."""
     from ..python.values import EXCEPTIONS
 

@@ -3,7 +3,9 @@
 The way back is the gradient graph of gradcli's operators; what it reads is what autograd keeps.
 """
 
+import math
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 from ...autodiff.reverse import backward
@@ -13,6 +15,7 @@ from ...lazy import np
 from .single import backward_of, composite, kernel_of
 
 MOST_PLANS = 4096
+PRODUCTS = ("matmul", "mm", "bmm", "mv", "addmm", "linear")
 Signature = tuple[Any, ...]
 
 
@@ -43,6 +46,8 @@ class Way:
         )
         used = set(self.order)
         self.reads = tuple(k for k, x in enumerate(plan.leaves) if x in used)
+        if plan.node.op.name in ("mul", "matmul", "mm") and len(self.reads) == 2:
+            self.reads = (1, 0)  # what the gradient of the first needs is kept first
         self.reads_output = plan.node in used
 
     def _exchanged(self) -> Node | None:
@@ -72,7 +77,6 @@ class Way:
             evaluator.run_quietly(self.schedule(precision))
         return [None if n is None else np.asarray(evaluator.values[n]) for n in self.gradients]
 
-
     def _in_single(self, given: dict[Any, Any]) -> list[Any] | None:
         """The gradient of the only input as PyTorch's kernel computes it, where that is known."""
         node, arrays = self.plan.node, [given.get(n) for n in self._read]
@@ -89,6 +93,17 @@ class Plan:
     def __init__(self, node: Node, leaves: Sequence[Node | None]):
         self.node, self.leaves = node, leaves
         self._ways: dict[tuple[int, ...], Way] = {}
+
+    @cached_property
+    def products(self) -> int:
+        """About how many products of numbers a product of matrices or a convolution takes."""
+        name, given = self.node.op.name, [x for x in self.leaves if x is not None and x.ndim]
+        if name.startswith("conv") and len(given) > 1:
+            weight = given[1].shape
+            return self.node.numel * math.prod(weight) // max(weight[0], 1)
+        if name in PRODUCTS and len(given) > 1:
+            return self.node.numel * given[-2].shape[-1]
+        return 0
 
     def value(self, arrays: Sequence[Any], precision: str) -> Any:
         """The output's array from those of the inputs; Python numbers stay as they are."""
