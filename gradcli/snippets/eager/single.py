@@ -41,8 +41,10 @@ def kernel_of(name: str, otherwise: Kernel) -> Kernel:
     takes = TAKES.get(name)
 
     def value(*arrays: Any, **attrs: Any) -> Any:
-        here = _single(arrays) and (takes is None or takes(*arrays, **attrs))
-        return (own if here else otherwise)(*arrays, **attrs)
+        if not _single(arrays) or (takes is not None and not takes(*arrays, **attrs)):
+            return otherwise(*arrays, **attrs)
+        result = own(*arrays, **attrs)
+        return otherwise(*arrays, **attrs) if result is NotImplemented else result
 
     return value
 
@@ -280,7 +282,7 @@ def _along_rows(a: Any, b: Any) -> bool:
 
 
 def _terms(a: Any, b: Any) -> Any:
-    result = a[..., :, :1] * b[..., :1, :]
+    result = np.float32(0) + a[..., :, :1] * b[..., :1, :]  # no sum is -0
     for k in range(1, a.shape[-1]):
         result = result + a[..., :, k : k + 1] * b[..., k : k + 1, :]
     return result
