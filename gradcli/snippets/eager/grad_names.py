@@ -157,9 +157,6 @@ NAMES: dict[str, Name] = {
     "poisson_nll_loss": _loss("SubBackward0"),
     "gaussian_nll_loss": _loss("MulBackward0"),
     "multilabel_soft_margin_loss": _loss("DivBackward0"),
-    "max_unpool1d": "SqueezeBackward1",
-    "max_unpool2d": "MaxUnpool2DBackward0",
-    "max_unpool3d": "MaxUnpool3DBackward0",
     "square": "PowBackward0",
     "selu": "EluBackward0",
     "softsign": "DivBackward0",
@@ -267,6 +264,9 @@ Root = Callable[[Node], str | None]  # tells by the operation that a function en
 # Functions whose records are called after them, and not after their operators.
 CALLS: dict[str, str | Root] = {
     "batch_norm": "NativeBatchNormBackward0",
+    "max_unpool1d": "SqueezeBackward1",
+    "max_unpool2d": "MaxUnpool2DBackward0",
+    "max_unpool3d": "MaxUnpool3DBackward0",
     "embedding_bag": "EmbeddingBagBackward0",
     "t": "TBackward0",
     "T": "PermuteBackward0",

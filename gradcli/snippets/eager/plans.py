@@ -34,7 +34,6 @@ class Way:
         self.plan, self.places = plan, places
         self._schedules: dict[str, Schedule] = {}
         self.seed = OPS["input"](name="g", shape=plan.node.shape, is_direction=True)
-        self._read: tuple[Any, ...] = (self.seed, plan.leaves[0], plan.node)
         wrt = [leaf for place in places if (leaf := plan.leaves[place]) is not None]
         of = backward(plan.node, self.seed, wrt).of
         self.gradients: list[Node | None] = [of[x] for x in wrt]
@@ -69,22 +68,24 @@ class Way:
 
     def numbers(self, given: dict[Any, Any], precision: str) -> list[Any]:
         """The arrays of the gradients."""
-        own = self._in_single(given) if precision == "float32" else None
-        if own is not None:
-            return own
         evaluator = Evaluator(given, dtype=precision)
         with np.errstate(all="ignore"):
+            own = self._in_single(given) if precision == "float32" else None
+            if own is not None and self.places == (0,):
+                return [own]
             evaluator.run_quietly(self.schedule(precision))
-        return [None if n is None else np.asarray(evaluator.values[n]) for n in self.gradients]
+        arrays = [None if n is None else np.asarray(evaluator.values[n]) for n in self.gradients]
+        return arrays if own is None else [own, *arrays[1:]]
 
-    def _in_single(self, given: dict[Any, Any]) -> list[Any] | None:
-        """The gradient of the only input as PyTorch's kernel computes it, where that is known."""
-        node, arrays = self.plan.node, [given.get(n) for n in self._read]
-        kernel = backward_of(node.op.name, [a for a in arrays if a is not None])
-        if kernel is None or self.places != (0,):
+    def _in_single(self, given: dict[Any, Any]) -> Any:
+        """The gradient of the first input as PyTorch's kernel computes it, where that is known."""
+        if 0 not in self.places:
             return None
-        with np.errstate(all="ignore"):
-            return [np.asarray(kernel(*arrays, **node.attrs), np.float32)]
+        node, plan = self.plan.node, self.plan
+        nodes = (self.seed, *plan.leaves, node)
+        arrays = [None if n is None else given.get(n) for n in nodes]
+        kernel = backward_of(node.op.name, [a for a in arrays if a is not None])
+        return None if kernel is None else np.asarray(kernel(*arrays, **node.attrs), np.float32)
 
 
 class Plan:

@@ -262,8 +262,8 @@ def matmul(a: Any, b: Any) -> Any:
     right = b[:, None] if b.ndim == 1 else b
     if left.shape[-2] >= PACKED[0] and right.shape[-1] >= PACKED[1] and not plain:
         result = _fused_terms(left, right)
-    elif left.ndim == right.ndim == 2 and length % 8 == 0 and _along_rows(left, right):
-        result = _eight_sums(left, right)
+    elif left.ndim == right.ndim == 2 and length % 4 == 0 and _along_rows(left, right):
+        result = _row_by_row(left, right)
     else:
         result = _terms(left, right)
     result = result[..., 0] if b.ndim == 1 else result
@@ -278,7 +278,7 @@ def _outer(a: Any, b: Any) -> Any:
 
 def _along_rows(a: Any, b: Any) -> bool:
     """Whether rows of the left and columns of the right lie in one piece each."""
-    return a.strides[1] == b.strides[0] == 4 and b.shape[1] > 1
+    return len(a) > 1 and a.strides[1] == b.strides[0] == 4 and b.shape[1] > 1
 
 
 def _terms(a: Any, b: Any) -> Any:
@@ -296,14 +296,22 @@ def _fused_terms(a: Any, b: Any) -> Any:
     return result
 
 
-def _eight_sums(a: Any, b: Any) -> Any:
-    """Terms in eight sums, and halves of these added up."""
-    terms = a[:, None, :] * b.T[None]
-    sums = _one_by_one(np.moveaxis(terms.reshape((*terms.shape[:2], -1, 8)), 2, 0))
-    while sums.shape[-1] > 1:
-        half = sums.shape[-1] // 2
-        sums = sums[..., :half] + sums[..., half:]
-    return sums[..., 0]
+def _row_by_row(a: Any, b: Any) -> Any:
+    """Four columns at a time, each element in four sums; the columns left over in eight."""
+    terms = np.moveaxis(a[:, None, :] * b.T[None], 2, 0)
+    whole = b.shape[1] // 4 * 4
+    return np.concatenate([_halved(terms[..., :whole], 4), _halved(terms[..., whole:], 8)], axis=1)
+
+
+def _halved(terms: Any, width: int) -> Any:
+    """Terms in so many sums, halves of these added up, then what is left over."""
+    count = len(terms) // width * width
+    if not count:
+        return _one_by_one(terms)
+    sums = _one_by_one(terms[:count].reshape((count // width, width, *terms.shape[1:])))
+    while len(sums) > 1:
+        sums = sums[: len(sums) // 2] + sums[len(sums) // 2 :]
+    return _one_by_one(np.concatenate([sums, terms[count:]]))
 
 
 def _dot(a: Any, b: Any) -> Any:
@@ -414,9 +422,9 @@ def _length(rows: Any) -> Any:
     return np.sqrt(total)
 
 
-def _in_row(x: Any, dim: int) -> Any:
+def _in_row(x: Any, dim: int, wide: int = 2 * LANES) -> Any:
     """The sum along a dimension, in as many sums as a wide vector has floats."""
-    rows, wide = np.moveaxis(x, dim, 0), 2 * LANES
+    rows = np.moveaxis(x, dim, 0)
     if len(rows) >= wide:
         count = len(rows) // wide * wide
         lanes = _one_by_one(rows[:count].reshape((-1, wide, *rows.shape[1:])))
@@ -521,7 +529,30 @@ def _log_softmax_back(g: Any, x: Any, y: Any, *, dim: int) -> Any:
     return fused(-_vector_exp(y), _in_row(g, dim), g) if np.ndim(y) else g - g
 
 
+def _layer_norm_back(
+    g: Any,
+    x: Any,
+    weight: Any = None,
+    bias: Any = None,
+    y: Any = None,
+    *,
+    normalized_shape: Any,
+    eps: float,
+) -> Any:
+    length = int(np.prod(normalized_shape))
+    rows, sent = x.reshape((-1, length)), g.reshape((-1, length))
+    scale = np.float32(1) if weight is None else weight.reshape(-1)
+    mean, var = (v[:, None] for v in _moments(rows.T))
+    inverse = np.float32(1) / np.sqrt(var + np.float32(eps))
+    share = np.float32(1) / np.float32(length)
+    products, sums = (_in_row(v, 1, LANES) for v in (sent * rows * scale, sent * scale))
+    slope = fused(sums, mean, -products) * inverse * inverse * inverse * share
+    rest = fused(-slope, mean, -(sums * inverse * share))
+    return (fused(slope, rows, inverse * sent * scale) + rest).reshape(x.shape)
+
+
 BACKWARDS |= {
+    "layer_norm": _layer_norm_back,
     "tanh": _tanh_back,
     "silu": _silu_back,
     "softmax": _softmax_back,
