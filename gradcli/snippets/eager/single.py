@@ -3,14 +3,17 @@ sums in cascades, products and sums that are rounded once, what is kept in doubl
 the last digits that `.item()` prints. Products of matrices are those of small ones.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...graphs.shapes import axes
 from ...lazy import np
 from ...operators.arithmetic import SHORT_POWERS
+from ...operators.precision import by_python
 from ...operators.shaping import summed_axes
 
+_erf = by_python("erf")
 LANES = 8  # floats of a vector
 BRANCHES = 4  # sums that a row is added up in at the same time
 BLOCK = 16  # terms that are added up before their sum is
@@ -340,6 +343,16 @@ def sigmoid(x: Any) -> Any:
 def silu(x: Any) -> Any:
     """x / (1 + exp(-x)), each step rounded."""
     return x / (np.float32(1) + _exp_by_vectors(-x))
+
+
+@_kernel("gelu")
+def gelu(x: Any, *, approximate: str) -> Any:
+    """x / 2 * (1 + the error function or its approximation), each step rounded."""
+    half, one = np.float32(0.5), np.float32(1)
+    if approximate == "tanh":
+        inner = np.float32(math.sqrt(2 / math.pi)) * fused(np.float32(0.044715), x * x * x, x)
+        return half * x * (one + np.tanh(_double(inner)).astype(np.float32))
+    return x * half * (one + _erf(_double(x * np.float32(math.sqrt(0.5)))).astype(np.float32))
 
 
 @_kernel("rsqrt")
