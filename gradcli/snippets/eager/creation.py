@@ -7,7 +7,7 @@ from ...lazy import np
 from ..python.operations import plain
 from ..python.values import Builtin, Class, Instance, Machine, Object, Property, Unsupported, error
 from .devices import check_device
-from .dtypes import ALL, BY_NUMPY, INT64, DType, as_array, of_number, promoted, result_type
+from .dtypes import ALL, BOOL, BY_NUMPY, INT64, DType, as_array, of_number, promoted, result_type
 from .kernels import not_implemented
 from .mode import MODE
 from .single import fused
@@ -485,6 +485,21 @@ def exponential_(m: Machine, self: Tensor, lambd: float = 1.0, *, generator: Any
 
     check_writable(self)
     self.data[...] = _generator(generator).exponential(self.shape, lambd)
+    self.changed()
+    return self
+
+
+@define("Tensor")
+def random_(m: Machine, self: Tensor, *ends: int, generator: Any = None, **named: Any) -> Tensor:
+    """Write whole numbers from an end to the other, or from 0, over all numbers."""
+    from .views import check_writable
+
+    check_writable(self)
+    given = {**dict(zip(("from", "to") if len(ends) > 1 else ("to",), ends)), **named}
+    if "to" not in given or self.dtype is BOOL:
+        raise Unsupported("random_ of all numbers of a dtype")
+    numbers = _generator(generator).integers(given.get("from", 0), given["to"], self.shape)
+    self.data[...] = numbers
     self.changed()
     return self
 

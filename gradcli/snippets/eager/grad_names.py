@@ -109,7 +109,7 @@ def _nll_loss(node: Node, inputs: Sequence[Any]) -> str:
 def _padded(node: Node, inputs: Sequence[Any]) -> str:
     kind = {"reflect": "Reflection", "replicate": "Replication"}.get(node.attrs["mode"])
     if kind is None:
-        return "ConstantPadNdBackward0"
+        return "CopySlices" if node.attrs["mode"] == "circular" else "ConstantPadNdBackward0"
     return f"{kind}Pad{len(node.attrs['pad']) // 2}DBackward0"
 
 

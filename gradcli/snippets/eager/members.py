@@ -224,6 +224,18 @@ def stride(m: Machine, self: Tensor, dim: int | None = None) -> Any:
     return self.strides if dim is None else self.strides[dim]
 
 
+define("torch", "Tensor", name="is_complex")(lambda m, self: False)
+define("torch", "Tensor", name="is_signed")(
+    lambda m, self: self.dtype.name != "uint8" and self.dtype.kind != "bool"
+)
+
+
+@define("torch", "Tensor")
+def is_nonzero(m: Machine, self: Tensor) -> bool:
+    """Whether the only number is not 0."""
+    return bool(m.truth(self))
+
+
 @define("Tensor")
 def storage_offset(m: Machine, self: Tensor) -> int:
     """The place in its memory where a tensor starts, in elements."""

@@ -195,7 +195,10 @@ MODULES: dict[str, Callable[[Library], Module]] = {
         "torch.autograd.functional", more=library.source("functional"), operators=False
     ),
     "torch.nn.utils": lambda library: module(
-        "torch.nn.utils", more=library.source("utils"), operators=False
+        "torch.nn.utils",
+        members={"rnn": library.find("torch.nn.utils.rnn")},
+        more=library.source("utils"),
+        operators=False,
     ),
     "torch.func": lambda library: module(
         "torch.func", more=library.source("func"), operators=False
