@@ -281,7 +281,7 @@ def linspace(
     else:
         low, high = number(a) + step * up, number(b) - step * down
     return finished(
-        Tensor(np.where(places < steps // 2, low, high).astype(kind.numpy), kind), **options
+        Tensor(np.where(places < max(steps // 2, 1), low, high).astype(kind.numpy), kind), **options
     )
 
 

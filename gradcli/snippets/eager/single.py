@@ -265,7 +265,11 @@ def matmul(a: Any, b: Any) -> Any:
     right = b[:, None] if b.ndim == 1 else b
     if left.shape[-2] >= PACKED[0] and right.shape[-1] >= PACKED[1] and not plain:
         result = _fused_terms(left, right)
-    elif left.ndim == right.ndim == 2 and length % 4 == 0 and _along_rows(left, right):
+    elif not plain and right.shape[1] == 1 and left.strides[1] == 4:
+        result = _by_vector(left * right[:, 0])[:, None]
+    elif not plain and len(left) == 1 and right.strides[0] == 4:
+        result = _by_vector(right.T * left[0])[None]
+    elif not plain and length % 4 == 0 and _along_rows(left, right):
         result = _row_by_row(left, right)
     else:
         result = _terms(left, right)
@@ -281,7 +285,7 @@ def _outer(a: Any, b: Any) -> Any:
 
 def _along_rows(a: Any, b: Any) -> bool:
     """Whether rows of the left and columns of the right lie in one piece each."""
-    return len(a) > 1 and a.strides[1] == b.strides[0] == 4 and b.shape[1] > 1
+    return a.strides[1] == b.strides[0] == 4
 
 
 def _terms(a: Any, b: Any) -> Any:
@@ -306,6 +310,23 @@ def _row_by_row(a: Any, b: Any) -> Any:
     return np.concatenate([_halved(terms[..., :whole], 4), _halved(terms[..., whole:], 8)], axis=1)
 
 
+def _by_vector(terms: Any) -> Any:
+    """Rows of terms added up, four rows at a time: in four sums, the first of which begins with
+    what does not fill them; rows left over one by one.
+    """
+    whole = len(terms) // 4 * 4
+    columns = terms[:whole].T
+    if terms.shape[1] <= 4 or not whole:
+        return _one_by_one(terms.T)
+    first = (len(columns) - 1) % 4 + 1
+    sums = columns[first:].reshape((-1, 4, whole))
+    start = np.zeros((1, 4, whole), np.float32)
+    start[0, 0] = _one_by_one(columns[:first])
+    sums = _one_by_one(np.concatenate([start, sums]))
+    result = (sums[0] + sums[2]) + (sums[1] + sums[3])
+    return np.concatenate([result, _one_by_one(terms[whole:].T)])
+
+
 def _halved(terms: Any, width: int) -> Any:
     """Terms in so many sums, halves of these added up, then what is left over."""
     count = len(terms) // width * width
@@ -318,16 +339,18 @@ def _halved(terms: Any, width: int) -> Any:
 
 
 def _dot(a: Any, b: Any) -> Any:
-    """A product of vectors, in four sums where it has so many terms."""
+    """A product of vectors, in two or four sums of four, the first of which takes what is left."""
     terms = a * b
-    if len(terms) > 8:
-        return np.matmul(a, b)
-    if len(terms) < 4:
+    size, fours = len(terms), len(terms) // 4
+    if size < 4:
         return _one_by_one(terms)
-    whole = len(terms) // 4 * 4
-    sums = _one_by_one(terms[:whole].reshape(-1, 4))
-    sums[0] = _one_by_one(np.concatenate([sums[:1], terms[whole:]]))
-    return (sums[0] + sums[2]) + (sums[1] + sums[3])
+    if size in (13, 14, 15) or (size > 15 and size % 16 >= 12):
+        return np.matmul(a, b)
+    vectors, count = terms[: 4 * fours].reshape((-1, 4)), 2 if size < 16 else 4
+    sums = [_one_by_one(vectors[k::count]) for k in range(count)]
+    sums[0][0] = _one_by_one(np.concatenate([sums[0][:1], terms[4 * fours :]]))
+    total = _one_by_one(np.stack(sums))
+    return (total[0] + total[2]) + (total[1] + total[3])
 
 
 # ---- element by element --------------------------------------------------------------------------
