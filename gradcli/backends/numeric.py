@@ -17,6 +17,8 @@ from ..limits import Limits
 
 Values = dict[Node | None, Any]
 
+Kernels = Callable[[str, Callable[..., Any]], Callable[..., Any]]
+
 PYTHONS = (bool, int, float)
 KINDS = {"float": float, "int": int, "bool": bool}
 KIND_CODES = {float: "f", int: "i", bool: "b"}  # of NumPy's dtypes
@@ -32,20 +34,23 @@ def sources(node: Node) -> Sequence[Node | None]:
 
 class Schedule:
     """Nodes, inputs first, each with its function and what that takes: made once, run as often as
-    need be. `largest`: the elements of the largest tensor.
+    need be. `largest`: the elements of the largest tensor; `kernels`: what computes an operator by
+    its name, in the place of its own function.
     """
 
     __slots__ = ("largest", "nodes", "steps")
 
-    def __init__(self, nodes: Sequence[Node]):
+    def __init__(self, nodes: Sequence[Node], kernels: Kernels | None = None):
         self.nodes = nodes
-        self.steps = [(n, _function(n), sources(n), n.attrs) for n in nodes]
+        self.steps = [(n, _function(n, kernels), sources(n), n.attrs) for n in nodes]
         self.largest = max(map(numel, {n.shape for n in nodes}), default=0)
 
 
-def _function(node: Node) -> Callable[..., Any]:
+def _function(node: Node, kernels: Kernels | None = None) -> Callable[..., Any]:
     """What gives the value of a node from those of its sources and its attributes."""
     op = node.op
+    if kernels is not None and op.value is not None and node.dtype == "float":
+        return kernels(op.name, _function(node))
     if op.value is None:
         return _meant if op.expand else partial(_no_value, node)
     if op.family == "leaf" or op.dtype in ("bool", "int"):
@@ -92,14 +97,19 @@ class Evaluator:
     """
 
     def __init__(
-        self, given: Mapping[Any, Any], *, dtype: str = "float64", limits: Limits | None = None
+        self,
+        given: Mapping[Any, Any],
+        *,
+        dtype: str = "float64",
+        limits: Limits | None = None,
+        kernels: Kernels | None = None,
     ):
         self.values: Values = {None: None, **given}
-        self.dtype, self.limits = dtype, limits or DEFAULT
+        self.dtype, self.limits, self.kernels = dtype, limits or DEFAULT, kernels
 
     def __call__(self, *roots: Node) -> list[Any]:
         """The arrays of `roots`, in their order."""
-        self.run(Schedule(self.missing(roots)))
+        self.run(Schedule(self.missing(roots), self.kernels))
         return [np.asarray(self.values[root]) for root in roots]
 
     def alone(self, *roots: Node) -> list[Any]:

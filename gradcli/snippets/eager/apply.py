@@ -19,6 +19,7 @@ from .plans import Plan, Way
 from .tensor import Edge, Tensor, ViewOf
 
 STEPS = 20  # of the budget, for an operation
+PRODUCTS = 8_000  # of numbers, that take as long as a step
 BYTES = 16  # for an element, with what computing it takes
 Operand = Tensor | bool | int | float | None
 
@@ -63,7 +64,8 @@ def apply(
     check_kinds(op.name, inputs)
     prepared = prepare(op, inputs, attrs)
     if value is None:
-        MODE.spend(STEPS, BYTES * math.prod(prepared.node.shape or ()))
+        work = prepared.products // PRODUCTS
+        MODE.spend(STEPS + work, BYTES * math.prod(prepared.node.shape or ()))
     compute = computing_dtype(prepared.node, inputs)
     arrays = [array_in(i, compute) for i in inputs]
     if prepared.node.dtype == "float" and op.family == "elementwise":
@@ -484,7 +486,7 @@ def run_graph(
         if node.op.name == "constant":
             values[node] = node.attrs["value"]
         elif node.op.name == "tensor":
-            values[node] = Tensor(np.asarray(node.attrs["data"].value))
+            values[node] = _of_graph(np.asarray(node.attrs["data"].value), values)
         else:
             inputs = [None if i is None else values[i] for i in node.inputs]
             if node.op.name == "sum_to_size" and isinstance(inputs[0], Tensor):
@@ -493,6 +495,15 @@ def run_graph(
                     rename(values[node], str(names[node]))
                 continue
             values[node] = apply(node.op, inputs, node.attrs, name=names.get(node))
+
+
+def _of_graph(array: Any, values: Mapping[Node, Any]) -> Tensor:
+    """An array of a graph as a tensor, floats in the dtype of the tensors beside it."""
+    if array.dtype.kind != "f":
+        return Tensor(array)
+    tensors = [v for v in values.values() if isinstance(v, Tensor)]
+    dtype = promoted(t.dtype for t in tensors if t.dtype.is_floating) or MODE.default_dtype
+    return Tensor(array.astype(dtype.numpy), dtype)
 
 
 def as_tensor(value: Any, dtype: DType) -> Tensor:

@@ -13,6 +13,7 @@ from .dtypes import BOOL, result_type
 from .engine import INFERENCE_SAVED
 from .kernels import check_alpha, check_divisor, check_kinds, check_masks, not_implemented
 from .mode import MODE
+from .single import fused_sum
 from .tables import define
 from .tensor import TENSOR, Tensor
 
@@ -40,6 +41,11 @@ def binary(name: str, left: Any, right: Any, record: str | None = None) -> Any:
         check_divisor(left, right)
     lookup(name)
     return apply(OPS[name], [left, right], {}, name=record)
+
+
+def all_single(*operands: Any) -> bool:
+    """Whether all are tensors of single precision."""
+    return all(isinstance(o, Tensor) and o.dtype.name == "float32" for o in operands)
 
 
 def _check_kept(*operands: Any) -> None:
@@ -277,13 +283,16 @@ def _two(name: str) -> None:
         if named:
             raise Unsupported(f"{', '.join(named)} of torch.{name}")
         check_alpha([o for o in (input, other) if _operand(o) is not NotImplemented], alpha)
+        scaled = other
         if alpha != 1:
             if isinstance(other, Tensor) and other.dtype is BOOL:
                 raise Unsupported(f"alpha of torch.{name} of masks")
-            other = (
+            scaled = (
                 call_operator("mul", other, alpha) if isinstance(other, Tensor) else other * alpha
             )
-        result = binary(name, input, other)
+        result = binary(name, input, scaled)
+        if alpha != 1 and all_single(input, other):
+            result.data[...] = fused_sum(name, input.data, other.data, alpha)
         if result is NotImplemented:
             raise error(
                 "TypeError",

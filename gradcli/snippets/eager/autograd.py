@@ -430,8 +430,7 @@ def _describe() -> None:
 
 def _record_text(m: Machine, self: Record | Accumulator) -> str:
     engine.shown(self)
-    name = self.cls.full_name.rsplit("::", 1)[-1]
-    return f"<{name} object at 0x{id(self):x}>"
+    return f"<{self.cls.full_name} object at 0x{id(self):x}>"
 
 
 _describe()

@@ -23,6 +23,7 @@ from .grad_names import OUTPUTS, name_of_call
 from .kernels import check_alpha, check_divisor, check_kinds, check_masks
 from .mode import MODE
 from .refusals import refuse
+from .single import fused_sum
 from .tensor import Tensor, tensors_in
 
 MOST_CALLS = 4096
@@ -232,8 +233,19 @@ def in_place(name: str, target: Tensor, args: Sequence[Any], named: Mapping[str,
     inputs = [None if i is None else values[i] for i in graph.inputs]
     if graph in values or graph.op.family == "leaf":
         raise Unsupported(f"Tensor.{name}_")
-    apply(graph.op, inputs, graph.attrs, name=name_of_call(name, graph), into=target)
+    value = _with_alpha(name, target, args, named.get("alpha", 1))
+    apply(graph.op, inputs, graph.attrs, name=name_of_call(name, graph), into=target, value=value)
     return target
+
+
+def _with_alpha(name: str, target: Tensor, args: Sequence[Any], alpha: Any) -> Any:
+    """The numbers of `target.add_(other, alpha=...)`, where they are rounded once; else None."""
+    if alpha == 1 or name not in ("add", "sub") or len(args) != 1:
+        return None
+    given = (target, args[0])
+    if not all(isinstance(t, Tensor) and t.dtype.name == "float32" for t in given):
+        return None
+    return fused_sum(name, target.data, args[0].data, alpha)
 
 
 def check_result(name: str, target: Tensor, graph: Node, given: Sequence[Any]) -> None:

@@ -7,9 +7,10 @@ from ...lazy import np
 from ..python.operations import plain
 from ..python.values import Builtin, Class, Instance, Machine, Object, Property, Unsupported, error
 from .devices import check_device
-from .dtypes import ALL, BY_NUMPY, INT64, DType, as_array, of_number, promoted, result_type
+from .dtypes import ALL, BOOL, BY_NUMPY, INT64, DType, as_array, of_number, promoted, result_type
 from .kernels import not_implemented
 from .mode import MODE
+from .single import fused
 from .tables import TABLES, define
 from .tensor import TENSOR, MetaTensor, Tensor, tensors_in
 
@@ -274,10 +275,13 @@ def linspace(
     number = np.dtype(kind.numpy).type
     step = (number(b) - number(a)) / number(max(steps - 1, 1))
     places = np.arange(steps)
-    low = number(a) + step * places.astype(kind.numpy)
-    high = number(b) - step * (steps - 1 - places).astype(kind.numpy)
+    up, down = places.astype(kind.numpy), (steps - 1 - places).astype(kind.numpy)
+    if kind.name == "float32":
+        low, high = fused(step, up, a), fused(-step, down, b)
+    else:
+        low, high = number(a) + step * up, number(b) - step * down
     return finished(
-        Tensor(np.where(places < steps / 2, low, high).astype(kind.numpy), kind), **options
+        Tensor(np.where(places < max(steps // 2, 1), low, high).astype(kind.numpy), kind), **options
     )
 
 
@@ -485,6 +489,21 @@ def exponential_(m: Machine, self: Tensor, lambd: float = 1.0, *, generator: Any
     return self
 
 
+@define("Tensor")
+def random_(m: Machine, self: Tensor, *ends: int, generator: Any = None, **named: Any) -> Tensor:
+    """Write whole numbers from an end to the other, or from 0, over all numbers."""
+    from .views import check_writable
+
+    check_writable(self)
+    given = {**dict(zip(("from", "to") if len(ends) > 1 else ("to",), ends)), **named}
+    if "to" not in given or self.dtype is BOOL:
+        raise Unsupported("random_ of all numbers of a dtype")
+    numbers = _generator(generator).integers(given.get("from", 0), given["to"], self.shape)
+    self.data[...] = numbers
+    self.changed()
+    return self
+
+
 class Limits(Object):
     """torch.finfo and torch.iinfo: what a dtype can hold."""
 
@@ -548,7 +567,7 @@ def _is_size(value: Any) -> bool:
 def legacy(name: str, dtype: DType | None) -> Any:
     """torch.FloatTensor and its kin: of numbers in a list, or of sizes, whose memory is not set."""
 
-    def maker(m: Machine, *args: Any, **named: Any) -> Tensor:
+    def maker(m: Machine, cls: Class, *args: Any, **named: Any) -> Tensor:
         kind = dtype or MODE.default_dtype
         named.pop("device", None)
         if named:
@@ -567,7 +586,13 @@ def legacy(name: str, dtype: DType | None) -> Any:
             return Tensor(np.zeros(0, kind.numpy), kind)
         return Tensor(np.array(as_array(numbers(args[0]), kind)), kind)
 
-    return define("torch", name=name)(maker)
+    def is_instance(m: Machine, value: Any) -> bool:
+        return isinstance(value, Tensor) and value.dtype is dtype
+
+    check = {"__instancecheck__": Builtin("__instancecheck__", is_instance)}
+    made = Class(name, members=check, module="torch", make=maker)
+    TABLES.setdefault("torch", {})[name] = made  # type: ignore[assignment]
+    return maker
 
 
 OPTIONS = (
@@ -637,7 +662,7 @@ def _of_class(m: Machine, cls: Class, *args: Any, **named: Any) -> Tensor:
     """torch.Tensor(...)."""
     if cls is not TENSOR:
         raise Unsupported("an instance of a subclass of torch.Tensor")
-    return _new(m, *args, **named)
+    return _new(m, cls, *args, **named)
 
 
 TENSOR.make = _of_class

@@ -90,6 +90,21 @@ Device.cls = Class(
 TABLES.setdefault("torch", {})["device"] = Device.cls  # type: ignore[assignment]
 
 
+class Layout(Object):
+    """How the numbers of a tensor lie: torch.strided."""
+
+    __slots__ = ()
+    cls = Class(
+        "layout",
+        members={"__repr__": Builtin("__repr__", lambda m, self: "torch.strided")},
+        module="torch",
+    )
+
+
+STRIDED = Layout()
+TABLES["torch"] |= {"layout": Layout.cls, "strided": STRIDED}  # type: ignore[dict-item]
+
+
 def _no_cuda(m: Machine, *_: Any, **__: Any) -> Any:
     raise error(*MESSAGES["cuda"])
 

@@ -229,6 +229,14 @@ def record_class(name: str) -> Class:
     return _classes[name]
 
 
+def function_class(name: str) -> Class:
+    """The class of the records of a custom Function."""
+    key = f"torch.autograd.function.{name}"
+    if key not in _classes:
+        _classes[key] = Class(name, (RECORD,), module="torch.autograd.function")
+    return _classes[key]
+
+
 def shown(record: Any) -> str:
     """The name of a record, which a program shows."""
     from .grad_names import OURS

@@ -17,7 +17,7 @@ from ..python.values import (
     Unsupported,
     error,
 )
-from .engine import Edge, Gradients, Meta, Record, Saved
+from .engine import Edge, Gradients, Meta, Record, Saved, function_class
 from .functional_transforms import in_vmap, running
 from .mode import MODE, recording
 from .tables import TABLES
@@ -222,6 +222,7 @@ def _record(
     metas = [Meta(r.shape, r.dtype) for r in shown]
     back = _Backward(cls, context, [isinstance(a, Tensor) for a in args])
     record = Record(f"{cls.name}Backward", edges, metas, back, (), m.line)
+    record.cls = function_class(record.name)
     record.call = ("function", cls, tuple(args))
     context.record = record
     for place, result in enumerate(shown):

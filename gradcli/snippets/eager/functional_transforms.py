@@ -7,6 +7,7 @@ from typing import Any
 
 from ..python.values import Class, Machine, Module, Object, Unsupported, error, functions
 from .mode import MODE
+from .names import has
 from .tables import define
 from .tensor import DualTensor, Tensor
 
@@ -187,6 +188,12 @@ def _unsupported(m: Machine, what: str) -> None:
     raise Unsupported(what)
 
 
+def _refuse_known(m: Machine, path: str, name: str) -> None:
+    """End where PyTorch's objects have an attribute that those of the library lack."""
+    if has(path, name):
+        raise Unsupported(f"{path}.{name}")
+
+
 def transforms_module() -> Module:
     """What the source of torch.func asks of the host."""
     table: dict[str, Any] = {
@@ -196,6 +203,7 @@ def transforms_module() -> Module:
         "inner": _inner,
         "level": lambda m: len(MODE.transforms),
         "unsupported": _unsupported,
+        "refuse_known": _refuse_known,
         "batched": _batched,
         "renamed": _renamed,
         "settled": _settled,

@@ -109,7 +109,7 @@ def _nll_loss(node: Node, inputs: Sequence[Any]) -> str:
 def _padded(node: Node, inputs: Sequence[Any]) -> str:
     kind = {"reflect": "Reflection", "replicate": "Replication"}.get(node.attrs["mode"])
     if kind is None:
-        return "ConstantPadNdBackward0"
+        return "CopySlices" if node.attrs["mode"] == "circular" else "ConstantPadNdBackward0"
     return f"{kind}Pad{len(node.attrs['pad']) // 2}DBackward0"
 
 
@@ -264,6 +264,9 @@ Root = Callable[[Node], str | None]  # tells by the operation that a function en
 # Functions whose records are called after them, and not after their operators.
 CALLS: dict[str, str | Root] = {
     "batch_norm": "NativeBatchNormBackward0",
+    "max_unpool1d": "SqueezeBackward1",
+    "max_unpool2d": "MaxUnpool2DBackward0",
+    "max_unpool3d": "MaxUnpool3DBackward0",
     "embedding_bag": "EmbeddingBagBackward0",
     "t": "TBackward0",
     "T": "PermuteBackward0",

@@ -20,13 +20,15 @@ def _write(tensor: Tensor, numbers: Any) -> Tensor:
 @define("init")
 def uniform_(m: Machine, tensor: Tensor, a: float = 0.0, b: float = 1.0, **_: Any) -> Tensor:
     """Uniform numbers between a and b."""
-    return _write(tensor, generator().between(tensor.shape, a, b, tensor.dtype))
+    return _write(tensor, generator(_.get("generator")).between(tensor.shape, a, b, tensor.dtype))
 
 
 @define("init")
 def normal_(m: Machine, tensor: Tensor, mean: float = 0.0, std: float = 1.0, **_: Any) -> Tensor:
     """Normal numbers."""
-    return _write(tensor, generator().normal(tensor.shape, tensor.dtype, mean, std))
+    return _write(
+        tensor, generator(_.get("generator")).normal(tensor.shape, tensor.dtype, mean, std)
+    )
 
 
 @define("init")
@@ -90,7 +92,7 @@ def kaiming_uniform_(
     fan = _fans(tensor)[mode == "fan_out"]
     bound = math.sqrt(3.0) * (_gain(nonlinearity, a) / math.sqrt(fan))
     with recording(False):
-        return uniform_(m, tensor, -bound, bound)
+        return uniform_(m, tensor, -bound, bound, **_)
 
 
 @define("init")
@@ -104,20 +106,20 @@ def kaiming_normal_(
 ) -> Tensor:
     """Normal numbers as He et al. (2015) choose their deviation."""
     fan = _fans(tensor)[mode == "fan_out"]
-    return normal_(m, tensor, 0.0, _gain(nonlinearity, a) / math.sqrt(fan))
+    return normal_(m, tensor, 0.0, _gain(nonlinearity, a) / math.sqrt(fan), **_)
 
 
 @define("init")
 def xavier_uniform_(m: Machine, tensor: Tensor, gain: float = 1.0, **_: Any) -> Tensor:
     """Uniform numbers as Glorot and Bengio (2010) choose their bound."""
     bound = math.sqrt(3.0) * gain * math.sqrt(2.0 / sum(_fans(tensor)))
-    return uniform_(m, tensor, -bound, bound)
+    return uniform_(m, tensor, -bound, bound, **_)
 
 
 @define("init")
 def xavier_normal_(m: Machine, tensor: Tensor, gain: float = 1.0, **_: Any) -> Tensor:
     """Normal numbers as Glorot and Bengio (2010) choose their deviation."""
-    return normal_(m, tensor, 0.0, gain * math.sqrt(2.0 / sum(_fans(tensor))))
+    return normal_(m, tensor, 0.0, gain * math.sqrt(2.0 / sum(_fans(tensor))), **_)
 
 
 @define("Tensor", name="uniform_")
@@ -125,7 +127,7 @@ def _uniform(m: Machine, self: Tensor, a: float = 0.0, b: float = 1.0, **_: Any)
     from .views import check_writable
 
     check_writable(self)
-    return uniform_(m, self, a, b)
+    return uniform_(m, self, a, b, **_)
 
 
 @define("Tensor", name="normal_")
@@ -133,4 +135,41 @@ def _normal(m: Machine, self: Tensor, mean: float = 0.0, std: float = 1.0, **_: 
     from .views import check_writable
 
     check_writable(self)
-    return normal_(m, self, mean, std)
+    return normal_(m, self, mean, std, **_)
+
+
+@define("init")
+def orthogonal_(m: Machine, tensor: Tensor, gain: float = 1, **_: Any) -> Tensor:
+    """Rows or columns of an orthogonal matrix, drawn at random."""
+    if tensor.ndim < 2:
+        raise error("ValueError", "Only tensors with 2 or more dimensions are supported")
+    if not tensor.numel:
+        return tensor
+    shape = tensor.shape[0], tensor.numel // tensor.shape[0]
+    drawn = normal_(m, Tensor(np.zeros(shape, tensor.data.dtype)), 0.0, 1.0, **_).data
+    wide = shape[0] < shape[1]
+    q, r = np.linalg.qr(drawn.T if wide else drawn)
+    q = q * np.sign(np.diag(r))
+    return _write(tensor, (q.T if wide else q).reshape(tensor.shape) * gain)
+
+
+@define("init")
+def trunc_normal_(
+    m: Machine,
+    tensor: Tensor,
+    mean: float = 0.0,
+    std: float = 1.0,
+    a: float = -2.0,
+    b: float = 2.0,
+    generator: Any = None,
+) -> Tensor:
+    """Normal numbers between a and b, by the inverse of the distribution."""
+    from ..eager.apply import call_operator
+
+    below, above = (1 + math.erf((x - mean) / std / math.sqrt(2.0)) for x in (a, b))
+    uniform_(m, tensor, below - 1, above - 1, generator=generator)
+    with recording(False):
+        drawn = call_operator("erfinv", Tensor(tensor.data.copy(), tensor.dtype)).data
+    kind = tensor.data.dtype.type
+    scaled = drawn * kind(std * math.sqrt(2.0)) + kind(mean)
+    return _write(tensor, np.clip(scaled, kind(a), kind(b)))

@@ -25,7 +25,7 @@ from . import calls, indexing
 from .apply import apply, as_view, call_operator, cast
 from .checks import dimension
 from .creation import TO_SCALAR
-from .devices import CPU, MESSAGES, Device, check_device
+from .devices import CPU, MESSAGES, STRIDED, Device, check_device
 from .dtypes import ALL, BY_NAME, DType
 from .engine import Copied, Elements, Meta, Record, zeros_like
 from .functional_transforms import in_vmap, refuse_flag, refuse_number, running
@@ -89,6 +89,27 @@ SIZE = Class(
 )
 
 
+def _joined(m: Machine, self: Instance, other: Any) -> Any:
+    """A size and a tuple: a size."""
+    more = other.payload if isinstance(other, Instance) else other
+    return shape_value(self.payload + more) if isinstance(more, tuple) else NotImplemented
+
+
+def _joined_before(m: Machine, self: Instance, other: Any) -> Any:
+    return shape_value(other + self.payload) if isinstance(other, tuple) else NotImplemented
+
+
+def _sizes(m: Machine, self: Instance, place: Any) -> Any:
+    """One of the sizes, or those of a slice as a size."""
+    found = m.call(m.get(self.payload, "__getitem__"), (place,))
+    return shape_value(found) if isinstance(found, tuple) else found
+
+
+SIZE.members["__add__"] = Builtin("__add__", _joined)
+SIZE.members["__radd__"] = Builtin("__radd__", _joined_before)
+SIZE.members["__getitem__"] = Builtin("__getitem__", _sizes)
+
+
 def shape_value(shape: tuple[int, ...]) -> Instance:
     """A shape as programs see it: torch.Size."""
     return Instance(SIZE, payload=shape)
@@ -120,7 +141,18 @@ attribute("_base")(lambda m, self: self.view.base if self.view else None)
 for _name in ("T", "mT", "H", "mH", "real"):
     attribute(_name)(lambda m, self, name=_name: calls.call(name, (self,), {}, method=True))
 attribute("device")(lambda m, self: Device("meta") if isinstance(self, MetaTensor) else CPU)
+attribute("layout")(lambda m, self: STRIDED)
 attribute("is_meta")(lambda m, self: isinstance(self, MetaTensor))
+
+
+@attribute("volatile")
+def _volatile(m: Machine, self: Tensor) -> bool:
+    m.warn(EXCEPTIONS["UserWarning"], "volatile was removed (Variable.volatile is always False)")
+    return False
+
+
+attribute("nbytes")(lambda m, self: self.numel * self.dtype.size)
+attribute("is_cpu")(lambda m, self: not isinstance(self, MetaTensor))
 attribute("is_cuda")(lambda m, self: False)
 attribute("is_sparse")(lambda m, self: False)
 
@@ -190,6 +222,27 @@ def new_full(
 def stride(m: Machine, self: Tensor, dim: int | None = None) -> Any:
     """The strides in elements."""
     return self.strides if dim is None else self.strides[dim]
+
+
+define("torch", "Tensor", name="is_complex")(lambda m, self: False)
+define("torch", "Tensor", name="is_signed")(
+    lambda m, self: self.dtype.name != "uint8" and self.dtype.kind != "bool"
+)
+
+
+@define("torch", "Tensor")
+def is_nonzero(m: Machine, self: Tensor) -> bool:
+    """Whether the only number is not 0."""
+    return bool(m.truth(self))
+
+
+@define("Tensor")
+def storage_offset(m: Machine, self: Tensor) -> int:
+    """The place in its memory where a tensor starts, in elements."""
+    if self.view is None:
+        return 0
+    start, base = (t.data.__array_interface__["data"][0] for t in (self, self.view.base))
+    return int(start - base) // self.data.itemsize
 
 
 for _name in ("dim", "ndimension"):

@@ -5,7 +5,7 @@ from typing import Any
 from ..python.values import Builtin, Class, Machine, error
 from .members import detach
 from .printing import parameter_text
-from .tables import define
+from .tables import TABLES
 from .tensor import TENSOR, Tensor
 
 
@@ -37,8 +37,9 @@ PARAMETER = Class(
 )
 
 
-@define("autograd")
-def Variable(m: Machine, data: Any, requires_grad: bool = False, volatile: Any = None) -> Tensor:
+def _variable(
+    m: Machine, cls: Class, data: Any, requires_grad: bool = False, volatile: Any = None
+) -> Tensor:
     """A tensor; what it is given, with requires_grad as said."""
     from ..python.values import EXCEPTIONS
 
@@ -58,3 +59,15 @@ def Variable(m: Machine, data: Any, requires_grad: bool = False, volatile: Any =
 
 
 VOLATILE = "volatile was removed and now has no effect. Use `with torch.no_grad():` instead."
+
+VARIABLE = Class(
+    "Variable",
+    members={
+        "__instancecheck__": Builtin(
+            "__instancecheck__", lambda m, value: isinstance(value, Tensor)
+        )
+    },
+    module="torch.autograd.variable",
+    make=_variable,
+)
+TABLES.setdefault("autograd", {})["Variable"] = VARIABLE  # type: ignore[assignment]

@@ -3,6 +3,7 @@
 The way back is the gradient graph of gradcli's operators; what it reads is what autograd keeps.
 """
 
+import math
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
@@ -11,8 +12,11 @@ from ...autodiff.reverse import backward
 from ...backends.numeric import Evaluator, Schedule
 from ...graphs import AGAIN, OPS, Node, Operator, as_node, intern, walk
 from ...lazy import np
+from . import single_systems  # noqa: F401 - its kernels are found by name
+from .single import backward_of, composite, kernel_of
 
 MOST_PLANS = 4096
+PRODUCTS = ("matmul", "mm", "bmm", "mv", "addmm", "linear")
 Signature = tuple[Any, ...]
 
 
@@ -29,6 +33,7 @@ class Way:
 
     def __init__(self, plan: "Plan", places: tuple[int, ...]):
         self.plan, self.places = plan, places
+        self._schedules: dict[str, Schedule] = {}
         self.seed = OPS["input"](name="g", shape=plan.node.shape, is_direction=True)
         wrt = [leaf for place in places if (leaf := plan.leaves[place]) is not None]
         of = backward(plan.node, self.seed, wrt).of
@@ -41,6 +46,8 @@ class Way:
         )
         used = set(self.order)
         self.reads = tuple(k for k, x in enumerate(plan.leaves) if x in used)
+        if plan.node.op.name in ("mul", "matmul", "mm") and len(self.reads) == 2:
+            self.reads = (1, 0)  # what the gradient of the first needs is kept first
         self.reads_output = plan.node in used
 
     def _exchanged(self) -> Node | None:
@@ -50,18 +57,36 @@ class Way:
         node = intern(self.plan.node.op, (second, first, *others), self.plan.node.attrs)
         return backward(node, self.seed, [second]).of[second]
 
-    @cached_property
-    def schedule(self) -> Schedule:
+    def schedule(self, precision: str) -> Schedule:
         """How the gradients are computed from the arrays of what they read."""
-        given = dict.fromkeys((*self.plan.leaves, self.plan.node, self.seed))
-        return Schedule(Evaluator(given).missing([n for n in self.gradients if n is not None]))
+        made = self._schedules.get(precision)
+        if made is None:
+            given = dict.fromkeys((*self.plan.leaves, self.plan.node, self.seed))
+            nodes = Evaluator(given).missing([n for n in self.gradients if n is not None])
+            kernels = kernel_of if precision == "float32" else None
+            made = self._schedules[precision] = Schedule(nodes, kernels)
+        return made
 
     def numbers(self, given: dict[Any, Any], precision: str) -> list[Any]:
         """The arrays of the gradients."""
         evaluator = Evaluator(given, dtype=precision)
         with np.errstate(all="ignore"):
-            evaluator.run_quietly(self.schedule)
-        return [None if n is None else np.asarray(evaluator.values[n]) for n in self.gradients]
+            own = self._in_single(given) if precision == "float32" else None
+            if own is not None and self.places == (0,):
+                return [own]
+            evaluator.run_quietly(self.schedule(precision))
+        arrays = [None if n is None else np.asarray(evaluator.values[n]) for n in self.gradients]
+        return arrays if own is None else [own, *arrays[1:]]
+
+    def _in_single(self, given: dict[Any, Any]) -> Any:
+        """The gradient of the first input as PyTorch's kernel computes it, where that is known."""
+        if 0 not in self.places:
+            return None
+        node, plan = self.plan.node, self.plan
+        nodes = (self.seed, *plan.leaves, node)
+        arrays = [None if n is None else given.get(n) for n in nodes]
+        kernel = backward_of(node.op.name, [a for a in arrays if a is not None])
+        return None if kernel is None else np.asarray(kernel(*arrays, **node.attrs), np.float32)
 
 
 class Plan:
@@ -71,14 +96,31 @@ class Plan:
         self.node, self.leaves = node, leaves
         self._ways: dict[tuple[int, ...], Way] = {}
 
+    @cached_property
+    def products(self) -> int:
+        """About how many products of numbers a product of matrices or a convolution takes."""
+        name, given = self.node.op.name, [x for x in self.leaves if x is not None and x.ndim]
+        if name.startswith("conv") and len(given) > 1:
+            weight = given[1].shape
+            return self.node.numel * math.prod(weight) // max(weight[0], 1)
+        if name in PRODUCTS and len(given) > 1:
+            return self.node.numel * given[-2].shape[-1]
+        return 0
+
     def value(self, arrays: Sequence[Any], precision: str) -> Any:
         """The output's array from those of the inputs; Python numbers stay as they are."""
         node = self.node
+        kernels = kernel_of if precision == "float32" else None
         with np.errstate(all="ignore"):
             if node.op.value is not None:
-                return np.asarray(node.op.value(*arrays, **node.attrs))
+                own = kernels and node.dtype == "float"
+                compute = kernel_of(node.op.name, node.op.value) if own else node.op.value
+                return np.asarray(compute(*arrays, **node.attrs))
+            whole = composite(node.op.name, arrays) if kernels else None
+            if whole is not None:
+                return np.asarray(whole(*arrays, **node.attrs))
             given = {x: a for x, a in zip(self.leaves, arrays) if x is not None}
-            return Evaluator(given, dtype=precision)(node)[0]
+            return Evaluator(given, dtype=precision, kernels=kernels)(node)[0]
 
     def way(self, places: tuple[int, ...]) -> Way:
         """The way back to the inputs at these places."""

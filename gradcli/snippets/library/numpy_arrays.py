@@ -4,8 +4,8 @@ The numbers are NumPy's own; a program reaches the names in these lists and noth
 """
 
 import math
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Callable, Sequence
+from functools import cache, partial
 from typing import Any
 
 from ...lazy import np
@@ -16,6 +16,7 @@ from ..python.values import (
     MISSING,
     Builtin,
     Class,
+    Instance,
     Machine,
     Module,
     Object,
@@ -129,10 +130,44 @@ def program(value: Any) -> Any:
     return value
 
 
+def _of_tensors(function: Any, name: str, args: Sequence[Any], named: Any) -> Any:
+    """What a function gives where an argument is a tensor and the result is one; else MISSING."""
+    if not any(isinstance(a, Tensor) for a in args):
+        return MISSING
+    if isinstance(function, np.ufunc) and not named:
+        with np.errstate(all="ignore"):
+            return Tensor(np.asarray(function(*map(host, args))))
+    if name in REDUCTIONS:
+        raise Unsupported(f"numpy.{name} of a tensor")
+    return MISSING
+
+
+REDUCTIONS = frozenset(
+    [
+        "all",
+        "amax",
+        "amin",
+        "any",
+        "argmax",
+        "argmin",
+        "max",
+        "mean",
+        "min",
+        "prod",
+        "std",
+        "sum",
+        "var",
+    ]
+)
+
+
 def called(function: Callable[..., Any], name: str) -> Builtin:
     """A function of NumPy as a function of the program."""
 
     def run(m: Machine, *args: Any, **named: Any) -> Any:
+        tensor = _of_tensors(function, name, args, named)
+        if tensor is not MISSING:
+            return tensor
         given = [host(a) for a in args]
         options = {k: host(v) for k, v in named.items()}
         check_size(m, given)
@@ -293,23 +328,56 @@ def _array(m: Machine, object: Any, dtype: Any = None, **_: Any) -> Any:
         raise error(type(failure).__name__, str(failure)) from None
 
 
+DRAWS = {
+    "RandomState": "rand randn randint random uniform normal permutation choice shuffle "
+    "random_sample standard_normal beta binomial exponential gamma poisson multinomial "
+    "multivariate_normal seed",
+    "Generator": "random uniform normal permutation choice shuffle standard_normal integers beta "
+    "binomial exponential gamma poisson multinomial multivariate_normal",
+}
+
+
+def _drawn(generator: Callable[[], Any], name: str) -> Callable[..., Any]:
+    """A method of a random generator."""
+
+    def run(m: Machine, *args: Any, **named: Any) -> Any:
+        given = [host(a) for a in args]
+        check_size(m, given)
+        options = {k: host(v) for k, v in named.items()}
+        try:
+            return program(getattr(generator(), name)(*given, **options))
+        except (ValueError, TypeError) as failure:
+            raise error(type(failure).__name__, str(failure)) from None
+
+    return run
+
+
+def _generator_class(name: str) -> Class:
+    """RandomState or Generator: instances hold NumPy's."""
+    cls = Class(name, module="numpy.random")
+
+    def method(draw: str) -> Callable[..., Any]:
+        return lambda m, self, *args, **named: _drawn(lambda: self.payload, draw)(m, *args, **named)
+
+    cls.members.update(functions({n: method(n) for n in DRAWS[name].split()}))
+    return cls
+
+
 def _random() -> Module:
     state: dict[str, Any] = {"generator": np.random.RandomState(0)}
 
     def seed(m: Machine, seed: Any = None) -> None:
         state["generator"] = np.random.RandomState(seed)
 
-    def drawn(name: str) -> Callable[..., Any]:
-        def run(m: Machine, *args: Any, **named: Any) -> Any:
-            given = [host(a) for a in args]
-            check_size(m, given)
-            options = {k: host(v) for k, v in named.items()}
-            return program(getattr(state["generator"], name)(*given, **options))
-
-        return run
-
-    names = "rand randn randint random uniform normal permutation choice shuffle random_sample"
-    return Module("numpy.random", functions({"seed": seed} | {n: drawn(n) for n in names.split()}))
+    old, new = _generator_class("RandomState"), _generator_class("Generator")
+    old.make = lambda m, cls, seed=0: Instance(cls, payload=np.random.RandomState(seed))
+    draws = {n: _drawn(lambda: state["generator"], n) for n in DRAWS["RandomState"].split()}
+    members: dict[str, Any] = functions(draws | {"seed": seed})
+    members["RandomState"] = old
+    members["default_rng"] = Builtin(
+        "default_rng", lambda m, seed=0: Instance(new, payload=np.random.default_rng(seed))
+    )
+    return Module("numpy.random", members, partial(_unknown, "numpy.random"))
 
 
 def module(name: str) -> Module | None:
@@ -317,7 +385,8 @@ def module(name: str) -> Module | None:
     if name == "numpy.random":
         return _random()
     if name == "numpy.linalg":
-        return Module(name, {n: called(getattr(np.linalg, n), n) for n in LINALG.split()})
+        own = {n: called(getattr(np.linalg, n), n) for n in LINALG.split()}
+        return Module(name, own, partial(_unknown, name))
     if name != "numpy":
         return None
     members: dict[str, Any] = {n: called(getattr(np, n), n) for n in FUNCTIONS.split()}
@@ -325,4 +394,12 @@ def module(name: str) -> Module | None:
     members |= {"pi": math.pi, "e": math.e, "inf": math.inf, "nan": math.nan, "newaxis": None}
     members |= functions({"array": _array, "asarray": _array})
     members |= {"random": _random(), "linalg": module("numpy.linalg"), "generic": SCALAR}
-    return Module(name, members, lambda other: MISSING)
+    return Module(name, members, partial(_unknown, name))
+
+
+def _unknown(path: str, name: str) -> Any:
+    """A name that is not here: one that NumPy has is not supported."""
+    own = {"numpy": np, "numpy.linalg": np.linalg, "numpy.random": np.random}[path]
+    if hasattr(own, name):
+        raise Unsupported(f"{path}.{name}")
+    return MISSING

@@ -5,6 +5,7 @@ import itertools
 import math
 import sys
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from typing import Any
 
 from ..python.builtins import BUILTINS, lazy, total
@@ -464,6 +465,31 @@ def while_true(m: Any, function: Any, values: Any) -> Iterator[Any]:
     return itertools.takewhile(lambda v: m.truth(m.call(function, (v,))), m.iterate(values))
 
 
+def while_not_true(m: Any, function: Any, values: Any) -> Iterator[Any]:
+    return itertools.dropwhile(lambda v: m.truth(m.call(function, (v,))), m.iterate(values))
+
+
+def not_true(m: Any, function: Any, values: Any) -> Iterator[Any]:
+    for v in m.iterate(values):
+        if not m.truth(v if function is None else m.call(function, (v,))):
+            yield v
+
+
+def grouped(m: Any, values: Any, key: Any = None) -> Iterator[Any]:
+    """Runs of values with equal keys."""
+    group: list[Any] = []
+    last: Any = MISSING
+    for v in m.iterate(values):
+        this = v if key is None else m.call(key, (v,))
+        if group and not m.equal(last, this):
+            yield last, iter(group)
+            group = []
+        group.append(v)
+        last = this
+    if group:
+        yield last, iter(group)
+
+
 def itertools_module() -> Module:
     chain = lazy("chain", chained)
     chain.members["from_iterable"] = Builtin(
@@ -474,13 +500,24 @@ def itertools_module() -> Module:
         "accumulate": accumulated,
         "combinations": combined(itertools.combinations),
         "combinations_with_replacement": combined(itertools.combinations_with_replacement),
+        "compress": lambda m, values, selectors: (
+            v for v, s in zip(m.iterate(values), m.iterate(selectors), strict=False) if m.truth(s)
+        ),
         "count": counted,
         "cycle": cycled,
+        "dropwhile": while_not_true,
+        "filterfalse": not_true,
+        "groupby": lambda m, values, key=None: (
+            (k, Generator(g, "_grouper")) for k, g in grouped(m, values, key)
+        ),
         "islice": sliced,
         "pairwise": combined(itertools.pairwise),
         "permutations": combined(itertools.permutations),
         "product": combined(itertools.product),
         "repeat": repeated,
+        "starmap": lambda m, function, values: (
+            m.call(function, tuple(collected(m, v))) for v in m.iterate(values)
+        ),
         "takewhile": while_true,
         "zip_longest": combined(itertools.zip_longest),
     }
@@ -874,7 +911,15 @@ def typing_module() -> Module:
             }
         ),
     )
-    return Module("typing", members)
+
+    def other(name: str) -> Any:
+        """A name that only annotations use."""
+        import typing
+
+        known = not name.startswith("_") and hasattr(typing, name)
+        return Class(name, (opaque,), module="typing") if known else MISSING
+
+    return Module("typing", members, other)
 
 
 def start_namespace(m: Any, self: Any, **named: Any) -> None:
@@ -1004,4 +1049,16 @@ MAKERS: dict[str, Callable[[], Module]] = {
 def module(name: str) -> Module | None:
     """A module of the standard library, new for each program; None if it is not here."""
     maker = MAKERS.get(name)
-    return maker() if maker else None
+    if maker is None:
+        return None
+    made = maker()
+    own = made.find
+
+    def find(member: str) -> Any:
+        value = own(member)
+        if value is MISSING and hasattr(import_module(name), member):
+            raise Unsupported(f"{name}.{member}")
+        return value
+
+    made.find = find
+    return made

@@ -41,6 +41,7 @@ class Library:
     def __init__(self, m: Interpreter):
         self.m = m
         self.made: dict[str, Module] = {}
+        self.sources: dict[str, Source] = {}
 
     def find(self, path: str) -> Module | None:
         """The module of a path, or None."""
@@ -56,7 +57,9 @@ class Library:
 
     def source(self, name: str) -> Callable[[str], Any]:
         """What a source of the library defines, by name."""
-        return Source(self.m, name).find
+        if name not in self.sources:
+            self.sources[name] = Source(self.m, name)
+        return self.sources[name].find
 
 
 def first(*sources: Callable[[str], Any]) -> Callable[[str], Any]:
@@ -100,6 +103,8 @@ def _torch(library: Library) -> Module:
     def more(name: str) -> Any:
         if name == "vmap":
             return library.found("torch.func").lookup(name)
+        if name in ("save", "load"):
+            return library.source("serialization")(name)
         return library.found("torch.amp").lookup(name) if name == "autocast" else MISSING
 
     made = module("torch", "torch", members=members, more=more)
@@ -121,7 +126,7 @@ def _nn(library: Library) -> Module:
     return module(
         "torch.nn",
         members={k: v for k, v in members.items() if v is not None},
-        more=first(library.source("nn"), library.source("layers")),
+        more=first(*map(library.source, ("nn", "layers", "rare_layers"))),
         operators=False,
     )
 
@@ -151,6 +156,7 @@ SOURCES = {
     "torch.optim.lr_scheduler": "lr_scheduler",
     "torch.autograd.graph": "graph",
     "torch.autograd.forward_ad": "forward_ad",
+    "io": "serialization",
     "torch.amp": "amp",
     "torch.cuda.amp": "amp",
     "torch.utils.checkpoint": "checkpoint",
@@ -189,7 +195,10 @@ MODULES: dict[str, Callable[[Library], Module]] = {
         "torch.autograd.functional", more=library.source("functional"), operators=False
     ),
     "torch.nn.utils": lambda library: module(
-        "torch.nn.utils", more=library.source("utils"), operators=False
+        "torch.nn.utils",
+        members={"rnn": library.find("torch.nn.utils.rnn")},
+        more=library.source("utils"),
+        operators=False,
     ),
     "torch.func": lambda library: module(
         "torch.func", more=library.source("func"), operators=False

@@ -44,22 +44,24 @@ HOMES = {  # modules of torch.nn whose classes have their own names
     "container": "Sequential ModuleList ModuleDict ParameterList ParameterDict",
     "activation": "ReLU ReLU6 Sigmoid Tanh SiLU Mish GELU LeakyReLU ELU SELU CELU PReLU RReLU "
     "Softplus Softsign Hardtanh LogSigmoid Hardsigmoid Hardswish Softmax LogSoftmax Softmin "
-    "Tanhshrink Hardshrink Softshrink Threshold GLU MultiheadAttention",
+    "Tanhshrink Hardshrink Softshrink Threshold GLU MultiheadAttention Softmax2d",
     "flatten": "Flatten Unflatten",
     "fold": "Fold Unfold",
-    "dropout": "Dropout Dropout1d Dropout2d",
+    "channelshuffle": "ChannelShuffle",
+    "dropout": "Dropout Dropout1d Dropout2d Dropout3d",
     "sparse": "Embedding EmbeddingBag",
-    "conv": "Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d",
-    "pooling": "MaxPool1d MaxPool2d AvgPool1d AvgPool2d AdaptiveAvgPool1d AdaptiveAvgPool2d "
-    "AdaptiveMaxPool1d AdaptiveMaxPool2d",
+    "conv": "Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d",
+    "pooling": "MaxPool1d MaxPool2d MaxPool3d AvgPool1d AvgPool2d AvgPool3d AdaptiveAvgPool1d "
+    "AdaptiveAvgPool2d AdaptiveAvgPool3d AdaptiveMaxPool1d AdaptiveMaxPool2d",
     "normalization": "LayerNorm RMSNorm GroupNorm LocalResponseNorm",
     "batchnorm": "BatchNorm1d BatchNorm2d BatchNorm3d",
-    "instancenorm": "InstanceNorm1d InstanceNorm2d",
+    "instancenorm": "InstanceNorm1d InstanceNorm2d InstanceNorm3d",
     "distance": "CosineSimilarity PairwiseDistance",
     "rnn": "RNN GRU LSTM RNNCell GRUCell LSTMCell",
-    "transformer": "TransformerEncoderLayer TransformerEncoder",
-    "upsampling": "Upsample",
-    "pixelshuffle": "PixelShuffle",
+    "transformer": "TransformerEncoderLayer TransformerEncoder TransformerDecoderLayer "
+    "TransformerDecoder Transformer",
+    "upsampling": "Upsample UpsamplingNearest2d UpsamplingBilinear2d",
+    "pixelshuffle": "PixelShuffle PixelUnshuffle",
 }
 HOME = {name: f"torch.nn.modules.{home}" for home, names in HOMES.items() for name in names.split()}
 ONE_MODULE = {"lr_scheduler": "torch.optim.lr_scheduler", "checks": "torch.autograd.gradcheck"}
@@ -72,7 +74,7 @@ def home(source: str, name: str) -> str:
         return f"{A_MODULE_EACH[source]}.{name.lower()}"
     if source == "data":
         return f"torch.utils.data.{'dataloader' if name == 'DataLoader' else 'dataset'}"
-    if name.endswith(("Loss", "Pad1d", "Pad2d")):
+    if name.endswith(("Loss", "Pad1d", "Pad2d", "Pad3d")):
         return f"torch.nn.modules.{'loss' if name.endswith('Loss') else 'padding'}"
     return ONE_MODULE.get(source) or HOME.get(name, "torch")
 

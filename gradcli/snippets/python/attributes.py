@@ -97,6 +97,8 @@ class Attributes:
         if isinstance(value, Bound):  # a method asks its function
             value = value.function
         owner = "super" if isinstance(value, Super) else self.type_name(value)
+        if type(value) in PLAIN and hasattr(value, name) and not name.startswith("_"):
+            raise Unsupported(f"{owner}.{name}")
         return error("AttributeError", f"'{owner}' object has no attribute '{name}'")
 
     def find(self, value: Any, name: str) -> Any:

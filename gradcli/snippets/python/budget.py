@@ -10,6 +10,8 @@ MEMORY = 300_000_000  # bytes, of what is alive
 OBJECT = 80_000_000  # bytes of one string or container
 DEPTH = 990  # calls within calls: Python's own limit, less what runs a script
 SECONDS = 10.0  # of the processor
+SHORT = 0.8  # of what nothing bounds: while loops, and calls deeper than NESTED
+NESTED = 200  # calls within calls, beyond those of a program that recurses over its data
 DIGITS = 400_000  # bits of an integer
 SLICE = 20_000  # steps between two looks at the clock
 
@@ -17,21 +19,24 @@ SLICE = 20_000  # steps between two looks at the clock
 class Budget:
     """What is left of a program's budget. `left` counts down within a slice of steps."""
 
-    __slots__ = ("allocated", "base", "deadline", "left", "memory", "seconds", "steps")
+    __slots__ = ("allocated", "base", "left", "memory", "seconds", "start", "steps")
 
     def __init__(self, steps: int = STEPS, memory: int = MEMORY, seconds: float = SECONDS):
         self.steps, self.memory, self.seconds = steps, memory, seconds
         self.left = 0
         self.allocated = 0
-        self.deadline = time.process_time() + seconds
+        self.start = time.process_time()
         self.base = resident()
 
-    def refill(self) -> int:
-        """Steps of the next slice; raises Exhausted where there is no further one."""
+    def refill(self, unbounded: bool = False) -> int:
+        """Steps of the next slice; raises Exhausted where there is no further one. `unbounded`:
+        nothing tells that what runs will end.
+        """
         if self.steps <= 0:
             raise Exhausted("steps: the program runs for too long")
-        if time.process_time() > self.deadline:
-            raise Exhausted(f"time: the program takes more than {self.seconds:g} seconds")
+        seconds = min(SHORT, self.seconds) if unbounded else self.seconds
+        if time.process_time() - self.start > seconds:
+            raise Exhausted(f"time: the program takes more than {seconds:g} seconds")
         step = min(SLICE, self.steps)
         self.steps -= step
         return step

@@ -212,6 +212,12 @@ class Calls:
 
     def is_instance(self, value: Any, of: Any) -> bool:
         """isinstance(value, of)."""
+        if isinstance(of, tuple):
+            return any(self.is_instance(value, one) for one in of)
+        if isinstance(of, Class):
+            check = of.own("__instancecheck__")
+            if isinstance(check, Builtin):  # of the library, whose classes have no metaclass
+                return bool(check.function(self, value))
         return self.is_subclass(self.class_of(value), of, "isinstance")
 
     def is_subclass(self, cls: Class, of: Any, name: str = "issubclass") -> bool:

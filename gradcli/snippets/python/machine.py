@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from .attributes import PROGRAM, Attributes
-from .budget import Budget
+from .budget import NESTED, Budget
 from .builtins import BUILTINS
 from .calls import Calls
 from .methods import PLAIN_CLASSES, update
@@ -94,6 +94,7 @@ class Interpreter(Operations, Texts, Attributes, Calls):
         self.budget = budget or Budget()
         self.on_assign, self.on_print = on_assign, on_print
         self.line = self.outer = self.depth = self.nested = self.left = 0
+        self.loops = 0  # while loops that run, one within the other
         self.globals: dict[str, Any] = {}
         self.printed: list[str] = []
         self.errors: list[str] = []
@@ -118,7 +119,7 @@ class Interpreter(Operations, Texts, Attributes, Calls):
     def refill(self) -> None:
         """Take steps from the budget."""
         while self.left < 0:
-            self.left += self.budget.refill()
+            self.left += self.budget.refill(self.loops > 0 or self.depth > NESTED)
 
     def spend(self, steps: int = 1, memory: int = 0) -> None:
         """Count work and bytes against the budget."""

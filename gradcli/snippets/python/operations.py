@@ -357,6 +357,8 @@ class Operations:
                 return len(value)
             except (TypeError, OverflowError) as e:
                 raise translated(e) from None
+        if isinstance(value, Class) and "__members__" in value.members:  # an enumeration
+            return len(value.members["__members__"])
         function = MISSING if type(value) in PLAIN else self.special(value, "__len__")
         if function is MISSING:
             raise error("TypeError", f"object of type '{self.type_name(value)}' has no len()")

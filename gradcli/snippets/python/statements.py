@@ -17,6 +17,7 @@ from .patterns import Patterns
 from .scopes import Scope, bind, yields
 from .values import (
     EXCEPTIONS,
+    MISSING,
     Class,
     Exhausted,
     Instance,
@@ -386,11 +387,20 @@ class Statements(Patterns, Expressions):
         body, orelse = self.block(node.body), self.block(node.orelse)
 
         def run(f: dict) -> Any:
+            m.loops += 1
+            try:
+                end = looped(f)
+            finally:
+                m.loops -= 1
+            return orelse(f) if end is MISSING else end
+
+        def looped(f: dict) -> Any:
+            """How it ends: MISSING where its condition does not hold any more."""
             while True:
                 m.line = line
                 m.left -= 1
                 if not m.truth(test(f)):
-                    return orelse(f)
+                    return MISSING
                 end = body(f)
                 if end is not None and end is not CONTINUE:
                     return None if end is BREAK else end

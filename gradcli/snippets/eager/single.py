@@ -1,0 +1,596 @@
+"""Operators in single precision, in the order in which PyTorch's kernels for a processor compute:
+sums in cascades, products and sums that are rounded once, what is kept in double precision. So are
+the last digits that `.item()` prints. Products of matrices are those of small ones.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ...graphs.shapes import axes
+from ...lazy import np
+from ...operators.arithmetic import SHORT_POWERS
+from ...operators.precision import by_python
+from ...operators.shaping import summed_axes
+
+_erf = by_python("erf")
+LANES = 8  # floats of a vector
+BRANCHES = 4  # sums that a row is added up in at the same time
+BLOCK = 16  # terms that are added up before their sum is
+LEVELS = 4  # of sums of sums
+LONGEST = 128  # terms of a product's element that are added up one by one
+PACKED = 4, 12  # rows and columns from which on a product fuses its products and sums
+
+Kernel = Callable[..., Any]
+KERNELS: dict[str, Kernel] = {}
+BACKWARDS: dict[str, Kernel] = {}  # from g, the inputs and the output to the gradient of the first
+TAKES: dict[str, Callable[..., bool]] = {  # where a kernel is only known for some calls
+    "vector_norm": lambda x, *, dim, keepdim, ord: (
+        ord == 2 and x.size > 0 and len(axes(dim, x.ndim)) in (1, x.ndim)
+    ),
+}
+
+
+def composite(name: str, arrays: Sequence[Any]) -> Kernel | None:
+    """What computes an operator that is made of others in one step, where all floats are single."""
+    return KERNELS.get(name) if _single(arrays) else None
+
+
+def kernel_of(name: str, otherwise: Kernel) -> Kernel:
+    """The function that computes an operator: that of this file, where all floats are single."""
+    own = KERNELS.get(name)
+    if own is None:
+        return otherwise
+    takes = TAKES.get(name)
+
+    def value(*arrays: Any, **attrs: Any) -> Any:
+        if not _single(arrays) or (takes is not None and not takes(*arrays, **attrs)):
+            return otherwise(*arrays, **attrs)
+        result = own(*arrays, **attrs)
+        return otherwise(*arrays, **attrs) if result is NotImplemented else result
+
+    return value
+
+
+def _kernel(*names: str) -> Callable[[Kernel], Kernel]:
+    def note(function: Kernel) -> Kernel:
+        KERNELS.update(dict.fromkeys(names, function))
+        return function
+
+    return note
+
+
+def _single(arrays: Sequence[Any]) -> bool:
+    """Whether there are floats, and all of them in single precision."""
+    dtypes = [a.dtype for a in arrays if isinstance(a, np.ndarray | np.generic)]
+    return bool(dtypes) and all(d == np.float32 for d in dtypes)
+
+
+def fused_sum(name: str, a: Any, b: Any, alpha: Any) -> Any:
+    """`a + alpha * b` or, of the name "sub", `a - alpha * b`, rounded once."""
+    return fused(-alpha if name == "sub" else alpha, b, a)
+
+
+def fused(a: Any, b: Any, c: Any) -> Any:
+    """a * b + c, rounded once."""
+    return (_double(a) * _double(b) + _double(c)).astype(np.float32)
+
+
+def _double(x: Any) -> Any:
+    """What is in single precision, in double."""
+    return np.asarray(x, np.float32).astype(np.float64)
+
+
+# ---- exponentials --------------------------------------------------------------------------------
+
+INVERSE, HIGH, LOW = np.float32(1.44269502), np.float32(0.693145752), np.float32(1.42860677e-06)
+SERIES = (0.000198527618, 0.00139304355, 0.00833336078, 0.0416664854, 0.166666672, 0.5)
+SMALLEST, LARGEST = -104, 100  # beyond which it is 0 and inf
+
+
+def _exp(x: Any) -> Any:
+    return np.exp(_double(x)).astype(np.float32)
+
+
+def _vector_exp(x: Any) -> Any:
+    """Sleef's exponential, which PyTorch takes for vectors of floats."""
+    power = np.rint(x * INVERSE)
+    rest = fused(power, -LOW, fused(power, -HIGH, x))
+    series = np.full_like(rest, SERIES[0])
+    for coefficient in SERIES[1:]:
+        series = fused(series, rest, np.float32(coefficient))
+    series = np.float32(1) + fused(rest * rest, series, rest)
+    inside = np.where(np.abs(x) < 1000, power, 0).astype(int)
+    result = np.ldexp(series, inside).astype(np.float32)
+    return np.where(x < SMALLEST, np.float32(0), np.where(x > LARGEST, np.float32(np.inf), result))
+
+
+def _exp_by_vectors(x: Any) -> Any:
+    """That exponential for what fills pairs of vectors, the other one for the rest."""
+    whole = np.size(x) // (4 * LANES) * 4 * LANES
+    if not whole:
+        return _exp(x)
+    flat = x.ravel()
+    return np.concatenate([_vector_exp(flat[:whole]), _exp(flat[whole:])]).reshape(x.shape)
+
+
+# ---- sums ----------------------------------------------------------------------------------------
+
+
+@_kernel("sum")
+def sum_along(x: Any, *, dim: Any, keepdim: bool) -> Any:
+    """The sum along dimensions."""
+    return total(x, axes(dim, np.ndim(x)), keepdim)
+
+
+@_kernel("sum_to_size")
+def sum_to_size(x: Any, *, shape: tuple[int, ...]) -> Any:
+    """The sum along the dimensions that broadcasting from a shape added or widened."""
+    dims = summed_axes(x.shape, shape)
+    return total(x, dims, True).reshape(shape) if dims else x.reshape(shape)
+
+
+def total(x: Any, axis: tuple[int, ...], keepdims: bool = False) -> Any:
+    """The sum along dimensions."""
+    x = np.asarray(x)
+    shape = [1 if d in axis else n for d, n in enumerate(x.shape)]
+    if not keepdims:
+        shape = [n for d, n in enumerate(x.shape) if d not in axis]
+    if not x.size:
+        return np.zeros(shape, np.float32)
+    if all(x.shape[d] == 1 for d in axis):  # -0 stays -0
+        return x.reshape(shape)
+    return _along(x, axis).reshape(shape)
+
+
+@_kernel("mean")
+def mean(x: Any, *, dim: Any, keepdim: bool) -> Any:
+    """The sum, divided by how many."""
+    axis = axes(dim, np.ndim(x))
+    count = np.prod([np.shape(x)[d] for d in axis])
+    return total(x, axis, keepdim) / np.float32(count)
+
+
+def _along(x: Any, axis: tuple[int, ...]) -> Any:
+    """The sums along dimensions, which are gone; the order of terms is that of the memory."""
+    by_stride = sorted((d for d in axis if x.shape[d] > 1), key=lambda d: abs(x.strides[d]))
+    others = [d for d in range(x.ndim) if d not in axis]
+    groups = _joined(x, by_stride)
+    kept = sorted((d for d in others if x.shape[d] > 1), key=lambda d: abs(x.strides[d]))
+    steps = (x.strides[by_stride[0]] if by_stride else 4, x.strides[kept[0]] if kept else 0)
+    moved = x.transpose([*reversed(by_stride), *(d for d in axis if d not in by_stride), *others])
+    outer = [x.shape[d] for d in others]
+    columns = int(np.prod(outer, dtype=int))
+    rows = moved.reshape((-1, columns))
+    if len(groups) < 2:
+        return _rows(rows, x.shape[kept[0]] if kept else 1, steps).reshape(outer)
+    inner = rows.reshape((-1, groups[0], columns))
+    parts = [_rows(part, groups[1], (steps[0], steps[0] + 1)) for part in inner]
+    return _one_by_one(np.stack(parts)).reshape(outer)
+
+
+def _joined(x: Any, dims: Sequence[int]) -> list[int]:
+    """The sizes of dimensions, from the innermost on, those that lie in one row joined."""
+    sizes: list[int] = []
+    step = 0
+    for d in dims:
+        if sizes and x.strides[d] == step:
+            sizes[-1] *= x.shape[d]
+        else:
+            sizes.append(x.shape[d])
+        step = x.strides[d] * x.shape[d]
+    return sizes
+
+
+def _rows(rows: Any, across: int, steps: tuple[int, int]) -> Any:
+    """The sum of rows, where `across` elements of each lie `steps[1]` bytes apart."""
+    size, columns = rows.shape
+    if steps[0] == 4 and size >= LANES:
+        return _vectors(rows)
+    if steps[1] == 4 and across >= LANES:
+        width = BRANCHES * LANES
+    elif steps[0] < steps[1]:
+        return _branches(rows)
+    else:
+        width = BRANCHES
+    whole = across // width * width
+    if size <= BRANCHES - 1 or not whole:
+        return _branches(rows) if size > BRANCHES - 1 else _one_by_one(rows)
+    places = np.arange(columns) % across < whole
+    return np.where(places, _cascade(rows), _branches(rows))
+
+
+def _vectors(rows: Any) -> Any:
+    """Rows that lie in one piece, LANES at once."""
+    count = len(rows) // LANES * LANES
+    lanes = _branches(rows[:count].reshape((-1, LANES, *rows.shape[1:])))
+    return _one_by_one(np.concatenate([_one_by_one(rows[count:])[None], lanes]))
+
+
+def _branches(rows: Any) -> Any:
+    """Rows, BRANCHES sums at the same time."""
+    count = len(rows) // BRANCHES * BRANCHES
+    sums = _cascade(rows[:count].reshape((-1, BRANCHES, *rows.shape[1:])))
+    first = _one_by_one(np.concatenate([sums[:1], rows[count:]]))
+    return _one_by_one(np.concatenate([first[None], sums[1:]]))
+
+
+def _cascade(rows: Any) -> Any:
+    """Rows in blocks, whose sums are added up in blocks again."""
+    parts = []
+    for _ in range(LEVELS - 1):
+        blocks = len(rows) // BLOCK
+        parts.append(_one_by_one(rows[blocks * BLOCK :]))
+        if not blocks:
+            break
+        rows = rows[: blocks * BLOCK].reshape((blocks, BLOCK, *rows.shape[1:]))
+        rows = np.add.accumulate(rows, axis=1)[:, -1]
+    else:
+        parts.append(_one_by_one(rows))
+    return _one_by_one(np.stack(parts)) if len(parts) > 1 else parts[0]
+
+
+def _one_by_one(rows: Any) -> Any:
+    """Rows, each added to what the ones before give; 0 without any."""
+    if not len(rows):
+        return np.zeros(rows.shape[1:], np.float32)
+    return np.add.accumulate(rows, axis=0)[-1] + np.float32(0)
+
+
+@_kernel("cumsum")
+def cumsum(x: Any, *, dim: int) -> Any:
+    """Sums so far, kept in double precision."""
+    return (0 + np.cumsum(_double(x), axis=dim)).astype(np.float32) if np.ndim(x) else x
+
+
+@_kernel("cumprod")
+def cumprod(x: Any, *, dim: int) -> Any:
+    """Products so far, kept in double precision."""
+    return np.cumprod(_double(x), axis=dim).astype(np.float32) if np.ndim(x) else x
+
+
+# ---- products of matrices ------------------------------------------------------------------------
+
+
+@_kernel("matmul", "mm", "mv", "bmm", "dot")
+def matmul(a: Any, b: Any) -> Any:
+    """The product of matrices: its terms one by one, where they are few."""
+    length = a.shape[-1]
+    plain = np.ndim(a) > 2 or np.ndim(b) > 2
+    if not 1 < length <= LONGEST or (plain and length * a.size * b.shape[-1] > 1 << 20):
+        return _outer(a, b) if length == 1 else np.matmul(a, b)
+    if a.ndim == b.ndim == 1:
+        return _dot(a, b)
+    left = a[None] if a.ndim == 1 else a
+    right = b[:, None] if b.ndim == 1 else b
+    if left.shape[-2] >= PACKED[0] and right.shape[-1] >= PACKED[1] and not plain:
+        result = _fused_terms(left, right)
+    elif not plain and right.shape[1] == 1 and left.strides[1] == 4:
+        result = _by_vector(left * right[:, 0])[:, None]
+    elif not plain and len(left) == 1 and right.strides[0] == 4:
+        result = _by_vector(right.T * left[0])[None]
+    elif not plain and length % 4 == 0 and _along_rows(left, right):
+        result = _row_by_row(left, right)
+    else:
+        result = _terms(left, right)
+    result = result[..., 0] if b.ndim == 1 else result
+    return result[..., 0, :] if a.ndim == 1 else result
+
+
+def _outer(a: Any, b: Any) -> Any:
+    """A product whose elements have one term; -0 stays -0 but in a product with a vector."""
+    outer = np.ndim(a) == np.ndim(b) == 2 and min(len(a), b.shape[1]) > 1
+    return a * b if outer else np.matmul(a, b)
+
+
+def _along_rows(a: Any, b: Any) -> bool:
+    """Whether rows of the left and columns of the right lie in one piece each."""
+    return a.strides[1] == b.strides[0] == 4
+
+
+def _terms(a: Any, b: Any) -> Any:
+    result = np.float32(0) + a[..., :, :1] * b[..., :1, :]  # no sum is -0
+    for k in range(1, a.shape[-1]):
+        result = result + a[..., :, k : k + 1] * b[..., k : k + 1, :]
+    return result
+
+
+def _fused_terms(a: Any, b: Any) -> Any:
+    a, b = _double(a), _double(b)
+    result = np.zeros((len(a), b.shape[1]), np.float32)
+    for k in range(a.shape[1]):
+        result = (a[:, k : k + 1] * b[k : k + 1] + result).astype(np.float32)
+    return result
+
+
+def _row_by_row(a: Any, b: Any) -> Any:
+    """Four columns at a time, each element in four sums; the columns left over in eight."""
+    terms = np.moveaxis(a[:, None, :] * b.T[None], 2, 0)
+    whole = b.shape[1] // 4 * 4
+    return np.concatenate([_halved(terms[..., :whole], 4), _halved(terms[..., whole:], 8)], axis=1)
+
+
+def _by_vector(terms: Any) -> Any:
+    """Rows of terms added up, four rows at a time: in four sums, the first of which begins with
+    what does not fill them; rows left over one by one.
+    """
+    whole = len(terms) // 4 * 4
+    columns = terms[:whole].T
+    if terms.shape[1] <= 4 or not whole:
+        return _one_by_one(terms.T)
+    first = (len(columns) - 1) % 4 + 1
+    sums = columns[first:].reshape((-1, 4, whole))
+    start = np.zeros((1, 4, whole), np.float32)
+    start[0, 0] = _one_by_one(columns[:first])
+    sums = _one_by_one(np.concatenate([start, sums]))
+    result = (sums[0] + sums[2]) + (sums[1] + sums[3])
+    return np.concatenate([result, _one_by_one(terms[whole:].T)])
+
+
+def _halved(terms: Any, width: int) -> Any:
+    """Terms in so many sums, halves of these added up, then what is left over."""
+    count = len(terms) // width * width
+    if not count:
+        return _one_by_one(terms)
+    sums = _one_by_one(terms[:count].reshape((count // width, width, *terms.shape[1:])))
+    while len(sums) > 1:
+        sums = sums[: len(sums) // 2] + sums[len(sums) // 2 :]
+    return _one_by_one(np.concatenate([sums, terms[count:]]))
+
+
+def _dot(a: Any, b: Any) -> Any:
+    """A product of vectors, in two or four sums of four, the first of which takes what is left."""
+    terms = a * b
+    size, fours = len(terms), len(terms) // 4
+    if size < 4:
+        return _one_by_one(terms)
+    if size in (13, 14, 15) or (size > 15 and size % 16 >= 12):
+        return np.matmul(a, b)
+    vectors, count = terms[: 4 * fours].reshape((-1, 4)), 2 if size < 16 else 4
+    sums = [_one_by_one(vectors[k::count]) for k in range(count)]
+    sums[0][0] = _one_by_one(np.concatenate([sums[0][:1], terms[4 * fours :]]))
+    total = _one_by_one(np.stack(sums))
+    return (total[0] + total[2]) + (total[1] + total[3])
+
+
+# ---- element by element --------------------------------------------------------------------------
+
+
+@_kernel("sigmoid")
+def sigmoid(x: Any) -> Any:
+    """1 / (1 + exp(-x)), each step rounded."""
+    return np.float32(1) / (np.float32(1) + _exp_by_vectors(-x))
+
+
+@_kernel("silu")
+def silu(x: Any) -> Any:
+    """x / (1 + exp(-x)), each step rounded."""
+    return x / (np.float32(1) + _exp_by_vectors(-x))
+
+
+@_kernel("gelu")
+def gelu(x: Any, *, approximate: str) -> Any:
+    """x / 2 * (1 + the error function or its approximation), each step rounded."""
+    half, one = np.float32(0.5), np.float32(1)
+    if approximate == "tanh":
+        inner = np.float32(math.sqrt(2 / math.pi)) * fused(np.float32(0.044715), x * x * x, x)
+        return half * x * (one + np.tanh(_double(inner)).astype(np.float32))
+    return x * half * (one + _erf(_double(x * np.float32(math.sqrt(0.5)))).astype(np.float32))
+
+
+@_kernel("rsqrt")
+def rsqrt(x: Any) -> Any:
+    """1 / sqrt(x), each step rounded."""
+    return np.float32(1) / np.sqrt(x)
+
+
+@_kernel("lerp")
+def lerp(a: Any, b: Any, weight: Any) -> Any:
+    """From the nearer end."""
+    weight = np.float32(weight)
+    near = fused(weight, b - a, a)
+    return np.where(np.abs(weight) < 0.5, near, fused(weight - np.float32(1), b - a, b))
+
+
+@_kernel("addcmul")
+def addcmul(a: Any, b: Any, c: Any, *, value: Any) -> Any:
+    """a + value * b * c, the last product and the sum fused."""
+    return fused(np.float32(value) * b, c, a)
+
+
+@_kernel("addcdiv")
+def addcdiv(a: Any, b: Any, c: Any, *, value: Any) -> Any:
+    """a + value * b / c, each step rounded."""
+    return a + np.float32(value) * b / c
+
+
+@_kernel("pow")
+def power(a: Any, b: Any) -> Any:
+    """In double precision, but for the exponents that are products and roots."""
+    if type(b) in (int, float) and b in (2, 3, 0.5, -0.5, -1, 1, 0):
+        return SHORT_POWERS[b](a) if b in SHORT_POWERS else np.power(a, np.float32(b))
+    return np.power(_double(a), _double(b)).astype(np.float32)
+
+
+# ---- along a dimension ---------------------------------------------------------------------------
+
+
+@_kernel("softmax")
+def softmax(x: Any, *, dim: int) -> Any:
+    """Exponentials of what is below the largest, times the inverse of their sum."""
+    if not np.ndim(x):
+        return np.exp(x - x)
+    shares = _vector_exp(x - np.max(x, axis=dim, keepdims=True, initial=-np.inf))
+    return shares * (np.float32(1) / _in_row(shares, dim))
+
+
+@_kernel("log_softmax")
+def log_softmax(x: Any, *, dim: int) -> Any:
+    """What is below the largest, less the logarithm of the sum."""
+    if not np.ndim(x):
+        return x - x
+    below = x - np.max(x, axis=dim, keepdims=True, initial=-np.inf)
+    return below - np.log(_double(_in_row(_vector_exp(below), dim))).astype(np.float32)
+
+
+@_kernel("vector_norm")
+def vector_norm(x: Any, *, dim: Any, keepdim: bool, ord: Any) -> Any:
+    """The length along one dimension, or of all elements."""
+    axis = axes(dim, np.ndim(x))
+    shape = [1 if d in axis else n for d, n in enumerate(x.shape)]
+    if len(axis) == np.ndim(x):
+        length = _length(np.ascontiguousarray(x).reshape((-1, 1)))
+    else:
+        rows = np.moveaxis(x, axis[0], 0)
+        in_row = axis[0] == np.ndim(x) - 1
+        length = _length(rows) if in_row else np.sqrt(_one_by_one(rows * rows))
+    return length.reshape(shape if keepdim else [n for d, n in enumerate(shape) if d not in axis])
+
+
+def _length(rows: Any) -> Any:
+    """The length of columns of rows: LANES squares at once, then four; the last ones are fused."""
+    squares = rows * rows
+    whole, fours = len(rows) // LANES * LANES, len(rows) // 4 * 4
+    lanes = _one_by_one(squares[:whole].reshape((-1, LANES, *rows.shape[1:])))
+    total = _one_by_one(np.concatenate([lanes, squares[whole:fours]]))
+    for row in rows[fours:]:
+        total = fused(row, row, total)
+    return np.sqrt(total)
+
+
+def _in_row(x: Any, dim: int, wide: int = 2 * LANES) -> Any:
+    """The sum along a dimension, in as many sums as a wide vector has floats."""
+    rows = np.moveaxis(x, dim, 0)
+    if len(rows) >= wide:
+        count = len(rows) // wide * wide
+        lanes = _one_by_one(rows[:count].reshape((-1, wide, *rows.shape[1:])))
+        rest = rows[count:]
+        lanes[: len(rest)] += rest
+        while len(lanes) > 1:
+            lanes = lanes[: len(lanes) // 2] + lanes[len(lanes) // 2 :]
+        return np.expand_dims(lanes[0], dim)
+    return np.expand_dims(_one_by_one(rows), dim)
+
+
+# ---- normalisation -------------------------------------------------------------------------------
+
+
+@_kernel("layer_norm")
+def layer_norm(
+    x: Any, weight: Any = None, bias: Any = None, *, normalized_shape: Any, eps: float
+) -> Any:
+    """Moments of each row as Welford's algorithm finds them, then scaled."""
+    length = int(np.prod(normalized_shape))
+    rows = x.reshape((-1, length)).T
+    mean, var = _moments(rows)
+    scaled = ((rows - mean) * (np.float32(1) / np.sqrt(var + np.float32(eps)))).T.reshape(x.shape)
+    if weight is None:
+        return scaled if bias is None else scaled + bias
+    return scaled * weight if bias is None else fused(scaled, weight, bias)
+
+
+def _moments(rows: Any) -> tuple[Any, Any]:
+    """Mean and variance of columns: LANES of them side by side, what is left over, then both."""
+    whole = len(rows) // LANES
+    mean = square = np.zeros(rows.shape[1:], np.float32)
+    for count, row in enumerate(rows[whole * LANES :], 1):
+        moved = row - mean
+        mean = mean + moved / np.float32(count)
+        square = square + moved * (row - mean)
+    lanes = rows[: whole * LANES].reshape((whole, LANES, *rows.shape[1:]))
+    means = squares = np.zeros((LANES, *rows.shape[1:]), np.float32)
+    for count, row in enumerate(lanes, 1):
+        moved = row - means
+        means = fused(moved, np.float32(1) / np.float32(count), means)
+        squares = fused(moved, row - means, squares)
+    count = len(rows) % LANES
+    for lane in range(LANES if whole else 0):
+        share, moved = np.float32(whole) / np.float32(count + whole), means[lane] - mean
+        mean = fused(share, moved, mean)
+        square = square + fused(moved * moved * share, np.float32(count), squares[lane])
+        count += whole
+    return mean, square / np.float32(len(rows))
+
+
+@_kernel("standardize")
+def standardize(x: Any, *, dim: Any, eps: float) -> Any:
+    """Batches: sums of squares of rounded differences, then one fused step."""
+    axis = axes(dim, x.ndim)
+    others = [d for d in range(x.ndim) if d not in axis]
+    rows = x.transpose([*axis, *others]).reshape((-1, *(x.shape[d] for d in others)))
+    count = np.float32(len(rows))
+    if x.ndim == 2:  # a sum for each half of the rows
+        half = -(-len(rows) // 2)
+        parts = [p for p in (rows[:half], rows[half:]) if len(p)]
+        mean = _one_by_one(np.stack([_one_by_one(p) for p in parts])) / count
+        total = _one_by_one(np.stack([_squares(p - mean) for p in parts]))
+    else:
+        mean = _double(rows).mean(axis=0).astype(np.float32)
+        total = _double((rows - mean) * (rows - mean)).sum(axis=0).astype(np.float32)
+    scale = (1 / np.sqrt(_double(total / count) + eps)).astype(np.float32)
+    shape = [1 if d in axis else n for d, n in enumerate(x.shape)]
+    return fused(x, scale.reshape(shape), (-mean * scale).reshape(shape))
+
+
+def _squares(rows: Any) -> Any:
+    """The sum of squares, fused."""
+    total = np.zeros(rows.shape[1:], np.float32)
+    for row in rows:
+        total = fused(row, row, total)
+    return total
+
+
+# ---- the way back --------------------------------------------------------------------------------
+
+
+def backward_of(name: str, arrays: Sequence[Any]) -> Kernel | None:
+    """What sends a gradient back to the only input of an operator, where all is single."""
+    return BACKWARDS.get(name) if _single(arrays) else None
+
+
+def _tanh_back(g: Any, x: Any, y: Any) -> Any:
+    return g * fused(-y, y, np.float32(1))
+
+
+def _silu_back(g: Any, x: Any, y: Any) -> Any:
+    share = sigmoid(x)
+    return g * share * fused(x, np.float32(1) - share, np.float32(1))
+
+
+def _softmax_back(g: Any, x: Any, y: Any, *, dim: int) -> Any:
+    return (g - _in_row(g * y, dim)) * y if np.ndim(y) else g - g
+
+
+def _log_softmax_back(g: Any, x: Any, y: Any, *, dim: int) -> Any:
+    return fused(-_vector_exp(y), _in_row(g, dim), g) if np.ndim(y) else g - g
+
+
+def _layer_norm_back(
+    g: Any,
+    x: Any,
+    weight: Any = None,
+    bias: Any = None,
+    y: Any = None,
+    *,
+    normalized_shape: Any,
+    eps: float,
+) -> Any:
+    length = int(np.prod(normalized_shape))
+    rows, sent = x.reshape((-1, length)), g.reshape((-1, length))
+    scale = np.float32(1) if weight is None else weight.reshape(-1)
+    mean, var = (v[:, None] for v in _moments(rows.T))
+    inverse = np.float32(1) / np.sqrt(var + np.float32(eps))
+    share = np.float32(1) / np.float32(length)
+    products, sums = (_in_row(v, 1, LANES) for v in (sent * rows * scale, sent * scale))
+    slope = fused(sums, mean, -products) * inverse * inverse * inverse * share
+    rest = fused(-slope, mean, -(sums * inverse * share))
+    return (fused(slope, rows, inverse * sent * scale) + rest).reshape(x.shape)
+
+
+BACKWARDS |= {
+    "layer_norm": _layer_norm_back,
+    "tanh": _tanh_back,
+    "silu": _silu_back,
+    "softmax": _softmax_back,
+    "log_softmax": _log_softmax_back,
+}
