@@ -8,7 +8,7 @@ from corpus import ALL
 from support import assert_equal, generator, one_in, run_formula, run_torch
 
 from gradcli.explanation.analysis import Analysis
-from gradcli.explanation.derivation.derivation import Derivation
+from gradcli.explanation.derivation.derivation import derivation
 from gradcli.language.given.options import read_shapes
 from gradcli.language.posing import pose
 from gradcli.notation import tree
@@ -64,7 +64,7 @@ def numbers(tensor):
 
 def lines_are_gradients(text, problem, values, seed):
     """Whether PyTorch keeps these gradients; how many lines there are."""
-    found = Derivation(Analysis(problem))
+    found = derivation(Analysis(problem))
     given = {name: torch.tensor(np.array(v)) for name, v in values.items()}
     for x in problem.wrt:
         given[x.name].requires_grad_()

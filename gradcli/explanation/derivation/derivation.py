@@ -8,6 +8,7 @@ are as short as its text, and each is looked for when it is shown.
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable
 from functools import cached_property, reduce
+from math import inf
 from typing import Any
 
 from ...autodiff.reverse import Step
@@ -23,8 +24,10 @@ from ...notation.tree import Name, Tree
 from ..analysis import Analysis
 from ..formulas.source_text import role_of
 from ..formulas.wording import Wording
-from .statements import Assignment, assignments
+from .statements import Assignment, assignments, needed_twice
 
+TRIED = 60  # assignments of a program whose names are tried out
+Known = dict[tuple, tuple[str, dict[str, Tree | None]]]
 OF = "seed_of_"  # the seed of one of several values that a statement gives
 
 
@@ -66,14 +69,30 @@ class Line:
         return reduce(_plus, found) if found and len(found) == len(terms) else None
 
 
+def derivation(a: Analysis) -> "Derivation":
+    """The derivation of a problem. What a rule repeats, as softmax does what it receives, gets a
+    name where its statement is shorter to derive with it.
+    """
+    branching, repeated = needed_twice(a)
+    known: Known = {}
+    whole = Derivation(a, branching | repeated, known)
+    if not repeated or len(whole.assigned) > TRIED:
+        return whole
+    without = Derivation(a, branching, known)
+    changed = {s.place for s in whole.assigned if not repeated.isdisjoint(s.nodes)}
+    shorter = {k for k in changed if whole.length(k) < without.length(k)}
+    named = [n for s in whole.assigned if s.place in shorter for n in s.nodes]
+    return Derivation(a, branching | repeated.intersection(named), known)
+
+
 class Derivation:
-    """The gradients of a problem in terms of the gradients of what they go through. Raises
-    GradcliError for a program that has no such statements.
+    """The gradients of a problem in terms of the gradients of what they go through, with names for
+    some nodes that have none in the program. `known` are formulas of assignments by their text.
     """
 
-    def __init__(self, a: Analysis):
-        self.a, self.p = a, a.problem
-        self.assigned = assignments(a)
+    def __init__(self, a: Analysis, wanted: Collection[Node], known: "Known"):
+        self.a, self.p, self._known = a, a.problem, known
+        self.assigned = assignments(self.p, wanted)
         self.nodes = {name: i.node for name, i in self.p.inputs.items()}
         for s in self.assigned:
             self.nodes |= dict(zip(s.names, s.nodes))
@@ -141,9 +160,11 @@ class Derivation:
 
     def added_formulas(self) -> list[Tree]:
         """What these assign, to be measured."""
-        names = {node: Name(name) for name, node in self.nodes.items()}
-        nodes = [s.nodes[0] for s in self.added(self.lines)]
-        return [formula(n, {k: v for k, v in names.items() if k is not n}) for n in nodes]
+        return [self._written(s.nodes[0]) for s in self.added(self.lines)]
+
+    def _written(self, node: Node) -> Tree:
+        """A value in terms of those before it."""
+        return formula(node, {n: Name(name) for name, n in self.nodes.items() if n is not node})
 
     # ---- one assignment ----------------------------------------------------------------------
 
@@ -157,18 +178,35 @@ class Derivation:
         return self._sent[s.names]
 
     def _formulas(self, s: Assignment) -> dict[str, Tree | None]:
-        p = self._alone(s)
-        a = Analysis(p, self.a.dtype)
-        w = Wording(a)
         roles = {x.name: role_of(x) for x in self.p.inputs.values()}
         received = {OF + n: self.seeds[n] for n in s.names if n in self.seeds}
-        received[p.seed.name] = self.seeds.get(s.names[-1], Name(p.seed.name))
+        seed, found = self._alone_known(s)
+        received[seed] = self.seeds.get(s.names[-1], Name(seed))
 
         def own(name: Name) -> Tree:
             return received.get(name.text) or name._replace(role=roles.get(name.text, ""))
 
-        found = {x.name: w.gradient(x) for x in p.wrt if a.gradient(x) is not None}
         return {name: None if f is None else renamed(f, own) for name, f in found.items()}
+
+    def _alone_known(self, s: Assignment) -> tuple[str, dict[str, Tree | None]]:
+        """The name of its seed, and the formulas of an assignment by itself."""
+        key = s.text, s.names, tuple(self._differentiated(s))
+        if key not in self._known:
+            p = self._alone(s)
+            a = Analysis(p, self.a.dtype)
+            w = Wording(a)
+            found = {x.name: w.gradient(x) for x in p.wrt if a.gradient(x) is not None}
+            self._known[key] = p.seed.name, found
+        return self._known[key]
+
+    def length(self, place: int) -> float:
+        """How long what a statement sends is, with what was added to it."""
+        own = [s for s in self.assigned if s.place == place]
+        sent = [f for s in own for f in self.sent(s).values()]
+        if None in sent:
+            return inf
+        added = sum(tree.size(self._written(s.nodes[0])) for s in own if s.is_added)
+        return added + sum(tree.size(f) for f in sent if f is not None)
 
     def _alone(self, s: Assignment) -> Problem:
         """The problem that an assignment is; of several values, that of their sum, each times its

@@ -11,7 +11,6 @@ from functools import partial
 from itertools import chain, count
 from typing import NamedTuple
 
-from ...autodiff.reverse import Step
 from ...errors import EXPRESSION
 from ...graphs import Node, upstream
 from ...language.problem import Problem
@@ -23,12 +22,14 @@ SECONDARY = ("movement", "leaf")  # families whose results are not worth a name 
 
 class Assignment(NamedTuple):
     """Statements of which the last gives `names` to `nodes`; those before it compute no tensor, as
-    `n = x.shape[0]`. `is_added` where the program has no such name.
+    `n = x.shape[0]`. `place` is that of its statement in the program; `is_added` where that has no
+    such name.
     """
 
     names: tuple[str, ...]
     nodes: tuple[Node, ...]
     statements: tuple[Statement, ...]
+    place: int
     is_added: bool = False
 
     @property
@@ -70,17 +71,29 @@ def _in_order(e: ast.AST) -> Iterator[str]:
         yield from _in_order(part)
 
 
-def assignments(a: Analysis) -> list[Assignment]:
-    """The assignments that the output needs, in order."""
-    return _Naming(a).assignments()
+def assignments(p: Problem, wanted: Collection[Node]) -> list[Assignment]:
+    """The assignments that the output needs, in order, `wanted` nodes among them."""
+    return _Naming(p, wanted).assignments()
 
 
-def needed_twice(steps: Sequence[Step], named: Collection[Node]) -> set[Node]:
-    """The nodes without a name of which the reverse pass needs the value, or what they receive, in
-    more than one place; of those that receive the same the latest.
+class Needed(NamedTuple):
+    """The nodes without a name of which the reverse pass needs in more than one place what they
+    receive, of those that receive the same the latest: `branching` where it goes on to several
+    nodes, `repeated` where it stands several times in what goes on to one, or the value does.
     """
+
+    branching: set[Node]
+    repeated: set[Node]
+
+
+def needed_twice(a: Analysis) -> Needed:
+    """What a derivation may give a name to."""
+    p, steps = a.problem, a.gradients.steps
+    named = {n for made in p.made for n in made if isinstance(n, Node)}
+    named |= {i.node for i in p.inputs.values()} | {p.out}
     forward = {step.node for step in steps} | {*named}
     users: defaultdict[Node, set[object]] = defaultdict(set)
+    to: defaultdict[Node, set[Node]] = defaultdict(set)
     latest: dict[Node, Node] = {}
     has_name: set[Node] = set()
     for step in steps:
@@ -95,10 +108,13 @@ def needed_twice(steps: Sequence[Step], named: Collection[Node]) -> set[Node]:
             for node in upstream(c.sent, partial(_up_to, ends)):
                 for i in ends.intersection(_up_to(ends, node)):
                     users[i].add(node)
-    received = {latest[r] for r in latest if len(users[r]) > 1 and r not in has_name}
-    values = {step.node for step in steps if len(users[step.node]) > 1}
-    found = received | {n for n in values if not _is_short(n, named)}
-    return {n for n in found if n not in named and n.op.family not in SECONDARY}
+                    to[i].add(c.to)
+    received = [r for r in latest if len(users[r]) > 1 and r not in has_name]
+    branching = {latest[r] for r in received if len(to[r]) > 1}
+    values = {n for n in (s.node for s in steps) if len(users[n]) > 1 and not _is_short(n, named)}
+    repeated = {latest[r] for r in received} | values
+    free = {n for n in branching | repeated if n not in named and n.op.family not in SECONDARY}
+    return Needed(branching & free, (repeated - branching) & free)
 
 
 def _is_short(node: Node, named: Collection[Node]) -> bool:
@@ -114,12 +130,8 @@ def _up_to(ends: set[Node], node: Node) -> tuple[Node | None, ...]:
 class _Naming:
     """The statements of a problem in names that each stand for one value."""
 
-    def __init__(self, a: Analysis):
-        p: Problem = a.problem
+    def __init__(self, p: Problem, wanted: Collection[Node]):
         self.p, self.program = p, p.program
-        named = {n for made in p.made for n in made if isinstance(n, Node)}
-        named |= {i.node for i in p.inputs.values()} | {p.out}
-        wanted = needed_twice(a.gradients.steps, named)
         spans = ((n.span, n) for n in wanted if n.span is not None)
         self.wanted = {(s.start, s.end): n for s, n in spans if s.text == p.program.source.text}
         self.taken = {*p.inputs, *chain.from_iterable(p.program.assigned), p.seed.name}
@@ -127,12 +139,13 @@ class _Naming:
         self.known: dict[Node, str] = {i.node: name for name, i in p.inputs.items()}
         self.found: list[Assignment] = []
         self.aside: list[Statement] = []  # what computes no tensor
+        self.place = 0  # of the statement that is read
 
     def assignments(self) -> list[Assignment]:
         places = self.program.needed
         last = {name: k for k in places for name in self.program.statements[k].names}
         for k in places:
-            s, made = self.program.statements[k], self.p.made[k]
+            s, made, self.place = self.program.statements[k], self.p.made[k], k
             if any(isinstance(n, Node) for n in made):
                 self._assigned(s, made, {n for n in s.names if last[n] == k}, k == places[-1])
             else:
@@ -162,7 +175,9 @@ class _Naming:
                 used |= _names([other.value])
                 before.insert(0, other)
         given = {name: n for name, n in zip(s.names, made) if isinstance(n, Node)}
-        self.found.append(Assignment(tuple(given), (*given.values(),), (*before, s), is_added))
+        own = (*before, s)
+        made_of = Assignment(tuple(given), (*given.values(),), own, self.place, is_added)
+        self.found.append(made_of)
         self.known |= {n: name for name, n in given.items()}
 
     def _value(self, e: ast.expr, within: Statement | None = None) -> ast.expr:

@@ -7,7 +7,7 @@ from ...language.problem import Input
 from ...notation import tree
 from ...notation.tree import Tree
 from ..analysis import Analysis
-from ..derivation.derivation import Derivation, Line
+from ..derivation.derivation import Derivation, Line, derivation
 from ..formulas.wording import Wording
 from ..phrases import shape_text
 
@@ -33,7 +33,7 @@ class Gradients:
     @cached_property
     def _derived(self) -> Derivation | None:
         p = self.problem
-        return Derivation(self.a) if p.before is None and p.made else None
+        return derivation(self.a) if p.before is None and p.made else None
 
     def _is_shorter(self, found: Derivation) -> bool:
         operations = [n for n in walk([self.problem.out]) if n.op.family != "leaf"]
