@@ -538,3 +538,13 @@ def test_several_outputs_that_go_back_together_are_explained_as_their_sum():
     )
     (gradient,) = explained(reading.backwards[0]).gradients
     assert (gradient.name, gradient.value.tolist()) == ("x", [4, 4, 4])
+
+
+def test_random_numbers_that_nobody_else_gets_stay_symbols():
+    program = "x = torch.randn(3, requires_grad=True)\nw = torch.ones(3)\n"
+    unseeded = gradcli.explain(f"import torch\n{program}((x * w) ** 2).sum().backward()")
+    assert unseeded.inputs["x"]["value"] is None
+    assert unseeded.inputs["w"]["value"].tolist() == [1, 1, 1]
+    seeded = gradcli.explain(f"torch.manual_seed(0)\n{program}(x * w).sum().backward()")
+    theirs = [1.5410, -0.2934, -2.1788]  # torch.randn(3) after torch.manual_seed(0)
+    np.testing.assert_allclose(seeded.inputs["x"]["value"], theirs, atol=1e-4)

@@ -19,7 +19,7 @@ GIVEN = "value given for "  # before a name: what no program can spell
 
 class Inserted:
     """Values by name; of those that the program does not define, which require a gradient; further
-    names.
+    names; the seed of random numbers before the program gives one.
     """
 
     def __init__(
@@ -27,8 +27,10 @@ class Inserted:
         values: Mapping[str, Any],
         requires_grad: Callable[[str], bool],
         further: Mapping[str, Any],
+        start: int = 0,
     ):
         self.values, self.requires_grad, self.further = values, requires_grad, further
+        self.start = start
         self.computed: list[str] = []  # names with a value that stand for what is computed
 
     def names(self) -> dict[str, Any]:

@@ -73,13 +73,18 @@ class _Request:
 
     # ---- running ---------------------------------------------------------------------------------
 
-    def _run(self) -> "Read":
+    def _run(self, start: int = 0) -> "Read":
+        """The program that was run, with random numbers from a seed where it gives none."""
         from ..snippets.pages import read_all
         from .inserted import Inserted
 
         marked = bool(MARKED.search(self.text))
         devices = {a or b: "cpu" for a, b in DEVICE.findall(self.text)}
-        setting = Inserted(self._arrays(), lambda name: not marked or name in self.wrt, devices)
+
+        def is_leaf(name: str) -> bool:
+            return not marked or name in self.wrt
+
+        setting = Inserted(self._arrays(), is_leaf, devices, start)
         read = read_all(self.text, setting)[-1]
         for name in self.values:
             if not re.search(rf"\b{name}\b", self.text):
@@ -121,10 +126,12 @@ class _Request:
             hint = "gradcli read FILE says why, and what to change"
             raise GradcliError("raises", said, hint=hint, span=self._span(failure.line))
         back, problem = self._posed(backs or [self._value(read)])
-        shapes = self.asked.get("shapes") or {}
+        shapes = dict(self.asked.get("shapes") or {})
+        shapes |= self._random(read, problem)
         values = {n: self._exact(n, v) for n, v in problem.values.items() if n not in shapes}
         found = {
             "expr": problem.text,
+            "shapes": shapes,
             "values": values,
             "wrt": self.wrt or problem.wrt,
             "leaves": tuple({**problem.leaves, **dict.fromkeys(problem.wrt)}),
@@ -133,6 +140,25 @@ class _Request:
         if problem.seed is not None and self.asked.get("grad", "") is None:
             found["grad"] = problem.seed
         return self.asked | found
+
+    def _random(self, read: "Read", problem: "Posed") -> dict[str, Any]:
+        """The shapes of inputs with random numbers that nobody else gets: of those that are others
+        where the numbers begin with another seed.
+        """
+        if not read.reading.trace.unseeded:
+            return {}
+        again = self._run(start=1)
+        try:
+            backs = again.reading.backwards or [self._value(again)]
+            other = self._posed(backs)[1].values
+        except GradcliError:
+            return {}
+        floats = {n: v for n, v in problem.values.items() if v.dtype.kind == "f"}
+        return {
+            n: v.shape
+            for n, v in floats.items()
+            if n in other and not np.array_equal(v, other[n], equal_nan=True)
+        }
 
     def _exact(self, name: str, value: Any) -> Any:
         """The value of an input; as it was given, where the program has it as float32."""

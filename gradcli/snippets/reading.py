@@ -63,7 +63,11 @@ USUAL = {  # names that fragments use, and what is imported for them
 
 
 class Setting(Protocol):
-    """What a program runs with: names besides its own, and a change of its syntax tree."""
+    """What a program runs with: names besides its own, a change of its syntax tree, and the seed of
+    its random numbers, where it gives none.
+    """
+
+    start: int
 
     def names(self) -> Mapping[str, Any]:
         """What the program knows, made anew for each run."""
@@ -79,13 +83,14 @@ def read(
     names of modules need no import.
     """
     m, trace = machine(source, imports=imports)
+    MODE.start = 0 if setting is None else setting.start
     names = {} if setting is None else setting.names()
     m.builtins |= names
     for name, value in names.items():
         trace.assigned(name, value, 0)
     with spending(m):
         outcome = run_on(m, source, echo, None if setting is None else setting.change)
-    trace.refused = MODE.refused
+    trace.refused, trace.unseeded = MODE.refused, MODE.unseeded
     return Reading(source, outcome, trace, echo, imports)
 
 

@@ -55,6 +55,7 @@ class Trace:
         self.backwards: list[Backward] = []
         self.modules: dict[str, Instance] = {}
         self.refused: tuple[Record, Saved | None] | None = None  # what a way back could not read
+        self.unseeded = False  # whether it draws random numbers that nobody else gets
 
     def assigned(self, name: str, value: Any, line: int) -> None:
         """A name was given a value."""

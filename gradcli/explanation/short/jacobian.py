@@ -57,7 +57,8 @@ def _structure(found: Gradients, x: Input, is_shown: bool = False) -> Line:
     formula = () if s.formula is None else (*tree.tokens(s.formula), Token(", ", "word"))
     kind = kind_of(s, p.out.numel * x.node.numel)
     if is_shown:
-        return (*words("It is "), *formula, Token(f"{kind}.", "word"))
+        verb = "It has " if kind.startswith("no ") else "It is "
+        return (*words(verb), *formula, Token(f"{kind}.", "word"))
     size = f"{p.out.numel}×{x.node.numel}"
     said = f"{size} (gradcli jacobian -w {x.name})." if s.formula else f"{size}, {kind}."
     return (*words("By ", Token(x.name, role_of(x)), " it is "), *formula, Token(said, "word"))

@@ -296,10 +296,9 @@ def generator(given: Any = None) -> Any:
     refuse_random()
     if given is not None:
         return given.generator
-    if getattr(MODE, "generator", None) is None:
-        MODE.generator, MODE.seeded = Generator(0), getattr(MODE, "seeded", False)  # type: ignore
-    MODE.drawn = True  # type: ignore[attr-defined]
-    return MODE.generator  # type: ignore[attr-defined]
+    if MODE.generator is None:
+        MODE.generator, MODE.unseeded = Generator(MODE.start), True
+    return MODE.generator
 
 
 class GeneratorValue(Object):
@@ -338,7 +337,7 @@ def manual_seed(m: Machine, seed: int) -> None:
     """Begin the random numbers anew."""
     from .draws import Generator
 
-    MODE.generator, MODE.seeded = Generator(int(seed)), True  # type: ignore[attr-defined]
+    MODE.generator = Generator(int(seed))
 
 
 def _drawn(name: str, draw: Any) -> None:

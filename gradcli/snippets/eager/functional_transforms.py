@@ -119,7 +119,7 @@ def _generator_state(m: Machine, state: State | None = None) -> State:
     with not_transformed():
         before = State(deepcopy(generator()))
         if state is not None:
-            MODE.generator = deepcopy(state.generator)  # type: ignore[attr-defined]
+            MODE.generator = deepcopy(state.generator)
     return before
 
 

@@ -25,6 +25,9 @@ class Mode:
         self.place: Callable[[], int] = lambda: 0  # the line of the text that runs now
         self.refused: tuple[Any, Any] | None = None  # the record, and what it saved, that the
         # last way back could not read
+        self.start = 0  # the seed of random numbers before manual_seed
+        self.unseeded = False  # whether some were drawn before it
+        self.generator: Any = None
 
     @property
     def recording(self) -> bool:
