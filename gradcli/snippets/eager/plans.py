@@ -40,6 +40,8 @@ class Way:
             lambda n: () if n is plan.node else n.inputs,
         )
         used = set(self.order)
+        if plan.node in used and plan.node.op.saved == (AGAIN,):
+            used |= set(plan.leaves) - {None}  # PyTorch computes the output from them again
         self.reads = tuple(k for k, x in enumerate(plan.leaves) if x in used)
         self.reads_output = plan.node in used
 

@@ -86,9 +86,15 @@ class Case:
         return sorted(nodes, key=lambda n: (n.lineno, n.col_offset))
 
     def calls(self, *names: str, everywhere: bool = False) -> list[ast.Call]:
-        """The calls of functions or methods of these names, on the line that raises."""
+        """The calls of functions or methods of these names, or of any, on the line that raises."""
         nodes = self.all_nodes if everywhere else self.nodes
-        return [n for n in nodes if isinstance(n, ast.Call) and method(n) in names]
+        calls = [n for n in nodes if isinstance(n, ast.Call)]
+        return [n for n in calls if method(n) in names] if names else calls
+
+    def attributes(self, *names: str) -> list[ast.Attribute]:
+        """The attributes of these names, or all, on the line that raises."""
+        found = [n for n in self.nodes if isinstance(n, ast.Attribute)]
+        return [n for n in found if n.attr in names] if names else found
 
     @cached_property
     def backwards(self) -> list[ast.Call]:

@@ -45,6 +45,8 @@ def no_graph(case: Case) -> Iterator[Proposal]:
         yield from connected(case, target)
     yield from recording(case)
     yield from flag_too_late(case, targets)
+    if not any(is_leaf(case, n) for n in asked_for(case)):
+        yield from unfrozen(case)
     yield from leaves(case, targets)
     yield from unfrozen(case)
 
@@ -162,6 +164,10 @@ def uncut(case: Case, node: ast.AST) -> tuple[Edit | None, str, str]:
     if isinstance(node, ast.Attribute) and node.attr == "data":
         why = ".data is a tensor with the same numbers and no graph."
         return Edit(case.dot(node), text.end(node), ""), _at(node, why), ""
+    if isinstance(node, ast.Call) and dotted(node.func) == "round" and len(node.args) == 1:
+        x = text.operand(node.args[0])
+        why = _at(node, "round is flat: its derivative is 0.")
+        return text.replacing(node, f"({x} + ({x}.round() - {x}).detach())"), why, STRAIGHT
     if isinstance(node, ast.Call) and dotted(node.func) in ("float", "int") and node.args:
         why = f"{dotted(node.func)}() gives a Python number, which has no graph."
         return text.replacing(node, text.operand(node.args[0])), _at(node, why), ""
@@ -215,6 +221,7 @@ def _copied(case: Case, node: ast.Call) -> tuple[Edit | None, str, str]:
     return text.replacing(node, text.operand(argument)), why, ""
 
 
+STRAIGHT = "Straight through: its gradient is taken to be 1."
 SMOOTH = "It is another function, which agrees with it where the numbers are clear."
 
 
@@ -239,7 +246,7 @@ def _smooth(case: Case, node: ast.Call) -> tuple[Edit | None, str, str]:
     if name == "sign":
         return text.replacing(node, f"torch.tanh({x})"), why, SMOOTH
     new = f"({x} + ({x}.{name}() - {x}).detach())"
-    return text.replacing(node, new), why, "Straight through: its gradient is taken to be 1."
+    return text.replacing(node, new), why, STRAIGHT
 
 
 def _threshold(case: Case, node: ast.Call, inner: ast.Compare) -> tuple[Edit | None, str, str]:
@@ -247,6 +254,10 @@ def _threshold(case: Case, node: ast.Call, inner: ast.Compare) -> tuple[Edit | N
     text = case.text
     if len(inner.ops) != 1:
         return None, "", ""
+    if probability(case, inner):
+        why = _at(node, "a comparison gives booleans, which have no gradient.")
+        note = "The probability itself, which has a gradient."
+        return text.replacing(node, text.operand(inner.left)), why, note
     left, right = text.operand(inner.left), text.operand(inner.comparators[0])
     above = f"{left} - {right}" if right not in ("(0)", "(0.0)") else text.of(inner.left)
     why = _at(node, "a comparison gives booleans, which have no gradient.")
@@ -257,6 +268,17 @@ def _threshold(case: Case, node: ast.Call, inner: ast.Compare) -> tuple[Edit | N
     if isinstance(inner.ops[0], ast.Eq | ast.NotEq):
         return _accuracy(case, inner)
     return None, "", ""
+
+
+def probability(case: Case, test: ast.Compare) -> bool:
+    """Whether p > 0.5 asks of a sigmoid's output which of two classes it means."""
+    half = getattr(test.comparators[0], "value", None) == 0.5
+    if not half or not isinstance(test.ops[0], ast.Gt | ast.GtE):
+        return False
+    values = case.tensor(test.left)
+    if values is not None and values.numel:
+        return bool(values.data.min() >= 0 and values.data.max() <= 1)
+    return method(test.left) in ("sigmoid", "softmax", "Sigmoid")
 
 
 def _step(case: Case, node: ast.Call, test: ast.Compare) -> tuple[Edit | None, str, str]:
@@ -325,7 +347,9 @@ def leaves(case: Case, targets: list[ast.expr]) -> Iterator[Proposal]:
     order = [*wanted, *reversed(list(dict.fromkeys(source)))]
     names = [n for n in dict.fromkeys(order) if is_leaf(case, n)]
     names = [n for n in names if n in wanted or is_given(case, n)]
+    names = sorted(names, key=lambda n: not is_given(case, n))  # of a computed one, its source
     asked = [n for n in names if n in wanted]
+    asked = [n for n in asked if is_given(case, n)] or asked
     if len(asked) > 1:
         edits = [e for n in asked if (e := requiring(case, n))]
         if len(edits) == len(asked):
@@ -457,11 +481,35 @@ def unfrozen(case: Case) -> Iterator[Proposal]:
 
 def second_order(case: Case) -> Iterator[Proposal]:
     """create_graph=True in the ways back before this one."""
+    yield from by_grad(case)
     earlier = [c for c in case.backwards if c.lineno < case.line and c not in here(case)]
     edits = [case.with_keyword(c, "create_graph", "True") for c in earlier if _feeds(case, c)]
     if edits:
-        why = "A gradient has a graph of its own only where create_graph=True made it."
-        yield case.proposal(*edits, why=why)
+        yield case.proposal(*edits, why=CREATED)
+
+
+def by_grad(case: Case) -> Iterator[Proposal]:
+    """y.backward(); g = x.grad, which goes back again: g = torch.autograd.grad(y, x)[0]."""
+    for call in case.backwards:
+        statement, root = case.text.statement(call), roots(case, call)
+        if case.is_grad(call) or root is None or call.lineno >= case.line:
+            continue
+        for read in case.all_nodes:
+            value = getattr(read, "value", None)
+            if not (isinstance(read, ast.Assign) and isinstance(value, ast.Attribute)):
+                continue
+            if value.attr == "grad" and read.lineno > call.lineno:
+                y, x = case.text.of(root), case.text.of(value.value)
+                new = f"torch.autograd.grad({y}, {x}, create_graph=True)[0]"
+                yield case.proposal(
+                    case.text.removing(statement),
+                    case.text.replacing(value, new),
+                    why=CREATED,
+                    note=f"{x}.grad is then the second derivative alone.",
+                )
+
+
+CREATED = "A gradient has a graph of its own only where create_graph=True made it."
 
 
 def _feeds(case: Case, call: ast.Call) -> bool:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .case import Case, Proposal, cures
+from .cuts import uncut
 from .shapes import where_of_branches
 from .text import Edit, dotted, keyword, method
 
@@ -169,6 +170,23 @@ def without_apply(case: Case) -> Iterator[Proposal]:
 
 
 @cures(
+    r"(\w+)\.forward\(\) takes (\d+) positional arguments? but (\d+) were given",
+    "The first argument of forward and backward is ctx.",
+)
+def without_first(case: Case) -> Iterator[Proposal]:
+    """ctx before the others."""
+    edits = []
+    for cls in [c for c in classes(case) if c.name == case.match[1]]:
+        for function in [s for s in cls.body if isinstance(s, ast.FunctionDef)]:
+            arguments = function.args.args
+            if arguments and arguments[0].arg not in ("ctx", "self", "context"):
+                at = case.text.start(arguments[0])
+                edits.append(Edit(at, at, "ctx, "))
+    if edits:
+        yield case.proposal(*edits)
+
+
+@cures(
     r"You must implement either the backward or vjp method",
     "A custom Function has no way back but the one that is written.",
 )
@@ -176,17 +194,26 @@ def no_backward(case: Case) -> Iterator[Proposal]:
     """Without the Function: PyTorch differentiates what forward computes."""
     for cls in classes(case):
         for node in [n for n in cls.body if isinstance(n, ast.FunctionDef)]:
-            if node.name == "forward":
-                used = [n for n in ast.walk(node) if isinstance(n, ast.Name) and n.id == "ctx"]
-                if not used:
-                    yield from _as_function(case, cls, node)
-                    lines = ["", "@staticmethod", "def backward(ctx, grad_output):"]
-                    lines += ["    return grad_output" + ", None" * (len(node.args.args) - 2)]
-                    yield case.proposal(
-                        case.text.after(node, *lines),
-                        note="The gradient goes straight through; write the right one.",
-                        weak=True,
-                    )
+            if node.name == "forward" and not _uses_ctx(node):
+                flat = any(method(n) in FLAT or isinstance(n, ast.Compare) for n in ast.walk(node))
+                lines = ["", "@staticmethod", "def backward(ctx, grad_output):"]
+                lines += ["    return grad_output" + ", None" * (len(node.args.args) - 2)]
+                straight = case.proposal(
+                    case.text.after(node, *lines),
+                    note="The gradient goes straight through; write the right one.",
+                    weak=not flat,
+                )
+                if flat:
+                    yield straight
+                yield from _as_function(case, cls, node)
+                yield straight
+
+
+FLAT = ("round", "sign", "floor", "ceil", "trunc", "argmax", "argmin", "heaviside")
+
+
+def _uses_ctx(forward: ast.FunctionDef) -> bool:
+    return any(isinstance(n, ast.Name) and n.id == "ctx" for n in ast.walk(forward))
 
 
 def _as_function(case: Case, cls: ast.ClassDef, forward: ast.FunctionDef) -> Iterator[Proposal]:
@@ -347,6 +374,31 @@ def hooks(case: Case) -> list[Any]:
 
 
 @cures(
+    r"(\w+|<lambda>)\(\) (?:takes (\d+) positional arguments? but (\d+) (?:was|were) given|"
+    r"missing \d+ required positional arguments?: )",
+    "A hook of a tensor takes the gradient; one of a module takes the module, and two more.",
+)
+def hook_arguments(case: Case) -> Iterator[Proposal]:
+    """One argument less, where the first is not used; or more."""
+    for function in hooks(case):
+        if getattr(function, "name", "<lambda>") != case.match[1] or not function.args.args:
+            continue
+        first, *rest = function.args.args
+        if case.match[2] is None and rest and not _uses(function, first.arg):
+            cut = Edit(case.text.start(first), case.text.start(rest[0]), "")
+            yield case.proposal(cut, why="A hook of a tensor takes its gradient alone.")
+        if case.match[2] is not None:
+            at = case.text.end(function.args.args[-1])
+            more = range(int(case.match[3]) - int(case.match[2]))
+            yield case.proposal(Edit(at, at, "".join(f", other_{k + 1}" for k in more)))
+
+
+def _uses(function: ast.AST, name: str) -> bool:
+    """Whether a function reads a name."""
+    return any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(function))
+
+
+@cures(
     r"hook '(.+?)' has changed the (size|type) of value",
     "A hook may change the numbers of a gradient, not its shape or dtype.",
 )
@@ -472,6 +524,10 @@ def vmap_rule(case: Case) -> Iterator[Proposal]:
 def arguments_of_backward(case: Case) -> Iterator[Proposal]:
     """One more argument."""
     more = int(case.match[3]) - int(case.match[2])
+    for cls in classes(case):
+        for forward in [f for f in functions(case, "forward") if f in cls.body]:
+            if more > 0 and not _uses_ctx(forward):  # the new gradients belong into the result
+                yield from _as_function(case, cls, forward)
     for function in functions(case, "backward"):
         last = function.args.args[-1]
         names = "".join(f", grad_{k + 2}" for k in range(more))
@@ -783,7 +839,16 @@ def argnum(case: Case) -> Iterator[Proposal]:
     "strict=True refuses a derivative that is 0 because nothing depends on the input.",
 )
 def strict(case: Case) -> Iterator[Proposal]:
-    """Without strict: zeros."""
+    """What cuts the graph in the function; else without strict: zeros."""
+    named = {n.id for n in case.nodes if isinstance(n, ast.Name)}
+    bodies: list[ast.AST] = [
+        n for n in case.all_nodes if isinstance(n, ast.FunctionDef) and n.name in named
+    ]
+    found = [uncut(case, n) for b in [*bodies, *results(case)] for n in ast.walk(b)]
+    edits = list(dict.fromkeys(e for e, _, _ in found if e is not None))
+    why = " ".join(dict.fromkeys(w for e, w, _ in found if e is not None))
+    for chosen in [[e] for e in edits] + ([edits] if len(edits) > 1 else []):
+        yield case.proposal(*chosen, why=why)
     for node in case.nodes:
         if isinstance(node, ast.Call):
             edit = case.without_keyword(node, "strict")
@@ -846,6 +911,10 @@ def differentiated(case: Case, backward: ast.FunctionDef) -> Iterator[Proposal]:
                 for x in s.targets
                 for t in getattr(x, "elts", [x])
             ]
+            for n in ast.walk(value):
+                if isinstance(n, ast.Name) and n.id in saved:
+                    for power in (2, 3):
+                        yield case.replaced(n, f"{n.id} ** {power}")
             for n in saved:
                 for factor in (2, 3):
                     at = case.text.end(value)
@@ -857,8 +926,7 @@ def differentiated(case: Case, backward: ast.FunctionDef) -> Iterator[Proposal]:
             yield case.replaced(value, f"-({case.text.of(value)})")
     for forward in functions(case, "forward"):
         cls = case.text.parents[forward]
-        used = [n for n in ast.walk(forward) if isinstance(n, ast.Name) and n.id == "ctx"]
-        if isinstance(cls, ast.ClassDef) and not used:
+        if isinstance(cls, ast.ClassDef) and not _uses_ctx(forward):
             yield from _as_function(case, cls, forward)
 
 

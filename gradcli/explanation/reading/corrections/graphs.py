@@ -3,9 +3,10 @@
 import ast
 from collections.abc import Iterator
 
+from ....snippets.python.values import Instance
 from .case import Case, Proposal, cures, names_in
 from .seeds import here, roots
-from .text import dotted, method
+from .text import Edit, dotted, method
 
 SECOND = (
     "The first way back freed what the operations had saved; a second one through them finds "
@@ -17,6 +18,7 @@ SECOND = (
 def freed(case: Case) -> Iterator[Proposal]:
     """Compute again what changes, cut off what belongs to an earlier step, else keep the graph."""
     yield from last_term(case)
+    yield from detached_for_other(case)
     yield from recomputed(case)
     yield from carried_over(case)
     yield from carried_by_module(case)
@@ -37,6 +39,52 @@ def freed(case: Case) -> Iterator[Proposal]:
             *[case.with_keyword(c, "retain_graph", "True") for c in dict.fromkeys(again)],
             note="In a loop each way back keeps the graph for the next one.",
         )
+
+
+def detached_for_other(case: Case) -> Iterator[Proposal]:
+    """D(fake.detach()): what one network makes is cut off where the other one alone is trained.
+
+    Where the second loss uses what the other network said before its step, that is computed again.
+    """
+    if len({case.text.of(c.func) for c in case.calls("step", everywhere=True)}) < 2:
+        return
+    for first in freeing(case):
+        root, at = roots(case, first), case.text.statement(first)
+        block = case.text.blocks.get(at, [])
+        slices = [at, *case.slice_of(root, at.lineno)] if root is not None else []
+        for call in [n for s in slices for n in ast.walk(s) if _is_network(case, n)]:
+            (given, *_) = call.args
+            made = [s for s in case.assignments(dotted(given), at.lineno) if s in block]
+            if not made or not _is_network(case, getattr(made[-1], "value", None)):
+                continue
+            edits = [case.text.appending(given, ".detach()"), *_said_again(case, call, at)]
+            name, network = case.text.of(given), case.text.of(call.func)
+            yield case.proposal(
+                *edits,
+                note=f"This loss trains {network} alone; the other one goes through {name}.",
+                why=SECOND + f" Both losses go back through {name}; the first needs none of it.",
+            )
+
+
+def _is_network(case: Case, node: ast.AST | None) -> bool:
+    """Whether a node calls a module with something."""
+    if not (isinstance(node, ast.Call) and node.args):
+        return False
+    value = case.value(node.func)
+    return isinstance(value, Instance) and "_parameters" in value.fields
+
+
+def _said_again(case: Case, call: ast.Call, first: ast.stmt) -> list[Edit]:
+    """The statement of a call once more, before what uses it after the first way back."""
+    statement, text = case.text.statement(call), case.text
+    block = text.blocks[first]
+    names = {dotted(t) for t in getattr(statement, "targets", [])}
+    if not names or statement not in block:
+        return []
+    for later in block[block.index(first) + 1 :]:
+        if names & set(names_in(later)):
+            return [text.before(later, *text.lines_of(statement))]
+    return []
 
 
 def freeing(case: Case) -> list[ast.Call]:
@@ -89,8 +137,12 @@ def updates(loop: ast.AST) -> bool:
 def _by_gradient(value: ast.expr) -> bool:
     """Whether an expression computes with a .grad."""
     return not isinstance(value, ast.Attribute) and any(
-        isinstance(n, ast.Attribute) and n.attr == "grad" for n in ast.walk(value)
+        isinstance(n, ast.Attribute) and n.attr == "grad" and dotted(n.value) not in TRANSFORMS
+        for n in ast.walk(value)
     )
+
+
+TRANSFORMS = ("autograd", "torch.autograd", "func", "torch.func")  # modules with a function grad
 
 
 def _depends(case: Case, statement: ast.stmt) -> bool:

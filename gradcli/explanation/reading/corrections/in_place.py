@@ -304,12 +304,16 @@ def copied_operand(case: Case) -> Iterator[Proposal]:
     if refused is None or refused[1] is None:
         return
     names = {a.name for a in case.reading.trace.assignments if a.tensor is refused[1].tensor}
+    places = []
     for node in case.text.nodes(refused[0].line or 0):
         read = isinstance(getattr(node, "ctx", None), ast.Load)
         if (read and isinstance(node, ast.Name) and node.id in names) or (
             read and isinstance(node, ast.Subscript) and isinstance(case.value(node.value), Tensor)
         ):
             yield case.appended(node, ".clone()", note=COPIED)
+            places.append(case.text.appending(node, ".clone()"))
+    if len(places) > 1:
+        yield case.proposal(*places, note=COPIED)
 
 
 def after_step(case: Case, step: ast.stmt) -> Iterator[Proposal]:
@@ -357,9 +361,12 @@ def _forward_after(case: Case, step: ast.stmt, call: ast.Call) -> Iterator[Propo
         lines = [line for s in moved for line in text.lines_of(s)]
         others = [s for s in block[: block.index(at)] if s not in moved]
         edits = [text.removing(s) for s in moved if not _needed_by(case, s, others)]
+        after = block[block.index(step) + 1 : block.index(at)]
+        given = {dotted(t) for s in moved for t in getattr(s, "targets", [])}
+        user = next((s for s in after if given & set(names_in(s))), at)
         yield case.proposal(
             *edits,
-            text.before(at, *lines),
+            text.before(user, *lines),
             note="Its forward runs after the step, with the parameters as they are then.",
         )
 

@@ -9,6 +9,7 @@ from ....snippets.eager.names import in_pytorch
 from ....snippets.eager.tensor import Tensor
 from ....snippets.python.values import Instance
 from .case import Case, Proposal, cures
+from .functions import classes, without_apply
 from .text import Edit, dotted, keyword, method
 
 IMPORTS = {
@@ -105,6 +106,33 @@ def unbound(case: Case) -> Iterator[Proposal]:
             return
 
 
+@cures(r"'[^']*'$", "The dictionary has no such key.")
+def missing_key(case: Case) -> Iterator[Proposal]:
+    """The key that is nearly the same."""
+    if case.failure.type != "KeyError":
+        return
+    for node in case.nodes:
+        if not (isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant)):
+            continue
+        held, key = case.value(node.value), node.slice.value
+        if isinstance(held, dict) and isinstance(key, str) and key not in held:
+            known = [k for k in held if isinstance(k, str)]
+            begun = [k for k in known if k.startswith(key)]
+            for near in dict.fromkeys(begun + difflib.get_close_matches(key, known, 2, 0.5)):
+                yield case.replaced(node.slice, repr(near))
+
+
+@cures(
+    r'can only concatenate str \(not "(\w+)"\) to str',
+    "Text is joined with text alone.",
+)
+def joined_text(case: Case) -> Iterator[Proposal]:
+    """str(...)."""
+    for node in case.nodes:
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+            yield case.replaced(node.right, f"str({case.text.of(node.right)})")
+
+
 OLD = {
     ("Tensor", "data_"): "data",
     ("Tensor", "volatile"): "requires_grad",
@@ -134,6 +162,12 @@ def attribute(case: Case) -> Iterator[Proposal]:
     match = case.match
     owner, name = match[1] or match[4] or match[6], match[2] or match[5] or match[7]
     yield from made_first(case)
+    if any(c.name == owner for c in classes(case)):
+        yield from without_apply(case)
+    if name == "lr":
+        for node in case.attributes("lr"):
+            new = f'{case.text.of(node.value)}.param_groups[0]["lr"]'
+            yield case.replaced(node, new, why="Each group of parameters has a rate of its own.")
     if owner in ("builtin_function_or_method", "method", "function"):
         yield from not_called(case, name)
     for node in case.nodes:
@@ -305,14 +339,6 @@ def keyword_name(case: Case) -> Iterator[Proposal]:
             edit = case.without_keyword(node, name)
             if edit:
                 yield case.proposal(edit, weak=True)
-
-
-PYTHON_3 = "In Python 3 print is a function."
-
-
-def printed_as_function(source: str) -> str:
-    """print x of Python 2 as print(x)."""
-    return re.sub(r"(?m)^(\s*)print +([^(\n=].*)$", r"\1print(\2)", source)
 
 
 @cures(

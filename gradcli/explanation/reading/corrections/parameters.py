@@ -7,8 +7,9 @@ from typing import Any
 from ....snippets.eager.tensor import Tensor
 from ....snippets.python.values import Instance
 from .case import Case, Proposal, cures, names_in
-from .cuts import CREATORS, requiring
+from .cuts import CREATORS, connected, requiring
 from .in_place import NO_GRAD, is_update
+from .seeds import roots
 from .text import Edit, dotted, keyword, method
 
 NO_GRADIENT_YET = (
@@ -35,6 +36,7 @@ def no_gradient(case: Case) -> Iterator[Proposal]:
     yield from without_flag(case)
     yield from leaf_again(case)
     yield from after_backward(case)
+    yield from reconnected(case)
     yield from guarded(case)
     yield from before_backward(case)
     yield from or_zero(case)
@@ -233,6 +235,18 @@ def guarded(case: Case) -> Iterator[Proposal]:
         )
 
 
+def reconnected(case: Case) -> Iterator[Proposal]:
+    """Where a way back has run and has not reached the leaf: what cuts the graph, taken away."""
+    for name in read_grads(case):
+        tensor = case.values.get(name)
+        if not (isinstance(tensor, Tensor) and tensor.requires_grad and tensor.is_leaf):
+            continue
+        for call in case.backwards:
+            root = roots(case, call)
+            if call.lineno < case.line and root is not None:
+                yield from connected(case, root)
+
+
 def or_zero(case: Case) -> Iterator[Proposal]:
     """0 in the place of a gradient that is None, where gradients are combined."""
     for node in case.nodes:
@@ -251,11 +265,14 @@ def after_backward(case: Case) -> Iterator[Proposal]:
     if case.reading.trace.backwards:
         return
     statement = case.statement
+    outer = case.loop(statement)
+    if outer is not None and statement in outer.body:
+        statement = outer  # the whole loop, over parameters, where no way back is in it
     block = case.text.blocks.get(statement, [])
-    if statement not in block:
+    if statement not in block or any(method(n) == "backward" for n in ast.walk(statement)):
         return
     for other in block[block.index(statement) + 1 :]:
-        if any(method(n) == "backward" for n in ast.walk(other)) and case.loop(statement) is None:
+        if any(method(n) == "backward" for n in ast.walk(other)):
             if any(method(n) in ("zero_",) for n in ast.walk(statement)):
                 continue
             yield case.proposal(
@@ -498,10 +515,16 @@ def _goes_on(case: Case) -> bool:
 )
 def deep_copied(case: Case) -> Iterator[Proposal]:
     """.detach().clone()."""
-    for node in case.nodes:
-        if method(node) == "deepcopy" and node.args:
-            text = case.text.operand(node.args[0])
-            yield case.replaced(node, f"{text}.detach().clone()")
+    for node in case.calls("deepcopy"):
+        (argument, *_) = node.args
+        text, held = case.text.operand(argument), case.value(argument)
+        if isinstance(held, dict):
+            copies = f"{{k: v.detach().clone() for k, v in {text}.items()}}"
+        elif isinstance(held, list | tuple):
+            copies = f"[v.detach().clone() for v in {text}]"
+        else:
+            copies = f"{text}.detach().clone()"
+        yield case.replaced(node, copies)
     for node in case.all_nodes:
         if (
             isinstance(node, ast.Assign)
@@ -519,6 +542,8 @@ def deep_copied(case: Case) -> Iterator[Proposal]:
 def optimised_module(case: Case) -> Iterator[Proposal]:
     """model.parameters()."""
     for call in case.calls(*OPTIMISERS):
+        if call.args and isinstance(call.args[0], ast.Attribute):
+            yield case.appended(call.args[0], "()", why="parameters is a method: it is called.")
         if call.args and isinstance(case.value(call.args[0]), Instance):
             yield case.appended(call.args[0], ".parameters()")
         for k in call.keywords:

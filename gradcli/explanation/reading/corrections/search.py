@@ -17,6 +17,7 @@ from ....snippets.eager.tensor import Tensor
 from ....snippets.reading import Reading
 from . import cuts, functions, graphs, in_place, names, parameters, seeds, shapes
 from .case import Case, Kind, Proposal, kinds
+from .syntax import repairs
 from .text import Text
 
 TABLES = (seeds, cuts, graphs, in_place, parameters, functions, shapes, names)
@@ -79,9 +80,9 @@ def proposals(reading: Reading) -> Iterator[tuple[Step, Proposal]]:
     if failure is None:
         return
     if failure.type == "SyntaxError":
-        source = names.printed_as_function(reading.source)
-        if source != reading.source and parses(source):
-            yield Step(failure.message, names.PYTHON_3, ""), Proposal(source)
+        for source, why in repairs(reading.source, failure):
+            if source != reading.source and parses(source):
+                yield Step(failure.message, why, ""), Proposal(source)
         return
     likeliest = sorted(kinds(failure.message), key=lambda k: ORDER[k[0].cures.__module__])
     for kind, match in likeliest:

@@ -126,6 +126,9 @@ def seed_shape(case: Case) -> Iterator[Proposal]:
             yield case.appended(seed, f".reshape({wanted})")
         if value is not None and (value.data == 1).all():
             yield case.replaced(seed, f"torch.ones_like({case.text.of(root)})")
+        if len(given) == len(wanted) == 1 and given > wanted:
+            note = f"The first {wanted[0]} weights."
+            yield case.appended(seed, f"[:{wanted[0]}]", note=note)
         if len(given) <= len(wanted):
             yield case.appended(seed, f".expand_as({text})")
         yield case.replaced(seed, f"torch.ones_like({case.text.of(root)})", weak=True)
@@ -228,6 +231,8 @@ def holds_tensors(case: Case) -> Iterator[Proposal]:
         if items is not None and len(items) == 1:
             yield from _unpacked(case, node.value)
             yield case.proposal(alone)
+        if case.match[1] == "tuple" and _returned_pair(case, node.value):
+            yield from _unpacked(case, node.value)
         if node.attr == "backward":
             scalar = all(isinstance(i, Tensor) and i.numel == 1 for i in items or ())
             inner = text if scalar else f"x.sum() for x in {text}"
@@ -250,6 +255,13 @@ def sum_of_dict(case: Case) -> Iterator[Proposal]:
             and isinstance(case.value(node.args[0]), dict)
         ):
             yield case.appended(node.args[0], ".values()")
+
+
+def _returned_pair(case: Case, node: ast.expr) -> bool:
+    """Whether a tuple is what a function of the program returns: a loss, and more."""
+    named = {n.name for n in case.all_nodes if isinstance(n, ast.FunctionDef)}
+    values = [getattr(s, "value", None) for s in case.assignments(dotted(node), case.line)]
+    return any(isinstance(v, ast.Call) and method(v) in named for v in values)
 
 
 def _unpacked(case: Case, node: ast.expr) -> Iterator[Proposal]:

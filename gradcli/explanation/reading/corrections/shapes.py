@@ -1,7 +1,8 @@
 """Cures of shapes and dtypes that do not fit."""
 
 import ast
-from collections.abc import Iterator
+import operator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ....snippets.eager.tensor import Tensor
@@ -61,6 +62,11 @@ def matrix_product(case: Case) -> Iterator[Proposal]:
     if case.match[1]:
         a, b, c, d = (int(case.match[k]) for k in (1, 2, 3, 4))
         yield from resized_layer(case, a, b, c, d)
+    for node in reversed(operands(case)):
+        tensor = case.tensor(node)
+        if tensor is not None and tensor.ndim > 2 and "batch2" in case.failure.message:
+            note = "The last two dimensions are the matrices; those before are the batch."
+            yield case.appended(node, ".transpose(-2, -1)", note=note)
     for node in operands(case):
         tensor = case.tensor(node)
         if tensor is not None and tensor.ndim == 2:
@@ -100,6 +106,7 @@ def resized_layer(case: Case, a: int, b: int, c: int, d: int) -> Iterator[Propos
                 yield case.appended(x, ".T")
     layers = [n for n in case.all_nodes if method(n) == "Linear" and len(n.args) >= 2]
     exact = [n for n in layers if _is(n.args[0], c) and _is(n.args[1], d)]
+    yield from flattened_before(case, exact)
     for node in [*exact, *[n for n in layers if n not in exact]]:
         first = node.args[0]
         if isinstance(first, ast.Constant) or node in exact:
@@ -107,15 +114,55 @@ def resized_layer(case: Case, a: int, b: int, c: int, d: int) -> Iterator[Propos
             yield case.replaced(first, str(b), why=why)
     for node in layers:
         if isinstance(node.args[0], ast.Name):
-            yield case.replaced(node.args[0], str(b), weak=True)
+            for text in (*outputs_called(case, layers, b), str(b)):
+                yield case.replaced(node.args[0], text, weak=True)
+
+
+def outputs_called(case: Case, layers: list[ast.Call], number: int) -> list[str]:
+    """What the program calls a number of features that a layer gives."""
+    found = []
+    for node in layers:
+        made = case.text.statement(node)
+        layer = case.value(made.targets[0]) if isinstance(made, ast.Assign) else None
+        weight = layer.fields.get("_parameters", {}) if isinstance(layer, Instance) else {}
+        tensor = weight.get("weight")
+        if isinstance(tensor, Tensor) and tensor.shape[0] == number and _number(node.args[1]) is None:
+            found.append(case.text.of(node.args[1]))
+    return list(dict.fromkeys(found))
+
+
+def flattened_before(case: Case, layers: list[ast.Call]) -> Iterator[Proposal]:
+    """nn.Flatten() before the first linear layer after convolutions."""
+    for node in layers:
+        outer = case.text.parents.get(node)
+        if method(outer) != "Sequential" or not isinstance(outer, ast.Call):
+            continue
+        before = outer.args[: outer.args.index(node)]
+        if any(method(b).startswith(("Conv", "MaxPool", "AvgPool", "Adaptive")) for b in before):
+            prefix = dotted(node.func).rpartition(".")[0]
+            at = case.text.start(node)
+            new = f"{prefix}.Flatten(), " if prefix else "torch.nn.Flatten(), "
+            why = "A linear layer takes rows of features; what comes here are images."
+            yield case.proposal(Edit(at, at, new), why=why)
 
 
 def _is(node: ast.AST, number: int) -> bool:
     return _number(node) == number
 
 
-def _number(node: ast.AST) -> int | None:
-    """The integer that a node is, if it is one."""
+ARITHMETIC: dict[type[ast.operator], Callable[[int, int], int]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+}
+
+
+def _number(node: ast.AST | None) -> int | None:
+    """The integer that a node is, or a product of integers, as 16 * 5 * 5."""
+    if isinstance(node, ast.BinOp):
+        parts = _number(node.left), _number(node.right)
+        apply = ARITHMETIC.get(type(node.op))
+        return None if apply is None or None in parts else apply(*parts)  # type: ignore[arg-type]
     value = node.value if isinstance(node, ast.Constant) else None
     return value if type(value) is int else None
 
@@ -143,6 +190,7 @@ def general_product(case: Case) -> Iterator[Proposal]:
 def broadcast(case: Case) -> Iterator[Proposal]:
     """A dimension of size 1 where it is missing; a transposition."""
     yield from reduced_with_keepdim(case)
+    yield from as_column(case)
     yield from same_sizes(case, parameters=True)
     nodes: list[ast.expr] = operands(case)
     for node in case.nodes:
@@ -171,6 +219,17 @@ def broadcast(case: Case) -> Iterator[Proposal]:
         tensor = case.tensor(node)
         if tensor is not None and tensor.ndim == 1 and tensor.numel > least > 1:
             yield case.appended(node, f"[:{least}]", note="What is left over is cut.", weak=True)
+
+
+def as_column(case: Case) -> Iterator[Proposal]:
+    """A vector that has a number for each row of the other tensor."""
+    nodes = operands(case)
+    rows = [t.shape[-2] for n in nodes if (t := case.tensor(n)) is not None and t.ndim > 1]
+    for node in nodes:
+        tensor = case.tensor(node)
+        if tensor is not None and tensor.ndim == 1 and tensor.numel in rows:
+            note = f"Each row has one number of {case.text.of(node)}."
+            yield case.appended(node, ".unsqueeze(1)", note=note)
 
 
 def reduced_with_keepdim(case: Case) -> Iterator[Proposal]:
@@ -254,6 +313,64 @@ def class_target(case: Case) -> Iterator[Proposal]:
             yield case.appended(node.args[0], ".unsqueeze(0)")
 
 
+@cures(
+    r"Expected target size \[|size mismatch \(got input: \[\d+, \d+, \d+, \d+\] , target|"
+    r"only batches of spatial targets supported",
+    "The classes stand in the second dimension of the scores: a target has one class for each "
+    "other place.",
+)
+def class_places(case: Case) -> Iterator[Proposal]:
+    """The classes put second; a target without its dimension of size 1."""
+    for node in case.calls():
+        if len(node.args) < 2:
+            continue
+        scores, target = node.args[:2]
+        values, labels = case.tensor(scores), case.tensor(target)
+        if labels is not None and 1 in labels.shape[1:2]:
+            yield case.appended(target, ".squeeze(1)")
+        if values is not None and labels is not None and values.shape[:-1] == labels.shape:
+            ends = {3: ".transpose(1, 2)", 4: ".permute(0, 3, 1, 2)"}
+            if values.ndim in ends:
+                yield case.appended(scores, ends[values.ndim])
+        yield case.appended(scores, ".transpose(1, 2)")
+        if labels is not None and values is not None and values.ndim == 4:
+            yield case.appended(target, f".view({case.text.operand(scores)}[:, 0].shape)")
+
+
+@cures(
+    r"size mismatch \(got input: \[(\d+)\], target: \[1\]\)",
+    "A batch of one sample is a batch: its scores have two dimensions.",
+)
+def batch_of_one(case: Case) -> Iterator[Proposal]:
+    """Without what squeezes the scores; else a batch of one."""
+    for call in case.calls("squeeze", everywhere=True):
+        if isinstance(call.func, ast.Attribute) and dotted(call.func.value) != "torch":
+            yield case.proposal(case.without_method(call), why="squeeze() takes the batch away.")
+    for node in case.calls():
+        if len(node.args) >= 2:
+            yield case.appended(node.args[0], ".unsqueeze(0)")
+
+
+@cures(
+    r"Index tensor must have the same number of dimensions as (input|self) tensor",
+    "gather takes an index of as many dimensions as the tensor: one place for each row is a "
+    "column.",
+)
+def gathered(case: Case) -> Iterator[Proposal]:
+    """A column of places, and a vector of what stands there."""
+    for call in case.calls("gather"):
+        *_, dim, index = call.args or [None]
+        named = keyword(call, "index")
+        index = named.value if named else index
+        if not isinstance(index, ast.expr) or dim is None:
+            continue
+        where = case.text.of(dim) if dim is not index else "1"
+        edit = case.text.appending(index, f".unsqueeze({where})")
+        end = case.text.end(call)
+        yield case.proposal(edit, Edit(end, end, f".squeeze({where})"))
+        yield case.proposal(edit)
+
+
 @cures(r"Target (-?\d+) is out of bounds", "The classes are numbered from 0.")
 def class_number(case: Case) -> Iterator[Proposal]:
     """Classes from 0; or as many scores as there are classes."""
@@ -295,8 +412,8 @@ def wrong_view(case: Case) -> Iterator[Proposal]:
     """-1 in the place of one size."""
     for node in case.nodes:
         if method(node) in ("view", "reshape"):
-            for argument in node.args:
-                if isinstance(argument, ast.Constant):
+            for argument in reversed(node.args):
+                if _number(argument) is not None:
                     yield case.replaced(argument, "-1")
             if len(node.args) > 1:
                 whole = Edit(case.text.start(node.args[0]), case.text.end(node.args[-1]), "-1")
@@ -348,6 +465,22 @@ def stacked(case: Case) -> Iterator[Proposal]:
                 if method(node) == "cat" and len(tensors) == len(listed.elts):
                     for dim in fitting_dims([t.shape for t in tensors]):
                         yield case.proposal(case.with_keyword(node, "dim", str(dim)))
+
+
+@cures(
+    r"Tensors must have same number of dimensions: got (\d+) and (\d+)",
+    "cat joins tensors of the same number of dimensions.",
+)
+def joined_dimensions(case: Case) -> Iterator[Proposal]:
+    """A dimension of size 1 for the tensors that have fewer."""
+    most = max(int(case.match[1]), int(case.match[2]))
+    for call in case.calls("cat", "concat", "concatenate", "hstack"):
+        listed = call.args[0] if call.args else None
+        for item in getattr(listed, "elts", []):
+            tensor = case.tensor(item)
+            if tensor is None or tensor.ndim < most:
+                yield case.appended(item, ".unsqueeze(1)")
+                yield case.appended(item, ".unsqueeze(0)")
 
 
 @cures(
@@ -476,6 +609,47 @@ def expanded(case: Case) -> Iterator[Proposal]:
     for node in case.nodes:
         if method(node) in ("expand", "expand_as") and isinstance(node.func, ast.Attribute):
             yield case.proposal(case.before_attribute(node.func, ".unsqueeze(-1)"))
+            for argument in reversed(node.args):
+                if case.match[1] and _is(argument, int(case.match[1])):
+                    yield case.replaced(argument, case.match[2])
+
+
+@cures(
+    r"input.size\(-1\) must be equal to input_size. Expected (\d+), got (\d+)",
+    "A recurrent layer takes as many features as its input has.",
+)
+def recurrent_features(case: Case) -> Iterator[Proposal]:
+    """The number of features where the layer is made."""
+    for call in case.calls("RNN", "LSTM", "GRU", everywhere=True):
+        named = keyword(call, "input_size")
+        first = named.value if named else call.args[0] if call.args else None
+        if first is not None:
+            yield case.replaced(first, case.match[2])
+
+
+@cures(
+    r"Expected hidden(?:\[\d\])? size \((.*?)\), got \[(.*?)\]",
+    "A state has a row for each sample: layers, batch, features.",
+)
+def state_size(case: Case) -> Iterator[Proposal]:
+    """The sizes where the states are made."""
+    wanted, given = size(case.match[1]), size(case.match[2])
+    edits = []
+    for call in case.calls(everywhere=True):
+        numbers = tuple(_number(a) for a in call.args)
+        if dotted(call.func).startswith("torch.") and numbers == given:
+            edits += [
+                case.text.replacing(a, str(n))
+                for a, n, old in zip(call.args, wanted, given)
+                if n != old
+            ]
+    if edits:
+        yield case.proposal(*edits)
+    for node in operands(case):
+        tensor = case.tensor(node)
+        if tensor is not None and tensor.shape == given and given[1] > wanted[1]:
+            new = f"{case.text.of(node)}[:, :{wanted[1]}].contiguous()"
+            yield case.replaced(node, new, weak=True)
 
 
 @cures(
@@ -653,6 +827,8 @@ def to_number(case: Case) -> Iterator[Proposal]:
             continue
         if method(node) == "item" and isinstance(node.func, ast.Attribute):
             end = ".mean()" if is_loss(case.text.of(node.func.value)) else ".sum()"
+            if end == ".sum()" and any(method(n) == "print" for n in case.nodes):
+                yield case.proposal(case.renamed(node.func, "tolist"))
             yield case.proposal(case.before_attribute(node.func, end))
             yield case.proposal(case.renamed(node.func, "tolist"))
         if dotted(node.func) in ("float", "int") and node.args:
@@ -663,6 +839,56 @@ def to_number(case: Case) -> Iterator[Proposal]:
         module, _, name = dotted(node.func).rpartition(".")
         if module in ("math", "np", "numpy"):
             yield case.replaced(node.func, f"torch.{name}")
+
+
+@cures(
+    r"(\w+)\(\): argument '(\w+)' \(position (\d+)\) must be Tensor, not (\w+)|"
+    r"'(list|tuple|float|int|ndarray)' object has no attribute '(size|softmax|log_softmax|sigmoid)'",
+    "This function takes tensors: no numbers, lists or arrays of other libraries.",
+)
+def no_tensor(case: Case) -> Iterator[Proposal]:
+    """What is a tensor in it: the output of a recurrent layer, a stack of a list; else a tensor of
+    the same numbers.
+    """
+    for call in case.calls():
+        for argument in call.args:
+            value = case.value(argument)
+            value = getattr(value, "array", value)
+            if isinstance(value, tuple) and value and isinstance(value[0], Tensor):
+                yield from first_output(case, argument)
+                yield case.appended(argument, "[0]")
+            elif isinstance(argument, ast.Call) and "tuple" in case.failure.message:
+                yield case.appended(argument, "[0]")
+            text = case.text.of(argument)
+            if isinstance(value, list) and any(isinstance(v, Tensor) for v in value):
+                yield case.replaced(argument, f"torch.stack({text})")
+            elif isinstance(argument, ast.List):
+                if any(case.tensor(e) is not None for e in argument.elts):
+                    yield case.replaced(argument, f"torch.stack({text})")
+                yield case.replaced(argument, f"torch.tensor({text})")
+            elif isinstance(argument, ast.Constant | ast.UnaryOp):
+                number = _float_text(text)
+                yield case.replaced(argument, f"torch.tensor({number})")
+            elif isinstance(value, list | float | int) and not isinstance(value, bool):
+                yield case.replaced(argument, f"torch.tensor({text})")
+            elif value is not None and not isinstance(value, Tensor | Instance | str | tuple):
+                yield case.replaced(argument, f"torch.as_tensor({text}).float()")
+                yield case.replaced(argument, f"torch.as_tensor({text})")
+
+
+def _float_text(text: str) -> str:
+    """A number as a float of the same value."""
+    return f"{text}.0" if text.lstrip("-").isdigit() else text
+
+
+def first_output(case: Case, node: ast.expr) -> Iterator[Proposal]:
+    """`out, _ = lstm(x)`: a recurrent layer gives its outputs and its last state."""
+    for made in reversed(case.assignments(dotted(node), case.line)):
+        if isinstance(made, ast.Assign) and isinstance(made.value, ast.Call):
+            at = case.text.end(made.targets[0])
+            why = f"Line {made.lineno} gives a tuple: the outputs, and the last state."
+            yield case.proposal(Edit(at, at, ", _"), why=why)
+            yield case.appended(made.value, "[0]", why=why)
 
 
 @cures(

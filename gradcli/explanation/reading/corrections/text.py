@@ -145,7 +145,7 @@ class Text:
         line = self.first_line(statement)
         if not self.lines[line - 1].encode()[: statement.col_offset].strip():
             indent, at = self.indent(statement), self.starts[line - 1]
-            return Edit(at, at, "".join(f"{indent}{text}\n" for text in lines))
+            return Edit(at, at, "".join(f"{indent}{text}".rstrip() + "\n" for text in lines))
         at = self.start(statement)
         return Edit(at, at, "".join(f"{text}; " for text in lines))
 
@@ -154,7 +154,7 @@ class Text:
         if self.alone(statement):
             at = self.starts[statement.end_lineno or 0] - 1
             indent = self.indent(statement)
-            return Edit(at, at, "".join(f"\n{indent}{text}" for text in lines))
+            return Edit(at, at, "".join(f"\n{indent}{text}".rstrip(" ") for text in lines))
         at = self.end(statement)
         return Edit(at, at, "".join(f"; {text}" for text in lines))
 
