@@ -3,7 +3,7 @@
 Knows the functions that people call with numbers, lists, arrays and None, and what each says.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...graphs import OPS, Operator
@@ -37,7 +37,9 @@ COMPARE_SIZES = (  # functions that ask their target, and then their input, for 
 INNER = {"cross_entropy": "cross_entropy_loss", "nll_loss": "nll_loss_nd"}
 
 
-def check_tensors(m: Machine, path: str, name: str, args: Sequence[Any]) -> None:
+def check_tensors(
+    m: Machine, path: str, name: str, args: Sequence[Any], named: Mapping[str, Any]
+) -> None:
     """Refuse arguments that are no tensors. Raises the program's TypeError or AttributeError."""
     if path == "torch":
         if not isinstance(args[0], Tensor) and (name in TAKE_TENSORS or _of_elements(name)):
@@ -45,6 +47,9 @@ def check_tensors(m: Machine, path: str, name: str, args: Sequence[Any]) -> None
         if len(args) > 1 and name in SECOND and not isinstance(args[1], Tensor):
             raise _no_tensor(m, name, SECOND[name], 2, args[1])
     elif path == "torch.nn.functional":
+        if len(args) == 1 and (name in COMPARE_SIZES or name in INNER) and "target" not in named:
+            said = f"{name}() missing 1 required positional argument: 'target'"
+            raise error("TypeError", said)
         _check_network(m, name, args)
 
 

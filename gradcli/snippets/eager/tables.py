@@ -65,7 +65,7 @@ def _checked(path: str, value: Any) -> Any:
         if args:
             from .arguments import check_tensors
 
-            check_tensors(m, path, value.name, args)
+            check_tensors(m, path, value.name, args, named)
         out = named.pop("out", None)
         dtype = named.get("dtype")
         if isinstance(dtype, Class) and dtype.name in OF_PYTHON:

@@ -4,7 +4,7 @@ The numbers are NumPy's own; a program reaches the names in these lists and noth
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
@@ -133,6 +133,8 @@ def called(function: Callable[..., Any], name: str) -> Builtin:
     """A function of NumPy as a function of the program."""
 
     def run(m: Machine, *args: Any, **named: Any) -> Any:
+        if args and name in REDUCTIONS and isinstance(args[0], Tensor):
+            raise _of_tensor(name, named)
         given = [host(a) for a in args]
         options = {k: host(v) for k, v in named.items()}
         check_size(m, given)
@@ -147,6 +149,25 @@ def called(function: Callable[..., Any], name: str) -> Builtin:
         return program(result)
 
     return Builtin(name, run)
+
+
+REDUCTIONS = {  # functions that call the method of what they are given, and what PyTorch's says
+    "mean": "mean() got an unexpected keyword argument 'axis'",
+    "sum": "sum() got an unexpected keyword argument 'axis'",
+    "max": "max(): argument 'dim' must be int, not NoneType",
+    "min": "min(): argument 'dim' must be int, not NoneType",
+    "prod": "prod(): argument 'dim' must be int, not NoneType",
+    "std": "",
+    "var": "",
+}
+
+
+def _of_tensor(name: str, named: Mapping[str, Any]) -> Exception:
+    """What a reduction of NumPy comes to on a tensor of PyTorch."""
+    text = REDUCTIONS[name]
+    if not text or (named and "dim" in text):
+        return Unsupported(f"numpy.{name}() of a tensor")
+    return error("TypeError", text)
 
 
 def check_size(m: Machine, given: list[Any]) -> None:

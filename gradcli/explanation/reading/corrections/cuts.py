@@ -1,6 +1,7 @@
 """Cures of what has no graph: a tensor cut off, a leaf without requires_grad, a flat step."""
 
 import ast
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -123,6 +124,8 @@ def function_bodies(case: Case, places: list[ast.AST]) -> list[ast.AST]:
 def uncut(case: Case, node: ast.AST) -> tuple[Edit | None, str, str]:
     """What a step that cuts the graph becomes, why it cuts, and what to know of the change."""
     text = case.text
+    if any(_goes_straight(n) for n in (node, *text.around(node))):
+        return None, "", ""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         name, inner = node.func.attr, node.func.value
         module = dotted(inner)
@@ -176,6 +179,12 @@ def uncut(case: Case, node: ast.AST) -> tuple[Edit | None, str, str]:
     return None, "", ""
 
 
+def _goes_straight(node: ast.AST) -> bool:
+    """Whether a node is the (x.round() - x).detach() of a step whose gradient is taken to be 1."""
+    inner = node.func.value if isinstance(node, ast.Call) and method(node) == "detach" else None  # type: ignore[attr-defined]
+    return isinstance(inner, ast.BinOp) and method(inner.left) in ("round", "sign", "floor", "ceil")
+
+
 def _at(node: Any, why: str) -> str:
     is_name = not why.split()[0][1:].islower()  # NumPy, .detach()
     return f"Line {node.lineno}: {why if is_name else why[0].lower() + why[1:]}"
@@ -197,8 +206,8 @@ def _copied(case: Case, node: ast.Call) -> tuple[Edit | None, str, str]:
     (argument, *_), text = node.args, case.text
     why = _at(node, f"{dotted(node.func)}(...) copies the numbers, and leaves the graph behind.")
     if isinstance(argument, ast.List | ast.Tuple):
-        if all(isinstance(e, ast.Constant | ast.UnaryOp) for e in argument.elts):
-            return None, "", ""
+        if not any(isinstance(n, ast.Name | ast.Call) for n in ast.walk(argument)):
+            return None, "", ""  # numbers alone
         rows = [e for e in argument.elts if isinstance(e, ast.List | ast.Tuple)]
         if not rows and any(isinstance(e, ast.Constant) for e in argument.elts):
             items = [
@@ -319,12 +328,25 @@ def _accuracy(case: Case, inner: ast.Compare) -> tuple[Edit | None, str, str]:
     return None, "", ""
 
 
+@cures(
+    r"(mean|sum|std|var|max|min|prod)\(\)(: argument 'dim' must be| got an unexpected keyword "
+    r"argument 'axis')",
+    "NumPy's function calls the tensor's own method, with arguments that it does not have.",
+)
+def reduced_by_numpy(case: Case) -> Iterator[Proposal]:
+    """PyTorch's function of the same name."""
+    for call in case.calls(case.match[1]):
+        if dotted(call.func).partition(".")[0] in ("np", "numpy"):
+            yield case.replaced(call.func, f"torch.{case.match[1]}")
+
+
 def recording(case: Case) -> Iterator[Proposal]:
     """Blocks and decorators that switch recording off, taken away."""
     for node in case.all_nodes:
         if isinstance(node, ast.With):
             names = [method(i.context_expr) for i in node.items]
             if len(names) == 1 and names[0] in WITHOUT_RECORD:
+                yield from parted(case, node)
                 why = f"Line {node.lineno}: nothing is recorded within {names[0]}()."
                 yield case.proposal(case.text.unwrapping(node), why=why)
         if isinstance(node, ast.FunctionDef):
@@ -337,6 +359,21 @@ def recording(case: Case) -> Iterator[Proposal]:
         if isinstance(node, ast.Expr) and method(node.value) == "set_grad_enabled":
             why = f"Line {node.lineno}: nothing is recorded from here on."
             yield case.proposal(case.text.removing(node), why=why)
+
+
+FIXED = re.compile(r"teacher|target|ref|frozen|baseline|old|ema", re.I)
+
+
+def parted(case: Case, block: ast.With) -> Iterator[Proposal]:
+    """What is called a teacher or a target stays without record; what comes after it leaves."""
+    fixed = [bool(FIXED.search(case.text.of(s))) for s in block.body]
+    kept = fixed.index(False) if False in fixed else 0
+    if not kept or any(fixed[kept:]) or block.body[0].lineno == block.lineno:
+        return
+    cut = len(case.text.indent(block.body[0])) - len(case.text.indent(block))
+    start, end = case.text.span(block.body[kept:])
+    rest = "\n".join(line[cut:] for line in case.text.source[start:end].split("\n"))
+    yield case.proposal(Edit(start, end, rest), why=f"Line {block.lineno}: nothing is recorded.")
 
 
 def leaves(case: Case, targets: list[ast.expr]) -> Iterator[Proposal]:
@@ -360,6 +397,26 @@ def leaves(case: Case, targets: list[ast.expr]) -> Iterator[Proposal]:
             yield case.proposal(
                 edit, why=_why_leaves([name]), weak=bool(asked) and name not in asked
             )
+    loops = [n for n in case.all_nodes if isinstance(n, ast.For)]
+    source += [n for f in loops if set(names_in(f.target)) & set(source) for n in names_in(f.iter)]
+    for name in dict.fromkeys(source):
+        yield from held_leaves(case, name)
+
+
+def held_leaves(case: Case, name: str) -> Iterator[Proposal]:
+    """requires_grad=True for all tensors that a list, or a dict, of them is made with."""
+    for made in case.assignments(name):
+        value = getattr(made, "value", None)
+        if isinstance(value, ast.List | ast.ListComp | ast.Dict | ast.DictComp):
+            edits = [
+                case.with_keyword(n, "requires_grad", "True")
+                for n in ast.walk(value)
+                if isinstance(n, ast.Call)
+                and method(n) in CREATORS
+                and dotted(n.func).startswith("torch.")
+            ]
+            if edits:
+                yield case.proposal(*edits, why=_why_leaves([f"what {name} holds"]))
 
 
 def flag_too_late(case: Case, targets: list[ast.expr]) -> Iterator[Proposal]:

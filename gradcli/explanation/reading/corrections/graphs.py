@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from typing import Any
 
 from ....snippets.python.values import Instance
 from .case import Case, Proposal, cures, names_in
@@ -48,12 +49,14 @@ def detached_for_other(case: Case) -> Iterator[Proposal]:
     """
     if len({case.text.of(c.func) for c in case.calls("step", everywhere=True)}) < 2:
         return
-    for first in freeing(case):
+    for first in [*freeing(case), *here(case)]:
         root, at = roots(case, first), case.text.statement(first)
         block = case.text.blocks.get(at, [])
         slices = [at, *case.slice_of(root, at.lineno)] if root is not None else []
         for call in [n for s in slices for n in ast.walk(s) if _is_network(case, n)]:
             (given, *_) = call.args
+            if not _stepped_after(case, call, at):
+                continue
             made = [s for s in case.assignments(dotted(given), at.lineno) if s in block]
             if not made or not _is_network(case, getattr(made[-1], "value", None)):
                 continue
@@ -64,6 +67,27 @@ def detached_for_other(case: Case) -> Iterator[Proposal]:
                 note=f"This loss trains {network} alone; the other one goes through {name}.",
                 why=SECOND + f" Both losses go back through {name}; the first needs none of it.",
             )
+
+
+def _stepped_after(case: Case, call: ast.Call, at: ast.stmt) -> bool:
+    """Whether the step that follows a way back is one of the network that is called."""
+    block = case.text.blocks[at]
+    for later in block[block.index(at) + 1 :]:
+        for step in [n for n in ast.walk(later) if method(n) == "step"]:
+            optimiser = case.value(step.func.value)  # type: ignore[attr-defined]
+            groups = optimiser.fields["param_groups"] if isinstance(optimiser, Instance) else []
+            stepped = {id(p) for g in groups for p in g["params"]}
+            network = case.value(call.func)
+            return bool(stepped & {id(p) for p in _parameters_of(network)})
+    return False
+
+
+def _parameters_of(module: Any) -> Iterator[Any]:
+    """The parameters of a module and of those within."""
+    if isinstance(module, Instance):
+        yield from module.fields.get("_parameters", {}).values()
+        for inner in module.fields.get("_modules", {}).values():
+            yield from _parameters_of(inner)
 
 
 def _is_network(case: Case, node: ast.AST | None) -> bool:

@@ -175,6 +175,7 @@ def attribute(case: Case) -> Iterator[Proposal]:
             continue
         if match[3]:
             yield case.proposal(case.renamed(node, match[3]))
+        yield from elsewhere(case, owner, node)
         if (owner, name) in OLD:
             yield case.proposal(case.renamed(node, OLD[owner, name]))
         for near in near_names(case, owner, node):
@@ -191,6 +192,32 @@ def attribute(case: Case) -> Iterator[Proposal]:
             new = f"torch.as_tensor({case.text.of(node.value)})"
             yield case.replaced(node.value, new, weak=True)
     yield from missing_super(case)
+    yield from local_in_init(case, owner, name)
+
+
+def local_in_init(case: Case, owner: str, name: str) -> Iterator[Proposal]:
+    """lin = nn.Linear(2, 1) in __init__, as self.lin."""
+    for made in case.assignments(name):
+        within = [getattr(n, "name", "") for n in case.text.around(made)]
+        if isinstance(made, ast.Assign) and {"__init__", owner} <= set(within):
+            at = case.text.start(made)
+            why = f"Line {made.lineno} gives a name of __init__ alone a value, not the module."
+            yield case.proposal(Edit(at, at, "self."), why=why)
+
+
+def elsewhere(case: Case, owner: str, node: ast.Attribute) -> Iterator[Proposal]:
+    """A function that stands in another module: torch.nn.functional's of torch, nn, a tensor."""
+    name, functional = node.attr, "torch.nn.functional"
+    if owner in ("torch", "torch.nn") and name in in_pytorch()[functional]:
+        yield case.replaced(node, f"{functional}.{name}")
+    if owner in ("torch.nn.functional", "torch.nn") and name in in_pytorch()["torch"]:
+        yield case.replaced(node, f"torch.{name}")
+    call = case.text.parents.get(node)
+    if owner == "Tensor" and isinstance(call, ast.Call) and call.func is node:
+        for module in ("torch", functional):
+            if name in in_pytorch()[module]:
+                arguments = [case.text.of(node.value), *[case.text.of(a) for a in call.args]]
+                yield case.replaced(call, f"{module}.{name}({', '.join(arguments)})")
 
 
 def not_called(case: Case, attribute: str) -> Iterator[Proposal]:
@@ -223,6 +250,12 @@ def near_names(case: Case, owner: str, node: ast.Attribute) -> list[str]:
 
 def made_first(case: Case) -> Iterator[Proposal]:
     """nn.ReLU()(x) for nn.ReLU(x): a layer, or a loss, is made and then called."""
+    for call in case.calls():
+        for made in case.assignments(dotted(call.func), case.line) if dotted(call.func) else ():
+            value = getattr(made, "value", None)
+            if isinstance(value, ast.Attribute) and value.attr[:1].isupper():
+                why = f"{case.text.of(value)} is a class: the layer, or loss, comes with ()."
+                yield case.appended(value, "()", why=why)
     for node in case.all_nodes:
         if not (isinstance(node, ast.Call) and method(node)[:1].isupper() and node.args):
             continue
@@ -290,7 +323,14 @@ def _first(case: Case, function: ast.FunctionDef) -> Iterator[Proposal]:
     "A module that is called runs its forward.",
 )
 def misspelled_forward(case: Case) -> Iterator[Proposal]:
-    """The method whose name is nearly that."""
+    """The method whose name is nearly that; of a list of layers, one after the other."""
+    for call in case.calls("ModuleList", everywhere=True):
+        if case.match[1] == "ModuleList" and call.args and isinstance(call.func, ast.Attribute):
+            at = case.text.start(call.args[0])
+            why = "A ModuleList holds layers; Sequential calls them one after the other."
+            yield case.proposal(
+                case.renamed(call.func, "Sequential"), Edit(at, at, "*"), why=why
+            )
     for cls in case.all_nodes:
         if isinstance(cls, ast.ClassDef) and cls.name == case.match[1]:
             methods = {f.name: f for f in cls.body if isinstance(f, ast.FunctionDef)}
@@ -347,6 +387,7 @@ def keyword_name(case: Case) -> Iterator[Proposal]:
 )
 def called_value(case: Case) -> Iterator[Proposal]:
     """Without the brackets; an index where one is meant."""
+    yield from shadowed(case)
     for node in case.nodes:
         if isinstance(node, ast.Call):
             value = case.value(node.func)
@@ -369,6 +410,78 @@ def called_value(case: Case) -> Iterator[Proposal]:
                 yield case.proposal(Edit(start, end, f" * ({inner})"))
 
 
+def shadowed(case: Case) -> Iterator[Proposal]:
+    """A value with the name of a function of Python, under another name."""
+    for call in case.calls():
+        name = dotted(call.func)
+        if name not in ("sum", "max", "min", "abs", "len", "range", "print", "list", "float"):
+            continue
+        others = [
+            n
+            for n in case.all_nodes
+            if isinstance(n, ast.Name) and n.id == name and not _is_called(case, n)
+        ]
+        edits = [case.text.replacing(n, f"{name}_value") for n in others]
+        if edits:
+            why = f"{name} is the name of a value here: Python's own function is hidden."
+            yield case.proposal(*edits, why=why)
+
+
+def _is_called(case: Case, node: ast.AST) -> bool:
+    call = case.text.parents.get(node)
+    return isinstance(call, ast.Call) and call.func is node
+
+
+@cures(
+    r"'float' object cannot be interpreted as an integer|only integers, slices .*got float|"
+    r"slice indices must be integers|(list|tuple) indices must be integers or slices, not float|"
+    r".*argument 'size' .*must be tuple of ints",
+    "A division gives a float, even of integers that it divides evenly.",
+)
+def whole_division(case: Case) -> Iterator[Proposal]:
+    """// for /, on the line or where the number comes from; int(...)."""
+    places = [*case.nodes]
+    for name in [n for n in case.nodes if isinstance(n, ast.Name)]:
+        places += [n for s in case.assignments(name.id, case.line) for n in ast.walk(s)]
+    for node in places:
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+            start, end = case.text.end(node.left), case.text.start(node.right)
+            between = case.text.source[start:end]
+            yield case.proposal(Edit(start, end, between.replace("/", "//")))
+    for node in case.nodes:
+        if isinstance(node, ast.Constant) and isinstance(node.value, float):
+            yield case.replaced(node, str(int(node.value)))
+
+
+@cures(
+    r"too many values to unpack \(expected (\d+)\)|"
+    r"not enough values to unpack \(expected (\d+), got \d+\)",
+    "There are as many names on the left as there are values, or none is given.",
+)
+def unpacked_parts(case: Case) -> Iterator[Proposal]:
+    """As many parts as there are names."""
+    wanted = case.match[1] or case.match[2]
+    for call in case.calls("chunk"):
+        place = 0 if dotted(getattr(call.func, "value", None)) != "torch" else 1
+        if len(call.args) > place:
+            yield case.replaced(call.args[place], wanted)
+
+
+@cures(
+    r"unsupported format string passed to Tensor.__format__",
+    "A format of numbers is for one number; the tensor has several.",
+)
+def formatted(case: Case) -> Iterator[Proposal]:
+    """Without the format."""
+    for node in case.nodes:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            text = case.text.of(node)
+            yield case.replaced(node, re.sub(r"\{(\w*):[^{}]*\}", r"{\1}", text))
+        if isinstance(node, ast.JoinedStr):
+            text = case.text.of(node)
+            yield case.replaced(node, re.sub(r"(\{[^{}:]+):[^{}]*\}", r"\1}", text))
+
+
 @cures(
     r"(\w+)\.forward\(\) (takes|missing) |forward\(\) (takes|missing) |"
     r"(\w+)\(\) missing (\d+) required positional argument",
@@ -386,12 +499,30 @@ def arguments(case: Case) -> Iterator[Proposal]:
 
 
 @cures(
+    r"(?:\w+\.)?(\w+)\(\) takes (?:from \d+ to )?(\d+) positional arguments? but (\d+) were given",
+    "The call has more arguments than the function takes.",
+)
+def too_many(case: Case) -> Iterator[Proposal]:
+    """Without the last ones."""
+    more = int(case.match[3]) - int(case.match[2])
+    for call in case.calls():
+        if len(call.args) > more > 0:
+            start, end = case.text.end(call.args[-more - 1]), case.text.end(call.args[-1])
+            yield case.proposal(Edit(start, end, ""), weak=True)
+
+
+@cures(
     r"torch.nn.modules.(\w+).(\w+) is not a Module subclass|(\w+) is not a Module subclass|"
-    r"empty\(\) received an invalid combination of arguments",
+    r"[\w.]+ is not a Module subclass|empty\(\) received an invalid combination of arguments",
     "A layer must be made first, then called.",
 )
 def class_for_layer(case: Case) -> Iterator[Proposal]:
-    """nn.ReLU() for nn.ReLU; F.relu for nn.ReLU(x)."""
+    """nn.ReLU() for nn.ReLU; F.relu for nn.ReLU(x); the layers of a list."""
+    for call in case.calls("Sequential"):
+        if len(call.args) == 1 and "list" in case.failure.message:
+            at = case.text.start(call.args[0])
+            why = "Sequential takes the layers themselves, not a list of them."
+            yield case.proposal(Edit(at, at, "*"), why=why)
     for node in case.nodes:
         if isinstance(node, ast.Call) and method(node) in ("Sequential", "ModuleList"):
             edits = [

@@ -7,7 +7,7 @@ from typing import Any
 from ....snippets.eager.tensor import Tensor
 from ....snippets.python.values import Instance
 from .case import Case, Proposal, cures, names_in
-from .cuts import CREATORS, connected, requiring
+from .cuts import CREATORS, connected, requiring, unfrozen
 from .in_place import NO_GRAD, is_update
 from .seeds import roots
 from .text import Edit, dotted, keyword, method
@@ -31,6 +31,7 @@ NO_GRADIENT_YET = (
 def no_gradient(case: Case) -> Iterator[Proposal]:
     """Update the leaf itself; ask whether a gradient is there; keep that of a computed tensor."""
     yield from of_backward(case)
+    yield from nothing_returned(case)
     yield from rebound(case)
     yield from kept_gradient(case)
     yield from without_flag(case)
@@ -74,6 +75,23 @@ def of_backward(case: Case) -> Iterator[Proposal]:
                             yield case.proposal(edit, *uses, why=why)
 
 
+def nothing_returned(case: Case) -> Iterator[Proposal]:
+    """A function that ends without a return: what it computed last is returned."""
+    for function in case.all_nodes:
+        if not isinstance(function, ast.FunctionDef) or function.name == "__init__":
+            continue
+        last = function.body[-1]
+        names = [dotted(t) for t in getattr(last, "targets", [])]
+        if any(isinstance(n, ast.Return | ast.Yield) for n in ast.walk(function)):
+            continue
+        called = {method(n) for n in case.all_nodes if isinstance(n, ast.Call)}
+        if names and names[0] and (function.name in called or function.name == "forward"):
+            yield case.proposal(
+                case.text.after(last, f"return {names[0]}"),
+                why=f"{function.name} has no return: what it gives is None.",
+            )
+
+
 def grad_names(case: Case) -> list[str]:
     """Names of leaves that require grad."""
     scope = case.scope
@@ -85,14 +103,14 @@ def rebound(case: Case) -> Iterator[Proposal]:
     for node in case.all_nodes:
         if not isinstance(node, ast.Assign) or len(node.targets) != 1:
             continue
-        name, value = dotted(node.targets[0]), node.value
-        if not name or not isinstance(value, ast.BinOp) or dotted(value.left) != name:
+        name, value = case.text.of(node.targets[0]), node.value
+        if not isinstance(value, ast.BinOp) or case.text.of(value.left) != name:
             continue
         operator = {ast.Sub: "-=", ast.Add: "+="}.get(type(value.op))
         if operator is None or f"{name}.grad" not in case.text.of(value.right):
             continue
         block = case.text.blocks[node]
-        group = [s for s in block if _rebinds(s)]
+        group = [s for s in block if _rebinds(case, s)]
         edits = []
         for s in group:
             assert isinstance(s, ast.Assign)
@@ -126,11 +144,11 @@ def rebound(case: Case) -> Iterator[Proposal]:
         return
 
 
-def _rebinds(s: ast.stmt) -> bool:
+def _rebinds(case: Case, s: ast.stmt) -> bool:
     if not (isinstance(s, ast.Assign) and len(s.targets) == 1 and isinstance(s.value, ast.BinOp)):
         return False
-    name = dotted(s.targets[0])
-    return bool(name) and dotted(s.value.left) == name and "grad" in ast.dump(s.value.right)
+    same = case.text.of(s.targets[0]) == case.text.of(s.value.left)
+    return same and "grad" in ast.dump(s.value.right)
 
 
 def _adjacent(block: list[ast.stmt], group: list[ast.stmt]) -> bool:
@@ -420,12 +438,14 @@ def flag_of_computed(case: Case) -> Iterator[Proposal]:
             yield case.replaced(statement, new, note=note)
 
 
-@cures("requires_grad must be a bool", "1 and 'True' are no booleans.")
+@cures(r"requires_grad must be a bool|.*'requires_grad'.* must be bool, not", "1 and 'True' are no booleans.")
 def flag_no_bool(case: Case) -> Iterator[Proposal]:
     """True or False."""
     for node in case.nodes:
-        if isinstance(node, ast.Constant) and not isinstance(node.value, bool):
-            yield case.replaced(node, str(bool(node.value)))
+        flag = isinstance(node, ast.keyword) and node.arg == "requires_grad"
+        value = node.value if flag else node
+        if isinstance(value, ast.Constant) and not isinstance(value.value, bool):
+            yield case.replaced(value, str(bool(value.value)))
 
 
 @cures(
@@ -614,6 +634,8 @@ def one_parameter(case: Case) -> Iterator[Proposal]:
 )
 def wrong_parameters(case: Case) -> Iterator[Proposal]:
     """Lists of layers registered; numbers as tensors; each parameter once."""
+    if "empty" in case.failure.message:
+        yield from unfrozen(case)
     yield from registered(case)
     for call in case.calls(*OPTIMISERS):
         listed = call.args[0] if call.args else None

@@ -8,7 +8,7 @@ from typing import Any
 from ....snippets.eager.tensor import Tensor
 from ....snippets.python.values import Instance
 from .case import Case, Proposal, cures
-from .seeds import is_loss, product, size
+from .seeds import first_output, is_loss, product, size
 from .text import Edit, dotted, keyword, method
 
 DTYPES = {
@@ -59,8 +59,13 @@ def creations(case: Case) -> list[ast.Call]:
 )
 def matrix_product(case: Case) -> Iterator[Proposal]:
     """A transposition, or a layer with the right number of inputs."""
+    for call in case.calls("chunk", "split", everywhere=True):
+        if call.lineno <= case.line and len(call.args) == 1 and not call.keywords:
+            why = f"Line {call.lineno}: without dim the batch is split, not the features."
+            yield case.proposal(case.with_argument(call, "dim=-1"), why=why)
     if case.match[1]:
         a, b, c, d = (int(case.match[k]) for k in (1, 2, 3, 4))
+        yield from flattened_samples(case, a, b, c)
         yield from resized_layer(case, a, b, c, d)
     for node in reversed(operands(case)):
         tensor = case.tensor(node)
@@ -87,6 +92,21 @@ def matrix_product(case: Case) -> Iterator[Proposal]:
         if tensor is not None and tensor.ndim == 1:
             yield case.appended(node, ".unsqueeze(0)")
             yield case.appended(node, ".unsqueeze(1)")
+
+
+def flattened_samples(case: Case, rows: int, given: int, wanted: int) -> Iterator[Proposal]:
+    """x.view(-1) of a batch, with the batch kept."""
+    if rows != 1 or given % wanted:
+        return
+    for call in case.calls("view", "reshape", "flatten", everywhere=True):
+        minus = call.args and case.text.of(call.args[0]) == "-1"
+        whole = minus or (method(call) == "flatten" and not call.args)
+        alone = len(call.args) < 2 and call.lineno <= case.line
+        if whole and alone and isinstance(call.func, ast.Attribute):
+            at = case.text.end(call.func)
+            why = "The whole batch became one row; each sample is a row of its own."
+            new = Edit(at, case.text.end(call), "(1)")
+            yield case.proposal(case.renamed(call.func, "flatten"), new, why=why)
 
 
 def resized_layer(case: Case, a: int, b: int, c: int, d: int) -> Iterator[Proposal]:
@@ -126,7 +146,8 @@ def outputs_called(case: Case, layers: list[ast.Call], number: int) -> list[str]
         layer = case.value(made.targets[0]) if isinstance(made, ast.Assign) else None
         weight = layer.fields.get("_parameters", {}) if isinstance(layer, Instance) else {}
         tensor = weight.get("weight")
-        if isinstance(tensor, Tensor) and tensor.shape[0] == number and _number(node.args[1]) is None:
+        given = isinstance(tensor, Tensor) and tensor.shape[0] == number
+        if given and _number(node.args[1]) is None:
             found.append(case.text.of(node.args[1]))
     return list(dict.fromkeys(found))
 
@@ -628,6 +649,42 @@ def recurrent_features(case: Case) -> Iterator[Proposal]:
 
 
 @cures(
+    r"running_(?:mean|var) should contain (\d+) elements not (\d+)",
+    "A norm has a mean and a variance for each feature of its input.",
+)
+def normalised_features(case: Case) -> Iterator[Proposal]:
+    """The number of features where the layer is made."""
+    have, want = case.match[1], case.match[2]
+    for call in case.calls("BatchNorm1d", "BatchNorm2d", "BatchNorm3d", everywhere=True):
+        if call.args and _is(call.args[0], int(want)):
+            yield case.replaced(call.args[0], have)
+
+
+@cures(
+    r"Given normalized_shape=\[(\d+)\], expected input with shape .*size\[(.*)\]",
+    "LayerNorm goes over the last dimension, and has its size.",
+)
+def normalised_shape(case: Case) -> Iterator[Proposal]:
+    """The size of the last dimension where the layer is made."""
+    for call in case.calls("LayerNorm", everywhere=True):
+        if call.args:
+            yield case.replaced(call.args[0], str(size(case.match[2])[-1]))
+
+
+@cures(
+    r"Expected more than 1 value per channel when training",
+    "While training a batch norm takes mean and variance of the batch: one sample has none.",
+)
+def norm_of_one(case: Case) -> Iterator[Proposal]:
+    """eval(): the running mean and variance; or more samples."""
+    for call in case.calls():
+        if isinstance(case.value(call.func), Instance) and dotted(call.func).count(".") == 0:
+            text = f"{case.text.of(call.func)}.eval()"
+            note = "In eval() the running statistics are used; batches of several need none of it."
+            yield case.proposal(case.text.before(case.statement, text), note=note)
+
+
+@cures(
     r"Expected hidden(?:\[\d\])? size \((.*?)\), got \[(.*?)\]",
     "A state has a row for each sample: layers, batch, features.",
 )
@@ -666,6 +723,11 @@ def channels(case: Case) -> Iterator[Proposal]:
         for node in case.nodes:
             if isinstance(node, ast.Call) and node.args:
                 yield case.appended(node.args[0], f".permute({order})")
+    for call in case.calls():
+        x = case.tensor(call.args[0]) if call.args else None
+        if x is not None and expected == 1 and x.shape[0] == got and x.ndim == len(shape) - 1:
+            note = "A batch of images of one channel: batch, channel, height, width."
+            yield case.appended(call.args[0], ".unsqueeze(1)", note=note)
     for node in case.all_nodes:
         if method(node).startswith("Conv") and node.args and _is(node.args[0], expected):
             yield case.replaced(node.args[0], str(got))
@@ -755,6 +817,11 @@ def target_dtype(case: Case) -> Iterator[Proposal]:
             nodes.append(node.slice)
     if "Found dtype" in message:
         nodes += last_loss(case)
+    if "used as indices" in message:
+        for node in dict.fromkeys(nodes):
+            mask = case.tensor(node)
+            if mask is not None and ((mask.data == 0) | (mask.data == 1)).all():
+                yield case.appended(node, ".bool()", note="A mask: what is 1 is taken.")
     for end in wanted:
         for node in dict.fromkeys(nodes):
             if not isinstance(node, ast.Constant):
@@ -843,7 +910,8 @@ def to_number(case: Case) -> Iterator[Proposal]:
 
 @cures(
     r"(\w+)\(\): argument '(\w+)' \(position (\d+)\) must be Tensor, not (\w+)|"
-    r"'(list|tuple|float|int|ndarray)' object has no attribute '(size|softmax|log_softmax|sigmoid)'",
+    r"'(list|tuple|float|int|ndarray)' object has no attribute "
+    r"'(size|softmax|log_softmax|sigmoid)'",
     "This function takes tensors: no numbers, lists or arrays of other libraries.",
 )
 def no_tensor(case: Case) -> Iterator[Proposal]:
@@ -879,16 +947,6 @@ def no_tensor(case: Case) -> Iterator[Proposal]:
 def _float_text(text: str) -> str:
     """A number as a float of the same value."""
     return f"{text}.0" if text.lstrip("-").isdigit() else text
-
-
-def first_output(case: Case, node: ast.expr) -> Iterator[Proposal]:
-    """`out, _ = lstm(x)`: a recurrent layer gives its outputs and its last state."""
-    for made in reversed(case.assignments(dotted(node), case.line)):
-        if isinstance(made, ast.Assign) and isinstance(made.value, ast.Call):
-            at = case.text.end(made.targets[0])
-            why = f"Line {made.lineno} gives a tuple: the outputs, and the last state."
-            yield case.proposal(Edit(at, at, ", _"), why=why)
-            yield case.appended(made.value, "[0]", why=why)
 
 
 @cures(
