@@ -30,6 +30,7 @@ CREATORS = (
     "randn_like",
     "as_tensor",
 )
+COPIES = ("tensor", "as_tensor", "from_numpy", "Tensor", "FloatTensor")
 WITHOUT_RECORD = ("no_grad", "inference_mode", "set_grad_enabled")
 NO_GRAPH = (
     "Nothing that leads to it was recorded: no tensor on the way requires grad, or a step cuts the "
@@ -42,6 +43,7 @@ def no_graph(case: Case) -> Iterator[Proposal]:
     """Take away what cuts the graph; then make the leaves require grad."""
     targets = [r for c in here(case) if (r := roots(case, c)) is not None]
     yield from second_order(case)
+    yield from without_once(case)
     for target in targets:
         yield from connected(case, target)
     yield from recording(case)
@@ -141,7 +143,7 @@ def uncut(case: Case, node: ast.AST) -> tuple[Edit | None, str, str]:
             function = f"torch.{new.get(name, name)}"
             why = f"{module}.{name} gives numbers without a graph."
             return text.replacing(node.func, function), _at(node, why), ""
-        if module == "torch" and name in ("tensor", "as_tensor", "Tensor", "FloatTensor"):
+        if module == "torch" and name in COPIES:
             return _copied(case, node)
         if module in ("np", "numpy") and name == "array":
             return _copied(case, node)
@@ -150,16 +152,18 @@ def uncut(case: Case, node: ast.AST) -> tuple[Edit | None, str, str]:
         if name in ("long", "int", "bool", "byte") and not node.args:
             why = "Integers have no gradient."
             return case.without_method(node), _at(node, why), ""
+        if name in ("type", "to") and INTEGERS.search(text.of(node)):
+            return case.without_method(node), _at(node, "Integers have no gradient."), ""
         if name in ("float", "double") and isinstance(inner, ast.Compare):
             return _threshold(case, node, inner)
         if name == "where" and len(node.args) == 3 and isinstance(node.args[0], ast.Compare):
             return _step(case, node, node.args[0])
     if (
         isinstance(node, ast.Subscript)
-        and method(node.value) in ("max", "min")
+        and method(node.value) in ("max", "min", "topk", "sort", "median", "kthvalue")
         and getattr(node.slice, "value", None) == 1
     ):
-        why = "[1] of max are the indices, which have no gradient."
+        why = f"[1] of {method(node.value)} are the indices, which have no gradient."
         return text.replacing(node.slice, "0"), _at(node, why), "[0] are the values."
     if isinstance(node, ast.Attribute) and node.attr == "indices":
         why = ".indices have no gradient."
@@ -230,6 +234,7 @@ def _copied(case: Case, node: ast.Call) -> tuple[Edit | None, str, str]:
     return text.replacing(node, text.operand(argument)), why, ""
 
 
+INTEGERS = re.compile(r"\((dtype=)?torch\.(Long|Int|long|int)\w*\)$")
 STRAIGHT = "Straight through: its gradient is taken to be 1."
 SMOOTH = "It is another function, which agrees with it where the numbers are clear."
 
@@ -545,6 +550,16 @@ def second_order(case: Case) -> Iterator[Proposal]:
         yield case.proposal(*edits, why=CREATED)
 
 
+def without_once(case: Case) -> Iterator[Proposal]:
+    """Without @once_differentiable, which lets no gradient through a backward."""
+    for function in case.all_nodes:
+        for d in getattr(function, "decorator_list", []):
+            if "once_differentiable" in dotted(d):
+                start = case.text.starts[d.lineno - 1]
+                why = "once_differentiable says that backward itself cannot be differentiated."
+                yield case.proposal(Edit(start, case.text.starts[d.lineno], ""), why=why)
+
+
 def by_grad(case: Case) -> Iterator[Proposal]:
     """y.backward(); g = x.grad, which goes back again: g = torch.autograd.grad(y, x)[0]."""
     for call in case.backwards:
@@ -553,6 +568,8 @@ def by_grad(case: Case) -> Iterator[Proposal]:
             continue
         for read in case.all_nodes:
             value = getattr(read, "value", None)
+            if isinstance(value, ast.Call) and method(value) in ("clone", "detach"):
+                value = getattr(value.func, "value", None)
             if not (isinstance(read, ast.Assign) and isinstance(value, ast.Attribute)):
                 continue
             if value.attr == "grad" and read.lineno > call.lineno:

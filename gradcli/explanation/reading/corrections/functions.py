@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .case import Case, Proposal, cures
-from .cuts import uncut
+from .cuts import uncut, without_once
 from .shapes import where_of_branches
 from .text import Edit, dotted, keyword, method
 
@@ -330,7 +330,7 @@ def _unpacked_without(
 
 
 @cures(
-    r"expected Variable or None \(got (\w+)\)|expected Variable, but hook returned '(\w+)'",
+    r"expected Variable or None \(got (\w+)\)|expected Variable, but hook returned '([\w.]+)'",
     "A gradient is a tensor, or None.",
 )
 def number_for_gradient(case: Case) -> Iterator[Proposal]:
@@ -453,11 +453,7 @@ def dirty_leaf(case: Case) -> Iterator[Proposal]:
 )
 def once(case: Case) -> Iterator[Proposal]:
     """Without it."""
-    for function in functions(case, "backward"):
-        for d in function.decorator_list:
-            if "once_differentiable" in dotted(d):
-                start = case.text.starts[d.lineno - 1]
-                yield case.proposal(Edit(start, case.text.starts[d.lineno], ""))
+    yield from without_once(case)
 
 
 @cures("Implementing both 'backward' and 'vjp'", "They are two names of the same method.")
@@ -721,7 +717,11 @@ def vmap_sizes(case: Case) -> Iterator[Proposal]:
         if method(node) == "vmap" and isinstance(node, ast.Call):
             outer = case.text.parents.get(node)
             count = len(outer.args) if isinstance(outer, ast.Call) else 2
-            for k in reversed(range(count)):
+            ranks = [
+                t.ndim if (t := case.tensor(a)) is not None else 0
+                for a in (outer.args if isinstance(outer, ast.Call) else [])
+            ] or [0] * count
+            for k in sorted(range(count), key=lambda k: (ranks[k], -k)):
                 dims = ", ".join("None" if j == k else "0" for j in range(count))
                 yield case.proposal(case.with_keyword(node, "in_dims", f"({dims})"))
                 ones = ", ".join("1" if j == k else "0" for j in range(count))

@@ -191,7 +191,14 @@ def carried_over(case: Case) -> Iterator[Proposal]:
             text = f"{name} = {name}.detach()"
             if isinstance(states, tuple):
                 text = f"{name} = tuple(s.detach() for s in {name})"
+            begun = [getattr(s, "value", None) for s in case.assignments(name, loop.lineno)]
+            numbers = [
+                case.text.replacing(n, f"torch.tensor({float(n.value)})")
+                for n in begun[-1:]
+                if isinstance(n, ast.Constant) and isinstance(n.value, int | float)
+            ]
             yield case.proposal(
+                *numbers,
                 case.text.before(loop.body[0], text),
                 note=f"{name} keeps its numbers; the graph of the turn before is let go.",
                 why=SECOND + f" {name} comes from the turn before, and brings its graph along.",

@@ -395,6 +395,7 @@ def several_views(case: Case) -> Iterator[Proposal]:
     custom = "custom Function" in case.failure.message
     for statement in case.text.statements(case.line):
         yield from by_index(case, statement)
+        yield from in_list(case, statement)
     for statement in case.text.statements(case.line):
         target = base_of(written(case, statement))
         if custom and target is not None:
@@ -405,6 +406,23 @@ def several_views(case: Case) -> Iterator[Proposal]:
             yield from out_of_place(case, statement)
     for proposals in _changed_before(case):
         yield from proposals
+
+
+def in_list(case: Case, statement: ast.stmt) -> Iterator[Proposal]:
+    """rows = list(h.unbind(0)); rows[0] = rows[0].mul(2)."""
+    call = getattr(statement, "value", None)
+    target = call.func.value if in_place_call(call) and isinstance(call, ast.Call) else None  # type: ignore[attr-defined]
+    if not (isinstance(target, ast.Subscript) and isinstance(case.value(target.value), tuple)):
+        return
+    for made in reversed(case.assignments(dotted(target.value), case.line)):
+        if isinstance(made, ast.Assign) and isinstance(call.func, ast.Attribute):
+            at = case.text.start(statement)
+            yield case.proposal(
+                case.text.replacing(made.value, f"list({case.text.of(made.value)})"),
+                Edit(at, at, f"{case.text.of(target)} = "),
+                case.renamed(call.func, call.func.attr.removesuffix("_")),
+                note=CLONED[0],
+            )
 
 
 def by_index(case: Case, statement: ast.stmt) -> Iterator[Proposal]:

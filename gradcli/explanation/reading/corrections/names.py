@@ -9,7 +9,8 @@ from ....snippets.eager.names import in_pytorch
 from ....snippets.eager.tensor import Tensor
 from ....snippets.python.values import Instance
 from .case import Case, Proposal, cures
-from .functions import classes, without_apply
+from .functions import classes, functions, without_apply
+from .seeds import size
 from .text import Edit, dotted, keyword, method
 
 IMPORTS = {
@@ -123,6 +124,23 @@ def missing_key(case: Case) -> Iterator[Proposal]:
 
 
 @cures(
+    r"Error\(s\) in loading state_dict for .*size mismatch for ([\w.]+): copying a param with shape "
+    r"torch.Size\((\[[\d, ]+\])\) from checkpoint, the shape in current model is "
+    r"torch.Size\((\[[\d, ]+\])\)",
+    "A state has the shapes of the model that it was taken from.",
+)
+def other_state(case: Case) -> Iterator[Proposal]:
+    """The layer with the sizes of the state."""
+    saved, own = size(case.match[2]), size(case.match[3])
+    for call in case.calls("Linear", "Embedding", everywhere=True):
+        given = [getattr(a, "value", None) for a in call.args[:2]]
+        order = -1 if method(call) == "Linear" else 1
+        if given == list(own)[::order] and len(saved) == 2:
+            edits = [case.text.replacing(a, str(n)) for a, n in zip(call.args, saved[::order])]
+            yield case.proposal(*edits)
+
+
+@cures(
     r'can only concatenate str \(not "(\w+)"\) to str',
     "Text is joined with text alone.",
 )
@@ -164,6 +182,11 @@ def attribute(case: Case) -> Iterator[Proposal]:
     yield from made_first(case)
     if any(c.name == owner for c in classes(case)):
         yield from without_apply(case)
+    yield from as_method(case, name)
+    if owner.endswith("Backward"):
+        for node in case.attributes(name) if name.startswith("saved") else ():
+            yield case.renamed_to(node, "saved_tensors")
+        yield from kept_in_context(case, name)
     if name == "lr":
         for node in case.attributes("lr"):
             new = f'{case.text.of(node.value)}.param_groups[0]["lr"]'
@@ -193,6 +216,25 @@ def attribute(case: Case) -> Iterator[Proposal]:
             yield case.replaced(node.value, new, weak=True)
     yield from missing_super(case)
     yield from local_in_init(case, owner, name)
+
+
+def as_method(case: Case, name: str) -> Iterator[Proposal]:
+    """optimizer.backward(loss) as loss.backward()."""
+    for call in case.calls("backward"):
+        if name == "backward" and call.args and case.tensor(call.args[0]) is not None:
+            new = f"{case.text.operand(call.args[0])}.backward()"
+            yield case.replaced(call, new, why="It is the loss that goes back.")
+
+
+def kept_in_context(case: Case, name: str) -> Iterator[Proposal]:
+    """ctx.b = b in forward, for what backward reads."""
+    for forward in functions(case, "forward"):
+        if name in [a.arg for a in forward.args.args[1:]]:
+            ctx = forward.args.args[0].arg
+            yield case.proposal(
+                case.text.before(forward.body[-1], f"{ctx}.{name} = {name}"),
+                why=f"backward reads {ctx}.{name}, which forward has not kept.",
+            )
 
 
 def local_in_init(case: Case, owner: str, name: str) -> Iterator[Proposal]:
@@ -242,6 +284,8 @@ def near_names(case: Case, owner: str, node: ast.Attribute) -> list[str]:
         known = [*value.fields, *[n for c in value.cls.mro for n in c.members]]
         for group in ("_parameters", "_modules", "_buffers"):
             known += list(value.fields.get(group, {}))
+    elif owner.endswith("Backward"):
+        known = ["saved_tensors", "save_for_backward", "needs_input_grad", "mark_dirty"]
     elif owner.startswith("torch"):
         known = list(in_pytorch().get(owner, ()))
     known = [n for n in known if n.endswith("_") == node.attr.endswith("_")]
@@ -328,9 +372,7 @@ def misspelled_forward(case: Case) -> Iterator[Proposal]:
         if case.match[1] == "ModuleList" and call.args and isinstance(call.func, ast.Attribute):
             at = case.text.start(call.args[0])
             why = "A ModuleList holds layers; Sequential calls them one after the other."
-            yield case.proposal(
-                case.renamed(call.func, "Sequential"), Edit(at, at, "*"), why=why
-            )
+            yield case.proposal(case.renamed(call.func, "Sequential"), Edit(at, at, "*"), why=why)
     for cls in case.all_nodes:
         if isinstance(cls, ast.ClassDef) and cls.name == case.match[1]:
             methods = {f.name: f for f in cls.body if isinstance(f, ast.FunctionDef)}

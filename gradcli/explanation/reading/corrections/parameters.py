@@ -438,7 +438,10 @@ def flag_of_computed(case: Case) -> Iterator[Proposal]:
             yield case.replaced(statement, new, note=note)
 
 
-@cures(r"requires_grad must be a bool|.*'requires_grad'.* must be bool, not", "1 and 'True' are no booleans.")
+@cures(
+    r"requires_grad must be a bool|.*'requires_grad'.* must be bool, not",
+    "1 and 'True' are no booleans.",
+)
 def flag_no_bool(case: Case) -> Iterator[Proposal]:
     """True or False."""
     for node in case.nodes:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from ....snippets.eager.tensor import Tensor
 from ....snippets.reading import Reading
+from ....snippets.trace import Backward
 from . import cuts, functions, graphs, in_place, names, parameters, seeds, shapes
 from .case import Case, Kind, Proposal, kinds
 from .syntax import repairs
@@ -143,10 +144,17 @@ def keeps_meaning(before: Reading, after: Reading) -> bool:
     return (
         same_output(before.outcome.stdout, after.outcome.stdout)
         and len(after.trace.backwards) >= len(before.trace.backwards)
-        and all(b.leaves for b in after.trace.backwards)
+        and all(b.leaves and not loss_is_leaf(b, after.source) for b in after.trace.backwards)
         and gradients_arrive(before, after)
         and no_new_warnings(before, after)
     )
+
+
+def loss_is_leaf(way: Backward, source: str) -> bool:
+    """Whether a way back reaches nothing but where it starts, and nobody asks for that gradient."""
+    if not all(leaf in way.outputs for leaf in way.leaves):
+        return False
+    return not any(f"{way.names.get(leaf, '')}.grad" in source for leaf in way.leaves)
 
 
 def same_output(before: str, after: str) -> bool:

@@ -944,6 +944,18 @@ def no_tensor(case: Case) -> Iterator[Proposal]:
                 yield case.replaced(argument, f"torch.as_tensor({text})")
 
 
+@cures(
+    r"unsupported operand type\(s\) for \S+ '(Tensor|numpy.ndarray)' and '(numpy.ndarray|Tensor)'",
+    "Arrays of NumPy and tensors are not computed with together.",
+)
+def array_beside_tensor(case: Case) -> Iterator[Proposal]:
+    """The array as a tensor."""
+    for node in [n for n in case.nodes if isinstance(n, ast.Name)]:
+        value = case.value(node)
+        if value is not None and hasattr(value, "array"):
+            yield case.replaced(node, f"torch.as_tensor({node.id}).float()")
+
+
 def _float_text(text: str) -> str:
     """A number as a float of the same value."""
     return f"{text}.0" if text.lstrip("-").isdigit() else text
