@@ -42,6 +42,8 @@ def check_tensors(
 ) -> None:
     """Refuse arguments that are no tensors. Raises the program's TypeError or AttributeError."""
     if path == "torch":
+        if name in ("max", "min") and len(args) == 2 and not isinstance(args[0], Tensor):
+            raise _no_combination(m, name, args)
         if not isinstance(args[0], Tensor) and (name in TAKE_TENSORS or _of_elements(name)):
             raise _no_tensor(m, name, "input", 1, args[0])
         if len(args) > 1 and name in SECOND and not isinstance(args[1], Tensor):
@@ -51,6 +53,19 @@ def check_tensors(
             said = f"{name}() missing 1 required positional argument: 'target'"
             raise error("TypeError", said)
         _check_network(m, name, args)
+        if name in LOSSES:
+            _check_reduction(name, named.get("reduction"))
+
+
+LOSSES = (*COMPARE_SIZES, *INNER, "kl_div", "cosine_embedding_loss", "margin_ranking_loss")
+
+
+def _check_reduction(name: str, reduction: Any) -> None:
+    valid = ("none", "mean", "sum", "elementwise_mean")
+    if isinstance(reduction, str) and reduction not in valid:
+        if name == "kl_div" and reduction == "batchmean":
+            return
+        raise error("ValueError", f"{reduction} is not a valid value for reduction")
 
 
 def _check_network(m: Machine, name: str, args: Sequence[Any]) -> None:
@@ -79,6 +94,16 @@ def _of_elements(name: str) -> bool:
         and len(found.inputs) == 1
         and found.name in OPS
     )
+
+
+def _no_combination(m: Machine, name: str, args: Sequence[Any]) -> Exception:
+    """What is said of max(0, x), which is no function of two tensors."""
+    kinds = ", ".join(m.class_of(a).name for a in args)
+    said = f"{name}() received an invalid combination of arguments - got ({kinds}), but expected "
+    inputs = ("", ", Tensor other", ", int dim, bool keepdim = False")
+    outs = ("Tensor out", "Tensor out", "tuple of Tensors out")
+    lines = [f" * (Tensor input{i}, *, {o} = None)" for i, o in zip(inputs, outs)]
+    return error("TypeError", "\n".join([f"{said}one of:", *lines]) + "\n")
 
 
 def _no_tensor(m: Machine, name: str, argument: str, place: int, value: Any) -> Exception:

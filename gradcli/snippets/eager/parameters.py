@@ -51,7 +51,7 @@ def Variable(m: Machine, data: Any, requires_grad: bool = False, volatile: Any =
     if requires_grad and not output.dtype.is_floating:
         raise error(
             "RuntimeError",
-            "only Tensors of floating point and complex dtype can require gradients",
+            "Only Tensors of floating point and complex dtype can require gradients",
         )
     output.requires_grad = requires_grad
     return output

@@ -330,20 +330,34 @@ def _random() -> Module:
         return run
 
     names = "rand randn randint random uniform normal permutation choice shuffle random_sample"
-    return Module("numpy.random", functions({"seed": seed} | {n: drawn(n) for n in names.split()}))
+    members = functions({"seed": seed} | {n: drawn(n) for n in names.split()})
+    return Module("numpy.random", members, _unknown("numpy.random", np.random))
+
+
+def _unknown(path: str, own: Any) -> Callable[[str], Any]:
+    """What is said of the names of a module of NumPy that are not known here."""
+
+    def find(name: str) -> Any:
+        if hasattr(own, name):
+            raise Unsupported(f"{path}.{name}")
+        return MISSING
+
+    return find
 
 
 def module(name: str) -> Module | None:
     """numpy, or one of its modules."""
+    members: dict[str, Any]
     if name == "numpy.random":
         return _random()
     if name == "numpy.linalg":
-        return Module(name, {n: called(getattr(np.linalg, n), n) for n in LINALG.split()})
+        members = {n: called(getattr(np.linalg, n), n) for n in LINALG.split()}
+        return Module(name, members, _unknown(name, np.linalg))
     if name != "numpy":
         return None
-    members: dict[str, Any] = {n: called(getattr(np, n), n) for n in FUNCTIONS.split()}
+    members = {n: called(getattr(np, n), n) for n in FUNCTIONS.split()}
     members |= {n: Type(n) for n in TYPES.split()} | {"float_": Type("float64"), "ndarray": ARRAY}
     members |= {"pi": math.pi, "e": math.e, "inf": math.inf, "nan": math.nan, "newaxis": None}
     members |= functions({"array": _array, "asarray": _array})
     members |= {"random": _random(), "linalg": module("numpy.linalg"), "generic": SCALAR}
-    return Module(name, members, lambda other: MISSING)
+    return Module(name, members, _unknown(name, np))

@@ -197,9 +197,10 @@ def _at(node: Any, why: str) -> str:
 def _rewrapped(case: Case, node: ast.Call) -> tuple[Edit | None, str, str]:
     """Variable(y) of a tensor that is computed: a leaf of its own."""
     inner = node.args[0] if node.args else None
-    if isinstance(inner, ast.Name | ast.Attribute):
+    if isinstance(inner, ast.Name | ast.Attribute | ast.BinOp):
         why = f"{dotted(node.func)}(...) makes a new leaf of the numbers."
-        return case.text.replacing(node, case.text.of(inner)), _at(node, why), ""
+        new = case.text.of(inner) if isinstance(inner, ast.Name) else case.text.operand(inner)
+        return case.text.replacing(node, new), _at(node, why), ""
     return None, "", ""
 
 

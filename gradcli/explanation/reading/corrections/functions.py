@@ -601,7 +601,15 @@ def function_gives(case: Case) -> Iterator[Proposal]:
     "A transform of a function takes tensors.",
 )
 def takes_tensors(case: Case) -> Iterator[Proposal]:
-    """Numbers as tensors, lists as tuples."""
+    """Numbers as tensors, lists as tuples; the function first."""
+    for call in case.calls("jacobian", "hessian", "vjp", "jvp", "hvp"):
+        if "function" in case.failure.message and len(call.args) >= 2:
+            first, second = call.args[:2]
+            yield case.proposal(
+                case.text.replacing(first, case.text.of(second)),
+                case.text.replacing(second, case.text.of(first)),
+                why="The function comes first, and then its inputs.",
+            )
     for node in case.nodes:
         if not isinstance(node, ast.Call):
             continue

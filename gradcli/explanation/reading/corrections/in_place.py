@@ -151,7 +151,7 @@ def of_leaf(case: Case) -> Iterator[Proposal]:
             yield from unrecorded(case, statement)
             continue
         name = dotted(target)
-        if is_update(case, statement) or isinstance(target, ast.Attribute):
+        if is_update(case, statement) or isinstance(target, ast.Attribute) or _alias(case, name):
             yield from unrecorded(case, statement)
         elif isinstance(statement, ast.AugAssign) or _computes(case, statement):
             yield from renamed(case, statement, name)
@@ -163,6 +163,11 @@ def of_leaf(case: Case) -> Iterator[Proposal]:
                 yield from renamed(case, statement, name)
             yield from unrecorded(case, statement)
         yield from out_of_place(case, statement)
+
+
+def _alias(case: Case, name: str) -> bool:
+    """Whether a name is that of a module's parameter: w = layer.weight."""
+    return any(isinstance(getattr(s, "value", None), ast.Attribute) for s in case.assignments(name))
 
 
 def is_update(case: Case, statement: ast.stmt) -> bool:

@@ -51,6 +51,11 @@ def undefined(case: Case) -> Iterator[Proposal]:
     """The import that is missing; the name that is nearly the same; the module before it."""
     name = case.match[1]
     top = _after_docstring(case)
+    if name in ("grad", "jacrev", "vmap") and f"{name}(" in case.text.source:
+        outer = [case.text.parents.get(c) for c in case.calls(name)]
+        if any(isinstance(o, ast.Call) for o in outer):
+            line = f"from torch.func import {name}"
+            yield case.proposal(case.text.before(top, line), note="The import was missing.")
     if name in IMPORTS:
         yield case.proposal(case.text.before(top, IMPORTS[name]), note="The import was missing.")
     for node in case.nodes:
@@ -61,10 +66,14 @@ def undefined(case: Case) -> Iterator[Proposal]:
             ]
             for near in difflib.get_close_matches(name, known, 2, 0.6):
                 yield case.replaced(node, near)
-            yield case.replaced(node, f"torch.{name}")
+            if name in in_pytorch()["torch"]:
+                yield case.replaced(node, f"torch.{name}")
             yield case.replaced(node, f"self.{name}")
             if name in ("device", "DEVICE"):
                 yield case.proposal(case.text.before(top_statement(case), f'{name} = "cpu"'))
+    for statement in case.all_nodes:
+        if isinstance(statement, ast.Delete) and name in [dotted(t) for t in statement.targets]:
+            yield case.proposal(case.text.removing(statement), why=f"del took {name} away.")
     # a definition further down
     for statement in case.text.tree.body:
         defines = isinstance(statement, ast.FunctionDef | ast.ClassDef) and statement.name == name
@@ -121,11 +130,16 @@ def missing_key(case: Case) -> Iterator[Proposal]:
             begun = [k for k in known if k.startswith(key)]
             for near in dict.fromkeys(begun + difflib.get_close_matches(key, known, 2, 0.5)):
                 yield case.replaced(node.slice, repr(near))
+    texts = [n for n in case.all_nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+    key = case.failure.message.strip("'")
+    for near in difflib.get_close_matches(key, {n.value for n in texts} - {key}, 2, 0.5):
+        for node in [n for n in texts if n.value == key]:
+            yield case.replaced(node, repr(near), weak=True)
 
 
 @cures(
-    r"Error\(s\) in loading state_dict for .*size mismatch for ([\w.]+): copying a param with shape "
-    r"torch.Size\((\[[\d, ]+\])\) from checkpoint, the shape in current model is "
+    r"Error\(s\) in loading state_dict for .*size mismatch for ([\w.]+): copying a param with "
+    r"shape torch.Size\((\[[\d, ]+\])\) from checkpoint, the shape in current model is "
     r"torch.Size\((\[[\d, ]+\])\)",
     "A state has the shapes of the model that it was taken from.",
 )
@@ -289,15 +303,18 @@ def near_names(case: Case, owner: str, node: ast.Attribute) -> list[str]:
     elif owner.startswith("torch"):
         known = list(in_pytorch().get(owner, ()))
     known = [n for n in known if n.endswith("_") == node.attr.endswith("_")]
-    return difflib.get_close_matches(node.attr, known, 2, 0.7)
+    same = [n for n in known if n.lower() == node.attr.lower() and n != node.attr]
+    return same + difflib.get_close_matches(node.attr, known, 2, 0.7)
 
 
 def made_first(case: Case) -> Iterator[Proposal]:
     """nn.ReLU()(x) for nn.ReLU(x): a layer, or a loss, is made and then called."""
+    named = {n.name for n in case.all_nodes if isinstance(n, ast.ClassDef)}
     for call in case.calls():
         for made in case.assignments(dotted(call.func), case.line) if dotted(call.func) else ():
             value = getattr(made, "value", None)
-            if isinstance(value, ast.Attribute) and value.attr[:1].isupper():
+            layer = isinstance(value, ast.Attribute) and value.attr[:1].isupper()
+            if isinstance(value, ast.expr) and (layer or dotted(value) in named):
                 why = f"{case.text.of(value)} is a class: the layer, or loss, comes with ()."
                 yield case.appended(value, "()", why=why)
     for node in case.all_nodes:
@@ -330,12 +347,23 @@ def before_init(case: Case) -> Iterator[Proposal]:
     yield from missing_super(case)
 
 
+MISSPELLED = ("__int__", "_init_", "__init_", "_init__", "init", "__init", "__inti__")
+
+
 def missing_super(case: Case) -> Iterator[Proposal]:
     """super().__init__() in the __init__ of a module that has none."""
+    for node in case.all_nodes:
+        called = node.value if isinstance(node, ast.Expr) else None
+        if isinstance(called, ast.Attribute) and called.attr == "__init__":
+            yield case.appended(called, "()", why="nn.Module's own __init__ is not called.")
     for cls in [n for n in case.all_nodes if isinstance(n, ast.ClassDef)]:
         if not any("Module" in dotted(b) for b in cls.bases):
             continue
         for f in cls.body:
+            if isinstance(f, ast.FunctionDef) and f.name in MISSPELLED:
+                start = case.text.start(f) + len("def ")
+                why = f"{f.name} is no name that Python knows: __init__ makes a new object."
+                yield case.proposal(Edit(start, start + len(f.name), "__init__"), why=why)
             if (
                 isinstance(f, ast.FunctionDef)
                 and f.name == "__init__"
@@ -526,11 +554,17 @@ def formatted(case: Case) -> Iterator[Proposal]:
 
 @cures(
     r"(\w+)\.forward\(\) (takes|missing) |forward\(\) (takes|missing) |"
-    r"(\w+)\(\) missing (\d+) required positional argument",
+    r"(?:\w+\.)?(\w+)\(\) missing (\d+) required positional argument",
     "The call and the definition have different numbers of arguments.",
 )
 def arguments(case: Case) -> Iterator[Proposal]:
-    """self, where a method lacks it."""
+    """An instance in the place of its class; self, where a method lacks it."""
+    for call in case.calls():
+        owner = getattr(call.func, "value", None)
+        for name, value in case.scope.items():
+            if isinstance(value, Instance) and value.cls.name == dotted(owner):
+                why = f"{value.cls.name} is the class; {name} is the module."
+                yield case.replaced(owner, name, why=why)
     for cls in [n for n in case.all_nodes if isinstance(n, ast.ClassDef)]:
         for f in cls.body:
             if isinstance(f, ast.FunctionDef) and not f.decorator_list:
@@ -545,7 +579,8 @@ def arguments(case: Case) -> Iterator[Proposal]:
     "The call has more arguments than the function takes.",
 )
 def too_many(case: Case) -> Iterator[Proposal]:
-    """Without the last ones."""
+    """A class made first; without the last ones."""
+    yield from made_first(case)
     more = int(case.match[3]) - int(case.match[2])
     for call in case.calls():
         if len(call.args) > more > 0:

@@ -7,7 +7,7 @@ from typing import Any
 from ....snippets.eager.tensor import Tensor
 from ....snippets.python.values import Instance
 from .case import Case, Proposal, cures, names_in
-from .cuts import CREATORS, connected, requiring, unfrozen
+from .cuts import CREATORS, connected, leaves, requiring, unfrozen
 from .in_place import NO_GRAD, is_update
 from .seeds import roots
 from .text import Edit, dotted, keyword, method
@@ -50,6 +50,13 @@ def of_backward(case: Case) -> Iterator[Proposal]:
         if not (isinstance(node, ast.Attribute) and method(node.value) == "backward"):
             continue
         call = case.text.parents.get(node)
+        leaf = next(iter(grad_names(case)), "")
+        if node.attr == "grad" and leaf:
+            yield case.proposal(
+                case.text.before(case.statement, case.text.of(node.value)),
+                case.text.replacing(node, f"{leaf}.grad"),
+                why="backward() gives nothing: it fills the .grad of the leaves.",
+            )
         end = case.text.end(call) if isinstance(call, ast.Call) else case.text.end(node)
         cut = Edit(case.text.end(node.value), end, "")
         why = "backward() gives nothing: it fills the .grad of the leaves."
@@ -178,7 +185,9 @@ def kept_gradient(case: Case) -> Iterator[Proposal]:
 
 
 def without_flag(case: Case) -> Iterator[Proposal]:
-    """requires_grad=True for the tensor whose gradient is read."""
+    """requires_grad=True for the tensor whose gradient, or grad_fn, is read."""
+    for node in case.attributes("grad_fn"):
+        yield from leaves(case, [node.value])
     for name in read_grads(case):
         tensor = case.values.get(name)
         if isinstance(tensor, Tensor) and not tensor.requires_grad:
@@ -458,7 +467,7 @@ def flag_no_bool(case: Case) -> Iterator[Proposal]:
 )
 def no_flag(case: Case) -> Iterator[Proposal]:
     """requires_grad=True where it is made, or where what it comes from is."""
-    from .cuts import leaves, recording
+    from .cuts import recording
 
     for node in case.nodes:
         names: list[str] = []

@@ -1,6 +1,7 @@
 """Cures of shapes and dtypes that do not fit."""
 
 import ast
+import difflib
 import operator
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -72,16 +73,23 @@ def matrix_product(case: Case) -> Iterator[Proposal]:
         if tensor is not None and tensor.ndim > 2 and "batch2" in case.failure.message:
             note = "The last two dimensions are the matrices; those before are the batch."
             yield case.appended(node, ".transpose(-2, -1)", note=note)
-    for node in operands(case):
-        tensor = case.tensor(node)
+    products = [n for n in case.nodes if isinstance(n, ast.BinOp) and isinstance(n.op, ast.MatMult)]
+    for node in products:
+        for factor in (node.right, node.left):
+            if isinstance(factor, ast.Call):  # as a whole, not what is in it
+                yield case.appended(factor, ".T")
+    for operand in operands(case):
+        tensor = case.tensor(operand)
         if tensor is not None and tensor.ndim == 2:
-            yield case.appended(node, ".T")
+            yield case.appended(operand, ".T")
+    for node in products:
+        left, right = case.text.of(node.left), case.text.of(node.right)
+        yield case.replaced(node.right, f"{case.text.operand(node.right)}.T")
+        yield case.replaced(node.left, f"{case.text.operand(node.left)}.T")
+        yield case.replaced(node, f"{right} @ {left}")
     for node in case.nodes:
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
-            left, right = case.text.of(node.left), case.text.of(node.right)
-            yield case.replaced(node.right, f"{case.text.operand(node.right)}.T")
-            yield case.replaced(node.left, f"{case.text.operand(node.left)}.T")
-            yield case.replaced(node, f"{right} @ {left}")
+        if node in products:
+            continue
         elif method(node) in ("matmul", "mm", "mv", "dot", "linear"):
             for argument in node.args:
                 yield case.appended(argument, ".T")
@@ -212,6 +220,12 @@ def broadcast(case: Case) -> Iterator[Proposal]:
     """A dimension of size 1 where it is missing; a transposition."""
     yield from reduced_with_keepdim(case)
     yield from as_column(case)
+    yield from each_with_each(case)
+    for call in creations(case):
+        for argument in call.args:
+            if _number(argument) is not None and case.text.of(argument) in case.match.groups():
+                (other,) = {*case.match.groups()[:2]} - {case.text.of(argument)}
+                yield case.replaced(argument, other)
     yield from same_sizes(case, parameters=True)
     nodes: list[ast.expr] = operands(case)
     for node in case.nodes:
@@ -251,6 +265,24 @@ def as_column(case: Case) -> Iterator[Proposal]:
         if tensor is not None and tensor.ndim == 1 and tensor.numel in rows:
             note = f"Each row has one number of {case.text.of(node)}."
             yield case.appended(node, ".unsqueeze(1)", note=note)
+
+
+def each_with_each(case: Case) -> Iterator[Proposal]:
+    """a - b of two sets of points: the difference of each of the one with each of the other."""
+    for node in case.nodes:
+        if not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub)):
+            continue
+        a, b = case.tensor(node.left), case.tensor(node.right)
+        if a is None or b is None or not a.ndim == b.ndim == 2 or a.shape[1] != b.shape[1]:
+            continue
+        edits = [case.text.appending(node.left, ".unsqueeze(1)")]
+        for call in [n for n in case.text.around(node) if isinstance(n, ast.Call)]:
+            named = keyword(call, "dim")
+            place = named.value if named else call.args[-1] if call.args else None
+            if method(call) in ("sum", "mean", "norm") and _number(place) == 1:
+                edits.append(case.text.replacing(place, "-1"))
+        note = "Rows are those of the first, columns those of the second."
+        yield case.proposal(*edits, note=note)
 
 
 def reduced_with_keepdim(case: Case) -> Iterator[Proposal]:
@@ -505,6 +537,42 @@ def joined_dimensions(case: Case) -> Iterator[Proposal]:
 
 
 @cures(
+    r"masked_fill_? only supports boolean masks",
+    "A mask says of each element whether it is one: it is boolean.",
+)
+def boolean_mask(case: Case) -> Iterator[Proposal]:
+    """.bool()."""
+    for call in case.calls("masked_fill", "masked_fill_"):
+        if call.args:
+            yield case.appended(call.args[0], ".bool()")
+
+
+@cures(
+    r"(\w+) is not a valid value for reduction", "A loss is reduced by mean, sum, or not at all."
+)
+def reduction_name(case: Case) -> Iterator[Proposal]:
+    """The name that is nearly the same."""
+    known = ("mean", "sum", "none", "batchmean")
+    for node in case.all_nodes:
+        if isinstance(node, ast.Constant) and node.value == case.match[1]:
+            near = difflib.get_close_matches(case.match[1], known, 1, 0.4) or ["mean"]
+            yield case.replaced(node, repr(near[0]))
+
+
+@cures(
+    r"(max|min)\(\) received an invalid combination of arguments - got \((int|float), Tensor\)",
+    "max and min of PyTorch compare tensors; a bound that is a number is what clamp has.",
+)
+def bound(case: Case) -> Iterator[Proposal]:
+    """clamp."""
+    for call in case.calls(case.match[1]):
+        number, x = call.args[:2]
+        side = "min" if case.match[1] == "max" else "max"
+        new = f"torch.clamp({case.text.of(x)}, {side}={case.text.of(number)})"
+        yield case.replaced(call, new)
+
+
+@cures(
     r"zero-dimensional tensor \(at position \d+\) cannot be concatenated",
     "cat joins along a dimension, and a single number has none.",
 )
@@ -539,6 +607,11 @@ def stacked_numbers(case: Case) -> Iterator[Proposal]:
                 ]
                 if cat:
                     yield case.proposal(*cat)
+            for made in case.assignments(dotted(listed), case.line):
+                begun = getattr(made, "value", None)
+                numbers = begun.elts if isinstance(begun, ast.List) else []
+                if begun and numbers and all(isinstance(e, ast.Constant) for e in numbers):
+                    yield case.replaced(begun, "[]")
             new = f"torch.tensor({case.text.of(listed)})"
             yield case.replaced(node, new, weak=True)
             for s in case.all_nodes:
@@ -618,12 +691,12 @@ def expanded(case: Case) -> Iterator[Proposal]:
             index = target.slice
             if isinstance(index, ast.Slice) and case.match[2]:
                 yield case.replaced(index, f":{case.match[2]}")
-            if case.match[1]:
-                yield case.appended(value, f"[:{case.match[1]}]")
             for made in reversed(case.assignments(dotted(target.value), case.line)):
                 numbers = [n for n in ast.walk(made) if _is(n, int(case.match[1] or -1))]
                 if numbers and case.match[2]:
                     yield case.replaced(numbers[-1], case.match[2])
+            if case.match[1]:
+                yield case.appended(value, f"[:{case.match[1]}]")
             yield case.appended(value, ".T")
             yield case.appended(value, f".view_as({case.text.of(target)})")
             yield case.appended(value, ".squeeze()")
@@ -764,6 +837,10 @@ def same_dtype(case: Case) -> Iterator[Proposal]:
         if tensor is not None and tensor.dtype.name != "float32":
             yield from made_float(case, node)
             yield case.appended(node, ".float()")
+    if "ouble" in case.failure.message:
+        for call in case.calls():
+            if isinstance(case.value(call.func), Instance) and call.args:
+                yield case.appended(call.args[0], ".double()")
     for node in creations(case):
         yield case.appended(node, ".float()")
     for node in nodes:
