@@ -4,7 +4,7 @@ import ast
 import re
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from ....snippets.eager.tensor import Tensor
 from ....snippets.python.machine import Failure
@@ -13,6 +13,7 @@ from ....snippets.reading import Reading
 from ..graphs import readable
 from .text import Edit, Text, dotted, method
 
+N = TypeVar("N", bound=ast.AST)
 LOOPS = (ast.For, ast.While)
 
 
@@ -75,9 +76,14 @@ class Case:
         return self.text.nodes(self.line)
 
     @cached_property
+    def statements(self) -> list[ast.stmt]:
+        """The statements of the line that raises."""
+        return self.text.statements(self.line)
+
+    @property
     def statement(self) -> ast.stmt:
-        """The statement that raises: the first of its line."""
-        return self.text.statements(self.line)[0]
+        """The first of them."""
+        return self.statements[0]
 
     @cached_property
     def all_nodes(self) -> list[Any]:
@@ -87,13 +93,17 @@ class Case:
 
     def calls(self, *names: str, everywhere: bool = False) -> list[ast.Call]:
         """The calls of functions or methods of these names, or of any, on the line that raises."""
-        nodes = self.all_nodes if everywhere else self.nodes
-        calls = [n for n in nodes if isinstance(n, ast.Call)]
+        calls = self.of_type(ast.Call, everywhere=everywhere)
         return [n for n in calls if method(n) in names] if names else calls
 
-    def attributes(self, *names: str) -> list[ast.Attribute]:
+    def of_type(self, *types: type[N], everywhere: bool = False) -> list[N]:
+        """The nodes of these classes, on the line that raises."""
+        nodes = self.all_nodes if everywhere else self.nodes
+        return [n for n in nodes if isinstance(n, types)]
+
+    def attributes(self, *names: str, everywhere: bool = False) -> list[ast.Attribute]:
         """The attributes of these names, or all, on the line that raises."""
-        found = [n for n in self.nodes if isinstance(n, ast.Attribute)]
+        found = self.of_type(ast.Attribute, everywhere=everywhere)
         return [n for n in found if n.attr in names] if names else found
 
     @cached_property

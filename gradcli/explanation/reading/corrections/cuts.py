@@ -113,9 +113,7 @@ def function_bodies(case: Case, places: list[ast.AST]) -> list[ast.AST]:
     classes = {n.name: n for n in case.all_nodes if isinstance(n, ast.ClassDef)}
     makes = {method(n) for n in case.all_nodes if isinstance(n, ast.Call)} & set(classes)
     bodies: list[ast.AST] = []
-    for node in case.all_nodes:
-        if not isinstance(node, ast.FunctionDef):
-            continue
+    for node in case.of_type(ast.FunctionDef, everywhere=True):
         owner = case.text.parents.get(node)
         forward = isinstance(owner, ast.ClassDef) and owner.name in makes and "forward" in node.name
         if node.name in called or forward:
@@ -686,8 +684,8 @@ def used_instead(case: Case, call: ast.Call, wanted: ast.Name) -> Iterator[Propo
 )
 def plain_number(case: Case) -> Iterator[Proposal]:
     """Keep the tensor."""
-    for node in case.nodes:
-        if not (isinstance(node, ast.Attribute) and node.attr == case.match[2]):
+    for node in case.of_type(ast.Attribute):
+        if node.attr != case.match[2]:
             continue
         inner = node.value
         if case.match[2] == "item":

@@ -140,8 +140,8 @@ def legacy(case: Case) -> Iterator[Proposal]:
                     for n in ast.walk(function)
                     if isinstance(n, ast.Name) and n.id == first.arg
                 ]
-        for node in case.all_nodes:
-            if isinstance(node, ast.Call) and dotted(node.func) == cls.name and not node.args:
+        for node in case.calls(everywhere=True):
+            if dotted(node.func) == cls.name and not node.args:
                 outer = case.text.parents.get(node)
                 if isinstance(outer, ast.Call) and outer.func is node:
                     edits.append(case.text.replacing(node, f"{cls.name}.apply"))
@@ -223,8 +223,8 @@ def _as_function(case: Case, cls: ast.ClassDef, forward: ast.FunctionDef) -> Ite
         for n in case.all_nodes
         if isinstance(n, ast.Call) and dotted(n.func) == f"{cls.name}.apply"
     ]
-    for n in case.all_nodes:
-        if isinstance(n, ast.Call) and dotted(n.func) == f"{cls.name}.apply" and n.args:
+    for n in case.calls(everywhere=True):
+        if dotted(n.func) == f"{cls.name}.apply" and n.args:
             at = case.text.start(n.args[0])
             edits.append(Edit(at, at, "None, "))
     yield case.proposal(*edits, note="PyTorch then differentiates what forward computes.")
@@ -363,8 +363,8 @@ def hooks(case: Case) -> list[Any]:
     """The functions that are registered as hooks."""
     found: list[Any] = []
     named = {n.name: n for n in case.all_nodes if isinstance(n, ast.FunctionDef)}
-    for node in case.all_nodes:
-        if isinstance(node, ast.Call) and "hook" in method(node):
+    for node in case.calls(everywhere=True):
+        if "hook" in method(node):
             for a in node.args:
                 if isinstance(a, ast.Lambda):
                     found.append(a)
@@ -442,8 +442,8 @@ def dirty(case: Case) -> Iterator[Proposal]:
 )
 def dirty_leaf(case: Case) -> Iterator[Proposal]:
     """A copy of the leaf."""
-    for node in case.nodes:
-        if method(node) == "apply" and node.args:
+    for node in case.calls("apply"):
+        if node.args:
             yield case.appended(node.args[0], ".clone()")
 
 
@@ -544,9 +544,8 @@ def scalar_function(case: Case) -> Iterator[Proposal]:
     """The sum of what the function gives; else the Jacobian."""
     for value in results(case):
         yield case.appended(value, ".sum()")
-    for node in case.nodes:
-        if isinstance(node, ast.Attribute) and node.attr == "grad":
-            yield case.renamed_to(node, "jacrev")
+    for node in case.attributes("grad"):
+        yield case.renamed_to(node, "jacrev")
 
 
 def results(case: Case) -> list[ast.expr]:
@@ -610,9 +609,7 @@ def takes_tensors(case: Case) -> Iterator[Proposal]:
                 case.text.replacing(second, case.text.of(first)),
                 why="The function comes first, and then its inputs.",
             )
-    for node in case.nodes:
-        if not isinstance(node, ast.Call):
-            continue
+    for node in case.calls():
         edits: list[tuple[ast.expr, str, str]] = []
         for a in node.args:
             number = case.value(a)
@@ -636,7 +633,7 @@ def takes_tensors(case: Case) -> Iterator[Proposal]:
 )
 def flag_in_transform(case: Case) -> Iterator[Proposal]:
     """Without it."""
-    for statement in case.text.statements(case.line):
+    for statement in case.statements:
         for node in ast.walk(statement):
             if method(node) == "requires_grad_" and isinstance(node, ast.Call):
                 if isinstance(statement, ast.Expr) and statement.value is node:
@@ -674,7 +671,7 @@ def vmap_branches(case: Case) -> Iterator[Proposal]:
             t = case.text
             new = f"torch.where({t.of(node.test)}, {t.of(node.body)}, {t.of(node.orelse)})"
             yield case.proposal(t.replacing(node, new))
-    for statement in case.text.statements(case.line):
+    for statement in case.statements:
         if isinstance(statement, ast.If):
             yield from where_of_branches(case, statement)
         for outer in case.text.around(statement):
@@ -688,9 +685,8 @@ def vmap_branches(case: Case) -> Iterator[Proposal]:
 )
 def vmap_random(case: Case) -> Iterator[Proposal]:
     """randomness="different"."""
-    for node in case.all_nodes:
-        if method(node) == "vmap" and isinstance(node, ast.Call):
-            yield case.proposal(case.with_keyword(node, "randomness", '"different"'))
+    for node in case.calls("vmap", everywhere=True):
+        yield case.proposal(case.with_keyword(node, "randomness", '"different"'))
 
 
 @cures(
@@ -721,20 +717,19 @@ def vmap_in_place(case: Case) -> Iterator[Proposal]:
 )
 def vmap_sizes(case: Case) -> Iterator[Proposal]:
     """One of the arguments not mapped."""
-    for node in case.all_nodes:
-        if method(node) == "vmap" and isinstance(node, ast.Call):
-            outer = case.text.parents.get(node)
-            count = len(outer.args) if isinstance(outer, ast.Call) else 2
-            ranks = [
-                t.ndim if (t := case.tensor(a)) is not None else 0
-                for a in (outer.args if isinstance(outer, ast.Call) else [])
-            ] or [0] * count
-            for k in sorted(range(count), key=lambda k: (ranks[k], -k)):
-                dims = ", ".join("None" if j == k else "0" for j in range(count))
-                yield case.proposal(case.with_keyword(node, "in_dims", f"({dims})"))
-                ones = ", ".join("1" if j == k else "0" for j in range(count))
-                yield case.proposal(case.with_keyword(node, "in_dims", f"({ones})"))
-            yield case.proposal(case.with_keyword(node, "in_dims", "1"))
+    for node in case.calls("vmap", everywhere=True):
+        outer = case.text.parents.get(node)
+        count = len(outer.args) if isinstance(outer, ast.Call) else 2
+        ranks = [
+            t.ndim if (t := case.tensor(a)) is not None else 0
+            for a in (outer.args if isinstance(outer, ast.Call) else [])
+        ] or [0] * count
+        for k in sorted(range(count), key=lambda k: (ranks[k], -k)):
+            dims = ", ".join("None" if j == k else "0" for j in range(count))
+            yield case.proposal(case.with_keyword(node, "in_dims", f"({dims})"))
+            ones = ", ".join("1" if j == k else "0" for j in range(count))
+            yield case.proposal(case.with_keyword(node, "in_dims", f"({ones})"))
+        yield case.proposal(case.with_keyword(node, "in_dims", "1"))
 
 
 @cures(
@@ -797,8 +792,8 @@ def direction(case: Case) -> Iterator[Proposal]:
 )
 def cotangents(case: Case) -> Iterator[Proposal]:
     """A tuple."""
-    for node in case.nodes:
-        if isinstance(node, ast.Call) and len(node.args) == 1:
+    for node in case.calls():
+        if len(node.args) == 1:
             text = case.text.of(node.args[0])
             for value in results(case):
                 if isinstance(value, ast.Tuple):
@@ -836,8 +831,8 @@ def dual_of_integer(case: Case) -> Iterator[Proposal]:
 @cures(r"Got argnum=(\d+), but only (\d+) positional inputs", "Arguments are counted from 0.")
 def argnum(case: Case) -> Iterator[Proposal]:
     """The last argument there is."""
-    for node in case.all_nodes:
-        if isinstance(node, ast.Call) and (named := keyword(node, "argnums")):
+    for node in case.calls(everywhere=True):
+        if named := keyword(node, "argnums"):
             yield case.replaced(named.value, str(int(case.match[2]) - 1))
 
 
@@ -857,11 +852,10 @@ def strict(case: Case) -> Iterator[Proposal]:
     why = " ".join(dict.fromkeys(w for e, w, _ in found if e is not None))
     for chosen in [[e] for e in edits] + ([edits] if len(edits) > 1 else []):
         yield case.proposal(*chosen, why=why)
-    for node in case.nodes:
-        if isinstance(node, ast.Call):
-            edit = case.without_keyword(node, "strict")
-            if edit:
-                yield case.proposal(edit, note="The derivative is then 0 there.")
+    for node in case.calls():
+        edit = case.without_keyword(node, "strict")
+        if edit:
+            yield case.proposal(edit, note="The derivative is then 0 there.")
 
 
 @cures(
@@ -948,8 +942,8 @@ def differentiated(case: Case, backward: ast.FunctionDef) -> Iterator[Proposal]:
 )
 def singular(case: Case) -> Iterator[Proposal]:
     """A little more on the diagonal."""
-    for node in case.nodes:
-        if isinstance(node, ast.Call) and node.args:
+    for node in case.calls():
+        if node.args:
             a = case.text.operand(node.args[0])
             if method(node) in ("inv", "inverse"):
                 yield case.replaced(node.func, "torch.linalg.pinv")
@@ -967,8 +961,8 @@ def singular(case: Case) -> Iterator[Proposal]:
 )
 def qr_mode(case: Case) -> Iterator[Proposal]:
     """mode="reduced"."""
-    for node in case.all_nodes:
-        if isinstance(node, ast.Call) and (named := keyword(node, "mode")) and method(node) == "qr":
+    for node in case.calls("qr", everywhere=True):
+        if named := keyword(node, "mode"):
             yield case.replaced(named.value, '"reduced"')
 
 
@@ -979,9 +973,7 @@ def qr_mode(case: Case) -> Iterator[Proposal]:
 def nan_found(case: Case) -> Iterator[Proposal]:
     """Away from the point where the derivative is infinite."""
     name = case.match[1].partition("Backward")[0].lower()
-    for node in case.all_nodes:
-        if not isinstance(node, ast.Call):
-            continue
+    for node in case.calls(everywhere=True):
         if method(node) in (name, "sqrt", "norm", "pow", "log") and isinstance(
             node.func, ast.Attribute
         ):
@@ -995,8 +987,8 @@ def nan_found(case: Case) -> Iterator[Proposal]:
                 bracketed = ")" in case.text.source[case.text.end(inner) : dot]
                 new = f"{x} + 1e-12" if bracketed else f"({x} + 1e-12)"
                 yield case.replaced(inner, new, note=note)
-    for node in case.all_nodes:
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+    for node in case.of_type(ast.BinOp, everywhere=True):
+        if isinstance(node.op, ast.Div):
             x = case.text.operand(node.right)
             yield case.replaced(node.right, f"({x} + 1e-12)")
 
@@ -1007,9 +999,8 @@ def nan_found(case: Case) -> Iterator[Proposal]:
 )
 def reentrant(case: Case) -> Iterator[Proposal]:
     """use_reentrant=False."""
-    for node in case.all_nodes:
-        if method(node) == "checkpoint" and isinstance(node, ast.Call):
-            yield case.proposal(case.with_keyword(node, "use_reentrant", "False"))
+    for node in case.calls("checkpoint", everywhere=True):
+        yield case.proposal(case.with_keyword(node, "use_reentrant", "False"))
 
 
 @cures(
@@ -1018,6 +1009,6 @@ def reentrant(case: Case) -> Iterator[Proposal]:
 )
 def constant_argument(case: Case) -> Iterator[Proposal]:
     """.detach()."""
-    for node in case.nodes:
-        if isinstance(node, ast.Call) and (named := keyword(node, case.match[2])):
+    for node in case.calls():
+        if named := keyword(node, case.match[2]):
             yield case.appended(named.value, ".detach()")

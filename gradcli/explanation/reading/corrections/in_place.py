@@ -145,7 +145,7 @@ def without_inplace(case: Case) -> Iterator[Proposal]:
 def of_leaf(case: Case) -> Iterator[Proposal]:
     """An update or an initialisation without recording; a computation out of place."""
     yield from without_inplace(case)
-    for statement in case.text.statements(case.line):
+    for statement in case.statements:
         target = base_of(written(case, statement))
         if target is None:
             yield from unrecorded(case, statement)
@@ -398,10 +398,10 @@ MULTIPLE = (
 def several_views(case: Case) -> Iterator[Proposal]:
     """Out of place; of the base or of the view."""
     custom = "custom Function" in case.failure.message
-    for statement in case.text.statements(case.line):
+    for statement in case.statements:
         yield from by_index(case, statement)
         yield from in_list(case, statement)
-    for statement in case.text.statements(case.line):
+    for statement in case.statements:
         target = base_of(written(case, statement))
         if custom and target is not None:
             for made in reversed(case.assignments(dotted(target), case.line)):
@@ -470,12 +470,12 @@ def _changed_before(case: Case) -> Iterator[Iterator[Proposal]]:
 )
 def view_without_record(case: Case) -> Iterator[Proposal]:
     """The view outside the block, with the change; or the change within it."""
-    for node in case.all_nodes:
-        if isinstance(node, ast.With) and node.lineno < case.line:
+    for node in case.of_type(ast.With, everywhere=True):
+        if node.lineno < case.line:
             name = method(node.items[0].context_expr)
             if name in ("no_grad", "inference_mode"):
                 yield case.proposal(case.text.unwrapping(node))
-    for statement in case.text.statements(case.line):
+    for statement in case.statements:
         yield from unrecorded(case, statement)
         yield from out_of_place(case, statement)
 
@@ -494,7 +494,7 @@ def shared_memory(case: Case) -> Iterator[Proposal]:
     """A copy first."""
     hooked = [n for n in case.all_nodes if method(n) == "register_hook"]
     nodes = [*case.nodes, *[m for h in hooked for m in ast.walk(h)]]
-    for statement in case.text.statements(case.line):
+    for statement in case.statements:
         target = written(case, statement)
         base = base_of(target)
         if "some elements" in case.match[1]:
@@ -514,7 +514,7 @@ def shared_memory(case: Case) -> Iterator[Proposal]:
     for node in nodes:
         if in_place_call(node) and isinstance(node.func, ast.Attribute):
             yield case.proposal(case.renamed(node.func, node.func.attr.removesuffix("_")))
-    for statement in case.text.statements(case.line):
+    for statement in case.statements:
         yield from out_of_place(case, statement)
 
 
@@ -524,7 +524,7 @@ def shared_memory(case: Case) -> Iterator[Proposal]:
 )
 def keeps_dtype(case: Case) -> Iterator[Proposal]:
     """A floating tensor from the start; else out of place."""
-    for statement in case.text.statements(case.line):
+    for statement in case.statements:
         base = base_of(written(case, statement))
         for made in case.assignments(dotted(base), case.line):
             if isinstance(made, ast.Assign):
@@ -538,7 +538,7 @@ def keeps_dtype(case: Case) -> Iterator[Proposal]:
 )
 def keeps_shape(case: Case) -> Iterator[Proposal]:
     """Out of place."""
-    for statement in case.text.statements(case.line):
+    for statement in case.statements:
         yield from out_of_place(case, statement)
 
 
@@ -548,8 +548,8 @@ def keeps_shape(case: Case) -> Iterator[Proposal]:
 )
 def resized(case: Case) -> Iterator[Proposal]:
     """reshape, or a part."""
-    for node in case.nodes:
-        if method(node) in ("resize_", "resize") and isinstance(node.func, ast.Attribute):
+    for node in case.calls("resize_", "resize"):
+        if isinstance(node.func, ast.Attribute):
             yield case.proposal(case.renamed(node.func, "reshape"))
             tensor = case.text.of(node.func.value)
             sizes = ", ".join(case.text.of(a) for a in node.args)
@@ -565,8 +565,8 @@ def resized(case: Case) -> Iterator[Proposal]:
 )
 def out_argument(case: Case) -> Iterator[Proposal]:
     """name = f(...)."""
-    for node in case.nodes:
-        if isinstance(node, ast.Call) and (named := keyword(node, "out")):
+    for node in case.calls():
+        if named := keyword(node, "out"):
             edit = case.without_keyword(node, "out")
             if edit:
                 at = case.text.start(case.statement)
@@ -582,7 +582,7 @@ def out_argument(case: Case) -> Iterator[Proposal]:
 def of_inference(case: Case) -> Iterator[Proposal]:
     """no_grad() in its place."""
     yield from plain_no_grad(case)
-    for statement in case.text.statements(case.line):
+    for statement in case.statements:
         yield from out_of_place(case, statement)
 
 
@@ -597,10 +597,9 @@ def inference_saved(case: Case) -> Iterator[Proposal]:
 
 def plain_no_grad(case: Case) -> Iterator[Proposal]:
     """torch.no_grad() in the place of torch.inference_mode()."""
-    for node in case.all_nodes:
-        if isinstance(node, ast.Attribute) and node.attr == "inference_mode":
-            note = "no_grad() records nothing either, and its tensors can be used later."
-            yield case.proposal(case.renamed(node, "no_grad"), note=note)
+    for node in case.attributes("inference_mode", everywhere=True):
+        note = "no_grad() records nothing either, and its tensors can be used later."
+        yield case.proposal(case.renamed(node, "no_grad"), note=note)
 
 
 __all__ = ["freeing", "needed"]

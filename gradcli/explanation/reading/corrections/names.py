@@ -58,8 +58,8 @@ def undefined(case: Case) -> Iterator[Proposal]:
             yield case.proposal(case.text.before(top, line), note="The import was missing.")
     if name in IMPORTS:
         yield case.proposal(case.text.before(top, IMPORTS[name]), note="The import was missing.")
-    for node in case.nodes:
-        if isinstance(node, ast.Name) and node.id == name:
+    for node in case.of_type(ast.Name):
+        if node.id == name:
             known = [n for n in case.reading.outcome.scope if isinstance(n, str)]
             known += [
                 s.name for s in case.all_nodes if isinstance(s, ast.FunctionDef | ast.ClassDef)
@@ -71,8 +71,8 @@ def undefined(case: Case) -> Iterator[Proposal]:
             yield case.replaced(node, f"self.{name}")
             if name in ("device", "DEVICE"):
                 yield case.proposal(case.text.before(top_statement(case), f'{name} = "cpu"'))
-    for statement in case.all_nodes:
-        if isinstance(statement, ast.Delete) and name in [dotted(t) for t in statement.targets]:
+    for statement in case.of_type(ast.Delete, everywhere=True):
+        if name in [dotted(t) for t in statement.targets]:
             yield case.proposal(case.text.removing(statement), why=f"del took {name} away.")
     # a definition further down
     for statement in case.text.tree.body:
@@ -121,8 +121,8 @@ def missing_key(case: Case) -> Iterator[Proposal]:
     """The key that is nearly the same."""
     if case.failure.type != "KeyError":
         return
-    for node in case.nodes:
-        if not (isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant)):
+    for node in case.of_type(ast.Subscript):
+        if not isinstance(node.slice, ast.Constant):
             continue
         held, key = case.value(node.value), node.slice.value
         if isinstance(held, dict) and isinstance(key, str) and key not in held:
@@ -160,8 +160,8 @@ def other_state(case: Case) -> Iterator[Proposal]:
 )
 def joined_text(case: Case) -> Iterator[Proposal]:
     """str(...)."""
-    for node in case.nodes:
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+    for node in case.of_type(ast.BinOp):
+        if isinstance(node.op, ast.Add):
             yield case.replaced(node.right, f"str({case.text.of(node.right)})")
 
 
@@ -207,8 +207,8 @@ def attribute(case: Case) -> Iterator[Proposal]:
             yield case.replaced(node, new, why="Each group of parameters has a rate of its own.")
     if owner in ("builtin_function_or_method", "method", "function"):
         yield from not_called(case, name)
-    for node in case.nodes:
-        if not (isinstance(node, ast.Attribute) and node.attr == name):
+    for node in case.of_type(ast.Attribute):
+        if node.attr != name:
             continue
         if match[3]:
             yield case.proposal(case.renamed(node, match[3]))
@@ -279,13 +279,12 @@ def elsewhere(case: Case, owner: str, node: ast.Attribute) -> Iterator[Proposal]
 def not_called(case: Case, attribute: str) -> Iterator[Proposal]:
     """The parentheses that are missing: of a method, or where its name was given to it."""
     why = "A method without parentheses is the method itself; its result comes with ()."
-    for node in case.nodes:
-        if isinstance(node, ast.Attribute) and node.attr == attribute:
-            if isinstance(node.value, ast.Attribute):
-                yield case.appended(node.value, "()", why=why)
-            for made in case.assignments(dotted(node.value), before=case.line):
-                if isinstance(made, ast.Assign) and isinstance(made.value, ast.Attribute):
-                    yield case.appended(made.value, "()", why=why)
+    for node in case.attributes(attribute):
+        if isinstance(node.value, ast.Attribute):
+            yield case.appended(node.value, "()", why=why)
+        for made in case.assignments(dotted(node.value), before=case.line):
+            if isinstance(made, ast.Assign) and isinstance(made.value, ast.Attribute):
+                yield case.appended(made.value, "()", why=why)
 
 
 def near_names(case: Case, owner: str, node: ast.Attribute) -> list[str]:
@@ -317,8 +316,8 @@ def made_first(case: Case) -> Iterator[Proposal]:
             if isinstance(value, ast.expr) and (layer or dotted(value) in named):
                 why = f"{case.text.of(value)} is a class: the layer, or loss, comes with ()."
                 yield case.appended(value, "()", why=why)
-    for node in case.all_nodes:
-        if not (isinstance(node, ast.Call) and method(node)[:1].isupper() and node.args):
+    for node in case.calls(everywhere=True):
+        if not (method(node)[:1].isupper() and node.args):
             continue
         tensors = [a for a in node.args if case.tensor(a) is not None]
         if (
@@ -401,8 +400,8 @@ def misspelled_forward(case: Case) -> Iterator[Proposal]:
             at = case.text.start(call.args[0])
             why = "A ModuleList holds layers; Sequential calls them one after the other."
             yield case.proposal(case.renamed(call.func, "Sequential"), Edit(at, at, "*"), why=why)
-    for cls in case.all_nodes:
-        if isinstance(cls, ast.ClassDef) and cls.name == case.match[1]:
+    for cls in case.of_type(ast.ClassDef, everywhere=True):
+        if cls.name == case.match[1]:
             methods = {f.name: f for f in cls.body if isinstance(f, ast.FunctionDef)}
             near = difflib.get_close_matches("forward", methods, 1, 0.6)
             for name in near or [n for n in methods if n == "__call__"]:
@@ -416,8 +415,8 @@ def misspelled_forward(case: Case) -> Iterator[Proposal]:
 )
 def older_maker(case: Case) -> Iterator[Proposal]:
     """torch.tensor of numbers, torch.empty of sizes."""
-    for node in case.nodes:
-        if isinstance(node, ast.Call) and method(node).endswith("Tensor") and node.args:
+    for node in case.calls():
+        if method(node).endswith("Tensor") and node.args:
             sizes = all(isinstance(case.value(a), int) for a in node.args)
             yield case.replaced(node.func, "torch.empty" if sizes else "torch.tensor")
 
@@ -441,8 +440,8 @@ def keyword_name(case: Case) -> Iterator[Proposal]:
         "create_graphs": "create_graph",
         "retain_graphs": "retain_graph",
     }
-    for node in case.nodes:
-        if isinstance(node, ast.Call) and (named := keyword(node, name)):
+    for node in case.calls():
+        if named := keyword(node, name):
             if name in known:
                 start = case.text.start(named)
                 yield case.proposal(Edit(start, start + len(name), known[name]))
@@ -458,26 +457,25 @@ def keyword_name(case: Case) -> Iterator[Proposal]:
 def called_value(case: Case) -> Iterator[Proposal]:
     """Without the brackets; an index where one is meant."""
     yield from shadowed(case)
-    for node in case.nodes:
-        if isinstance(node, ast.Call):
-            value = case.value(node.func)
-            attribute_of = isinstance(node.func, ast.Attribute) and node.func.attr in (
-                "grad",
-                "data",
-                "shape",
-                "T",
-                "is_leaf",
-                "requires_grad",
-                "grad_fn",
-                "ndim",
-            )
-            if attribute_of and not node.args:
-                yield case.replaced(node, case.text.of(node.func))
-            if isinstance(value, Tensor | list | tuple) and len(node.args) == 1:
-                start, end = case.text.end(node.func), case.text.end(node)
-                inner = case.text.of(node.args[0])
-                yield case.proposal(Edit(start, end, f"[{inner}]"))
-                yield case.proposal(Edit(start, end, f" * ({inner})"))
+    for node in case.calls():
+        value = case.value(node.func)
+        attribute_of = isinstance(node.func, ast.Attribute) and node.func.attr in (
+            "grad",
+            "data",
+            "shape",
+            "T",
+            "is_leaf",
+            "requires_grad",
+            "grad_fn",
+            "ndim",
+        )
+        if attribute_of and not node.args:
+            yield case.replaced(node, case.text.of(node.func))
+        if isinstance(value, Tensor | list | tuple) and len(node.args) == 1:
+            start, end = case.text.end(node.func), case.text.end(node)
+            inner = case.text.of(node.args[0])
+            yield case.proposal(Edit(start, end, f"[{inner}]"))
+            yield case.proposal(Edit(start, end, f" * ({inner})"))
 
 
 def shadowed(case: Case) -> Iterator[Proposal]:
@@ -518,8 +516,8 @@ def whole_division(case: Case) -> Iterator[Proposal]:
             start, end = case.text.end(node.left), case.text.start(node.right)
             between = case.text.source[start:end]
             yield case.proposal(Edit(start, end, between.replace("/", "//")))
-    for node in case.nodes:
-        if isinstance(node, ast.Constant) and isinstance(node.value, float):
+    for node in case.of_type(ast.Constant):
+        if isinstance(node.value, float):
             yield case.replaced(node, str(int(node.value)))
 
 
@@ -600,12 +598,11 @@ def class_for_layer(case: Case) -> Iterator[Proposal]:
             at = case.text.start(call.args[0])
             why = "Sequential takes the layers themselves, not a list of them."
             yield case.proposal(Edit(at, at, "*"), why=why)
-    for node in case.nodes:
-        if isinstance(node, ast.Call) and method(node) in ("Sequential", "ModuleList"):
-            edits = [
-                case.text.appending(a, "()")
-                for a in node.args
-                if isinstance(a, ast.Attribute) and a.attr[:1].isupper()
-            ]
-            if edits:
-                yield case.proposal(*edits)
+    for node in case.calls("Sequential", "ModuleList"):
+        edits = [
+            case.text.appending(a, "()")
+            for a in node.args
+            if isinstance(a, ast.Attribute) and a.attr[:1].isupper()
+        ]
+        if edits:
+            yield case.proposal(*edits)

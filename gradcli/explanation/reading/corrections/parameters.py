@@ -46,8 +46,8 @@ def no_gradient(case: Case) -> Iterator[Proposal]:
 
 def of_backward(case: Case) -> Iterator[Proposal]:
     """backward() gives nothing: two statements."""
-    for node in case.nodes:
-        if not (isinstance(node, ast.Attribute) and method(node.value) == "backward"):
+    for node in case.of_type(ast.Attribute):
+        if method(node.value) != "backward":
             continue
         call = case.text.parents.get(node)
         leaf = next(iter(grad_names(case)), "")
@@ -61,25 +61,24 @@ def of_backward(case: Case) -> Iterator[Proposal]:
         cut = Edit(case.text.end(node.value), end, "")
         why = "backward() gives nothing: it fills the .grad of the leaves."
         yield case.proposal(cut, why=why)
-    for node in case.nodes:
-        if isinstance(node, ast.Attribute | ast.BinOp | ast.Subscript | ast.UnaryOp):
-            for name in [n for n in ast.walk(node) if isinstance(n, ast.Name)]:
-                for s in case.assignments(name.id, case.line):
-                    value: Any = getattr(s, "value", None)
-                    if method(value) == "backward" and isinstance(s, ast.Assign):
-                        why = f"Line {s.lineno}: backward() gives nothing: it fills .grad."
-                        start = case.text.start(s)
-                        leaf = next(iter(grad_names(case)), "")
-                        edit = Edit(start, case.text.start(value), "")
-                        if leaf:
-                            uses = [
-                                case.text.replacing(n, f"{leaf}.grad")
-                                for n in case.all_nodes
-                                if isinstance(n, ast.Name)
-                                and n.id == name.id
-                                and isinstance(n.ctx, ast.Load)
-                            ]
-                            yield case.proposal(edit, *uses, why=why)
+    for node in case.of_type(ast.Attribute, ast.BinOp, ast.Subscript, ast.UnaryOp):
+        for name in [n for n in ast.walk(node) if isinstance(n, ast.Name)]:
+            for s in case.assignments(name.id, case.line):
+                value: Any = getattr(s, "value", None)
+                if method(value) == "backward" and isinstance(s, ast.Assign):
+                    why = f"Line {s.lineno}: backward() gives nothing: it fills .grad."
+                    start = case.text.start(s)
+                    leaf = next(iter(grad_names(case)), "")
+                    edit = Edit(start, case.text.start(value), "")
+                    if leaf:
+                        uses = [
+                            case.text.replacing(n, f"{leaf}.grad")
+                            for n in case.all_nodes
+                            if isinstance(n, ast.Name)
+                            and n.id == name.id
+                            and isinstance(n.ctx, ast.Load)
+                        ]
+                        yield case.proposal(edit, *uses, why=why)
 
 
 def nothing_returned(case: Case) -> Iterator[Proposal]:
@@ -241,7 +240,7 @@ def not_a_leaf_at_birth(case: Case) -> Iterator[Proposal]:
 
 def guarded(case: Case) -> Iterator[Proposal]:
     """`if w.grad is not None:` before what needs a gradient."""
-    for statement in case.text.statements(case.line):
+    for statement in case.statements:
         names = read_grads(case)
         if not names:
             continue
@@ -340,8 +339,8 @@ def before_backward(case: Case) -> Iterator[Proposal]:
 )
 def tensor_zero_grad(case: Case) -> Iterator[Proposal]:
     """x.grad = None."""
-    for node in case.nodes:
-        if method(node) == "zero_grad" and isinstance(node.func, ast.Attribute):
+    for node in case.calls("zero_grad"):
+        if isinstance(node.func, ast.Attribute):
             for name, value in case.values.items():
                 if isinstance(value, Instance) and "param_groups" in value.fields:
                     yield case.replaced(node.func.value, name)
@@ -375,9 +374,8 @@ def integers(case: Case) -> Iterator[Proposal]:
         if method(node) == "requires_grad_" and isinstance(node.func, ast.Attribute):
             yield case.proposal(case.before_attribute(node.func, ".float()"))
     # of tensors that a call of torch.func is given
-    for node in case.nodes:
-        if isinstance(node, ast.Call) and method(node) in CREATORS:
-            yield case.appended(node, ".float()")
+    for node in case.calls(*CREATORS):
+        yield case.appended(node, ".float()")
 
 
 def floating_creation(case: Case, nodes: list[Any]) -> Iterator[Proposal]:
@@ -413,7 +411,7 @@ def floating_creation(case: Case, nodes: list[Any]) -> Iterator[Proposal]:
 )
 def flag_of_computed(case: Case) -> Iterator[Proposal]:
     """retain_grad() for what should have a gradient; detach() for what should have none."""
-    for statement in case.text.statements(case.line):
+    for statement in case.statements:
         target = value = None
         if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Attribute):
             target, value = statement.targets[0].value, getattr(statement.value, "value", None)
@@ -496,9 +494,8 @@ def no_flag(case: Case) -> Iterator[Proposal]:
 )
 def hook_of_computed(case: Case) -> Iterator[Proposal]:
     """register_hook."""
-    for node in case.nodes:
-        if isinstance(node, ast.Attribute) and node.attr == "register_post_accumulate_grad_hook":
-            yield case.renamed_to(node, "register_hook")
+    for node in case.attributes("register_post_accumulate_grad_hook"):
+        yield case.renamed_to(node, "register_hook")
 
 
 # ---- conversions ---------------------------------------------------------------------------------
@@ -510,9 +507,7 @@ def hook_of_computed(case: Case) -> Iterator[Proposal]:
 )
 def to_numpy(case: Case) -> Iterator[Proposal]:
     """.detach() before it; torch's function where the gradient goes on."""
-    for node in case.nodes:
-        if not isinstance(node, ast.Call):
-            continue
+    for node in case.calls():
         if method(node) in ("numpy", "apply_", "map_") and isinstance(node.func, ast.Attribute):
             yield case.proposal(case.before_attribute(node.func, ".detach()"))
         module = dotted(node.func).split(".")[0]
@@ -557,10 +552,9 @@ def deep_copied(case: Case) -> Iterator[Proposal]:
         else:
             copies = f"{text}.detach().clone()"
         yield case.replaced(node, copies)
-    for node in case.all_nodes:
+    for node in case.of_type(ast.Assign, everywhere=True):
         if (
-            isinstance(node, ast.Assign)
-            and isinstance(node.targets[0], ast.Attribute)
+            isinstance(node.targets[0], ast.Attribute)
             and dotted(node.targets[0]).startswith("self.")
             and node.lineno != case.line
         ):
@@ -600,9 +594,8 @@ def optimised_non_leaf(case: Case) -> Iterator[Proposal]:
                 for n in ast.walk(item):
                     if isinstance(n, ast.Name) and (t := case.tensor(n)) is not None and t.is_leaf:
                         yield case.replaced(item, n.id)
-    for n in case.all_nodes:
-        if isinstance(n, ast.Assign):
-            yield from _leaf_again(case, n)
+    for n in case.of_type(ast.Assign, everywhere=True):
+        yield from _leaf_again(case, n)
 
 
 def _leaf_again(case: Case, made: ast.Assign) -> Iterator[Proposal]:
@@ -692,8 +685,8 @@ def wrong_parameters(case: Case) -> Iterator[Proposal]:
 def registered(case: Case) -> Iterator[Proposal]:
     """self.layers = [nn.Linear(...)] as nn.ModuleList, self.w = torch.randn as nn.Parameter."""
     edits = []
-    for node in case.all_nodes:
-        if not (isinstance(node, ast.Assign) and dotted(node.targets[0]).startswith("self.")):
+    for node in case.of_type(ast.Assign, everywhere=True):
+        if not (dotted(node.targets[0]).startswith("self.")):
             continue
         value = node.value
         layers = [n for n in ast.walk(value) if "nn." in dotted(getattr(n, "func", None))]
@@ -728,7 +721,7 @@ def registered(case: Case) -> Iterator[Proposal]:
 )
 def assigned_parameter(case: Case) -> Iterator[Proposal]:
     """copy_ without recording."""
-    for statement in case.text.statements(case.line):
+    for statement in case.statements:
         if isinstance(statement, ast.Assign):
             left, right = case.text.of(statement.targets[0]), case.text.of(statement.value)
             edit = case.text.wrapping([statement], NO_GRAD)
@@ -748,7 +741,7 @@ def assigned_parameter(case: Case) -> Iterator[Proposal]:
 )
 def assigned_gradient(case: Case) -> Iterator[Proposal]:
     """Fitted to the tensor."""
-    for statement in case.text.statements(case.line):
+    for statement in case.statements:
         if not (
             isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Attribute)
         ):
@@ -775,7 +768,7 @@ def assigned_gradient(case: Case) -> Iterator[Proposal]:
 )
 def integer_data(case: Case) -> Iterator[Proposal]:
     """.float()."""
-    for statement in case.text.statements(case.line):
+    for statement in case.statements:
         if isinstance(statement, ast.Assign):
             yield from floating_creation(case, list(ast.walk(statement.value)))
             yield case.appended(statement.value, ".float()")
@@ -787,7 +780,7 @@ def integer_data(case: Case) -> Iterator[Proposal]:
 )
 def grad_fn_written(case: Case) -> Iterator[Proposal]:
     """detach()."""
-    for statement in case.text.statements(case.line):
+    for statement in case.statements:
         if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Attribute):
             owner = case.text.of(statement.targets[0].value)
             yield case.replaced(statement, f"{owner} = {owner}.detach()")

@@ -251,13 +251,8 @@ def holds_tensors(case: Case) -> Iterator[Proposal]:
 )
 def sum_of_dict(case: Case) -> Iterator[Proposal]:
     """sum(d.values())."""
-    for node in case.nodes:
-        if (
-            isinstance(node, ast.Call)
-            and dotted(node.func) == "sum"
-            and node.args
-            and isinstance(case.value(node.args[0]), dict)
-        ):
+    for node in case.calls():
+        if dotted(node.func) == "sum" and node.args and isinstance(case.value(node.args[0]), dict):
             yield case.appended(node.args[0], ".values()")
 
 
@@ -301,14 +296,13 @@ def named_pair(case: Case) -> Iterator[Proposal]:
         held = case.value(name)
         if isinstance(held, Instance) and held.cls.name.startswith("torch.return_types"):
             yield case.appended(name, ".values")
-    for node in case.nodes:
-        if isinstance(node, ast.Attribute):
-            end = ".values"
-            for statement in reversed(case.assignments(dotted(node.value), case.line)):
-                value: Any = getattr(statement, "value", None)
-                if isinstance(value, ast.Call):
-                    yield case.appended(value, end)
-            yield case.proposal(case.before_attribute(node, end))
+    for node in case.of_type(ast.Attribute):
+        end = ".values"
+        for statement in reversed(case.assignments(dotted(node.value), case.line)):
+            value: Any = getattr(statement, "value", None)
+            if isinstance(value, ast.Call):
+                yield case.appended(value, end)
+        yield case.proposal(case.before_attribute(node, end))
 
 
 @cures(

@@ -30,12 +30,11 @@ DTYPES = {
 def operands(case: Case) -> list[ast.expr]:
     """The expressions on the line that raises that are tensors of a name, the first first."""
     found: dict[str, ast.expr] = {}
-    for node in case.nodes:
-        if isinstance(node, ast.Name | ast.Attribute | ast.Subscript):
-            if isinstance(getattr(node, "ctx", None), ast.Store):
-                continue
-            if isinstance(case.value(node), Tensor):
-                found.setdefault(case.text.of(node), node)
+    for node in case.of_type(ast.Name, ast.Attribute, ast.Subscript):
+        if isinstance(getattr(node, "ctx", None), ast.Store):
+            continue
+        if isinstance(case.value(node), Tensor):
+            found.setdefault(case.text.of(node), node)
     return list(found.values())
 
 
@@ -121,8 +120,8 @@ def resized_layer(case: Case, a: int, b: int, c: int, d: int) -> Iterator[Propos
     """The layer whose weight is d×c takes b inputs: the number where it is made; or a flattened or
     transposed input where its sizes say so.
     """
-    for node in case.nodes:
-        if isinstance(node, ast.Call) and node.args and isinstance(case.value(node.func), Instance):
+    for node in case.calls():
+        if node.args and isinstance(case.value(node.func), Instance):
             x = node.args[0]
             tensor = case.tensor(x)
             shape = tensor.shape if tensor is not None else ()
@@ -228,9 +227,8 @@ def broadcast(case: Case) -> Iterator[Proposal]:
                 yield case.replaced(argument, other)
     yield from same_sizes(case, parameters=True)
     nodes: list[ast.expr] = operands(case)
-    for node in case.nodes:
-        if isinstance(node, ast.BinOp):
-            nodes += [node.left, node.right]
+    for node in case.of_type(ast.BinOp):
+        nodes += [node.left, node.right]
     wanted = {int(case.match[1]), int(case.match[2])}
     for node in dict.fromkeys(nodes):
         tensor = case.tensor(node)
@@ -269,8 +267,8 @@ def as_column(case: Case) -> Iterator[Proposal]:
 
 def each_with_each(case: Case) -> Iterator[Proposal]:
     """a - b of two sets of points: the difference of each of the one with each of the other."""
-    for node in case.nodes:
-        if not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub)):
+    for node in case.of_type(ast.BinOp):
+        if not isinstance(node.op, ast.Sub):
             continue
         a, b = case.tensor(node.left), case.tensor(node.right)
         if a is None or b is None or not a.ndim == b.ndim == 2 or a.shape[1] != b.shape[1]:
@@ -329,8 +327,8 @@ def same_sizes(case: Case, parameters: bool) -> Iterator[Proposal]:
 )
 def target_size(case: Case) -> Iterator[Proposal]:
     """The target in the shape of the input."""
-    for node in case.nodes:
-        if isinstance(node, ast.Call) and len(node.args) >= 2:
+    for node in case.calls():
+        if len(node.args) >= 2:
             first, second = node.args[:2]
             of_target, of_input = (
                 size(case.match[1] or case.match[3]),
@@ -354,8 +352,8 @@ def target_size(case: Case) -> Iterator[Proposal]:
 def class_target(case: Case) -> Iterator[Proposal]:
     """The target as a vector: squeezed, or the argmax of one-hot rows."""
     yield from swapped(case)
-    for node in case.nodes:
-        if isinstance(node, ast.Call) and len(node.args) >= 2:
+    for node in case.calls():
+        if len(node.args) >= 2:
             target = node.args[1]
             tensor = case.tensor(target)
             if tensor is None or tensor.shape[-1:] != (1,):
@@ -428,24 +426,20 @@ def gathered(case: Case) -> Iterator[Proposal]:
 def class_number(case: Case) -> Iterator[Proposal]:
     """Classes from 0; or as many scores as there are classes."""
     number = int(case.match[1])
-    for node in case.nodes:
-        if isinstance(node, ast.Call) and len(node.args) >= 2:
+    for node in case.calls():
+        if len(node.args) >= 2:
             target, scores = node.args[1], case.tensor(node.args[0])
             values = case.tensor(target)
             lowest = int(values.data.min()) if values is not None and values.numel else 0
             if (scores is not None and number == scores.shape[-1]) or lowest > 0:
                 note = "The numbers began at 1; classes are counted from 0."
                 yield case.appended(target, " - 1", note=note)
-    for layer in case.all_nodes:
-        if (
-            method(layer) == "Linear"
-            and len(layer.args) >= 2
-            and _number(layer.args[1]) in range(number + 1)
-        ):
+    for layer in case.calls("Linear", everywhere=True):
+        if len(layer.args) >= 2 and _number(layer.args[1]) in range(number + 1):
             why = f"Class {number} needs {number + 1} scores."
             yield case.replaced(layer.args[1], str(number + 1), why=why)
-    for node in case.nodes:
-        if isinstance(node, ast.Call) and len(node.args) >= 2:
+    for node in case.calls():
+        if len(node.args) >= 2:
             yield case.appended(node.args[1], f".clamp(max={number - 1})", weak=True)
 
 
@@ -455,22 +449,20 @@ def class_number(case: Case) -> Iterator[Proposal]:
 )
 def not_contiguous(case: Case) -> Iterator[Proposal]:
     """reshape."""
-    for node in case.nodes:
-        if isinstance(node, ast.Attribute) and node.attr == "view":
-            yield case.renamed_to(node, "reshape")
+    for node in case.attributes("view"):
+        yield case.renamed_to(node, "reshape")
 
 
 @cures(r"shape '\[(.*?)\]' is invalid for input of size (\d+)", "The number of elements differs.")
 def wrong_view(case: Case) -> Iterator[Proposal]:
     """-1 in the place of one size."""
-    for node in case.nodes:
-        if method(node) in ("view", "reshape"):
-            for argument in reversed(node.args):
-                if _number(argument) is not None:
-                    yield case.replaced(argument, "-1")
-            if len(node.args) > 1:
-                whole = Edit(case.text.start(node.args[0]), case.text.end(node.args[-1]), "-1")
-                yield case.proposal(whole, weak=True)
+    for node in case.calls("view", "reshape"):
+        for argument in reversed(node.args):
+            if _number(argument) is not None:
+                yield case.replaced(argument, "-1")
+        if len(node.args) > 1:
+            whole = Edit(case.text.start(node.args[0]), case.text.end(node.args[-1]), "-1")
+            yield case.proposal(whole, weak=True)
 
 
 @cures(
@@ -479,12 +471,11 @@ def wrong_view(case: Case) -> Iterator[Proposal]:
 )
 def probabilities(case: Case) -> Iterator[Proposal]:
     """The loss that takes scores."""
-    for node in case.all_nodes:
-        if isinstance(node, ast.Attribute) and node.attr in ("BCELoss", "binary_cross_entropy"):
-            new = {"BCELoss": "BCEWithLogitsLoss"}.get(node.attr, f"{node.attr}_with_logits")
-            yield case.proposal(case.renamed(node, new), note="It applies the sigmoid itself.")
-    for node in case.nodes:
-        if isinstance(node, ast.Call) and node.args:
+    for node in case.attributes("BCELoss", "binary_cross_entropy", everywhere=True):
+        new = {"BCELoss": "BCEWithLogitsLoss"}.get(node.attr, f"{node.attr}_with_logits")
+        yield case.proposal(case.renamed(node, new), note="It applies the sigmoid itself.")
+    for node in case.calls():
+        if node.args:
             new = f"torch.sigmoid({case.text.of(node.args[0])})"
             yield case.replaced(node.args[0], new)
 
@@ -553,8 +544,8 @@ def boolean_mask(case: Case) -> Iterator[Proposal]:
 def reduction_name(case: Case) -> Iterator[Proposal]:
     """The name that is nearly the same."""
     known = ("mean", "sum", "none", "batchmean")
-    for node in case.all_nodes:
-        if isinstance(node, ast.Constant) and node.value == case.match[1]:
+    for node in case.of_type(ast.Constant, everywhere=True):
+        if node.value == case.match[1]:
             near = difflib.get_close_matches(case.match[1], known, 1, 0.4) or ["mean"]
             yield case.replaced(node, repr(near[0]))
 
@@ -578,9 +569,8 @@ def bound(case: Case) -> Iterator[Proposal]:
 )
 def joined_numbers(case: Case) -> Iterator[Proposal]:
     """stack."""
-    for node in case.nodes:
-        if isinstance(node, ast.Attribute) and node.attr in ("cat", "concat"):
-            yield case.renamed_to(node, "stack")
+    for node in case.attributes("cat", "concat"):
+        yield case.renamed_to(node, "stack")
 
 
 @cures(
@@ -589,8 +579,8 @@ def joined_numbers(case: Case) -> Iterator[Proposal]:
 )
 def stacked_numbers(case: Case) -> Iterator[Proposal]:
     """Numbers as tensors."""
-    for node in case.nodes:
-        if isinstance(node, ast.Call) and method(node) in ("stack", "cat") and node.args:
+    for node in case.calls("stack", "cat"):
+        if node.args:
             listed = node.args[0]
             if isinstance(listed, ast.List | ast.Tuple):
                 edits = [
@@ -614,8 +604,8 @@ def stacked_numbers(case: Case) -> Iterator[Proposal]:
                     yield case.replaced(begun, "[]")
             new = f"torch.tensor({case.text.of(listed)})"
             yield case.replaced(node, new, weak=True)
-            for s in case.all_nodes:
-                if method(s) == "append" and s.args and method(s.args[0]) == "item":
+            for s in case.calls("append", everywhere=True):
+                if s.args and method(s.args[0]) == "item":
                     yield case.proposal(case.without_method(s.args[0]))
 
 
@@ -636,11 +626,10 @@ def index_too_large(case: Case) -> Iterator[Proposal]:
                 if size_there is not None:
                     yield case.replaced(last, str(size_there))
                 yield case.replaced(last, f"{case.text.operand(last)} - 1")
-    for node in case.nodes:
-        if isinstance(node, ast.Subscript):
-            for n in ast.walk(node.slice):
-                if isinstance(n, ast.Constant) and str(n.value) == case.match[1]:
-                    yield case.replaced(n, str((size_there or 1) - 1))
+    for node in case.of_type(ast.Subscript):
+        for n in ast.walk(node.slice):
+            if isinstance(n, ast.Constant) and str(n.value) == case.match[1]:
+                yield case.replaced(n, str((size_there or 1) - 1))
     for node in case.all_nodes:
         rows = _number(node.args[0]) if method(node) == "Embedding" and node.args else None
         for more in (1, 2, 3) if rows is not None else ():
@@ -650,15 +639,14 @@ def index_too_large(case: Case) -> Iterator[Proposal]:
 @cures(r"invalid index of a 0-dim tensor", "A single number has no elements to index.")
 def number_indexed(case: Case) -> Iterator[Proposal]:
     """.item() in the place of [0]: what was written before 0.4."""
-    for node in case.nodes:
-        if isinstance(node, ast.Subscript):
-            text = case.text.of(node.value).removesuffix(".data")
-            yield case.replaced(
-                node,
-                f"{text}.item()",
-                note="Before PyTorch 0.4 a loss had one dimension: loss.data[0] was its number.",
-            )
-            yield case.replaced(node, text)
+    for node in case.of_type(ast.Subscript):
+        text = case.text.of(node.value).removesuffix(".data")
+        yield case.replaced(
+            node,
+            f"{text}.item()",
+            note="Before PyTorch 0.4 a loss had one dimension: loss.data[0] was its number.",
+        )
+        yield case.replaced(node, text)
 
 
 @cures(
@@ -667,15 +655,14 @@ def number_indexed(case: Case) -> Iterator[Proposal]:
 )
 def dimension(case: Case) -> Iterator[Proposal]:
     """The last dimension."""
-    for node in case.nodes:
-        if isinstance(node, ast.Call):
-            for a in [*node.args, *[k.value for k in node.keywords]]:
-                if case.text.of(a) == case.match[3]:
-                    yield case.replaced(a, "-1")
-            x = node.func.value if isinstance(node.func, ast.Attribute) else None
-            for a in ([x] if x is not None and dotted(x) != "torch" else []) + node.args[:1]:
-                if not isinstance(a, ast.Constant):
-                    yield case.appended(a, ".unsqueeze(0)")
+    for node in case.calls():
+        for a in [*node.args, *[k.value for k in node.keywords]]:
+            if case.text.of(a) == case.match[3]:
+                yield case.replaced(a, "-1")
+        x = node.func.value if isinstance(node.func, ast.Attribute) else None
+        for a in ([x] if x is not None and dotted(x) != "torch" else []) + node.args[:1]:
+            if not isinstance(a, ast.Constant):
+                yield case.appended(a, ".unsqueeze(0)")
 
 
 @cures(
@@ -685,7 +672,7 @@ def dimension(case: Case) -> Iterator[Proposal]:
 )
 def expanded(case: Case) -> Iterator[Proposal]:
     """As many numbers as there are places."""
-    for statement in case.text.statements(case.line):
+    for statement in case.statements:
         if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Subscript):
             target, value = statement.targets[0], statement.value
             index = target.slice
@@ -700,8 +687,8 @@ def expanded(case: Case) -> Iterator[Proposal]:
             yield case.appended(value, ".T")
             yield case.appended(value, f".view_as({case.text.of(target)})")
             yield case.appended(value, ".squeeze()")
-    for node in case.nodes:
-        if method(node) in ("expand", "expand_as") and isinstance(node.func, ast.Attribute):
+    for node in case.calls("expand", "expand_as"):
+        if isinstance(node.func, ast.Attribute):
             yield case.proposal(case.before_attribute(node.func, ".unsqueeze(-1)"))
             for argument in reversed(node.args):
                 if case.match[1] and _is(argument, int(case.match[1])):
@@ -793,8 +780,8 @@ def channels(case: Case) -> Iterator[Proposal]:
     shape = size(case.match[3])
     if shape and shape[-1] == expected:
         order = ", ".join(map(str, [0, len(shape) - 1, *range(1, len(shape) - 1)]))
-        for node in case.nodes:
-            if isinstance(node, ast.Call) and node.args:
+        for node in case.calls():
+            if node.args:
                 yield case.appended(node.args[0], f".permute({order})")
     for call in case.calls():
         x = case.tensor(call.args[0]) if call.args else None
@@ -804,10 +791,9 @@ def channels(case: Case) -> Iterator[Proposal]:
     for node in case.all_nodes:
         if method(node).startswith("Conv") and node.args and _is(node.args[0], expected):
             yield case.replaced(node.args[0], str(got))
-    for node in case.all_nodes:
+    for node in case.calls(everywhere=True):
         if (
-            isinstance(node, ast.Call)
-            and dotted(node.func).startswith("torch.")
+            dotted(node.func).startswith("torch.")
             and len(node.args) == 4
             and _is(node.args[1], got)
         ):
@@ -848,15 +834,14 @@ def same_dtype(case: Case) -> Iterator[Proposal]:
             if node is not other:
                 end = f".to({case.text.of(other)}.dtype)"
                 yield case.appended(node, end)
-    for statement in case.text.statements(case.line):
+    for statement in case.statements:
         if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Subscript):
             base = case.text.of(statement.targets[0].value)
             end = f".to({base}.dtype)"
             yield case.appended(statement.value, end)
-    for node in case.nodes:
-        if isinstance(node, ast.Call):
-            for a in node.args:
-                yield case.appended(a, ".float()")
+    for node in case.calls():
+        for a in node.args:
+            yield case.appended(a, ".float()")
 
 
 def made_float(case: Case, node: ast.expr) -> Iterator[Proposal]:
@@ -912,8 +897,8 @@ def target_dtype(case: Case) -> Iterator[Proposal]:
 
 def swapped(case: Case) -> Iterator[Proposal]:
     """Scores first, classes second."""
-    for node in case.nodes:
-        if isinstance(node, ast.Call) and len(node.args) == 2:
+    for node in case.calls():
+        if len(node.args) == 2:
             a, b = case.tensor(node.args[0]), case.tensor(node.args[1])
             if a is None or b is None or a.dtype.is_floating or not b.dtype.is_floating:
                 continue
@@ -947,8 +932,8 @@ def last_loss(case: Case) -> list[ast.expr]:
 )
 def mean_of_integers(case: Case) -> Iterator[Proposal]:
     """.float() before it."""
-    for node in case.nodes:
-        if method(node) in ("mean", "std", "var", "norm") and isinstance(node.func, ast.Attribute):
+    for node in case.calls("mean", "std", "var", "norm"):
+        if isinstance(node.func, ast.Attribute):
             if dotted(node.func.value) == "torch":
                 yield case.appended(node.args[0], ".float()")
             else:
@@ -966,9 +951,7 @@ def mean_of_integers(case: Case) -> Iterator[Proposal]:
 )
 def to_number(case: Case) -> Iterator[Proposal]:
     """Reduced first, or as a list."""
-    for node in case.nodes:
-        if not isinstance(node, ast.Call):
-            continue
+    for node in case.calls():
         if method(node) == "item" and isinstance(node.func, ast.Attribute):
             end = ".mean()" if is_loss(case.text.of(node.func.value)) else ".sum()"
             if end == ".sum()" and any(method(n) == "print" for n in case.nodes):
@@ -1044,12 +1027,11 @@ def _float_text(text: str) -> str:
 )
 def ambiguous(case: Case) -> Iterator[Proposal]:
     """torch.where for a value each; else .any() or .all()."""
-    for node in case.nodes:
-        if isinstance(node, ast.IfExp):
-            t = case.text
-            new = f"torch.where({t.of(node.test)}, {t.of(node.body)}, {t.of(node.orelse)})"
-            yield case.proposal(t.replacing(node, new))
-    for statement in case.text.statements(case.line):
+    for node in case.of_type(ast.IfExp):
+        t = case.text
+        new = f"torch.where({t.of(node.test)}, {t.of(node.body)}, {t.of(node.orelse)})"
+        yield case.proposal(t.replacing(node, new))
+    for statement in case.statements:
         if isinstance(statement, ast.If):
             yield from where_of_branches(case, statement)
         if isinstance(statement, ast.If | ast.While | ast.Assert):
