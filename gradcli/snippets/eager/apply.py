@@ -306,7 +306,7 @@ def _factor_shape(node: Node, place: int) -> tuple[int, ...] | None:
     a, b = (i.shape or () for i in node.inputs if i is not None)
     shape = (a, b)[place]
     if len(a) > 2 and len(b) > 2:
-        return (math.prod(node.shape[:-2]), *shape[-2:])  # type: ignore[index]
+        return (math.prod((node.shape or ())[:-2]), *shape[-2:])
     if place == 0 and len(b) <= 2 and len(a) != 2:
         return (math.prod(a[:-1]), a[-1]) if len(b) == 2 or len(a) > 2 else None
     if len(b) > 2:

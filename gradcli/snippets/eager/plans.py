@@ -41,7 +41,8 @@ class Way:
         )
         used = set(self.order)
         if plan.node in used and plan.node.op.saved == (AGAIN,):
-            used |= set(plan.leaves) - {None}  # PyTorch computes the output from them again
+            # PyTorch computes the output from them again
+            used |= {x for x in plan.leaves if x is not None}
         self.reads = tuple(k for k, x in enumerate(plan.leaves) if x in used)
         self.reads_output = plan.node in used
 

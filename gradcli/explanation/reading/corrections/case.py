@@ -220,6 +220,27 @@ class Case:
         value = self.value(node)
         return value if isinstance(value, Tensor) else None
 
+    @property
+    def operands(self) -> list[ast.expr]:
+        """The expressions on the line that raises that are tensors of a name, the first first."""
+        found: dict[str, ast.expr] = {}
+        for node in self.of_type(ast.Name, ast.Attribute, ast.Subscript):
+            stored = isinstance(getattr(node, "ctx", None), ast.Store)
+            if not stored and isinstance(self.value(node), Tensor):
+                found.setdefault(self.text.of(node), node)
+        return list(found.values())
+
+    @property
+    def creations(self) -> list[ast.Call]:
+        """Calls on the line that raises that make a tensor."""
+        return [n for n in self.calls() if dotted(n.func).startswith("torch.") and n.args]
+
+    @property
+    def leaves(self) -> list[str]:
+        """Names of leaves that require grad."""
+        values = self.scope.items()
+        return [n for n, v in values if isinstance(v, Tensor) and v.requires_grad and v.is_leaf]
+
     # ---- proposals -------------------------------------------------------------------------------
 
     def proposal(self, *edits: Edit, note: str = "", why: str = "", weak: bool = False) -> Proposal:

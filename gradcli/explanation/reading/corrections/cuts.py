@@ -183,7 +183,8 @@ def uncut(case: Case, node: ast.AST) -> tuple[Edit | None, str, str]:
 
 def _goes_straight(node: ast.AST) -> bool:
     """Whether a node is the (x.round() - x).detach() of a step whose gradient is taken to be 1."""
-    inner = node.func.value if isinstance(node, ast.Call) and method(node) == "detach" else None  # type: ignore[attr-defined]
+    called = node.func if isinstance(node, ast.Call) and method(node) == "detach" else None
+    inner = getattr(called, "value", None)
     return isinstance(inner, ast.BinOp) and method(inner.left) in ("round", "sign", "floor", "ceil")
 
 

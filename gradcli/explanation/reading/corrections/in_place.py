@@ -415,8 +415,8 @@ def several_views(case: Case) -> Iterator[Proposal]:
 
 def in_list(case: Case, statement: ast.stmt) -> Iterator[Proposal]:
     """rows = list(h.unbind(0)); rows[0] = rows[0].mul(2)."""
-    call = getattr(statement, "value", None)
-    target = call.func.value if in_place_call(call) and isinstance(call, ast.Call) else None  # type: ignore[attr-defined]
+    call: Any = getattr(statement, "value", None)
+    target = getattr(call.func, "value", None) if in_place_call(call) else None
     if not (isinstance(target, ast.Subscript) and isinstance(case.value(target.value), tuple)):
         return
     for made in reversed(case.assignments(dotted(target.value), case.line)):

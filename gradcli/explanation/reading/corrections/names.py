@@ -4,6 +4,7 @@ import ast
 import difflib
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from ....snippets.eager.names import in_pytorch
 from ....snippets.eager.tensor import Tensor
@@ -71,9 +72,9 @@ def undefined(case: Case) -> Iterator[Proposal]:
             yield case.replaced(node, f"self.{name}")
             if name in ("device", "DEVICE"):
                 yield case.proposal(case.text.before(top_statement(case), f'{name} = "cpu"'))
-    for statement in case.of_type(ast.Delete, everywhere=True):
-        if name in [dotted(t) for t in statement.targets]:
-            yield case.proposal(case.text.removing(statement), why=f"del took {name} away.")
+    for gone in case.of_type(ast.Delete, everywhere=True):
+        if name in [dotted(t) for t in gone.targets]:
+            yield case.proposal(case.text.removing(gone), why=f"del took {name} away.")
     # a definition further down
     for statement in case.text.tree.body:
         defines = isinstance(statement, ast.FunctionDef | ast.ClassDef) and statement.name == name
@@ -130,11 +131,12 @@ def missing_key(case: Case) -> Iterator[Proposal]:
             begun = [k for k in known if k.startswith(key)]
             for near in dict.fromkeys(begun + difflib.get_close_matches(key, known, 2, 0.5)):
                 yield case.replaced(node.slice, repr(near))
-    texts = [n for n in case.all_nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)]
-    key = case.failure.message.strip("'")
-    for near in difflib.get_close_matches(key, {n.value for n in texts} - {key}, 2, 0.5):
-        for node in [n for n in texts if n.value == key]:
-            yield case.replaced(node, repr(near), weak=True)
+    texts = {n: n.value for n in case.of_type(ast.Constant, everywhere=True)}
+    wanted = case.failure.message.strip("'")
+    others = {t for t in texts.values() if isinstance(t, str)} - {wanted}
+    for near in difflib.get_close_matches(wanted, others, 2, 0.5):
+        for place in [n for n, text in texts.items() if text == wanted]:
+            yield case.replaced(place, repr(near), weak=True)
 
 
 @cures(
@@ -558,7 +560,7 @@ def formatted(case: Case) -> Iterator[Proposal]:
 def arguments(case: Case) -> Iterator[Proposal]:
     """An instance in the place of its class; self, where a method lacks it."""
     for call in case.calls():
-        owner = getattr(call.func, "value", None)
+        owner: Any = getattr(call.func, "value", None)
         for name, value in case.scope.items():
             if isinstance(value, Instance) and value.cls.name == dotted(owner):
                 why = f"{value.cls.name} is the class; {name} is the module."

@@ -16,12 +16,32 @@ from typing import NamedTuple
 from ....snippets.eager.tensor import Tensor
 from ....snippets.reading import Reading
 from ....snippets.trace import Backward
-from . import cuts, functions, graphs, in_place, names, parameters, seeds, shapes
+from . import (
+    cuts,
+    dtypes,
+    functions,
+    gradients,
+    graphs,
+    in_place,
+    layers,
+    losses,
+    names,
+    numbers,
+    numerics,
+    optimisers,
+    parameters,
+    seeds,
+    shapes,
+    transforms,
+)
 from .case import Case, Kind, Proposal, kinds
 from .syntax import repairs
 from .text import Text
 
-TABLES = (seeds, cuts, graphs, in_place, parameters, functions, shapes, names)
+TABLES = (
+    *(seeds, cuts, graphs, in_place, gradients, parameters, optimisers, functions, transforms),
+    *(numerics, shapes, layers, losses, dtypes, numbers, names),
+)
 ORDER = {table.__name__: k for k, table in enumerate(TABLES)}  # whose cures are tried first
 DEPTH = 5  # errors one after another
 READS = 50
