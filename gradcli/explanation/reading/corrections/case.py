@@ -11,7 +11,7 @@ from ....snippets.python.machine import Failure
 from ....snippets.python.values import Instance
 from ....snippets.reading import Reading
 from ..graphs import readable
-from .text import Edit, Text, dotted, method
+from .text import Edit, Text, dotted, keyword, method
 
 N = TypeVar("N", bound=ast.AST)
 LOOPS = (ast.For, ast.While)
@@ -115,6 +115,14 @@ class Case:
             if isinstance(n, ast.Call)
             and ((method(n) == "backward" and isinstance(n.func, ast.Attribute)) or self.is_grad(n))
         ]
+
+    @staticmethod
+    def argument(call: ast.Call, place: int, name: str) -> ast.expr | None:
+        """The argument of a call at a place, or of a name."""
+        named = keyword(call, name)
+        if named:
+            return named.value
+        return call.args[place] if len(call.args) > place else None
 
     def is_grad(self, call: ast.Call) -> bool:
         """Whether a call is torch.autograd.grad's."""
@@ -247,6 +255,16 @@ class Case:
         """The program after edits."""
         return Proposal(self.text.edited(*edits), note, why, weak)
 
+    def together(self, edits: list[Edit], **words: Any) -> Iterator[Proposal]:
+        """The program after all of these edits, if there are any."""
+        if edits:
+            yield self.proposal(*edits, **words)
+
+    def exchanged(self, a: ast.expr, b: ast.expr, **words: Any) -> Proposal:
+        """The program with two expressions in each other's place."""
+        edits = self.text.replacing(a, self.text.of(b)), self.text.replacing(b, self.text.of(a))
+        return self.proposal(*edits, **words)
+
     def replaced(self, node: ast.AST, text: str, **words: Any) -> Proposal:
         """The program with a node replaced."""
         return self.proposal(self.text.replacing(node, text), **words)
@@ -258,6 +276,15 @@ class Case:
     def renamed_to(self, node: ast.Attribute, name: str, **words: Any) -> Proposal:
         """The program with another attribute."""
         return self.proposal(self.renamed(node, name), **words)
+
+    def numbers_as(self, form: str, nodes: list[ast.expr]) -> list[Edit]:
+        """The numbers among expressions, in the place of {} in a text."""
+        numbers = [(n, getattr(n, "value", None)) for n in nodes if isinstance(n, ast.Constant)]
+        return [
+            self.text.replacing(n, form.format(float(v)))
+            for n, v in numbers
+            if isinstance(v, int | float)
+        ]
 
     def with_keyword(self, call: ast.Call, name: str, value: str) -> Edit:
         """A call with one more keyword argument, or with another value of it."""

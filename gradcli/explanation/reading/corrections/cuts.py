@@ -12,23 +12,8 @@ from .seeds import here, roots
 from .text import Edit, dotted, keyword, method
 
 CREATORS = (
-    "tensor",
-    "rand",
-    "randn",
-    "ones",
-    "zeros",
-    "full",
-    "arange",
-    "linspace",
-    "eye",
-    "randint",
-    "normal",
-    "empty",
-    "ones_like",
-    "zeros_like",
-    "rand_like",
-    "randn_like",
-    "as_tensor",
+    *("tensor", "rand", "randn", "ones", "zeros", "full", "arange", "linspace", "eye", "randint"),
+    *("normal", "empty", "ones_like", "zeros_like", "rand_like", "randn_like", "as_tensor"),
 )
 COPIES = ("tensor", "as_tensor", "from_numpy", "Tensor", "FloatTensor")
 WITHOUT_RECORD = ("no_grad", "inference_mode", "set_grad_enabled")
@@ -420,8 +405,7 @@ def held_leaves(case: Case, name: str) -> Iterator[Proposal]:
                 and method(n) in CREATORS
                 and dotted(n.func).startswith("torch.")
             ]
-            if edits:
-                yield case.proposal(*edits, why=_why_leaves([f"what {name} holds"]))
+            yield from case.together(edits, why=_why_leaves([f"what {name} holds"]))
 
 
 def flag_too_late(case: Case, targets: list[ast.expr]) -> Iterator[Proposal]:
@@ -546,8 +530,7 @@ def second_order(case: Case) -> Iterator[Proposal]:
     yield from by_grad(case)
     earlier = [c for c in case.backwards if c.lineno < case.line and c not in here(case)]
     edits = [case.with_keyword(c, "create_graph", "True") for c in earlier if _feeds(case, c)]
-    if edits:
-        yield case.proposal(*edits, why=CREATED)
+    yield from case.together(edits, why=CREATED)
 
 
 def without_once(case: Case) -> Iterator[Proposal]:
@@ -610,8 +593,7 @@ def input_without_grad(case: Case) -> Iterator[Proposal]:
         if is_leaf(case, n)
     ]
     edits = [e for n in names if (e := requiring(case, n))]
-    if edits:
-        yield case.proposal(*edits, why=_why_leaves(names))
+    yield from case.together(edits, why=_why_leaves(names))
     yield from recording(case)
 
 
@@ -622,8 +604,7 @@ def input_without_grad(case: Case) -> Iterator[Proposal]:
 def unused(case: Case) -> Iterator[Proposal]:
     """The tensor that was used, where it is a part or a copy of it; else None is accepted."""
     for call in here(case):
-        named = keyword(call, "inputs")
-        inputs = named.value if named else call.args[1] if len(call.args) > 1 else None
+        inputs = case.argument(call, 1, "inputs")
         listed = inputs.elts if isinstance(inputs, ast.List | ast.Tuple) else [inputs]
         place = int(case.match[1])
         wanted = listed[place] if place < len(listed) else None
@@ -717,8 +698,7 @@ def kept_in_loop(case: Case, node: ast.expr) -> Iterator[Proposal]:
 def inputs_no_tensors(case: Case) -> Iterator[Proposal]:
     """Only the tensors."""
     for call in here(case):
-        named = keyword(call, "inputs")
-        inputs = named.value if named else call.args[1] if len(call.args) > 1 else None
+        inputs = case.argument(call, 1, "inputs")
         if isinstance(inputs, ast.List | ast.Tuple):
             kept = [case.text.of(e) for e in inputs.elts if not isinstance(e, ast.Constant)]
             yield case.replaced(inputs, f"[{', '.join(kept)}]")
@@ -736,8 +716,7 @@ def no_inputs(case: Case) -> Iterator[Proposal]:
         edit = case.without_keyword(call, "inputs")
         if edit and case.match[1] == "backward":
             yield case.proposal(edit)
-        named = keyword(call, "inputs")
-        inputs = named.value if named else call.args[1] if len(call.args) > 1 else None
+        inputs = case.argument(call, 1, "inputs")
         if inputs is not None:
             names = [
                 n

@@ -148,8 +148,7 @@ def legacy(case: Case) -> Iterator[Proposal]:
                     edits.append(case.text.replacing(outer, f"{cls.name}.apply"))
                 elif isinstance(outer, ast.Assign):
                     edits.append(case.text.replacing(node, f"{cls.name}.apply"))
-    if edits:
-        yield case.proposal(*edits)
+    yield from case.together(edits)
 
 
 @cures(
@@ -164,8 +163,7 @@ def without_apply(case: Case) -> Iterator[Proposal]:
             for n in case.all_nodes
             if isinstance(n, ast.Call) and dotted(n.func) in (cls.name, f"{cls.name}.forward")
         ]
-        if edits:
-            yield case.proposal(*edits)
+        yield from case.together(edits)
 
 
 @cures(
@@ -181,8 +179,7 @@ def without_first(case: Case) -> Iterator[Proposal]:
             if arguments and arguments[0].arg not in ("ctx", "self", "context"):
                 at = case.text.start(arguments[0])
                 edits.append(Edit(at, at, "ctx, "))
-    if edits:
-        yield case.proposal(*edits)
+    yield from case.together(edits)
 
 
 @cures(

@@ -7,7 +7,7 @@ from ....snippets.eager.tensor import Tensor
 from ....snippets.python.values import Instance
 from .case import Case, Proposal, cures
 from .seeds import product, size
-from .text import Edit, dotted, is_number, keyword, method, number_of
+from .text import Edit, dotted, is_number, method, number_of
 
 
 def resized_layer(case: Case, a: int, b: int, c: int, d: int) -> Iterator[Proposal]:
@@ -75,8 +75,7 @@ def flattened_before(case: Case, layers: list[ast.Call]) -> Iterator[Proposal]:
 def recurrent_features(case: Case) -> Iterator[Proposal]:
     """The number of features where the layer is made."""
     for call in case.calls("RNN", "LSTM", "GRU", everywhere=True):
-        named = keyword(call, "input_size")
-        first = named.value if named else call.args[0] if call.args else None
+        first = case.argument(call, 0, "input_size")
         if first is not None:
             yield case.replaced(first, case.match[2])
 
@@ -133,8 +132,7 @@ def state_size(case: Case) -> Iterator[Proposal]:
                 for a, n, old in zip(call.args, wanted, given)
                 if n != old
             ]
-    if edits:
-        yield case.proposal(*edits)
+    yield from case.together(edits)
     for node in case.operands:
         tensor = case.tensor(node)
         if tensor is not None and tensor.shape == given and given[1] > wanted[1]:

@@ -5,7 +5,7 @@ import difflib
 from collections.abc import Iterator
 
 from .case import Case, Proposal, cures
-from .seeds import size
+from .seeds import here, roots, size
 from .text import dotted, number_of
 
 
@@ -147,18 +147,12 @@ def swapped(case: Case) -> Iterator[Proposal]:
             a, b = case.tensor(node.args[0]), case.tensor(node.args[1])
             if a is None or b is None or a.dtype.is_floating or not b.dtype.is_floating:
                 continue
-            first, second = node.args
-            yield case.proposal(
-                case.text.replacing(first, case.text.of(second)),
-                case.text.replacing(second, case.text.of(first)),
-                why="A loss takes the scores first, and then the target.",
-            )
+            why = "A loss takes the scores first, and then the target."
+            yield case.exchanged(*node.args, why=why)
 
 
 def last_loss(case: Case) -> list[ast.expr]:
     """The arguments of the call that makes what goes back."""
-    from .seeds import here, roots
-
     found: list[ast.expr] = []
     for call in here(case):
         root = roots(case, call)

@@ -606,5 +606,4 @@ def class_for_layer(case: Case) -> Iterator[Proposal]:
             for a in node.args
             if isinstance(a, ast.Attribute) and a.attr[:1].isupper()
         ]
-        if edits:
-            yield case.proposal(*edits)
+        yield from case.together(edits)

@@ -120,10 +120,7 @@ def _float_text(text: str) -> str:
 )
 def ambiguous(case: Case) -> Iterator[Proposal]:
     """torch.where for a value each; else .any() or .all()."""
-    for node in case.of_type(ast.IfExp):
-        t = case.text
-        new = f"torch.where({t.of(node.test)}, {t.of(node.body)}, {t.of(node.orelse)})"
-        yield case.proposal(t.replacing(node, new))
+    yield from where_of_expressions(case)
     for statement in case.statements:
         if isinstance(statement, ast.If):
             yield from where_of_branches(case, statement)
@@ -161,6 +158,14 @@ def _tests(test: ast.expr) -> list[ast.expr]:
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         return [test.operand]
     return [test, *[n for n in ast.walk(test) if isinstance(n, ast.Compare) and n is not test]]
+
+
+def where_of_expressions(case: Case) -> Iterator[Proposal]:
+    """a if x > 0 else b, as torch.where(x > 0, a, b)."""
+    t = case.text
+    for node in case.of_type(ast.IfExp):
+        new = f"torch.where({t.of(node.test)}, {t.of(node.body)}, {t.of(node.orelse)})"
+        yield case.replaced(node, new)
 
 
 def where_of_branches(case: Case, statement: ast.If) -> Iterator[Proposal]:

@@ -93,13 +93,8 @@ def wrong_parameters(case: Case) -> Iterator[Proposal]:
             names = [n for n in case.leaves if n]
             if isinstance(listed, ast.List) and not listed.elts and names:
                 yield case.replaced(listed, f"[{', '.join(names)}]")
-            edits = [
-                case.text.replacing(e, f"torch.tensor({float(e.value)}, requires_grad=True)")
-                for e in listed.elts
-                if isinstance(e, ast.Constant) and isinstance(e.value, int | float)
-            ]
-            if edits:
-                yield case.proposal(*edits)
+            form = "torch.tensor({}, requires_grad=True)"
+            yield from case.together(case.numbers_as(form, listed.elts))
             for e in listed.elts:
                 if isinstance(e, ast.Name) and isinstance(case.value(e), int | float):
                     for made in reversed(case.assignments(e.id, case.line)):
@@ -156,8 +151,7 @@ def registered(case: Case) -> Iterator[Proposal]:
             new = f"torch.nn.Parameter({inner})"
             edits.append(case.text.replacing(value, new))
     why = "A module knows the parameters and modules that are its attributes, not those in a list."
-    if edits:
-        yield case.proposal(*edits, why=why)
+    yield from case.together(edits, why=why)
 
 
 @cures(

@@ -309,20 +309,8 @@ def stacked_numbers(case: Case) -> Iterator[Proposal]:
         if node.args:
             listed = node.args[0]
             if isinstance(listed, ast.List | ast.Tuple):
-                edits = [
-                    case.text.replacing(e, f"torch.tensor({float(e.value)})")
-                    for e in listed.elts
-                    if isinstance(e, ast.Constant) and isinstance(e.value, int | float)
-                ]
-                if edits:
-                    yield case.proposal(*edits)
-                cat = [
-                    case.text.replacing(e, f"torch.tensor([{float(e.value)}])")
-                    for e in listed.elts
-                    if isinstance(e, ast.Constant) and isinstance(e.value, int | float)
-                ]
-                if cat:
-                    yield case.proposal(*cat)
+                for form in ("torch.tensor({})", "torch.tensor([{}])"):
+                    yield from case.together(case.numbers_as(form, listed.elts))
             for made in case.assignments(dotted(listed), case.line):
                 begun = getattr(made, "value", None)
                 numbers = begun.elts if isinstance(begun, ast.List) else []

@@ -7,7 +7,7 @@ from .case import Case, Proposal, cures
 from .cuts import requiring, uncut
 from .dtypes import floating_creation
 from .functions import as_function, functions, returns, uses_ctx
-from .numbers import where_of_branches
+from .numbers import where_of_branches, where_of_expressions
 from .text import Edit, dotted, keyword, method
 
 
@@ -79,12 +79,8 @@ def takes_tensors(case: Case) -> Iterator[Proposal]:
     """Numbers as tensors, lists as tuples; the function first."""
     for call in case.calls("jacobian", "hessian", "vjp", "jvp", "hvp"):
         if "function" in case.failure.message and len(call.args) >= 2:
-            first, second = call.args[:2]
-            yield case.proposal(
-                case.text.replacing(first, case.text.of(second)),
-                case.text.replacing(second, case.text.of(first)),
-                why="The function comes first, and then its inputs.",
-            )
+            why = "The function comes first, and then its inputs."
+            yield case.exchanged(*call.args[:2], why=why)
     for node in case.calls():
         edits: list[tuple[ast.expr, str, str]] = []
         for a in node.args:
@@ -143,10 +139,7 @@ def vmap_branches(case: Case) -> Iterator[Proposal]:
             yield case.proposal(case.without_method(node))
         if isinstance(node, ast.Call) and dotted(node.func) in ("float", "int") and node.args:
             yield case.replaced(node, case.text.of(node.args[0]))
-        if isinstance(node, ast.IfExp):
-            t = case.text
-            new = f"torch.where({t.of(node.test)}, {t.of(node.body)}, {t.of(node.orelse)})"
-            yield case.proposal(t.replacing(node, new))
+    yield from where_of_expressions(case)
     for statement in case.statements:
         if isinstance(statement, ast.If):
             yield from where_of_branches(case, statement)
@@ -220,8 +213,7 @@ def jvp_tuples(case: Case) -> Iterator[Proposal]:
             for a in call.args[1:3]
             if not isinstance(a, ast.Tuple)
         ]
-        if edits:
-            yield case.proposal(*edits)
+        yield from case.together(edits)
 
 
 @cures(
@@ -350,8 +342,7 @@ def gradcheck_inputs(case: Case) -> Iterator[Proposal]:
             ]
             yield case.proposal(*edits)
             named = [e for i in items if (e := requiring(case, dotted(i)))]
-            if named:
-                yield case.proposal(*named)
+            yield from case.together(named)
 
 
 @cures(
@@ -369,8 +360,7 @@ def mismatch(case: Case) -> Iterator[Proposal]:
                 for i in items
                 if (t := case.tensor(i)) is None or t.dtype.name != "float64"
             ]
-            if edits:
-                yield case.proposal(*edits)
+            yield from case.together(edits)
     for backward in functions(case, "backward"):
         yield from differentiated(case, backward)
 
