@@ -118,6 +118,12 @@ def uncut(case: Case, node: ast.AST) -> tuple[Edit | None, str, str]:
             why = {"item": ".item() gives a Python number, which has no graph."}.get(
                 name, f".{name}() cuts the graph on purpose."
             )
+            if (
+                name == "item"
+                and isinstance(inner, ast.Call)
+                and isinstance(case.value(inner.func), Instance)
+            ):
+                return case.renamed(node.func, "squeeze"), _at(node, why), ""  # of one number, too
             return case.without_method(node), _at(node, why), ""
         if name in ("numpy", "cpu", "tolist") and not node.args and name != "cpu":
             return case.without_method(node), _at(node, "NumPy records nothing."), ""
@@ -130,6 +136,9 @@ def uncut(case: Case, node: ast.AST) -> tuple[Edit | None, str, str]:
             return _copied(case, node)
         if module in ("np", "numpy") and name == "array":
             return _copied(case, node)
+        chosen = node.args[0] if name == "one_hot" and node.args else None
+        if isinstance(chosen, ast.Call) and method(chosen) == "argmax":
+            return _soft_classes(case, node, chosen)
         if name in ("argmax", "argmin") or (name in ("round", "sign", "floor", "ceil")):
             return _smooth(case, node)
         if name in ("long", "int", "bool", "byte") and not node.args:
@@ -246,6 +255,18 @@ def _smooth(case: Case, node: ast.Call) -> tuple[Edit | None, str, str]:
         return text.replacing(node, f"torch.tanh({x})"), why, SMOOTH
     new = f"({x} + ({x}.{name}() - {x}).detach())"
     return text.replacing(node, new), why, STRAIGHT
+
+
+def _soft_classes(case: Case, node: ast.Call, chosen: ast.Call) -> tuple[Edit | None, str, str]:
+    """one_hot(argmax(x)) as softmax(x)."""
+    text, owner = case.text, getattr(chosen.func, "value", None)
+    of = [*chosen.args] if dotted(owner) == "torch" else [owner, *chosen.args]
+    if not of or not isinstance(of[0], ast.expr):
+        return None, "", ""
+    dim = case.argument(chosen, 1 if of[0] in chosen.args else 0, "dim")
+    new = f"torch.softmax({text.of(of[0])}, {text.of(dim) or '-1'})"
+    why = _at(node, "argmax and one_hot give integers, which have no gradient.")
+    return text.replacing(node, new), why, SMOOTH
 
 
 def _threshold(case: Case, node: ast.Call, inner: ast.Compare) -> tuple[Edit | None, str, str]:
@@ -614,6 +635,11 @@ def unused(case: Case) -> Iterator[Proposal]:
             if len(listed) == 1:
                 target = case.text.parents.get(call)
                 edits = [case.text.replacing(wanted, whole)]
+                part = case.text.replacing(wanted, whole)
+                if not isinstance(target, ast.Subscript | ast.Assign):
+                    end = case.text.end(call)
+                    note = f"The gradient of {whole}, and the part of it."
+                    yield case.proposal(part, Edit(end, end, f"[0]{index}"), note=note)
                 if isinstance(target, ast.Subscript):
                     edits.append(Edit(case.text.end(target), case.text.end(target), index))
                     yield case.proposal(

@@ -7,7 +7,7 @@ from typing import Any
 from ....snippets.eager.tensor import Tensor
 from ....snippets.python.values import Instance
 from .case import Case, Proposal, cures, names_in
-from .cuts import CREATORS, connected, leaves, requiring
+from .cuts import CREATORS, connected, leaves, recording, requiring
 from .in_place import NO_GRAD
 from .seeds import roots
 from .text import Edit, dotted, keyword, method
@@ -254,10 +254,11 @@ def guarded(case: Case) -> Iterator[Proposal]:
 
 def reconnected(case: Case) -> Iterator[Proposal]:
     """Where a way back has run and has not reached the leaf: what cuts the graph, taken away."""
-    for name in read_grads(case):
-        tensor = case.values.get(name)
-        if not (isinstance(tensor, Tensor) and tensor.requires_grad and tensor.is_leaf):
+    for node in case.attributes("grad", "_grad"):
+        tensor = case.tensor(node.value)
+        if tensor is None or not (tensor.requires_grad and tensor.is_leaf):
             continue
+        yield from recording(case)
         for call in case.backwards:
             root = roots(case, call)
             if call.lineno < case.line and root is not None:
@@ -322,6 +323,19 @@ def before_backward(case: Case) -> Iterator[Proposal]:
                     note="The loss is yours; the sum of squares stands for it.",
                     weak=True,
                 )
+
+
+@cures(
+    r"float\(\) argument must be a string or a real number, not 'NoneType'",
+    "The closure that an optimiser evaluates returns the loss.",
+)
+def closure_without_loss(case: Case) -> Iterator[Proposal]:
+    """return loss."""
+    for call in case.backwards:
+        root, last = roots(case, call), case.text.statement(call)
+        function = next((n for n in case.text.around(call) if isinstance(n, ast.FunctionDef)), None)
+        if function is not None and root is not None and function.body[-1] is last:
+            yield case.proposal(case.text.after(last, f"return {case.text.of(root)}"))
 
 
 @cures(

@@ -51,14 +51,14 @@ def detached_for_other(case: Case) -> Iterator[Proposal]:
         return
     for first in [*freeing(case), *here(case)]:
         root, at = roots(case, first), case.text.statement(first)
-        block = case.text.blocks.get(at, [])
+        case.text.blocks.get(at, [])
         slices = [at, *case.slice_of(root, at.lineno)] if root is not None else []
         calls = [n for s in slices for n in ast.walk(s) if isinstance(n, ast.Call)]
         for call in calls:
             if not (_is_network(case, call) and _stepped_after(case, call, at)):
                 continue
             (given, *_) = call.args
-            made = [s for s in case.assignments(dotted(given), at.lineno) if s in block]
+            made = case.assignments(dotted(given), at.lineno)
             if not made or not _is_network(case, getattr(made[-1], "value", None)):
                 continue
             edits = [case.text.appending(given, ".detach()"), *_said_again(case, call, at)]

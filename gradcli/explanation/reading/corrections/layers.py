@@ -103,6 +103,17 @@ def normalised_shape(case: Case) -> Iterator[Proposal]:
             yield case.replaced(call.args[0], str(size(case.match[2])[-1]))
 
 
+@cures(r"embed_dim must be divisible by num_heads", "Each head has an equal share of features.")
+def head_count(case: Case) -> Iterator[Proposal]:
+    """The nearest number of heads that divides them."""
+    for call in case.calls("MultiheadAttention", everywhere=True):
+        width, heads = (case.argument(call, k, n) for k, n in ((0, "embed_dim"), (1, "num_heads")))
+        many, few = number_of(width), number_of(heads)
+        if heads is not None and many and few:
+            near = max(n for n in range(1, few + 1) if many % n == 0)
+            yield case.replaced(heads, str(near))
+
+
 @cures(
     r"Expected more than 1 value per channel when training",
     "While training a batch norm takes mean and variance of the batch: one sample has none.",

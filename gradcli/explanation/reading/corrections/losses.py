@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from .case import Case, Proposal, cures
 from .seeds import here, roots, size
-from .text import dotted, number_of
+from .text import Edit, dotted, number_of
 
 
 @cures(
@@ -42,6 +42,7 @@ def target_size(case: Case) -> Iterator[Proposal]:
 def class_target(case: Case) -> Iterator[Proposal]:
     """The target as a vector: squeezed, or the argmax of one-hot rows."""
     yield from swapped(case)
+    yield from kept_batch(case)
     for node in case.calls():
         if len(node.args) >= 2:
             target = node.args[1]
@@ -52,6 +53,19 @@ def class_target(case: Case) -> Iterator[Proposal]:
             yield case.appended(target, ".squeeze(1)")
             yield case.appended(target, ".view(-1)")
             yield case.appended(node.args[0], ".unsqueeze(0)")
+
+
+def kept_batch(case: Case) -> Iterator[Proposal]:
+    """x.view(-1, 400) takes features for samples where there are not 400: x.view(x.size(0), -1)."""
+    if "batch_size" not in case.failure.message:
+        return
+    for call in case.calls("view", "reshape", everywhere=True):
+        flat = len(call.args) == 2 and case.text.of(call.args[0]) == "-1"
+        if flat and number_of(call.args[1]) and isinstance(call.func, ast.Attribute):
+            start, end = case.text.start(call.args[0]), case.text.end(call.args[1])
+            new = f"{case.text.of(call.func.value)}.size(0), -1"
+            why = f"Line {call.lineno}: -1 makes other rows than there are samples."
+            yield case.proposal(Edit(start, end, new), why=why)
 
 
 @cures(

@@ -59,6 +59,10 @@ def to_number(case: Case) -> Iterator[Proposal]:
         module, _, name = dotted(node.func).rpartition(".")
         if module in ("math", "np", "numpy"):
             yield case.replaced(node.func, f"torch.{name}")
+    for text in case.of_type(ast.BinOp):
+        if isinstance(text.op, ast.Mod) and case.tensor(text.right) is not None:
+            loss = is_loss(case.text.of(text.right))
+            yield case.appended(text.right, ".mean()" if loss else ".sum()")
 
 
 @cures(

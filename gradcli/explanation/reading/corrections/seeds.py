@@ -170,8 +170,12 @@ def product(sizes: tuple[int, ...]) -> int:
     "A seed is a tensor of the output's shape.",
 )
 def seed_no_tensor(case: Case) -> Iterator[Proposal]:
-    """The same numbers as a tensor."""
+    """The same numbers as a tensor; the leaf in the place of its number."""
     for call in here(case):
+        wanted = case.argument(call, 1, "inputs") if case.is_grad(call) else None
+        if wanted is not None and isinstance(case.value(wanted), int | float):
+            for name in case.leaves:
+                yield case.replaced(wanted, name, why="A gradient is with respect to a tensor.")
         root = roots(case, call)
         seed = seed_of(call, root)
         if root is None or seed is None:

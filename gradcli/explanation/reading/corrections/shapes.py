@@ -125,6 +125,10 @@ def broadcast(case: Case) -> Iterator[Proposal]:
             yield case.appended(node, ".T")
         if tensor is not None and 1 in sizes:
             yield case.appended(node, ".squeeze()")
+        if tensor is not None and tensor.ndim > 1 and tensor.shape[0] == max(wanted) > 1:
+            note = "As many as there are of the other; the rest is left out."
+            if not (tensor.requires_grad and tensor.is_leaf):
+                yield case.appended(node, f"[:{min(wanted)}]", note=note)
         if tensor is not None and tensor.ndim > 1:
             yield case.appended(node, ".mean(1, keepdim=True)", weak=True)
             yield case.appended(node, ".mean(0)", weak=True)
@@ -163,6 +167,23 @@ def each_with_each(case: Case) -> Iterator[Proposal]:
                 edits.append(case.text.replacing(dims[0], "-1"))
         note = "Rows are those of the first, columns those of the second."
         yield case.proposal(*edits, note=note)
+
+
+@cures(
+    r"einsum\(\): subscript (\w) has size \d+ for operand (\d+) which does not broadcast",
+    "A letter stands for one size.",
+)
+def einsum_letters(case: Case) -> Iterator[Proposal]:
+    """The letters of an operand exchanged: its transpose."""
+    for call in case.calls("einsum"):
+        equation = call.args[0] if call.args else None
+        if not (isinstance(equation, ast.Constant) and isinstance(equation.value, str)):
+            continue
+        left, arrow, right = equation.value.partition("->")
+        operands = left.split(",")
+        for k in (int(case.match[2]), 0):
+            new = [o[::-1] if j == k else o for j, o in enumerate(operands)]
+            yield case.replaced(equation, repr(",".join(new) + arrow + right))
 
 
 def reduced_with_keepdim(case: Case) -> Iterator[Proposal]:
