@@ -4,6 +4,7 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
+from ....snippets.eager.tensor import Tensor
 from ....snippets.python.values import Instance
 from .case import Case, Proposal, cures, names_in
 from .seeds import here, roots
@@ -186,27 +187,41 @@ def carried_over(case: Case) -> Iterator[Proposal]:
     loop = next((lp for c in here(case) if (lp := case.loop(c))), None)
     if loop is None:
         return
+    if not case.text.alone(loop.body[0]):
+        return
+    states = [n for n in _states(case, loop) if _has_graph(case.scope.get(n))]
+    if len(states) > 1:
+        yield _cut_at(case, loop, states)
     for name in _states(case, loop):
-        if case.text.alone(loop.body[0]):
-            states = case.reading.outcome.scope.get(name)
-            text = f"{name} = {name}.detach()"
-            if isinstance(states, tuple):
-                text = f"{name} = tuple(s.detach() for s in {name})"
-            begun = [getattr(s, "value", None) for s in case.assignments(name, loop.lineno)]
-            numbers = [
-                case.text.replacing(n, f"torch.tensor({float(n.value)})")
-                for n in begun[-1:]
-                if isinstance(n, ast.Constant) and isinstance(n.value, int | float)
-            ]
-            yield case.proposal(
-                *numbers,
-                case.text.before(loop.body[0], text),
-                note=f"{name} keeps its numbers; the graph of the turn before is let go.",
-                why=SECOND + f" {name} comes from the turn before, and brings its graph along.",
-            )
-            for statement in case.assignments(name):
-                if loop in case.text.around(statement) and isinstance(statement, ast.Assign):
-                    yield case.proposal(case.text.after(statement, text), weak=True)
+        yield _cut_at(case, loop, [name])
+        for statement in case.assignments(name):
+            if loop in case.text.around(statement) and isinstance(statement, ast.Assign):
+                yield case.proposal(case.text.after(statement, _cut(case, name)), weak=True)
+
+
+def _cut_at(case: Case, loop: ast.For | ast.While, names: list[str]) -> Proposal:
+    """States cut off where a turn of a loop begins; one that begins as a number is a tensor."""
+    begun = [
+        getattr(s, "value", None) for n in names for s in case.assignments(n, loop.lineno)[-1:]
+    ]
+    listed = " and ".join(names)
+    return case.proposal(
+        *case.numbers_as("torch.tensor({})", [n for n in begun if isinstance(n, ast.expr)]),
+        case.text.before(loop.body[0], *[_cut(case, n) for n in names]),
+        note=f"{listed}: the numbers are kept, the graph of the turn before is let go.",
+        why=SECOND + f" {listed}: from the turn before, with its graph.",
+    )
+
+
+def _cut(case: Case, name: str) -> str:
+    """The statement that cuts a state, or a tuple of them, off from its graph."""
+    if isinstance(case.reading.outcome.scope.get(name), tuple):
+        return f"{name} = tuple(s.detach() for s in {name})"
+    return f"{name} = {name}.detach()"
+
+
+def _has_graph(value: Any) -> bool:
+    return isinstance(value, Tensor) and value.record is not None
 
 
 def carried_by_module(case: Case) -> Iterator[Proposal]:

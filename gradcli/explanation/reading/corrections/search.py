@@ -165,9 +165,16 @@ def keeps_meaning(before: Reading, after: Reading) -> bool:
         same_output(before.outcome.stdout, after.outcome.stdout)
         and len(after.trace.backwards) >= len(before.trace.backwards)
         and all(b.leaves and not loss_is_leaf(b, after.source) for b in after.trace.backwards)
+        and len(reached(before)) <= len(reached(after))
         and gradients_arrive(before, after)
         and no_new_warnings(before, after)
     )
+
+
+def reached(reading: Reading) -> set[str]:
+    """What the leaves are called that the ways back of a program reach."""
+    ways = reading.backwards
+    return {w.paths.get(leaf) or w.names.get(leaf, "") for w in ways for leaf in w.leaves}
 
 
 def loss_is_leaf(way: Backward, source: str) -> bool:
