@@ -111,6 +111,22 @@ CHANGES = {
     "Function: a matrix gradient of the wrong shape": "line 12:  return g @ b.T, a.T @ g",
     "rows scaled while iterating": "line 4:  for i in range(len(y)):\nline 5:  y[i] *= 2",
     ".grad of a hidden layer": "after line 3:  h.retain_grad()",
+    "gan two steps": "line 14:  d_fake = D(fake.detach())\nafter line 18:  d_fake = D(fake)",
+    "wgan critic loop": "line 10:  loss_c = C(fake.detach()).mean() - C(real).mean()",
+    "cyclegan-like reuse": "line 12:  loss_d = D(fake.detach()).mean() - D(x).mean()",
+    "teacher forcing loss list": "after line 7:  h = h.detach(); c = c.detach()",
+    "hessian loops graph freed": "line 7:  row, = torch.autograd.grad(g[i], x, retain_graph=True)",
+    "second grad via backward": "lines 4 to 5:  first = torch.autograd.grad(y, x, create_graph=True)[0]",
+    "multihead mask broadcast": "line 4:  scores = q @ k.transpose(-2, -1) / 8 ** 0.5",
+    "pairwise distance broadcasting": "line 4:  dist = torch.sqrt(((a.unsqueeze(1) - b) ** 2).sum(-1))",
+    "gradcheck fail": "line 11:  return g * 3 * x ** 2",
+    "threshold compare": "line 7:  pred = torch.sigmoid(m(x)).squeeze()",
+    "frozen all layers": "without lines 6 to 7",
+    "sgd by hand dict": "line 7:  with torch.no_grad():; params[k] -= 0.1 * params[k].grad",
+    "model output item list": "line 7:  preds = [net(x).squeeze() for x in xs]\nline 8:  loss = nn.MSELoss()(torch.stack(preds), ys)",
+    "flatten forgotten": "line 3:  model = nn.Sequential(nn.Conv2d(1, 4, 3), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(4 * 3 * 3, 10))",
+    "local layer in init": "line 6:  self.lin = nn.Linear(2, 1)",
+    "grad wrt element": "line 4:  print(torch.autograd.grad(y, x)[0][0])",
 }
 
 

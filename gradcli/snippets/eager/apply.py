@@ -284,7 +284,9 @@ def _kept_inputs(
         if not isinstance(tensor, Tensor):
             result.append((place, None, array))
         elif place in kept and array is tensor.data and (tensor is not into or place > 0):
-            result.append((place, Saved(tensor).pack(), None))
+            saved = Saved(tensor)
+            saved.viewed_as = _factor_shape(prepared.node, place)
+            result.append((place, saved.pack(), None))
         else:
             copy = Tensor(np.array(array), None)
             copy.set_record(tensor.record, tensor.output)
@@ -295,6 +297,23 @@ def _kept_inputs(
             saved.in_pytorch = place in kept
             result.append((place, saved, None))
     return result
+
+
+def _factor_shape(node: Node, place: int) -> tuple[int, ...] | None:
+    """The shape in which PyTorch's matmul keeps a factor, where that is a view of it: batches of
+    rows are one matrix for mm and mv, and other batches one dimension for bmm.
+    """
+    if node.op.name != "matmul":
+        return None
+    a, b = (i.shape or () for i in node.inputs if i is not None)
+    shape = (a, b)[place]
+    if len(a) > 2 and len(b) > 2:
+        return (math.prod((node.shape or ())[:-2]), *shape[-2:])
+    if place == 0 and len(b) <= 2 and len(a) != 2:
+        return (math.prod(a[:-1]), a[-1]) if len(b) == 2 or len(a) > 2 else None
+    if len(b) > 2:
+        return (math.prod(b[:-2]) * b[-1], b[-2]) if place else a[::-1] if len(a) == 2 else None
+    return None
 
 
 def _record(

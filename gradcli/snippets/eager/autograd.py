@@ -64,7 +64,7 @@ def _seeds(m: Machine, outputs: Sequence[Tensor], given: Any) -> list[Tensor | N
     seeds = several(m, given)
     for seed in seeds:
         if seed is not None and not isinstance(seed, Tensor):
-            kind = m.class_of(seed).name
+            kind = m.class_of(seed).name.rpartition(".")[2]
             said = f"gradients can be either Tensors or None, but got {kind}"
             raise error("TypeError", said)
     if len(seeds) != len(outputs):

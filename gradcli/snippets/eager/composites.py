@@ -343,8 +343,17 @@ def cross_entropy(
         else:
             rename(loss, "AddBackward0")
         return loss
+    if input.shape == target.shape and input.ndim > 1:
+        raise _of_kind(target)
     logs = calls.call("log_softmax", [input, dim], {})
     return nll_loss(m, logs, target, weight, ignore_index, reduction)
+
+
+def _of_kind(target: Tensor) -> Exception:
+    """What is said of integers in the place of probabilities."""
+    kind = target.dtype.scalar_name
+    said = "Expected floating point type for target with class probabilities, got"
+    return error("RuntimeError", f"{said} {kind}")
 
 
 def _check_labels(input: Tensor, target: Tensor) -> None:
@@ -362,6 +371,21 @@ def _check_labels(input: Tensor, target: Tensor) -> None:
         raise error("RuntimeError", said)
     if input.ndim <= 2 and target.ndim > 1:
         raise error("RuntimeError", "0D or 1D target tensor expected, multi-target not supported")
+    if input.ndim > 2:
+        _check_places(input, target)
+
+
+def _check_places(input: Tensor, target: Tensor) -> None:
+    """Refuse labels that are not one for each place of an image, or of a sequence."""
+    wanted, sizes = [input.shape[0], *input.shape[2:]], list(target.shape)
+    if input.ndim == 4 and target.ndim != 3:
+        said = "only batches of spatial targets supported (3D tensors) but got targets of dimension"
+        raise error("RuntimeError", f"{said}: {target.ndim}")
+    if sizes != wanted and input.ndim == 4:
+        said = f"size mismatch (got input: {list(input.shape)} , target: {sizes}"
+        raise error("RuntimeError", said)
+    if sizes != wanted:
+        raise error("RuntimeError", f"Expected target size {wanted}, got {sizes}")
 
 
 @define("F")
@@ -377,9 +401,7 @@ def nll_loss(
     """Minus the entries at classes, reduced."""
     _check_labels(input, target)
     if input.shape == target.shape != (1,) and input.ndim == 1:
-        kind = target.dtype.scalar_name
-        text = f"Expected floating point type for target with class probabilities, got {kind}"
-        raise error("RuntimeError", text)
+        raise _of_kind(target)
     if input.ndim == 1 and target.ndim == 1 and target.numel != 1:
         text = "For 1D input, 1D target must have size 1, but got target size: "
         raise error("ValueError", f"{text}{target.numel}")

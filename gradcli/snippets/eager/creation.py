@@ -20,6 +20,16 @@ ONLY_FLOATS = "Only Tensors of floating point and complex dtype can require grad
 LAYOUT = ("layout", "pin_memory", "memory_format", "out", "generator", "size", "names")
 
 
+def check_flag(name: str, value: Any, place: str = "") -> None:
+    """Refuse a flag that is neither True nor False."""
+    if not isinstance(value, bool) and isinstance(value, int | float | str | list):
+        kind = type(value).__name__
+        if not name:
+            raise Unsupported("a requires_grad that is no bool")
+        said = f"{name}(): argument 'requires_grad'{place} must be bool, not {kind}"
+        raise error("TypeError", said)
+
+
 def finished(
     tensor: Tensor,
     requires_grad: Any = False,
@@ -39,6 +49,7 @@ def finished(
             raise Unsupported(f"the argument {name} of a function that makes a tensor")
     if check_device(device).type == "meta":
         tensor = MetaTensor(tensor)
+    check_flag(maker, requires_grad)
     if requires_grad and not tensor.dtype.is_floating:
         raise error("RuntimeError", ONLY_FLOATS)
     if requires_grad and MODE.inference:

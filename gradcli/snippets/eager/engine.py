@@ -83,7 +83,10 @@ class Overwritten(NamedTuple):
 class Saved:
     """A tensor that an operation keeps for the way back, and the version that it had."""
 
-    __slots__ = ("hooks", "in_pytorch", "output", "owned", "packed", "record", "tensor", "version")
+    __slots__ = (
+        *("hooks", "in_pytorch", "output", "owned", "packed", "record", "tensor", "version"),
+        "viewed_as",
+    )
 
     def __init__(self, tensor: Tensor, own_record: "Record | None" = None):
         """`own_record` is the record that keeps it, where it is an output of that."""
@@ -91,6 +94,7 @@ class Saved:
             raise error("RuntimeError", INFERENCE_SAVED)
         self.tensor, self.owned = tensor, own_record is not None
         self.in_pytorch = True  # PyTorch keeps it, too
+        self.viewed_as: tuple[int, ...] | None = None  # the shape of the view that PyTorch keeps
         self.record = own_record or tensor.record
         self.output = 0 if own_record else tensor.output
         self.version = tensor.version.number
@@ -133,10 +137,13 @@ class Saved:
     def _changed(self, now: int) -> str:
         tensor = self.tensor
         maker = self.record if self.owned else tensor.record or self.record
-        origin = f", which is output {self.output} of {maker.label}," if maker else ""
+        label, output = (maker.label if maker else ""), self.output
+        if self.viewed_as is not None and tensor.requires_grad:
+            label, output = "AsStrided", 0  # a view, made anew after the change
+        origin = f", which is output {output} of {label}," if label else ""
         return CHANGED.format(
             type=tensor.dtype.type_name,
-            sizes=list(tensor.shape),
+            sizes=list(tensor.shape if self.viewed_as is None else self.viewed_as),
             origin=origin,
             now=now,
             then=self.version,

@@ -24,7 +24,7 @@ from ..python.values import (
 from . import calls, indexing
 from .apply import apply, as_view, call_operator, cast
 from .checks import dimension
-from .creation import TO_SCALAR
+from .creation import TO_SCALAR, check_flag
 from .devices import CPU, MESSAGES, STRIDED, Device, check_device
 from .dtypes import ALL, BY_NAME, DType
 from .engine import Copied, Elements, Meta, Record, zeros_like
@@ -384,6 +384,7 @@ attribute("requires_grad", _set_requires)(lambda m, self: self.requires_grad)
 def requires_grad_(m: Machine, self: Tensor, requires_grad: bool = True) -> Tensor:
     """Set the flag of a leaf."""
     refuse_flag()
+    check_flag("requires_grad_", requires_grad, " (position 1)")
     refusal = "only Tensors of floating point dtype can require gradients"
     _change_flag(self, requires_grad, refusal)
     return self

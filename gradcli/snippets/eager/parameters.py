@@ -52,7 +52,7 @@ def _variable(
     if requires_grad and not output.dtype.is_floating:
         raise error(
             "RuntimeError",
-            "only Tensors of floating point and complex dtype can require gradients",
+            "Only Tensors of floating point and complex dtype can require gradients",
         )
     output.requires_grad = requires_grad
     return output

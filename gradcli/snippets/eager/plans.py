@@ -45,6 +45,9 @@ class Way:
             lambda n: () if n is plan.node else n.inputs,
         )
         used = set(self.order)
+        if plan.node in used and plan.node.op.saved == (AGAIN,):
+            # PyTorch computes the output from them again
+            used |= {x for x in plan.leaves if x is not None}
         self.reads = tuple(k for k, x in enumerate(plan.leaves) if x in used)
         if plan.node.op.name in ("mul", "matmul", "mm") and len(self.reads) == 2:
             self.reads = (1, 0)  # what the gradient of the first needs is kept first

@@ -306,6 +306,32 @@ def _einsum(equation: Any, *operands: Any, **_: Any) -> None:
         if kind is not kinds[0]:
             said = f"expected scalar type {kinds[0].scalar_name} but found {kind.scalar_name}"
             raise error("RuntimeError", said)
+    _check_letters(equation, parts)
+
+
+def _check_letters(equation: Any, operands: Sequence[Any]) -> None:
+    """Refuse a letter that stands for two sizes."""
+    sizes: dict[str, int] = {}
+    letters = str(equation).replace(" ", "").partition("->")[0].split(",")
+    for place, (own, operand) in enumerate(zip(letters, operands)):
+        if "." in own or not isinstance(operand, Tensor) or len(own) != operand.ndim:
+            return
+        for letter, size in zip(own, operand.shape):
+            seen = sizes.get(letter, 1)
+            if 1 not in (seen, size) and seen != size:
+                raise error(
+                    "RuntimeError",
+                    f"einsum(): subscript {letter} has size {size} for operand {place} which does "
+                    f"not broadcast with previously seen size {seen}",
+                )
+            sizes[letter] = max(seen, size)
+
+
+@check("clamp", "clip")
+def _clamp(input: Tensor, min: Any = None, max: Any = None, **_: Any) -> None:
+    if min is None and max is None:
+        said = "torch.clamp: At least one of 'min' or 'max' must not be None"
+        raise error("RuntimeError", said)
 
 
 @check("embedding")

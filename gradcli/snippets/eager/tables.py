@@ -42,24 +42,30 @@ def module(
     def find(name: str) -> Any:
         for place in places:
             if name in TABLES.get(place, {}):
-                return _writing(TABLES[place][name])
+                return _checked(path, TABLES[place][name])
         found = more(name)
         if found is MISSING and has(path, name):
             found = operator(name, *places) if operators else MISSING
             if found is MISSING:
                 raise Unsupported(f"{path}.{name}")
-        return _writing(found)
+        return _checked(path, found)
 
     return Module(path, members, find)
 
 
-def _writing(value: Any) -> Any:
-    """A function that takes `out=`, too; any other value as it is."""
+def _checked(path: str, value: Any) -> Any:
+    """A function of a module that refuses what is no tensor, and takes `out=`, too; any other
+    value as it is.
+    """
     if not isinstance(value, Builtin):
         return value
     function = value.function
 
     def call(m: Any, *args: Any, **named: Any) -> Any:
+        if args:
+            from .arguments import check_tensors
+
+            check_tensors(m, path, value.name, args, named)
         out = named.pop("out", None)
         dtype = named.get("dtype")
         if isinstance(dtype, Class) and dtype.name in OF_PYTHON:

@@ -4,7 +4,7 @@ The numbers are NumPy's own; a program reaches the names in these lists and noth
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from typing import Any
 
@@ -131,43 +131,23 @@ def program(value: Any) -> Any:
 
 
 def _of_tensors(function: Any, name: str, args: Sequence[Any], named: Any) -> Any:
-    """What a function gives where an argument is a tensor and the result is one; else MISSING."""
-    if not any(isinstance(a, Tensor) for a in args):
-        return MISSING
+    """What a function gives for tensors where the result is one; MISSING where it is an array."""
     if isinstance(function, np.ufunc) and not named:
         with np.errstate(all="ignore"):
             return Tensor(np.asarray(function(*map(host, args))))
-    if name in REDUCTIONS:
-        raise Unsupported(f"numpy.{name} of a tensor")
+    if name in REDUCTIONS and isinstance(args[0], Tensor):
+        raise _of_tensor(name, named)
     return MISSING
-
-
-REDUCTIONS = frozenset(
-    [
-        "all",
-        "amax",
-        "amin",
-        "any",
-        "argmax",
-        "argmin",
-        "max",
-        "mean",
-        "min",
-        "prod",
-        "std",
-        "sum",
-        "var",
-    ]
-)
 
 
 def called(function: Callable[..., Any], name: str) -> Builtin:
     """A function of NumPy as a function of the program."""
 
     def run(m: Machine, *args: Any, **named: Any) -> Any:
-        tensor = _of_tensors(function, name, args, named)
-        if tensor is not MISSING:
-            return tensor
+        if any(isinstance(a, Tensor) for a in args):
+            tensor = _of_tensors(function, name, args, named)
+            if tensor is not MISSING:
+                return tensor
         given = [host(a) for a in args]
         options = {k: host(v) for k, v in named.items()}
         check_size(m, given)
@@ -182,6 +162,24 @@ def called(function: Callable[..., Any], name: str) -> Builtin:
         return program(result)
 
     return Builtin(name, run)
+
+
+REDUCTIONS = {  # functions that call the method of what they are given, and what PyTorch's says
+    "mean": "mean() got an unexpected keyword argument 'axis'",
+    "sum": "sum() got an unexpected keyword argument 'axis'",
+    "max": "max(): argument 'dim' must be int, not NoneType",
+    "min": "min(): argument 'dim' must be int, not NoneType",
+    "prod": "prod(): argument 'dim' must be int, not NoneType",
+    **dict.fromkeys(("all", "amax", "amin", "any", "argmax", "argmin", "std", "var"), ""),
+}
+
+
+def _of_tensor(name: str, named: Mapping[str, Any]) -> Exception:
+    """What a reduction of NumPy comes to on a tensor of PyTorch."""
+    text = REDUCTIONS[name]
+    if not text or (named and "dim" in text):
+        return Unsupported(f"numpy.{name}() of a tensor")
+    return error("TypeError", text)
 
 
 def check_size(m: Machine, given: list[Any]) -> None:
@@ -382,6 +380,7 @@ def _random() -> Module:
 
 def module(name: str) -> Module | None:
     """numpy, or one of its modules."""
+    members: dict[str, Any]
     if name == "numpy.random":
         return _random()
     if name == "numpy.linalg":
@@ -389,7 +388,7 @@ def module(name: str) -> Module | None:
         return Module(name, own, partial(_unknown, name))
     if name != "numpy":
         return None
-    members: dict[str, Any] = {n: called(getattr(np, n), n) for n in FUNCTIONS.split()}
+    members = {n: called(getattr(np, n), n) for n in FUNCTIONS.split()}
     members |= {n: Type(n) for n in TYPES.split()} | {"float_": Type("float64"), "ndarray": ARRAY}
     members |= {"pi": math.pi, "e": math.e, "inf": math.inf, "nan": math.nan, "newaxis": None}
     members |= functions({"array": _array, "asarray": _array})

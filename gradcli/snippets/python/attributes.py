@@ -274,7 +274,10 @@ class Attributes:
         if isinstance(member, Property):
             if member.put is None:
                 raise error(
-                    "AttributeError", f"property '{name}' of '{cls.name}' object has no setter"
+                    "AttributeError",
+                    f"attribute '{name}' of 'torch._C.TensorBase' objects is not writable"
+                    if cls.name == "Tensor"
+                    else f"property '{name}' of '{cls.name}' object has no setter",
                 )
             self.call(member.put, (value, to))
             return

@@ -141,8 +141,11 @@ class Operations:
         if op.sign == "+" and type(a) in (str, list, tuple):
             return error("TypeError", f'can only concatenate {left} (not "{right}") to {left}')
         for sequence, other in ((a, right), (b, left)):
-            if op.sign == "*" and type(sequence) in (str, list, tuple, bytes):
+            kind = type(getattr(sequence, "payload", sequence))
+            if op.sign == "*" and kind in (str, list, tuple, bytes):
                 text = f"can't multiply sequence by non-int of type '{other}'"
+                if other == "Tensor":  # which can be an index, if only some tensors are one
+                    text = "only integer tensors of a single element can be converted to an index"
                 return error("TypeError", text)
         shown = sign or op.sign
         return error(

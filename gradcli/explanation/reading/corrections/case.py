@@ -4,15 +4,16 @@ import ast
 import re
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from ....snippets.eager.tensor import Tensor
 from ....snippets.python.machine import Failure
 from ....snippets.python.values import Instance
 from ....snippets.reading import Reading
 from ..graphs import readable
-from .text import Edit, Text, dotted, method
+from .text import Edit, Text, dotted, keyword, method
 
+N = TypeVar("N", bound=ast.AST)
 LOOPS = (ast.For, ast.While)
 
 
@@ -75,9 +76,14 @@ class Case:
         return self.text.nodes(self.line)
 
     @cached_property
+    def statements(self) -> list[ast.stmt]:
+        """The statements of the line that raises."""
+        return self.text.statements(self.line)
+
+    @property
     def statement(self) -> ast.stmt:
-        """The statement that raises: the first of its line."""
-        return self.text.statements(self.line)[0]
+        """The first of them."""
+        return self.statements[0]
 
     @cached_property
     def all_nodes(self) -> list[Any]:
@@ -86,9 +92,19 @@ class Case:
         return sorted(nodes, key=lambda n: (n.lineno, n.col_offset))
 
     def calls(self, *names: str, everywhere: bool = False) -> list[ast.Call]:
-        """The calls of functions or methods of these names, on the line that raises."""
+        """The calls of functions or methods of these names, or of any, on the line that raises."""
+        calls = self.of_type(ast.Call, everywhere=everywhere)
+        return [n for n in calls if method(n) in names] if names else calls
+
+    def of_type(self, *types: type[N], everywhere: bool = False) -> list[N]:
+        """The nodes of these classes, on the line that raises."""
         nodes = self.all_nodes if everywhere else self.nodes
-        return [n for n in nodes if isinstance(n, ast.Call) and method(n) in names]
+        return [n for n in nodes if isinstance(n, types)]
+
+    def attributes(self, *names: str, everywhere: bool = False) -> list[ast.Attribute]:
+        """The attributes of these names, or all, on the line that raises."""
+        found = self.of_type(ast.Attribute, everywhere=everywhere)
+        return [n for n in found if n.attr in names] if names else found
 
     @cached_property
     def backwards(self) -> list[ast.Call]:
@@ -99,6 +115,14 @@ class Case:
             if isinstance(n, ast.Call)
             and ((method(n) == "backward" and isinstance(n.func, ast.Attribute)) or self.is_grad(n))
         ]
+
+    @staticmethod
+    def argument(call: ast.Call, place: int, name: str) -> ast.expr | None:
+        """The argument of a call at a place, or of a name."""
+        named = keyword(call, name)
+        if named:
+            return named.value
+        return call.args[place] if len(call.args) > place else None
 
     def is_grad(self, call: ast.Call) -> bool:
         """Whether a call is torch.autograd.grad's."""
@@ -204,11 +228,42 @@ class Case:
         value = self.value(node)
         return value if isinstance(value, Tensor) else None
 
+    @property
+    def operands(self) -> list[ast.expr]:
+        """The expressions on the line that raises that are tensors of a name, the first first."""
+        found: dict[str, ast.expr] = {}
+        for node in self.of_type(ast.Name, ast.Attribute, ast.Subscript):
+            stored = isinstance(getattr(node, "ctx", None), ast.Store)
+            if not stored and isinstance(self.value(node), Tensor):
+                found.setdefault(self.text.of(node), node)
+        return list(found.values())
+
+    @property
+    def creations(self) -> list[ast.Call]:
+        """Calls on the line that raises that make a tensor."""
+        return [n for n in self.calls() if dotted(n.func).startswith("torch.") and n.args]
+
+    @property
+    def leaves(self) -> list[str]:
+        """Names of leaves that require grad."""
+        values = self.scope.items()
+        return [n for n, v in values if isinstance(v, Tensor) and v.requires_grad and v.is_leaf]
+
     # ---- proposals -------------------------------------------------------------------------------
 
     def proposal(self, *edits: Edit, note: str = "", why: str = "", weak: bool = False) -> Proposal:
         """The program after edits."""
         return Proposal(self.text.edited(*edits), note, why, weak)
+
+    def together(self, edits: list[Edit], **words: Any) -> Iterator[Proposal]:
+        """The program after all of these edits, if there are any."""
+        if edits:
+            yield self.proposal(*edits, **words)
+
+    def exchanged(self, a: ast.expr, b: ast.expr, **words: Any) -> Proposal:
+        """The program with two expressions in each other's place."""
+        edits = self.text.replacing(a, self.text.of(b)), self.text.replacing(b, self.text.of(a))
+        return self.proposal(*edits, **words)
 
     def replaced(self, node: ast.AST, text: str, **words: Any) -> Proposal:
         """The program with a node replaced."""
@@ -221,6 +276,15 @@ class Case:
     def renamed_to(self, node: ast.Attribute, name: str, **words: Any) -> Proposal:
         """The program with another attribute."""
         return self.proposal(self.renamed(node, name), **words)
+
+    def numbers_as(self, form: str, nodes: list[ast.expr]) -> list[Edit]:
+        """The numbers among expressions, in the place of {} in a text."""
+        numbers = [(n, getattr(n, "value", None)) for n in nodes if isinstance(n, ast.Constant)]
+        return [
+            self.text.replacing(n, form.format(float(v)))
+            for n, v in numbers
+            if isinstance(v, int | float)
+        ]
 
     def with_keyword(self, call: ast.Call, name: str, value: str) -> Edit:
         """A call with one more keyword argument, or with another value of it."""

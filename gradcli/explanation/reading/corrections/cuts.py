@@ -1,6 +1,7 @@
 """Cures of what has no graph: a tensor cut off, a leaf without requires_grad, a flat step."""
 
 import ast
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,24 +12,10 @@ from .seeds import here, roots
 from .text import Edit, dotted, keyword, method
 
 CREATORS = (
-    "tensor",
-    "rand",
-    "randn",
-    "ones",
-    "zeros",
-    "full",
-    "arange",
-    "linspace",
-    "eye",
-    "randint",
-    "normal",
-    "empty",
-    "ones_like",
-    "zeros_like",
-    "rand_like",
-    "randn_like",
-    "as_tensor",
+    *("tensor", "rand", "randn", "ones", "zeros", "full", "arange", "linspace", "eye", "randint"),
+    *("normal", "empty", "ones_like", "zeros_like", "rand_like", "randn_like", "as_tensor"),
 )
+COPIES = ("tensor", "as_tensor", "from_numpy", "Tensor", "FloatTensor")
 WITHOUT_RECORD = ("no_grad", "inference_mode", "set_grad_enabled")
 NO_GRAPH = (
     "Nothing that leads to it was recorded: no tensor on the way requires grad, or a step cuts the "
@@ -41,10 +28,13 @@ def no_graph(case: Case) -> Iterator[Proposal]:
     """Take away what cuts the graph; then make the leaves require grad."""
     targets = [r for c in here(case) if (r := roots(case, c)) is not None]
     yield from second_order(case)
+    yield from without_once(case)
     for target in targets:
         yield from connected(case, target)
     yield from recording(case)
     yield from flag_too_late(case, targets)
+    if not any(is_leaf(case, n) for n in asked_for(case)):
+        yield from unfrozen(case)
     yield from leaves(case, targets)
     yield from unfrozen(case)
 
@@ -108,9 +98,7 @@ def function_bodies(case: Case, places: list[ast.AST]) -> list[ast.AST]:
     classes = {n.name: n for n in case.all_nodes if isinstance(n, ast.ClassDef)}
     makes = {method(n) for n in case.all_nodes if isinstance(n, ast.Call)} & set(classes)
     bodies: list[ast.AST] = []
-    for node in case.all_nodes:
-        if not isinstance(node, ast.FunctionDef):
-            continue
+    for node in case.of_type(ast.FunctionDef, everywhere=True):
         owner = case.text.parents.get(node)
         forward = isinstance(owner, ast.ClassDef) and owner.name in makes and "forward" in node.name
         if node.name in called or forward:
@@ -121,6 +109,8 @@ def function_bodies(case: Case, places: list[ast.AST]) -> list[ast.AST]:
 def uncut(case: Case, node: ast.AST) -> tuple[Edit | None, str, str]:
     """What a step that cuts the graph becomes, why it cuts, and what to know of the change."""
     text = case.text
+    if any(_goes_straight(n) for n in (node, *text.around(node))):
+        return None, "", ""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         name, inner = node.func.attr, node.func.value
         module = dotted(inner)
@@ -128,6 +118,12 @@ def uncut(case: Case, node: ast.AST) -> tuple[Edit | None, str, str]:
             why = {"item": ".item() gives a Python number, which has no graph."}.get(
                 name, f".{name}() cuts the graph on purpose."
             )
+            if (
+                name == "item"
+                and isinstance(inner, ast.Call)
+                and isinstance(case.value(inner.func), Instance)
+            ):
+                return case.renamed(node.func, "squeeze"), _at(node, why), ""  # of one number, too
             return case.without_method(node), _at(node, why), ""
         if name in ("numpy", "cpu", "tolist") and not node.args and name != "cpu":
             return case.without_method(node), _at(node, "NumPy records nothing."), ""
@@ -136,25 +132,30 @@ def uncut(case: Case, node: ast.AST) -> tuple[Edit | None, str, str]:
             function = f"torch.{new.get(name, name)}"
             why = f"{module}.{name} gives numbers without a graph."
             return text.replacing(node.func, function), _at(node, why), ""
-        if module == "torch" and name in ("tensor", "as_tensor", "Tensor", "FloatTensor"):
+        if module == "torch" and name in COPIES:
             return _copied(case, node)
         if module in ("np", "numpy") and name == "array":
             return _copied(case, node)
+        chosen = node.args[0] if name == "one_hot" and node.args else None
+        if isinstance(chosen, ast.Call) and method(chosen) == "argmax":
+            return _soft_classes(case, node, chosen)
         if name in ("argmax", "argmin") or (name in ("round", "sign", "floor", "ceil")):
             return _smooth(case, node)
         if name in ("long", "int", "bool", "byte") and not node.args:
             why = "Integers have no gradient."
             return case.without_method(node), _at(node, why), ""
+        if name in ("type", "to") and INTEGERS.search(text.of(node)):
+            return case.without_method(node), _at(node, "Integers have no gradient."), ""
         if name in ("float", "double") and isinstance(inner, ast.Compare):
             return _threshold(case, node, inner)
         if name == "where" and len(node.args) == 3 and isinstance(node.args[0], ast.Compare):
             return _step(case, node, node.args[0])
     if (
         isinstance(node, ast.Subscript)
-        and method(node.value) in ("max", "min")
+        and method(node.value) in ("max", "min", "topk", "sort", "median", "kthvalue")
         and getattr(node.slice, "value", None) == 1
     ):
-        why = "[1] of max are the indices, which have no gradient."
+        why = f"[1] of {method(node.value)} are the indices, which have no gradient."
         return text.replacing(node.slice, "0"), _at(node, why), "[0] are the values."
     if isinstance(node, ast.Attribute) and node.attr == "indices":
         why = ".indices have no gradient."
@@ -162,12 +163,23 @@ def uncut(case: Case, node: ast.AST) -> tuple[Edit | None, str, str]:
     if isinstance(node, ast.Attribute) and node.attr == "data":
         why = ".data is a tensor with the same numbers and no graph."
         return Edit(case.dot(node), text.end(node), ""), _at(node, why), ""
+    if isinstance(node, ast.Call) and dotted(node.func) == "round" and len(node.args) == 1:
+        x = text.operand(node.args[0])
+        why = _at(node, "round is flat: its derivative is 0.")
+        return text.replacing(node, f"({x} + ({x}.round() - {x}).detach())"), why, STRAIGHT
     if isinstance(node, ast.Call) and dotted(node.func) in ("float", "int") and node.args:
         why = f"{dotted(node.func)}() gives a Python number, which has no graph."
         return text.replacing(node, text.operand(node.args[0])), _at(node, why), ""
     if isinstance(node, ast.Call) and dotted(node.func) in ("Variable", "nn.Parameter"):
         return _rewrapped(case, node)
     return None, "", ""
+
+
+def _goes_straight(node: ast.AST) -> bool:
+    """Whether a node is the (x.round() - x).detach() of a step whose gradient is taken to be 1."""
+    called = node.func if isinstance(node, ast.Call) and method(node) == "detach" else None
+    inner = getattr(called, "value", None)
+    return isinstance(inner, ast.BinOp) and method(inner.left) in ("round", "sign", "floor", "ceil")
 
 
 def _at(node: Any, why: str) -> str:
@@ -178,9 +190,10 @@ def _at(node: Any, why: str) -> str:
 def _rewrapped(case: Case, node: ast.Call) -> tuple[Edit | None, str, str]:
     """Variable(y) of a tensor that is computed: a leaf of its own."""
     inner = node.args[0] if node.args else None
-    if isinstance(inner, ast.Name | ast.Attribute):
+    if isinstance(inner, ast.Name | ast.Attribute | ast.BinOp):
         why = f"{dotted(node.func)}(...) makes a new leaf of the numbers."
-        return case.text.replacing(node, case.text.of(inner)), _at(node, why), ""
+        new = case.text.of(inner) if isinstance(inner, ast.Name) else case.text.operand(inner)
+        return case.text.replacing(node, new), _at(node, why), ""
     return None, "", ""
 
 
@@ -191,8 +204,8 @@ def _copied(case: Case, node: ast.Call) -> tuple[Edit | None, str, str]:
     (argument, *_), text = node.args, case.text
     why = _at(node, f"{dotted(node.func)}(...) copies the numbers, and leaves the graph behind.")
     if isinstance(argument, ast.List | ast.Tuple):
-        if all(isinstance(e, ast.Constant | ast.UnaryOp) for e in argument.elts):
-            return None, "", ""
+        if not any(isinstance(n, ast.Name | ast.Call) for n in ast.walk(argument)):
+            return None, "", ""  # numbers alone
         rows = [e for e in argument.elts if isinstance(e, ast.List | ast.Tuple)]
         if not rows and any(isinstance(e, ast.Constant) for e in argument.elts):
             items = [
@@ -215,6 +228,8 @@ def _copied(case: Case, node: ast.Call) -> tuple[Edit | None, str, str]:
     return text.replacing(node, text.operand(argument)), why, ""
 
 
+INTEGERS = re.compile(r"\((dtype=)?torch\.(Long|Int|long|int)\w*\)$")
+STRAIGHT = "Straight through: its gradient is taken to be 1."
 SMOOTH = "It is another function, which agrees with it where the numbers are clear."
 
 
@@ -239,7 +254,19 @@ def _smooth(case: Case, node: ast.Call) -> tuple[Edit | None, str, str]:
     if name == "sign":
         return text.replacing(node, f"torch.tanh({x})"), why, SMOOTH
     new = f"({x} + ({x}.{name}() - {x}).detach())"
-    return text.replacing(node, new), why, "Straight through: its gradient is taken to be 1."
+    return text.replacing(node, new), why, STRAIGHT
+
+
+def _soft_classes(case: Case, node: ast.Call, chosen: ast.Call) -> tuple[Edit | None, str, str]:
+    """one_hot(argmax(x)) as softmax(x)."""
+    text, owner = case.text, getattr(chosen.func, "value", None)
+    of = [*chosen.args] if dotted(owner) == "torch" else [owner, *chosen.args]
+    if not of or not isinstance(of[0], ast.expr):
+        return None, "", ""
+    dim = case.argument(chosen, 1 if of[0] in chosen.args else 0, "dim")
+    new = f"torch.softmax({text.of(of[0])}, {text.of(dim) or '-1'})"
+    why = _at(node, "argmax and one_hot give integers, which have no gradient.")
+    return text.replacing(node, new), why, SMOOTH
 
 
 def _threshold(case: Case, node: ast.Call, inner: ast.Compare) -> tuple[Edit | None, str, str]:
@@ -247,6 +274,10 @@ def _threshold(case: Case, node: ast.Call, inner: ast.Compare) -> tuple[Edit | N
     text = case.text
     if len(inner.ops) != 1:
         return None, "", ""
+    if probability(case, inner):
+        why = _at(node, "a comparison gives booleans, which have no gradient.")
+        note = "The probability itself, which has a gradient."
+        return text.replacing(node, text.operand(inner.left)), why, note
     left, right = text.operand(inner.left), text.operand(inner.comparators[0])
     above = f"{left} - {right}" if right not in ("(0)", "(0.0)") else text.of(inner.left)
     why = _at(node, "a comparison gives booleans, which have no gradient.")
@@ -257,6 +288,17 @@ def _threshold(case: Case, node: ast.Call, inner: ast.Compare) -> tuple[Edit | N
     if isinstance(inner.ops[0], ast.Eq | ast.NotEq):
         return _accuracy(case, inner)
     return None, "", ""
+
+
+def probability(case: Case, test: ast.Compare) -> bool:
+    """Whether p > 0.5 asks of a sigmoid's output which of two classes it means."""
+    half = getattr(test.comparators[0], "value", None) == 0.5
+    if not half or not isinstance(test.ops[0], ast.Gt | ast.GtE):
+        return False
+    values = case.tensor(test.left)
+    if values is not None and values.numel:
+        return bool(values.data.min() >= 0 and values.data.max() <= 1)
+    return method(test.left) in ("sigmoid", "softmax", "Sigmoid")
 
 
 def _step(case: Case, node: ast.Call, test: ast.Compare) -> tuple[Edit | None, str, str]:
@@ -297,12 +339,25 @@ def _accuracy(case: Case, inner: ast.Compare) -> tuple[Edit | None, str, str]:
     return None, "", ""
 
 
+@cures(
+    r"(mean|sum|std|var|max|min|prod)\(\)(: argument 'dim' must be| got an unexpected keyword "
+    r"argument 'axis')",
+    "NumPy's function calls the tensor's own method, with arguments that it does not have.",
+)
+def reduced_by_numpy(case: Case) -> Iterator[Proposal]:
+    """PyTorch's function of the same name."""
+    for call in case.calls(case.match[1]):
+        if dotted(call.func).partition(".")[0] in ("np", "numpy"):
+            yield case.replaced(call.func, f"torch.{case.match[1]}")
+
+
 def recording(case: Case) -> Iterator[Proposal]:
     """Blocks and decorators that switch recording off, taken away."""
     for node in case.all_nodes:
         if isinstance(node, ast.With):
             names = [method(i.context_expr) for i in node.items]
             if len(names) == 1 and names[0] in WITHOUT_RECORD:
+                yield from parted(case, node)
                 why = f"Line {node.lineno}: nothing is recorded within {names[0]}()."
                 yield case.proposal(case.text.unwrapping(node), why=why)
         if isinstance(node, ast.FunctionDef):
@@ -317,6 +372,21 @@ def recording(case: Case) -> Iterator[Proposal]:
             yield case.proposal(case.text.removing(node), why=why)
 
 
+FIXED = re.compile(r"teacher|target|ref|frozen|baseline|old|ema", re.I)
+
+
+def parted(case: Case, block: ast.With) -> Iterator[Proposal]:
+    """What is called a teacher or a target stays without record; what comes after it leaves."""
+    fixed = [bool(FIXED.search(case.text.of(s))) for s in block.body]
+    kept = fixed.index(False) if False in fixed else 0
+    if not kept or any(fixed[kept:]) or block.body[0].lineno == block.lineno:
+        return
+    cut = len(case.text.indent(block.body[0])) - len(case.text.indent(block))
+    start, end = case.text.span(block.body[kept:])
+    rest = "\n".join(line[cut:] for line in case.text.source[start:end].split("\n"))
+    yield case.proposal(Edit(start, end, rest), why=f"Line {block.lineno}: nothing is recorded.")
+
+
 def leaves(case: Case, targets: list[ast.expr]) -> Iterator[Proposal]:
     """requires_grad=True for what the gradient is asked of, or what leads to the output."""
     wanted = asked_for(case)
@@ -325,7 +395,9 @@ def leaves(case: Case, targets: list[ast.expr]) -> Iterator[Proposal]:
     order = [*wanted, *reversed(list(dict.fromkeys(source)))]
     names = [n for n in dict.fromkeys(order) if is_leaf(case, n)]
     names = [n for n in names if n in wanted or is_given(case, n)]
+    names = sorted(names, key=lambda n: not is_given(case, n))  # of a computed one, its source
     asked = [n for n in names if n in wanted]
+    asked = [n for n in asked if is_given(case, n)] or asked
     if len(asked) > 1:
         edits = [e for n in asked if (e := requiring(case, n))]
         if len(edits) == len(asked):
@@ -336,6 +408,25 @@ def leaves(case: Case, targets: list[ast.expr]) -> Iterator[Proposal]:
             yield case.proposal(
                 edit, why=_why_leaves([name]), weak=bool(asked) and name not in asked
             )
+    loops = [n for n in case.all_nodes if isinstance(n, ast.For)]
+    source += [n for f in loops if set(names_in(f.target)) & set(source) for n in names_in(f.iter)]
+    for name in dict.fromkeys(source):
+        yield from held_leaves(case, name)
+
+
+def held_leaves(case: Case, name: str) -> Iterator[Proposal]:
+    """requires_grad=True for all tensors that a list, or a dict, of them is made with."""
+    for made in case.assignments(name):
+        value = getattr(made, "value", None)
+        if isinstance(value, ast.List | ast.ListComp | ast.Dict | ast.DictComp):
+            edits = [
+                case.with_keyword(n, "requires_grad", "True")
+                for n in ast.walk(value)
+                if isinstance(n, ast.Call)
+                and method(n) in CREATORS
+                and dotted(n.func).startswith("torch.")
+            ]
+            yield from case.together(edits, why=_why_leaves([f"what {name} holds"]))
 
 
 def flag_too_late(case: Case, targets: list[ast.expr]) -> Iterator[Proposal]:
@@ -457,11 +548,46 @@ def unfrozen(case: Case) -> Iterator[Proposal]:
 
 def second_order(case: Case) -> Iterator[Proposal]:
     """create_graph=True in the ways back before this one."""
+    yield from by_grad(case)
     earlier = [c for c in case.backwards if c.lineno < case.line and c not in here(case)]
     edits = [case.with_keyword(c, "create_graph", "True") for c in earlier if _feeds(case, c)]
-    if edits:
-        why = "A gradient has a graph of its own only where create_graph=True made it."
-        yield case.proposal(*edits, why=why)
+    yield from case.together(edits, why=CREATED)
+
+
+def without_once(case: Case) -> Iterator[Proposal]:
+    """Without @once_differentiable, which lets no gradient through a backward."""
+    for function in case.all_nodes:
+        for d in getattr(function, "decorator_list", []):
+            if "once_differentiable" in dotted(d):
+                start = case.text.starts[d.lineno - 1]
+                why = "once_differentiable says that backward itself cannot be differentiated."
+                yield case.proposal(Edit(start, case.text.starts[d.lineno], ""), why=why)
+
+
+def by_grad(case: Case) -> Iterator[Proposal]:
+    """y.backward(); g = x.grad, which goes back again: g = torch.autograd.grad(y, x)[0]."""
+    for call in case.backwards:
+        statement, root = case.text.statement(call), roots(case, call)
+        if case.is_grad(call) or root is None or call.lineno >= case.line:
+            continue
+        for read in case.all_nodes:
+            value = getattr(read, "value", None)
+            if isinstance(value, ast.Call) and method(value) in ("clone", "detach"):
+                value = getattr(value.func, "value", None)
+            if not (isinstance(read, ast.Assign) and isinstance(value, ast.Attribute)):
+                continue
+            if value.attr == "grad" and read.lineno > call.lineno:
+                y, x = case.text.of(root), case.text.of(value.value)
+                new = f"torch.autograd.grad({y}, {x}, create_graph=True)[0]"
+                yield case.proposal(
+                    case.text.removing(statement),
+                    case.text.replacing(value, new),
+                    why=CREATED,
+                    note=f"{x}.grad is then the second derivative alone.",
+                )
+
+
+CREATED = "A gradient has a graph of its own only where create_graph=True made it."
 
 
 def _feeds(case: Case, call: ast.Call) -> bool:
@@ -488,8 +614,7 @@ def input_without_grad(case: Case) -> Iterator[Proposal]:
         if is_leaf(case, n)
     ]
     edits = [e for n in names if (e := requiring(case, n))]
-    if edits:
-        yield case.proposal(*edits, why=_why_leaves(names))
+    yield from case.together(edits, why=_why_leaves(names))
     yield from recording(case)
 
 
@@ -500,8 +625,7 @@ def input_without_grad(case: Case) -> Iterator[Proposal]:
 def unused(case: Case) -> Iterator[Proposal]:
     """The tensor that was used, where it is a part or a copy of it; else None is accepted."""
     for call in here(case):
-        named = keyword(call, "inputs")
-        inputs = named.value if named else call.args[1] if len(call.args) > 1 else None
+        inputs = case.argument(call, 1, "inputs")
         listed = inputs.elts if isinstance(inputs, ast.List | ast.Tuple) else [inputs]
         place = int(case.match[1])
         wanted = listed[place] if place < len(listed) else None
@@ -511,6 +635,11 @@ def unused(case: Case) -> Iterator[Proposal]:
             if len(listed) == 1:
                 target = case.text.parents.get(call)
                 edits = [case.text.replacing(wanted, whole)]
+                part = case.text.replacing(wanted, whole)
+                if not isinstance(target, ast.Subscript | ast.Assign):
+                    end = case.text.end(call)
+                    note = f"The gradient of {whole}, and the part of it."
+                    yield case.proposal(part, Edit(end, end, f"[0]{index}"), note=note)
                 if isinstance(target, ast.Subscript):
                     edits.append(Edit(case.text.end(target), case.text.end(target), index))
                     yield case.proposal(
@@ -563,8 +692,8 @@ def used_instead(case: Case, call: ast.Call, wanted: ast.Name) -> Iterator[Propo
 )
 def plain_number(case: Case) -> Iterator[Proposal]:
     """Keep the tensor."""
-    for node in case.nodes:
-        if not (isinstance(node, ast.Attribute) and node.attr == case.match[2]):
+    for node in case.of_type(ast.Attribute):
+        if node.attr != case.match[2]:
             continue
         inner = node.value
         if case.match[2] == "item":
@@ -595,8 +724,7 @@ def kept_in_loop(case: Case, node: ast.expr) -> Iterator[Proposal]:
 def inputs_no_tensors(case: Case) -> Iterator[Proposal]:
     """Only the tensors."""
     for call in here(case):
-        named = keyword(call, "inputs")
-        inputs = named.value if named else call.args[1] if len(call.args) > 1 else None
+        inputs = case.argument(call, 1, "inputs")
         if isinstance(inputs, ast.List | ast.Tuple):
             kept = [case.text.of(e) for e in inputs.elts if not isinstance(e, ast.Constant)]
             yield case.replaced(inputs, f"[{', '.join(kept)}]")
@@ -614,8 +742,7 @@ def no_inputs(case: Case) -> Iterator[Proposal]:
         edit = case.without_keyword(call, "inputs")
         if edit and case.match[1] == "backward":
             yield case.proposal(edit)
-        named = keyword(call, "inputs")
-        inputs = named.value if named else call.args[1] if len(call.args) > 1 else None
+        inputs = case.argument(call, 1, "inputs")
         if inputs is not None:
             names = [
                 n

@@ -1,12 +1,12 @@
-"""Cures of custom Functions, of torch.func and autograd.functional, and of hooks."""
+"""Cures of custom Functions and of hooks."""
 
 import ast
 from collections.abc import Iterator
 from typing import Any
 
 from .case import Case, Proposal, cures
-from .shapes import where_of_branches
-from .text import Edit, dotted, keyword, method
+from .cuts import without_once
+from .text import Edit, dotted, method
 
 
 def classes(case: Case) -> list[ast.ClassDef]:
@@ -139,8 +139,8 @@ def legacy(case: Case) -> Iterator[Proposal]:
                     for n in ast.walk(function)
                     if isinstance(n, ast.Name) and n.id == first.arg
                 ]
-        for node in case.all_nodes:
-            if isinstance(node, ast.Call) and dotted(node.func) == cls.name and not node.args:
+        for node in case.calls(everywhere=True):
+            if dotted(node.func) == cls.name and not node.args:
                 outer = case.text.parents.get(node)
                 if isinstance(outer, ast.Call) and outer.func is node:
                     edits.append(case.text.replacing(node, f"{cls.name}.apply"))
@@ -148,8 +148,7 @@ def legacy(case: Case) -> Iterator[Proposal]:
                     edits.append(case.text.replacing(outer, f"{cls.name}.apply"))
                 elif isinstance(outer, ast.Assign):
                     edits.append(case.text.replacing(node, f"{cls.name}.apply"))
-    if edits:
-        yield case.proposal(*edits)
+    yield from case.together(edits)
 
 
 @cures(
@@ -164,8 +163,23 @@ def without_apply(case: Case) -> Iterator[Proposal]:
             for n in case.all_nodes
             if isinstance(n, ast.Call) and dotted(n.func) in (cls.name, f"{cls.name}.forward")
         ]
-        if edits:
-            yield case.proposal(*edits)
+        yield from case.together(edits)
+
+
+@cures(
+    r"(\w+)\.forward\(\) takes (\d+) positional arguments? but (\d+) were given",
+    "The first argument of forward and backward is ctx.",
+)
+def without_first(case: Case) -> Iterator[Proposal]:
+    """ctx before the others."""
+    edits = []
+    for cls in [c for c in classes(case) if c.name == case.match[1]]:
+        for function in [s for s in cls.body if isinstance(s, ast.FunctionDef)]:
+            arguments = function.args.args
+            if arguments and arguments[0].arg not in ("ctx", "self", "context"):
+                at = case.text.start(arguments[0])
+                edits.append(Edit(at, at, "ctx, "))
+    yield from case.together(edits)
 
 
 @cures(
@@ -176,28 +190,37 @@ def no_backward(case: Case) -> Iterator[Proposal]:
     """Without the Function: PyTorch differentiates what forward computes."""
     for cls in classes(case):
         for node in [n for n in cls.body if isinstance(n, ast.FunctionDef)]:
-            if node.name == "forward":
-                used = [n for n in ast.walk(node) if isinstance(n, ast.Name) and n.id == "ctx"]
-                if not used:
-                    yield from _as_function(case, cls, node)
-                    lines = ["", "@staticmethod", "def backward(ctx, grad_output):"]
-                    lines += ["    return grad_output" + ", None" * (len(node.args.args) - 2)]
-                    yield case.proposal(
-                        case.text.after(node, *lines),
-                        note="The gradient goes straight through; write the right one.",
-                        weak=True,
-                    )
+            if node.name == "forward" and not uses_ctx(node):
+                flat = any(method(n) in FLAT or isinstance(n, ast.Compare) for n in ast.walk(node))
+                lines = ["", "@staticmethod", "def backward(ctx, grad_output):"]
+                lines += ["    return grad_output" + ", None" * (len(node.args.args) - 2)]
+                straight = case.proposal(
+                    case.text.after(node, *lines),
+                    note="The gradient goes straight through; write the right one.",
+                    weak=not flat,
+                )
+                if flat:
+                    yield straight
+                yield from as_function(case, cls, node)
+                yield straight
 
 
-def _as_function(case: Case, cls: ast.ClassDef, forward: ast.FunctionDef) -> Iterator[Proposal]:
+FLAT = ("round", "sign", "floor", "ceil", "trunc", "argmax", "argmin", "heaviside")
+
+
+def uses_ctx(forward: ast.FunctionDef) -> bool:
+    return any(isinstance(n, ast.Name) and n.id == "ctx" for n in ast.walk(forward))
+
+
+def as_function(case: Case, cls: ast.ClassDef, forward: ast.FunctionDef) -> Iterator[Proposal]:
     """F.apply(x) as a call of what forward computes."""
     edits = [
         case.text.replacing(n.func, f"{cls.name}.forward")
         for n in case.all_nodes
         if isinstance(n, ast.Call) and dotted(n.func) == f"{cls.name}.apply"
     ]
-    for n in case.all_nodes:
-        if isinstance(n, ast.Call) and dotted(n.func) == f"{cls.name}.apply" and n.args:
+    for n in case.calls(everywhere=True):
+        if dotted(n.func) == f"{cls.name}.apply" and n.args:
             at = case.text.start(n.args[0])
             edits.append(Edit(at, at, "None, "))
     yield case.proposal(*edits, note="PyTorch then differentiates what forward computes.")
@@ -303,7 +326,7 @@ def _unpacked_without(
 
 
 @cures(
-    r"expected Variable or None \(got (\w+)\)|expected Variable, but hook returned '(\w+)'",
+    r"expected Variable or None \(got (\w+)\)|expected Variable, but hook returned '([\w.]+)'",
     "A gradient is a tensor, or None.",
 )
 def number_for_gradient(case: Case) -> Iterator[Proposal]:
@@ -336,14 +359,39 @@ def hooks(case: Case) -> list[Any]:
     """The functions that are registered as hooks."""
     found: list[Any] = []
     named = {n.name: n for n in case.all_nodes if isinstance(n, ast.FunctionDef)}
-    for node in case.all_nodes:
-        if isinstance(node, ast.Call) and "hook" in method(node):
+    for node in case.calls(everywhere=True):
+        if "hook" in method(node):
             for a in node.args:
                 if isinstance(a, ast.Lambda):
                     found.append(a)
                 elif isinstance(a, ast.Name) and a.id in named:
                     found.append(named[a.id])
     return found
+
+
+@cures(
+    r"(\w+|<lambda>)\(\) (?:takes (\d+) positional arguments? but (\d+) (?:was|were) given|"
+    r"missing \d+ required positional arguments?: )",
+    "A hook of a tensor takes the gradient; one of a module takes the module, and two more.",
+)
+def hook_arguments(case: Case) -> Iterator[Proposal]:
+    """One argument less, where the first is not used; or more."""
+    for function in hooks(case):
+        if getattr(function, "name", "<lambda>") != case.match[1] or not function.args.args:
+            continue
+        first, *rest = function.args.args
+        if case.match[2] is None and rest and not _uses(function, first.arg):
+            cut = Edit(case.text.start(first), case.text.start(rest[0]), "")
+            yield case.proposal(cut, why="A hook of a tensor takes its gradient alone.")
+        if case.match[2] is not None:
+            at = case.text.end(function.args.args[-1])
+            more = range(int(case.match[3]) - int(case.match[2]))
+            yield case.proposal(Edit(at, at, "".join(f", other_{k + 1}" for k in more)))
+
+
+def _uses(function: ast.AST, name: str) -> bool:
+    """Whether a function reads a name."""
+    return any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(function))
 
 
 @cures(
@@ -390,8 +438,8 @@ def dirty(case: Case) -> Iterator[Proposal]:
 )
 def dirty_leaf(case: Case) -> Iterator[Proposal]:
     """A copy of the leaf."""
-    for node in case.nodes:
-        if method(node) == "apply" and node.args:
+    for node in case.calls("apply"):
+        if node.args:
             yield case.appended(node.args[0], ".clone()")
 
 
@@ -401,11 +449,7 @@ def dirty_leaf(case: Case) -> Iterator[Proposal]:
 )
 def once(case: Case) -> Iterator[Proposal]:
     """Without it."""
-    for function in functions(case, "backward"):
-        for d in function.decorator_list:
-            if "once_differentiable" in dotted(d):
-                start = case.text.starts[d.lineno - 1]
-                yield case.proposal(Edit(start, case.text.starts[d.lineno], ""))
+    yield from without_once(case)
 
 
 @cures("Implementing both 'backward' and 'vjp'", "They are two names of the same method.")
@@ -472,6 +516,10 @@ def vmap_rule(case: Case) -> Iterator[Proposal]:
 def arguments_of_backward(case: Case) -> Iterator[Proposal]:
     """One more argument."""
     more = int(case.match[3]) - int(case.match[2])
+    for cls in classes(case):
+        for forward in [f for f in functions(case, "forward") if f in cls.body]:
+            if more > 0 and not uses_ctx(forward):  # the new gradients belong into the result
+                yield from as_function(case, cls, forward)
     for function in functions(case, "backward"):
         last = function.args.args[-1]
         names = "".join(f", grad_{k + 2}" for k in range(more))
@@ -483,465 +531,4 @@ def arguments_of_backward(case: Case) -> Iterator[Proposal]:
 # ---- torch.func and autograd.functional ----------------------------------------------------------
 
 
-@cures(
-    r"grad_and_value\(f\)\(\*args\): Expected f\(\*args\) to return a scalar Tensor, got tensor|"
-    r"The Tensor returned by the function given to hessian should contain a single element",
-    "The gradient is that of a single number; the function gives several.",
-)
-def scalar_function(case: Case) -> Iterator[Proposal]:
-    """The sum of what the function gives; else the Jacobian."""
-    for value in results(case):
-        yield case.appended(value, ".sum()")
-    for node in case.nodes:
-        if isinstance(node, ast.Attribute) and node.attr == "grad":
-            yield case.renamed_to(node, "jacrev")
-
-
-def results(case: Case) -> list[ast.expr]:
-    """What the functions give that are transformed on the line that raises."""
-    found: list[ast.expr] = []
-    named = {n.name: n for n in case.all_nodes if isinstance(n, ast.FunctionDef)}
-    names = [n.id for n in case.nodes if isinstance(n, ast.Name)]
-    for name in list(names):
-        for s in case.assignments(name):
-            value = getattr(s, "value", None)
-            if value is not None:
-                names += [n.id for n in ast.walk(value) if isinstance(n, ast.Name)]
-                found += [n.body for n in ast.walk(value) if isinstance(n, ast.Lambda)]
-    found += [n.body for n in case.nodes if isinstance(n, ast.Lambda)]
-    for name in dict.fromkeys(names):
-        if name in named:
-            found += [r.value for r in returns(named[name]) if r.value is not None]
-    return list(dict.fromkeys(found))
-
-
-@cures(
-    r"grad_and_value\(f\)\(\*args\): Expected f\(\*args\) to return a Tensor, got|"
-    r"The outputs of the user-provided function given to \w+ must be either a Tensor|"
-    r"vjp\(f, \*primals\): expected f\(\*primals\) to return only tensors|"
-    r"vmap\(.*\): `.*` must only return Tensors, got type|"
-    r"Expected all outputs of .* to be Tensors",
-    "The function must give tensors: numbers and lists have no gradient.",
-)
-def function_gives(case: Case) -> Iterator[Proposal]:
-    """The tensor itself."""
-    for value in results(case):
-        for n in ast.walk(value):
-            if isinstance(n, ast.Call) and method(n) in ("item", "tolist", "numpy"):
-                yield case.proposal(case.without_method(n))
-            if isinstance(n, ast.Call) and dotted(n.func) == "float" and n.args:
-                yield case.replaced(n, case.text.of(n.args[0]))
-        if isinstance(value, ast.List):
-            inner = ", ".join(case.text.of(e) for e in value.elts)
-            yield case.replaced(value, f"({inner})")
-        if isinstance(value, ast.Tuple):
-            for call in case.calls("grad"):
-                yield case.proposal(case.with_keyword(call, "has_aux", "True"))
-            yield case.replaced(value, case.text.of(value.elts[0]))
-        if isinstance(value, ast.Constant):
-            yield case.replaced(value, f"torch.tensor({case.text.of(value)})")
-
-
-@cures(
-    r"Thing passed to transform API must be Tensor, got|"
-    r"The inputs given to \w+ must be either a Tensor or a tuple of Tensors|"
-    r"vmap\(.*\)\(<inputs>\): Got in_dim=",
-    "A transform of a function takes tensors.",
-)
-def takes_tensors(case: Case) -> Iterator[Proposal]:
-    """Numbers as tensors, lists as tuples."""
-    for node in case.nodes:
-        if not isinstance(node, ast.Call):
-            continue
-        edits: list[tuple[ast.expr, str, str]] = []
-        for a in node.args:
-            number = case.value(a)
-            if isinstance(number, int | float):
-                constant = isinstance(a, ast.Constant)
-                value = f"{float(number)}" if constant else f"float({case.text.of(a)})"
-                edits.append((a, f"torch.tensor({value})", f"torch.tensor([{value}])"))
-            elif isinstance(a, ast.List):
-                inner = ", ".join(case.text.of(e) for e in a.elts)
-                comma = "," if len(a.elts) == 1 else ""
-                text = case.text.of(a)
-                edits.append((a, f"({inner}{comma})", f"torch.tensor({text})"))
-        if edits:
-            yield case.proposal(*[case.text.replacing(a, new) for a, new, _ in edits])
-            yield case.proposal(*[case.text.replacing(a, new) for a, _, new in edits])
-
-
-@cures(
-    r"You are attempting to call Tensor.requires_grad_\(\) .*inside of a function",
-    "A transform decides itself what is differentiated.",
-)
-def flag_in_transform(case: Case) -> Iterator[Proposal]:
-    """Without it."""
-    for statement in case.text.statements(case.line):
-        for node in ast.walk(statement):
-            if method(node) == "requires_grad_" and isinstance(node, ast.Call):
-                if isinstance(statement, ast.Expr) and statement.value is node:
-                    yield case.proposal(case.text.removing(statement))
-                else:
-                    yield case.proposal(case.without_method(node))
-
-
-@cures(
-    r"backward\(\) called inside a functorch transform",
-    "Within torch.func a gradient is what torch.func.grad gives.",
-)
-def backward_in_transform(case: Case) -> Iterator[Proposal]:
-    """torch.func.grad; or the value alone, which the transform outside differentiates."""
-    for call in case.calls("backward"):
-        statement = case.text.statement(call)
-        yield case.proposal(
-            case.text.removing(statement), note="The transform around it goes back itself."
-        )
-
-
-@cures(
-    r"vmap: It looks like you're (either \(1\) )?(calling .item\(\)|attempting to use a Tensor in "
-    r"some data-dependent control flow)",
-    "vmap runs the function once for all samples: no single sample's number can be asked for.",
-)
-def vmap_branches(case: Case) -> Iterator[Proposal]:
-    """torch.where for a branch, the tensor for its item()."""
-    for node in case.nodes:
-        if isinstance(node, ast.Call) and method(node) == "item":
-            yield case.proposal(case.without_method(node))
-        if isinstance(node, ast.Call) and dotted(node.func) in ("float", "int") and node.args:
-            yield case.replaced(node, case.text.of(node.args[0]))
-        if isinstance(node, ast.IfExp):
-            t = case.text
-            new = f"torch.where({t.of(node.test)}, {t.of(node.body)}, {t.of(node.orelse)})"
-            yield case.proposal(t.replacing(node, new))
-    for statement in case.text.statements(case.line):
-        if isinstance(statement, ast.If):
-            yield from where_of_branches(case, statement)
-        for outer in case.text.around(statement):
-            if isinstance(outer, ast.If):
-                yield from where_of_branches(case, outer)
-
-
-@cures(
-    r"vmap: called random operation while in randomness error mode",
-    "Whether each sample has random numbers of its own is for the program to say.",
-)
-def vmap_random(case: Case) -> Iterator[Proposal]:
-    """randomness="different"."""
-    for node in case.all_nodes:
-        if method(node) == "vmap" and isinstance(node, ast.Call):
-            yield case.proposal(case.with_keyword(node, "randomness", '"different"'))
-
-
-@cures(
-    r"vmap: inplace arithmetic\(self, \*extra_args\) is not possible",
-    "A tensor made within the function has one sample's shape; what is written has all samples'.",
-)
-def vmap_in_place(case: Case) -> Iterator[Proposal]:
-    """A new tensor from the argument: x.new_zeros... or a stack."""
-    for function in [n for n in case.all_nodes if isinstance(n, ast.FunctionDef)]:
-        writes = [
-            s
-            for s in function.body
-            if isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Subscript)
-        ]
-        for w in writes:
-            target = w.targets[0]
-            assert isinstance(target, ast.Subscript)
-            name = dotted(target.value)
-            for made in function.body:
-                if isinstance(made, ast.Assign) and dotted(made.targets[0]) == name:
-                    new = f"{case.text.operand(made.value)} + 0 * {case.text.operand(w.value)}"
-                    yield case.replaced(made.value, new)
-
-
-@cures(
-    r"vmap: Expected all tensors to have the same size in the mapped dimension",
-    "The mapped dimension is the batch: all arguments have one of the same size.",
-)
-def vmap_sizes(case: Case) -> Iterator[Proposal]:
-    """One of the arguments not mapped."""
-    for node in case.all_nodes:
-        if method(node) == "vmap" and isinstance(node, ast.Call):
-            outer = case.text.parents.get(node)
-            count = len(outer.args) if isinstance(outer, ast.Call) else 2
-            for k in reversed(range(count)):
-                dims = ", ".join("None" if j == k else "0" for j in range(count))
-                yield case.proposal(case.with_keyword(node, "in_dims", f"({dims})"))
-                ones = ", ".join("1" if j == k else "0" for j in range(count))
-                yield case.proposal(case.with_keyword(node, "in_dims", f"({ones})"))
-            yield case.proposal(case.with_keyword(node, "in_dims", "1"))
-
-
-@cures(
-    r"jvp\(f, primals, tangents\): Expected (primals|tangents) to be a tuple",
-    "Primals and tangents are tuples, even of one tensor.",
-)
-def jvp_tuples(case: Case) -> Iterator[Proposal]:
-    """(x,), (v,)."""
-    for call in case.calls("jvp"):
-        edits = [
-            case.text.replacing(a, f"({case.text.of(a)},)")
-            for a in call.args[1:3]
-            if not isinstance(a, ast.Tuple)
-        ]
-        if edits:
-            yield case.proposal(*edits)
-
-
-@cures(
-    r"Trying to set a forward gradient that has a different size|v has invalid size|"
-    r"The vector v can only be None if|v is a tuple of invalid length",
-    "The vector has a number for each element: it needs the shape of what it stands beside.",
-)
-def direction(case: Case) -> Iterator[Proposal]:
-    """Ones in that shape."""
-    for call in case.calls("jvp", "vjp", "hvp", "vhp", "make_dual"):
-        of_input = method(call) in ("jvp", "hvp", "vhp")
-        place = 0 if method(call) == "make_dual" else 1
-        if len(call.args) <= place:
-            continue
-        x = call.args[place]
-        if method(call) == "make_dual" and len(call.args) > 1:
-            yield case.replaced(call.args[1], f"torch.ones_like({case.text.of(x)})")
-        if of_input and isinstance(x, ast.Tuple):
-            ones = ", ".join(f"torch.ones_like({case.text.of(e)})" for e in x.elts)
-            new = f"({ones},)" if len(x.elts) == 1 else f"({ones})"
-        elif of_input:
-            new = f"torch.ones_like({case.text.of(x)})"
-        else:
-            function = case.text.operand(call.args[0])
-            new = f"torch.ones_like({function}({case.text.of(x)}))"
-            output = [v for v in results(case) if isinstance(v, ast.Tuple)]
-            if output:
-                count = len(output[0].elts)
-                value = case.text.of(call.args[2]) if len(call.args) > 2 else new
-                both = f"({', '.join([value] * count)})"
-                if len(call.args) > 2:
-                    yield case.replaced(call.args[2], both)
-        if len(call.args) > 2:
-            yield case.replaced(call.args[2], new)
-        elif keyword(call, "v"):
-            yield case.proposal(case.with_keyword(call, "v", new))
-        else:
-            yield case.proposal(case.with_argument(call, f"v={new}"))
-
-
-@cures(
-    r"Expected pytree structure of cotangents to be the same",
-    "Each output needs a cotangent, in the same tuple.",
-)
-def cotangents(case: Case) -> Iterator[Proposal]:
-    """A tuple."""
-    for node in case.nodes:
-        if isinstance(node, ast.Call) and len(node.args) == 1:
-            text = case.text.of(node.args[0])
-            for value in results(case):
-                if isinstance(value, ast.Tuple):
-                    inner = ", ".join([text] * len(value.elts))
-                    yield case.replaced(node.args[0], f"({inner})")
-            yield case.replaced(node.args[0], f"({text}, {text})")
-            yield case.replaced(node.args[0], f"({text},)")
-
-
-@cures(r"Trying to create a dual Tensor for forward AD but no level", "Duals live within a level.")
-def level(case: Case) -> Iterator[Proposal]:
-    """with dual_level()."""
-    for call in case.calls("make_dual"):
-        module = dotted(call.func).rpartition(".")[0]
-        block = case.text.blocks[case.statement]
-        rest = block[block.index(case.statement) :]
-        yield case.proposal(case.text.wrapping(rest, f"with {module}.dual_level():"))
-
-
-@cures(
-    r"Expected primal to be floating point or complex|"
-    r"only Tensors of floating point",
-    "Integers have no derivative.",
-)
-def dual_of_integer(case: Case) -> Iterator[Proposal]:
-    """Floats."""
-    from .parameters import floating_creation
-
-    for call in case.calls("make_dual"):
-        edits = [case.text.appending(a, ".float()") for a in call.args]
-        yield case.proposal(*edits)
-    yield from floating_creation(case, case.nodes)
-
-
-@cures(r"Got argnum=(\d+), but only (\d+) positional inputs", "Arguments are counted from 0.")
-def argnum(case: Case) -> Iterator[Proposal]:
-    """The last argument there is."""
-    for node in case.all_nodes:
-        if isinstance(node, ast.Call) and (named := keyword(node, "argnums")):
-            yield case.replaced(named.value, str(int(case.match[2]) - 1))
-
-
-@cures(
-    r"Output (\d+) of the user-provided function (is independent of input|does not require grad)|"
-    r"While computing the hessian, found that the jacobian",
-    "strict=True refuses a derivative that is 0 because nothing depends on the input.",
-)
-def strict(case: Case) -> Iterator[Proposal]:
-    """Without strict: zeros."""
-    for node in case.nodes:
-        if isinstance(node, ast.Call):
-            edit = case.without_keyword(node, "strict")
-            if edit:
-                yield case.proposal(edit, note="The derivative is then 0 there.")
-
-
-@cures(
-    r"gradcheck expects at least one input tensor to require gradient",
-    "gradcheck compares gradients: an input must require one.",
-)
-def gradcheck_inputs(case: Case) -> Iterator[Proposal]:
-    """requires_grad=True, in float64."""
-    from .cuts import requiring
-
-    for call in case.calls("gradcheck", "gradgradcheck"):
-        for a in call.args[1:2]:
-            items = a.elts if isinstance(a, ast.Tuple | ast.List) else [a]
-            edits = [
-                case.text.appending(i, ".double().requires_grad_()")
-                for i in items
-                if not isinstance(i, ast.Constant)
-            ]
-            yield case.proposal(*edits)
-            named = [e for i in items if (e := requiring(case, dotted(i)))]
-            if named:
-                yield case.proposal(*named)
-
-
-@cures(
-    r"Jacobian mismatch for output (\d+) with respect to input (\d+)",
-    "The backward that is written is not the derivative of the forward, or the numbers are too "
-    "coarse: gradcheck needs float64.",
-)
-def mismatch(case: Case) -> Iterator[Proposal]:
-    """float64; else PyTorch's own derivative of forward."""
-    for call in case.calls("gradcheck"):
-        for a in call.args[1:2]:
-            items = a.elts if isinstance(a, ast.Tuple | ast.List) else [a]
-            edits = [
-                case.text.appending(i, ".double().detach().requires_grad_()")
-                for i in items
-                if (t := case.tensor(i)) is None or t.dtype.name != "float64"
-            ]
-            if edits:
-                yield case.proposal(*edits)
-    for backward in functions(case, "backward"):
-        yield from differentiated(case, backward)
-
-
-def differentiated(case: Case, backward: ast.FunctionDef) -> Iterator[Proposal]:
-    """A wrong factor in a backward of one product: the power rule, 2 for the square."""
-    for node in returns(backward):
-        value = node.value
-        if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Mult):
-            saved = [
-                dotted(t)
-                for s in ast.walk(backward)
-                if isinstance(s, ast.Assign) and "saved_tensors" in case.text.of(s.value)
-                for x in s.targets
-                for t in getattr(x, "elts", [x])
-            ]
-            for n in saved:
-                for factor in (2, 3):
-                    at = case.text.end(value)
-                    yield case.proposal(Edit(at, at, f" * {factor} * {n}"))
-            for text in ("2 * ", "3 * ", "0.5 * ", "-1 * "):
-                at = case.text.start(value)
-                yield case.proposal(Edit(at, at, text))
-        if value is not None:
-            yield case.replaced(value, f"-({case.text.of(value)})")
-    for forward in functions(case, "forward"):
-        cls = case.text.parents[forward]
-        used = [n for n in ast.walk(forward) if isinstance(n, ast.Name) and n.id == "ctx"]
-        if isinstance(cls, ast.ClassDef) and not used:
-            yield from _as_function(case, cls, forward)
-
-
 # ---- linear algebra, modes -----------------------------------------------------------------------
-
-
-@cures(
-    r"linalg.(inv|solve|inv_ex): The diagonal element|linalg.cholesky: The factorization could not|"
-    r"linalg.(det|inv|cholesky|eigh|slogdet): A must be batches of square",
-    "The matrix has no inverse, or is not positive definite.",
-)
-def singular(case: Case) -> Iterator[Proposal]:
-    """A little more on the diagonal."""
-    for node in case.nodes:
-        if isinstance(node, ast.Call) and node.args:
-            a = case.text.operand(node.args[0])
-            if method(node) in ("inv", "inverse"):
-                yield case.replaced(node.func, "torch.linalg.pinv")
-            if method(node) in ("det", "slogdet", "cholesky", "inv", "solve", "eigh"):
-                new = f"{a} + 1e-3 * torch.eye({a}.shape[-1])"
-                yield case.replaced(node.args[0], new)
-                new = f"{a} @ {a}.T + 1e-3 * torch.eye({a}.shape[0])"
-                yield case.replaced(node.args[0], new)
-                yield case.replaced(node.args[0], f"{a}.T @ {a}")
-
-
-@cures(
-    r"The derivative of linalg.qr depends on Q|The QR decomposition is not differentiable",
-    "Only the reduced decomposition has a derivative.",
-)
-def qr_mode(case: Case) -> Iterator[Proposal]:
-    """mode="reduced"."""
-    for node in case.all_nodes:
-        if isinstance(node, ast.Call) and (named := keyword(node, "mode")) and method(node) == "qr":
-            yield case.replaced(named.value, '"reduced"')
-
-
-@cures(
-    r"Function '(\w+)' returned nan values in its (\d+)th output",
-    "The rule of this operation divides by 0, or multiplies 0 by infinity.",
-)
-def nan_found(case: Case) -> Iterator[Proposal]:
-    """Away from the point where the derivative is infinite."""
-    name = case.match[1].partition("Backward")[0].lower()
-    for node in case.all_nodes:
-        if not isinstance(node, ast.Call):
-            continue
-        if method(node) in (name, "sqrt", "norm", "pow", "log") and isinstance(
-            node.func, ast.Attribute
-        ):
-            note = "1e-12 keeps the argument away from 0, where the derivative is infinite."
-            if dotted(node.func.value) in ("torch", "torch.linalg") and node.args:
-                x = case.text.operand(node.args[0])
-                yield case.replaced(node.args[0], f"{x} + 1e-12", note=note)
-            elif dotted(node.func.value) not in ("torch", "torch.linalg", "F"):
-                inner, dot = node.func.value, case.dot(node.func)
-                x = case.text.of(inner)
-                bracketed = ")" in case.text.source[case.text.end(inner) : dot]
-                new = f"{x} + 1e-12" if bracketed else f"({x} + 1e-12)"
-                yield case.replaced(inner, new, note=note)
-    for node in case.all_nodes:
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
-            x = case.text.operand(node.right)
-            yield case.replaced(node.right, f"({x} + 1e-12)")
-
-
-@cures(
-    "When use_reentrant=True, torch.utils.checkpoint is incompatible",
-    "The re-entrant form of checkpoint runs a backward of its own.",
-)
-def reentrant(case: Case) -> Iterator[Proposal]:
-    """use_reentrant=False."""
-    for node in case.all_nodes:
-        if method(node) == "checkpoint" and isinstance(node, ast.Call):
-            yield case.proposal(case.with_keyword(node, "use_reentrant", "False"))
-
-
-@cures(
-    r"The function '(\w+)' is not differentiable with respect to argument '(\w+)'",
-    "This argument is taken as a constant.",
-)
-def constant_argument(case: Case) -> Iterator[Proposal]:
-    """.detach()."""
-    for node in case.nodes:
-        if isinstance(node, ast.Call) and (named := keyword(node, case.match[2])):
-            yield case.appended(named.value, ".detach()")

@@ -2,10 +2,13 @@
 
 import ast
 from collections.abc import Iterator
+from typing import Any
 
+from ....snippets.eager.tensor import Tensor
+from ....snippets.python.values import Instance
 from .case import Case, Proposal, cures, names_in
 from .seeds import here, roots
-from .text import dotted, method
+from .text import Edit, dotted, method
 
 SECOND = (
     "The first way back freed what the operations had saved; a second one through them finds "
@@ -17,6 +20,7 @@ SECOND = (
 def freed(case: Case) -> Iterator[Proposal]:
     """Compute again what changes, cut off what belongs to an earlier step, else keep the graph."""
     yield from last_term(case)
+    yield from detached_for_other(case)
     yield from recomputed(case)
     yield from carried_over(case)
     yield from carried_by_module(case)
@@ -37,6 +41,76 @@ def freed(case: Case) -> Iterator[Proposal]:
             *[case.with_keyword(c, "retain_graph", "True") for c in dict.fromkeys(again)],
             note="In a loop each way back keeps the graph for the next one.",
         )
+
+
+def detached_for_other(case: Case) -> Iterator[Proposal]:
+    """D(fake.detach()): what one network makes is cut off where the other one alone is trained.
+
+    Where the second loss uses what the other network said before its step, that is computed again.
+    """
+    if len({case.text.of(c.func) for c in case.calls("step", everywhere=True)}) < 2:
+        return
+    for first in [*freeing(case), *here(case)]:
+        root, at = roots(case, first), case.text.statement(first)
+        case.text.blocks.get(at, [])
+        slices = [at, *case.slice_of(root, at.lineno)] if root is not None else []
+        calls = [n for s in slices for n in ast.walk(s) if isinstance(n, ast.Call)]
+        for call in calls:
+            if not (_is_network(case, call) and _stepped_after(case, call, at)):
+                continue
+            (given, *_) = call.args
+            made = case.assignments(dotted(given), at.lineno)
+            if not made or not _is_network(case, getattr(made[-1], "value", None)):
+                continue
+            edits = [case.text.appending(given, ".detach()"), *_said_again(case, call, at)]
+            name, network = case.text.of(given), case.text.of(call.func)
+            yield case.proposal(
+                *edits,
+                note=f"This loss trains {network} alone; the other one goes through {name}.",
+                why=SECOND + f" Both losses go back through {name}; the first needs none of it.",
+            )
+
+
+def _stepped_after(case: Case, call: ast.Call, at: ast.stmt) -> bool:
+    """Whether the step that follows a way back is one of the network that is called."""
+    block = case.text.blocks[at]
+    for later in block[block.index(at) + 1 :]:
+        for step in [n for n in ast.walk(later) if method(n) == "step"]:
+            optimiser = case.value(step.func.value)  # type: ignore[attr-defined]
+            groups = optimiser.fields["param_groups"] if isinstance(optimiser, Instance) else []
+            stepped = {id(p) for g in groups for p in g["params"]}
+            network = case.value(call.func)
+            return bool(stepped & {id(p) for p in _parameters_of(network)})
+    return False
+
+
+def _parameters_of(module: Any) -> Iterator[Any]:
+    """The parameters of a module and of those within."""
+    if isinstance(module, Instance):
+        yield from module.fields.get("_parameters", {}).values()
+        for inner in module.fields.get("_modules", {}).values():
+            yield from _parameters_of(inner)
+
+
+def _is_network(case: Case, node: ast.AST | None) -> bool:
+    """Whether a node calls a module with something."""
+    if not (isinstance(node, ast.Call) and node.args):
+        return False
+    value = case.value(node.func)
+    return isinstance(value, Instance) and "_parameters" in value.fields
+
+
+def _said_again(case: Case, call: ast.Call, first: ast.stmt) -> list[Edit]:
+    """The statement of a call once more, before what uses it after the first way back."""
+    statement, text = case.text.statement(call), case.text
+    block = text.blocks[first]
+    names = {dotted(t) for t in getattr(statement, "targets", [])}
+    if not names or statement not in block:
+        return []
+    for later in block[block.index(first) + 1 :]:
+        if names & set(names_in(later)):
+            return [text.before(later, *text.lines_of(statement))]
+    return []
 
 
 def freeing(case: Case) -> list[ast.Call]:
@@ -89,8 +163,12 @@ def updates(loop: ast.AST) -> bool:
 def _by_gradient(value: ast.expr) -> bool:
     """Whether an expression computes with a .grad."""
     return not isinstance(value, ast.Attribute) and any(
-        isinstance(n, ast.Attribute) and n.attr == "grad" for n in ast.walk(value)
+        isinstance(n, ast.Attribute) and n.attr == "grad" and dotted(n.value) not in TRANSFORMS
+        for n in ast.walk(value)
     )
+
+
+TRANSFORMS = ("autograd", "torch.autograd", "func", "torch.func")  # modules with a function grad
 
 
 def _depends(case: Case, statement: ast.stmt) -> bool:
@@ -109,20 +187,41 @@ def carried_over(case: Case) -> Iterator[Proposal]:
     loop = next((lp for c in here(case) if (lp := case.loop(c))), None)
     if loop is None:
         return
+    if not case.text.alone(loop.body[0]):
+        return
+    states = [n for n in _states(case, loop) if _has_graph(case.scope.get(n))]
+    if len(states) > 1:
+        yield _cut_at(case, loop, states)
     for name in _states(case, loop):
-        if case.text.alone(loop.body[0]):
-            states = case.reading.outcome.scope.get(name)
-            text = f"{name} = {name}.detach()"
-            if isinstance(states, tuple):
-                text = f"{name} = tuple(s.detach() for s in {name})"
-            yield case.proposal(
-                case.text.before(loop.body[0], text),
-                note=f"{name} keeps its numbers; the graph of the turn before is let go.",
-                why=SECOND + f" {name} comes from the turn before, and brings its graph along.",
-            )
-            for statement in case.assignments(name):
-                if loop in case.text.around(statement) and isinstance(statement, ast.Assign):
-                    yield case.proposal(case.text.after(statement, text), weak=True)
+        yield _cut_at(case, loop, [name])
+        for statement in case.assignments(name):
+            if loop in case.text.around(statement) and isinstance(statement, ast.Assign):
+                yield case.proposal(case.text.after(statement, _cut(case, name)), weak=True)
+
+
+def _cut_at(case: Case, loop: ast.For | ast.While, names: list[str]) -> Proposal:
+    """States cut off where a turn of a loop begins; one that begins as a number is a tensor."""
+    begun = [
+        getattr(s, "value", None) for n in names for s in case.assignments(n, loop.lineno)[-1:]
+    ]
+    listed = " and ".join(names)
+    return case.proposal(
+        *case.numbers_as("torch.tensor({})", [n for n in begun if isinstance(n, ast.expr)]),
+        case.text.before(loop.body[0], *[_cut(case, n) for n in names]),
+        note=f"{listed}: the numbers are kept, the graph of the turn before is let go.",
+        why=SECOND + f" {listed}: from the turn before, with its graph.",
+    )
+
+
+def _cut(case: Case, name: str) -> str:
+    """The statement that cuts a state, or a tuple of them, off from its graph."""
+    if isinstance(case.reading.outcome.scope.get(name), tuple):
+        return f"{name} = tuple(s.detach() for s in {name})"
+    return f"{name} = {name}.detach()"
+
+
+def _has_graph(value: Any) -> bool:
+    return isinstance(value, Tensor) and value.record is not None
 
 
 def carried_by_module(case: Case) -> Iterator[Proposal]:

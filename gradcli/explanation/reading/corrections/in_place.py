@@ -145,13 +145,13 @@ def without_inplace(case: Case) -> Iterator[Proposal]:
 def of_leaf(case: Case) -> Iterator[Proposal]:
     """An update or an initialisation without recording; a computation out of place."""
     yield from without_inplace(case)
-    for statement in case.text.statements(case.line):
+    for statement in case.statements:
         target = base_of(written(case, statement))
         if target is None:
             yield from unrecorded(case, statement)
             continue
         name = dotted(target)
-        if is_update(case, statement) or isinstance(target, ast.Attribute):
+        if is_update(case, statement) or isinstance(target, ast.Attribute) or _alias(case, name):
             yield from unrecorded(case, statement)
         elif isinstance(statement, ast.AugAssign) or _computes(case, statement):
             yield from renamed(case, statement, name)
@@ -163,6 +163,11 @@ def of_leaf(case: Case) -> Iterator[Proposal]:
                 yield from renamed(case, statement, name)
             yield from unrecorded(case, statement)
         yield from out_of_place(case, statement)
+
+
+def _alias(case: Case, name: str) -> bool:
+    """Whether a name is that of a module's parameter: w = layer.weight."""
+    return any(isinstance(getattr(s, "value", None), ast.Attribute) for s in case.assignments(name))
 
 
 def is_update(case: Case, statement: ast.stmt) -> bool:
@@ -304,12 +309,16 @@ def copied_operand(case: Case) -> Iterator[Proposal]:
     if refused is None or refused[1] is None:
         return
     names = {a.name for a in case.reading.trace.assignments if a.tensor is refused[1].tensor}
+    places = []
     for node in case.text.nodes(refused[0].line or 0):
         read = isinstance(getattr(node, "ctx", None), ast.Load)
         if (read and isinstance(node, ast.Name) and node.id in names) or (
             read and isinstance(node, ast.Subscript) and isinstance(case.value(node.value), Tensor)
         ):
             yield case.appended(node, ".clone()", note=COPIED)
+            places.append(case.text.appending(node, ".clone()"))
+    if len(places) > 1:
+        yield case.proposal(*places, note=COPIED)
 
 
 def after_step(case: Case, step: ast.stmt) -> Iterator[Proposal]:
@@ -357,9 +366,12 @@ def _forward_after(case: Case, step: ast.stmt, call: ast.Call) -> Iterator[Propo
         lines = [line for s in moved for line in text.lines_of(s)]
         others = [s for s in block[: block.index(at)] if s not in moved]
         edits = [text.removing(s) for s in moved if not _needed_by(case, s, others)]
+        after = block[block.index(step) + 1 : block.index(at)]
+        given = {dotted(t) for s in moved for t in getattr(s, "targets", [])}
+        user = next((s for s in after if given & set(names_in(s))), at)
         yield case.proposal(
             *edits,
-            text.before(at, *lines),
+            text.before(user, *lines),
             note="Its forward runs after the step, with the parameters as they are then.",
         )
 
@@ -386,9 +398,10 @@ MULTIPLE = (
 def several_views(case: Case) -> Iterator[Proposal]:
     """Out of place; of the base or of the view."""
     custom = "custom Function" in case.failure.message
-    for statement in case.text.statements(case.line):
+    for statement in case.statements:
         yield from by_index(case, statement)
-    for statement in case.text.statements(case.line):
+        yield from in_list(case, statement)
+    for statement in case.statements:
         target = base_of(written(case, statement))
         if custom and target is not None:
             for made in reversed(case.assignments(dotted(target), case.line)):
@@ -398,6 +411,23 @@ def several_views(case: Case) -> Iterator[Proposal]:
             yield from out_of_place(case, statement)
     for proposals in _changed_before(case):
         yield from proposals
+
+
+def in_list(case: Case, statement: ast.stmt) -> Iterator[Proposal]:
+    """rows = list(h.unbind(0)); rows[0] = rows[0].mul(2)."""
+    call: Any = getattr(statement, "value", None)
+    target = getattr(call.func, "value", None) if in_place_call(call) else None
+    if not (isinstance(target, ast.Subscript) and isinstance(case.value(target.value), tuple)):
+        return
+    for made in reversed(case.assignments(dotted(target.value), case.line)):
+        if isinstance(made, ast.Assign) and isinstance(call.func, ast.Attribute):
+            at = case.text.start(statement)
+            yield case.proposal(
+                case.text.replacing(made.value, f"list({case.text.of(made.value)})"),
+                Edit(at, at, f"{case.text.of(target)} = "),
+                case.renamed(call.func, call.func.attr.removesuffix("_")),
+                note=CLONED[0],
+            )
 
 
 def by_index(case: Case, statement: ast.stmt) -> Iterator[Proposal]:
@@ -440,12 +470,12 @@ def _changed_before(case: Case) -> Iterator[Iterator[Proposal]]:
 )
 def view_without_record(case: Case) -> Iterator[Proposal]:
     """The view outside the block, with the change; or the change within it."""
-    for node in case.all_nodes:
-        if isinstance(node, ast.With) and node.lineno < case.line:
+    for node in case.of_type(ast.With, everywhere=True):
+        if node.lineno < case.line:
             name = method(node.items[0].context_expr)
             if name in ("no_grad", "inference_mode"):
                 yield case.proposal(case.text.unwrapping(node))
-    for statement in case.text.statements(case.line):
+    for statement in case.statements:
         yield from unrecorded(case, statement)
         yield from out_of_place(case, statement)
 
@@ -464,7 +494,7 @@ def shared_memory(case: Case) -> Iterator[Proposal]:
     """A copy first."""
     hooked = [n for n in case.all_nodes if method(n) == "register_hook"]
     nodes = [*case.nodes, *[m for h in hooked for m in ast.walk(h)]]
-    for statement in case.text.statements(case.line):
+    for statement in case.statements:
         target = written(case, statement)
         base = base_of(target)
         if "some elements" in case.match[1]:
@@ -484,7 +514,7 @@ def shared_memory(case: Case) -> Iterator[Proposal]:
     for node in nodes:
         if in_place_call(node) and isinstance(node.func, ast.Attribute):
             yield case.proposal(case.renamed(node.func, node.func.attr.removesuffix("_")))
-    for statement in case.text.statements(case.line):
+    for statement in case.statements:
         yield from out_of_place(case, statement)
 
 
@@ -494,7 +524,7 @@ def shared_memory(case: Case) -> Iterator[Proposal]:
 )
 def keeps_dtype(case: Case) -> Iterator[Proposal]:
     """A floating tensor from the start; else out of place."""
-    for statement in case.text.statements(case.line):
+    for statement in case.statements:
         base = base_of(written(case, statement))
         for made in case.assignments(dotted(base), case.line):
             if isinstance(made, ast.Assign):
@@ -508,7 +538,7 @@ def keeps_dtype(case: Case) -> Iterator[Proposal]:
 )
 def keeps_shape(case: Case) -> Iterator[Proposal]:
     """Out of place."""
-    for statement in case.text.statements(case.line):
+    for statement in case.statements:
         yield from out_of_place(case, statement)
 
 
@@ -518,8 +548,8 @@ def keeps_shape(case: Case) -> Iterator[Proposal]:
 )
 def resized(case: Case) -> Iterator[Proposal]:
     """reshape, or a part."""
-    for node in case.nodes:
-        if method(node) in ("resize_", "resize") and isinstance(node.func, ast.Attribute):
+    for node in case.calls("resize_", "resize"):
+        if isinstance(node.func, ast.Attribute):
             yield case.proposal(case.renamed(node.func, "reshape"))
             tensor = case.text.of(node.func.value)
             sizes = ", ".join(case.text.of(a) for a in node.args)
@@ -535,8 +565,8 @@ def resized(case: Case) -> Iterator[Proposal]:
 )
 def out_argument(case: Case) -> Iterator[Proposal]:
     """name = f(...)."""
-    for node in case.nodes:
-        if isinstance(node, ast.Call) and (named := keyword(node, "out")):
+    for node in case.calls():
+        if named := keyword(node, "out"):
             edit = case.without_keyword(node, "out")
             if edit:
                 at = case.text.start(case.statement)
@@ -552,7 +582,7 @@ def out_argument(case: Case) -> Iterator[Proposal]:
 def of_inference(case: Case) -> Iterator[Proposal]:
     """no_grad() in its place."""
     yield from plain_no_grad(case)
-    for statement in case.text.statements(case.line):
+    for statement in case.statements:
         yield from out_of_place(case, statement)
 
 
@@ -567,10 +597,9 @@ def inference_saved(case: Case) -> Iterator[Proposal]:
 
 def plain_no_grad(case: Case) -> Iterator[Proposal]:
     """torch.no_grad() in the place of torch.inference_mode()."""
-    for node in case.all_nodes:
-        if isinstance(node, ast.Attribute) and node.attr == "inference_mode":
-            note = "no_grad() records nothing either, and its tensors can be used later."
-            yield case.proposal(case.renamed(node, "no_grad"), note=note)
+    for node in case.attributes("inference_mode", everywhere=True):
+        note = "no_grad() records nothing either, and its tensors can be used later."
+        yield case.proposal(case.renamed(node, "no_grad"), note=note)
 
 
 __all__ = ["freeing", "needed"]

@@ -4,11 +4,14 @@ import ast
 import difflib
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from ....snippets.eager.names import in_pytorch
 from ....snippets.eager.tensor import Tensor
 from ....snippets.python.values import Instance
 from .case import Case, Proposal, cures
+from .functions import classes, functions, without_apply
+from .seeds import size
 from .text import Edit, dotted, keyword, method
 
 IMPORTS = {
@@ -49,20 +52,29 @@ def undefined(case: Case) -> Iterator[Proposal]:
     """The import that is missing; the name that is nearly the same; the module before it."""
     name = case.match[1]
     top = _after_docstring(case)
+    if name in ("grad", "jacrev", "vmap") and f"{name}(" in case.text.source:
+        outer = [case.text.parents.get(c) for c in case.calls(name)]
+        if any(isinstance(o, ast.Call) for o in outer):
+            line = f"from torch.func import {name}"
+            yield case.proposal(case.text.before(top, line), note="The import was missing.")
     if name in IMPORTS:
         yield case.proposal(case.text.before(top, IMPORTS[name]), note="The import was missing.")
-    for node in case.nodes:
-        if isinstance(node, ast.Name) and node.id == name:
+    for node in case.of_type(ast.Name):
+        if node.id == name:
             known = [n for n in case.reading.outcome.scope if isinstance(n, str)]
             known += [
                 s.name for s in case.all_nodes if isinstance(s, ast.FunctionDef | ast.ClassDef)
             ]
             for near in difflib.get_close_matches(name, known, 2, 0.6):
                 yield case.replaced(node, near)
-            yield case.replaced(node, f"torch.{name}")
+            if name in in_pytorch()["torch"]:
+                yield case.replaced(node, f"torch.{name}")
             yield case.replaced(node, f"self.{name}")
             if name in ("device", "DEVICE"):
                 yield case.proposal(case.text.before(top_statement(case), f'{name} = "cpu"'))
+    for gone in case.of_type(ast.Delete, everywhere=True):
+        if name in [dotted(t) for t in gone.targets]:
+            yield case.proposal(case.text.removing(gone), why=f"del took {name} away.")
     # a definition further down
     for statement in case.text.tree.body:
         defines = isinstance(statement, ast.FunctionDef | ast.ClassDef) and statement.name == name
@@ -105,6 +117,56 @@ def unbound(case: Case) -> Iterator[Proposal]:
             return
 
 
+@cures(r"'[^']*'$", "The dictionary has no such key.")
+def missing_key(case: Case) -> Iterator[Proposal]:
+    """The key that is nearly the same."""
+    if case.failure.type != "KeyError":
+        return
+    for node in case.of_type(ast.Subscript):
+        if not isinstance(node.slice, ast.Constant):
+            continue
+        held, key = case.value(node.value), node.slice.value
+        if isinstance(held, dict) and isinstance(key, str) and key not in held:
+            known = [k for k in held if isinstance(k, str)]
+            begun = [k for k in known if k.startswith(key)]
+            for near in dict.fromkeys(begun + difflib.get_close_matches(key, known, 2, 0.5)):
+                yield case.replaced(node.slice, repr(near))
+    texts = {n: n.value for n in case.of_type(ast.Constant, everywhere=True)}
+    wanted = case.failure.message.strip("'")
+    others = {t for t in texts.values() if isinstance(t, str)} - {wanted}
+    for near in difflib.get_close_matches(wanted, others, 2, 0.5):
+        for place in [n for n, text in texts.items() if text == wanted]:
+            yield case.replaced(place, repr(near), weak=True)
+
+
+@cures(
+    r"Error\(s\) in loading state_dict for .*size mismatch for ([\w.]+): copying a param with "
+    r"shape torch.Size\((\[[\d, ]+\])\) from checkpoint, the shape in current model is "
+    r"torch.Size\((\[[\d, ]+\])\)",
+    "A state has the shapes of the model that it was taken from.",
+)
+def other_state(case: Case) -> Iterator[Proposal]:
+    """The layer with the sizes of the state."""
+    saved, own = size(case.match[2]), size(case.match[3])
+    for call in case.calls("Linear", "Embedding", everywhere=True):
+        given = [getattr(a, "value", None) for a in call.args[:2]]
+        order = -1 if method(call) == "Linear" else 1
+        if given == list(own)[::order] and len(saved) == 2:
+            edits = [case.text.replacing(a, str(n)) for a, n in zip(call.args, saved[::order])]
+            yield case.proposal(*edits)
+
+
+@cures(
+    r'can only concatenate str \(not "(\w+)"\) to str',
+    "Text is joined with text alone.",
+)
+def joined_text(case: Case) -> Iterator[Proposal]:
+    """str(...)."""
+    for node in case.of_type(ast.BinOp):
+        if isinstance(node.op, ast.Add):
+            yield case.replaced(node.right, f"str({case.text.of(node.right)})")
+
+
 OLD = {
     ("Tensor", "data_"): "data",
     ("Tensor", "volatile"): "requires_grad",
@@ -134,13 +196,25 @@ def attribute(case: Case) -> Iterator[Proposal]:
     match = case.match
     owner, name = match[1] or match[4] or match[6], match[2] or match[5] or match[7]
     yield from made_first(case)
+    if any(c.name == owner for c in classes(case)):
+        yield from without_apply(case)
+    yield from as_method(case, name)
+    if owner.endswith("Backward"):
+        for node in case.attributes(name) if name.startswith("saved") else ():
+            yield case.renamed_to(node, "saved_tensors")
+        yield from kept_in_context(case, name)
+    if name == "lr":
+        for node in case.attributes("lr"):
+            new = f'{case.text.of(node.value)}.param_groups[0]["lr"]'
+            yield case.replaced(node, new, why="Each group of parameters has a rate of its own.")
     if owner in ("builtin_function_or_method", "method", "function"):
         yield from not_called(case, name)
-    for node in case.nodes:
-        if not (isinstance(node, ast.Attribute) and node.attr == name):
+    for node in case.of_type(ast.Attribute):
+        if node.attr != name:
             continue
         if match[3]:
             yield case.proposal(case.renamed(node, match[3]))
+        yield from elsewhere(case, owner, node)
         if (owner, name) in OLD:
             yield case.proposal(case.renamed(node, OLD[owner, name]))
         for near in near_names(case, owner, node):
@@ -157,18 +231,62 @@ def attribute(case: Case) -> Iterator[Proposal]:
             new = f"torch.as_tensor({case.text.of(node.value)})"
             yield case.replaced(node.value, new, weak=True)
     yield from missing_super(case)
+    yield from local_in_init(case, owner, name)
+
+
+def as_method(case: Case, name: str) -> Iterator[Proposal]:
+    """optimizer.backward(loss) as loss.backward()."""
+    for call in case.calls("backward"):
+        if name == "backward" and call.args and case.tensor(call.args[0]) is not None:
+            new = f"{case.text.operand(call.args[0])}.backward()"
+            yield case.replaced(call, new, why="It is the loss that goes back.")
+
+
+def kept_in_context(case: Case, name: str) -> Iterator[Proposal]:
+    """ctx.b = b in forward, for what backward reads."""
+    for forward in functions(case, "forward"):
+        if name in [a.arg for a in forward.args.args[1:]]:
+            ctx = forward.args.args[0].arg
+            yield case.proposal(
+                case.text.before(forward.body[-1], f"{ctx}.{name} = {name}"),
+                why=f"backward reads {ctx}.{name}, which forward has not kept.",
+            )
+
+
+def local_in_init(case: Case, owner: str, name: str) -> Iterator[Proposal]:
+    """lin = nn.Linear(2, 1) in __init__, as self.lin."""
+    for made in case.assignments(name):
+        within = [getattr(n, "name", "") for n in case.text.around(made)]
+        if isinstance(made, ast.Assign) and {"__init__", owner} <= set(within):
+            at = case.text.start(made)
+            why = f"Line {made.lineno} gives a name of __init__ alone a value, not the module."
+            yield case.proposal(Edit(at, at, "self."), why=why)
+
+
+def elsewhere(case: Case, owner: str, node: ast.Attribute) -> Iterator[Proposal]:
+    """A function that stands in another module: torch.nn.functional's of torch, nn, a tensor."""
+    name, functional = node.attr, "torch.nn.functional"
+    if owner in ("torch", "torch.nn") and name in in_pytorch()[functional]:
+        yield case.replaced(node, f"{functional}.{name}")
+    if owner in ("torch.nn.functional", "torch.nn") and name in in_pytorch()["torch"]:
+        yield case.replaced(node, f"torch.{name}")
+    call = case.text.parents.get(node)
+    if owner == "Tensor" and isinstance(call, ast.Call) and call.func is node:
+        for module in ("torch", functional):
+            if name in in_pytorch()[module]:
+                arguments = [case.text.of(node.value), *[case.text.of(a) for a in call.args]]
+                yield case.replaced(call, f"{module}.{name}({', '.join(arguments)})")
 
 
 def not_called(case: Case, attribute: str) -> Iterator[Proposal]:
     """The parentheses that are missing: of a method, or where its name was given to it."""
     why = "A method without parentheses is the method itself; its result comes with ()."
-    for node in case.nodes:
-        if isinstance(node, ast.Attribute) and node.attr == attribute:
-            if isinstance(node.value, ast.Attribute):
-                yield case.appended(node.value, "()", why=why)
-            for made in case.assignments(dotted(node.value), before=case.line):
-                if isinstance(made, ast.Assign) and isinstance(made.value, ast.Attribute):
-                    yield case.appended(made.value, "()", why=why)
+    for node in case.attributes(attribute):
+        if isinstance(node.value, ast.Attribute):
+            yield case.appended(node.value, "()", why=why)
+        for made in case.assignments(dotted(node.value), before=case.line):
+            if isinstance(made, ast.Assign) and isinstance(made.value, ast.Attribute):
+                yield case.appended(made.value, "()", why=why)
 
 
 def near_names(case: Case, owner: str, node: ast.Attribute) -> list[str]:
@@ -181,16 +299,27 @@ def near_names(case: Case, owner: str, node: ast.Attribute) -> list[str]:
         known = [*value.fields, *[n for c in value.cls.mro for n in c.members]]
         for group in ("_parameters", "_modules", "_buffers"):
             known += list(value.fields.get(group, {}))
+    elif owner.endswith("Backward"):
+        known = ["saved_tensors", "save_for_backward", "needs_input_grad", "mark_dirty"]
     elif owner.startswith("torch"):
         known = list(in_pytorch().get(owner, ()))
     known = [n for n in known if n.endswith("_") == node.attr.endswith("_")]
-    return difflib.get_close_matches(node.attr, known, 2, 0.7)
+    same = [n for n in known if n.lower() == node.attr.lower() and n != node.attr]
+    return same + difflib.get_close_matches(node.attr, known, 2, 0.7)
 
 
 def made_first(case: Case) -> Iterator[Proposal]:
     """nn.ReLU()(x) for nn.ReLU(x): a layer, or a loss, is made and then called."""
-    for node in case.all_nodes:
-        if not (isinstance(node, ast.Call) and method(node)[:1].isupper() and node.args):
+    named = {n.name for n in case.all_nodes if isinstance(n, ast.ClassDef)}
+    for call in case.calls():
+        for made in case.assignments(dotted(call.func), case.line) if dotted(call.func) else ():
+            value = getattr(made, "value", None)
+            layer = isinstance(value, ast.Attribute) and value.attr[:1].isupper()
+            if isinstance(value, ast.expr) and (layer or dotted(value) in named):
+                why = f"{case.text.of(value)} is a class: the layer, or loss, comes with ()."
+                yield case.appended(value, "()", why=why)
+    for node in case.calls(everywhere=True):
+        if not (method(node)[:1].isupper() and node.args):
             continue
         tensors = [a for a in node.args if case.tensor(a) is not None]
         if (
@@ -219,12 +348,23 @@ def before_init(case: Case) -> Iterator[Proposal]:
     yield from missing_super(case)
 
 
+MISSPELLED = ("__int__", "_init_", "__init_", "_init__", "init", "__init", "__inti__")
+
+
 def missing_super(case: Case) -> Iterator[Proposal]:
     """super().__init__() in the __init__ of a module that has none."""
+    for node in case.all_nodes:
+        called = node.value if isinstance(node, ast.Expr) else None
+        if isinstance(called, ast.Attribute) and called.attr == "__init__":
+            yield case.appended(called, "()", why="nn.Module's own __init__ is not called.")
     for cls in [n for n in case.all_nodes if isinstance(n, ast.ClassDef)]:
         if not any("Module" in dotted(b) for b in cls.bases):
             continue
         for f in cls.body:
+            if isinstance(f, ast.FunctionDef) and f.name in MISSPELLED:
+                start = case.text.start(f) + len("def ")
+                why = f"{f.name} is no name that Python knows: __init__ makes a new object."
+                yield case.proposal(Edit(start, start + len(f.name), "__init__"), why=why)
             if (
                 isinstance(f, ast.FunctionDef)
                 and f.name == "__init__"
@@ -256,9 +396,14 @@ def _first(case: Case, function: ast.FunctionDef) -> Iterator[Proposal]:
     "A module that is called runs its forward.",
 )
 def misspelled_forward(case: Case) -> Iterator[Proposal]:
-    """The method whose name is nearly that."""
-    for cls in case.all_nodes:
-        if isinstance(cls, ast.ClassDef) and cls.name == case.match[1]:
+    """The method whose name is nearly that; of a list of layers, one after the other."""
+    for call in case.calls("ModuleList", everywhere=True):
+        if case.match[1] == "ModuleList" and call.args and isinstance(call.func, ast.Attribute):
+            at = case.text.start(call.args[0])
+            why = "A ModuleList holds layers; Sequential calls them one after the other."
+            yield case.proposal(case.renamed(call.func, "Sequential"), Edit(at, at, "*"), why=why)
+    for cls in case.of_type(ast.ClassDef, everywhere=True):
+        if cls.name == case.match[1]:
             methods = {f.name: f for f in cls.body if isinstance(f, ast.FunctionDef)}
             near = difflib.get_close_matches("forward", methods, 1, 0.6)
             for name in near or [n for n in methods if n == "__call__"]:
@@ -272,8 +417,8 @@ def misspelled_forward(case: Case) -> Iterator[Proposal]:
 )
 def older_maker(case: Case) -> Iterator[Proposal]:
     """torch.tensor of numbers, torch.empty of sizes."""
-    for node in case.nodes:
-        if isinstance(node, ast.Call) and method(node).endswith("Tensor") and node.args:
+    for node in case.calls():
+        if method(node).endswith("Tensor") and node.args:
             sizes = all(isinstance(case.value(a), int) for a in node.args)
             yield case.replaced(node.func, "torch.empty" if sizes else "torch.tensor")
 
@@ -297,8 +442,8 @@ def keyword_name(case: Case) -> Iterator[Proposal]:
         "create_graphs": "create_graph",
         "retain_graphs": "retain_graph",
     }
-    for node in case.nodes:
-        if isinstance(node, ast.Call) and (named := keyword(node, name)):
+    for node in case.calls():
+        if named := keyword(node, name):
             if name in known:
                 start = case.text.start(named)
                 yield case.proposal(Edit(start, start + len(name), known[name]))
@@ -307,49 +452,119 @@ def keyword_name(case: Case) -> Iterator[Proposal]:
                 yield case.proposal(edit, weak=True)
 
 
-PYTHON_3 = "In Python 3 print is a function."
-
-
-def printed_as_function(source: str) -> str:
-    """print x of Python 2 as print(x)."""
-    return re.sub(r"(?m)^(\s*)print +([^(\n=].*)$", r"\1print(\2)", source)
-
-
 @cures(
     r"'(\w+)' object is not callable",
     "What is called is a value, not a function.",
 )
 def called_value(case: Case) -> Iterator[Proposal]:
     """Without the brackets; an index where one is meant."""
+    yield from shadowed(case)
+    for node in case.calls():
+        value = case.value(node.func)
+        attribute_of = isinstance(node.func, ast.Attribute) and node.func.attr in (
+            "grad",
+            "data",
+            "shape",
+            "T",
+            "is_leaf",
+            "requires_grad",
+            "grad_fn",
+            "ndim",
+        )
+        if attribute_of and not node.args:
+            yield case.replaced(node, case.text.of(node.func))
+        if isinstance(value, Tensor | list | tuple) and len(node.args) == 1:
+            start, end = case.text.end(node.func), case.text.end(node)
+            inner = case.text.of(node.args[0])
+            yield case.proposal(Edit(start, end, f"[{inner}]"))
+            yield case.proposal(Edit(start, end, f" * ({inner})"))
+
+
+def shadowed(case: Case) -> Iterator[Proposal]:
+    """A value with the name of a function of Python, under another name."""
+    for call in case.calls():
+        name = dotted(call.func)
+        if name not in ("sum", "max", "min", "abs", "len", "range", "print", "list", "float"):
+            continue
+        others = [
+            n
+            for n in case.all_nodes
+            if isinstance(n, ast.Name) and n.id == name and not _is_called(case, n)
+        ]
+        edits = [case.text.replacing(n, f"{name}_value") for n in others]
+        if edits:
+            why = f"{name} is the name of a value here: Python's own function is hidden."
+            yield case.proposal(*edits, why=why)
+
+
+def _is_called(case: Case, node: ast.AST) -> bool:
+    call = case.text.parents.get(node)
+    return isinstance(call, ast.Call) and call.func is node
+
+
+@cures(
+    r"'float' object cannot be interpreted as an integer|only integers, slices .*got float|"
+    r"slice indices must be integers|(list|tuple) indices must be integers or slices, not float|"
+    r".*argument 'size' .*must be tuple of ints",
+    "A division gives a float, even of integers that it divides evenly.",
+)
+def whole_division(case: Case) -> Iterator[Proposal]:
+    """// for /, on the line or where the number comes from; int(...)."""
+    places = [*case.nodes]
+    for name in [n for n in case.nodes if isinstance(n, ast.Name)]:
+        places += [n for s in case.assignments(name.id, case.line) for n in ast.walk(s)]
+    for node in places:
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+            start, end = case.text.end(node.left), case.text.start(node.right)
+            between = case.text.source[start:end]
+            yield case.proposal(Edit(start, end, between.replace("/", "//")))
+    for node in case.of_type(ast.Constant):
+        if isinstance(node.value, float):
+            yield case.replaced(node, str(int(node.value)))
+
+
+@cures(
+    r"too many values to unpack \(expected (\d+)\)|"
+    r"not enough values to unpack \(expected (\d+), got \d+\)",
+    "There are as many names on the left as there are values, or none is given.",
+)
+def unpacked_parts(case: Case) -> Iterator[Proposal]:
+    """As many parts as there are names."""
+    wanted = case.match[1] or case.match[2]
+    for call in case.calls("chunk"):
+        place = 0 if dotted(getattr(call.func, "value", None)) != "torch" else 1
+        if len(call.args) > place:
+            yield case.replaced(call.args[place], wanted)
+
+
+@cures(
+    r"unsupported format string passed to Tensor.__format__",
+    "A format of numbers is for one number; the tensor has several.",
+)
+def formatted(case: Case) -> Iterator[Proposal]:
+    """Without the format."""
     for node in case.nodes:
-        if isinstance(node, ast.Call):
-            value = case.value(node.func)
-            attribute_of = isinstance(node.func, ast.Attribute) and node.func.attr in (
-                "grad",
-                "data",
-                "shape",
-                "T",
-                "is_leaf",
-                "requires_grad",
-                "grad_fn",
-                "ndim",
-            )
-            if attribute_of and not node.args:
-                yield case.replaced(node, case.text.of(node.func))
-            if isinstance(value, Tensor | list | tuple) and len(node.args) == 1:
-                start, end = case.text.end(node.func), case.text.end(node)
-                inner = case.text.of(node.args[0])
-                yield case.proposal(Edit(start, end, f"[{inner}]"))
-                yield case.proposal(Edit(start, end, f" * ({inner})"))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            text = case.text.of(node)
+            yield case.replaced(node, re.sub(r"\{(\w*):[^{}]*\}", r"{\1}", text))
+        if isinstance(node, ast.JoinedStr):
+            text = case.text.of(node)
+            yield case.replaced(node, re.sub(r"(\{[^{}:]+):[^{}]*\}", r"\1}", text))
 
 
 @cures(
     r"(\w+)\.forward\(\) (takes|missing) |forward\(\) (takes|missing) |"
-    r"(\w+)\(\) missing (\d+) required positional argument",
+    r"(?:\w+\.)?(\w+)\(\) missing (\d+) required positional argument",
     "The call and the definition have different numbers of arguments.",
 )
 def arguments(case: Case) -> Iterator[Proposal]:
-    """self, where a method lacks it."""
+    """An instance in the place of its class; self, where a method lacks it."""
+    for call in case.calls():
+        owner: Any = getattr(call.func, "value", None)
+        for name, value in case.scope.items():
+            if isinstance(value, Instance) and value.cls.name == dotted(owner):
+                why = f"{value.cls.name} is the class; {name} is the module."
+                yield case.replaced(owner, name, why=why)
     for cls in [n for n in case.all_nodes if isinstance(n, ast.ClassDef)]:
         for f in cls.body:
             if isinstance(f, ast.FunctionDef) and not f.decorator_list:
@@ -360,18 +575,35 @@ def arguments(case: Case) -> Iterator[Proposal]:
 
 
 @cures(
+    r"(?:\w+\.)?(\w+)\(\) takes (?:from \d+ to )?(\d+) positional arguments? but (\d+) were given",
+    "The call has more arguments than the function takes.",
+)
+def too_many(case: Case) -> Iterator[Proposal]:
+    """A class made first; without the last ones."""
+    yield from made_first(case)
+    more = int(case.match[3]) - int(case.match[2])
+    for call in case.calls():
+        if len(call.args) > more > 0:
+            start, end = case.text.end(call.args[-more - 1]), case.text.end(call.args[-1])
+            yield case.proposal(Edit(start, end, ""), weak=True)
+
+
+@cures(
     r"torch.nn.modules.(\w+).(\w+) is not a Module subclass|(\w+) is not a Module subclass|"
-    r"empty\(\) received an invalid combination of arguments",
+    r"[\w.]+ is not a Module subclass|empty\(\) received an invalid combination of arguments",
     "A layer must be made first, then called.",
 )
 def class_for_layer(case: Case) -> Iterator[Proposal]:
-    """nn.ReLU() for nn.ReLU; F.relu for nn.ReLU(x)."""
-    for node in case.nodes:
-        if isinstance(node, ast.Call) and method(node) in ("Sequential", "ModuleList"):
-            edits = [
-                case.text.appending(a, "()")
-                for a in node.args
-                if isinstance(a, ast.Attribute) and a.attr[:1].isupper()
-            ]
-            if edits:
-                yield case.proposal(*edits)
+    """nn.ReLU() for nn.ReLU; F.relu for nn.ReLU(x); the layers of a list."""
+    for call in case.calls("Sequential"):
+        if len(call.args) == 1 and "list" in case.failure.message:
+            at = case.text.start(call.args[0])
+            why = "Sequential takes the layers themselves, not a list of them."
+            yield case.proposal(Edit(at, at, "*"), why=why)
+    for node in case.calls("Sequential", "ModuleList"):
+        edits = [
+            case.text.appending(a, "()")
+            for a in node.args
+            if isinstance(a, ast.Attribute) and a.attr[:1].isupper()
+        ]
+        yield from case.together(edits)

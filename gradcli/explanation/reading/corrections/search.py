@@ -15,11 +15,33 @@ from typing import NamedTuple
 
 from ....snippets.eager.tensor import Tensor
 from ....snippets.reading import Reading
-from . import cuts, functions, graphs, in_place, names, parameters, seeds, shapes
+from ....snippets.trace import Backward
+from . import (
+    cuts,
+    dtypes,
+    functions,
+    gradients,
+    graphs,
+    in_place,
+    layers,
+    losses,
+    names,
+    numbers,
+    numerics,
+    optimisers,
+    parameters,
+    seeds,
+    shapes,
+    transforms,
+)
 from .case import Case, Kind, Proposal, kinds
+from .syntax import repairs
 from .text import Text
 
-TABLES = (seeds, cuts, graphs, in_place, parameters, functions, shapes, names)
+TABLES = (
+    *(seeds, cuts, graphs, in_place, gradients, parameters, optimisers, functions, transforms),
+    *(numerics, shapes, layers, losses, dtypes, numbers, names),
+)
 ORDER = {table.__name__: k for k, table in enumerate(TABLES)}  # whose cures are tried first
 DEPTH = 5  # errors one after another
 READS = 50
@@ -79,9 +101,9 @@ def proposals(reading: Reading) -> Iterator[tuple[Step, Proposal]]:
     if failure is None:
         return
     if failure.type == "SyntaxError":
-        source = names.printed_as_function(reading.source)
-        if source != reading.source and parses(source):
-            yield Step(failure.message, names.PYTHON_3, ""), Proposal(source)
+        for source, why in repairs(reading.source, failure):
+            if source != reading.source and parses(source):
+                yield Step(failure.message, why, ""), Proposal(source)
         return
     likeliest = sorted(kinds(failure.message), key=lambda k: ORDER[k[0].cures.__module__])
     for kind, match in likeliest:
@@ -142,10 +164,24 @@ def keeps_meaning(before: Reading, after: Reading) -> bool:
     return (
         same_output(before.outcome.stdout, after.outcome.stdout)
         and len(after.trace.backwards) >= len(before.trace.backwards)
-        and all(b.leaves for b in after.trace.backwards)
+        and all(b.leaves and not loss_is_leaf(b, after.source) for b in after.trace.backwards)
+        and len(reached(before)) <= len(reached(after))
         and gradients_arrive(before, after)
         and no_new_warnings(before, after)
     )
+
+
+def reached(reading: Reading) -> set[str]:
+    """What the leaves are called that the ways back of a program reach."""
+    ways = reading.backwards
+    return {w.paths.get(leaf) or w.names.get(leaf, "") for w in ways for leaf in w.leaves}
+
+
+def loss_is_leaf(way: Backward, source: str) -> bool:
+    """Whether a way back reaches nothing but where it starts, and nobody asks for that gradient."""
+    if not all(leaf in way.outputs for leaf in way.leaves):
+        return False
+    return not any(f"{way.names.get(leaf, '')}.grad" in source for leaf in way.leaves)
 
 
 def same_output(before: str, after: str) -> bool:
@@ -195,6 +231,10 @@ def assigned(reading: Reading, name: str) -> int:
 
 
 def no_new_warnings(before: Reading, after: Reading) -> bool:
-    """Whether a change brings no warning that the program did not have."""
+    """Whether a change brings no warning that the program did not have.
+
+    An optimiser that evaluates a closure warns of its own conversion of the loss.
+    """
     old = {w.message for w in before.outcome.warnings}
-    return all(w.message in old for w in after.outcome.warnings)
+    new = [w.message for w in after.outcome.warnings if w.message not in old]
+    return all("def closure" in after.source and m.startswith("Converting") for m in new)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ....snippets.eager.tensor import Tensor
+from ....snippets.python.values import Instance
 from .case import Case, Proposal, cures
 from .text import Edit, dotted, keyword, method
 
@@ -126,6 +127,9 @@ def seed_shape(case: Case) -> Iterator[Proposal]:
             yield case.appended(seed, f".reshape({wanted})")
         if value is not None and (value.data == 1).all():
             yield case.replaced(seed, f"torch.ones_like({case.text.of(root)})")
+        if len(given) == len(wanted) == 1 and given > wanted:
+            note = f"The first {wanted[0]} weights."
+            yield case.appended(seed, f"[:{wanted[0]}]", note=note)
         if len(given) <= len(wanted):
             yield case.appended(seed, f".expand_as({text})")
         yield case.replaced(seed, f"torch.ones_like({case.text.of(root)})", weak=True)
@@ -166,8 +170,12 @@ def product(sizes: tuple[int, ...]) -> int:
     "A seed is a tensor of the output's shape.",
 )
 def seed_no_tensor(case: Case) -> Iterator[Proposal]:
-    """The same numbers as a tensor."""
+    """The same numbers as a tensor; the leaf in the place of its number."""
     for call in here(case):
+        wanted = case.argument(call, 1, "inputs") if case.is_grad(call) else None
+        if wanted is not None and isinstance(case.value(wanted), int | float):
+            for name in case.leaves:
+                yield case.replaced(wanted, name, why="A gradient is with respect to a tensor.")
         root = roots(case, call)
         seed = seed_of(call, root)
         if root is None or seed is None:
@@ -211,7 +219,8 @@ def seed_batch(case: Case) -> Iterator[Proposal]:
 
 @cures(
     r"'(list|tuple|dict)' object has no attribute "
-    r"'(backward|detach|item|sum|mean|grad|pow|abs|norm)'",
+    r"'(backward|detach|item|sum|mean|grad|pow|abs|norm|view|reshape|size|shape|dim|squeeze|"
+    r"unsqueeze|transpose|permute|contiguous|flatten|t|T)'",
     "It holds tensors, and is none itself.",
 )
 def holds_tensors(case: Case) -> Iterator[Proposal]:
@@ -228,6 +237,10 @@ def holds_tensors(case: Case) -> Iterator[Proposal]:
         if items is not None and len(items) == 1:
             yield from _unpacked(case, node.value)
             yield case.proposal(alone)
+        if case.match[1] == "tuple":
+            yield from first_output(case, node.value)
+            if _returned_pair(case, node.value):
+                yield from _unpacked(case, node.value)
         if node.attr == "backward":
             scalar = all(isinstance(i, Tensor) and i.numel == 1 for i in items or ())
             inner = text if scalar else f"x.sum() for x in {text}"
@@ -242,14 +255,27 @@ def holds_tensors(case: Case) -> Iterator[Proposal]:
 )
 def sum_of_dict(case: Case) -> Iterator[Proposal]:
     """sum(d.values())."""
-    for node in case.nodes:
-        if (
-            isinstance(node, ast.Call)
-            and dotted(node.func) == "sum"
-            and node.args
-            and isinstance(case.value(node.args[0]), dict)
-        ):
+    for node in case.calls():
+        if dotted(node.func) == "sum" and node.args and isinstance(case.value(node.args[0]), dict):
             yield case.appended(node.args[0], ".values()")
+
+
+def first_output(case: Case, node: ast.expr) -> Iterator[Proposal]:
+    """`out, _ = lstm(x)`: a recurrent layer gives its outputs and its last state."""
+    for made in reversed(case.assignments(dotted(node), case.line)):
+        called = made.value if isinstance(made, ast.Assign) else None
+        if isinstance(called, ast.Call) and isinstance(case.value(called.func), Instance):
+            at = case.text.end(made.targets[0])  # type: ignore[attr-defined]
+            why = f"Line {made.lineno} gives a tuple: the outputs, and the last state."
+            yield case.proposal(Edit(at, at, ", _"), why=why)
+            yield case.appended(called, "[0]", why=why)
+
+
+def _returned_pair(case: Case, node: ast.expr) -> bool:
+    """Whether a tuple is what a function of the program returns: a loss, and more."""
+    named = {n.name for n in case.all_nodes if isinstance(n, ast.FunctionDef)}
+    values = [getattr(s, "value", None) for s in case.assignments(dotted(node), case.line)]
+    return any(isinstance(v, ast.Call) and method(v) in named for v in values)
 
 
 def _unpacked(case: Case, node: ast.expr) -> Iterator[Proposal]:
@@ -261,19 +287,26 @@ def _unpacked(case: Case, node: ast.expr) -> Iterator[Proposal]:
 
 
 @cures(
-    r"'torch.return_types.(max|min|median|mode|topk|sort|kthvalue)' object has no attribute",
+    r"'torch.return_types.(max|min|median|mode|topk|sort|kthvalue)' object has no attribute|"
+    r".*torch.return_types|can't multiply sequence by non-int of type|"
+    r"can only concatenate tuple",
     "With a dimension this gives values and indices; the gradient belongs to the values.",
 )
 def named_pair(case: Case) -> Iterator[Proposal]:
     """`.values`."""
-    for node in case.nodes:
-        if isinstance(node, ast.Attribute):
-            end = ".values"
-            for statement in reversed(case.assignments(dotted(node.value), case.line)):
-                value: Any = getattr(statement, "value", None)
-                if isinstance(value, ast.Call):
-                    yield case.appended(value, end)
-            yield case.proposal(case.before_attribute(node, end))
+    for call in case.calls("max", "min", "median", "mode", "topk", "sort", "kthvalue"):
+        yield case.appended(call, ".values")
+    for name in [n for n in case.nodes if isinstance(n, ast.Name)]:
+        held = case.value(name)
+        if isinstance(held, Instance) and held.cls.name.startswith("torch.return_types"):
+            yield case.appended(name, ".values")
+    for node in case.of_type(ast.Attribute):
+        end = ".values"
+        for statement in reversed(case.assignments(dotted(node.value), case.line)):
+            value: Any = getattr(statement, "value", None)
+            if isinstance(value, ast.Call):
+                yield case.appended(value, end)
+        yield case.proposal(case.before_attribute(node, end))
 
 
 @cures(

@@ -1,50 +1,12 @@
-"""Cures of shapes and dtypes that do not fit."""
+"""Cures of shapes that do not fit: products, broadcasting, views, tensors that are joined."""
 
 import ast
 from collections.abc import Iterator
-from typing import Any
 
 from ....snippets.eager.tensor import Tensor
-from ....snippets.python.values import Instance
 from .case import Case, Proposal, cures
-from .seeds import is_loss, product, size
-from .text import Edit, dotted, keyword, method
-
-DTYPES = {
-    "float": "float",
-    "float32": "float",
-    "double": "double",
-    "float64": "double",
-    "long": "long",
-    "int64": "long",
-    "int": "int",
-    "int32": "int",
-    "half": "half",
-    "float16": "half",
-    "bool": "bool",
-}
-
-
-def operands(case: Case) -> list[ast.expr]:
-    """The expressions on the line that raises that are tensors of a name, the first first."""
-    found: dict[str, ast.expr] = {}
-    for node in case.nodes:
-        if isinstance(node, ast.Name | ast.Attribute | ast.Subscript):
-            if isinstance(getattr(node, "ctx", None), ast.Store):
-                continue
-            if isinstance(case.value(node), Tensor):
-                found.setdefault(case.text.of(node), node)
-    return list(found.values())
-
-
-def creations(case: Case) -> list[ast.Call]:
-    """Calls on the line that raises that make a tensor."""
-    return [
-        n
-        for n in case.nodes
-        if isinstance(n, ast.Call) and dotted(n.func).startswith("torch.") and n.args
-    ]
-
+from .layers import resized_layer
+from .text import Edit, dotted, is_number, keyword, method, number_of
 
 # ---- shapes --------------------------------------------------------------------------------------
 
@@ -58,23 +20,40 @@ def creations(case: Case) -> list[ast.Call]:
 )
 def matrix_product(case: Case) -> Iterator[Proposal]:
     """A transposition, or a layer with the right number of inputs."""
+    for call in case.calls("chunk", "split", everywhere=True):
+        if call.lineno <= case.line and len(call.args) == 1 and not call.keywords:
+            why = f"Line {call.lineno}: without dim the batch is split, not the features."
+            yield case.proposal(case.with_argument(call, "dim=-1"), why=why)
     if case.match[1]:
         a, b, c, d = (int(case.match[k]) for k in (1, 2, 3, 4))
+        yield from flattened_samples(case, a, b, c)
         yield from resized_layer(case, a, b, c, d)
-    for node in operands(case):
+    for node in reversed(case.operands):
         tensor = case.tensor(node)
+        if tensor is not None and tensor.ndim > 2 and "batch2" in case.failure.message:
+            note = "The last two dimensions are the matrices; those before are the batch."
+            yield case.appended(node, ".transpose(-2, -1)", note=note)
+    products = [n for n in case.nodes if isinstance(n, ast.BinOp) and isinstance(n.op, ast.MatMult)]
+    for node in products:
+        for factor in (node.right, node.left):
+            if isinstance(factor, ast.Call):  # as a whole, not what is in it
+                yield case.appended(factor, ".T")
+    for operand in case.operands:
+        tensor = case.tensor(operand)
         if tensor is not None and tensor.ndim == 2:
-            yield case.appended(node, ".T")
+            yield case.appended(operand, ".T")
+    for node in products:
+        left, right = case.text.of(node.left), case.text.of(node.right)
+        yield case.replaced(node.right, f"{case.text.operand(node.right)}.T")
+        yield case.replaced(node.left, f"{case.text.operand(node.left)}.T")
+        yield case.replaced(node, f"{right} @ {left}")
     for node in case.nodes:
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
-            left, right = case.text.of(node.left), case.text.of(node.right)
-            yield case.replaced(node.right, f"{case.text.operand(node.right)}.T")
-            yield case.replaced(node.left, f"{case.text.operand(node.left)}.T")
-            yield case.replaced(node, f"{right} @ {left}")
+        if node in products:
+            continue
         elif method(node) in ("matmul", "mm", "mv", "dot", "linear"):
             for argument in node.args:
                 yield case.appended(argument, ".T")
-    for node in operands(case):
+    for node in case.operands:
         tensor = case.tensor(node)
         if tensor is not None and tensor.ndim > 2:
             yield case.appended(node, ".flatten(1)")
@@ -83,41 +62,19 @@ def matrix_product(case: Case) -> Iterator[Proposal]:
             yield case.appended(node, ".unsqueeze(1)")
 
 
-def resized_layer(case: Case, a: int, b: int, c: int, d: int) -> Iterator[Proposal]:
-    """The layer whose weight is d×c takes b inputs: the number where it is made; or a flattened or
-    transposed input where its sizes say so.
-    """
-    for node in case.nodes:
-        if isinstance(node, ast.Call) and node.args and isinstance(case.value(node.func), Instance):
-            x = node.args[0]
-            tensor = case.tensor(x)
-            shape = tensor.shape if tensor is not None else ()
-            if shape and len(shape) > 2 and product(shape) // shape[0] == c:
-                yield case.appended(x, ".flatten(1)")
-            if len(shape) == 1 and shape[0] != c and c == 1:
-                yield case.appended(x, ".unsqueeze(1)")
-            if a == c and (len(shape) == 2 or tensor is None):
-                yield case.appended(x, ".T")
-    layers = [n for n in case.all_nodes if method(n) == "Linear" and len(n.args) >= 2]
-    exact = [n for n in layers if _is(n.args[0], c) and _is(n.args[1], d)]
-    for node in [*exact, *[n for n in layers if n not in exact]]:
-        first = node.args[0]
-        if isinstance(first, ast.Constant) or node in exact:
-            why = f"The layer takes {c} features and is given {b}."
-            yield case.replaced(first, str(b), why=why)
-    for node in layers:
-        if isinstance(node.args[0], ast.Name):
-            yield case.replaced(node.args[0], str(b), weak=True)
-
-
-def _is(node: ast.AST, number: int) -> bool:
-    return _number(node) == number
-
-
-def _number(node: ast.AST) -> int | None:
-    """The integer that a node is, if it is one."""
-    value = node.value if isinstance(node, ast.Constant) else None
-    return value if type(value) is int else None
+def flattened_samples(case: Case, rows: int, given: int, wanted: int) -> Iterator[Proposal]:
+    """x.view(-1) of a batch, with the batch kept."""
+    if rows != 1 or given % wanted:
+        return
+    for call in case.calls("view", "reshape", "flatten", everywhere=True):
+        minus = call.args and case.text.of(call.args[0]) == "-1"
+        whole = minus or (method(call) == "flatten" and not call.args)
+        alone = len(call.args) < 2 and call.lineno <= case.line
+        if whole and alone and isinstance(call.func, ast.Attribute):
+            at = case.text.end(call.func)
+            why = "The whole batch became one row; each sample is a row of its own."
+            new = Edit(at, case.text.end(call), "(1)")
+            yield case.proposal(case.renamed(call.func, "flatten"), new, why=why)
 
 
 @cures(
@@ -143,11 +100,17 @@ def general_product(case: Case) -> Iterator[Proposal]:
 def broadcast(case: Case) -> Iterator[Proposal]:
     """A dimension of size 1 where it is missing; a transposition."""
     yield from reduced_with_keepdim(case)
+    yield from as_column(case)
+    yield from each_with_each(case)
+    for call in case.creations:
+        for argument in call.args:
+            if number_of(argument) is not None and case.text.of(argument) in case.match.groups():
+                (other,) = {*case.match.groups()[:2]} - {case.text.of(argument)}
+                yield case.replaced(argument, other)
     yield from same_sizes(case, parameters=True)
-    nodes: list[ast.expr] = operands(case)
-    for node in case.nodes:
-        if isinstance(node, ast.BinOp):
-            nodes += [node.left, node.right]
+    nodes: list[ast.expr] = case.operands
+    for sum_of in case.of_type(ast.BinOp):
+        nodes += [sum_of.left, sum_of.right]
     wanted = {int(case.match[1]), int(case.match[2])}
     for node in dict.fromkeys(nodes):
         tensor = case.tensor(node)
@@ -162,6 +125,10 @@ def broadcast(case: Case) -> Iterator[Proposal]:
             yield case.appended(node, ".T")
         if tensor is not None and 1 in sizes:
             yield case.appended(node, ".squeeze()")
+        if tensor is not None and tensor.ndim > 1 and tensor.shape[0] == max(wanted) > 1:
+            note = "As many as there are of the other; the rest is left out."
+            if not (tensor.requires_grad and tensor.is_leaf):
+                yield case.appended(node, f"[:{min(wanted)}]", note=note)
         if tensor is not None and tensor.ndim > 1:
             yield case.appended(node, ".mean(1, keepdim=True)", weak=True)
             yield case.appended(node, ".mean(0)", weak=True)
@@ -171,6 +138,52 @@ def broadcast(case: Case) -> Iterator[Proposal]:
         tensor = case.tensor(node)
         if tensor is not None and tensor.ndim == 1 and tensor.numel > least > 1:
             yield case.appended(node, f"[:{least}]", note="What is left over is cut.", weak=True)
+
+
+def as_column(case: Case) -> Iterator[Proposal]:
+    """A vector that has a number for each row of the other tensor."""
+    nodes = case.operands
+    rows = [t.shape[-2] for n in nodes if (t := case.tensor(n)) is not None and t.ndim > 1]
+    for node in nodes:
+        tensor = case.tensor(node)
+        if tensor is not None and tensor.ndim == 1 and tensor.numel in rows:
+            note = f"Each row has one number of {case.text.of(node)}."
+            yield case.appended(node, ".unsqueeze(1)", note=note)
+
+
+def each_with_each(case: Case) -> Iterator[Proposal]:
+    """a - b of two sets of points: the difference of each of the one with each of the other."""
+    for node in case.of_type(ast.BinOp):
+        if not isinstance(node.op, ast.Sub):
+            continue
+        a, b = case.tensor(node.left), case.tensor(node.right)
+        if a is None or b is None or not a.ndim == b.ndim == 2 or a.shape[1] != b.shape[1]:
+            continue
+        edits = [case.text.appending(node.left, ".unsqueeze(1)")]
+        for call in [n for n in case.text.around(node) if isinstance(n, ast.Call)]:
+            named = keyword(call, "dim")
+            dims = [named.value] if named else call.args[-1:]
+            if method(call) in ("sum", "mean", "norm") and [number_of(d) for d in dims] == [1]:
+                edits.append(case.text.replacing(dims[0], "-1"))
+        note = "Rows are those of the first, columns those of the second."
+        yield case.proposal(*edits, note=note)
+
+
+@cures(
+    r"einsum\(\): subscript (\w) has size \d+ for operand (\d+) which does not broadcast",
+    "A letter stands for one size.",
+)
+def einsum_letters(case: Case) -> Iterator[Proposal]:
+    """The letters of an operand exchanged: its transpose."""
+    for call in case.calls("einsum"):
+        equation = call.args[0] if call.args else None
+        if not (isinstance(equation, ast.Constant) and isinstance(equation.value, str)):
+            continue
+        left, arrow, right = equation.value.partition("->")
+        operands = left.split(",")
+        for k in (int(case.match[2]), 0):
+            new = [o[::-1] if j == k else o for j, o in enumerate(operands)]
+            yield case.replaced(equation, repr(",".join(new) + arrow + right))
 
 
 def reduced_with_keepdim(case: Case) -> Iterator[Proposal]:
@@ -210,73 +223,22 @@ def same_sizes(case: Case, parameters: bool) -> Iterator[Proposal]:
 
 
 @cures(
-    r"Using a target size \(torch.Size\((.*?)\)\) that is different to the input size "
-    r"\(torch.Size\((.*?)\)\)|Target size \(torch.Size\((.*?)\)\) must be the same as input size "
-    r"\(torch.Size\((.*?)\)\)",
-    "Target and input are compared element by element: they need the same shape.",
+    r"Index tensor must have the same number of dimensions as (input|self) tensor",
+    "gather takes an index of as many dimensions as the tensor: one place for each row is a "
+    "column.",
 )
-def target_size(case: Case) -> Iterator[Proposal]:
-    """The target in the shape of the input."""
-    for node in case.nodes:
-        if isinstance(node, ast.Call) and len(node.args) >= 2:
-            first, second = node.args[:2]
-            of_target, of_input = (
-                size(case.match[1] or case.match[3]),
-                size(case.match[2] or case.match[4]),
-            )
-            if of_input == (*of_target, 1):
-                yield case.appended(second, f".unsqueeze({len(of_target)})")
-            if of_target == (*of_input, 1):
-                yield case.appended(second, f".squeeze({len(of_input)})")
-            if isinstance(first, ast.Name | ast.Attribute):
-                yield case.appended(second, f".view_as({case.text.of(first)})")
-                yield case.appended(second, f".expand_as({case.text.of(first)})")
-            yield case.appended(second, f".reshape({of_input})")
-
-
-@cures(
-    r"0D or 1D target tensor expected, multi-target not supported|"
-    r"Expected input batch_size \(\d+\) to match target batch_size",
-    "Each row of scores has one class: the target is a vector of class numbers.",
-)
-def class_target(case: Case) -> Iterator[Proposal]:
-    """The target as a vector: squeezed, or the argmax of one-hot rows."""
-    yield from swapped(case)
-    for node in case.nodes:
-        if isinstance(node, ast.Call) and len(node.args) >= 2:
-            target = node.args[1]
-            tensor = case.tensor(target)
-            if tensor is None or tensor.shape[-1:] != (1,):
-                yield case.appended(target, ".argmax(1)")
-                yield case.appended(target, ".float()")
-            yield case.appended(target, ".squeeze(1)")
-            yield case.appended(target, ".view(-1)")
-            yield case.appended(node.args[0], ".unsqueeze(0)")
-
-
-@cures(r"Target (-?\d+) is out of bounds", "The classes are numbered from 0.")
-def class_number(case: Case) -> Iterator[Proposal]:
-    """Classes from 0; or as many scores as there are classes."""
-    number = int(case.match[1])
-    for node in case.nodes:
-        if isinstance(node, ast.Call) and len(node.args) >= 2:
-            target, scores = node.args[1], case.tensor(node.args[0])
-            values = case.tensor(target)
-            lowest = int(values.data.min()) if values is not None and values.numel else 0
-            if (scores is not None and number == scores.shape[-1]) or lowest > 0:
-                note = "The numbers began at 1; classes are counted from 0."
-                yield case.appended(target, " - 1", note=note)
-    for layer in case.all_nodes:
-        if (
-            method(layer) == "Linear"
-            and len(layer.args) >= 2
-            and _number(layer.args[1]) in range(number + 1)
-        ):
-            why = f"Class {number} needs {number + 1} scores."
-            yield case.replaced(layer.args[1], str(number + 1), why=why)
-    for node in case.nodes:
-        if isinstance(node, ast.Call) and len(node.args) >= 2:
-            yield case.appended(node.args[1], f".clamp(max={number - 1})", weak=True)
+def gathered(case: Case) -> Iterator[Proposal]:
+    """A column of places, and a vector of what stands there."""
+    for call in case.calls("gather"):
+        given = [*call.args[-2:], *[k.value for k in call.keywords if k.arg == "index"]]
+        if len(given) < 2:
+            continue
+        dim, index = given[-2:]
+        where = case.text.of(dim)
+        edit = case.text.appending(index, f".unsqueeze({where})")
+        end = case.text.end(call)
+        yield case.proposal(edit, Edit(end, end, f".squeeze({where})"))
+        yield case.proposal(edit)
 
 
 @cures(
@@ -285,38 +247,20 @@ def class_number(case: Case) -> Iterator[Proposal]:
 )
 def not_contiguous(case: Case) -> Iterator[Proposal]:
     """reshape."""
-    for node in case.nodes:
-        if isinstance(node, ast.Attribute) and node.attr == "view":
-            yield case.renamed_to(node, "reshape")
+    for node in case.attributes("view"):
+        yield case.renamed_to(node, "reshape")
 
 
 @cures(r"shape '\[(.*?)\]' is invalid for input of size (\d+)", "The number of elements differs.")
 def wrong_view(case: Case) -> Iterator[Proposal]:
     """-1 in the place of one size."""
-    for node in case.nodes:
-        if method(node) in ("view", "reshape"):
-            for argument in node.args:
-                if isinstance(argument, ast.Constant):
-                    yield case.replaced(argument, "-1")
-            if len(node.args) > 1:
-                whole = Edit(case.text.start(node.args[0]), case.text.end(node.args[-1]), "-1")
-                yield case.proposal(whole, weak=True)
-
-
-@cures(
-    r"(all elements of input should be between 0 and 1)",
-    "binary_cross_entropy takes probabilities; these are scores.",
-)
-def probabilities(case: Case) -> Iterator[Proposal]:
-    """The loss that takes scores."""
-    for node in case.all_nodes:
-        if isinstance(node, ast.Attribute) and node.attr in ("BCELoss", "binary_cross_entropy"):
-            new = {"BCELoss": "BCEWithLogitsLoss"}.get(node.attr, f"{node.attr}_with_logits")
-            yield case.proposal(case.renamed(node, new), note="It applies the sigmoid itself.")
-    for node in case.nodes:
-        if isinstance(node, ast.Call) and node.args:
-            new = f"torch.sigmoid({case.text.of(node.args[0])})"
-            yield case.replaced(node.args[0], new)
+    for node in case.calls("view", "reshape"):
+        for argument in reversed(node.args):
+            if number_of(argument) is not None:
+                yield case.replaced(argument, "-1")
+        if len(node.args) > 1:
+            whole = Edit(case.text.start(node.args[0]), case.text.end(node.args[-1]), "-1")
+            yield case.proposal(whole, weak=True)
 
 
 def fitting_dims(shapes: list[tuple[int, ...]]) -> list[int]:
@@ -351,14 +295,29 @@ def stacked(case: Case) -> Iterator[Proposal]:
 
 
 @cures(
+    r"Tensors must have same number of dimensions: got (\d+) and (\d+)",
+    "cat joins tensors of the same number of dimensions.",
+)
+def joined_dimensions(case: Case) -> Iterator[Proposal]:
+    """A dimension of size 1 for the tensors that have fewer."""
+    most = max(int(case.match[1]), int(case.match[2]))
+    for call in case.calls("cat", "concat", "concatenate", "hstack"):
+        listed = call.args[0] if call.args else None
+        for item in getattr(listed, "elts", []):
+            tensor = case.tensor(item)
+            if tensor is None or tensor.ndim < most:
+                yield case.appended(item, ".unsqueeze(1)")
+                yield case.appended(item, ".unsqueeze(0)")
+
+
+@cures(
     r"zero-dimensional tensor \(at position \d+\) cannot be concatenated",
     "cat joins along a dimension, and a single number has none.",
 )
 def joined_numbers(case: Case) -> Iterator[Proposal]:
     """stack."""
-    for node in case.nodes:
-        if isinstance(node, ast.Attribute) and node.attr in ("cat", "concat"):
-            yield case.renamed_to(node, "stack")
+    for node in case.attributes("cat", "concat"):
+        yield case.renamed_to(node, "stack")
 
 
 @cures(
@@ -367,29 +326,23 @@ def joined_numbers(case: Case) -> Iterator[Proposal]:
 )
 def stacked_numbers(case: Case) -> Iterator[Proposal]:
     """Numbers as tensors."""
-    for node in case.nodes:
-        if isinstance(node, ast.Call) and method(node) in ("stack", "cat") and node.args:
+    for node in case.calls("stack", "cat"):
+        if node.args:
             listed = node.args[0]
             if isinstance(listed, ast.List | ast.Tuple):
-                edits = [
-                    case.text.replacing(e, f"torch.tensor({float(e.value)})")
-                    for e in listed.elts
-                    if isinstance(e, ast.Constant) and isinstance(e.value, int | float)
-                ]
-                if edits:
-                    yield case.proposal(*edits)
-                cat = [
-                    case.text.replacing(e, f"torch.tensor([{float(e.value)}])")
-                    for e in listed.elts
-                    if isinstance(e, ast.Constant) and isinstance(e.value, int | float)
-                ]
-                if cat:
-                    yield case.proposal(*cat)
+                for form in ("torch.tensor({})", "torch.tensor([{}])"):
+                    yield from case.together(case.numbers_as(form, listed.elts))
+            for made in case.assignments(dotted(listed), case.line):
+                begun = getattr(made, "value", None)
+                numbers = begun.elts if isinstance(begun, ast.List) else []
+                if begun and numbers and all(isinstance(e, ast.Constant) for e in numbers):
+                    yield case.replaced(begun, "[]")
             new = f"torch.tensor({case.text.of(listed)})"
             yield case.replaced(node, new, weak=True)
-            for s in case.all_nodes:
-                if method(s) == "append" and s.args and method(s.args[0]) == "item":
-                    yield case.proposal(case.without_method(s.args[0]))
+            for s in case.calls("append", everywhere=True):
+                item = s.args[0] if s.args else None
+                if isinstance(item, ast.Call) and method(item) == "item":
+                    yield case.proposal(case.without_method(item))
 
 
 @cures(
@@ -409,29 +362,14 @@ def index_too_large(case: Case) -> Iterator[Proposal]:
                 if size_there is not None:
                     yield case.replaced(last, str(size_there))
                 yield case.replaced(last, f"{case.text.operand(last)} - 1")
-    for node in case.nodes:
-        if isinstance(node, ast.Subscript):
-            for n in ast.walk(node.slice):
-                if isinstance(n, ast.Constant) and str(n.value) == case.match[1]:
-                    yield case.replaced(n, str((size_there or 1) - 1))
+    for node in case.of_type(ast.Subscript):
+        for n in ast.walk(node.slice):
+            if isinstance(n, ast.Constant) and str(n.value) == case.match[1]:
+                yield case.replaced(n, str((size_there or 1) - 1))
     for node in case.all_nodes:
-        rows = _number(node.args[0]) if method(node) == "Embedding" and node.args else None
+        rows = number_of(node.args[0]) if method(node) == "Embedding" and node.args else None
         for more in (1, 2, 3) if rows is not None else ():
             yield case.replaced(node.args[0], str((rows or 0) + more))
-
-
-@cures(r"invalid index of a 0-dim tensor", "A single number has no elements to index.")
-def number_indexed(case: Case) -> Iterator[Proposal]:
-    """.item() in the place of [0]: what was written before 0.4."""
-    for node in case.nodes:
-        if isinstance(node, ast.Subscript):
-            text = case.text.of(node.value).removesuffix(".data")
-            yield case.replaced(
-                node,
-                f"{text}.item()",
-                note="Before PyTorch 0.4 a loss had one dimension: loss.data[0] was its number.",
-            )
-            yield case.replaced(node, text)
 
 
 @cures(
@@ -440,15 +378,14 @@ def number_indexed(case: Case) -> Iterator[Proposal]:
 )
 def dimension(case: Case) -> Iterator[Proposal]:
     """The last dimension."""
-    for node in case.nodes:
-        if isinstance(node, ast.Call):
-            for a in [*node.args, *[k.value for k in node.keywords]]:
-                if case.text.of(a) == case.match[3]:
-                    yield case.replaced(a, "-1")
-            x = node.func.value if isinstance(node.func, ast.Attribute) else None
-            for a in ([x] if x is not None and dotted(x) != "torch" else []) + node.args[:1]:
-                if not isinstance(a, ast.Constant):
-                    yield case.appended(a, ".unsqueeze(0)")
+    for node in case.calls():
+        for a in [*node.args, *[k.value for k in node.keywords]]:
+            if case.text.of(a) == case.match[3]:
+                yield case.replaced(a, "-1")
+        x = node.func.value if isinstance(node.func, ast.Attribute) else None
+        for a in ([x] if x is not None and dotted(x) != "torch" else []) + node.args[:1]:
+            if not isinstance(a, ast.Constant):
+                yield case.appended(a, ".unsqueeze(0)")
 
 
 @cures(
@@ -458,286 +395,30 @@ def dimension(case: Case) -> Iterator[Proposal]:
 )
 def expanded(case: Case) -> Iterator[Proposal]:
     """As many numbers as there are places."""
-    for statement in case.text.statements(case.line):
+    for statement in case.statements:
         if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Subscript):
             target, value = statement.targets[0], statement.value
             index = target.slice
             if isinstance(index, ast.Slice) and case.match[2]:
                 yield case.replaced(index, f":{case.match[2]}")
-            if case.match[1]:
-                yield case.appended(value, f"[:{case.match[1]}]")
             for made in reversed(case.assignments(dotted(target.value), case.line)):
-                numbers = [n for n in ast.walk(made) if _is(n, int(case.match[1] or -1))]
+                numbers = [n for n in ast.walk(made) if is_number(n, int(case.match[1] or -1))]
                 if numbers and case.match[2]:
                     yield case.replaced(numbers[-1], case.match[2])
+            if case.match[1]:
+                yield case.appended(value, f"[:{case.match[1]}]")
             yield case.appended(value, ".T")
             yield case.appended(value, f".view_as({case.text.of(target)})")
             yield case.appended(value, ".squeeze()")
-    for node in case.nodes:
-        if method(node) in ("expand", "expand_as") and isinstance(node.func, ast.Attribute):
+    for node in case.calls("expand", "expand_as"):
+        if isinstance(node.func, ast.Attribute):
             yield case.proposal(case.before_attribute(node.func, ".unsqueeze(-1)"))
-
-
-@cures(
-    r"Given groups=(\d+), weight of size \[(.*?)\], expected input\[(.*?)\] to have (\d+) "
-    r"channels, but got (\d+) channels",
-    "A convolution has as many input channels as its input.",
-)
-def channels(case: Case) -> Iterator[Proposal]:
-    """The number of channels where the layer is made; or the channels put second."""
-    expected, got = int(case.match[4]), int(case.match[5])
-    shape = size(case.match[3])
-    if shape and shape[-1] == expected:
-        order = ", ".join(map(str, [0, len(shape) - 1, *range(1, len(shape) - 1)]))
-        for node in case.nodes:
-            if isinstance(node, ast.Call) and node.args:
-                yield case.appended(node.args[0], f".permute({order})")
-    for node in case.all_nodes:
-        if method(node).startswith("Conv") and node.args and _is(node.args[0], expected):
-            yield case.replaced(node.args[0], str(got))
-    for node in case.all_nodes:
-        if (
-            isinstance(node, ast.Call)
-            and dotted(node.func).startswith("torch.")
-            and len(node.args) == 4
-            and _is(node.args[1], got)
-        ):
-            yield case.replaced(node.args[1], str(expected))
+            for argument in reversed(node.args):
+                if case.match[1] and is_number(argument, int(case.match[1])):
+                    yield case.replaced(argument, case.match[2])
 
 
 # ---- dtypes --------------------------------------------------------------------------------------
 
-SAME = "One operation computes in one dtype: its tensors must have the same."
-
-
-@cures(
-    r"expected m1 and m2 to have the same dtype, but got: (.+?) != (.+)|"
-    r"mat1 and mat2 must have the same dtype, but got (\w+) and (\w+)|"
-    r"dot : expected both vectors to have same dtype, but found (\w+) and (\w+)|"
-    r"expected scalar type (\w+) but found (\w+)|"
-    r"scatter\(\): Expected self.dtype to be equal to src.dtype|"
-    r"Index put requires the source and destination dtypes match, got (\w+) for the destination "
-    r"and (\w+) for the source|expected .* to have the same dtype",
-    SAME,
-)
-def same_dtype(case: Case) -> Iterator[Proposal]:
-    """.float() for what is no float32; or the other's dtype."""
-    nodes = operands(case)
-    for node in nodes:
-        tensor = case.tensor(node)
-        if tensor is not None and tensor.dtype.name != "float32":
-            yield from made_float(case, node)
-            yield case.appended(node, ".float()")
-    for node in creations(case):
-        yield case.appended(node, ".float()")
-    for node in nodes:
-        for other in nodes:
-            if node is not other:
-                end = f".to({case.text.of(other)}.dtype)"
-                yield case.appended(node, end)
-    for statement in case.text.statements(case.line):
-        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Subscript):
-            base = case.text.of(statement.targets[0].value)
-            end = f".to({base}.dtype)"
-            yield case.appended(statement.value, end)
-    for node in case.nodes:
-        if isinstance(node, ast.Call):
-            for a in node.args:
-                yield case.appended(a, ".float()")
-
-
-def made_float(case: Case, node: ast.expr) -> Iterator[Proposal]:
-    """Floats where a tensor is made."""
-    from .parameters import floating_creation
-
-    for made in reversed(case.assignments(dotted(node), case.line)):
-        value: Any = getattr(made, "value", None)
-        if isinstance(value, ast.Call):
-            yield from floating_creation(case, [value])
-            if "from_numpy" in method(value) or "double" in method(value):
-                yield case.appended(value, ".float()")
-
-
-@cures(
-    r"Found dtype (\w+) but expected (\w+)|expected target dtype to be Long or Byte|"
-    r"expected scalar type (\w+) but found (\w+)|expected floating point type for target|"
-    r"\"\w+\" not implemented for '(\w+)'|gather\(\): Expected dtype int32/int64 for index|"
-    r"index_select\(\): Expected dtype int32 or int64|tensors used as indices must be|"
-    r"scatter\(\): Expected dtype int64 for index|Expected tensor for argument #1 'indices'|"
-    r"result type Float can't be cast to",
-    "The target, or the index, has another dtype than this function takes.",
-)
-def target_dtype(case: Case) -> Iterator[Proposal]:
-    """.float() for regression targets, .long() for classes and indices."""
-    yield from swapped(case)
-    message = case.failure.message
-    integer = any(w in message for w in ("Long", "index", "int64", "indices"))
-    wanted = (".long()", ".float()") if integer else (".float()", ".long()")
-    nodes: list[ast.expr] = []
-    for node in case.nodes:
-        if isinstance(node, ast.Call):
-            nodes += [*node.args[1:], *node.args[:1]]
-        if isinstance(node, ast.Subscript):
-            nodes.append(node.slice)
-    if "Found dtype" in message:
-        nodes += last_loss(case)
-    for end in wanted:
-        for node in dict.fromkeys(nodes):
-            if not isinstance(node, ast.Constant):
-                tensor = case.tensor(node)
-                if tensor is None or tensor.dtype.is_floating != (end == ".float()"):
-                    yield case.appended(node, end)
-        for node in dict.fromkeys(nodes):
-            if not isinstance(node, ast.Constant) and "Found dtype" in message:
-                yield case.appended(node, end)
-
-
-def swapped(case: Case) -> Iterator[Proposal]:
-    """Scores first, classes second."""
-    for node in case.nodes:
-        if isinstance(node, ast.Call) and len(node.args) == 2:
-            a, b = case.tensor(node.args[0]), case.tensor(node.args[1])
-            if a is None or b is None or a.dtype.is_floating or not b.dtype.is_floating:
-                continue
-            first, second = node.args
-            yield case.proposal(
-                case.text.replacing(first, case.text.of(second)),
-                case.text.replacing(second, case.text.of(first)),
-                why="A loss takes the scores first, and then the target.",
-            )
-
-
-def last_loss(case: Case) -> list[ast.expr]:
-    """The arguments of the call that makes what goes back."""
-    from .seeds import here, roots
-
-    found: list[ast.expr] = []
-    for call in here(case):
-        root = roots(case, call)
-        if root is None:
-            continue
-        nodes = [n for s in case.slice_of(root, case.line)[:1] for n in ast.walk(s)]
-        for node in [*ast.walk(root), *nodes]:
-            if isinstance(node, ast.Call) and len(node.args) >= 2:
-                found += [node.args[1], node.args[0]]
-    return found
-
-
-@cures(
-    r"mean\(\): could not infer output dtype|mean\(\): input dtype should be either floating",
-    "The mean of integers is no integer.",
-)
-def mean_of_integers(case: Case) -> Iterator[Proposal]:
-    """.float() before it."""
-    for node in case.nodes:
-        if method(node) in ("mean", "std", "var", "norm") and isinstance(node.func, ast.Attribute):
-            if dotted(node.func.value) == "torch":
-                yield case.appended(node.args[0], ".float()")
-            else:
-                yield case.proposal(case.before_attribute(node.func, ".float()"))
-
 
 # ---- numbers from tensors ------------------------------------------------------------------------
-
-
-@cures(
-    r"a Tensor with (\d+) elements cannot be converted to Scalar|"
-    r"only one element tensors can be converted to Python scalars|"
-    r"only integer tensors of a single element can be converted to an index",
-    "A Python number is one number; the tensor has several.",
-)
-def to_number(case: Case) -> Iterator[Proposal]:
-    """Reduced first, or as a list."""
-    for node in case.nodes:
-        if not isinstance(node, ast.Call):
-            continue
-        if method(node) == "item" and isinstance(node.func, ast.Attribute):
-            end = ".mean()" if is_loss(case.text.of(node.func.value)) else ".sum()"
-            yield case.proposal(case.before_attribute(node.func, end))
-            yield case.proposal(case.renamed(node.func, "tolist"))
-        if dotted(node.func) in ("float", "int") and node.args:
-            yield case.appended(node.args[0], ".sum()")
-        if dotted(node.func) in ("torch.tensor", "torch.Tensor", "torch.FloatTensor") and node.args:
-            yield case.replaced(node, f"torch.stack({case.text.of(node.args[0])})")
-            yield case.replaced(node, f"torch.cat({case.text.of(node.args[0])})")
-        module, _, name = dotted(node.func).rpartition(".")
-        if module in ("math", "np", "numpy"):
-            yield case.replaced(node.func, f"torch.{name}")
-
-
-@cures(
-    r"Boolean value of Tensor with (more than one|no) value",
-    "An if asks one question; a comparison of tensors answers one for each element.",
-)
-def ambiguous(case: Case) -> Iterator[Proposal]:
-    """torch.where for a value each; else .any() or .all()."""
-    for node in case.nodes:
-        if isinstance(node, ast.IfExp):
-            t = case.text
-            new = f"torch.where({t.of(node.test)}, {t.of(node.body)}, {t.of(node.orelse)})"
-            yield case.proposal(t.replacing(node, new))
-    for statement in case.text.statements(case.line):
-        if isinstance(statement, ast.If):
-            yield from where_of_branches(case, statement)
-        if isinstance(statement, ast.If | ast.While | ast.Assert):
-            for test in _tests(statement.test):
-                end = ".any()" if isinstance(statement, ast.If) else ".all()"
-                yield case.appended(test, end)
-    for node in case.nodes:
-        if isinstance(node, ast.BoolOp):
-            sign = " & " if isinstance(node.op, ast.And) else " | "
-            parts = sign.join(f"({case.text.of(v)})" for v in node.values)
-            yield case.replaced(node, parts)
-        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-            yield case.replaced(node, f"~({case.text.of(node.operand)})")
-        if (
-            isinstance(node, ast.Call)
-            and dotted(node.func) in ("max", "min")
-            and len(node.args) == 2
-        ):
-            a, b = node.args
-            numbers = [x for x in (a, b) if isinstance(x, ast.Constant)]
-            if numbers:
-                other = b if numbers[0] is a else a
-                side = "min" if dotted(node.func) == "max" else "max"
-                new = f"torch.clamp({case.text.of(other)}, {side}={case.text.of(numbers[0])})"
-            else:
-                name = "maximum" if dotted(node.func) == "max" else "minimum"
-                new = f"torch.{name}({case.text.of(a)}, {case.text.of(b)})"
-            yield case.replaced(node, new)
-        if isinstance(node, ast.Call) and dotted(node.func) == "bool" and node.args:
-            yield case.appended(node.args[0], ".any()")
-
-
-def _tests(test: ast.expr) -> list[ast.expr]:
-    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        return [test.operand]
-    return [test, *[n for n in ast.walk(test) if isinstance(n, ast.Compare) and n is not test]]
-
-
-def where_of_branches(case: Case, statement: ast.If) -> Iterator[Proposal]:
-    """if x > 0: y = a, else: y = b, as y = torch.where(x > 0, a, b); with return likewise."""
-    t = case.text
-    test, body, orelse = t.of(statement.test), statement.body, list(statement.orelse)
-    block = t.blocks.get(statement, [])
-    place = block.index(statement)
-    after = block[place + 1 : place + 2]
-    if not orelse and len(body) == 1 and isinstance(body[0], ast.Return) and after:
-        if isinstance(after[0], ast.Return):
-            new = f"return torch.where({test}, {t.of(body[0].value)}, {t.of(after[0].value)})"
-            start, end = t.start(statement), t.end(after[0])
-            yield case.proposal(Edit(start, end, new))
-        return
-    if len(body) != 1:
-        return
-    first = body[0]
-    last = orelse[0] if len(orelse) == 1 else None
-    if isinstance(first, ast.Return) and isinstance(last, ast.Return):
-        new = f"return torch.where({test}, {t.of(first.value)}, {t.of(last.value)})"
-        yield case.proposal(t.replacing(statement, new))
-    if isinstance(first, ast.Assign) and (last is None or isinstance(last, ast.Assign)):
-        left = t.of(first.targets[0])
-        other = t.of(last.value) if isinstance(last, ast.Assign) else left
-        if not isinstance(last, ast.Assign) or t.of(last.targets[0]) == left:
-            new = f"{left} = torch.where({test}, {t.of(first.value)}, {other})"
-            yield case.proposal(t.replacing(statement, new))

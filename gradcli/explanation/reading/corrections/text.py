@@ -4,8 +4,9 @@ Knows where each node stands; nothing of PyTorch.
 """
 
 import ast
+import operator
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 Block = list[ast.stmt]
@@ -145,7 +146,7 @@ class Text:
         line = self.first_line(statement)
         if not self.lines[line - 1].encode()[: statement.col_offset].strip():
             indent, at = self.indent(statement), self.starts[line - 1]
-            return Edit(at, at, "".join(f"{indent}{text}\n" for text in lines))
+            return Edit(at, at, "".join(f"{indent}{text}".rstrip() + "\n" for text in lines))
         at = self.start(statement)
         return Edit(at, at, "".join(f"{text}; " for text in lines))
 
@@ -154,7 +155,7 @@ class Text:
         if self.alone(statement):
             at = self.starts[statement.end_lineno or 0] - 1
             indent = self.indent(statement)
-            return Edit(at, at, "".join(f"\n{indent}{text}" for text in lines))
+            return Edit(at, at, "".join(f"\n{indent}{text}".rstrip(" ") for text in lines))
         at = self.end(statement)
         return Edit(at, at, "".join(f"; {text}" for text in lines))
 
@@ -255,3 +256,24 @@ def method(node: ast.AST) -> str:
 def keyword(call: ast.Call, name: str) -> ast.keyword | None:
     """The keyword argument of this name."""
     return next((k for k in call.keywords if k.arg == name), None)
+
+
+ARITHMETIC: dict[type[ast.operator], Callable[[int, int], int]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+}
+
+
+def number_of(node: ast.AST | None) -> int | None:
+    """The integer that a node is, or a product of integers, as 16 * 5 * 5."""
+    if isinstance(node, ast.BinOp):
+        parts = number_of(node.left), number_of(node.right)
+        apply = ARITHMETIC.get(type(node.op))
+        return None if apply is None or None in parts else apply(*parts)  # type: ignore[arg-type]
+    value = node.value if isinstance(node, ast.Constant) else None
+    return value if type(value) is int else None
+
+
+def is_number(node: ast.AST, number: int) -> bool:
+    return number_of(node) == number

@@ -1,0 +1,179 @@
+"""Cures of losses: targets of another shape, classes that are none, scores for probabilities."""
+
+import ast
+import difflib
+from collections.abc import Iterator
+
+from .case import Case, Proposal, cures
+from .seeds import here, roots, size
+from .text import Edit, dotted, number_of
+
+
+@cures(
+    r"Using a target size \(torch.Size\((.*?)\)\) that is different to the input size "
+    r"\(torch.Size\((.*?)\)\)|Target size \(torch.Size\((.*?)\)\) must be the same as input size "
+    r"\(torch.Size\((.*?)\)\)",
+    "Target and input are compared element by element: they need the same shape.",
+)
+def target_size(case: Case) -> Iterator[Proposal]:
+    """The target in the shape of the input."""
+    for node in case.calls():
+        if len(node.args) >= 2:
+            first, second = node.args[:2]
+            of_target, of_input = (
+                size(case.match[1] or case.match[3]),
+                size(case.match[2] or case.match[4]),
+            )
+            if of_input == (*of_target, 1):
+                yield case.appended(second, f".unsqueeze({len(of_target)})")
+            if of_target == (*of_input, 1):
+                yield case.appended(second, f".squeeze({len(of_input)})")
+            if isinstance(first, ast.Name | ast.Attribute):
+                yield case.appended(second, f".view_as({case.text.of(first)})")
+                yield case.appended(second, f".expand_as({case.text.of(first)})")
+            yield case.appended(second, f".reshape({of_input})")
+
+
+@cures(
+    r"0D or 1D target tensor expected, multi-target not supported|"
+    r"Expected input batch_size \(\d+\) to match target batch_size",
+    "Each row of scores has one class: the target is a vector of class numbers.",
+)
+def class_target(case: Case) -> Iterator[Proposal]:
+    """The target as a vector: squeezed, or the argmax of one-hot rows."""
+    yield from swapped(case)
+    yield from kept_batch(case)
+    for node in case.calls():
+        if len(node.args) >= 2:
+            target = node.args[1]
+            tensor = case.tensor(target)
+            if tensor is None or tensor.shape[-1:] != (1,):
+                yield case.appended(target, ".argmax(1)")
+                yield case.appended(target, ".float()")
+            yield case.appended(target, ".squeeze(1)")
+            yield case.appended(target, ".view(-1)")
+            yield case.appended(node.args[0], ".unsqueeze(0)")
+
+
+def kept_batch(case: Case) -> Iterator[Proposal]:
+    """x.view(-1, 400) takes features for samples where there are not 400: x.view(x.size(0), -1)."""
+    if "batch_size" not in case.failure.message:
+        return
+    for call in case.calls("view", "reshape", everywhere=True):
+        flat = len(call.args) == 2 and case.text.of(call.args[0]) == "-1"
+        if flat and number_of(call.args[1]) and isinstance(call.func, ast.Attribute):
+            start, end = case.text.start(call.args[0]), case.text.end(call.args[1])
+            new = f"{case.text.of(call.func.value)}.size(0), -1"
+            why = f"Line {call.lineno}: -1 makes other rows than there are samples."
+            yield case.proposal(Edit(start, end, new), why=why)
+
+
+@cures(
+    r"Expected target size \[|size mismatch \(got input: \[\d+, \d+, \d+, \d+\] , target|"
+    r"only batches of spatial targets supported",
+    "The classes stand in the second dimension of the scores: a target has one class for each "
+    "other place.",
+)
+def class_places(case: Case) -> Iterator[Proposal]:
+    """The classes put second; a target without its dimension of size 1."""
+    for node in case.calls():
+        if len(node.args) < 2:
+            continue
+        scores, target = node.args[:2]
+        values, labels = case.tensor(scores), case.tensor(target)
+        if labels is not None and 1 in labels.shape[1:2]:
+            yield case.appended(target, ".squeeze(1)")
+        if values is not None and labels is not None and values.shape[:-1] == labels.shape:
+            ends = {3: ".transpose(1, 2)", 4: ".permute(0, 3, 1, 2)"}
+            if values.ndim in ends:
+                yield case.appended(scores, ends[values.ndim])
+        yield case.appended(scores, ".transpose(1, 2)")
+        if labels is not None and values is not None and values.ndim == 4:
+            yield case.appended(target, f".view({case.text.operand(scores)}[:, 0].shape)")
+
+
+@cures(
+    r"size mismatch \(got input: \[(\d+)\], target: \[1\]\)",
+    "A batch of one sample is a batch: its scores have two dimensions.",
+)
+def batch_of_one(case: Case) -> Iterator[Proposal]:
+    """Without what squeezes the scores; else a batch of one."""
+    for call in case.calls("squeeze", everywhere=True):
+        if isinstance(call.func, ast.Attribute) and dotted(call.func.value) != "torch":
+            yield case.proposal(case.without_method(call), why="squeeze() takes the batch away.")
+    for node in case.calls():
+        if len(node.args) >= 2:
+            yield case.appended(node.args[0], ".unsqueeze(0)")
+
+
+@cures(r"Target (-?\d+) is out of bounds", "The classes are numbered from 0.")
+def class_number(case: Case) -> Iterator[Proposal]:
+    """Classes from 0; or as many scores as there are classes."""
+    number = int(case.match[1])
+    for node in case.calls():
+        if len(node.args) >= 2:
+            target, scores = node.args[1], case.tensor(node.args[0])
+            values = case.tensor(target)
+            lowest = int(values.data.min()) if values is not None and values.numel else 0
+            if (scores is not None and number == scores.shape[-1]) or lowest > 0:
+                note = "The numbers began at 1; classes are counted from 0."
+                yield case.appended(target, " - 1", note=note)
+    for layer in case.calls("Linear", everywhere=True):
+        if len(layer.args) >= 2 and number_of(layer.args[1]) in range(number + 1):
+            why = f"Class {number} needs {number + 1} scores."
+            yield case.replaced(layer.args[1], str(number + 1), why=why)
+    for node in case.calls():
+        if len(node.args) >= 2:
+            yield case.appended(node.args[1], f".clamp(max={number - 1})", weak=True)
+
+
+@cures(
+    r"(all elements of input should be between 0 and 1)",
+    "binary_cross_entropy takes probabilities; these are scores.",
+)
+def probabilities(case: Case) -> Iterator[Proposal]:
+    """The loss that takes scores."""
+    for node in case.attributes("BCELoss", "binary_cross_entropy", everywhere=True):
+        new = {"BCELoss": "BCEWithLogitsLoss"}.get(node.attr, f"{node.attr}_with_logits")
+        yield case.proposal(case.renamed(node, new), note="It applies the sigmoid itself.")
+    for call in case.calls():
+        if call.args:
+            new = f"torch.sigmoid({case.text.of(call.args[0])})"
+            yield case.replaced(call.args[0], new)
+
+
+@cures(
+    r"(\w+) is not a valid value for reduction", "A loss is reduced by mean, sum, or not at all."
+)
+def reduction_name(case: Case) -> Iterator[Proposal]:
+    """The name that is nearly the same."""
+    known = ("mean", "sum", "none", "batchmean")
+    for node in case.of_type(ast.Constant, everywhere=True):
+        if node.value == case.match[1]:
+            near = difflib.get_close_matches(case.match[1], known, 1, 0.4) or ["mean"]
+            yield case.replaced(node, repr(near[0]))
+
+
+def swapped(case: Case) -> Iterator[Proposal]:
+    """Scores first, classes second."""
+    for node in case.calls():
+        if len(node.args) == 2:
+            a, b = case.tensor(node.args[0]), case.tensor(node.args[1])
+            if a is None or b is None or a.dtype.is_floating or not b.dtype.is_floating:
+                continue
+            why = "A loss takes the scores first, and then the target."
+            yield case.exchanged(*node.args, why=why)
+
+
+def last_loss(case: Case) -> list[ast.expr]:
+    """The arguments of the call that makes what goes back."""
+    found: list[ast.expr] = []
+    for call in here(case):
+        root = roots(case, call)
+        if root is None:
+            continue
+        nodes = [n for s in case.slice_of(root, case.line)[:1] for n in ast.walk(s)]
+        for node in [*ast.walk(root), *nodes]:
+            if isinstance(node, ast.Call) and len(node.args) >= 2:
+                found += [node.args[1], node.args[0]]
+    return found

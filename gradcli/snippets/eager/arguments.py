@@ -1,0 +1,118 @@
+"""What is no tensor where a function of PyTorch takes tensors alone, refused in PyTorch's words.
+
+Knows the functions that people call with numbers, lists, arrays and None, and what each says.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ...graphs import OPS, Operator
+from ...operators import lookup
+from ..python.values import Machine, error
+from .tensor import Tensor
+
+TAKE_TENSORS = frozenset((  # besides the functions of each element
+    *("sum", "mean", "prod", "median", "mode", "argmax", "argmin", "cumsum", "cumprod"),
+    *("logsumexp", "softmax", "log_softmax", "sort", "argsort", "topk", "kthvalue", "amax", "amin"),
+    *("matmul", "mm", "mv", "dot", "bmm", "outer", "inner", "det", "inverse", "diag", "trace"),
+    *("tril", "triu", "transpose", "t", "permute", "reshape", "flatten", "squeeze", "unsqueeze"),
+    *("gather", "index_select", "masked_select", "take", "roll", "flip", "clone", "detach"),
+    *("ones_like", "zeros_like", "rand_like", "randn_like", "full_like", "numel", "isclose"),
+    *("maximum", "minimum", "atan2", "allclose", "addmm"),
+))  # fmt: skip
+SECOND = {  # the names of second arguments
+    **{"matmul": "other", "inner": "other", "maximum": "other", "minimum": "other"},
+    **{"atan2": "other", "mm": "mat2", "bmm": "mat2", "mv": "vec", "dot": "tensor"},
+    "outer": "vec2",
+}
+OF_NETWORKS = frozenset((
+    *("linear", "relu", "gelu", "silu", "softplus", "leaky_relu", "elu", "dropout", "mish"),
+    *("selu", "celu", "one_hot", "hardtanh", "relu6"),
+))  # fmt: skip
+METHODS = ("softmax", "log_softmax", "sigmoid", "tanh")  # functions that call their input's method
+COMPARE_SIZES = (  # functions that ask their target, and then their input, for its size
+    *("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy"),
+    "binary_cross_entropy_with_logits",
+)
+INNER = {"cross_entropy": "cross_entropy_loss", "nll_loss": "nll_loss_nd"}
+
+
+def check_tensors(
+    m: Machine, path: str, name: str, args: Sequence[Any], named: Mapping[str, Any]
+) -> None:
+    """Refuse arguments that are no tensors. Raises the program's TypeError or AttributeError."""
+    if path == "torch":
+        if name in ("max", "min") and len(args) == 2 and not isinstance(args[0], Tensor):
+            raise _no_combination(m, name, args)
+        if not isinstance(args[0], Tensor) and (name in TAKE_TENSORS or _of_elements(name)):
+            raise _no_tensor(m, name, "input", 1, args[0])
+        if len(args) > 1 and name in SECOND and not isinstance(args[1], Tensor):
+            raise _no_tensor(m, name, SECOND[name], 2, args[1])
+    elif path == "torch.nn.functional":
+        if len(args) == 1 and (name in COMPARE_SIZES or name in INNER) and "target" not in named:
+            said = f"{name}() missing 1 required positional argument: 'target'"
+            raise error("TypeError", said)
+        _check_network(m, name, args)
+        if name in LOSSES:
+            _check_reduction(name, named.get("reduction"))
+
+
+LOSSES = (*COMPARE_SIZES, *INNER, "kl_div", "cosine_embedding_loss", "margin_ranking_loss")
+
+
+def _check_reduction(name: str, reduction: Any) -> None:
+    valid = ("none", "mean", "sum", "elementwise_mean")
+    if isinstance(reduction, str) and reduction not in valid:
+        if name == "kl_div" and reduction == "batchmean":
+            return
+        raise error("ValueError", f"{reduction} is not a valid value for reduction")
+
+
+def _check_network(m: Machine, name: str, args: Sequence[Any]) -> None:
+    if name in COMPARE_SIZES and len(args) > 1:
+        for value in (args[1], args[0]):
+            if not isinstance(value, Tensor):
+                raise _no_attribute(m, value, "size")
+    if name in INNER:
+        for place, argument in enumerate(("input", "target")[: len(args)]):
+            if not isinstance(args[place], Tensor):
+                raise _no_tensor(m, INNER[name], argument, place + 1, args[place])
+    if isinstance(args[0], Tensor):
+        return
+    if name in OF_NETWORKS:
+        raise _no_tensor(m, name, "input", 1, args[0])
+    if name in METHODS:
+        raise _no_attribute(m, args[0], name)
+
+
+def _of_elements(name: str) -> bool:
+    """Whether a function is one of each element of a single tensor."""
+    found = lookup(name)
+    return (
+        isinstance(found, Operator)
+        and found.family == "elementwise"
+        and len(found.inputs) == 1
+        and found.name in OPS
+    )
+
+
+def _no_combination(m: Machine, name: str, args: Sequence[Any]) -> Exception:
+    """What is said of max(0, x), which is no function of two tensors."""
+    kinds = ", ".join(m.class_of(a).name for a in args)
+    said = f"{name}() received an invalid combination of arguments - got ({kinds}), but expected "
+    inputs = ("", ", Tensor other", ", int dim, bool keepdim = False")
+    outs = ("Tensor out", "Tensor out", "tuple of Tensors out")
+    lines = [f" * (Tensor input{i}, *, {o} = None)" for i, o in zip(inputs, outs)]
+    return error("TypeError", "\n".join([f"{said}one of:", *lines]) + "\n")
+
+
+def _no_tensor(m: Machine, name: str, argument: str, place: int, value: Any) -> Exception:
+    kind = m.class_of(value).name
+    full = "numpy.ndarray" if kind == "ndarray" else kind
+    said = f"{name}(): argument '{argument}' (position {place}) must be Tensor, not {full}"
+    return error("TypeError", said)
+
+
+def _no_attribute(m: Machine, value: Any, attribute: str) -> Exception:
+    said = f"'{m.class_of(value).name}' object has no attribute '{attribute}'"
+    return error("AttributeError", said)
