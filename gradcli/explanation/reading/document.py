@@ -7,7 +7,20 @@ from typing import Any
 from ...notation.tree import Token
 from ...snippets.reading import Reading
 from ...snippets.trace import Backward
-from ..blocks import Block, Code, Document, Note, Prose, Row, Section, Table, Tensor, plain, words
+from ..blocks import (
+    Block,
+    Code,
+    Document,
+    Line,
+    Note,
+    Prose,
+    Row,
+    Section,
+    Table,
+    Tensor,
+    plain,
+    words,
+)
 from .findings import READ_AGAIN, Finding
 from .steps import Explained, explained
 
@@ -94,8 +107,7 @@ def _explained(e: Explained) -> tuple[Block, ...]:
     rows = [
         Row(
             (
-                plain(f"{gradient.name}.grad"),
-                plain("= ", gradient.formula),
+                plain(f"{gradient.name}.grad", " = ", gradient.formula or "(no formula)"),
                 _numbers(gradient.value),
             )
         )
@@ -105,10 +117,17 @@ def _explained(e: Explained) -> tuple[Block, ...]:
     if e.program:
         blocks.append(Code(e.program, "python"))
     blocks.append(Prose(words(e.seed)))
+    if e.derived:
+        blocks.append(Table(tuple(Row((_equation(text),)) for text in e.derived)))
     if rows:
         blocks.append(Table(tuple(rows)))
     blocks += [Prose(words(line)) for line in e.remarks]
     return tuple(blocks)
+
+
+def _equation(text: str) -> Line:
+    name, _, formula = text.partition(" = ")
+    return plain(name, " = ", formula)
 
 
 def _numbers(value: Any) -> Tensor:

@@ -5,12 +5,13 @@ from typing import Any, NamedTuple
 from ...errors import GradcliError
 from ...graphs.shapes import text
 from ...language.posing import pose
+from ...notation import tree
 from ...pasted.problems import Posed, Unexplained, posed
 from ...snippets.trace import Backward
 from ..analysis import Analysis
-from ..blocks import text_of
 from ..formulas.wording import Wording
 from ..numbers import number_text
+from ..short.gradients import Gradients
 
 MOST_RECORDS = 60  # what is longer is a loop that is better looked at in numbers
 
@@ -24,10 +25,13 @@ class Gradient(NamedTuple):
 
 
 class Explained(NamedTuple):
-    """A way back: the program that leads to its output, the seed in words, each gradient."""
+    """A way back: the program that leads to its output, the seed in words, what flows back to
+    values with a name, as `h.grad = ...`, each gradient.
+    """
 
     program: str
     seed: str
+    derived: tuple[str, ...]
     gradients: tuple[Gradient, ...]
     remarks: tuple[str, ...]
 
@@ -39,7 +43,7 @@ def explained(back: Backward) -> Explained:
         analysis = _analysis(problem)
         return _of_analysis(back, problem, analysis)
     except (Unexplained, GradcliError) as reason:
-        return Explained("", _seed(back), (), (f"No formula here: {reason}.",))
+        return Explained("", _seed(back), (), (), (f"No formula here: {reason}.",))
 
 
 def _analysis(problem: Posed) -> Analysis:
@@ -54,7 +58,7 @@ def _is_one(seed: Any) -> bool:
 
 
 def _of_analysis(back: Backward, problem: Posed, analysis: Analysis) -> Explained:
-    wording, values = Wording(analysis), analysis.grad_values()
+    found, values = Gradients(analysis, Wording(analysis)), analysis.grad_values()
     gradients = []
     remarks = []
     for x in analysis.problem.wrt:
@@ -62,12 +66,23 @@ def _of_analysis(back: Backward, problem: Posed, analysis: Analysis) -> Explaine
         if value is None:
             remarks.append(f"{x.name}.grad stays None: the output does not depend on it.")
             continue
-        formula = "" if wording.gradient(x) is None else text_of(wording.gradient_line(x))
+        written = found.formula(x)
+        formula = "" if written is None else tree.text(found.w.in_statements(written))
         gradients.append(Gradient(x.name, formula, value))
         before = back.before.get(problem.leaves[x.name])
         if before is not None and back.kind == "backward":
             remarks.append(f"{x.name}.grad held {_short(before)} already: the two are added up.")
-    return Explained(problem.text, _seed(back), tuple(gradients), tuple(remarks))
+    derived = _derived(found)
+    return Explained(problem.text, _seed(back), derived, tuple(gradients), tuple(remarks))
+
+
+def _derived(found: Gradients) -> tuple[str, ...]:
+    """What has no name in the program and gets one, and the gradients on the way."""
+    derivation = found.derivation
+    if derivation is None:
+        return ()
+    added = [f"{s.names[0]} = {s.value}" for s in derivation.added(derivation.lines)]
+    return (*added, *(f"{line.gradient_name} = {line.text}" for line in derivation.back))
 
 
 def _short(array: Any) -> str:
