@@ -2,7 +2,9 @@
 below.
 """
 
+from collections.abc import Mapping
 from math import isqrt
+from types import MappingProxyType
 from typing import Any
 
 from ...graphs import Node
@@ -12,7 +14,7 @@ from ...notation import tree
 from ...notation.indices.element import short, written_out
 from ...notation.jacobians.patterns import KRONECKER, PERMUTED_KRONECKER, picture
 from ...notation.jacobians.structure import MOST_DRAWN, Structure, jacobian_pattern
-from ...notation.tree import Token
+from ...notation.tree import Name, Token
 from .. import entries as texts
 from ..analysis import Analysis, searched
 from ..blocks import Block, Line, Matrix, Picture, Prose, Row, Section, Table, plain, words
@@ -236,11 +238,21 @@ def _column_by_column(a: Analysis, w: Wording, x: Input) -> tuple[Table, ...]:
 
 
 @searched()
-def element_line(a: Analysis, w: Wording, x: Input, place: tuple[int, ...]) -> Line | None:
-    """`x.grad[0,0] = 1·1 + 2·1 + 3·1 + 4·1 = 10`; None where it cannot be written out."""
+def element_line(
+    a: Analysis,
+    w: Wording,
+    x: Input,
+    place: tuple[int, ...],
+    further: Mapping[Node, Name] = MappingProxyType({}),
+) -> Line | None:
+    """`x.grad[0,0] = 1·1 + 2·1 + 3·1 + 4·1 = 10`, in these names and `further` ones; None where it
+    cannot be written out.
+    """
     grad = a.gradient(x)
     assert grad is not None
-    written = written_out(w.without_implicit_seed(grad), place, w.names, a.value)
+    names = {n: name for n, name in {**w.names, **further}.items() if n is not grad}
+    asked = grad if further else w.without_implicit_seed(grad)
+    written = written_out(asked, place, names, a.value)
     if written.symbols is None and written.numbers is None and written.total is None:
         return None
     line: Line = (Token(element_name(w.gradient_name(x), place), role_of(x)),)

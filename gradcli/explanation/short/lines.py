@@ -7,7 +7,7 @@ from typing import Any
 from ...graphs import Node
 from ...language.problem import Input
 from ...lazy import np
-from ...notation.tree import Indexed, Token
+from ...notation.tree import Indexed, Name, Token
 from ..analysis import Analysis
 from ..blocks import Block, Line, Prose, Row, Section, Table, Tensor, plain, text_of, words
 from ..choices import Choices
@@ -19,6 +19,7 @@ from ..formulas.wording import UNREAD
 from ..numbers import number_text
 from ..phrases import listed
 from ..sections.gradient import element_row
+from ..sections.jacobian import element_line
 from .equations import EQUALS, brief, equation
 from .gradients import Gradients
 
@@ -101,7 +102,11 @@ def _levels(found: Gradients, x: Input, place: tuple[int, ...] | None, few: bool
     index = by_index.gradient(found.w, x) if few else None
     if index is not None:
         yield Row((tuple(index.tokens),), 1)
-    element = element_row(found.a, found.w, x, place) if few or place else None
+    if place and found.derivation is not None:
+        names = {line.grad: Name(line.gradient_name) for line in found.derivation.back}
+        element = element_line(found.a, found.w, x, place, names)
+    else:
+        element = element_row(found.a, found.w, x, place) if few or place else None
     if element is not None and len(text_of(element)) > READ:
         element = _by_letters(found, x, place) if place else None
     if element is not None:
