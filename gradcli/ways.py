@@ -84,6 +84,13 @@ def said(text: str, way: Way, typed: str = "") -> str:
     return OPTION.sub(in_words, text)
 
 
+def field_of(origin: str) -> str:
+    """What holds the text of a place in JSON: the field `grad`, or `values.x` for the value of an
+    input; or the file that a value was read from.
+    """
+    return NAMES.get(origin) or (f"values.{origin}" if origin.isidentifier() else origin)
+
+
 def _shape(value: str, way: Way) -> str:
     """`[2, 3]` for 2x3."""
     sizes = value.split("x")

@@ -326,6 +326,29 @@ MISTAKES = [
     (["x", "-v", "x="], "value", "x", "has no value"),
     (["x", "-v", "x=[1, 2, ..., 9]"], "value", "...", "abridged"),
     (["x", "-v", "x=@/nowhere/x.npy"], "file", None, "No such file"),
+    (["x", "-v", "x=foo.npy"], "value", None, "a file begins with @: @foo.npy"),
+    (["x", "-v", "x=./a-b/w.npz:w"], "value", None, "a file begins with @: @./a-b/w.npz:w"),
+    (["x", "-g", "seed.csv"], "value", None, "a file begins with @: @seed.csv"),
+    (["e^x"], "syntax", "e^x", "and that of e exp(x)"),
+    (["x^2"], "syntax", "x^2", "a power is written x ** 2"),
+    (["x.sum(1, keepdim=true)"], "unknown-name", "true", "did you mean True?"),
+    (["dropout(x, 0.5, training=false)"], "unknown-name", "false", "did you mean False?"),
+    (["x.sum(none)"], "unknown-name", "none", "did you mean None?"),
+    (["a*b", "-s", "a=2,3"], "shape-option", "3", "sizes have an x between them: a=2x3"),
+    (["a*b", "-s", "a=2, 3, b=4"], "shape-option", "3, b=4", "between them: a=2x3"),
+    (["a*b -v a=2"], "option", "-v a=2", 'end the quotes before it: gradcli "a*b" -v a=2'),
+    (["grad", "a*b -g a"], "option", "-g a", 'gradcli grad "a*b" -g a'),
+    (["a*b --full"], "option", "--full", 'gradcli "a*b" --full'),
+    (["x@a", "-g", "[1,", "2]"], "option", None, 'write -g "[1, 2]"'),
+    (["x*x", "-v", "x=[[1,", "2],", "[3,", "4]]"], "option", None, 'write -v "x=[[1, 2], [3, 4]]"'),
+    (["x*y", "-s", "x=2,", "y=3"], "option", None, 'write -s "x=2, y=3"'),
+    (["x*y", "-v", "x", "2"], "option", None, "write -v x=2"),
+    (["x[0,", "1]"], "option", None, 'write "x[0, 1]"'),
+    (["train.py"], "option", None, "gradcli read train.py explains the program in it"),
+    (["explain", "/a-b/train.py"], "option", None, "gradcli read /a-b/train.py"),
+    (["requests.jsonl"], "option", None, "gradcli batch requests.jsonl"),
+    (["x.npy"], "option", None, "-v x=@x.npy"),
+    (["x", "--vaule", "x=2"], "option", None, "did you mean --value?"),
     (["x", "-v", "x=@/nowhere/x.npy"], "file", None, "a path begins in the folder"),
     (["x", "-v", "x=-"], "value", "-", "standard input is written @-"),
     (["x", "-o", "/nowhere/x.txt"], "file", None, "cannot be written"),
@@ -621,6 +644,52 @@ def test_labels_are_from_0_to_below_a_size_with_values_or_without(text):
             with pytest.raises(GradcliError, match=f"{place} is out of range .* size 2") as raised:
                 library.formula(text.format(place), **given)
             assert raised.value.code == "index"
+
+
+QUESTIONS = [
+    ["what is the gradient of softmax?"],
+    ["what", "is", "the", "gradient", "of", "softmax"],
+    ["grad", "how do I differentiate softmax"],
+    ["explain", "gradient", "of", "softmax"],
+    ["gradient of softmax please"],
+    ["why", "softmax gives what?"],
+]
+
+
+@pytest.mark.parametrize("asked", QUESTIONS)
+def test_a_question_has_places_to_look(asked):
+    err = refused(*asked).err
+    assert "this is a question, and gradcli takes an expression" in err
+    assert "gradcli examples" in err
+    assert "gradcli why" in err
+    assert 'gradcli "softmax(x, dim=-1)"' in err
+
+
+def test_a_question_on_nan_is_sent_to_why():
+    for asked in (["why is my gradient nan"], ["why", "is", "my", "gradient", "nan"]):
+        assert 'gradcli why "sqrt(x)" -v' in refused(*asked).err
+
+
+def test_a_program_is_no_question():
+    for text in ("my * i - the", "a - s * 2", "a -s * 2", "i = x; i - v", "-x -v"):
+        assert gradcli(text).status == 0
+
+
+def test_a_message_that_is_pasted_with_options_within_is_a_message():
+    assert gradcli("why", "grad can be implicitly created only for scalar outputs --full").out
+
+
+def test_what_is_called_true_may_have_a_shape():
+    assert gradcli("true * x", "-s", "true=2").status == 0
+
+
+def test_a_file_that_is_missing_has_neighbours(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("weights.npy", "weights.csv", "b.npy"):
+        (tmp_path / name).write_text("")
+    assert "did you mean weights.npy?" in refused("x", "-v", "x=@weigths.npy").err
+    assert "the folder has b.npy, weights.npy" in refused("x", "-v", "x=@zzzzzzz.npy").err
+    assert "a path begins in the folder" in refused("x", "-v", "x=@zzz.tsv").err
 
 
 # ---- shown, never interpreted --------------------------------------------------------------------

@@ -6,6 +6,7 @@ from typing import Any
 
 from ..errors import GradcliError
 from ..pasted.request import in_language
+from .mistakes import check_expression
 from .options import Given
 from .streams import LazyInput, Streams
 
@@ -40,8 +41,10 @@ def _asked(
 
     sections, limits = set(_sections(given)), read_limits(given.limit)
     shapes_alone |= bool(sections) and sections <= set(SHAPES_ALONE)
+    expr = streams.expression(given.expr, limits)
+    check_expression(expr, streams.command)
     asked = {
-        "expr": streams.expression(given.expr, limits),
+        "expr": expr,
         "shapes": read_shapes(given.shape),
         "values": read_values(given.value),
         "wrt": read_names(",".join(given.wrt)) if given.wrt else None,

@@ -1,10 +1,12 @@
 """What click finds wrong with a command line, in our words."""
 
+import itertools
 import re
 from collections.abc import Sequence
 from typing import Any
 
 from ..errors import GradcliError, did_you_mean
+from .mistakes import ended_at_a_space, question, without_sign
 
 MINUS = '; an expression that begins with - comes after --: gradcli -- "-x * y"'
 
@@ -30,10 +32,19 @@ def usage_error(error: Any, arguments: Sequence[str], commands: Sequence[str]) -
         hint = f"write {command} {error.param.metavar}; {hint}{MINUS * glued}"
     elif kind == "NoSuchOption" and not error.option_name.startswith("--"):
         hint += MINUS
+    elif kind == "NoSuchOption":
+        said, hint = f"no such option: {error.option_name}", _near(error, hint)
     elif is_extra(error):
         hint = f"options stand before --; {hint}" if "--" in arguments else hint
-        return _extra(first, error, said, commands, hint)
+        return _extra(arguments, error, said, commands, hint)
     return GradcliError("option", said, hint=hint)
+
+
+def _near(error: Any, hint: str) -> str:
+    """The option that may be meant."""
+    known = [name for p in error.ctx.command.params for name in p.opts if name[:2] == "--"]
+    near = did_you_mean(error.option_name, known)
+    return f"{near} {hint}" if near else hint
 
 
 def _after_it(option: str, hint: str) -> str:
@@ -89,12 +100,24 @@ def no_command(word: str, commands: Sequence[str], hint: str = "") -> GradcliErr
     return GradcliError("option", f"there is no command {word}", hint=hint)
 
 
-def _extra(first: str, error: Any, said: str, commands: Sequence[str], hint: str) -> GradcliError:
-    """For more words than a command takes: a wrong command, or an expression without quotes."""
+def _extra(
+    arguments: Sequence[str], error: Any, said: str, commands: Sequence[str], hint: str
+) -> GradcliError:
+    """For more words than a command takes: a value or an expression without quotes, a question, or
+    a wrong command.
+    """
+    split = ended_at_a_space(arguments)
+    if split:
+        return split
+    first, *others = arguments
+    typed = others if first in commands and first != "why" else arguments
+    asked = question(" ".join(itertools.takewhile(lambda a: a[:1] != "-", typed)))
+    if asked:
+        return asked
     if first.isidentifier() and first not in commands:
         return no_command(first, commands, QUOTED)
     if any(p.metavar == "EXPR" for p in error.ctx.command.params):
-        hint = f"{QUOTED}; {hint}"
+        hint = without_sign(arguments) or f"{QUOTED}; {hint}"
     return GradcliError("option", said, hint=hint)
 
 

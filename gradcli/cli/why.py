@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import GradcliError
 from .asked import analysis_of
+from .mistakes import question
 from .options import Given
 from .streams import Streams
 
@@ -39,7 +40,7 @@ def _why_expression(streams: Streams, given: Given, format: str, environment: "E
     except GradcliError as error:
         if error.code != "syntax":
             raise
-        raise unknown(given.expr) from None
+        raise question(given.expr) or unknown(given.expr) from None
     if format == "json":
         return json.dumps(jsonable(result.data()), ensure_ascii=False)
     return render_document(result.document(), format, environment)
