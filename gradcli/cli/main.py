@@ -24,6 +24,7 @@ from .asked import (
     moving,
     one_order,
     read_limits,
+    typed,
     write,
 )
 from .errors import as_json, message
@@ -182,7 +183,8 @@ def hessian(streams: Streams, given: Given) -> None:
     from ..render.higher import render_hessian
 
     found = Hessian(moving(streams, given, scalar=True))
-    choices, environment = choices_of(given, found.a), environment_of(streams, given, given.full)
+    choices = choices_of(streams, given, found.a)
+    environment = environment_of(streams, given, given.full)
     write(streams, render_hessian(found, format_of(streams, given), choices, environment), given)
 
 
@@ -199,7 +201,8 @@ def jvp(streams: Streams, given: Given) -> None:
     from ..render.higher import render_jvp
 
     found = Jvp(moving(streams, given))
-    choices, environment = choices_of(given, found.a), environment_of(streams, given, given.full)
+    choices = choices_of(streams, given, found.a)
+    environment = environment_of(streams, given, given.full)
     write(streams, render_jvp(found, format_of(streams, given), choices, environment), given)
 
 
@@ -221,7 +224,7 @@ def formula(streams: Streams, given: Given) -> None:
 
     data = Data(analysis_of(streams, given, suppose=True, shapes_alone=True))
     environment = environment_of(streams, given, full=True)
-    text = render_formulas(data, format_of(streams, given), environment)
+    text = render_formulas(data, format_of(streams, given), environment, typed(streams))
     streams.write(text + "\n", given.output)
     for _, remark in (*unused(data.w.analysis), *formulas(data.w)):
         streams.warn(f"note: {remark}")
@@ -241,7 +244,7 @@ def graph(streams: Streams, given: Given) -> None:
 
     analysis = analysis_of(streams, given, shapes_alone=True)
     environment = environment_of(streams, given, full=True)
-    text = render_graph(analysis, format_of(streams, given), environment)
+    text = render_graph(analysis, format_of(streams, given), environment, typed(streams))
     streams.write(text + "\n", given.output)
 
 
@@ -306,7 +309,7 @@ def seed_for(streams: Streams, given: Given) -> None:
 
     problem, targets = aiming(streams, given)
     found, environment = SeedFor(problem, targets), environment_of(streams, given, given.full)
-    text = render_seed_for(found, format_of(streams, given), environment)
+    text = render_seed_for(found, format_of(streams, given), environment, typed(streams))
     write(streams, text, given)
     if not found.possible:
         raise typer.Exit(NO)
@@ -343,7 +346,8 @@ def read(streams: Streams, given: Given) -> None:
 
     answers = read_source(given.source, streams, read_limits(given.limit))
     environment = environment_of(streams, given, given.full)
-    write(streams, render_answers(answers, format_of(streams, given), environment), given)
+    format = format_of(streams, given)
+    write(streams, render_answers(answers, format, environment, typed(streams)), given)
     status = max((a.reading.status for a in answers), default=ANSWERED)
     if status:
         raise typer.Exit(status)
@@ -365,7 +369,7 @@ def why(streams: Streams, given: Given) -> None:
 
     format, environment = format_of(streams, given), environment_of(streams, given, given.full)
     if given.question is None:
-        write(streams, render_listing(format, environment), given)
+        write(streams, render_listing(streams, format, environment), given)
         return
     given.expr = streams.expression(given.question, read_limits(given.limit))
     write(streams, render_why(streams, given, format, environment), given)

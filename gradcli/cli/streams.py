@@ -42,6 +42,7 @@ class Streams:
         self.stdin, self.stdout, self.stderr, self.variables = stdin, stdout, stderr, variables
         self._read = False
         self.arguments: list[str] = []  # what was typed
+        self.piped = ""  # the expression, where it came through standard input
         self.command = "gradcli"  # as far as it names one
         self.ascii = False  # whether nothing but ASCII is asked for, in whatever format
 
@@ -114,7 +115,8 @@ class Streams:
         if text != "-":
             return text
         data = self.stdin_bytes().read(limits.bytes_of_text)
-        return data.decode("utf-8", errors="replace")
+        self.piped = data.decode("utf-8", errors="replace")
+        return self.piped
 
     def stdin_bytes(self) -> IO[bytes]:
         """Standard input, for the one thing that may be read from it."""

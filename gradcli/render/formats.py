@@ -34,7 +34,9 @@ def check_format(format: str) -> None:
         raise GradcliError("option", f"there is no format {format}", hint=hint)
 
 
-def render_seed_for(found: "SeedFor", format: str, environment: Environment) -> str:
+def render_seed_for(
+    found: "SeedFor", format: str, environment: Environment, command: str = ""
+) -> str:
     """The seed for a target in one of FORMATS. Raises GradcliError for another."""
     from ..explanation.seeds import seed_for_document
 
@@ -45,7 +47,7 @@ def render_seed_for(found: "SeedFor", format: str, environment: Environment) -> 
         from ..explanation.arrays import jsonable
 
         return json.dumps(jsonable(seed_for_document.data(found)), ensure_ascii=False)
-    made = seed_for_document.document(found, environment.full, environment.precision)
+    made = seed_for_document.document(found, environment.full, environment.precision, command)
     return render_document(made, format, environment)
 
 
