@@ -278,7 +278,7 @@ def _notes(a: Analysis, data: "Data | None", wanted: Collection[str]) -> list[di
         found += not_in_pytorch(a)
     if "hessian" in wanted:
         found += hessian_not_in_pytorch(a.problem)
-    return [{"code": code, "message": message} for code, message in found]
+    return [{"code": code, "message": ways.said(message, ways.JSON)} for code, message in found]
 
 
 def _on_formulas(data: "Data", wanted: Collection[str]) -> list[tuple[str, str]]:

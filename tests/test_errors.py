@@ -794,13 +794,85 @@ OPTIONS = [
     ("with --tangent", "with tangents=", "with --tangent"),
     ("--limit nesting=200", "--limit nesting=200", "--limit nesting=200"),
     ("x - s is x --s", "x - s is x --s", "x - s is x --s"),
+    ("-w a asks for another", 'wrt="a" asks for another', '"wrt": ["a"] asks for another'),
+    ('as in --target "x=[1, 2]"', 'as in target={"x": [1, 2]}', None),
+    ("--target torch and --target jax", 'target="torch" and target="jax"', None),
+    ("--full shows all", "full=True shows all", "--full shows all"),
+    ("(gradcli jacobian -w a)", '(gradcli.jacobian(..., wrt="a"))', None),
+    ("gradcli ops sof lists", 'gradcli.ops("sof") lists', "gradcli ops sof lists"),
+    ("gradcli ops lists", "gradcli.ops() lists", "gradcli ops lists"),
+    ('gradcli jacobian "x ** 2", hessian', 'gradcli.jacobian("x ** 2"), hessian', None),
+    ("half rounds: --dtype says in which one to compute", "half rounds", "half rounds"),
 ]
 
 
 @pytest.mark.parametrize(("shell", "python", "json"), OPTIONS)
 def test_options_said_in_other_words(shell, python, json):
     assert ways.said(shell, ways.PYTHON) == python
-    assert ways.said(shell, ways.JSON) == json
+    assert json is None or ways.said(shell, ways.JSON) == json
+
+
+OPTION_OF_A_SHELL = re.compile(
+    r"(?<![\w-])--?[a-z][a-z-]*(?=[ =).,;:]|$)|gradcli [a-z]", re.MULTILINE
+)
+ANSWERS = {
+    "shapes that were assumed, no seed": lambda **how: library.explain("x@a").to(**how),
+    "labels that were made up": lambda **how: library.explain("cross_entropy(x, y)").to(**how),
+    "large": lambda **how: library.explain("x@a", shapes={"x": (40, 40)}).to(**how),
+    "cut": lambda **how: library.explain(
+        "x*y", values={"x": [1.0] * 30, "y": [2.0] * 30}, grad="ones_like(out)"
+    ).to(show=["jacobian"], width=how["width"]),
+    "many inputs": lambda **how: library.explain("+".join(f"x{k}" for k in range(30))).to(**how),
+}
+
+
+@pytest.mark.parametrize("answer", ANSWERS)
+@pytest.mark.parametrize("full", [False, True])
+def test_an_explanation_in_python_speaks_of_keywords(answer, full):
+    for format in ("plain", "markdown"):
+        shown = ANSWERS[answer](format=format, full=full, width=200)
+        assert not OPTION_OF_A_SHELL.search(shown)
+
+
+ASKED_IN_PYTHON = {
+    "function": lambda: library.grad("sofmax(x)"),
+    "attribute": lambda: library.grad("x.foo"),
+    "operator": lambda: library.grad("x << y"),
+    "type": lambda: library.grad("x.half()"),
+    "elements": lambda: library.grad("x*2", shapes={"x": (100000, 100000)}),
+    "nesting": lambda: library.grad("(" * 150 + "x" + ")" * 150),
+    "files": lambda: library.grad("x*2", values={"x": "@foo.npy"}),
+    "file": lambda: library.grad("x*2", values={"x": "foo.npy"}),
+    "message": lambda: library.why("foo bar"),
+    "order": lambda: library.explain("x*y", order=2),
+    "true": lambda: library.grad("x.sum(true)"),
+    "shapes": lambda: library.grad("a*b + c*d*e", values={"a": [1, 2, 3], "c": [1, 2]}),
+    "shape": lambda: library.grad("x*2", values={"x": [1, 2]}, grad="x=1"),
+    "seed": lambda: library.grad("x*2", values={"x": [1, 2]}),
+    "values": lambda: library.grad("x.exp().sum()"),
+}
+
+
+@pytest.mark.parametrize("name", ASKED_IN_PYTHON)
+def test_an_error_in_python_speaks_of_keywords(name):
+    with pytest.raises(library.GradcliError) as raised:
+        ASKED_IN_PYTHON[name]()
+    assert not OPTION_OF_A_SHELL.search(f"{raised.value.message}\n{raised.value.hint}")
+
+
+def test_notes_and_warnings_in_python_speak_of_keywords():
+    text = "import torch; x = torch.ones(2, requires_grad=True); (x*x).sum().backward(); "
+    text += "y = torch.ones(2, requires_grad=True); y.sum().backward()"
+    with pytest.warns(UserWarning, match=r"gradcli.read\(\) shows all"):
+        library.grad(text)
+    notes = library.explain(text).notes
+    assert any("gradcli.read() shows all" in note["message"] for note in notes)
+
+
+def test_notes_in_batch_speak_of_json():
+    inputs = "+".join(f"x{k}" for k in range(30))
+    (answer,) = library.batch([{"expr": inputs, "want": ["notes"]}])
+    assert not any(re.search(r"(?<!\S)-w\b", note["message"]) for note in answer["notes"])
 
 
 @pytest.mark.parametrize(

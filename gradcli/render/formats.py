@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from ..errors import GradcliError, did_you_mean
-from ..explanation.blocks import Document
+from ..explanation.blocks import Document, said_otherwise
 from .environment import Environment
 
 if TYPE_CHECKING:
@@ -53,6 +53,8 @@ def render_seed_for(
 
 def render_document(made: Document, format: str, environment: Environment) -> str:
     """A document in one of FORMATS other than "json"."""
+    if environment.say is not str:
+        made = said_otherwise(made, environment.say)
     if format == "markdown":
         from .markdown import render_markdown
 

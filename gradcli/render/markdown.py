@@ -175,7 +175,7 @@ class _Page:
         return f"```mermaid\n{mermaid(block)}\n```"
 
     def matrix(self, block: Matrix) -> str:
-        shown = cut(block, None)
+        shown = cut(block, None, self.environment.say)
         if sum(column_width(block, k) for k in shown.columns if k is not None) > WIDEST:
             return self.drawn_matrix(block)
         names = block.column_labels
