@@ -337,6 +337,13 @@ def test_examples():
     assert json.loads(answered("examples", "square", "-f", "json").out)["schema"] == "gradcli/1"
 
 
+def test_questions_end_lines_between_words():
+    for line in answered("examples", "--width", "60").lines:
+        assert len(line) <= 60 or line.lstrip().startswith("gradcli ")
+    question, *_ = answered("examples", "rest", "--width", "60").lines
+    assert question == "Where does the seed come from? From the rest of the"
+
+
 def test_batch():
     lines = [{"id": 1, "expr": "x*x", "values": {"x": 3}}, {"id": 2, "expr": "x +"}]
     text = "\n".join(map(json.dumps, lines))
@@ -384,6 +391,7 @@ def test_an_expression_that_begins_like_the_help():
     assert "h.grad" in answered("-h*y", "-s", "h=2,y=2", "-g", "y").out
     assert process("x*y", "-h") == process("explain", "--help")
     assert gradcli("grad", "h*h", "-v", "h=3", "-g", "-h").out == "-18.0\n"
+    assert "h.grad = -g" in answered("--", "-h").out
 
 
 def test_help_in_a_wide_terminal():
@@ -922,6 +930,9 @@ def test_messages_that_nobody_can_read():
     for command in ("grad 'x*' -v x=2. 2>&-", "grad 'x*' -v x=2. 2>/dev/full"):
         assert shell(f"$GRADCLI {command}") == (2, "", "")
     assert shell("$GRADCLI grad 'x*x' -v x=2. 2>&- <&-") == (0, "4.0\n", "")
+    for lost in ("2>&-", "2>/dev/full"):
+        command = f"f=$(mktemp); $GRADCLI grad 'x*x' -v x=2. -o $f {lost}; cat $f; rm $f"
+        assert shell(command) == (0, "4.0\n", "")
 
 
 def test_a_closed_pipe_ends_quietly():

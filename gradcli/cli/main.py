@@ -27,7 +27,7 @@ from .asked import (
     typed,
     write,
 )
-from .errors import as_json, message
+from .errors import as_json, message, wrapped
 from .help import FIRST, help_of, help_of_all, width_of_help
 from .mistakes import meant
 from .options import ALWAYS, LOOK, REQUEST, VALUES, Given, in_full, is_json, takes
@@ -400,14 +400,15 @@ def examples(streams: Streams, given: Given) -> None:
     """
     from ..worked_examples import EXAMPLES, find, listing
 
+    width = environment_of(streams, given, full=True).width
     if given.example is None:
-        streams.write(listing(), given.output)
+        streams.write(listing(width), given.output)
         return
     example = EXAMPLES[find(given.example)]
     given.expr, given.grad = example.expr, [] if example.grad is None else [example.grad]
     given.shape, given.value = example.shapes, example.values
     if given.format is None and given.output is None:
-        streams.write(f"{example.question}\n\n    {example.command}\n\n")
+        streams.write(f"{wrapped(example.question, width, '')}\n\n    {example.command}\n\n")
     emit(streams, analysis_of(streams, given), given)
 
 
