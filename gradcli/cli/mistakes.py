@@ -10,7 +10,8 @@ from collections.abc import Collection, Sequence
 from ..errors import GradcliError, Span
 from .options import LONG_NAMES, OTHER_NAMES, TAKE_A_VALUE
 
-PROGRAMS = (".py", ".ipynb", ".md")
+PROGRAMS = (".py", ".md")
+NOTEBOOKS = (".ipynb",)
 REQUESTS = (".jsonl", ".ndjson")
 ARRAYS = (".npy", ".npz", ".csv", ".tsv", ".json", ".txt")
 # An option behind an operand, with a value or, of a long name, without.
@@ -89,6 +90,7 @@ def _check_no_file(text: str) -> None:
         return
     cures = {
         PROGRAMS: f"gradcli read {name} explains the program in it",
+        NOTEBOOKS: f"gradcli reads programs: jupyter nbconvert --to script {name}",
         REQUESTS: f"gradcli batch {name} answers its requests",
         ARRAYS: f'an input has its numbers with -v: gradcli "x*x" -v x=@{name}',
     }
