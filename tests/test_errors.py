@@ -1,5 +1,6 @@
 """What goes wrong: for every mistake one message, with a code, a place and a cure."""
 
+import json
 import re
 import subprocess
 import sys
@@ -872,6 +873,15 @@ def test_notes_and_warnings_in_python_speak_of_keywords():
         library.grad(text)
     notes = library.explain(text).notes
     assert any("gradcli.read() shows all" in note["message"] for note in notes)
+
+
+def test_batch_in_python_speaks_of_keywords():
+    values = {"x": "@foo.npy"}
+    for request in ({"expr": "x", "values": values}, {"expr": "(" * 150 + "x" + ")" * 150}):
+        (answer,) = library.batch([request])
+        assert not OPTION_OF_A_SHELL.search(answer["error"]["hint"])
+        line = gradcli("batch", "-", stdin=json.dumps(request))
+        assert re.search(r"--(allow-files|limit)", line.json["error"]["hint"])
 
 
 def test_notes_in_batch_speak_of_json():
