@@ -21,6 +21,7 @@ from .keywords import (
     check_order,
     check_text,
     in_keywords,
+    in_python,
     limits_of,
     moving,
     of_order,
@@ -418,4 +419,13 @@ def batch(
         hint = 'as in batch([{"expr": "a * b"}])'
         said = f"requests are a list of dicts or JSON texts, not {short_repr(requests)}"
         raise GradcliError("request", said, hint=hint)
-    return answers(requests, limits_of(allow_files))
+    return map(_in_python, answers(requests, limits_of(allow_files)))
+
+
+def _in_python(answer: dict[str, Any]) -> dict[str, Any]:
+    """An answer whose error speaks of what Python's functions take in the place of options."""
+    error = answer.get("error")
+    if answer["ok"] or not error:
+        return answer
+    texts = {key: in_python(error[key]) for key in ("message", "hint") if key in error}
+    return answer | {"error": error | texts}

@@ -85,11 +85,21 @@ def unreadable(path: str, error: OSError) -> GradcliError:
     if isinstance(error, FileNotFoundError):
         hint = "a path begins in the folder that gradcli is run in"
         with suppress(OSError):  # a folder that is not there, or that may not be listed
-            hint = did_you_mean(name, os.listdir(folder or ".")) or hint
+            hint = _another_file(name, os.listdir(folder or ".")) or hint
     if isinstance(error, IsADirectoryError):
         hint = f"name a file in that folder: {os.path.join(path, 'FILE')}"
     said = f"{path or 'a file without a name'} cannot be read: {error.strerror or error}"
     return GradcliError("file", said, hint=hint)
+
+
+def _another_file(name: str, files: list[str]) -> str | None:
+    """A file of the same kind whose name is near, or the first ones of the kind; None where there
+    are none.
+    """
+    stem, dot, kind = name.rpartition(".")
+    alike = sorted(file for file in files if file.endswith(f".{kind}")) if stem and dot else files
+    few = ", ".join(alike[:3]) + ", ..." * (len(alike) > 3)
+    return did_you_mean(name, alike) or (f"the folder has {few}" if dot and alike else None)
 
 
 def short_repr(value: object) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 from .errors import GradcliError, short_repr
 from .explanation.analysis import Analysis
-from .keywords import check_number, check_text, in_keywords
+from .keywords import check_number, check_text, in_keywords, in_python
 from .limits import PRECISIONS, WIDTHS
 
 
@@ -27,7 +27,10 @@ class Explanation:
 
         if name not in KEYS:
             raise AttributeError(name)
-        value = self.__dict__[name] = self._data(name)
+        value = self._data(name)
+        if name == "notes":
+            value = [note | {"message": in_python(note["message"])} for note in value]
+        self.__dict__[name] = value
         return value
 
     @in_keywords
@@ -54,7 +57,9 @@ class Explanation:
         from .render.formats import render
 
         color = format == "terminal"
-        environment = Environment(width=width, color=color, precision=precision, full=bool(full))
+        environment = Environment(
+            width=width, color=color, precision=precision, full=bool(full), say=in_python
+        )
         choices = Choices(show=tuple(show), full=bool(full), precision=precision)
         return render(self._analysis, format, choices, environment)
 

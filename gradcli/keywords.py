@@ -42,10 +42,15 @@ def in_keywords(function: Callable[P, T]) -> Callable[P, T]:
     return told
 
 
+def in_python(text: str) -> str:
+    """What is said of options, said of keywords."""
+    return ways.said(text, ways.PYTHON)
+
+
 def warn(notes: Iterable[tuple[str, str]]) -> None:
     """Warn of what notes say, where a function of this module was called."""
     for _, message in notes:
-        warnings.warn(message, stacklevel=4)  # past in_keywords
+        warnings.warn(in_python(message), stacklevel=4)  # past in_keywords
 
 
 def alone(found: dict[str, Any]) -> Any:

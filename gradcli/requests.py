@@ -83,7 +83,7 @@ def _told(error: GradcliError, fields: dict[str, Any]) -> dict[str, Any]:
     if error.hint:
         told["hint"] = error.hint
     if error.span is not None:
-        field = "expr" if error.span.origin == EXPRESSION else _field(error.span.origin)
+        field = "expr" if error.span.origin == EXPRESSION else ways.field_of(error.span.origin)
         text: Any = fields
         for key in field.split(".", 1):
             text = text.get(key) if isinstance(text, dict) else None
@@ -107,13 +107,6 @@ def _place(span: Span, typed: str) -> list[int]:
         end = places[before - 1] + 1 if before else 0
         return [end, end]
     return [places[before], places[through - 1] + 1]
-
-
-def _field(origin: str) -> str:
-    """What holds the text of a place: the field `grad`, or `values.x` for the value of an input; or
-    the file that a value was read from.
-    """
-    return ways.NAMES.get(origin) or (f"values.{origin}" if origin.isidentifier() else origin)
 
 
 def _internal(error: Exception) -> dict[str, Any]:
@@ -285,7 +278,7 @@ def _notes(a: Analysis, data: "Data | None", wanted: Collection[str]) -> list[di
         found += not_in_pytorch(a)
     if "hessian" in wanted:
         found += hessian_not_in_pytorch(a.problem)
-    return [{"code": code, "message": message} for code, message in found]
+    return [{"code": code, "message": ways.said(message, ways.JSON)} for code, message in found]
 
 
 def _on_formulas(data: "Data", wanted: Collection[str]) -> list[tuple[str, str]]:

@@ -30,8 +30,8 @@ NAMES = {
 
 
 class Way(NamedTuple):
-    """How one way writes a name alone, values by names of inputs, one of them, and a shape; and the
-    names that it has.
+    """How one way writes a name alone, values by names of inputs, one of them, and a shape; the
+    names that it has; and whole phrases, which are looked for first.
     """
 
     name: str
@@ -40,8 +40,10 @@ class Way(NamedTuple):
     shape: str
     alone: str
     known: Collection[str]
+    phrases: tuple[tuple[str, str], ...]
 
 
+OF_TYPES = (": --dtype says in which one to compute", "")  # which the command line alone has
 JSON = Way(
     '"{}"',
     '"{}": {{{}}}',
@@ -49,8 +51,33 @@ JSON = Way(
     "[{}]",
     "[{}]",
     {"grad", "values", "shapes", "wrt", "assume", "claim"},
+    ((r"(?<![\w-])-w (\w+)", r'"wrt": ["\1"]'), OF_TYPES),
 )
-PYTHON = Way("{}=", "{}={{{}}}", '"{}": {}', "({})", "({},)", set(NAMES.values()))
+PYTHON = Way(
+    "{}=",
+    "{}={{{}}}",
+    '"{}": {}',
+    "({})",
+    "({},)",
+    set(NAMES.values()),
+    (
+        (r"gradcli (\w+) -w (\w+)", r'gradcli.\1(..., wrt="\2")'),
+        (r'gradcli (\w+) "([^"]*)"', r'gradcli.\1("\2")'),
+        (r"gradcli ops (\w+) (lists|shows)", r'gradcli.ops("\1") \2'),
+        (r"gradcli read FILE", "gradcli.read(text)"),
+        (r"gradcli (explain|read|grad|formula|check|code|ops|examples)\b", r"gradcli.\1()"),
+        (r"gradcli why lists those that are", "paste its last line, as PyTorch prints it"),
+        (r"(?<![\w-])-w (\w+)", r'wrt="\1"'),
+        (r"(?<![\w-])--full\b", "full=True"),
+        (r"--limit (\w+)=N raises it", r"this limit is fixed in Python: less is asked at a time"),
+        (r" \(--limit (seconds=N|entries=N shows more)\)", ""),
+        (r'--target "(\w+)=([^"]*)"', r'target={"\1": \2}'),
+        (r"--target (\w[\w-]*)", r'target="\1"'),
+        (r"; (or )?--limit seconds=N( gives more time)?", ""),
+        (r"and no --limit raises that", "which no limit raises"),
+        OF_TYPES,
+    ),
+)
 
 
 def tell(error: GradcliError, way: Way) -> None:
@@ -67,6 +94,9 @@ def said(text: str, way: Way, typed: str = "") -> str:
     option.
     """
 
+    for phrase, other in way.phrases:
+        text = re.sub(phrase, other, text)
+
     def in_words(option: re.Match[str]) -> str:
         name, given = option.groups()
         known = NAMES.get(name)
@@ -82,6 +112,13 @@ def said(text: str, way: Way, typed: str = "") -> str:
         return way.entries.format(known, ", ".join(entries))
 
     return OPTION.sub(in_words, text)
+
+
+def field_of(origin: str) -> str:
+    """What holds the text of a place in JSON: the field `grad`, or `values.x` for the value of an
+    input; or the file that a value was read from.
+    """
+    return NAMES.get(origin) or (f"values.{origin}" if origin.isidentifier() else origin)
 
 
 def _shape(value: str, way: Way) -> str:

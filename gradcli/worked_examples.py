@@ -1,9 +1,12 @@
 """Worked examples: questions that people ask, and the request that answers each."""
 
 import shlex
+from textwrap import wrap
 from typing import NamedTuple
 
 from .errors import GradcliError, did_you_mean
+
+LEAST = 24  # columns of a question
 
 
 class Example(NamedTuple):
@@ -109,10 +112,14 @@ def find(name: str) -> str:
     return name
 
 
-def listing() -> str:
-    """The examples, two lines each."""
-    width = max(map(len, EXAMPLES))
-    return "".join(
-        f"{name.ljust(width)}  {e.question}\n{' ' * width}    {e.command}\n"
-        for name, e in EXAMPLES.items()
-    )
+def listing(width: int) -> str:
+    """The examples: a question in lines of `width` columns, and its command, which is never broken,
+    for it is copied.
+    """
+    beside = max(map(len, EXAMPLES)) + 2
+    lines: list[str] = []
+    for name, e in EXAMPLES.items():
+        first, *rest = wrap(e.question, max(width - beside, LEAST), break_long_words=False)
+        lines += [name.ljust(beside) + first, *(" " * beside + line for line in rest)]
+        lines.append(f"{' ' * (beside + 2)}{e.command}")
+    return "\n".join(lines) + "\n"

@@ -6,16 +6,24 @@ it anew; read the difference before it is committed.
 
 import json
 import re
+import shlex
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
-from console import Result, gradcli, process, shell
+from console import Input, Result, Terminal, gradcli, process, shell
 
 import gradcli as package
-from gradcli import requests
-from gradcli.cli.main import COMMANDS
+from gradcli import operators, requests
+from gradcli.cli.help import GROUPS, WIDEST, width_of_help
+from gradcli.cli.main import COMMANDS, run
 from gradcli.cli.options import OPTIONS
+from gradcli.cli.streams import Streams
+from gradcli.explanation.catalogue import OWN, families
+from gradcli.explanation.operator_groups import ORDER
 from gradcli.explanation.section_names import ON_REQUEST
+from gradcli.language.refusals import pytorch_names
+from gradcli.operators import lookup
 
 GOLDEN = Path(__file__).parent / "golden"
 SQUARE = ("a*a", "-v", "a=[[1,2,3],[4,5,6]]", "-g", "a")
@@ -114,7 +122,8 @@ def test_formula_in_other_formats():
     made = gradcli("formula", "(x > 0) * y", "-s", "x=3,y=3", "-f", "json")
     assert made.json == {"x": None, "y": "g * (x > 0)"}
     made = answered("formula", "x @ a", "-s", "x=2x3", "-f", "markdown")
-    assert made.lines == ["```python", "x = g @ a.T", "a = x.T @ g", "```"]
+    formulas = ["```python", "x = g @ a.T", "a = x.T @ g", "```"]
+    assert made.lines[4:8] == formulas
     colored = answered("formula", "x @ a", "-s", "x=2x3", "-f", "terminal", "--color", "always").out
     assert ESCAPE.sub("", colored) == "x = g @ a.T\na = x.T @ g\n"
     assert colored != ESCAPE.sub("", colored)
@@ -302,8 +311,7 @@ def test_check_that_disagrees_exits_with_1(monkeypatch):
 
 
 def test_ops():
-    out = answered("ops").out
-    assert "softmax(" in out
+    assert "softmax(" in answered("ops", "--full").out
     page = answered("ops", "tanh").out
     assert "g * (1 - out ** 2)" in page
     assert "g_out * exp(x)" in answered("ops", "logcumsumexp_slope", "--width", "200").out
@@ -316,6 +324,44 @@ def test_ops():
     assert "sort_values(x, dim=-1, descending=False)" in several
 
 
+def test_ops_fits_a_screen():
+    lines = answered("ops").lines
+    assert len(lines) <= 24
+    assert max(map(len, lines)) <= 80
+    shown = {name.strip(" .") for line in lines[1:13] for name in line[20:].split(",")} - {""}
+    assert len(shown) > 80
+    for name in shown:
+        assert lookup(name) is not None
+
+
+def test_every_family_of_operators_is_in_a_group():
+    assert {*families()} <= {*ORDER, OWN}
+    indexed = {module for modules in operators._index().values() for module in modules}
+    named = {f for f in indexed if any(n in pytorch_names() for n in _names_in(f))}
+    assert named - {"convolution_names", "functional_names"} <= {*ORDER}
+
+
+def _names_in(family: str) -> list[str]:
+    return [name for name, modules in operators._index().items() if family in modules]
+
+
+def test_ops_searches_names_aliases_and_meanings():
+    assert answered("ops", "hinge").lines[1].startswith("  hinge_embedding_loss(")
+    assert "arccos(" in answered("ops", "arcco").out
+    meant = answered("ops", "orthogonal").out
+    assert "With orthogonal in their meaning" in meant
+    assert "qr(" in meant
+    assert answered("ops", "lower triangular").lines[1].startswith("  cholesky(")
+
+
+@pytest.mark.parametrize(
+    ("word", "first"), [("losses", "Losses"), ("activation", "Activations"), ("Gamma", "Gamma"),
+                        ("linear algebra", "Inverses"), ("lu solving", "Lu solving")],
+)  # fmt: skip
+def test_ops_shows_a_family(word, first):
+    assert answered("ops", word).lines[0] == first
+
+
 def test_examples():
     names = [line.split()[0] for line in answered("examples").lines if line[:1].strip()]
     assert "argument" in names
@@ -323,6 +369,13 @@ def test_examples():
         assert "Gradient" in answered("examples", name).out
     assert "did you mean" in refused("examples", "argment").err
     assert json.loads(answered("examples", "square", "-f", "json").out)["schema"] == "gradcli/1"
+
+
+def test_questions_end_lines_between_words():
+    for line in answered("examples", "--width", "60").lines:
+        assert len(line) <= 60 or line.lstrip().startswith("gradcli ")
+    question, *_ = answered("examples", "rest", "--width", "60").lines
+    assert question == "Where does the seed come from? From the rest of the"
 
 
 def test_batch():
@@ -340,16 +393,62 @@ def test_batch():
 
 
 def test_help():
-    out = answered("--help").out or process("--help").out
+    result = process("--help")
     for command in COMMANDS:
-        assert re.search(rf"^  {command} ", out, re.MULTILINE)
+        assert re.search(rf"^  {command} +[A-Z][^.]*.*\.$", result.out, re.MULTILINE)
+    for group in GROUPS:
+        assert f"\n{group}:\n" in result.out
+    assert result.out.count("\n  gradcli ") == 3
+    assert max(map(len, result.lines)) <= 80
+    assert "..." not in result.out.partition("Explain:")[2]
+    for other in ("-h", "help"):
+        assert process(other) == result
+
+
+def test_gradcli_alone_says_what_to_type():
+    result = answered()
+    assert result.out.count("\n  gradcli ") == 3
+    assert len(result.lines) <= 8
+    assert "gradcli --help" in result.out
+
+
+def test_examples_of_the_help_are_answered():
+    lines = [line for c in ("--help", *COMMANDS) for line in process(c, "-h").lines]
+    commands = [line.strip() for line in lines if line.startswith("  gradcli ")]
+    assert len(commands) > len(COMMANDS)
+    for command in commands:
+        if "train.py" not in command and "--against" not in command:
+            assert gradcli(*shlex.split(command)[1:]).status == 0, command
+
+
+def test_an_expression_that_begins_like_the_help():
+    assert "h.grad" in answered("-h*y", "-s", "h=2,y=2", "-g", "y").out
+    assert process("x*y", "-h") == process("explain", "--help")
+    assert gradcli("grad", "h*h", "-v", "h=3", "-g", "-h").out == "-18.0\n"
+    assert "h.grad = -g" in answered("--", "-h").out
+
+
+def test_help_in_a_wide_terminal():
+    width, ctx = 120, SimpleNamespace(find_object=lambda _: wide)
+    wide = Streams(None, Terminal(True), Terminal(), {"COLUMNS": str(width)})
+    assert width_of_help(ctx) == WIDEST < width
+
+
+def test_help_of_one_command():
+    assert process("help", "grad") == process("grad", "--help")
+
+
+def test_a_short_option_may_be_a_value():
+    assert gradcli("grad", "s*s", "-v", "s=3", "-g", "-s").out == "-18.0\n"
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_of_every_command(command):
     result = process(command, "--help")
     assert (result.status, result.err) == (0, "")
-    assert f"gradcli {command} [OPTIONS]" in result.out
+    assert re.match(rf"Usage: gradcli {command} .*\[OPTIONS\]\n", result.out)
+    assert max(map(len, result.lines)) <= 80
+    assert process(command, "-h") == result
 
 
 def test_version():
@@ -361,6 +460,31 @@ def test_shell_completion():
     assert "complete" in process("--show-completion", "bash", **named).out
     words = process(_GRADCLI_COMPLETE="complete_bash", COMP_WORDS="gradcli gr", COMP_CWORD="1")
     assert {"grad", "graph"} <= set(words.out.split())
+
+
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        ("x@a --show ja", ["jacobian"]),
+        ("x@a --show answer,ja", ["answer,jacobian"]),
+        ("'relu(x @ W) + b' --wrt ", ["x", "W", "b"]),
+        ("'relu(x @ W) + b' -w x,", ["x,W", "x,b"]),
+        ("grad x@a -v ", ["x=", "a="]),
+        ("seed-for x@a --target ", ["x=", "a="]),
+        ("code x@a --target t", ["torch", "torch-function"]),
+        ("x@a -f m", ["markdown"]),
+        ("graph x@a -f m", ["markdown", "mermaid"]),
+        ("ops softp", ["softplus"]),
+        ("examples squ", ["square", "square-ones"]),
+        ("check x --against torch,", ["torch,jax"]),
+        ("'x@' -w ", []),
+    ],
+)
+def test_what_stands_after_an_option_is_completed(typed, words):
+    count = len(shlex.split(f"gradcli {typed}_")) - 1
+    line = {"COMP_WORDS": f"gradcli {typed}", "COMP_CWORD": str(count)}
+    found = process(_GRADCLI_COMPLETE="complete_bash", **line).out.split()
+    assert [word for word in found if not word.endswith("_to_x")] == words
 
 
 # ---- the expression ------------------------------------------------------------------------------
@@ -451,18 +575,20 @@ def test_seeds():
 def test_formats():
     assert answered(*SQUARE, "-f", "json").json["schema"] == "gradcli/1"
     assert answered(*SQUARE, "-f", "markdown").out.startswith("### `out = a*a`")
-    assert answered(*SQUARE, "-f", "markdown", "--full").out.startswith("**Answer:**")
+    assert "\n**Answer:** `a.grad" in answered(*SQUARE, "-f", "markdown", "--full").out
     assert answered(*SQUARE, "-f", "plain").out == answered(*SQUARE).out
     assert "json, not jsn" in refused(*SQUARE, "-f", "jsn").err
 
 
 def test_output(tmp_path):
     file = tmp_path / "answer.txt"
-    assert answered(*SQUARE, "-o", str(file)).out == ""
-    assert file.read_text("utf-8") == answered(*SQUARE).out
-    assert answered(*SQUARE, "-o", str(file), terminal=True).out == ""
+    written = answered(*SQUARE).out
+    result = gradcli(*SQUARE, "-o", str(file))
+    assert result == (0, "", f"wrote {written.count(chr(10))} lines to {file}\n")
+    assert file.read_text("utf-8") == written
+    assert gradcli(*SQUARE, "-o", str(file), terminal=True).out == ""
     assert "\x1b" not in file.read_text("utf-8")
-    answered("grad", *SQUARE, "-o", str(file))
+    assert gradcli("grad", *SQUARE, "-o", str(file)).err == f"wrote 1 line to {file}\n"
     assert json.loads(file.read_text()) == [[2, 8, 18], [32, 50, 72]]
     result = refused(*SQUARE, "-o", str(tmp_path / "no" / "answer.txt"), code="file")
     assert "No such file or directory" in result.err
@@ -497,6 +623,14 @@ def test_element():
     refused(*SQUARE, "--element", "b[0]")
     refused(*SQUARE, "--element", "a[0,7]", code="index")
     refused(*SQUARE, "--element", "a[0]", code="index")
+
+
+def test_digits_of_grad():
+    third = ("grad", "x / 3", "-v", "x=[1.,2e7,nan]", "-g", "[1,1,1]")
+    assert answered(*third, "-p", "3").json == [0.333] * 3
+    square = ("grad", "x * x / 3", "-v", "x=[1.,2e7,inf]", "-g", "[1,1,1]")
+    assert answered(*square, "-p", "3").json == [0.667, 13300000.0, "inf"]
+    assert answered(*square).json[0] == 2 / 3
 
 
 def test_precision():
@@ -582,6 +716,35 @@ def test_a_message_has_a_code_a_place_and_a_cure():
     assert first == "error[unknown-function]: there is no function sofmax"
     assert (line, caret) == ("  sofmax(x, dim=-1)", "  ^^^^^^")
     assert cure.startswith("  did you mean softmax?")
+
+
+def test_errors_as_json():
+    result = gradcli("x*sofmax(x)", "-f", "json")
+    assert (result.status, result.err) == (2, "")
+    assert result.json == {
+        "ok": False,
+        "error": {
+            "code": "unknown-function",
+            "message": "there is no function sofmax",
+            "hint": result.json["error"]["hint"],
+            "span": [2, 8],
+            "in": "expr",
+            "text": "x*sofmax(x)",
+        },
+    }
+    for args in (["--zzz", "-fjson"], ["--format=json", "-g", "q"], ["--format", "json", "y"]):
+        result = gradcli("jacobian", "x*x", *args)
+        assert (result.status, result.err, result.json["ok"]) == (2, "", False)
+    assert gradcli("x*x", "-g", "q", "--format", "json").json["error"]["in"] == "grad"
+
+
+def test_errors_in_a_terminal_end_lines_between_words():
+    err = Terminal(True)
+    streams = Streams(Input(b""), Terminal(), err, {"COLUMNS": "50"})
+    assert run(["sofmax(x, dim=-1) + aaaaaaaaaaaaaa * bbbbbbbbbbbbbbbbbbbbbbb"], streams) == 2
+    assert max(map(len, err.getvalue().splitlines())) <= 50
+    cure = gradcli("sofmax(x, dim=-1)").err.splitlines()[-1].split()
+    assert err.getvalue().split()[-len(cure) :] == cure
 
 
 def test_interrupted(monkeypatch):
@@ -801,6 +964,9 @@ def test_messages_that_nobody_can_read():
     for command in ("grad 'x*' -v x=2. 2>&-", "grad 'x*' -v x=2. 2>/dev/full"):
         assert shell(f"$GRADCLI {command}") == (2, "", "")
     assert shell("$GRADCLI grad 'x*x' -v x=2. 2>&- <&-") == (0, "4.0\n", "")
+    for lost in ("2>&-", "2>/dev/full"):
+        command = f"f=$(mktemp); $GRADCLI grad 'x*x' -v x=2. -o $f {lost}; cat $f; rm $f"
+        assert shell(command) == (0, "4.0\n", "")
 
 
 def test_a_closed_pipe_ends_quietly():

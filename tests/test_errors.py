@@ -1,5 +1,6 @@
 """What goes wrong: for every mistake one message, with a code, a place and a cure."""
 
+import json
 import re
 import subprocess
 import sys
@@ -326,6 +327,34 @@ MISTAKES = [
     (["x", "-v", "x="], "value", "x", "has no value"),
     (["x", "-v", "x=[1, 2, ..., 9]"], "value", "...", "abridged"),
     (["x", "-v", "x=@/nowhere/x.npy"], "file", None, "No such file"),
+    (["x", "-v", "x=foo.npy"], "value", None, "a file begins with @: @foo.npy"),
+    (["x", "-v", "x=./a-b/w.npz:w"], "value", None, "a file begins with @: @./a-b/w.npz:w"),
+    (["x", "-g", "seed.csv"], "value", None, "a file begins with @: @seed.csv"),
+    (["e^x"], "syntax", "e^x", "and that of e exp(x)"),
+    (["x^2"], "syntax", "x^2", "a power is written x ** 2"),
+    (["x.sum(1, keepdim=true)"], "unknown-name", "true", "did you mean True?"),
+    (["dropout(x, 0.5, training=false)"], "unknown-name", "false", "did you mean False?"),
+    (["x.sum(none)"], "unknown-name", "none", "did you mean None?"),
+    (["a*b", "-s", "a=2,3"], "shape-option", "3", "sizes have an x between them: a=2x3"),
+    (["a*b", "-s", "a=2, 3, b=4"], "shape-option", "3, b=4", "between them: a=2x3"),
+    (["a*b -v a=2"], "option", "-v a=2", 'end the quotes before it: gradcli "a*b" -v a=2'),
+    (["grad", "a*b -g a"], "option", "-g a", 'gradcli grad "a*b" -g a'),
+    (["a*b --full"], "option", "--full", 'gradcli "a*b" --full'),
+    (["x@a", "-g", "[1,", "2]"], "option", None, 'write -g "[1, 2]"'),
+    (["x*x", "-v", "x=[[1,", "2],", "[3,", "4]]"], "option", None, 'write -v "x=[[1, 2], [3, 4]]"'),
+    (["x*y", "-s", "x=2,", "y=3"], "option", None, 'write -s "x=2, y=3"'),
+    (["x*y", "-v", "x", "2"], "option", None, "write -v x=2"),
+    (["x[0,", "1]"], "option", None, 'write "x[0, 1]"'),
+    (["train.py"], "option", None, "gradcli read train.py explains the program in it"),
+    (["explain", "/a-b/train.py"], "option", None, "gradcli read /a-b/train.py"),
+    (["train.ipynb"], "option", None, "jupyter nbconvert --to script train.ipynb"),
+    (["x", "--hlep"], "option", None, "did you mean --help?"),
+    (["x", "-v"], "option", None, "write it after a space: -v …"),
+    (["x", "--seed"], "option", None, "write it after a space: --seed …"),
+    (["hessian", "x", "--seed", "x"], "option", None, "no such option: --seed"),
+    (["requests.jsonl"], "option", None, "gradcli batch requests.jsonl"),
+    (["x.npy"], "option", None, "-v x=@x.npy"),
+    (["x", "--vaule", "x=2"], "option", None, "did you mean --value?"),
     (["x", "-v", "x=@/nowhere/x.npy"], "file", None, "a path begins in the folder"),
     (["x", "-v", "x=-"], "value", "-", "standard input is written @-"),
     (["x", "-o", "/nowhere/x.txt"], "file", None, "cannot be written"),
@@ -623,6 +652,52 @@ def test_labels_are_from_0_to_below_a_size_with_values_or_without(text):
             assert raised.value.code == "index"
 
 
+QUESTIONS = [
+    ["what is the gradient of softmax?"],
+    ["what", "is", "the", "gradient", "of", "softmax"],
+    ["grad", "how do I differentiate softmax"],
+    ["explain", "gradient", "of", "softmax"],
+    ["gradient of softmax please"],
+    ["why", "softmax gives what?"],
+]
+
+
+@pytest.mark.parametrize("asked", QUESTIONS)
+def test_a_question_has_places_to_look(asked):
+    err = refused(*asked).err
+    assert "this is a question, and gradcli takes an expression" in err
+    assert "gradcli examples" in err
+    assert "gradcli why" in err
+    assert 'gradcli "softmax(x, dim=-1)"' in err
+
+
+def test_a_question_on_nan_is_sent_to_why():
+    for asked in (["why is my gradient nan"], ["why", "is", "my", "gradient", "nan"]):
+        assert 'gradcli why "sqrt(x)" -v' in refused(*asked).err
+
+
+def test_a_program_is_no_question():
+    for text in ("my * i - the", "a - s * 2", "a -s * 2", "i = x; i - v", "-x -v"):
+        assert gradcli(text).status == 0
+
+
+def test_a_message_that_is_pasted_with_options_within_is_a_message():
+    assert gradcli("why", "grad can be implicitly created only for scalar outputs --full").out
+
+
+def test_what_is_called_true_may_have_a_shape():
+    assert gradcli("true * x", "-s", "true=2").status == 0
+
+
+def test_a_file_that_is_missing_has_neighbours(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("weights.npy", "weights.csv", "b.npy"):
+        (tmp_path / name).write_text("")
+    assert "did you mean weights.npy?" in refused("x", "-v", "x=@weigths.npy").err
+    assert "the folder has b.npy, weights.npy" in refused("x", "-v", "x=@zzzzzzz.npy").err
+    assert "a path begins in the folder" in refused("x", "-v", "x=@zzz.tsv").err
+
+
 # ---- shown, never interpreted --------------------------------------------------------------------
 
 HOSTILE = [
@@ -725,13 +800,94 @@ OPTIONS = [
     ("with --tangent", "with tangents=", "with --tangent"),
     ("--limit nesting=200", "--limit nesting=200", "--limit nesting=200"),
     ("x - s is x --s", "x - s is x --s", "x - s is x --s"),
+    ("-w a asks for another", 'wrt="a" asks for another', '"wrt": ["a"] asks for another'),
+    ('as in --target "x=[1, 2]"', 'as in target={"x": [1, 2]}', None),
+    ("--target torch and --target jax", 'target="torch" and target="jax"', None),
+    ("--full shows all", "full=True shows all", "--full shows all"),
+    ("(gradcli jacobian -w a)", '(gradcli.jacobian(..., wrt="a"))', None),
+    ("gradcli ops sof lists", 'gradcli.ops("sof") lists', "gradcli ops sof lists"),
+    ("gradcli ops lists", "gradcli.ops() lists", "gradcli ops lists"),
+    ('gradcli jacobian "x ** 2", hessian', 'gradcli.jacobian("x ** 2"), hessian', None),
+    ("half rounds: --dtype says in which one to compute", "half rounds", "half rounds"),
 ]
 
 
 @pytest.mark.parametrize(("shell", "python", "json"), OPTIONS)
 def test_options_said_in_other_words(shell, python, json):
     assert ways.said(shell, ways.PYTHON) == python
-    assert ways.said(shell, ways.JSON) == json
+    assert json is None or ways.said(shell, ways.JSON) == json
+
+
+OPTION_OF_A_SHELL = re.compile(
+    r"(?<![\w-])--?[a-z][a-z-]*(?=[ =).,;:]|$)|gradcli [a-z]", re.MULTILINE
+)
+ANSWERS = {
+    "shapes that were assumed, no seed": lambda **how: library.explain("x@a").to(**how),
+    "labels that were made up": lambda **how: library.explain("cross_entropy(x, y)").to(**how),
+    "large": lambda **how: library.explain("x@a", shapes={"x": (40, 40)}).to(**how),
+    "cut": lambda **how: library.explain(
+        "x*y", values={"x": [1.0] * 30, "y": [2.0] * 30}, grad="ones_like(out)"
+    ).to(show=["jacobian"], width=how["width"]),
+    "many inputs": lambda **how: library.explain("+".join(f"x{k}" for k in range(30))).to(**how),
+}
+
+
+@pytest.mark.parametrize("answer", ANSWERS)
+@pytest.mark.parametrize("full", [False, True])
+def test_an_explanation_in_python_speaks_of_keywords(answer, full):
+    for format in ("plain", "markdown"):
+        shown = ANSWERS[answer](format=format, full=full, width=200)
+        assert not OPTION_OF_A_SHELL.search(shown)
+
+
+ASKED_IN_PYTHON = {
+    "function": lambda: library.grad("sofmax(x)"),
+    "attribute": lambda: library.grad("x.foo"),
+    "operator": lambda: library.grad("x << y"),
+    "type": lambda: library.grad("x.half()"),
+    "elements": lambda: library.grad("x*2", shapes={"x": (100000, 100000)}),
+    "nesting": lambda: library.grad("(" * 150 + "x" + ")" * 150),
+    "files": lambda: library.grad("x*2", values={"x": "@foo.npy"}),
+    "file": lambda: library.grad("x*2", values={"x": "foo.npy"}),
+    "message": lambda: library.why("foo bar"),
+    "order": lambda: library.explain("x*y", order=2),
+    "true": lambda: library.grad("x.sum(true)"),
+    "shapes": lambda: library.grad("a*b + c*d*e", values={"a": [1, 2, 3], "c": [1, 2]}),
+    "shape": lambda: library.grad("x*2", values={"x": [1, 2]}, grad="x=1"),
+    "seed": lambda: library.grad("x*2", values={"x": [1, 2]}),
+    "values": lambda: library.grad("x.exp().sum()"),
+}
+
+
+@pytest.mark.parametrize("name", ASKED_IN_PYTHON)
+def test_an_error_in_python_speaks_of_keywords(name):
+    with pytest.raises(library.GradcliError) as raised:
+        ASKED_IN_PYTHON[name]()
+    assert not OPTION_OF_A_SHELL.search(f"{raised.value.message}\n{raised.value.hint}")
+
+
+def test_notes_and_warnings_in_python_speak_of_keywords():
+    text = "import torch; x = torch.ones(2, requires_grad=True); (x*x).sum().backward(); "
+    text += "y = torch.ones(2, requires_grad=True); y.sum().backward()"
+    with pytest.warns(UserWarning, match=r"gradcli.read\(\) shows all"):
+        library.grad(text)
+    notes = library.explain(text).notes
+    assert any("gradcli.read() shows all" in note["message"] for note in notes)
+
+
+def test_batch_in_python_speaks_of_keywords():
+    values = {"x": "@foo.npy"}
+    for request in ({"expr": "x", "values": values}, {"expr": "(" * 150 + "x" + ")" * 150}):
+        (answer,) = library.batch([request])
+        assert not OPTION_OF_A_SHELL.search(answer["error"]["hint"])
+        line = gradcli("batch", "-", stdin=json.dumps(request))
+        assert re.search(r"--(allow-files|limit)", line.json["error"]["hint"])
+
+
+def test_notes_in_batch_speak_of_json():
+    inputs = "+".join(f"x{k}" for k in range(30))
+    (answer,) = library.batch([{"expr": inputs, "want": ["notes"]}])
+    assert not any(re.search(r"(?<!\S)-w\b", note["message"]) for note in answer["notes"])
 
 
 @pytest.mark.parametrize(

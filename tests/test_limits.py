@@ -35,6 +35,9 @@ def ends(*args: str, seconds: float = SOON, stdin: str = "") -> str:
     if result.status == 0:
         assert not result.err
         return ""
+    if "json" in args:
+        assert not result.err
+        return result.json["error"]["code"]
     assert not result.out
     assert result.err.startswith("error[")
     assert result.err.count("error[") == 1

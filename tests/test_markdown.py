@@ -1,6 +1,7 @@
 """Markdown, parsed back as GitHub, Discourse and Stack Overflow would."""
 
 import re
+import shlex
 
 import pytest
 from console import gradcli
@@ -87,14 +88,16 @@ def test_headings_are_the_sections():
     ]
 
 
-def test_the_answer_comes_first():
+def test_the_question_comes_first_and_then_the_answer():
     first = inline(parsed(*SQUARE))
-    assert text(parsed(*SQUARE)[1]).startswith("Answer: a.grad = [[2, 8, 18], [32, 50, 72]]")
+    question, _, answer = parsed(*SQUARE)[:3]
+    assert question.content == "out = a*a\nout.backward(a)\n"
+    assert text(answer).startswith("Answer: a.grad = [[2, 8, 18], [32, 50, 72]]")
     assert any(t.type == "code_inline" and t.content == "2 * g * a" for t in first)
 
 
 def test_fenced_code_survives():
-    (fence,) = [t for t in parsed(*SQUARE) if t.type == "fence"]
+    _, fence = [t for t in parsed(*SQUARE) if t.type == "fence"]
     assert fence.info == "python"
     plain = gradcli(*SQUARE, "--show", "code").lines[1:]
     assert fence.content.splitlines() == [line.removeprefix("  ") for line in plain]
@@ -110,7 +113,8 @@ def test_steps_are_a_list_in_order():
 
 def test_a_graph_is_a_mermaid_block():
     out = gradcli("graph", "h = relu(x @ W); h.sum()", "-f", "markdown").out
-    (fence,) = PARSER.parse(out)
+    question, fence, *_ = PARSER.parse(out)
+    assert question.content == "h = relu(x @ W); out = h.sum()\n"
     assert (fence.type, fence.info) == ("fence", "mermaid")
     lines = fence.content.splitlines()
     assert lines[0] == "flowchart TD"
@@ -193,3 +197,92 @@ def test_values_and_errors_in_files(tmp_path):
     file = tmp_path / "page.md"
     assert gradcli(*SQUARE, "-f", "markdown", "-o", str(file)).out == ""
     assert file.read_text("utf-8") == gradcli(*SQUARE, "-f", "markdown").out
+
+
+ASKED = {
+    "explain": ["a*a", *SQUARE[1:], "--full"],
+    "jacobian": ["a*a", "-s", "a=2"],
+    "hessian": ["(a*a).sum()", "-s", "a=2"],
+    "jvp": ["a*a", "--tangent", "a", "-s", "a=2"],
+    "formula": ["a*a"],
+    "graph": ["a*a"],
+    "check": ["a*a", "--claim", "a = 2 * g * a"],
+    "seed-for": ["a*2", "--target", "a=[1,2]"],
+    "why": ["a/0", "-v", "a=0."],
+}
+
+
+@pytest.mark.parametrize("command", ASKED)
+def test_it_begins_with_the_question_and_ends_with_the_command(command):
+    args = [command, *ASKED[command]]
+    out = gradcli(*args, "-f", "markdown").out
+    tokens = PARSER.parse(out)
+    assert tokens[0].type == "fence"
+    assert tokens[0].content.startswith(f"out = {args[1]}\n")
+    made = text(tokens[-2])
+    assert made.startswith("Made by gradcli ")
+    again = shlex.split(made.removeprefix("Made by gradcli "))
+    assert gradcli(*again, "-f", "markdown").out == out
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["why", "grad can be implicitly created only for scalar outputs"],
+        ["why"],
+        ["examples", "square"],
+        ["explain", "a*a", "-s", "a=2"],
+    ],
+)
+def test_it_ends_with_the_command(args):
+    last = gradcli(*args, "-f", "markdown").lines[-1]
+    assert last == f"Made by `{shlex.join(['gradcli', *args])}`"
+
+
+def test_a_program_that_is_read_ends_with_the_command(tmp_path):
+    file = tmp_path / "a.py"
+    file.write_text("import torch\nx = torch.ones(2, requires_grad=True)\nx.sum().backward()\n")
+    out = gradcli("read", str(file), "-f", "markdown")
+    assert out.lines[-1] == f"Made by `gradcli read {file}`"
+    assert "Made by" not in gradcli("read", str(file)).out
+
+
+def test_what_came_through_a_pipe_is_in_the_command():
+    args = ("-", "-v", "a=2.", "-f", "markdown", "-o", "-")
+    assert gradcli(*args, stdin="a*a\n").lines[-1] == "Made by `gradcli 'a*a' -v a=2.`"
+
+
+def test_several_answers_are_a_list():
+    lines = gradcli("a*b", "-s", "a=2,b=2", "-f", "markdown", "--full").lines
+    assert lines[4:6] == ["- `a.grad = g * b`", "- `b.grad = g * a`"]
+    assert "**Answer" not in "\n".join(lines)
+
+
+def test_tensors_that_do_not_fit_a_line_are_fenced():
+    args = ("a*b", "-v", "a=randn(4,10)", "-v", "b=randn(4,10)", "-g", "a")
+    for more in ((), ("--full",)):
+        out = gradcli(*args, "-f", "markdown", *more).out
+        tokens = PARSER.parse(out)
+        fences = [t.content.splitlines() for t in tokens if t.type == "fence" and t.info == "text"]
+        assert fences
+        assert all(len(c.content) <= 120 for c in inline(tokens) if c.type == "code_inline")
+
+
+def test_a_jacobian_too_wide_for_a_table_is_fenced():
+    tokens = parsed("a*2", "-v", "a=randn(30)", "-g", "out")
+    assert not tables(tokens)
+    (drawn,) = [
+        t.content for t in tokens if t.type == "fence" and "a[29]" in t.content and "│" in t.content
+    ]
+    assert len(drawn.splitlines()) == 30 + 4
+
+
+def test_names_of_outputs_in_the_question():
+    for typed, asked in {
+        "(a*a)": "out = (a*a)",
+        "h = a*2\nh*h": "h = a*2\nout = h*h",
+        "h = a*2; h*h": "h = a*2; out = h*h",
+        "y = a*2": "y = a*2",
+    }.items():
+        out = gradcli(typed, "-s", "a=2", "-f", "markdown", "--full").out
+        assert out.startswith(f"```python\n{asked}\n```\n")

@@ -415,9 +415,9 @@ def test_names_without_a_value_stay_inputs():
         (
             A + "f = torch.exp; autograd.functional.jacobian(f, x)",
             "not-differentiable",
-            "gradcli jacobian",
+            "gradcli.jacobian",
         ),
-        ("autograd.functional.jacobian(f, x)", "not-differentiable", "gradcli jacobian"),
+        ("autograd.functional.jacobian(f, x)", "not-differentiable", "gradcli.jacobian"),
         ("torch.Tensor(2, 3) * x", "unsupported", "memory"),
         ("print(x)", "unknown-function", "print"),
     ],

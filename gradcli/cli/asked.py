@@ -6,6 +6,7 @@ from typing import Any
 
 from ..errors import GradcliError
 from ..pasted.request import in_language
+from .mistakes import check_expression
 from .options import Given
 from .streams import LazyInput, Streams
 
@@ -40,8 +41,10 @@ def _asked(
 
     sections, limits = set(_sections(given)), read_limits(given.limit)
     shapes_alone |= bool(sections) and sections <= set(SHAPES_ALONE)
+    expr = streams.expression(given.expr, limits)
+    check_expression(expr, streams.command)
     asked = {
-        "expr": streams.expression(given.expr, limits),
+        "expr": expr,
         "shapes": read_shapes(given.shape),
         "values": read_values(given.value),
         "wrt": read_names(",".join(given.wrt)) if given.wrt else None,
@@ -132,7 +135,7 @@ def aiming(streams: Streams, given: Given) -> tuple[Any, dict[str, Any]]:
     return pose_targets(targets=targets, **_asked(streams, given))
 
 
-def choices_of(given: Given, analysis: Any) -> Any:
+def choices_of(streams: Streams, given: Given, analysis: Any) -> Any:
     """What is shown of an analysis, and how much."""
     from ..explanation.choices import Choices
     from ..explanation.document import check_sections
@@ -142,7 +145,7 @@ def choices_of(given: Given, analysis: Any) -> Any:
     check_sections(names)
     element = read_element(given.element, analysis.problem) if given.element is not None else None
     entries = analysis.problem.limits.sizes["entries"]
-    return Choices(names, element, given.full, given.precision, entries)
+    return Choices(names, element, given.full, given.precision, entries, typed(streams))
 
 
 def environment_of(streams: Streams, given: Given, full: bool) -> Any:
@@ -164,17 +167,19 @@ def emit(streams: Streams, analysis: Any, given: Given) -> None:
     from ..render.formats import render
 
     environment = environment_of(streams, given, given.full)
-    choices = choices_of(given, analysis)._replace(command=_typed(streams))
+    choices = choices_of(streams, given, analysis)
     write(streams, render(analysis, format_of(streams, given), choices, environment), given)
 
 
-def _typed(streams: Streams) -> str:
-    """The command as it was typed, but for the format and the file of its answer."""
-    found, skip = list[str](), False
+def typed(streams: Streams) -> str:
+    """The command as it was typed, but for the format and the file of its answer; what came through
+    a pipe in its place, where that is a line.
+    """
+    found, skip, piped = list[str](), False, streams.piped.strip()
     for word in streams.arguments:
         whole = word in ("-f", "--format", "-o", "--output")
         if not skip and not whole and not word.startswith(("--format=", "--output=")):
-            found.append(word)
+            found.append(piped if word == "-" and piped and "\n" not in piped else word)
         skip = whole
     return shlex.join(["gradcli", *found])
 

@@ -44,13 +44,15 @@ def _ends(source: IO[bytes]) -> bool:
 
 def answer_lines(lines: Iterable[str], streams: Streams, file: str | None, limits: Limits) -> bool:
     """Write an answer for each line as soon as it is there; whether all of them are answers."""
-    good, file = True, None if file == "-" else file
+    good, count, file = True, 0, None if file == "-" else file
     with streams.writing(file), _target(file, streams) as target:
         for answer in batch(lines, limits):
-            good = good and answer["ok"]
+            good, count = good and answer["ok"], count + 1
             target.write(json.dumps(answer, ensure_ascii=False) + "\n")
             if not file:
                 target.flush()
+    if file:
+        streams.wrote(file, count)
     return good
 
 

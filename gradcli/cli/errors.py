@@ -1,25 +1,66 @@
 """Errors for people: what is wrong, where, and what would be right."""
 
+import json
+import textwrap
 import unicodedata
 
+from .. import ways
 from ..errors import EXPRESSION, GradcliError, Span
 
-WIDTH = 96
+WIDTH = 100
+LEAST = 20  # columns of a line that is shown, however long is what stands before it
 LONGEST = 400  # characters of a line of a message: it may hold what was typed
 
 
-def message(error: GradcliError) -> str:
-    """The lines of an error, the place underlined."""
-    lines = [f"error[{error.code}]: {error.message}"]
+def message(error: GradcliError, columns: int | None = None) -> str:
+    """The lines of an error, the place underlined; in the columns of a terminal, words whole."""
+    lines = _wrapped(f"error[{error.code}]: {error.message}", columns, "  ")
     if error.span is not None and error.span.text:
-        lines += _place(error.span)
-    if error.hint:
-        lines += [f"  {line}" for line in error.hint.splitlines()]
-    return "\n".join(visible(_shortened(line)) for line in lines) + "\n"
+        lines += _place(error.span, min(WIDTH, columns or WIDTH))
+    for line in (error.hint or "").splitlines():
+        lines += _wrapped(f"  {line}", columns, "    ")
+    return "\n".join(map(visible, lines)) + "\n"
+
+
+def as_json(error: GradcliError) -> str:
+    """An error as `batch` has it, in the words of a shell; its place is one in `text`."""
+    told: dict[str, object] = {"code": error.code, "message": error.message}
+    told |= {"hint": error.hint} if error.hint else {}
+    if error.span is not None:
+        span = error.span
+        field = "expr" if span.origin == EXPRESSION else ways.field_of(span.origin)
+        told |= {"span": [span.start, span.end], "in": field, "text": span.text}
+    return json.dumps({"ok": False, "error": told}, ensure_ascii=False) + "\n"
+
+
+def wrapped(text: str, columns: int | None, indent: str = "  ") -> str:
+    """Text in the columns of a terminal; as it is where there is none."""
+    return "\n".join(part for line in text.split("\n") for part in _wrapped(line, columns, indent))
+
+
+def _wrapped(line: str, columns: int | None, indent: str) -> list[str]:
+    """Lines that end between words; without columns one, as far as it is not too long."""
+    line = _shortened(line)
+    if columns is None or len(line) <= columns:
+        return [line]
+    return textwrap.wrap(
+        line,
+        columns,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+        expand_tabs=False,
+    )
 
 
 def _shortened(line: str) -> str:
-    return line if len(line) <= LONGEST else f"{line[: LONGEST - 20]}…{line[-18:]}"
+    """A line whose middle is left out where it is long, between words where there are some."""
+    if len(line) <= LONGEST:
+        return line
+    head, tail = line[: LONGEST - 20], line[-18:]
+    space, after = head.rfind(" "), tail.find(" ")
+    head = head[:space] if space > LONGEST // 2 else head
+    return f"{head}…{tail[after:] if after >= 0 else tail}"
 
 
 def visible(text: str) -> str:
@@ -29,7 +70,7 @@ def visible(text: str) -> str:
     )
 
 
-def _place(span: Span) -> list[str]:
+def _place(span: Span, width: int) -> list[str]:
     """The line in question and a caret under each of its characters.
 
     A long line is cut to what is near.
@@ -39,12 +80,13 @@ def _place(span: Span) -> list[str]:
     line = span.text[start : end if end >= 0 else len(span.text)]
     column = span.start - start
     length = max(1, min(span.end - span.start, len(line) - column))
-    first = max(0, column - WIDTH // 2) if len(line) > WIDTH else 0
-    shown, length = line[first : first + WIDTH], min(length, WIDTH)
-    head, tail = "…" * bool(first), "…" * (first + WIDTH < len(line))
     number = span.text.count("\n", 0, span.start) + 1
     where = f"line {number}: " if "\n" in span.text.strip() else ""
     origin = "" if span.origin == EXPRESSION else f"{span.origin}: "
+    room = max(LEAST, width - len(f"  {where}{origin}……"))
+    first = max(0, column - room // 2) if len(line) > room else 0
+    shown, length = line[first : first + room], min(length, len(line[column : first + room]) or 1)
+    head, tail = "…" * bool(first), "…" * (first + room < len(line))
     lead = f"  {where}{origin}{head}"
     return [
         f"{lead}{shown}{tail}",

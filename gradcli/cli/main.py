@@ -8,7 +8,7 @@ from copy import copy
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from .. import __version__
 from ..errors import GradcliError
@@ -24,13 +24,17 @@ from .asked import (
     moving,
     one_order,
     read_limits,
+    typed,
     write,
 )
-from .errors import message
-from .options import ALWAYS, LONG_NAMES, LOOK, REQUEST, VALUES, Given, takes
-from .streams import ReaderGone, Streams
+from .errors import as_json, message, wrapped
+from .help import FIRST, help_of, help_of_all, width_of_help
+from .mistakes import meant
+from .options import ALWAYS, LOOK, REQUEST, VALUES, Given, in_full, is_json, takes
+from .streams import Closed, ReaderGone, Streams
 from .usage import check_not_a_command, expression_last, is_extra, usage_error
 
+COMPLETING = "_GRADCLI_COMPLETE"  # what shells set where they ask for completions
 ANSWERED, NO, CANNOT, INTERRUPTED = 0, 1, 2, 130
 # typer carries click within it, or beside it, by its version: the classes are ancestors of its own.
 UsageError: Any
@@ -41,23 +45,29 @@ UsageError, ClickException = typer.BadParameter.__mro__[1:3]
 class ExplainByDefault(TyperGroup):
     """`gradcli EXPR` is `gradcli explain EXPR`."""
 
+    def get_help(self, ctx: Any) -> str:
+        """The commands by what they are for."""
+        return help_of_all(list(self.commands.values()), self.get_params(ctx), width_of_help(ctx))
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        own = {"--help", "--version", "--install-completion", "--show-completion"}
+        own = {"-h", "--help", "--version", "--install-completion", "--show-completion"}
         if args and args[0] not in self.commands and args[0] not in own:
-            check_not_a_command(args, COMMANDS)
+            if not ctx.resilient_parsing:  # of a line that is being completed
+                check_not_a_command(args, COMMANDS)
             args = ["explain", *args]
-        return super().parse_args(ctx, _in_full(args))
+        return super().parse_args(ctx, in_full(args))
 
 
-def _in_full(args: list[str]) -> list[str]:
-    """Short options by their long names, which click finds 4 ms sooner."""
-    end = args.index("--") if "--" in args else len(args)
-    return [LONG_NAMES.get(a, a) for a in args[:end]] + args[end:]
+class Command(TyperCommand):
+    """A command, whose help groups its options."""
+
+    def get_help(self, ctx: Any) -> str:
+        """What it does, how it is called, and its options."""
+        return help_of(self, ctx)
 
 
 app = typer.Typer(
     cls=ExplainByDefault,
-    no_args_is_help=True,
     add_completion=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -77,16 +87,18 @@ VERSION = typer.Option(
 
 @app.callback()
 def gradcli(version: Annotated[bool, VERSION] = False) -> None:
-    """Explain gradients: what backward(gradient) computes, step by step.
+    """Explain gradients: what backward(gradient) computes, step by step."""
 
-    gradcli "out = a*a" -v "a=[[1,2,3],[4,5,6]]" -g a
-    """
+
+def command(group: str, name: str | None = None) -> Any:
+    """A command of one of the GROUPS of the help."""
+    return app.command(name, cls=Command, rich_help_panel=group)
 
 
 # ---- commands ------------------------------------------------------------------------------------
 
 
-@app.command()
+@command("Explain")
 @takes(
     *REQUEST,
     "assume",
@@ -104,24 +116,34 @@ def gradcli(version: Annotated[bool, VERSION] = False) -> None:
     *ALWAYS,
 )
 def explain(streams: Streams, given: Given) -> None:
-    """Explain a gradient: the answer in one line, then why."""
+    """Explain a gradient on one screen, or in full.
+
+    gradcli "x@a" --grad "[[1,2,3,4],[5,6,7,8]]"
+    gradcli "a*a" -v "a=[1,2]" -g a --full
+    """
     emit(streams, one_order(streams, given, suppose=True), given)
 
 
-@app.command()
-@takes(*REQUEST, "order", "output", "dtype", *ALWAYS)
+@command("For scripts")
+@takes(*REQUEST, "order", "output", "digits", "dtype", *ALWAYS)
 def grad(streams: Streams, given: Given) -> None:
-    """Print the gradients alone, as JSON; on standard error, which of them PyTorch lacks."""
+    """Print the gradients alone, as JSON.
+
+    On standard error stands which of them PyTorch lacks.
+
+    gradcli grad "a*a" -v "a=[1,2]" -g a
+    """
     import json
 
-    from ..explanation.arrays import jsonable
+    from ..explanation.arrays import jsonable, rounded
     from ..explanation.in_pytorch.not_in_pytorch import not_in_pytorch
 
     found: dict[str, Any] = {}
     notes: dict[str, None] = {}
     for analysis in analyses(streams, given):
         analysis.require_numbers()
-        found |= {name: jsonable(value) for name, value in analysis.grad_values().items()}
+        values = analysis.grad_values().items()
+        found |= {name: jsonable(rounded(value, given.digits)) for name, value in values}
         notes |= dict.fromkeys(said for _, said in not_in_pytorch(analysis))
         notes |= dict.fromkeys(said for _, said in analysis.problem.notes)
     answer = found if len(found) > 1 else next(iter(found.values()))
@@ -130,10 +152,15 @@ def grad(streams: Streams, given: Given) -> None:
         streams.warn(f"note: {said}")
 
 
-@app.command()
+@command("Derive")
 @takes(*REQUEST, "format", "output", "precision", "full", *LOOK, *ALWAYS)
 def jacobian(streams: Streams, given: Given) -> None:
-    """Print the Jacobian alone, its structure named; on standard error, what PyTorch lacks."""
+    """Print the Jacobian alone, its structure named.
+
+    On standard error stands what PyTorch has no derivative of.
+
+    gradcli jacobian "softmax(x, dim=0)" -s x=3
+    """
     from ..explanation.in_pytorch.not_in_pytorch import not_in_pytorch
 
     given.show = ["jacobian"]
@@ -143,38 +170,52 @@ def jacobian(streams: Streams, given: Given) -> None:
         streams.warn(f"note: {said}")
 
 
-@app.command()
+@command("Derive")
 @takes(*VALUES, "wrt", "assume", "tangent", "format", "output", "precision", "full", *LOOK, *ALWAYS)
 def hessian(streams: Streams, given: Given) -> None:
-    """Print the Hessian of a single number; with --tangent the Hessian times tangents."""
+    """Print the Hessian of a single number.
+
+    With --tangent it is the Hessian times tangents.
+
+    gradcli hessian "(x**2).sum()" -s x=3
+    """
     from ..explanation.higher.hessian import Hessian
     from ..render.higher import render_hessian
 
     found = Hessian(moving(streams, given, scalar=True))
-    choices, environment = choices_of(given, found.a), environment_of(streams, given, given.full)
+    choices = choices_of(streams, given, found.a)
+    environment = environment_of(streams, given, given.full)
     write(streams, render_hessian(found, format_of(streams, given), choices, environment), given)
 
 
-@app.command()
+@command("Derive")
 @takes(*VALUES, "wrt", "tangent", "format", "output", "precision", "full", *LOOK, *ALWAYS)
 def jvp(streams: Streams, given: Given) -> None:
-    """Print a Jacobian-vector product: how the output moves as inputs move along tangents."""
+    """Print how the output moves as inputs move along tangents.
+
+    That is a Jacobian-vector product, what forward mode computes.
+
+    gradcli jvp "x*y" -v x=2 -v y=3 --tangent x=1
+    """
     from ..explanation.higher.jvp import Jvp
     from ..render.higher import render_jvp
 
     found = Jvp(moving(streams, given))
-    choices, environment = choices_of(given, found.a), environment_of(streams, given, given.full)
+    choices = choices_of(streams, given, found.a)
+    environment = environment_of(streams, given, given.full)
     write(streams, render_jvp(found, format_of(streams, given), choices, environment), given)
 
 
-@app.command()
+@command("Derive")
 @takes(*REQUEST, "assume", "format", "output", *LOOK, *ALWAYS)
 def formula(streams: Streams, given: Given) -> None:
-    """Print the closed forms of the gradients alone: a line each, or a derivation.
+    """Print the closed forms of the gradients: a line each, or a derivation.
 
     They hold for any sizes, and are valid here and in Python. g is the seed; a scalar output has
     none. Shapes that had to be assumed are told on standard error, and so is a formula that does
     not hold for any sizes, or is too long to be read, and an input that no gradient flows to.
+
+    gradcli formula "softmax(x @ W, dim=1)"
     """
     from ..explanation.data import Data
     from ..explanation.formulas.assumed_shapes import assumed_shapes
@@ -183,7 +224,7 @@ def formula(streams: Streams, given: Given) -> None:
 
     data = Data(analysis_of(streams, given, suppose=True, shapes_alone=True))
     environment = environment_of(streams, given, full=True)
-    text = render_formulas(data, format_of(streams, given), environment)
+    text = render_formulas(data, format_of(streams, given), environment, typed(streams))
     streams.write(text + "\n", given.output)
     for _, remark in (*unused(data.w.analysis), *formulas(data.w)):
         streams.warn(f"note: {remark}")
@@ -192,22 +233,30 @@ def formula(streams: Streams, given: Given) -> None:
         streams.warn(assumed)
 
 
-@app.command()
+@command("Explain")
 @takes(*VALUES, "expand", "graph_format", "output", *LOOK, *ALWAYS)
 def graph(streams: Streams, given: Given) -> None:
-    """Draw the graph: a tree, Mermaid or dot."""
+    """Draw the graph as a tree, Mermaid or dot.
+
+    gradcli graph "relu(x @ W + b).sum()" -f mermaid
+    """
     from ..render.drawing import render_graph
 
     analysis = analysis_of(streams, given, shapes_alone=True)
     environment = environment_of(streams, given, full=True)
-    text = render_graph(analysis, format_of(streams, given), environment)
+    text = render_graph(analysis, format_of(streams, given), environment, typed(streams))
     streams.write(text + "\n", given.output)
 
 
-@app.command()
+@command("For scripts")
 @takes(*REQUEST, "library", "output", "color", *ALWAYS)
 def code(streams: Streams, given: Given) -> None:
-    """Write a program that computes the gradient and asserts it: it runs as it stands."""
+    """Write a program that computes the gradient and asserts it.
+
+    It runs as it stands.
+
+    gradcli code "x@a" -s x=2x3,a=3x4 --target jax
+    """
     from ..explanation.programs import program
     from ..render.programs import render_program
 
@@ -215,13 +264,16 @@ def code(streams: Streams, given: Given) -> None:
     streams.write(render_program(text, environment_of(streams, given, full=True)), given.output)
 
 
-@app.command()
+@command("Check")
 @takes(*REQUEST, "assume", "order", "claim", "against", "format", "output", *LOOK, *ALWAYS)
 def check(streams: Streams, given: Given) -> None:
-    """Check a gradient: seed times Jacobian, finite differences, PyTorch and JAX themselves; or
-    formulas that you derived by hand.
+    """Check a gradient, or a formula that you derived by hand.
 
-    Exit status 1 if anything disagrees.
+    A gradient is checked against seed times Jacobian, finite differences, and with --against
+    against PyTorch and JAX themselves. Exit status 1 if anything disagrees.
+
+    gradcli check "x@a" --claim "x = g @ a.T"
+    gradcli check "tanh(x)" -v "x=[1.,2.]" -g "[1,1]" --against torch
     """
     from ..explanation.checks import run_checks
     from ..explanation.formulas.assumed_shapes import assumed_shapes
@@ -242,29 +294,36 @@ def check(streams: Streams, given: Given) -> None:
         raise typer.Exit(NO)
 
 
-@app.command("seed-for")
+@command("Derive", "seed-for")
 @takes(*VALUES, "target", "format", "output", "precision", "full", *LOOK, *ALWAYS)
 def seed_for(streams: Streams, given: Given) -> None:
-    """Find the seed that gives a gradient: backwards from what backward() answers.
+    """Find the seed that gives a gradient, or why none does.
 
     Of all seeds that do, the one of least norm, and what else would do; or why there is none, with
     exit status 1.
+
+    gradcli seed-for "a*a" -v "a=[1.,2.]" --target "a=[2,8]"
     """
     from ..explanation.seeds.seed_for import SeedFor
     from ..render.formats import render_seed_for
 
     problem, targets = aiming(streams, given)
     found, environment = SeedFor(problem, targets), environment_of(streams, given, given.full)
-    text = render_seed_for(found, format_of(streams, given), environment)
+    text = render_seed_for(found, format_of(streams, given), environment, typed(streams))
     write(streams, text, given)
     if not found.possible:
         raise typer.Exit(NO)
 
 
-@app.command()
+@command("For scripts")
 @takes("file", "output", "allow_files", "limit", "debug")
 def batch(streams: Streams, given: Given) -> None:
-    """Answer JSON Lines with JSON Lines, in their order. Exit status 1 if a line failed."""
+    """Answer JSON Lines with JSON Lines, in their order.
+
+    Exit status 1 if a line failed.
+
+    echo '{"expr": "a*a", "values": {"a": [1, 2]}, "grad": "a"}' | gradcli batch -
+    """
     from .batch import answer_lines, request_lines
 
     limits = read_limits(given.limit, files=given.allow_files)
@@ -273,64 +332,83 @@ def batch(streams: Streams, given: Given) -> None:
         raise typer.Exit(NO)
 
 
-@app.command()
+@command("Explain")
 @takes("source", "format", "output", "precision", "full", *LOOK, "limit", "debug")
 def read(streams: Streams, given: Given) -> None:
-    """Read a pasted program: what it prints, each backward, the error it raises and its cure."""
+    """Read a pasted program: what it prints, its gradients and errors.
+
+    Each backward is explained, and the error that it raises, with its cure. Nothing is executed.
+    Exit status 1 if it raises.
+
+    gradcli read train.py
+    """
     from .reading import read_source, render_answers
 
     answers = read_source(given.source, streams, read_limits(given.limit))
     environment = environment_of(streams, given, given.full)
-    write(streams, render_answers(answers, format_of(streams, given), environment), given)
+    format = format_of(streams, given)
+    write(streams, render_answers(answers, format, environment, typed(streams)), given)
     status = max((a.reading.status for a in answers), default=ANSWERED)
     if status:
         raise typer.Exit(status)
 
 
-@app.command()
+@command("Explain")
 @takes(
     "question", "shape", "value", "grad", "wrt", "format", "output", "full", *LOOK, "dtype", *ALWAYS
 )
 def why(streams: Streams, given: Given) -> None:
-    """Explain an error message of PyTorch, or why a gradient is nan, inf, zero or None.
+    """Explain an error message, or a gradient that is nan, inf or zero.
 
-    A message is pasted as it is; without one, those that are known are listed.
+    A message of PyTorch is pasted as it is; without one, those that are known are listed.
+
+    gradcli why "grad can be implicitly created only for scalar outputs"
+    gradcli why "sqrt(x)" -v "x=[0.,4.]" -g "[1,1]"
     """
     from .why import render_listing, render_why
 
     format, environment = format_of(streams, given), environment_of(streams, given, given.full)
     if given.question is None:
-        write(streams, render_listing(format, environment), given)
+        write(streams, render_listing(streams, format, environment), given)
         return
     given.expr = streams.expression(given.question, read_limits(given.limit))
     write(streams, render_why(streams, given, format, environment), given)
 
 
-@app.command()
-@takes("operator", "output", *LOOK, "debug")
+@command("Learn")
+@takes("operator", "full", "output", *LOOK, "debug")
 def ops(streams: Streams, given: Given) -> None:
-    """List the operators, or show one: signature, rule, caveats."""
+    """List the operators, or show one: signature, rule, caveats.
+
+    gradcli ops softmax
+    gradcli ops losses
+    gradcli ops hinge
+    """
     from ..explanation.catalogue import catalogue
     from ..render.terminal import render_terminal
 
-    page = catalogue(given.operator)
+    page = catalogue(given.operator, given.full)
     streams.write(render_terminal(page, environment_of(streams, given, full=True)), given.output)
 
 
-@app.command()
+@command("Learn")
 @takes("example", "format", "output", *LOOK, "debug")
 def examples(streams: Streams, given: Given) -> None:
-    """List worked examples, or explain one."""
+    """List worked examples, or explain one.
+
+    gradcli examples broadcast
+    """
     from ..worked_examples import EXAMPLES, find, listing
 
+    width = environment_of(streams, given, full=True).width
     if given.example is None:
-        streams.write(listing(), given.output)
+        streams.write(listing(width), given.output)
         return
     example = EXAMPLES[find(given.example)]
     given.expr, given.grad = example.expr, [] if example.grad is None else [example.grad]
     given.shape, given.value = example.shapes, example.values
     if given.format is None and given.output is None:
-        streams.write(f"{example.question}\n\n    {example.command}\n\n")
+        streams.write(f"{wrapped(example.question, width, '')}\n\n    {example.command}\n\n")
     emit(streams, analysis_of(streams, given), given)
 
 
@@ -342,11 +420,12 @@ COMMANDS = [c.name or c.callback.__name__ for c in app.registered_commands if c.
 
 def run(args: list[str] | None = None, streams: Streams | None = None) -> int:
     """Run a command line; returns the exit status, or ends the process where this is its entry."""
-    arguments = sys.argv[1:] if args is None else args
+    arguments = _for_help(sys.argv[1:] if args is None else args)
     if args is None:
         warnings.simplefilter("ignore")  # what libraries say of numbers is no answer of ours
     own = streams or Streams.of_process()
     own.arguments, own.ascii = arguments, "--ascii" in arguments
+    own.command = " ".join(["gradcli", *(a for a in arguments[:1] if a in COMMANDS)])
     for stream in (own.stdout, own.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
@@ -364,15 +443,22 @@ def run(args: list[str] | None = None, streams: Streams | None = None) -> int:
     return status
 
 
+def _for_help(arguments: list[str]) -> list[str]:
+    """`gradcli help grad` is `gradcli grad --help`."""
+    if arguments[:1] == ["help"] and set(arguments[1:]) <= set(COMMANDS):
+        return [*arguments[1:2], "--help"]
+    return arguments
+
+
 def _run(arguments: list[str], streams: Streams) -> int:
     try:
+        if not arguments and COMPLETING not in os.environ:
+            streams.write(FIRST)
+            return ANSWERED
         return _answered(arguments, streams)
     except GradcliError as error:
         return _fail(error, streams, arguments)
     except UsageError as error:
-        if not arguments:  # the message is the help
-            streams.write(error.format_message() + "\n")
-            return ANSWERED
         return _fail(usage_error(error, arguments, COMMANDS), streams, arguments)
     except ClickException as error:
         return _fail(GradcliError("option", error.format_message()), streams, arguments)
@@ -391,14 +477,16 @@ def _answered(arguments: list[str], streams: Streams) -> int:
     except GradcliError as error:
         asked = _why_instead(error, arguments)
         if asked is None:
-            raise
+            raise meant(error, streams.command) from None
         return _called(asked, streams)
 
 
 def _why_instead(error: GradcliError, arguments: list[str]) -> list[str] | None:
     """The arguments for `why`, where what was to be explained is a message and no expression."""
     rest = arguments[arguments[0] == "explain" :]
-    if error.code != "syntax" or error.span is None or not rest or rest[0] in COMMANDS:
+    if error.code not in ("syntax", "option") or error.span is None or not rest:
+        return None
+    if rest[0] in COMMANDS:
         return None
     from ..explanation.messages.matching import match
 
@@ -425,7 +513,12 @@ def _called(arguments: list[str], streams: Streams) -> int:
 
 def _app(arguments: list[str]) -> typer.Typer:
     """The app with none but the command asked for: building all takes as long as an answer."""
-    if not arguments or arguments[0].startswith("--") or "_GRADCLI_COMPLETE" in os.environ:
+    if (
+        not arguments
+        or arguments[0].startswith("--")
+        or arguments[0] == "-h"
+        or "_GRADCLI_COMPLETE" in os.environ
+    ):
         return app
     wanted = arguments[0] if arguments[0] in COMMANDS else "explain"
     alone = copy(app)
@@ -436,5 +529,8 @@ def _app(arguments: list[str]) -> typer.Typer:
 def _fail(error: GradcliError, streams: Streams, arguments: list[str]) -> int:
     if "--debug" in arguments:
         streams.warn("".join(traceback.format_exception(error)).removesuffix("\n"))
-    streams.warn(message(error).removesuffix("\n"))
+    if is_json(arguments) and not isinstance(streams.stdout, Closed):
+        streams.write(as_json(error))
+    else:
+        streams.warn(message(error, streams.columns(streams.stderr)).removesuffix("\n"))
     return CANNOT

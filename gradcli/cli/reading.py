@@ -25,13 +25,17 @@ def read_source(file: str, streams: Streams, limits: Limits) -> "list[Answer]":
         raise unreadable(file, error) from None
 
 
-def render_answers(answers: "list[Answer]", format: str, environment: "Environment") -> str:
-    """The answers in a format; several as a page."""
+def render_answers(
+    answers: "list[Answer]", format: str, environment: "Environment", command: str
+) -> str:
+    """The answers in a format; several as a page, at the end of which stands the command."""
     from ..explanation.reading.answer import data
     from ..render.formats import check_format, render_document
 
     check_format(format)
     if format == "json":
         return json.dumps(data(answers), ensure_ascii=False) + "\n"
-    texts = [render_document(a.document(), format, environment) for a in answers]
+    pages = [a.document() for a in answers]
+    pages[-1:] = [page._replace(command=command) for page in pages[-1:]]
+    texts = [render_document(page, format, environment) for page in pages]
     return "\n".join(texts)

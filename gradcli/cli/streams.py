@@ -11,6 +11,7 @@ from typing import IO
 from ..errors import GradcliError
 from ..limits import Limits
 from ..render.environment import Environment
+from .errors import wrapped
 
 PIPE_WIDTH = 80
 NARROWEST = 40
@@ -41,6 +42,8 @@ class Streams:
         self.stdin, self.stdout, self.stderr, self.variables = stdin, stdout, stderr, variables
         self._read = False
         self.arguments: list[str] = []  # what was typed
+        self.piped = ""  # the expression, where it came through standard input
+        self.command = "gradcli"  # as far as it names one
         self.ascii = False  # whether nothing but ASCII is asked for, in whatever format
 
     @classmethod
@@ -77,20 +80,24 @@ class Streams:
         else:
             colored = color == "always"
         return Environment(
-            width=width or (self._columns() if shown else PIPE_WIDTH),
+            width=width or (shown and self.columns(self.stdout)) or PIPE_WIDTH,
             color=colored,
             ascii=self.ascii or self.wants_ascii,
             precision=precision,
             full=full,
         )
 
-    def _columns(self) -> int:
-        """The columns of the terminal, but not fewer than NARROWEST."""
+    def columns(self, stream: IO[str]) -> int | None:
+        """The columns of the terminal that a stream is shown in, but not fewer than NARROWEST; None
+        where it is none.
+        """
+        if not stream.isatty():
+            return None
         told = self.variables.get("COLUMNS", "")
         if told.isascii() and told.isdigit() and int(told) > 0:
             return max(NARROWEST, int(told))
         try:
-            return max(NARROWEST, os.get_terminal_size(self.stdout.fileno()).columns)
+            return max(NARROWEST, os.get_terminal_size(stream.fileno()).columns)
         except (OSError, ValueError):
             return PIPE_WIDTH
 
@@ -108,7 +115,8 @@ class Streams:
         if text != "-":
             return text
         data = self.stdin_bytes().read(limits.bytes_of_text)
-        return data.decode("utf-8", errors="replace")
+        self.piped = data.decode("utf-8", errors="replace")
+        return self.piped
 
     def stdin_bytes(self) -> IO[bytes]:
         """Standard input, for the one thing that may be read from it."""
@@ -133,6 +141,11 @@ class Streams:
             else:
                 with open(file, "w", encoding="utf-8") as target:
                     target.write(text)
+                self.wrote(file, text.count("\n"))
+
+    def wrote(self, file: str, lines: int) -> None:
+        """Say on standard error what stands in a file now."""
+        self.warn(f"wrote {lines:,} line{'s' * (lines != 1)} to {file}")
 
     def _shown(self, text: str, ascii_only: bool) -> str:
         if not ascii_only or text.isascii():
@@ -165,7 +178,8 @@ class Streams:
             _lose(sys.stdout)
 
     def warn(self, text: str) -> None:
-        """Lines to standard error."""
+        """Lines to standard error; long ones end between words, where somebody looks."""
+        text = wrapped(text, self.columns(self.stderr))
         text = self._shown(text, self.ascii or self.wants_ascii)
         try:
             self.stderr.write(text + "\n")

@@ -1,10 +1,13 @@
 """What click finds wrong with a command line, in our words."""
 
+import itertools
 import re
 from collections.abc import Sequence
 from typing import Any
 
 from ..errors import GradcliError, did_you_mean
+from .mistakes import ended_at_a_space, question, without_sign
+from .options import in_full
 
 MINUS = '; an expression that begins with - comes after --: gradcli -- "-x * y"'
 
@@ -24,16 +27,34 @@ def usage_error(error: Any, arguments: Sequence[str], commands: Sequence[str]) -
     elif kind == "BadParameter" and error.param is not None:
         said = _not_taken(error.param, error.message) or said
     elif "requires an argument" in text:
-        hint = _after_it(error.option_name, hint)
+        option = _as_typed(error.option_name, arguments)
+        said, hint = f"option '{option}' requires an argument", _after_it(option, hint)
     elif kind == "MissingParameter" and error.param is not None:
         glued = any(len(a) > len("-x") and a[0] == "-" != a[1] for a in arguments)
         hint = f"write {command} {error.param.metavar}; {hint}{MINUS * glued}"
     elif kind == "NoSuchOption" and not error.option_name.startswith("--"):
         hint += MINUS
+    elif kind == "NoSuchOption":
+        option = _as_typed(error.option_name, arguments)
+        said, hint = f"no such option: {option}", _near(error, hint)
     elif is_extra(error):
         hint = f"options stand before --; {hint}" if "--" in arguments else hint
-        return _extra(first, error, said, commands, hint)
+        return _extra(arguments, error, said, commands, hint)
     return GradcliError("option", said, hint=hint)
+
+
+def _as_typed(option: str, arguments: Sequence[str]) -> str:
+    """The option as it was typed, for click has its long name."""
+    names = (a.partition("=")[0] for a in arguments)
+    return next((name for name in names if in_full([name]) == [option]), option)
+
+
+def _near(error: Any, hint: str) -> str:
+    """The option that may be meant."""
+    known = [name[2:] for p in error.ctx.command.params for name in p.opts if name[:2] == "--"]
+    near = did_you_mean(error.option_name[2:].lower(), [*known, "help", "version"])
+    near = near and near.replace("mean ", "mean --")
+    return f"{near} {hint}" if near else hint
 
 
 def _after_it(option: str, hint: str) -> str:
@@ -89,12 +110,24 @@ def no_command(word: str, commands: Sequence[str], hint: str = "") -> GradcliErr
     return GradcliError("option", f"there is no command {word}", hint=hint)
 
 
-def _extra(first: str, error: Any, said: str, commands: Sequence[str], hint: str) -> GradcliError:
-    """For more words than a command takes: a wrong command, or an expression without quotes."""
+def _extra(
+    arguments: Sequence[str], error: Any, said: str, commands: Sequence[str], hint: str
+) -> GradcliError:
+    """For more words than a command takes: a value or an expression without quotes, a question, or
+    a wrong command.
+    """
+    split = ended_at_a_space(arguments)
+    if split:
+        return split
+    first, *others = arguments
+    typed = others if first in commands and first != "why" else arguments
+    asked = question(" ".join(itertools.takewhile(lambda a: a[:1] != "-", typed)))
+    if asked:
+        return asked
     if first.isidentifier() and first not in commands:
         return no_command(first, commands, QUOTED)
     if any(p.metavar == "EXPR" for p in error.ctx.command.params):
-        hint = f"{QUOTED}; {hint}"
+        hint = without_sign(arguments) or f"{QUOTED}; {hint}"
     return GradcliError("option", said, hint=hint)
 
 

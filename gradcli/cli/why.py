@@ -5,7 +5,8 @@ import json
 from typing import TYPE_CHECKING
 
 from ..errors import GradcliError
-from .asked import analysis_of
+from .asked import analysis_of, typed
+from .mistakes import question
 from .options import Given
 from .streams import Streams
 
@@ -24,25 +25,29 @@ def render_why(streams: Streams, given: Given, format: str, environment: "Enviro
         return _why_expression(streams, given, format, environment)
     if format == "json":
         return json.dumps(answer.data(result), ensure_ascii=False)
-    return render_document(answer.document(result), format, environment)
+    page = answer.document(result)._replace(command=typed(streams))
+    return render_document(page, format, environment)
 
 
 def _why_expression(streams: Streams, given: Given, format: str, environment: "Environment") -> str:
     """Raises GradcliError: what is no expression is a message, and one that is not known."""
     from ..explanation.arrays import jsonable
     from ..explanation.messages.answer import unknown
+    from ..explanation.question import asked
     from ..explanation.why import why_expression
     from ..render.formats import render_document
 
     try:
-        result = why_expression(_analysis(streams, given))
+        analysis = _analysis(streams, given)
+        result = why_expression(analysis)
     except GradcliError as error:
         if error.code != "syntax":
             raise
-        raise unknown(given.expr) from None
+        raise question(given.expr) or unknown(given.expr) from None
     if format == "json":
         return json.dumps(jsonable(result.data()), ensure_ascii=False)
-    return render_document(result.document(), format, environment)
+    page = asked(result.document(), analysis.problem, typed(streams))
+    return render_document(page, format, environment)
 
 
 def _analysis(streams: Streams, given: Given) -> "Analysis":
@@ -72,11 +77,12 @@ def _as_floats(program: str) -> str:
     return "\n".join([*lines, ast.unparse(last), f"{ast.unparse(last.targets[-1])}.double()"])
 
 
-def render_listing(format: str, environment: "Environment") -> str:
+def render_listing(streams: Streams, format: str, environment: "Environment") -> str:
     """The messages that are known."""
     from ..explanation.messages.answer import listing, listing_document
     from ..render.formats import render_document
 
     if format == "json":
         return json.dumps(listing(), ensure_ascii=False)
-    return render_document(listing_document(environment.full), format, environment)
+    page = listing_document(environment.full)._replace(command=typed(streams))
+    return render_document(page, format, environment)

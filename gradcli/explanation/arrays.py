@@ -21,3 +21,12 @@ def jsonable(value: Any) -> Any:
     if array.dtype.kind == "f" and not np.all(np.isfinite(array)):
         return jsonable(array.tolist())
     return array.tolist()
+
+
+def rounded(value: Any, digits: int | None) -> Any:
+    """An array whose numbers have so many significant digits; all of them where that is None."""
+    if value is None or digits is None:
+        return value
+    array = np.asarray(value)
+    near = [float(f"{x:.{digits}g}") for x in array.ravel().tolist()]
+    return np.array(near, dtype=float).reshape(array.shape)

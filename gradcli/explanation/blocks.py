@@ -5,6 +5,7 @@ tokens, pieces with the role they play; tensors come as arrays, of numbers or of
 renderer can lay them out in its width.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ..notation.tree import Token
@@ -139,6 +140,16 @@ class Document(NamedTuple):
     more: tuple[str, ...] = ()
     command: str = ""
     question: str = ""
+
+
+def said_otherwise(made: Any, say: Callable[[str], str]) -> Any:
+    """Blocks whose words, which are no code and no names, are said in other words."""
+    if isinstance(made, Token):
+        return made._replace(text=say(made.text)) if made.role == "word" else made
+    if not isinstance(made, tuple):
+        return made
+    parts = [said_otherwise(part, say) for part in made]
+    return type(made)(*parts) if hasattr(made, "_fields") else tuple(parts)
 
 
 def plain(*texts: "str | Token") -> Line:

@@ -1,6 +1,8 @@
 """The operators, as a list and one by one."""
 
+import re
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from ..autodiff.reverse import Step
 from ..errors import MISUSES, GradcliError, did_you_mean
@@ -27,71 +29,24 @@ from .formulas import by_index
 from .formulas.shortest_structure import structure_of
 from .formulas.wording import Wording
 from .in_pytorch.answers import Kink, known
+from .operator_groups import GROUPS, ORDER
 
 SHOWN = "gradcli explain, with your own arguments, shows the steps"
 OWN = "only in gradcli"  # what rules are written with, and PyTorch has no function for
-ORDER = (
-    "arithmetic",
-    "comparisons",
-    "pairs",
-    "rounding",
-    "floats",
-    "pointwise",
-    "special",
-    "gamma",
-    "incomplete",
-    "underived",
-    "activations",
-    "reductions",
-    "order",
-    "running",
-    "statistics",
-    "norms",
-    "matrix",
-    "products",
-    "contractions",
-    "inverses",
-    "determinants",
-    "triangular",
-    "decompositions",
-    "lu_solving",
-    "reflections",
-    "singular",
-    "spectral",
-    "least_squares",
-    "shaping",
-    "ordering",
-    "diagonals",
-    "joining",
-    "splitting",
-    "indexing",
-    "selecting",
-    "scattering",
-    "slices",
-    "overwriting",
-    "embeddings",
-    "networks",
-    "recurrent",
-    "normalisation",
-    "convolution",
-    "pooling",
-    "unpooling",
-    "padding",
-    "resampling",
-    "sampling",
-    "attention",
-    "losses",
-    "regression",
-    "classification",
-    "distances",
-    "sequences",
+USAGE = (
+    ("gradcli ops softmax", "one of them: signature, rule, caveats"),
+    ("gradcli ops losses", "a family, a line for each"),
+    ("gradcli ops hinge", "what has this word in its name or its meaning"),
+    ("gradcli ops --full", "all of them"),
 )
 
 
-def catalogue(name: str | None) -> Document:
-    """All operators; those whose name holds `name`; or the page of the one called so."""
+def catalogue(name: str | None, full: bool = False) -> Document:
+    """The families, or in full all operators; the page of the one called `name`; a family; or
+    those whose names or meanings hold its words.
+    """
     if name is None:
-        return Document((), tuple(_family(*family) for family in families().items()))
+        return _all() if full else _overview()
     elsewhere = library_name(name)
     if elsewhere is not None:
         return Document((), (_library_page(name, of_library(elsewhere, name, None)),))
@@ -107,14 +62,74 @@ def catalogue(name: str | None) -> Document:
     why = refusal(name.removeprefix("torch.")) or (refusal(meant) if module else None)
     if module and why is not None:
         raise GradcliError("unsupported", f"{name} {why}")
-    found = {n: f for n, f in known.items() if bare.lower() in n.lower()}
+    found = _families_called(bare) or _with(bare, known)
     if found:
-        table = Table(tuple(_line(n, f) for n, f in sorted(found.items())))
-        return Document((), (Section("ops", words(f"Operators with {bare}"), (), (table,)),))
+        return Document((), tuple(found))
     if why is not None:
         raise GradcliError("unsupported", f"{name} {why}")
     hint = did_you_mean(bare, known) or "gradcli ops lists them"
     raise GradcliError("unknown-function", f"there is no operator {name}", hint=hint)
+
+
+def _all() -> Document:
+    """All operators, family by family."""
+    return Document((), tuple(_family(*family) for family in families().items()))
+
+
+def _overview() -> Document:
+    """The groups of families, each with the names that are asked for most."""
+    count = sum("." not in name and _in_pytorch(f) for name, f in functions().items())
+    rows = [Row((plain(g.title), words(g.names.replace(" ", ", ") + ", ..."))) for g in GROUPS]
+    usage = [Row((plain(command), words(said))) for command, said in USAGE]
+    title = words(f"What an expression can call: {count:,} names, with PyTorch's arguments")
+    return Document(
+        (),
+        (
+            Section("ops", title, (), (Table(tuple(rows)),)),
+            Section("ops", (), (), (Table(tuple(usage)),)),
+        ),
+    )
+
+
+def _families_called(word: str) -> list[Section]:
+    """The families of a group, or the one, that is called so, but for an ending."""
+    asked = word.lower().replace("_", " ").rstrip("s")
+    titles = {g.title: g.families for g in GROUPS}
+    group = next((titles[t] for t in titles if t.rstrip("s") == asked), ())
+    return [
+        _family(name, members)
+        for name, members in families().items()
+        if name in group or name.replace("_", " ").rstrip("s") == asked
+    ]
+
+
+def _with(text: str, known: Mapping[str, Any]) -> list[Section]:
+    """What holds the words of a text in a name, and what holds them in its meaning alone; what
+    PyTorch has not, only where there is nothing else.
+    """
+    asked = text.lower().split()
+    if not asked:
+        return []
+    plain_names = {n: f for n, f in known.items() if "." not in n}
+    named = {n: f for n, f in plain_names.items() if all(word in n.lower() for word in asked)}
+    meant = {n: f for n, f in plain_names.items() if f.name == n and _means(f, asked)}
+    others = {n: f for n, f in meant.items() if f not in named.values()}
+    titles = (f"Operators with {text} in their names", f"With {text} in their meaning")
+    return [
+        Section("ops", words(title), (), (Table(tuple(_line(*n) for n in sorted(shown.items()))),))
+        for title, found in zip(titles, (named, others), strict=True)
+        if (shown := {n: f for n, f in found.items() if _in_pytorch(f)} or found)
+    ]
+
+
+def _means(function: Any, asked: list[str]) -> bool:
+    """Whether its sentence holds all of these words, or longer ones that begin so."""
+    said = function.sentence
+    return all(re.search(rf"\b{re.escape(word)}", said, re.IGNORECASE) for word in asked)
+
+
+def _in_pytorch(function: Any) -> bool:
+    return not isinstance(function, Operator) or bool(function.torch)
 
 
 def families() -> dict[str, list[Operator]]:
@@ -138,7 +153,7 @@ def shorthands() -> dict[Shorthand, list[str]]:
 
 def _family(title: str, members: list[Operator]) -> Section:
     rows = tuple(_line(op.name, op) for op in sorted(members, key=lambda op: op.name))
-    return Section("ops", plain(title.capitalize()), (), (Table(rows),))
+    return Section("ops", plain(title.capitalize().replace("_", " ")), (), (Table(rows),))
 
 
 def _line(name: str, function) -> Row:

@@ -9,6 +9,7 @@ from .analysis import Analysis
 from .blocks import Document, Section
 from .choices import Choices
 from .formulas.wording import Wording
+from .question import asked
 from .section_names import ON_REQUEST, SECTIONS
 
 if TYPE_CHECKING:
@@ -38,9 +39,9 @@ def document(a: Analysis, choices: Choices) -> Document:
     from .sections.answer import answers
 
     sections = [s for name in SECTIONS if name in wanted for s in _sections(name, a, w, choices)]
-    return Document(
-        answers(a, w) if "answer" in wanted else (), tuple(s for s in sections if s.blocks)
-    )
+    answered = answers(a, w) if "answer" in wanted else ()
+    made = Document(answered, tuple(s for s in sections if s.blocks))
+    return asked(made, a.problem, choices.command)
 
 
 def _sections(name: str, a: Analysis, w: Wording, c: Choices) -> list[Section]:
@@ -116,7 +117,8 @@ def hessian_document(h: "Hessian", choices: Choices) -> Document:
     blocks = [hessian.block(h, x, z, choices.full, choices.precision) for x, z in h.pairs()]
     noted = notes.notes(n for n in hessian_notes(h) if n[0] != "unused")
     checked = checks.checks(hessian_checks(h))
-    return Document(hessian.answers(h), (*blocks, checked, *[noted] * bool(noted.blocks)))
+    made = Document(hessian.answers(h), (*blocks, checked, *[noted] * bool(noted.blocks)))
+    return asked(made, h.p, choices.command, backward=False)
 
 
 def jvp_document(j: "Jvp", choices: Choices) -> Document:
@@ -134,4 +136,5 @@ def jvp_document(j: "Jvp", choices: Choices) -> Document:
         checks.checks(jvp_checks(j)),
         notes.notes(n for n in jvp_notes(j) if n[0] not in ("implicit-seed", "unused")),
     ]
-    return Document(jvp.answers(j), tuple(s for s in sections if s.blocks))
+    made = Document(jvp.answers(j), tuple(s for s in sections if s.blocks))
+    return asked(made, j.p, choices.command, backward=False)

@@ -22,6 +22,7 @@ from .vocabulary import (
 BARE_CONSTANTS = {"pi", "inf", "nan", "Ellipsis"}
 BARE_DTYPES = {"float", "int", "bool"}  # as in x.to(float)
 BARE = BARE_CONSTANTS | BARE_DTYPES
+WORDS = {"true": "True", "false": "False", "none": "None", "null": "None"}
 TORCH = {"torch", "F", "nn", "linalg", "special", "fft"}
 LIBRARIES = {"numpy", "jax", "scipy", "torch"}
 
@@ -103,6 +104,17 @@ def _loaded(root: ast.expr, own: Collection[str]) -> list[ast.Name]:
             children = ast.iter_child_nodes(node)
             stack += (c for c in children if isinstance(c, ast.expr | ast.comprehension))
     return names
+
+
+def check_words(program: Program, inputs: Collection[str], given: Collection[str]) -> None:
+    """Refuse `keepdim=true`, where nobody has given an input of that name. Raises GradcliError
+    `unknown-name`.
+    """
+    for e in program.syntax:
+        if isinstance(e, ast.Name) and e.id in WORDS and e.id in inputs and e.id not in given:
+            said = f"there is no {e.id}"
+            hint = f"did you mean {WORDS[e.id]}? or give an input of this name a shape: -s {e.id}=2"
+            raise GradcliError("unknown-name", said, span=program.source.span(e), hint=hint)
 
 
 def check_derivative(program: Program, inputs: Collection[str], given: Collection[str]) -> None:

@@ -18,7 +18,7 @@ from .given.directions import Given, as_graph, read_direction
 from .given.labels import MOST, check_reach, made_up, of_floats, picking, to_suppose
 from .given.seeds import Seed, implied, seed_name, wrong_shape
 from .given.values import Reader
-from .names import check_derivative, free_names
+from .names import check_derivative, check_words, free_names
 from .problem import Input, Problem
 from .program import Program, read_program
 from .wrt import check_output, chosen
@@ -56,6 +56,7 @@ def pose(
     program = read_program(expr, limits)
     names = tuple(dict.fromkeys([*free_names(program, (*shapes, *values)), *leaves]))
     check_derivative(program, names, {*shapes, *values})
+    check_words(program, names, {*shapes, *values})
     _check_used([*shapes, *values, *(assume or {})], names)
     reader = Reader(limits, random_seed, stdin)
     arrays = {name: reader.read(value, name) for name, value in values.items()}

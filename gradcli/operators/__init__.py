@@ -47,6 +47,11 @@ def functions() -> dict[str, Callable]:
     return found | SHORTHANDS
 
 
+def names() -> list[str]:
+    """All names that can be called, from the index: nothing is imported."""
+    return sorted(_index().keys() - INTERNAL)
+
+
 def _known(name: str) -> Callable | None:
     """What a name calls, of what has been imported."""
     if name in SHORTHANDS:

@@ -6,12 +6,15 @@ from ..explanation.analysis import Analysis
 from ..explanation.arrays import jsonable
 from ..explanation.blocks import Document, Graph
 from ..explanation.formulas.wording import Wording
+from ..explanation.question import question
 from ..explanation.sections.graph import graph
 from .environment import Environment
 from .graphs import dot, mermaid
 
 
-def render_graph(analysis: Analysis, format: str, environment: Environment) -> str:
+def render_graph(
+    analysis: Analysis, format: str, environment: Environment, command: str = ""
+) -> str:
     """The graph as a tree, Mermaid, dot, Markdown or JSON."""
     if format == "json":
         from ..explanation.data import Data
@@ -20,8 +23,13 @@ def render_graph(analysis: Analysis, format: str, environment: Environment) -> s
     section = graph(analysis, Wording(analysis))
     block = section.blocks[0]
     assert isinstance(block, Graph)
-    if format in ("mermaid", "markdown"):
-        return mermaid(block) if format == "mermaid" else f"```mermaid\n{mermaid(block)}\n```"
+    if format == "mermaid":
+        return mermaid(block)
+    if format == "markdown":
+        from .markdown import framed
+
+        asked = question(analysis.problem, backward=False)
+        return framed(f"```mermaid\n{mermaid(block)}\n```", asked, command)
     if format == "dot":
         return dot(block)
     from .terminal import render_terminal

@@ -2,6 +2,7 @@
 be any terminal.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from ..limits import DEFAULTS
@@ -9,7 +10,9 @@ from ..limits import DEFAULTS
 
 class Environment(NamedTuple):
     """`width` in columns; `ascii` where only ASCII can be shown; `full` leaves nothing out
-    of what has no more `entries`."""
+    of what has no more `entries`. `say` is what is done to words about options, which are those of
+    a shell.
+    """
 
     width: int = 80
     color: bool = False
@@ -17,3 +20,4 @@ class Environment(NamedTuple):
     precision: int = 5
     full: bool = False
     entries: int = DEFAULTS["entries"]
+    say: Callable[[str], str] = str

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from ..errors import GradcliError, did_you_mean
-from ..explanation.blocks import Document
+from ..explanation.blocks import Document, said_otherwise
 from .environment import Environment
 
 if TYPE_CHECKING:
@@ -34,7 +34,9 @@ def check_format(format: str) -> None:
         raise GradcliError("option", f"there is no format {format}", hint=hint)
 
 
-def render_seed_for(found: "SeedFor", format: str, environment: Environment) -> str:
+def render_seed_for(
+    found: "SeedFor", format: str, environment: Environment, command: str = ""
+) -> str:
     """The seed for a target in one of FORMATS. Raises GradcliError for another."""
     from ..explanation.seeds import seed_for_document
 
@@ -45,12 +47,14 @@ def render_seed_for(found: "SeedFor", format: str, environment: Environment) -> 
         from ..explanation.arrays import jsonable
 
         return json.dumps(jsonable(seed_for_document.data(found)), ensure_ascii=False)
-    made = seed_for_document.document(found, environment.full, environment.precision)
+    made = seed_for_document.document(found, environment.full, environment.precision, command)
     return render_document(made, format, environment)
 
 
 def render_document(made: Document, format: str, environment: Environment) -> str:
     """A document in one of FORMATS other than "json"."""
+    if environment.say is not str:
+        made = said_otherwise(made, environment.say)
     if format == "markdown":
         from .markdown import render_markdown
 

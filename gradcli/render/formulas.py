@@ -6,17 +6,19 @@ from ..explanation.blocks import Line, plain
 from ..explanation.data import Data
 from ..explanation.derivation.derivation import Line as Derived
 from ..explanation.formulas.source_text import role_of
+from ..explanation.question import question
 from ..explanation.short.gradients import Gradients
 from ..notation.tree import Token, tokens
 from .ascii import in_ascii
 from .environment import Environment
 
 
-def render_formulas(data: Data, format: str, environment: Environment) -> str:
+def render_formulas(data: Data, format: str, environment: Environment, command: str = "") -> str:
     """The formula of each gradient: alone for one input, after its name for several; these are
     derived by the names of what they go through, where that is shorter.
 
-    They are never wrapped. JSON is an object by name of the input.
+    They are never wrapped. JSON is an object by name of the input; Markdown says what was asked,
+    and the command that makes it again.
     """
     if format == "json":
         found = {x.name: data.formula(x) for x in data.p.wrt}
@@ -27,7 +29,10 @@ def render_formulas(data: Data, format: str, environment: Environment) -> str:
 
         return render_lines(lines, environment)
     text = "\n".join("".join(token.text for token in line) for line in lines)
-    text = f"```python\n{text}\n```" if format == "markdown" else text
+    if format == "markdown":
+        from .markdown import framed
+
+        text = framed(f"```python\n{text}\n```", question(data.p), command)
     return in_ascii(text) if environment.ascii else text
 
 

@@ -4,6 +4,7 @@ Everything that a user typed stands in code spans or is escaped: it is shown, ne
 """
 
 import re
+import textwrap
 from collections.abc import Sequence
 
 from ..explanation.blocks import (
@@ -26,22 +27,34 @@ from ..explanation.blocks import (
 )
 from .environment import Environment
 from .graphs import mermaid
-from .matrix import Cut, cut, drawn
+from .matrix import Cut, column_width, cut, drawn
 from .tensors import tensor_lines
 
+LINE = 80  # characters of a tensor that is shown in a line
+WIDEST = 100  # characters of the entries of a row of a table, and of a matrix in text
 WIDE = 10_000  # a page has no width: lines are wrapped where they are read
 
 
 def render_markdown(document: Document, environment: Environment) -> str:
     """The document as GitHub-flavoured Markdown."""
     page = _Page(environment)
-    parts = [page.code(Code(document.question, "python"))] if document.question else []
-    parts += [page.answer(a) for a in document.answers]
-    for section in document.sections:
-        parts.append(page.section(section))
-    if document.command:
-        parts.append(f"Made by {code_span(document.command)}")
-    return "\n\n".join(parts) + "\n"
+    parts = [page.answers(document.answers)] if document.answers else []
+    parts += map(page.section, document.sections)
+    return framed("\n\n".join(parts), document.question, document.command) + "\n"
+
+
+def framed(text: str, question: str, command: str) -> str:
+    """A page that begins with what was asked and ends with the command that makes it again."""
+    first = [fenced(question, "python")] if question else []
+    last = [f"Made by {code_span(command)}"] if command else []
+    return "\n\n".join([*first, text, *last])
+
+
+def fenced(text: str, language: str) -> str:
+    """Lines of code between fences, whatever backticks they hold."""
+    longest = max(map(len, re.findall(r"`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{language}\n{text}\n{fence}"
 
 
 def escape(text: str) -> str:
@@ -77,16 +90,35 @@ class _Page:
     def __init__(self, environment: Environment):
         self.environment = environment
 
-    def answer(self, answer: Answer) -> str:
+    def answers(self, answers: Sequence[Answer]) -> str:
+        """One in a line, several in a list."""
+        if len(answers) == 1:
+            return f"**Answer:** {self.answer(answers[0])}"
+        return "\n".join(f"- {self.answer(a, indent=2)}" for a in answers)
+
+    def answer(self, answer: Answer, indent: int = 0) -> str:
         name, formula, remark = map(text_of, (answer.name, answer.formula, answer.remark))
-        value = "" if answer.value is None else self.tensor(answer.value)
-        said = f"{code_span(f'{name} = {value or formula}')}"
-        if value:
-            said += f" — {code_span(formula)}"
-        return f"**Answer:** {said}" + (f", {escape(remark)}" if remark else "")
+        remark = f", {escape(remark)}" if remark else ""
+        if answer.value is None:
+            return code_span(f"{name} = {formula}") + remark
+        value = self.tensor(answer.value)
+        if len(value) > LINE:
+            said = f"{code_span(f'{name} = {formula}')}{remark}"
+            return f"{said}\n{self.block_of(answer.value, indent)}"
+        return f"{code_span(f'{name} = {value}')} — {code_span(formula)}{remark}"
 
     def tensor(self, tensor: Tensor) -> str:
         return " ".join(tensor_lines(tensor.array, WIDE, self.environment))
+
+    def beyond(self, cell: Line | Tensor) -> bool:
+        """Whether it is a tensor that does not fit a line."""
+        return isinstance(cell, Tensor) and len(self.tensor(cell)) > LINE
+
+    def block_of(self, tensor: Tensor, indent: int) -> str:
+        """A tensor in lines of its own, within a list where it is indented."""
+        lines = tensor_lines(tensor.array, LINE, self.environment)
+        text = fenced("\n".join(lines), "text")
+        return "\n".join(" " * indent + line for line in text.split("\n"))
 
     def section(self, section: Section) -> str:
         remark = text_of(section.remark)
@@ -106,11 +138,16 @@ class _Page:
             return code_span(self.tensor(cell))
         return "".join(escape(t) if word else code_span(t) for word, t in _runs(cell))
 
-    def row(self, row: Row) -> str:
-        return "  " * row.depth + "- " + " ".join(filter(None, map(self.cell, row.cells)))
+    def row(self, row: Row, indent: int = 0) -> str:
+        """An item of a list; tensors that do not fit a line below it."""
+        indent += 2 * row.depth
+        beside = [self.cell(cell) for cell in row.cells if not self.beyond(cell)]
+        below = [c for c in row.cells if isinstance(c, Tensor) and self.beyond(c)]
+        head = " " * indent + "- " + " ".join(filter(None, beside))
+        return "\n".join([head, *(self.block_of(tensor, indent + 2) for tensor in below)])
 
     def table(self, block: Table) -> str:
-        return "\n".join(map(self.row, block.rows))
+        return "\n".join(self.row(row) for row in block.rows)
 
     def prose(self, block: Prose) -> str:
         return self.cell(block.line)
@@ -120,15 +157,16 @@ class _Page:
         return f"- **{block.code}:** {said}" if block.code else f"- {said}"
 
     def step(self, block: Step) -> str:
-        value = "" if block.value is None else " " + self.cell(block.value)
         title, remark = self.cell(block.title), self.cell(block.remark)
-        head = f"{block.number}. {title} {remark}{value}"
-        return "\n".join([head, *("   - " + self.row(row).lstrip(" -") for row in block.sent)])
+        head, indent = f"{block.number}. {title} {remark}", len(f"{block.number}. ")
+        if block.value is not None and self.beyond(block.value):
+            head += f"\n{self.block_of(block.value, indent)}"
+        elif block.value is not None:
+            head += f" {self.cell(block.value)}"
+        return "\n".join([head, *(self.row(row._replace(depth=0), indent) for row in block.sent)])
 
     def code(self, block: Code) -> str:
-        longest = max(map(len, re.findall(r"`+", block.text)), default=0)
-        fence = "`" * max(3, longest + 1)
-        return f"{fence}{block.language}\n{block.text}\n{fence}"
+        return fenced(block.text, block.language)
 
     def picture(self, block: Picture) -> str:
         return self.code(Code(drawn(block), "text"))
@@ -137,7 +175,9 @@ class _Page:
         return f"```mermaid\n{mermaid(block)}\n```"
 
     def matrix(self, block: Matrix) -> str:
-        shown = cut(block, None)
+        shown = cut(block, None, self.environment.say)
+        if sum(column_width(block, k) for k in shown.columns if k is not None) > WIDEST:
+            return self.drawn_matrix(block)
         names = block.column_labels
         lines = [self.line(block, shown, block.seed_name, "", names, block.result_name)]
         rule = ["---:"] * len(shown.columns)
@@ -164,6 +204,14 @@ class _Page:
             f"The last row is {code_span(block.product_name)}." if block.product is not None else ""
         )
         return "\n\n".join(filter(None, [table, shown.left_out, below]))
+
+    def drawn_matrix(self, block: Matrix) -> str:
+        """A matrix that is too wide for a table, as a terminal shows it."""
+        from .terminal import render_terminal
+
+        page = Document((), (Section("", (), (), (block,)),))
+        environment = self.environment._replace(width=WIDEST, color=False)
+        return fenced(textwrap.dedent(render_terminal(page, environment)).strip("\n"), "text")
 
     def line(
         self, block: Matrix, shown: Cut, left: str, head: str, texts: Sequence[str], right: str

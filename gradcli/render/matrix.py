@@ -1,5 +1,6 @@
 """A Jacobian cut to a width: which of its columns are shown, and as what texts; and its picture."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from ..explanation.blocks import Matrix, Picture
@@ -16,9 +17,9 @@ class Cut(NamedTuple):
     left_out: str
 
 
-def cut(matrix: Matrix, room: int | None) -> Cut:
+def cut(matrix: Matrix, room: int | None, say: Callable[[str], str] = str) -> Cut:
     """The columns that fit into `room` characters (all of them without a limit), the first and the
-    last ones.
+    last ones; `say` is how options are spoken of.
     """
     count = len(matrix.column_labels)
     widths = [column_width(matrix, k) for k in range(count)]
@@ -39,7 +40,8 @@ def cut(matrix: Matrix, room: int | None) -> Cut:
         if n
     ]
     more = "--limit entries=N shows more" if room is None else "--full shows all"
-    return Cut(columns, rows, f"… {' and '.join(parts)} left out ({more})" if parts else "")
+    left_out = say(f"… {' and '.join(parts)} left out ({more})") if parts else ""
+    return Cut(columns, rows, left_out)
 
 
 def _with_gap(keep: list[int], skipped: tuple[int, int]) -> list[int | None]:

@@ -353,7 +353,7 @@ class Page:
         tangent between the labels and the entries, matrix times tangent at the right.
         """
         room = None if self.environment.full else self.width - self.beside_matrix(block)
-        shown = cut(block, room)
+        shown = cut(block, room, self.environment.say)
         grid = Grid(
             box=BOX,
             show_edge=False,

@@ -23,6 +23,7 @@ from ..data import SCHEMA, Data
 from ..formulas.source_text import role_of
 from ..numbers import number_text
 from ..phrases import label, listed
+from ..question import asked
 from .seed_for import SHOWN, Obstacle, SeedFor, Term
 
 NEARLY = 1e-10  # of the largest singular value
@@ -31,11 +32,12 @@ SMALL = 8  # elements of a direction that is written as a tensor
 MOST_TERMS = 6  # of a sum that is written out
 
 
-def document(s: SeedFor, full: bool, precision: int) -> Document:
+def document(s: SeedFor, full: bool, precision: int, command: str = "") -> Document:
     """The seed, what else would do, and what was checked; or why there is none."""
-    if not s.possible:
-        return Document((_answer(s),), (_why(s, full, precision), _nearest(s, precision)))
-    return Document((_answer(s),), (_gradient(s), _free(s, full)))
+    impossible = not s.possible
+    found = [_why(s, full, precision), _nearest(s, precision)] if impossible else []
+    sections = found or [_gradient(s), _free(s, full)]
+    return asked(Document((_answer(s),), tuple(sections)), s.p, command, backward=False)
 
 
 def _nearly(s: SeedFor) -> list[Block]:

@@ -169,7 +169,9 @@ class Builder(Scope):
     def check_operator(self, e: ast.BinOp) -> None:
         """Refuse an operator that the language has not."""
         if type(e.op) not in BINARY:
-            power = "a power is written x ** 2, and a transpose A.T"
+            power = "a power is written x ** 2"
+            of_e = isinstance(e.left, ast.Name) and e.left.id == "e"
+            power += ", and that of e exp(x)" if of_e else ", and a transpose A.T"
             hint = power if isinstance(e.op, ast.BitXor) else "gradcli ops lists the operations"
             said, span = "this operator is not part of the language", self.source.span(e)
             raise GradcliError("syntax", said, hint=hint, span=span)

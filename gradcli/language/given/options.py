@@ -134,12 +134,25 @@ def _entries(given: str):
         if not found:
             rest = Span(given, start, len(given), "--shape")
             said = f"{_short(given[start:].strip())} is not NAME=SHAPE"
-            raise GradcliError("shape-option", said, hint=SHAPE_HINT, span=rest)
+            hint = _with_crosses(given, start) or SHAPE_HINT
+            raise GradcliError("shape-option", said, hint=hint, span=rest)
         name, dims = found["name"], found["dims"]
         span = _place(given, name, found.start("name"), "--shape")
         name = _name(name.strip(), "shape-option", span, SHAPE_HINT)
         yield name, _shape(name, _place(given, dims, found.start("dims"), "--shape")), span
         start = found.end()
+
+
+def _with_crosses(given: str, start: int) -> str | None:
+    """What to write for `x=2,3`, which has the comma between shapes between sizes; None for others
+    than sizes from `start` on.
+    """
+    entry = re.search(r"(\w+\s*=\s*)(\d+)\s*,\s*$", given[:start])
+    sizes = re.match(r"\d+(\s*,\s*\d+)*\s*(?=,|;|$)", given[start:])
+    if not (entry and sizes):
+        return None
+    crossed = "x".join([entry[2], *re.findall(r"\d+", sizes[0])])
+    return f"sizes have an x between them: {entry[1]}{crossed}"
 
 
 def _shape(name: str, span: Span) -> Shape:

@@ -1,6 +1,7 @@
 """Values of inputs and seeds: what was typed, or passed from Python, as arrays."""
 
 import json
+import re
 from collections.abc import Mapping
 from typing import IO, Any
 
@@ -10,6 +11,9 @@ from ...lazy import np
 from ...limits import Limits
 from ..program import read_program
 from .number_words import plain
+
+# The name of a file that numbers are read from, without its @.
+FILE = re.compile(r"[\w./~\\-]+\.(npy|npz|json|csv|tsv|txt)(:\w+)?", re.IGNORECASE)
 
 
 def detached(value: Any) -> Any:
@@ -54,6 +58,9 @@ class Reader:
                 "false",
             ):
                 return None
+            if FILE.fullmatch(value.strip()):
+                said = f"{value.strip()} is the name of a file, and no value"
+                raise GradcliError("value", said, hint=f"a file begins with @: @{value.strip()}")
             array = _plain_list(value)
             return array if array is not None else self._text(value, origin)
         value = detached(value)

@@ -59,6 +59,8 @@ def _tangent(origin: Node, z: Node, at: float) -> tuple[Fraction, Fraction] | No
         return np.asarray([_at(origin, z, at + m) for m in moves])
 
     right, left = values(steps), values(-steps)
+    if not (np.all(np.isfinite(right)) and np.all(np.isfinite(left))):
+        return None
     level = _extrapolated((right + left) / 2)
     slope = _extrapolated((right - left) / (2 * steps))
     return None if level is None or slope is None else (level, slope)

@@ -1,0 +1,73 @@
+"""What can stand where the cursor is: completed by shells, after `gradcli --install-completion`."""
+
+from collections.abc import Iterable
+from typing import Any
+
+Words = list[str] | list[tuple[str, str]]
+
+
+def sections(incomplete: str) -> Words:
+    """Sections of an explanation, after a comma too."""
+    from ..explanation.section_names import SECTIONS
+
+    return _listed(incomplete, SECTIONS)
+
+
+def frameworks(incomplete: str) -> Words:
+    """What a gradient can be compared with."""
+    return _listed(incomplete, ("torch", "jax"))
+
+
+def dtypes(incomplete: str) -> Words:
+    """The precisions that are computed in."""
+    return _beginning(incomplete, ("float64", "float32"))
+
+
+def inputs(ctx: Any, incomplete: str) -> Words:
+    """Inputs of the expression, after a comma too."""
+    return _listed(incomplete, _inputs(ctx))
+
+
+def inputs_with_sign(ctx: Any, incomplete: str) -> Words:
+    """`x=` for each input of the expression."""
+    return _beginning(incomplete, [f"{name}=" for name in _inputs(ctx)])
+
+
+def operators(incomplete: str) -> Words:
+    """Names of operators, from the index that no operator is imported for."""
+    from ..operators import names
+
+    return _beginning(incomplete, names())
+
+
+def examples(incomplete: str) -> Words:
+    """Names of worked examples, each with its question."""
+    from ..worked_examples import EXAMPLES
+
+    return [(n, e.question) for n, e in EXAMPLES.items() if n.startswith(incomplete)]
+
+
+def _inputs(ctx: Any) -> Iterable[str]:
+    """The inputs of the expression that was typed; none where there is none as yet."""
+    from ..errors import GradcliError
+    from ..language.names import free_names
+    from ..language.program import read_program
+    from ..limits import Limits
+
+    waiting = ctx.args[0] if ctx.args else ""  # an option without its value comes before it
+    text = ctx.params.get("expr") or ctx.params.get("question") or waiting
+    try:
+        return free_names(read_program(text, Limits()), ())
+    except GradcliError:
+        return ()
+
+
+def _listed(incomplete: str, names: Iterable[str]) -> list[str]:
+    """The last of several names with commas, completed; none of them twice."""
+    before, comma, last = incomplete.rpartition(",")
+    there = before.split(",")
+    return [before + comma + n for n in names if n.startswith(last) and n not in there]
+
+
+def _beginning(incomplete: str, names: Iterable[str]) -> list[str]:
+    return [name for name in names if name.startswith(incomplete)]

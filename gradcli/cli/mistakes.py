@@ -1,0 +1,132 @@
+"""What is typed in the place of an expression, and what would be right: options within the quotes,
+the name of a file, a question; and values that end at a space.
+"""
+
+import os
+import re
+import shlex
+from collections.abc import Collection, Sequence
+
+from ..errors import GradcliError, Span
+from .options import LONG_NAMES, OTHER_NAMES, TAKE_A_VALUE
+
+PROGRAMS = (".py", ".md")
+NOTEBOOKS = (".ipynb",)
+REQUESTS = (".jsonl", ".ndjson")
+ARRAYS = (".npy", ".npz", ".csv", ".tsv", ".json", ".txt")
+# An option behind an operand, with a value or, of a long name, without.
+INSIDE = re.compile(r"""(?<=[\w)\]'"])[ \t]+(--[a-z][a-z-]*(?=[ \t=]|$)|-[a-z](?=[ \t]+\S))""")
+ASKED = re.compile(
+    r"(what|why|how|when|which|who|is|are|can|could|does|do|did|should|explain|show|give|tell|find|"
+    r"compute|calculate|please|i|my|the|gradient|derivative|jacobian|hessian)('?s)?\s+\w+\s+\w+",
+    re.IGNORECASE,
+)
+NAMES = {*LONG_NAMES, *LONG_NAMES.values(), *OTHER_NAMES}
+FEWEST_WORDS = 3  # of a question
+NOT_FINITE = re.compile(r"\b(nan|inf|infinite|zero|none|vanish\w*|explod\w*)\b", re.IGNORECASE)
+QUESTION = "this is a question, and gradcli takes an expression"
+QUESTIONS = """\
+gradcli examples lists questions that people ask, and their answers
+gradcli why "MESSAGE" explains an error message of PyTorch"""
+WHY_NUMBERS = 'with your expression and its values: gradcli why "sqrt(x)" -v "x=[0., 4.]"'
+
+
+def check_expression(text: str, command: str) -> None:
+    """Refuse what is no expression, though it may be read as one. Raises GradcliError `option`."""
+    _check_no_file(text)
+    for found in INSIDE.finditer(text):
+        if found[1].startswith("--") and found[1] in NAMES:
+            raise _inside(text, found, command)
+
+
+def meant(error: GradcliError, command: str) -> GradcliError:
+    """The error itself, or a plainer one where what was typed is a mistake that is known."""
+    if error.code != "syntax" or error.span is None or error.span.origin != "the expression":
+        return error
+    text = error.span.text
+    inside = (found for found in INSIDE.finditer(text) if found[1] in NAMES)
+    found = next(inside, None)
+    if found:
+        return _inside(text, found, command)
+    return question(text) or error
+
+
+def question(text: str) -> GradcliError | None:
+    """The error for a question; None for another text."""
+    words = re.findall(r"[A-Za-z']+", text)
+    if len(words) < FEWEST_WORDS or not (text.rstrip().endswith("?") or ASKED.match(text.strip())):
+        return None
+    cures = [WHY_NUMBERS] if NOT_FINITE.search(text) else _about(words)
+    return GradcliError("syntax", QUESTION, hint="\n".join([*cures, QUESTIONS]))
+
+
+def _about(words: Collection[str]) -> list[str]:
+    """A command for the first operator that a question names."""
+    from ..operators import lookup, names
+
+    known = {*names()} - {"mean", "where", "compute", "all", "any", "square", "gradient", "is"}
+    operator = next((lookup(word.lower()) for word in words if word.lower() in known), None)
+    examples = getattr(operator, "examples", ())
+    return [f'for instance: gradcli "{examples[0][0]}"'] if examples else []
+
+
+def _inside(text: str, found: re.Match[str], command: str) -> GradcliError:
+    expression, options = text[: found.start()].strip(), text[found.start(1) :].strip()
+    said = f"{found[1]} stands within the quotes of the expression"
+    cure = f"{command} {quoted(expression)} {options}"
+    span = Span(text, found.start(1), len(text.rstrip()))
+    return GradcliError("option", said, hint=f"end the quotes before it: {cure}", span=span)
+
+
+def quoted(text: str) -> str:
+    """A text as a word of a shell, in the quotes that pages use where these will do."""
+    return shlex.quote(text) if re.search(r'["$`\\!]', text) else f'"{text}"'
+
+
+def _check_no_file(text: str) -> None:
+    """Refuse the name of a file."""
+    name, ending = text.strip(), os.path.splitext(text.strip())[1].lower()
+    if len(name.split()) != 1 or not re.fullmatch(r"[^()\[\]{}*+=@,;]+", name):
+        return
+    cures = {
+        PROGRAMS: f"gradcli read {name} explains the program in it",
+        NOTEBOOKS: f"gradcli reads programs: jupyter nbconvert --to script {name}",
+        REQUESTS: f"gradcli batch {name} answers its requests",
+        ARRAYS: f'an input has its numbers with -v: gradcli "x*x" -v x=@{name}',
+    }
+    cure = next((cure for endings, cure in cures.items() if ending in endings), None)
+    if cure:
+        said = f"{name} is the name of a file, and gradcli takes an expression"
+        raise GradcliError("option", said, hint=cure)
+
+
+def ended_at_a_space(arguments: Sequence[str]) -> GradcliError | None:
+    """The error for a value with spaces and no quotes, of which a shell makes several words; None
+    where no word goes on in the next.
+    """
+    for k in range(len(arguments) - 1):
+        end = k + 1
+        while end < len(arguments) and _goes_on(" ".join(arguments[k:end])):
+            end += 1
+        whole = " ".join(arguments[k:end])
+        if end == k + 1 or _goes_on(whole):
+            continue
+        option = arguments[k - 1] if k else ""
+        before = f"{option} " if OTHER_NAMES.get(option, option) in TAKE_A_VALUE else ""
+        said = f"{whole} holds a space, and no quotes stand around it"
+        return GradcliError("option", said, hint=f"write {before}{quoted(whole)}")
+    return None
+
+
+def without_sign(arguments: Sequence[str]) -> str | None:
+    """`write -v a=2` for -v a 2; None for other arguments."""
+    for option, name, value, *_ in zip(arguments, arguments[1:], arguments[2:], strict=False):
+        if option in ("-v", "--value", "-s", "--shape") and name.isidentifier():
+            return f"write {option} {name}={value}"
+    return None
+
+
+def _goes_on(text: str) -> bool:
+    """Whether a bracket is open at the end of a text, or a comma stands there."""
+    depth = sum(map(text.count, "([{")) - sum(map(text.count, ")]}"))
+    return depth > 0 or text.endswith(",")
