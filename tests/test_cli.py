@@ -574,7 +574,9 @@ def test_seeds():
 
 def test_formats():
     assert answered(*SQUARE, "-f", "json").json["schema"] == "gradcli/1"
-    assert answered(*SQUARE, "-f", "markdown").out.startswith("### `out = a*a`")
+    assert answered(*SQUARE, "-f", "markdown").out.startswith(
+        "```python\nout = a*a\nout.backward(a)"
+    )
     assert "\n**Answer:** `a.grad" in answered(*SQUARE, "-f", "markdown", "--full").out
     assert answered(*SQUARE, "-f", "plain").out == answered(*SQUARE).out
     assert "json, not jsn" in refused(*SQUARE, "-f", "jsn").err

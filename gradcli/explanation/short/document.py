@@ -9,6 +9,7 @@ from ..analysis import Analysis
 from ..blocks import Document, Section
 from ..choices import Choices
 from ..formulas.wording import Wording
+from ..question import asked
 from ..sections.notes import notes
 from . import head, jacobian, lines
 from .checked import checked
@@ -21,12 +22,8 @@ def document(a: Analysis, choices: Choices) -> Document:
     found = Gradients(a, Wording(a))
     head, *rest = _sections(found, choices)
     shown = (head, *(s for s in rest if s.blocks))
-    text = a.problem.program.source.text
-    question = text if "\n" in text or ";" in text else ""
-    made = Document((), shown, question=question)
-    if not choices.command:
-        return made
-    return made._replace(more=tuple(more(a.problem)), command=choices.command)
+    made = asked(Document((), shown), a.problem, choices.command)
+    return made._replace(more=tuple(more(a.problem))) if choices.command else made
 
 
 def more(p: Problem) -> Iterator[str]:

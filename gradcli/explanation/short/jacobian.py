@@ -56,6 +56,8 @@ def _structure(found: Gradients, x: Input, is_shown: bool = False) -> Line:
     s = shown_structure(found.a, found.w, x)
     formula = () if s.formula is None else (*tree.tokens(s.formula), Token(", ", "word"))
     kind = kind_of(s, p.out.numel * x.node.numel)
+    is_noun = kind.partition(":")[0].endswith(("product", "update"))
+    kind = f"a {kind}" if is_noun else kind
     if is_shown:
         verb = "It has " if kind.startswith("no ") else "It is "
         return (*words(verb), *formula, Token(f"{kind}.", "word"))

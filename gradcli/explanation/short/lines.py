@@ -130,9 +130,9 @@ def _remarks(found: Gradients) -> Iterator[str]:
     """What adds up, what was broadcast, and that a single number has a Jacobian of one row."""
     for line in found.derivation.gradients if found.derivation else ():
         if len(line.ways) > 1:
-            ways = f"{len(line.ways)} ways back: from {listed(line.ways)}"
+            ways = f"{_count(len(line.ways))} ways back: from {listed(line.ways)}"
             yield f"{line.gradient_name} adds up {ways}."
-    spread = [x.name for x in found.inputs if _was_broadcast(found.a, x)]
+    spread = [x.name for x in found.problem.wrt if _was_broadcast(found.a, x)]
     if spread:
         it, were = ("they", "were") if len(spread) > 1 else ("it", "was")
         over = f"what comes back is summed over what {it} filled"
@@ -141,6 +141,10 @@ def _remarks(found: Gradients) -> Iterator[str]:
     of = [x.name for x in p.wrt if x.shape]
     if not p.out.shape and of:
         yield f"The Jacobian of {p.out_name} by {of[0]} is one row: {of[0]}.grad laid flat."
+
+
+def _count(n: int) -> str:
+    return {2: "two", 3: "three", 4: "four"}.get(n, f"{n:,}")
 
 
 def _was_broadcast(a: Analysis, x: Input) -> bool:
