@@ -24,7 +24,8 @@ from ...notation.tree import Name, Tree
 from ..analysis import Analysis
 from ..formulas.source_text import role_of
 from ..formulas.wording import Wording
-from .statements import Assignment, assignments, needed_twice
+from .needed import needed_twice
+from .statements import Assignment, assignments
 
 TRIED = 60  # assignments of a program whose names are tried out
 Known = dict[tuple, tuple[str, dict[str, Tree | None]]]

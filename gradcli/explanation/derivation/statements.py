@@ -4,20 +4,15 @@ within an expression that is needed more than once.
 
 import ast
 import re
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from copy import deepcopy
-from functools import partial
 from itertools import chain, count
 from typing import NamedTuple
 
 from ...errors import EXPRESSION
-from ...graphs import Node, upstream
+from ...graphs import Node
 from ...language.problem import Problem
 from ...language.program import Program, Statement, read_again
-from ..analysis import Analysis
-
-SECONDARY = ("movement", "leaf")  # families whose results are not worth a name of their own
 
 
 class Assignment(NamedTuple):
@@ -74,57 +69,6 @@ def _in_order(e: ast.AST) -> Iterator[str]:
 def assignments(p: Problem, wanted: Collection[Node]) -> list[Assignment]:
     """The assignments that the output needs, in order, `wanted` nodes among them."""
     return _Naming(p, wanted).assignments()
-
-
-class Needed(NamedTuple):
-    """The nodes without a name of which the reverse pass needs in more than one place what they
-    receive, of those that receive the same the latest: `branching` where it goes on to several
-    nodes, `repeated` where it stands several times in what goes on to one, or the value does.
-    """
-
-    branching: set[Node]
-    repeated: set[Node]
-
-
-def needed_twice(a: Analysis) -> Needed:
-    """What a derivation may give a name to."""
-    p, steps = a.problem, a.gradients.steps
-    named = {n for made in p.made for n in made if isinstance(n, Node)}
-    named |= {i.node for i in p.inputs.values()} | {p.out}
-    forward = {step.node for step in steps} | {*named}
-    users: defaultdict[Node, set[object]] = defaultdict(set)
-    to: defaultdict[Node, set[Node]] = defaultdict(set)
-    latest: dict[Node, Node] = {}
-    has_name: set[Node] = set()
-    for step in steps:
-        latest.setdefault(step.received, step.node)
-        if step.node in named:
-            has_name.add(step.received)
-        ends = forward | {step.received}
-        for c in step.contributions:
-            if c.sent is step.received:
-                users[step.received] |= {c.to} if c.to in named else set()
-                continue
-            for node in upstream(c.sent, partial(_up_to, ends)):
-                for i in ends.intersection(_up_to(ends, node)):
-                    users[i].add(node)
-                    to[i].add(c.to)
-    received = [r for r in latest if len(users[r]) > 1 and r not in has_name]
-    branching = {latest[r] for r in received if len(to[r]) > 1}
-    values = {n for n in (s.node for s in steps) if len(users[n]) > 1 and not _is_short(n, named)}
-    repeated = {latest[r] for r in received} | values
-    free = {n for n in branching | repeated if n not in named and n.op.family not in SECONDARY}
-    return Needed(branching & free, (repeated - branching) & free)
-
-
-def _is_short(node: Node, named: Collection[Node]) -> bool:
-    """Whether a value is a number as short to write as its name, as sqrt(d)."""
-    alone = node.op.family == "elementwise" and len(node.parents) == 1
-    return alone and node.numel == 1 and node.parents[0] in named
-
-
-def _up_to(ends: set[Node], node: Node) -> tuple[Node | None, ...]:
-    return () if node in ends else node.inputs
 
 
 class _Naming:

@@ -1,0 +1,73 @@
+"""Which values of a program, that have no name, are worth one for its derivation."""
+
+from collections import defaultdict
+from collections.abc import Collection
+from functools import partial
+from typing import NamedTuple
+
+from ...autodiff.reverse import Contribution, Step
+from ...graphs import Node, upstream
+from ..analysis import Analysis
+
+SECONDARY = ("movement", "leaf")  # families whose results are not worth a name of their own
+
+
+class Needed(NamedTuple):
+    """The nodes without a name of which the reverse pass needs in more than one place what they
+    receive, of those that receive the same the latest: `branching` where it goes on to several
+    nodes, `repeated` where it stands several times in what goes on to one, or the value does.
+    """
+
+    branching: set[Node]
+    repeated: set[Node]
+
+
+def needed_twice(a: Analysis) -> Needed:
+    """What a derivation may give a name to."""
+    p, steps = a.problem, a.gradients.steps
+    named = {n for made in p.made for n in made if isinstance(n, Node)}
+    named |= {i.node for i in p.inputs.values()} | {p.out}
+    uses = _Uses(steps, named)
+    has_name = {step.received for step in steps if step.node in named}
+    latest = {step.received: step.node for step in reversed(steps)}
+    received = [r for r in latest if len(uses.users[r]) > 1 and r not in has_name]
+    branching = {latest[r] for r in received if len(uses.targets[r]) > 1}
+    values = {step.node for step in steps if len(uses.users[step.node]) > 1}
+    repeated = {latest[r] for r in received} | {n for n in values if not _is_short(n, named)}
+    free = {n for n in branching | repeated if n not in named and n.op.family not in SECONDARY}
+    return Needed(branching & free, (repeated - branching) & free)
+
+
+class _Uses:
+    """Of the values of the forward pass and of what they receive: the nodes that are computed from
+    each, the `users`, and the `targets` that these are sent to.
+    """
+
+    def __init__(self, steps: list[Step], named: Collection[Node]):
+        self.users: defaultdict[Node, set[Node]] = defaultdict(set)
+        self.targets: defaultdict[Node, set[Node]] = defaultdict(set)
+        self.named, self.forward = named, {step.node for step in steps} | {*named}
+        for step in steps:
+            for c in step.contributions:
+                self._add(step, c)
+
+    def _add(self, step: Step, c: Contribution) -> None:
+        if c.sent is not step.received:
+            ends = self.forward | {step.received}
+            for node in upstream(c.sent, partial(_up_to, ends)):
+                for used in ends.intersection(_up_to(ends, node)):
+                    self.users[used].add(node)
+                    self.targets[used].add(c.to)
+        elif c.to in self.named:
+            self.users[step.received].add(c.to)
+            self.targets[step.received].add(c.to)
+
+
+def _up_to(ends: set[Node], node: Node) -> tuple[Node | None, ...]:
+    return () if node in ends else node.inputs
+
+
+def _is_short(node: Node, named: Collection[Node]) -> bool:
+    """Whether a value is a number as short to write as its name, as sqrt(d)."""
+    alone = node.op.family == "elementwise" and len(node.parents) == 1
+    return alone and node.numel == 1 and node.parents[0] in named
