@@ -262,7 +262,7 @@ class Data:
         if found is None:
             return []
         made: list[tuple[str, str | None]] = [
-            *((s.names[0], s.value) for s in found.added(found.lines)),
+            *((s.names_text, s.value) for s in found.added(found.lines)),
             *((line.gradient_name, line.text) for line in found.lines),
         ]
         return [{"name": name, "formula": text} for name, text in made]

@@ -30,7 +30,7 @@ def check_sections(names: Collection[str]) -> None:
 
 def document(a: Analysis, choices: Choices) -> Document:
     """The explanation of a problem."""
-    if not choices.show and not choices.full:
+    if not choices.show and not choices.full and a.problem.as_written:
         from .short.document import document as short
 
         return short(a, choices)

@@ -40,7 +40,7 @@ def _lines(data: Data) -> list[Line]:
     a, w, several = data.a, data.w, len(data.p.wrt) > 1
     derived = Gradients(a, w).derivation if several else None
     if derived is not None:
-        added = [plain(f"{s.names[0]} = {s.value}") for s in derived.added(derived.lines)]
+        added = [plain(f"{s.names_text} = {s.value}") for s in derived.added(derived.lines)]
         return [*added, *map(_derived, derived.lines)]
     found: list[Line] = []
     for x in a.problem.wrt:

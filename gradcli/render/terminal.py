@@ -114,8 +114,19 @@ class Page:
         for section in document.sections:
             out += [Text("")] * bool(out) + self.section(section)
         if document.more:
-            out.append(Padding(Text(f"More: {'  '.join(document.more)}", "dim"), (0, 0, 0, 2)))
+            out.append(Text(self.options(document.more), "dim"))
         return out
+
+    def options(self, more: Sequence[str]) -> str:
+        """`More: --full  --element "x[1]"`, none of them broken."""
+        lines = ["  More:"]
+        for option in more:
+            gap = " " if lines[-1].endswith("More:") else "  "
+            if len(lines[-1] + gap + option) > self.environment.width:
+                lines.append("       ")
+                gap = " "
+            lines[-1] += gap + option
+        return "\n".join(lines)
 
     # ---- pieces ----------------------------------------------------------------------------------
 

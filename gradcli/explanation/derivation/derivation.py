@@ -157,7 +157,8 @@ class Derivation:
     def added(self, lines: Collection[Line]) -> list[Assignment]:
         """The assignments that the program does not have, whose names some lines use."""
         said = {word for line in lines if line.formula for word in _words(line.formula)}
-        return [s for s in self.assigned if s.is_added and {s.names[0], grad_of(s.names[0])} & said]
+        own = [s for s in self.assigned if s.is_added]
+        return [s for s in own if not said.isdisjoint((*s.names, *map(grad_of, s.names)))]
 
     def added_formulas(self) -> list[Tree]:
         """What these assign, to be measured."""

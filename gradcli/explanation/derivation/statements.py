@@ -18,7 +18,7 @@ from ...language.program import Program, Statement, read_again
 class Assignment(NamedTuple):
     """Statements of which the last gives `names` to `nodes`; those before it compute no tensor, as
     `n = x.shape[0]`. `place` is that of its statement in the program; `is_added` where that has no
-    such name.
+    such name, or has it for another value.
     """
 
     names: tuple[str, ...]
@@ -37,6 +37,11 @@ class Assignment(NamedTuple):
     def value(self) -> str:
         """What it assigns, as text."""
         return ast.unparse(self.statements[-1].value)
+
+    @property
+    def names_text(self) -> str:
+        """What it assigns to, as text."""
+        return ", ".join(self.names)
 
     @property
     def text(self) -> str:
@@ -104,7 +109,8 @@ class _Naming:
             return
         names = {n: self._called(n, n in last, is_output) for n in s.names}
         self.own |= {name: own for name, own in names.items() if name != own or name in self.own}
-        self._append(s._replace(names=tuple(names.values()), value=value), made)
+        is_renamed = tuple(names) != tuple(names.values())
+        self._append(s._replace(names=tuple(names.values()), value=value), made, is_renamed)
 
     def _called(self, name: str, is_last: bool, is_output: bool) -> str:
         """What a value is called: as in the program, if the name stands for no other."""

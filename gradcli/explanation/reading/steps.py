@@ -81,7 +81,7 @@ def _derived(found: Gradients) -> tuple[str, ...]:
     derivation = found.derivation
     if derivation is None:
         return ()
-    added = [f"{s.names[0]} = {s.value}" for s in derivation.added(derivation.lines)]
+    added = [f"{s.names_text} = {s.value}" for s in derivation.added(derivation.lines)]
     return (*added, *(f"{line.gradient_name} = {line.text}" for line in derivation.back))
 
 

@@ -10,6 +10,7 @@ from ..blocks import Document, Section
 from ..choices import Choices
 from ..formulas.wording import Wording
 from ..question import asked
+from ..sections.claims import claims
 from ..sections.notes import notes
 from . import head, jacobian, lines
 from .checked import checked
@@ -41,11 +42,14 @@ def more(p: Problem) -> Iterator[str]:
 
 def _sections(found: Gradients, choices: Choices) -> Iterator[Section]:
     a, w = found.a, found.w
+    checks = checked(found)  # before anything is searched for
     yield head.program(a, w)
+    if a.claims:
+        yield claims(a)
     yield notes(first(a, w))
     yield head.seed(a, w)
     yield lines.backward(found)
     yield lines.gradients(found, choices)
     yield jacobian.why(found, choices)
     yield notes(further(found))
-    yield checked(found)
+    yield checks

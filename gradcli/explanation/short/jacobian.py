@@ -4,7 +4,7 @@ from ...language.problem import Input
 from ...notation import tree
 from ...notation.tree import Token
 from .. import entries as texts
-from ..blocks import Line, Prose, Section, plain, words
+from ..blocks import Line, Prose, Section, plain, text_of, words
 from ..choices import Choices
 from ..formulas.source_text import role_of
 from ..sections.jacobian import READABLE, kind_of, matrix, shown_structure
@@ -12,6 +12,9 @@ from .gradients import Gradients
 
 ROWS, COLUMNS = 12, 8  # of a matrix that is shown
 OTHERS = 3  # inputs whose Jacobians are told besides
+FIRST = 2  # inputs of which one may have its matrix shown
+WIDE = 60  # characters of a closed form that is shown
+UNKNOWN = "unknown"  # a structure that was not searched for
 NOTHING = Section("jacobian", (), (), ())
 
 
@@ -21,16 +24,19 @@ def why(found: Gradients, choices: Choices) -> Section:
     inputs = [x for x in p.wrt if a.gradient(x) is not None and x.node.numel]
     if not p.out.shape or not p.out.numel:
         return NOTHING
-    shown = next((x for x in _in_order(inputs, choices) if _fits(found, x)), None)
-    others = [_structure(found, x) for x in inputs if x is not shown][:OTHERS]
+    derived = found.derivation is not None
+    tried = _in_order(inputs, choices)[: 1 if derived else FIRST]
+    shown = next((x for x in tried if _fits(found, x)), None)
+    others = [x for x in inputs if x is not shown]
+    told = [_elsewhere(others)] if derived else [_structure(found, x) for x in others[:OTHERS]]
     title = words("Why: ", w.seed, " weighs the rows of the Jacobian")
     if shown is None:
-        return Section("jacobian", title, (), tuple(map(Prose, others)))
+        return NOTHING if derived else Section("jacobian", title, (), tuple(map(Prose, told)))
     remark = plain(f"∂{p.out_name}/∂", Token(shown.name, role_of(shown)))
     remark += plain(f", {p.out.numel}×{shown.node.numel}")
     table = matrix(a, w, shown, False, choices.precision)
-    prose = [_structure(found, shown, True), *others]
-    return Section("jacobian", title, remark, (table, *map(Prose, prose)))
+    prose = [*([] if derived else [_structure(found, shown, True)]), *told]
+    return Section("jacobian", title, remark, (table, *(Prose(line) for line in prose if line)))
 
 
 def _in_order(inputs: list[Input], choices: Choices) -> list[Input]:
@@ -50,17 +56,26 @@ def _fits(found: Gradients, x: Input) -> bool:
     return sum(len(entry(0, c)) + 2 for c in range(columns)) <= READABLE
 
 
+def _elsewhere(others: list[Input]) -> Line:
+    """Where the Jacobians are of which nothing is told."""
+    names = " or ".join(f"-w {x.name}" for x in others[:OTHERS])
+    return words(f"Others: gradcli jacobian {names}.") if others else ()
+
+
 def _structure(found: Gradients, x: Input, is_shown: bool = False) -> Line:
     """`It is kron(eye(2), a.T), a Kronecker product: 24 of its 48 entries are not zero.`"""
     p = found.problem
     s = shown_structure(found.a, found.w, x)
-    formula = () if s.formula is None else (*tree.tokens(s.formula), Token(", ", "word"))
+    formula: Line = () if s.formula is None else tuple(tree.tokens(s.formula))
+    formula = () if len(text_of(formula)) > WIDE or s.name == UNKNOWN else formula
+    formula = (*formula, Token(", ", "word")) if formula else ()
     kind = kind_of(s, p.out.numel * x.node.numel)
     is_noun = kind.partition(":")[0].endswith(("product", "update"))
     kind = f"a {kind}" if is_noun else kind
     if is_shown:
         verb = "It has " if kind.startswith("no ") else "It is "
         return (*words(verb), *formula, Token(f"{kind}.", "word"))
-    size = f"{p.out.numel}×{x.node.numel}"
-    said = f"{size} (gradcli jacobian -w {x.name})." if s.formula else f"{size}, {kind}."
+    said = f"{p.out.numel}×{x.node.numel}"
+    said += "" if s.name == UNKNOWN else f", {kind.partition(':')[0]}"
+    said = f"{said} (gradcli jacobian -w {x.name})."
     return (*words("By ", Token(x.name, role_of(x)), " it is "), *formula, Token(said, "word"))

@@ -41,8 +41,8 @@ def backward(found: Gradients) -> Section:
     blocks: list[Block] = [Table(tuple(chain.from_iterable(rows)))]
     added = found.derivation.added([*shown, *found.derivation.gradients[:MOST]])
     if added:
-        named = listed([f"{s.names[0]} = {s.value}" for s in added])
-        has = "has no name" if len(added) == 1 else "have no names"
+        named = listed([f"{s.names_text} = {s.value}" for s in added])
+        has = "has no name of its own" if len(added) == 1 else "have no names of their own"
         blocks.append(Prose(words(f"{named} {has} in your text.")))
     return Section("backward", words("Backward"), words(said), tuple(blocks))
 

@@ -4,6 +4,7 @@ from ..analysis import Analysis
 from ..formulas.wording import Wording
 from ..in_pytorch.not_in_pytorch import CODE
 from ..notes import about_the_problem, ended, formulas, out_of_time
+from ..phrases import listed
 from .gradients import Gradients
 from .stuck import stuck
 
@@ -13,7 +14,13 @@ TOLD = ("implicit-seed", "seed-left-out", "unused", *OVERTURNING)  # elsewhere o
 
 def first(a: Analysis, w: Wording) -> list[tuple[str, str]]:
     """Codes and sentences on what PyTorch refuses."""
-    return [note for note in about_the_problem(a, w) if note[0] in OVERTURNING]
+    whole = [x.name for x in a.problem.wrt if x.was_integer]
+    found = [note for note in about_the_problem(a, w) if note[0] == CODE]
+    if whole:
+        have = "hold whole numbers" if len(whole) > 1 else "holds whole numbers"
+        said = f"{listed(whole)} {have}: in PyTorch write 1., not 1."
+        found.insert(0, ("integer-values", said))
+    return found
 
 
 def further(found: Gradients) -> list[tuple[str, str]]:

@@ -36,7 +36,7 @@ def _dead_units(a: Analysis, w: Wording) -> Iterator[tuple[str, str]]:
         are = "are" if len(dead) > 1 else "is"
         yield (
             "dead-unit",
-            f"{named} {are} 0 for all {len(value):,} rows: nothing flows back there.",
+            f"{named} {are} 0 for every row: nothing flows back there.",
         )
 
 
