@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from random_programs import in_pytorch
 
+from gradcli.explanation.reading.answer import answer
 from gradcli.snippets.reading import read
 
 FOLDER = Path(__file__).parent / "snippets"
@@ -40,3 +41,25 @@ if __name__ == "__main__":
         assert problem == [None] * 3, (name, answer)
         printed[name] = without_addresses(str(output))
     ANSWERS.write_text(json.dumps(printed, indent=0) + "\n", encoding="utf-8")
+
+
+def test_a_notebook_is_the_code_of_its_cells():
+    cells = [
+        {"cell_type": "markdown", "source": ["# squares"]},
+        {
+            "cell_type": "code",
+            "source": ["%matplotlib inline\n", "import torch\nx = torch.ones(2)"],
+        },
+        {"cell_type": "code", "source": "print((x + 1).tolist())"},
+    ]
+    assert answer(json.dumps({"cells": cells}))[0].data()["stdout"] == "[2.0, 2.0]\n"
+
+
+def test_an_error_message_in_a_text_is_explained():
+    said = (
+        "I get\n\nTraceback (most recent call last):\n  File 'a.py', line 3, in <module>\n"
+        "    loss.backward()\nRuntimeError: Trying to backward through the graph a second time"
+    )
+    first, *_ = answer(said)[0].findings
+    assert first.kind == "message"
+    assert "frees what the graph saved" in first.why

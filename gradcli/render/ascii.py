@@ -38,7 +38,7 @@ DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 
 def in_ascii(text: str) -> str:
     """`text` with words or like signs for what ASCII lacks: 10¹² is 10^12, and α is alpha."""
-    text = re.sub(r"(?<=\S)·(?=\S)", "*", text)  # a product; · alone is a zero
+    text = re.sub(r"(?<=[\w\])])·(?=[\w(\[-])", "*", text)  # a product; · alone is a zero
     text = re.sub("[⁰¹²³⁴-⁹]+", lambda power: "^" + power[0].translate(DIGITS), text)
     return re.sub(r"[^\x00-\x7f]", lambda sign: _like(sign[0]), text.translate(SIGNS))
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from .notebook import code_of
 from .python.machine import Outcome
 from .reading import Reading, Setting, read
 from .source import Program, after, programs
@@ -17,14 +18,14 @@ class Read(NamedTuple):
 
 def read_all(text: str, setting: Setting | None = None) -> list[Read]:
     """What reading each program of a text gives, in its order; with a `setting`, the usual names of
-    modules need no import.
+    modules need no import. The cells of a notebook are one program.
 
     A fragment that needs names which nothing before it defines is left out of a page that has
     whole programs too.
     """
     found: list[Read] = []
     fragments: list[Read] = []
-    for program in programs(text):
+    for program in programs(code_of(text) or text):
         one = _read(program, [r.program for r in found], setting)
         (fragments if _lacks_a_name(one.reading) else found).append(one)
     return found or fragments

@@ -9,6 +9,8 @@ from .document import document
 from .findings import Finding
 from .surprises import surprises
 
+TRACEBACK = "Traceback (most recent call last)"
+
 
 class Answer(NamedTuple):
     """One program of a text: where it begins, how it went, what was found."""
@@ -65,4 +67,22 @@ def findings(reading: Reading) -> list[Finding]:
 
 def answer(text: str) -> list[Answer]:
     """The answers for the programs in a text."""
-    return [Answer(r.program.first_line, r.reading, findings(r.reading)) for r in read_all(text)]
+    message = _message(text)
+    return [
+        Answer(r.program.first_line, r.reading, [*message, *findings(r.reading)])
+        for r in read_all(text)
+    ]
+
+
+def _message(text: str) -> list[Finding]:
+    """What an error message means that the text holds, beside what its program does."""
+    if TRACEBACK not in text:
+        return []
+    from ..messages.matching import match
+
+    found = match(text[text.index(TRACEBACK) :])
+    message = found and found.template.message
+    if message is None:
+        return []
+    title = "The text holds an error message of PyTorch: gradcli why says more of it"
+    return [Finding("message", title, message.meaning, message.cure)]
