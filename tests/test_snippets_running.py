@@ -46,6 +46,7 @@ if __name__ == "__main__":
 def test_a_notebook_is_the_code_of_its_cells():
     cells = [
         {"cell_type": "markdown", "source": ["# squares"]},
+        {"cell_type": "code", "source": "import torch"},
         {
             "cell_type": "code",
             "source": ["%matplotlib inline\n", "import torch\nx = torch.ones(2)"],
