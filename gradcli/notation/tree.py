@@ -190,14 +190,18 @@ def length(tree: Tree, opened: Callable[[Tree], tuple[float, list[Tree]]] = _ope
     """The same where what is repeated is written once, and has a name; `opened` says of a formula
     what it counts without those that it is made of, and which these are.
     """
-    seen: set[int] = set()
+    seen: dict[int, float] = {}
     total, stack = 0.0, [tree]
     while stack:
         part = stack.pop()
         if id(part) in seen:
-            total += 1
+            if seen[id(part)]:
+              s = size(part)
+              k = min(s, 3) if seen[id(part)] == 1 else 1 if s > 3 else s
+              seen[id(part)] += 1
+              total += k
             continue
-        seen.add(id(part))
+        seen[id(part)] = 1
         own, inner = opened(part)
         total += own
         stack += inner

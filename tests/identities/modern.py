@@ -51,7 +51,7 @@ IDENTITIES = together(
         "SimPO, Meng 2024",
         "-logsigmoid(b * (w / m - l / n) - c)",
         "w:, m:, l:, n:, b:, c:",
-        w="b / m * (out.exp().reciprocal() - 1)",
+        w="-b / m * sigmoid(c - b * (w / m - l / n))",
     ),
     case(
         "Bradley-Terry",

@@ -213,6 +213,13 @@ class Search:
             best = self._searched(best, kept=1)
             self.asked = set()
         best = self._searched(best, KEPT)
+        if not self.length.in_statements and at_once > 12:
+            self.length.in_statements = True
+            self.asked = set()
+            self.left = BUDGET
+            again = self._searched(best, KEPT)
+            if self.length(again) < self.length(best):
+                best = again
         laid = Rewriter(LAYOUT).once(best)
         return laid if self.length(laid) <= self.length(best) else best
 

@@ -1,0 +1,35 @@
+"""The logistic function of opposites."""
+
+from collections.abc import Iterator
+from itertools import permutations
+
+from ....graphs import Node
+from .products import Product, build, product_of, with_factors
+from .registry import other
+from .sums import add_up_to_zero
+
+
+@other("sigmoid")
+def of_the_opposite(node: Node) -> Node | None:
+    """sigmoid(-x) = 1 - sigmoid(x)."""
+    (x,) = node.parents
+    found = product_of(x)
+    if found is None or found.coefficient >= 0 or not x.shape == node.shape:
+        return None
+    return 1 - build(found._replace(coefficient=-found.coefficient), x.shape).sigmoid()
+
+
+@other("mul", "div")
+def of_opposites(node: Node) -> Iterator[Node]:
+    """sigmoid(x) * sigmoid(-x) = sigmoid(x) * (1 - sigmoid(x))."""
+    found = product_of(node)
+    for f, k in permutations(_of(found), 2):
+        e = found.factors[k]  # type: ignore[union-attr]
+        if f.shape == k.shape and add_up_to_zero(f.parents[0], k.parents[0]):
+            factors = with_factors(found.factors, {k: -e, 1 - f: e})  # type: ignore[union-attr]
+            yield build(found._replace(factors=factors), node.shape)  # type: ignore[union-attr]
+
+
+def _of(found: Product | None) -> list[Node]:
+    powers = found.factors.items() if found is not None and found.coefficient != 0 else ()
+    return [f for f, e in powers if f.op.name == "sigmoid" and e > 0]
