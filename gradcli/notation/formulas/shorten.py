@@ -28,7 +28,7 @@ WIDE = 36  # nodes; in a larger graph only the best way to say each is looked fo
 ROUNDS = 4
 BUDGET = 1200  # other ways to say a node that are tried in one search
 # What counts beside names, numbers, operators and calls.
-ROW, TURNED, BESIDE, FOREIGN, CONVERTED = 1.25, 0.5, 0.625, 12.0, 0.25
+ROW, TURNED, BESIDE, FOREIGN, CONVERTED = 1.25, 0.75, 0.625, 12.0, 0.25
 UNNAMED = 12.0  # a size that no tensor tells, so that the formula holds for no other
 
 NORMALISING = merged(RULES, NORMAL)

@@ -83,6 +83,17 @@ def kronecker_of_vectors(node: Node) -> Node | None:
     return OPS["outer"](*x.parents) if apart and x.ndim == 1 else None
 
 
+@normal("inv", "pinv", "transpose")
+def of_both_sides(node: Node) -> Node | None:
+    """inv(kron(A, B)) = kron(inv(A), inv(B)) for square ones; kron(A, B).T = kron(A.T, B.T)."""
+    pair = node.parents[0]
+    if pair.op.name != "kron" or any(s.ndim != 2 for s in pair.parents):
+        return None
+    if node.op.name == "inv" and not all(s.shape[0] == s.shape[1] for s in pair.parents):
+        return None
+    return pair.op(*(node.op(s, **node.attrs) for s in pair.parents))
+
+
 def _is_opened(f: Node, shape: tuple[int, ...], over: tuple[int, ...]) -> bool:
     """Whether a factor is a matrix of this shape along the dimensions that are summed `over`."""
     opened = tuple(shape[over.index(d)] if d in over else 1 for d in range(4))
