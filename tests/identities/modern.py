@@ -359,7 +359,7 @@ IDENTITIES = together(
          f="a - softmax((f - c) / e, 0)"),
     # ---- attention and layers -----------------------------------------------------------------------
     case("attention", "softmax(Q @ K.T / sqrt(Q.shape[1]), 1) @ V", "Q: m d real, K: n d real, V: n p real",
-         V="softmax(K @ Q.T / sqrt(Q.shape[1]), 0) @ g"),
+         V="softmax(K @ Q.T / Q.shape[1] ** 0.5, 0) @ g"),
     case("attention with names", "P = softmax(Q @ K.T, 1); P @ V", "Q: m d real, K: n d real, V: n p real",
          V="P.T @ g",
          Q="t = P * (g @ V.T); (t - P * t.sum(1, keepdim=True)) @ K",

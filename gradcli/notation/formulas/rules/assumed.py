@@ -11,7 +11,7 @@ from .products import REMEMBERED, constant_value
 from .sums import terms_of
 
 DEEP = 40  # nodes that are looked at
-REDUCTIONS = ("sum", "mean", "norm", "amax", "amin")
+REDUCTIONS = ("sum", "mean", "vector_norm", "amax", "amin")
 
 
 def known(node: Node) -> tuple[str, ...]:
@@ -73,7 +73,7 @@ def _parity_of_reduction(node: Node, depth: int) -> int:
     x, dims = node.parents[0], axes(node.attrs["dim"], node.parents[0].ndim)
     inner = _parity(x, depth - 1) if dims and min(dims) > 1 else 0
     linear = node.op.name in ("sum", "mean")
-    return inner if linear or inner > 0 else abs(inner) * (node.op.name == "norm")
+    return inner if linear or inner > 0 else abs(inner) * (node.op.name == "vector_norm")
 
 
 def _pairwise(node: Node) -> int:

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from itertools import permutations
 
 from ....graphs import Node
+from .factoring import MOST_TERMS, opened, sum_of
 from .products import Product, build, product_of, with_factors
 from .registry import other
-from .sums import add_up_to_zero
+from .sums import add_up_to_zero, terms_of
 
 
 @other("sigmoid")
@@ -25,9 +26,19 @@ def of_opposites(node: Node) -> Iterator[Node]:
     found = product_of(node)
     for f, k in permutations(_of(found), 2):
         e = found.factors[k]  # type: ignore[union-attr]
-        if f.shape == k.shape and add_up_to_zero(f.parents[0], k.parents[0]):
+        if are_opposite(f.parents[0], k.parents[0]):
             factors = with_factors(found.factors, {k: -e, 1 - f: e})  # type: ignore[union-attr]
             yield build(found._replace(factors=factors), node.shape)  # type: ignore[union-attr]
+
+
+def are_opposite(x: Node, y: Node) -> bool:
+    """Whether it is plain to see that x + y is 0, with sums within products opened."""
+    if x.shape != y.shape:
+        return False
+    if add_up_to_zero(x, y):
+        return True
+    terms = [p for t in terms_of(x + y) or [] for p in opened(t)]
+    return 0 < len(terms) <= 2 * MOST_TERMS and terms_of(sum_of(terms)) == []
 
 
 def _of(found: Product | None) -> list[Node]:

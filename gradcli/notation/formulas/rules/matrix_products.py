@@ -271,7 +271,7 @@ def turned_inside(node: Node) -> Node | None:
 def length_squared(node: Node) -> Node | None:
     """(x - y) @ (x - y) = norm(x - y) ** 2."""
     a, b = node.parents
-    return OPS["norm"](a) ** 2 if a is b and a.ndim == 1 and a.inputs else None
+    return OPS["vector_norm"](a) ** 2 if a is b and a.ndim == 1 and a.inputs else None
 
 
 def _operands_turned_back(node: Node) -> Node | None:
