@@ -10,7 +10,7 @@ from .factoring import ODD
 from .products import REMEMBERED, constant_value
 from .sums import terms_of
 
-DEEP = 40  # nodes that are looked at
+DEEP, NEAR = 40, 12  # nodes that are looked at, and for what is exchanged in them
 REDUCTIONS = ("sum", "mean", "vector_norm", "amax", "amin")
 
 
@@ -35,7 +35,7 @@ def parity(node: Node) -> int:
     """1 for what stays the same when its first two dimensions of equal size are exchanged, -1 for
     what becomes its negative, as x[:, None] - x does, and 0 where neither is certain.
     """
-    return _parity(node, DEEP)
+    return _parity(node, NEAR)
 
 
 @lru_cache(maxsize=REMEMBERED)
@@ -48,6 +48,8 @@ def _parity(node: Node, depth: int) -> int:
         return _parity_of_reduction(node, depth)
     if node.op.family != "elementwise":
         return int(node.ndim == 2 and _symmetric(node, depth - 1))
+    if node.ndim == 2 and node.op.name in ("add", "sub") and _symmetric_sum(node, depth - 1):
+        return 1
     parts = [_parity(i, depth - 1) for i in node.parents]
     return _pairwise(node) or _parity_by_element(node, parts)
 
@@ -116,7 +118,9 @@ def _symmetric(node: Node, depth: int) -> bool:
     if depth == 0:
         return False
     if name == "input":
-        return bool({"symmetric", "diagonal", "posdef"} & set(known(node)))
+        meant = definition(node)
+        assumed = {"symmetric", "diagonal", "posdef"} & {*known(node)}
+        return bool(assumed) or (meant is not None and _symmetric(meant, depth - 1))
     if name in ("eye", "ones", "zeros", "full", "cov", "corrcoef"):
         return True
     if name == "outer":
@@ -125,12 +129,12 @@ def _symmetric(node: Node, depth: int) -> bool:
         return parts[0].ndim == 1 and not node.attrs["diagonal"]
     if name in ("inv", "transpose", "matrix_exp"):
         return _symmetric(parts[0], depth - 1)
-    if name in ("add", "sub") and _symmetric_sum(node, depth - 1):
-        return True
+    if name in ("add", "sub"):
+        return _symmetric_sum(node, depth - 1) or _pairwise(node) == 1
     if name == "matmul":
         return _palindrome(node, depth - 1)
     by_element = name in REDUCTIONS or node.op.family == "elementwise"
-    return by_element and _parity(node, depth - 1) == 1
+    return by_element and _parity(node, min(depth, NEAR) - 1) == 1
 
 
 def _symmetric_sum(node: Node, depth: int) -> bool:

@@ -115,7 +115,16 @@ def _is_inside(mask: Node, clamp: Node) -> bool:
     sides = [OPS["ge"](x, low)] if low is not None else []
     sides += [OPS["le"](x, high)] if high is not None else []
     parts = plain.parents if plain.op.name == "logical_and" else [plain]
-    return len(sides) == len(parts) and {*map(settled_comparison, sides)} == {*parts}
+    settled = [*map(settled_comparison, sides)]
+    return len(sides) == len(parts) and all(any(_same(s, p) for p in parts) for s in settled)
+
+
+def _same(a: Node, b: Node) -> bool:
+    """Whether two comparisons are the same, however the number in them is written."""
+    pairs = zip(a.parents, b.parents, strict=False)
+    return a.op is b.op and all(
+        x is y or constant_value(x) == constant_value(y) is not None for x, y in pairs
+    )
 
 
 @normal("mul", "div")

@@ -5,9 +5,10 @@ from fractions import Fraction
 from itertools import combinations
 
 from ....graphs import OPS, Node
+from .factoring import sum_of
 from .products import ONE, Coefficient, Product, build, product_of, with_factors
 from .registry import normal, other
-from .sums import add_up_to_zero
+from .sums import add_up_to_zero, terms_of
 
 
 @normal("mul", "div")
@@ -21,6 +22,43 @@ def opposite_exponentials(node: Node) -> Node | None:
             factors = with_factors(found.factors, {f: -less, k: -less})  # type: ignore[union-attr]
             return build(found._replace(factors=factors), node.shape)  # type: ignore[union-attr]
     return None
+
+
+@normal("exp")
+def quotient_in_the_exponent(node: Node) -> Node | None:
+    """exp(-0.5 * x) = exp(-x / 2), so that the two are seen to be the same."""
+    (x,) = node.parents
+    found = product_of(x)
+    if found is None or not found.factors or not isinstance(found.coefficient, float):
+        return None
+    simple = Fraction(found.coefficient)
+    if simple.denominator > 8:
+        return None
+    return node.op(build(found._replace(coefficient=simple), x.shape))
+
+
+@other("add", "sub")
+def logarithms_together(node: Node) -> Iterator[Node]:
+    """log(x) + log(y) = log(x * y); log(x) - log(y) = log(x / y)."""
+    terms = terms_of(node) or []
+    for p, q in combinations(terms, 2):
+        (f, *more), (k, *others) = (
+            [f for f in t.factors if f.op.name == "log" and t.factors[f] == 1] or [None]
+            for t in (p, q)
+        )
+        if f is None or k is None or more or others or abs(p.coefficient) != abs(q.coefficient):
+            continue
+        rest = {h: e for h, e in p.factors.items() if h is not f}
+        if rest != {h: e for h, e in q.factors.items() if h is not k}:
+            continue
+        (x,), (y,) = f.parents, k.parents
+        if p.coefficient < 0 < q.coefficient:
+            p, x, y = q, y, x
+        both = (x * y if p.coefficient == q.coefficient else x / y).log()
+        together = p._replace(factors=with_factors(rest, {both: 1}))
+        total = sum_of([together, *(t for t in terms if t.factors not in ({**rest, f: 1}, {**rest, k: 1}))])
+        if total.shape == node.shape:
+            yield total
 
 
 @other("mul", "div")

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from itertools import permutations
 
-from ....graphs import Node
+from ....graphs import OPS, Node
 from .factoring import MOST_TERMS, opened, sum_of
-from .products import Product, build, product_of, with_factors
+from .products import Coefficient, Product, build, product_of, with_factors
 from .registry import other
 from .sums import add_up_to_zero, terms_of
 
@@ -29,6 +29,33 @@ def of_opposites(node: Node) -> Iterator[Node]:
         if are_opposite(f.parents[0], k.parents[0]):
             factors = with_factors(found.factors, {k: -e, 1 - f: e})  # type: ignore[union-attr]
             yield build(found._replace(factors=factors), node.shape)  # type: ignore[union-attr]
+
+
+@other("add", "sub")
+def as_hyperbolic_tangent(node: Node) -> Iterator[Node]:
+    """2 * sigmoid(x) - 1 = sigmoid(x) - sigmoid(-x) = tanh(x / 2)."""
+    terms = terms_of(node) or []
+    if len(terms) > MOST_TERMS:
+        return
+    for p, q in permutations(terms, 2):
+        x, times = _logistic(p)
+        if x is None:
+            continue
+        y, other_times = _logistic(q)
+        one = not q.factors and times == -2 * q.coefficient
+        if one or (y is not None and times == -other_times and are_opposite(x, y)):
+            size = times / 2 if one else times
+            tangent = Product(size, {OPS["tanh"](x / 2): 1})
+            total = sum_of([tangent, *(t for t in terms if t is not p and t is not q)])
+            if total.shape == node.shape:
+                yield total
+
+
+def _logistic(t: Product) -> tuple[Node | None, Coefficient]:
+    """x and the number of 2 * sigmoid(x); None for any other term."""
+    ((f, e), *more) = t.factors.items() or [(None, 0)]
+    alone = f is not None and not more and e == 1 and f.op.name == "sigmoid"
+    return (f.parents[0] if alone else None), t.coefficient  # type: ignore[union-attr]
 
 
 def are_opposite(x: Node, y: Node) -> bool:

@@ -60,6 +60,22 @@ def exponents_added(node: Node) -> Iterator[Node]:
                 yield build(found._replace(factors=factors), node.shape)
 
 
+@other("mul", "div")
+def power_of_a_quotient(node: Node) -> Iterator[Node]:
+    """(x / l) ** (k - 1) * x / l = (x / l) ** k; (x / l) ** (k - 1) / l = (x / l) ** k / x."""
+    found = product_of(node)
+    for f, e in found.factors.items() if found else ():
+        base = product_of(f.parents[0]) if f.op.name == "pow" and e == 1 else None
+        if base is None or base.coefficient != 1 or len(base.factors) < 2:
+            continue
+        rest = {k: n for k, n in found.factors.items() if k is not f}  # type: ignore[union-attr]
+        shorter = with_factors(rest, {k: -n for k, n in base.factors.items()})
+        if sum(map(abs, shorter.values())) <= sum(map(abs, rest.values())):
+            exponent = _above(f.parents[1] + 1)[1]
+            factors = with_factors(shorter, {f.parents[0] ** exponent: 1})
+            yield build(found._replace(factors=factors), node.shape)  # type: ignore[union-attr]
+
+
 @other("add", "sub")
 def powers_out(node: Node) -> Iterator[Node]:
     """m ** (1 - p) - y * m ** -p = (m - y) / m ** p; x ** (a + 1) + x ** a = x ** a * (x + 1)."""
