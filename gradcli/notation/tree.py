@@ -196,10 +196,10 @@ def length(tree: Tree, opened: Callable[[Tree], tuple[float, list[Tree]]] = _ope
         part = stack.pop()
         if id(part) in seen:
             if seen[id(part)]:
-              s = size(part)
-              k = min(s, 3) if seen[id(part)] == 1 else 1 if s > 3 else s
-              seen[id(part)] += 1
-              total += k
+                s = size(part)
+                k = min(s, 3) if seen[id(part)] == 1 else 1 if s > 3 else s
+                seen[id(part)] += 1
+                total += k
             continue
         seen[id(part)] = 1
         own, inner = opened(part)

@@ -59,7 +59,7 @@ __all__ = [
     "batches", "bends", "broadcasting", "chains", "choices", "complements", "contractions",
     "exponentials", "factoring", "foreign", "fractions", "functions", "guards", "interpolation",
     "kept", "kronecker", "labels", "layout", "letters", "logistic", "made_of", "matrices",
-    "matrix_products", "mirrored", "moved", "normal", "other", "pairs", "parts", "places", "powers", "products",
-    "put", "reductions", "rule", "selected", "shared_matrices", "shares", "signs", "spectral",
+    "matrix_products", "mirrored", "moved", "normal", "other", "pairs", "parts", "places", "powers",
+    "products", "put", "reductions", "rule", "selected", "shared_matrices", "shares", "signs", "spectral",
     "square", "sums", "triangular", "vanishing", "vectors",
 ]  # fmt: skip

@@ -56,7 +56,9 @@ def logarithms_together(node: Node) -> Iterator[Node]:
             p, x, y = q, y, x
         both = (x * y if p.coefficient == q.coefficient else x / y).log()
         together = p._replace(factors=with_factors(rest, {both: 1}))
-        total = sum_of([together, *(t for t in terms if t.factors not in ({**rest, f: 1}, {**rest, k: 1}))])
+        total = sum_of(
+            [together, *(t for t in terms if t.factors not in ({**rest, f: 1}, {**rest, k: 1}))]
+        )
         if total.shape == node.shape:
             yield total
 

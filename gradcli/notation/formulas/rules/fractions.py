@@ -35,7 +35,9 @@ def _over_one_line(p: Product, q: Product) -> Product | None:
                 below[f] = max(below.get(f, 0), -e)
     if not any(f.op.name in ("add", "sub") for f in below):
         return None
-    above = [t for part in (p, q) for t in _multiplied_out(multiplied_by(part, Product(ONE, below)))]
+    above = [
+        t for part in (p, q) for t in _multiplied_out(multiplied_by(part, Product(ONE, below)))
+    ]
     if len(above) > 2 * MOST_TERMS:
         return None
     left = terms_of(sum_of(above)) or []
@@ -115,7 +117,11 @@ def number_into_a_sum(node: Node) -> Iterator[Node]:
         if not alone or not rest:
             continue
         inner = sum_of(rest)
-        new = Product(times, {inner: 1}) if len(rest) > 1 else multiplied_by(rest[0], Product(times, {}))
+        new = (
+            Product(times, {inner: 1})
+            if len(rest) > 1
+            else multiplied_by(rest[0], Product(times, {}))
+        )
         total = sum_of([new, *(multiplied_by(t, Product(times, {})) for t in alone)])
         if total.shape == f.shape:
             factors = with_factors(found.factors, {f: -1, total: 1})

@@ -15,7 +15,7 @@ def of_the_opposite(node: Node) -> Node | None:
     """sigmoid(-x) = 1 - sigmoid(x)."""
     (x,) = node.parents
     found = product_of(x)
-    if found is None or found.coefficient >= 0 or not x.shape == node.shape:
+    if found is None or found.coefficient >= 0 or x.shape != node.shape:
         return None
     return 1 - build(found._replace(coefficient=-found.coefficient), x.shape).sigmoid()
 
