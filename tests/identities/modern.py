@@ -124,7 +124,7 @@ IDENTITIES = together(
         "s: n real",
         s="softmax(s, 0) - eye(s.shape[0])[0]",
     ),
-    # ---- generalised linear models -----------------------------------------------------------------
+    # ---- generalised linear models ---------------------------------------------------------------
     case(
         "Poisson regression",
         "(exp(X @ w) - y * (X @ w)).sum()",
@@ -238,7 +238,7 @@ IDENTITIES = together(
         "x: n real, m:, k:",
         m="-k * sin(x - m).sum()",
     ),
-    # ---- robust losses ------------------------------------------------------------------------------
+    # ---- robust losses ---------------------------------------------------------------------------
     case(
         "Charbonnier", "sqrt(x ** 2 + e ** 2).sum()", "x: n real, e:", x="x / sqrt(x ** 2 + e ** 2)"
     ),
@@ -323,7 +323,7 @@ IDENTITIES = together(
         "p: n unit, y: n unit",
         p="((1 - out) * (1 - y) - y) / (p + y - p * y).sum()",
     ),
-    # ---- contrastive --------------------------------------------------------------------------------
+    # ---- contrastive -----------------------------------------------------------------------------
     case(
         "InfoNCE",
         "s = X @ Y.T / t; -log_softmax(s, 1).diagonal().mean()",
@@ -367,7 +367,10 @@ IDENTITIES = together(
         "uniformity",
         "log(exp(-t * ((X[:, None] - X[None]) ** 2).sum(-1)).mean())",
         "X: n d real, t:",
-        X="K = exp(-t * ((X[:, None] - X[None]) ** 2).sum(-1)); 4 * t * (K @ X - K.sum(1, keepdim=True) * X) / K.sum()",
+        X=(
+            "K = exp(-t * ((X[:, None] - X[None]) ** 2).sum(-1)); 4 * t * (K[:, :, "
+            "None] * (X - X[:, None])).sum(1) / K.sum()"
+        ),
     ),
     case(
         "Barlow twins",
@@ -393,7 +396,7 @@ IDENTITIES = together(
         "z: n real, p: n, t:",
         z="t * (p.sum() * softmax(z / t, 0) - p)",
     ),
-    # ---- kernels and energies -----------------------------------------------------------------------
+    # ---- kernels and energies --------------------------------------------------------------------
     case(
         "kernel energy",
         "y @ exp(-(x[:, None] - x[None]) ** 2) @ y",
@@ -526,7 +529,7 @@ IDENTITIES = together(
         "a: n, f: n real, c: n real, e:",
         f="a - softmax((f - c) / e, 0)",
     ),
-    # ---- attention and layers -----------------------------------------------------------------------
+    # ---- attention and layers --------------------------------------------------------------------
     case(
         "attention",
         "softmax(Q @ K.T / sqrt(Q.shape[1]), 1) @ V",
@@ -661,7 +664,7 @@ IDENTITIES = together(
         "z: n c real, y: n index=c",
         z="(softmax(z, 1) - one_hot(y, z.shape[1])) / z.shape[0]",
     ),
-    # ---- mixtures, variational, scores --------------------------------------------------------------
+    # ---- mixtures, variational, scores -----------------------------------------------------------
     case(
         "KL of a VAE",
         "-0.5 * (1 + v - m ** 2 - exp(v)).sum()",
@@ -726,7 +729,7 @@ IDENTITIES = together(
         "l: n real, u: n real, t:",
         l="out * (g - g @ out) / t",
     ),
-    # ---- Gaussian processes, filters, matrices ------------------------------------------------------
+    # ---- Gaussian processes, filters, matrices ---------------------------------------------------
     case(
         "GP marginal likelihood",
         "y @ inv(K) @ y / 2 + logdet(K) / 2",
@@ -874,7 +877,7 @@ IDENTITIES = together(
         kind="hessian",
         x="out * (outer(x, x) - eye(x.shape[0]))",
     ),
-    # ---- further losses and policies ---------------------------------------------------------------
+    # ---- further losses and policies -------------------------------------------------------------
     case(
         "ORPO's odds ratio",
         "-logsigmoid(log(p / (1 - p)) - log(q / (1 - q)))",
@@ -1016,7 +1019,7 @@ IDENTITIES = together(
         "x: n, y: n",
         x="(cos(out) * x / norm(x) - y / norm(y)) / (norm(x) * sin(out))",
     ),
-    # ---- likelihoods and processes -----------------------------------------------------------------
+    # ---- likelihoods and processes ---------------------------------------------------------------
     case(
         "Student",
         "((n + 1) / 2 * log(1 + (x - m) ** 2 / (n * s ** 2)) + log(s)).sum()",
@@ -1179,7 +1182,7 @@ IDENTITIES = together(
         "v: n real, W: n n real, x: n real",
         W="outer(v, v + v @ W @ x * x)",
     ),
-    # ---- layers ------------------------------------------------------------------------------------
+    # ---- layers ----------------------------------------------------------------------------------
     case(
         "batch norm without affine",
         "s = sqrt(x.var(0, unbiased=False) + e); z = (x - x.mean(0)) / s; z",
@@ -1188,7 +1191,8 @@ IDENTITIES = together(
     ),
     case(
         "layer norm",
-        "s = sqrt(x.var(-1, unbiased=False, keepdim=True) + e); z = (x - x.mean(-1, keepdim=True)) / s; z",
+        "s = sqrt(x.var(-1, unbiased=False, keepdim=True) + e); z = (x - "
+        "x.mean(-1, keepdim=True)) / s; z",
         "x: n d real, e:",
         x="(g - g.mean(-1, keepdim=True) - z * (g * z).mean(-1, keepdim=True)) / s",
     ),
@@ -1320,7 +1324,7 @@ IDENTITIES = together(
         "z: n c real, y: n index=c, t:",
         z="(softmax(z / t, 1) - one_hot(y, z.shape[1])) / (t * z.shape[0])",
     ),
-    # ---- energies and matrices ---------------------------------------------------------------------
+    # ---- energies and matrices -------------------------------------------------------------------
     case(
         "Stillinger bond", "exp(s / (r - a))", "s:, r: large, a: unit", r="-out * s / (r - a) ** 2"
     ),
@@ -1455,7 +1459,7 @@ IDENTITIES = together(
         "f: n n unit, W: n k real, V: n k real, X: n n",
         W="2 * (f * (W @ V.T - log(X))) @ V",
     ),
-    # ---- Hessians and Jacobians --------------------------------------------------------------------
+    # ---- Hessians and Jacobians ------------------------------------------------------------------
     case(
         "Poisson regression with offset",
         "(exp(X @ w + o) - y * (X @ w)).sum()",

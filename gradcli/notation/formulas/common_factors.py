@@ -21,7 +21,8 @@ class Chain(NamedTuple):
 
     def without(self, common: Counter, name: Name) -> Tree:
         """The product with a name for some of its factors."""
-        left, out = Counter(common), (Prefix("-", name) if self.negative else name)
+        left = Counter(common)
+        out: Tree = Prefix("-", name) if self.negative else name
         for symbol, part in self.factors:
             if left[symbol, part]:
                 left[symbol, part] -= 1

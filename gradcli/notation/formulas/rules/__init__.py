@@ -60,6 +60,6 @@ __all__ = [
     "exponentials", "factoring", "foreign", "fractions", "functions", "guards", "interpolation",
     "kept", "kronecker", "labels", "layout", "letters", "logistic", "made_of", "matrices",
     "matrix_products", "mirrored", "moved", "normal", "other", "pairs", "parts", "places", "powers",
-    "products", "put", "reductions", "rule", "selected", "shared_matrices", "shares", "signs", "spectral",
-    "square", "sums", "triangular", "vanishing", "vectors",
+    "products", "put", "reductions", "rule", "selected", "shared_matrices", "shares", "signs",
+    "spectral", "square", "sums", "triangular", "vanishing", "vectors",
 ]  # fmt: skip

@@ -128,7 +128,7 @@ def _same(a: Node, b: Node) -> bool:
 
 
 @normal("mul", "div")
-def equal_only_within(node: Node) -> Iterator[Node]:
+def equal_only_within(node: Node) -> Node | None:
     """a * (1 - sign(a * (x - clamp(x, 0, 1))) + ((x >= 0) & (x <= 1))) =
     2 * a * (a * (x - clamp(x, 0, 1)) <= 0): where a is not 0, the mask is where the sign is 0.
     """
@@ -138,7 +138,8 @@ def equal_only_within(node: Node) -> Iterator[Node]:
         if mask is not None:
             rest = {k: n for k, n in found.factors.items() if k is not f}  # type: ignore[union-attr]
             new = Product(found.coefficient * times, with_factors(rest, {mask: 1}))  # type: ignore[union-attr]
-            yield build(new, node.shape)
+            return build(new, node.shape)
+    return None
 
 
 def _one_sign_and_mask(f: Node, beside: Collection[Node]) -> tuple[Coefficient, Node | None]:

@@ -42,25 +42,28 @@ def logarithms_together(node: Node) -> Iterator[Node]:
     """log(x) + log(y) = log(x * y); log(x) - log(y) = log(x / y)."""
     terms = terms_of(node) or []
     for p, q in combinations(terms, 2):
-        (f, *more), (k, *others) = (
-            [f for f in t.factors if f.op.name == "log" and t.factors[f] == 1] or [None]
-            for t in (p, q)
-        )
-        if f is None or k is None or more or others or abs(p.coefficient) != abs(q.coefficient):
-            continue
-        rest = {h: e for h, e in p.factors.items() if h is not f}
-        if rest != {h: e for h, e in q.factors.items() if h is not k}:
-            continue
-        (x,), (y,) = f.parents, k.parents
-        if p.coefficient < 0 < q.coefficient:
-            p, x, y = q, y, x
-        both = (x * y if p.coefficient == q.coefficient else x / y).log()
-        together = p._replace(factors=with_factors(rest, {both: 1}))
-        total = sum_of(
-            [together, *(t for t in terms if t.factors not in ({**rest, f: 1}, {**rest, k: 1}))]
-        )
-        if total.shape == node.shape:
-            yield total
+        together = _one_logarithm(p, q)
+        if together is not None:
+            total = sum_of([together, *(t for t in terms if t is not p and t is not q)])
+            if total.shape == node.shape:
+                yield total
+
+
+def _one_logarithm(p: Product, q: Product) -> Product | None:
+    """The sum of two terms that are the same number or other factors times a logarithm."""
+    if p.coefficient < 0 < q.coefficient:
+        p, q = q, p
+    (f, rest), (k, others) = map(_without_logarithm, (p, q))
+    if f is None or k is None or rest != others or abs(p.coefficient) != abs(q.coefficient):
+        return None
+    (x,), (y,) = f.parents, k.parents
+    both = (x * y if p.coefficient == q.coefficient else x / y).log()
+    return p._replace(factors=with_factors(rest, {both: 1}))
+
+
+def _without_logarithm(t: Product) -> tuple[Node | None, dict[Node, Coefficient]]:
+    found = next((f for f, e in t.factors.items() if f.op.name == "log" and e == 1), None)
+    return found, {f: e for f, e in t.factors.items() if f is not found}
 
 
 @other("mul", "div")

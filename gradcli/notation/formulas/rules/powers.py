@@ -16,6 +16,7 @@ from .products import (
     as_meant,
     build,
     constant_value,
+    magnitude,
     multiplied_by,
     number_node,
     product_of,
@@ -70,7 +71,7 @@ def power_of_a_quotient(node: Node) -> Iterator[Node]:
             continue
         rest = {k: n for k, n in found.factors.items() if k is not f}  # type: ignore[union-attr]
         shorter = with_factors(rest, {k: -n for k, n in base.factors.items()})
-        if sum(map(abs, shorter.values())) <= sum(map(abs, rest.values())):
+        if sum(map(magnitude, shorter.values())) <= sum(map(magnitude, rest.values())):
             exponent = _above(f.parents[1] + 1)[1]
             factors = with_factors(shorter, {f.parents[0] ** exponent: 1})
             yield build(found._replace(factors=factors), node.shape)  # type: ignore[union-attr]
