@@ -9,12 +9,15 @@ from ..tree import Block, Name, Tree
 from .common_factors import common_products
 
 WORTH = 4  # names, numbers and symbols that a statement must save
+OF_PLACES = ("eye", "ones", "zeros")
 
 
 def shared(formula: Tree, taken: Collection[str], worth: int = WORTH) -> Tree:
     """The formula with statements before it, each of which saves as much as is `worth` it; new
     names are not among those `taken`.
     """
+    first: dict[str, Name] = {}
+    formula = _with(formula, {n: first.setdefault(n.text, n) for n in reversed(_leaves(formula))})
     statements: list[tuple[Name, Tree]] = []
     while True:
         name = Name(f"#{len(statements)}")
@@ -49,13 +52,18 @@ def _best(
     best, new, most = None, dict[Tree, Tree](), worth - 1
     for part, times in found.items():
         saved = _saved(part, times) if times > 1 else 0
-        if saved > most:
+        if saved > most and (saved >= WORTH or not _is_of_places(part)):
             best, new, most = part, {part: name, tree.Bracketed(part): name}, saved
     for part, products, factors in common_products(wholes):
         saved = _saved(part, len(products))
         if saved > most:
             best, new, most = part, {c.whole: c.without(factors, name) for c in products}, saved
     return best, new
+
+
+def _is_of_places(part: Tree) -> bool:
+    """Whether it is made of sizes alone, as eye(n) is, which reads as well as a name."""
+    return isinstance(part, tree.Call) and part.function in OF_PLACES
 
 
 def _saved(part: Tree, times: int) -> int:
