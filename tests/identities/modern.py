@@ -1553,13 +1553,6 @@ IDENTITIES = together(
         q="(diag(out) - outer(out, out)) @ K",
     ),
     case(
-        "log-softmax",
-        "log_softmax(x, 0)",
-        "x: n real",
-        kind="jacobian",
-        x="eye(x.shape[0]) - softmax(x, 0)",
-    ),
-    case(
         "RMS norm of a vector",
         "r = sqrt((x ** 2).mean()); x / r",
         "x: n real",
