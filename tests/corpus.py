@@ -18,6 +18,7 @@ from identities import (
     learning,
     matrices,
     models,
+    modern,
     objectives,
     programs,
     statistics,
@@ -49,6 +50,7 @@ MODULES = (
     statistics,
     objectives,
     models,
+    modern,
     by_hand,
     fields,
 )

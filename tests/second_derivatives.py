@@ -65,8 +65,8 @@ FORMS = [
     ("((U @ V.T - M)**2).sum()", "U=3x2,V=4x2,M=3x4", "U", "2 * kron(eye(U.shape[0]), V.T @ V)"),
     (
         *("det(A)", "A=3x3", "A"),
-        "out * (outer(inv(A).T.flatten(), inv(A).T.flatten()) "
-        "- kron(inv(A).contiguous(), inv(A).T[:, None]).reshape(-1, A.numel()))",
+        "u = inv(A); out * (outer(u.T.flatten(), u.T.flatten()) "
+        "- kron(u.contiguous(), u.T[:, None]).reshape(-1, A.numel()))",
     ),
     ("x @ inv(A) @ x", "x=2,A=2x2", "x", "inv(A) + inv(A).T"),
     ("sqrt(x @ x + 1)", "x=3", "x", "eye(x.shape[0]) / out - outer(x, x) / out ** 3"),
@@ -83,11 +83,9 @@ FORMS = [
     ),
     (  # multinomial logistic regression
         *("logsumexp(X @ W, 1).mean()", "X=4x2,W=2x3", "W"),
-        "kron(X, eye(W.shape[1])).T @ (diag(softmax(X @ W, dim=1).flatten())"
-        " - diag(softmax(X @ W, dim=1).flatten())"
-        " @ kron(eye(X.shape[0]), ones(W.shape[1], W.shape[1]))"
-        " @ diag(softmax(X @ W, dim=1).flatten()))"
-        " @ kron(X, eye(W.shape[1])) / X.shape[0]",
+        "u = kron(X, eye(W.shape[1])); t1 = diag(softmax(X @ W, dim=1).flatten());"
+        " u.T @ (t1 - t1 @ kron(eye(X.shape[0]), ones(W.shape[1], W.shape[1])) @ t1)"
+        " @ u / X.shape[0]",
     ),
     # smoothness penalties: D.T @ D of differences
     (
@@ -102,8 +100,7 @@ FORMS = [
     ),
     (
         *("(w * (x[1:] - x[:-1])**2).sum()", "x=6,w=5", "x"),
-        "2 * (eye(x.shape[0])[:, 1:] - eye(x.shape[0])[:, :-1]) @ diag(w)"
-        " @ (eye(x.shape[0])[1:] - eye(x.shape[0])[:-1])",
+        "u = eye(x.shape[0]); 2 * (u[:, 1:] - u[:, :-1]) @ diag(w) @ (u[1:] - u[:-1])",
     ),
     (
         *("((x - x.roll(1))**2).sum()", "x=6", "x"),

@@ -177,7 +177,7 @@ FORMS = [
         "x=5",
         "x",
         "lower-triangular",
-        f"tril(ones({N}, {N})) @ tril(ones({N}, {N}))",
+        f"t = tril(ones({N}, {N})); t @ t",
     ),
     (
         "x.cumsum(0) ** 2",
@@ -255,7 +255,7 @@ FORMS = [
         (text, "x=2x3", "x=4x2", "x", "permuted block-diagonal", formula)
         for text, formula in (
             ("log_softmax(x, 0)", f"eye({ALL}) - {COLUMNS} @ diag(exp(out).flatten())"),
-            ("softmax(x, 0)", f"diag({FLAT}) - diag({FLAT}) @ {COLUMNS} @ diag({FLAT})"),
+            ("softmax(x, 0)", f"t = diag({FLAT}); t - t @ {COLUMNS} @ t"),
             ("x.prod(0)", f"diag(out) @ kron(ones(1, {N}), eye({M})) @ diag((1 / x).flatten())"),
         )
     ),
@@ -462,7 +462,7 @@ FORMS = [
         "x=9",
         "x",
         "banded",
-        f"eye({N})[:-2] + eye({N})[2:] - 2 * eye({N})[1:-1]",
+        f"t = eye({N}); t[:-2] + t[2:] - 2 * t[1:-1]",
     ),
     (
         "conv1d(x, w, padding=1)",

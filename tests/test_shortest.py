@@ -179,6 +179,51 @@ KNOWN = {"Q": ("orthogonal",), "K": ("symmetric",)}
 LABELS = "tensor([1, 0, 1])"
 
 CASES = {
+    "over_one_line": [
+        "y / x - (1 - y) / (1 - x)", "x / (3 - y) + x", "s * x / (x + y) - s * y / (x + y)",
+    ],
+    "divided_without_rest": [
+        "(x * (1 - x) - y * (1 - y)) / (x - y)", "(x ** 2 - y ** 2) / (x + y)",
+        "s * (x ** 3 - y ** 3) / (x - y)",
+    ],
+    "number_into_a_sum": ["2 * (x - y - 1 / (2 * t))", "4 * (x - s / 4 + y)"],
+    "of_the_opposite": ["sigmoid(-x)", "sigmoid(-2 * A)"],
+    "of_opposites": ["s * sigmoid(x) * sigmoid(-x)", "sigmoid(s * (x - y)) * sigmoid(s * (y - x))"],
+    "as_hyperbolic_tangent": [
+        "2 * sigmoid(x) - 1", "1 - 2 * sigmoid(A)", "sigmoid(x - y) - sigmoid(y - x)",
+        "x + s * y - 2 * sigmoid(x) + 1",
+    ],
+    "terms_to_either_side": ["x - y - s > 0", "x - y + s - t <= 0", "y - x + 1 >= 0"],
+    "along_the_second": [
+        "(z[:, None] - z).sum(0)", "K.sum(0)", "exp(-(z[:, None] - z) ** 2).mean(0)",
+        "((C[:, None] - C) ** 2).sum(0)", "(tanh(z.unsqueeze(1) - z) * K).sum(0)",
+    ],
+    "clamped_within": [
+        "(clamp(x, -1, 1) - y) * ((x >= -1) & (x <= 1))",
+        "exp(clamp(A, min=0.)) * (A >= 0)",
+        "sign(y * (x - clamp(x, 0.8, 1.2))) * ((x >= 0.8) & (x <= 1.2)).double()",
+    ],
+    "equal_only_within": [
+        "y * (1 - sign(y * (x - clamp(x, 0., 1.))) + ((x >= 0) & (x <= 1)))",
+        "s * y * (sign(y * (x - clamp(x, 0.8, 1.2))) - 1 - ((x >= 0.8) & (x <= 1.2)).double())",
+        "y * (sign(x - clamp(x, 0., 1.)) + 1 + ((x >= 0) & (x <= 1)).double())",
+    ],
+    "within_a_distance": ["(x >= -0.5) & (x <= 0.5)", "(x - y < 1) & (x - y > -1)"],
+    "sign_of_zero": ["sign(zeros(3))"],
+    "even_power_of_a_sign": ["x * sign(y) ** 2", "x * sign(relu(y - 1)) ** 2", "s * sign(y) ** 4"],
+    "of_both_sides": ["inv(kron(S, eye(2)))", "inv(kron(P, S))", "pinv(kron(A, C))"],
+    "turned_inside": [
+        "softmax(A @ B.T, 1).T", "log_softmax(A @ B.T / s, 0).T", "exp(A @ B.T).T",
+    ],
+    "length_squared": ["(x - y) @ (x - y)", "(A @ z) @ (A @ z)"],
+    "quotient_in_the_exponent": ["exp(-0.5 * x)", "exp(0.25 * A)"],
+    "logarithms_together": [
+        "log(x) + log(y)", "y - log(exp(x)) + s * log(y) - s * log(exp(y))", "log(x) - log(1 + x)",
+    ],
+    "power_of_a_quotient": ["(x / y) ** (s - 1) * x / y", "(x / s) ** (t - 1) / s"],
+    "powers_out": [
+        "x ** (1 - s) - y * x ** -s", "x ** (s + 1) + s * x ** s", "y * x ** s - x ** (s + 2)",
+    ],
     "numbers_out_of_vector_products": [
         *("linalg.cross(2 * x[:3], y[:3] / s)", "linalg.cross(x[:3], -y[:3])"),
         "linalg.cross(D[0, :3] / D[0, :3].norm(dim=0, keepdim=True), E[0, :3] * z, dim=0)",

@@ -14,6 +14,7 @@ Tree = Union[
     "Name", "Number", "Infix", "Prefix", "Call", "Method", "Attribute", "Subscript", "Listing",
     "Indexed", "Sum", "Verbatim", "Bracketed", "Block",
 ]  # fmt: skip
+NAMED = 3  # names, numbers and symbols of a part that needs no name
 LONG = 20_000  # tokens that are printed of any formula; callers find out earlier, with size()
 
 
@@ -187,21 +188,31 @@ def _opened(part: Tree) -> tuple[float, list[Tree]]:
 
 
 def length(tree: Tree, opened: Callable[[Tree], tuple[float, list[Tree]]] = _opened) -> float:
-    """The same where what is repeated is written once, and has a name; `opened` says of a formula
-    what it counts without those that it is made of, and which these are.
+    """The same where what is repeated is written once, and has a name, if that is shorter; `opened`
+    says of a formula what it counts without those that it is made of, and which these are.
     """
-    seen: set[int] = set()
+    times: dict[int, int] = {}
     total, stack = 0.0, [tree]
     while stack:
         part = stack.pop()
-        if id(part) in seen:
-            total += 1
+        met = times[id(part)] = times.get(id(part), 0) + 1
+        if met > 1:
+            total += _again(part, met)
             continue
-        seen.add(id(part))
         own, inner = opened(part)
         total += own
         stack += inner
     return total
+
+
+def _again(part: Tree, times: int) -> int:
+    """What a part adds when it is met again: itself, or a name, which once has to be given."""
+    own, stack = 0, [part]
+    while stack and own <= NAMED:
+        inner = stack.pop()
+        own += _counts(inner)
+        stack += children(inner)
+    return own if own <= NAMED else NAMED if times == 2 else 1
 
 
 def children(tree: Tree) -> list[Tree]:

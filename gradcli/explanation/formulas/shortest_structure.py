@@ -52,8 +52,15 @@ PLAIN = ("dense", "low-rank update", *KRONECKERS, PERMUTED_BLOCKS)
 @searched(lambda a, _, x: Structure("unknown", None, None, a.problem.out.numel * x.node.numel))
 def structure_of(a: Analysis, w: Wording, x: Input) -> Structure:
     """The structure of the Jacobian, held against its numbers, or against those at random values,
-    while it is small.
+    while it is small; its closed form in statements where that is shorter.
     """
+    found = _structure(a, w, x)
+    if found.formula is None or found.blocks:
+        return found
+    return found._replace(formula=w.in_statements(found.formula))
+
+
+def _structure(a: Analysis, w: Wording, x: Input) -> Structure:
     grad, p = a.gradient(x), a.problem
     if grad is None:
         sides = _count(w.like_output, p.out), _count(w.names[x.node], x.node)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ...notation.indices.index import Indices, Notation
     from ...notation.jacobians.structure import Known
 
+SAVED = 1  # names, numbers and symbols that a statement before a formula must save
 AT_ONCE = 80  # names, numbers and symbols of a formula that is read without statements before it
 LONG_STEP = 16  # length of what an operation sends for which a shorter formula is looked for
 UNREAD = (Token("(no formula that can be read)"),)
@@ -380,7 +381,7 @@ class Wording:
 
     def in_statements(self, written: tree.Tree) -> tree.Tree:
         """A formula with statements before it, where it is shorter with them."""
-        return shared(written, tree.taken(self.names.values()))
+        return shared(written, tree.taken(self.names.values()), worth=SAVED)
 
     def line(self, written: tree.Tree | None) -> Line:
         """A formula as a line, in statements if it is long; `UNREAD` where it would be too long."""

@@ -4,19 +4,26 @@ from collections.abc import Collection
 
 from ...graphs import OPS, Node, walk
 from ...graphs.substitution import substitute
-from .rules.products import constant_value
+from .rules.products import constant_value, product_of
 
 HOLDS = {"eq": False, "ne": True}
 
 
 def divisors_of(program: Collection[Node]) -> frozenset[Node]:
-    """What the nodes of a program are divided by; nothing where it chooses between numbers, as one
-    may be what it has where the divisor is 0.
+    """What the nodes of a program are divided by, and its factors; nothing where it chooses between
+    numbers, as one may be what it has where the divisor is 0.
     """
     nodes = walk(program)
     if any(n.dtype == "bool" or n.op.name == "where" for n in nodes):
         return frozenset()
-    return frozenset(n.parents[1] for n in nodes if n.op.name == "div")
+    below = [n.parents[1] for n in nodes if n.op.name == "div"]
+    return frozenset(below).union(*map(_factors, below))
+
+
+def _factors(x: Node) -> tuple[Node, ...]:
+    """Of which one is 0 where x is 0."""
+    found = product_of(x)
+    return () if found is None or not found.coefficient else tuple(found.factors)
 
 
 def never_zero(node: Node, divisors: Collection[Node]) -> Node:
@@ -25,6 +32,9 @@ def never_zero(node: Node, divisors: Collection[Node]) -> Node:
     """
     found = {}
     for n in walk([node]) if divisors else ():
-        if n.op.name in HOLDS and n.parents[0] in divisors and constant_value(n.parents[1]) == 0:
+        if n.op.name not in HOLDS or constant_value(n.parents[1]) != 0:
+            continue
+        parts = _factors(n.parents[0])
+        if n.parents[0] in divisors or (parts and all(f in divisors for f in parts)):
             found[n] = OPS["full"](size=n.shape, fill_value=HOLDS[n.op.name])
     return substitute(node, found) if found else node

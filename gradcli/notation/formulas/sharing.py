@@ -1,31 +1,38 @@
 """Formulas in several statements: what occurs more than once gets a name, where that is shorter."""
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from itertools import count
 
 from .. import tree
 from ..tree import Block, Name, Tree
+from .common_factors import common_products
 
 WORTH = 4  # names, numbers and symbols that a statement must save
+OF_PLACES = ("eye", "ones", "zeros")
 
 
 def shared(formula: Tree, taken: Collection[str], worth: int = WORTH) -> Tree:
     """The formula with statements before it, each of which saves as much as is `worth` it; new
     names are not among those `taken`.
     """
+    first: dict[str, Name] = {}
+    formula = _with(formula, {n: first.setdefault(n.text, n) for n in reversed(_leaves(formula))})
     statements: list[tuple[Name, Tree]] = []
-    while (best := _best(formula, statements, worth)) is not None:
+    while True:
         name = Name(f"#{len(statements)}")
-        formula = _replaced(formula, best, name)
-        statements = [(n, _replaced(t, best, name)) for n, t in statements]
+        best, new = _best(formula, statements, name, worth)
+        if best is None:
+            break
+        formula = _with(formula, new)
+        statements = [(n, _with(t, new)) for n, t in statements]
         statements.insert(_place(statements, best), (name, best))
     if not statements:
         return formula
     block: Tree = Block(tuple(statements), formula)
     names = (n for n in _names() if n not in taken)
     for (numbered, _), name in zip(statements, names):  # in the order in which they are read
-        block = _replaced(block, numbered, Name(name))
+        block = _with(block, {numbered: Name(name)})
     return block
 
 
@@ -34,15 +41,33 @@ def _names():
     yield from (f"t{k}" for k in count(1))
 
 
-def _best(formula: Tree, statements: list[tuple[Name, Tree]], worth: int) -> Tree | None:
-    """The part that saves most when it is said once."""
+def _best(
+    formula: Tree, statements: list[tuple[Name, Tree]], name: Name, worth: int
+) -> tuple[Tree | None, dict[Tree, Tree]]:
+    """The part that saves most when it is said once, and what stands for what with its name."""
+    wholes = [formula, *(t for _, t in statements)]
     found: Counter[Tree] = Counter()
-    for whole in (formula, *(t for _, t in statements)):
+    for whole in wholes:
         found.update(_parts(whole))
-    often = {part: times for part, times in found.items() if times > 1}
-    saved = {part: (times - 1) * tree.size(part) - times - 1 for part, times in often.items()}
-    best = max(saved, key=lambda part: saved[part], default=None)
-    return best if best is not None and saved[best] >= worth else None
+    best, new, most = None, dict[Tree, Tree](), worth - 1
+    for part, times in found.items():
+        saved = _saved(part, times) if times > 1 else 0
+        if saved > most and (saved >= WORTH or not _is_of_places(part)):
+            best, new, most = part, {part: name, tree.Bracketed(part): name}, saved
+    for part, products, factors in common_products(wholes):
+        saved = _saved(part, len(products))
+        if saved > most:
+            best, new, most = part, {c.whole: c.without(factors, name) for c in products}, saved
+    return best, new
+
+
+def _is_of_places(part: Tree) -> bool:
+    """Whether it is made of sizes alone, as eye(n) is, which reads as well as a name."""
+    return isinstance(part, tree.Call) and part.function in OF_PLACES
+
+
+def _saved(part: Tree, times: int) -> int:
+    return (times - 1) * tree.size(part) - times - 1
 
 
 def _parts(whole: Tree) -> list[Tree]:
@@ -73,18 +98,23 @@ def _leaves(whole: Tree) -> list[Name]:
     return out
 
 
-def _replaced(whole: Tree, part: Tree, name: Name) -> Tree:
-    """A formula with a name for one of its parts."""
-    if whole == part or whole == tree.Bracketed(part):
-        return name
+def _with(whole: Tree, new: Mapping[Tree, Tree]) -> Tree:
+    """A formula with others for some of its parts."""
+    if whole in new:
+        whole = new[whole]
+        return whole if isinstance(whole, Name) else _rebuilt(whole, new)
+    return _rebuilt(whole, new)
+
+
+def _rebuilt(whole: Tree, new: Mapping[Tree, Tree]) -> Tree:
     if isinstance(whole, tuple) and hasattr(whole, "_fields"):
-        return type(whole)(*(_within(field, part, name) for field in whole))
+        return type(whole)(*(_within(field, new) for field in whole))
     return whole
 
 
-def _within(field, part: Tree, name: Name):
+def _within(field, new: Mapping[Tree, Tree]):
     if isinstance(field, tuple):
         if hasattr(field, "_fields"):
-            return _replaced(field, part, name)  # type: ignore[arg-type]
-        return tuple(_within(inner, part, name) for inner in field)
+            return _with(field, new)  # type: ignore[arg-type]
+        return tuple(_within(inner, new) for inner in field)
     return field

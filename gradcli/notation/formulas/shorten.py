@@ -26,9 +26,10 @@ HOPELESS = 2 * TOO_LONG  # a formula of this length will not be read
 KEPT = 4  # ways to say a node
 WIDE = 36  # nodes; in a larger graph only the best way to say each is looked for first
 ROUNDS = 4
+SHORT = 12  # length of a formula in which nothing is looked for that may have a name of its own
 BUDGET = 1200  # other ways to say a node that are tried in one search
 # What counts beside names, numbers, operators and calls.
-ROW, TURNED, BESIDE, FOREIGN, CONVERTED = 1.25, 0.5, 0.625, 12.0, 0.25
+ROW, TURNED, BESIDE, FOREIGN, CONVERTED = 1.25, 0.75, 0.625, 12.0, 0.25
 UNNAMED = 12.0  # a size that no tensor tells, so that the formula holds for no other
 
 NORMALISING = merged(RULES, NORMAL)
@@ -213,8 +214,15 @@ class Search:
             best = self._searched(best, kept=1)
             self.asked = set()
         best = self._searched(best, KEPT)
+        if not self.length.in_statements and at_once > SHORT:
+            best = self._in_statements(best)
         laid = Rewriter(LAYOUT).once(best)
         return laid if self.length(laid) <= self.length(best) else best
+
+    def _in_statements(self, node: Node) -> Node:
+        """The shortest node found from one that is, where what is repeated is said once."""
+        self.length.in_statements, self.asked, self.left = True, set(), BUDGET
+        return min(self._searched(node, KEPT), node, key=self.length)
 
     def _searched(self, root: Node, kept: int) -> Node:
         """The shortest that rounds find in which each node has so many ways to say it."""

@@ -3,11 +3,15 @@
 from functools import lru_cache
 
 from ....graphs import Node
+from ....graphs.shapes import axes
+from ....operators.indexing import full_index
 from .atoms import definition
-from .products import REMEMBERED
+from .factoring import ODD
+from .products import REMEMBERED, constant_value
 from .sums import terms_of
 
-DEEP = 40  # nodes that are looked at
+DEEP, NEAR = 40, 12  # nodes that are looked at, and for what is exchanged in them
+REDUCTIONS = ("sum", "mean", "vector_norm", "amax", "amin")
 
 
 def known(node: Node) -> tuple[str, ...]:
@@ -27,13 +31,96 @@ def is_symmetric(node: Node) -> bool:
     return _symmetric(node, DEEP)
 
 
+def parity(node: Node) -> int:
+    """1 for what stays the same when its first two dimensions of equal size are exchanged, -1 for
+    what becomes its negative, as x[:, None] - x does, and 0 where neither is certain.
+    """
+    return _parity(node, NEAR)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _parity(node: Node, depth: int) -> int:
+    if node.ndim < 2 or depth == 0:
+        return int(node.ndim == 0)
+    if node.shape[0] != node.shape[1]:
+        return 0
+    if node.op.name in REDUCTIONS:
+        return _parity_of_reduction(node, depth)
+    if node.op.family != "elementwise":
+        return int(node.ndim == 2 and _symmetric(node, depth - 1))
+    if node.ndim == 2 and node.op.name in ("add", "sub") and _symmetric_sum(node, depth - 1):
+        return 1
+    parts = [_parity(i, depth - 1) for i in node.parents]
+    return _pairwise(node) or _parity_by_element(node, parts)
+
+
+def _parity_by_element(node: Node, parts: list[int]) -> int:
+    name, (first, *others) = node.op.name, parts
+    if name in ("mul", "div"):
+        return first * others[0]
+    if name in ("add", "sub") and first == others[0]:
+        return first * all(i.ndim for i in node.parents) if first < 0 else first
+    if name == "pow" and first < 0:
+        e = constant_value(node.parents[1])
+        return 0 if e is None or e != int(e) else -1 if e % 2 else 1
+    if name in ("abs", "square", "cos", "cosh"):
+        return abs(first)
+    if name in ("neg", *ODD):
+        return first
+    return int(all(k == 1 for k in parts))
+
+
+def _parity_of_reduction(node: Node, depth: int) -> int:
+    """That of what is reduced along further dimensions."""
+    x, dims = node.parents[0], axes(node.attrs["dim"], node.parents[0].ndim)
+    inner = _parity(x, depth - 1) if dims and min(dims) > 1 else 0
+    linear = node.op.name in ("sum", "mean")
+    return inner if linear or inner > 0 else abs(inner) * (node.op.name == "vector_norm")
+
+
+def _pairwise(node: Node) -> int:
+    """The same for v of each two rows: x[:, None] - x and X[:, None] * X[None]."""
+    if node.op.name not in ("add", "sub", "mul", "maximum", "minimum") or len(node.parents) != 2:
+        return 0
+    a, b = map(_along, node.parents)
+    if a is None or b is None or a[0] is not b[0] or a[0].ndim != node.ndim - 1:
+        return 0
+    if {a[1], b[1]} != {0, 1}:
+        return 0
+    return -1 if node.op.name == "sub" else 1
+
+
+def _along(part: Node) -> tuple[Node, int] | None:
+    """What is put along the first (1) or the second (0) of two dimensions, with a new one beside
+    it; what has one dimension less is broadcast along the first.
+    """
+    dim: int | None = 0
+    if part.op.name == "unsqueeze":
+        dim = part.attrs["dim"] % part.ndim
+    elif part.op.name == "getitem" and None in part.attrs["index"]:
+        dim = _new_dimension(part)
+    else:
+        return part, 0
+    return (part.parents[0], dim) if dim in (0, 1) else None
+
+
+def _new_dimension(part: Node) -> int | None:
+    """Where x[:, None] has its new dimension; None where that is not all that it does."""
+    index = full_index(part.attrs["index"], part.parents[0].ndim)
+    others = [i for i in index if i is not None]
+    new = len(index) - len(others)
+    return index.index(None) if new == 1 and all(i == slice(None) for i in others) else None
+
+
 @lru_cache(maxsize=REMEMBERED)
 def _symmetric(node: Node, depth: int) -> bool:
     name, parts = node.op.name, node.parents
     if depth == 0:
         return False
     if name == "input":
-        return bool({"symmetric", "diagonal", "posdef"} & set(known(node)))
+        meant = definition(node)
+        assumed = {"symmetric", "diagonal", "posdef"} & {*known(node)}
+        return bool(assumed) or (meant is not None and _symmetric(meant, depth - 1))
     if name in ("eye", "ones", "zeros", "full", "cov", "corrcoef"):
         return True
     if name == "outer":
@@ -43,10 +130,11 @@ def _symmetric(node: Node, depth: int) -> bool:
     if name in ("inv", "transpose", "matrix_exp"):
         return _symmetric(parts[0], depth - 1)
     if name in ("add", "sub"):
-        return _symmetric_sum(node, depth - 1)
-    if name in ("mul", "div", "neg"):
-        return all(i.shape == () or (i.ndim == 2 and _symmetric(i, depth - 1)) for i in parts)
-    return name == "matmul" and _palindrome(node, depth - 1)
+        return _symmetric_sum(node, depth - 1) or _pairwise(node) == 1
+    if name == "matmul":
+        return _palindrome(node, depth - 1)
+    by_element = name in REDUCTIONS or node.op.family == "elementwise"
+    return by_element and _parity(node, min(depth, NEAR) - 1) == 1
 
 
 def _symmetric_sum(node: Node, depth: int) -> bool:

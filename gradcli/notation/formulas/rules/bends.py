@@ -1,13 +1,25 @@
 """What is 0 on one side of a bend, such as relu(x), and masks and signs beside it."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from fractions import Fraction
 
-from ....graphs import OPS, Node
-from .products import Coefficient, Product, build, constant_value, product_of, with_factors
-from .registry import other
+from ....graphs import OPS, Node, walk
+from ....graphs.substitution import substitute
+from .atoms import definition
+from .guards import settled_comparison
+from .products import (
+    Coefficient,
+    Product,
+    build,
+    constant_value,
+    is_zero_or_one,
+    product_of,
+    with_factors,
+)
+from .registry import normal, other
 from .sums import multiple_of, terms_of
 
+LARGE = 60  # nodes that are looked through for clamps
 ABOVE = {"gt": 1, "ge": 1, "lt": -1, "le": -1}  # the side on which a comparison holds
 
 
@@ -67,6 +79,100 @@ def clamped(node: Node) -> Node | None:
     if found is None or found != Product(Fraction(bound), {OPS["sign"](x): 1}):
         return None
     return OPS["clamp"](x, min=-float(bound), max=float(bound))
+
+
+@normal("mul", "div")
+def clamped_within(node: Node) -> Node | None:
+    """f(clamp(x, -1, 1)) * ((x >= -1) & (x <= 1)) = f(x) * ((x >= -1) & (x <= 1))."""
+    found = product_of(node)
+    for mask in [f for f in found.factors if is_zero_or_one(f)] if found else ():
+        for f, e in found.factors.items():  # type: ignore[union-attr]
+            new = _unclamped(f, mask) if f is not mask and f.shape else None
+            if new is not None:
+                rest = {k: n for k, n in found.factors.items() if k is not f}  # type: ignore[union-attr]
+                return build(found._replace(factors=with_factors(rest, {new: e})), node.shape)  # type: ignore[union-attr]
+    return None
+
+
+def _unclamped(f: Node, mask: Node) -> Node | None:
+    """f without what clamps the values that a mask tells to be within bounds."""
+    new: dict[Node, Node] = {}
+    within = walk([f])
+    for n in within if len(within) < LARGE else ():
+        if n.op.name == "clamp" and n.shape == n.parents[0].shape and _is_inside(mask, n):
+            new[n] = n.parents[0]
+        meant = definition(n)
+        plain = None if meant is None else _unclamped(meant, mask)
+        if plain is not None:
+            new[n] = plain
+    return substitute(f, new) if new else None
+
+
+def _is_inside(mask: Node, clamp: Node) -> bool:
+    """Whether a mask tells where a clamp leaves values as they are."""
+    plain = mask.parents[0] if mask.op.name == "double" else mask
+    x, low, high = clamp.inputs
+    sides = [OPS["ge"](x, low)] if low is not None else []
+    sides += [OPS["le"](x, high)] if high is not None else []
+    parts = plain.parents if plain.op.name == "logical_and" else [plain]
+    settled = [*map(settled_comparison, sides)]
+    return len(sides) == len(parts) and all(any(_same(s, p) for p in parts) for s in settled)
+
+
+def _same(a: Node, b: Node) -> bool:
+    """Whether two comparisons are the same, however the number in them is written."""
+    pairs = zip(a.parents, b.parents, strict=False)
+    return a.op is b.op and all(
+        x is y or constant_value(x) == constant_value(y) is not None for x, y in pairs
+    )
+
+
+@normal("mul", "div")
+def equal_only_within(node: Node) -> Node | None:
+    """a * (1 - sign(a * (x - clamp(x, 0, 1))) + ((x >= 0) & (x <= 1))) =
+    2 * a * (a * (x - clamp(x, 0, 1)) <= 0): where a is not 0, the mask is where the sign is 0.
+    """
+    found = product_of(node)
+    for f in [f for f, e in found.factors.items() if e == 1] if found else ():
+        times, mask = _one_sign_and_mask(f, found.factors)  # type: ignore[union-attr]
+        if mask is not None:
+            rest = {k: n for k, n in found.factors.items() if k is not f}  # type: ignore[union-attr]
+            new = Product(found.coefficient * times, with_factors(rest, {mask: 1}))  # type: ignore[union-attr]
+            return build(new, node.shape)
+    return None
+
+
+def _one_sign_and_mask(f: Node, beside: Collection[Node]) -> tuple[Coefficient, Node | None]:
+    """A number and a comparison whose product is a sum of 1, a sign and a mask, wherever what
+    stands `beside` it is not 0; None where it is none.
+    """
+    terms = (terms_of(f) if f.op.name in ("add", "sub") else None) or []
+    one = [t for t in terms if not t.factors]
+    single = [(k, t.coefficient) for t in terms for k in t.factors if t.factors == {k: 1}]
+    signs = [(k, c) for k, c in single if k.op.name == "sign"]
+    masks = [(k, c) for k, c in single if is_zero_or_one(k)]
+    if not len(terms) == 3 == len(one) + len(signs) + len(masks) or not signs or not masks:
+        return 0, None
+    ((sign, side),), ((mask, times),) = signs, masks
+    if one[0].coefficient != times or abs(side) != abs(times):
+        return 0, None
+    (d,) = sign.parents
+    parts = product_of(d)
+    apart = [k for k in parts.factors if k not in beside] if parts else []
+    if len(apart) != 1 or not _is_clamped_away(apart[0], mask):
+        return 0, None
+    name = "ge" if side == times else "le"
+    return 2 * times, settled_comparison(OPS[name](d, 0))
+
+
+def _is_clamped_away(f: Node, mask: Node) -> bool:
+    """Whether it is x - clamp(x, 0, 1), which is 0 where a mask holds and nowhere else."""
+    if f.op.name != "sub":
+        return False
+    return any(
+        c.op.name == "clamp" and c.parents[0] is x and _is_inside(mask, c)
+        for x, c in (f.parents, f.parents[::-1])
+    )
 
 
 def _cut_off(f: Node) -> Node | None:

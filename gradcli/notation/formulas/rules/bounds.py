@@ -7,7 +7,7 @@ from ....graphs import OPS, Node, walk
 from ....operators.bounds import ANY, NOT_NEGATIVE, PROBABILITY, Bounds
 from .matrices import is_column
 from .products import REMEMBERED, Coefficient, Product, constant_value, is_zero_or_one, product_of
-from .registry import normal
+from .registry import normal, other
 from .triangular import DIAGONAL
 
 CORRELATION = (-1.0, 1.0)
@@ -97,6 +97,20 @@ def masks_where_one_is_certain(node: Node) -> Node | None:
             return mask if mask.shape == node.shape else mask.expand(shape=node.shape)
         if certain is decides:
             return OPS["full"](size=node.shape, fill_value=decides)
+    return None
+
+
+@other("logical_and")
+def within_a_distance(node: Node) -> Node | None:
+    """(x >= -2) & (x <= 2) = abs(x) <= 2."""
+    for low, high in (node.parents, node.parents[::-1]):
+        strict = low.op.name == "gt" and high.op.name == "lt"
+        if not strict and (low.op.name, high.op.name) != ("ge", "le"):
+            continue
+        (x, least), (y, most) = low.parents, high.parents
+        bound = constant_value(most)
+        if x is y and bound is not None and constant_value(least) == -bound:
+            return high.op(OPS["abs"](x), most)
     return None
 
 

@@ -5,9 +5,10 @@ from fractions import Fraction
 from itertools import combinations
 
 from ....graphs import OPS, Node
+from .factoring import sum_of
 from .products import ONE, Coefficient, Product, build, product_of, with_factors
 from .registry import normal, other
-from .sums import add_up_to_zero
+from .sums import add_up_to_zero, terms_of
 
 
 @normal("mul", "div")
@@ -21,6 +22,48 @@ def opposite_exponentials(node: Node) -> Node | None:
             factors = with_factors(found.factors, {f: -less, k: -less})  # type: ignore[union-attr]
             return build(found._replace(factors=factors), node.shape)  # type: ignore[union-attr]
     return None
+
+
+@normal("exp")
+def quotient_in_the_exponent(node: Node) -> Node | None:
+    """exp(-0.5 * x) = exp(-x / 2), so that the two are seen to be the same."""
+    (x,) = node.parents
+    found = product_of(x)
+    if found is None or not found.factors or not isinstance(found.coefficient, float):
+        return None
+    simple = Fraction(found.coefficient)
+    if simple.denominator > 8:
+        return None
+    return node.op(build(found._replace(coefficient=simple), x.shape))
+
+
+@other("add", "sub")
+def logarithms_together(node: Node) -> Iterator[Node]:
+    """log(x) + log(y) = log(x * y); log(x) - log(y) = log(x / y)."""
+    terms = terms_of(node) or []
+    for p, q in combinations(terms, 2):
+        together = _one_logarithm(p, q)
+        if together is not None:
+            total = sum_of([together, *(t for t in terms if t is not p and t is not q)])
+            if total.shape == node.shape:
+                yield total
+
+
+def _one_logarithm(p: Product, q: Product) -> Product | None:
+    """The sum of two terms that are the same number or other factors times a logarithm."""
+    if p.coefficient < 0 < q.coefficient:
+        p, q = q, p
+    (f, rest), (k, others) = map(_without_logarithm, (p, q))
+    if f is None or k is None or rest != others or abs(p.coefficient) != abs(q.coefficient):
+        return None
+    (x,), (y,) = f.parents, k.parents
+    both = (x * y if p.coefficient == q.coefficient else x / y).log()
+    return p._replace(factors=with_factors(rest, {both: 1}))
+
+
+def _without_logarithm(t: Product) -> tuple[Node | None, dict[Node, Coefficient]]:
+    found = next((f for f, e in t.factors.items() if f.op.name == "log" and e == 1), None)
+    return found, {f: e for f, e in t.factors.items() if f is not found}
 
 
 @other("mul", "div")

@@ -187,6 +187,8 @@ def negative(node: Node) -> Node | None:
     name, parts = node.op.name, node.parents
     if name == "sub":
         return parts[1] - parts[0]
+    if name == "add":
+        return _negative_sum(node)
     if name == "cross_along":
         return node.op(parts[1], parts[0], **node.attrs)
     if name == "neg":
@@ -200,6 +202,15 @@ def negative(node: Node) -> Node | None:
         new = negative(parts[0])
         return None if new is None else node.op(new, *parts[1:], **node.attrs)
     return None
+
+
+def _negative_sum(node: Node) -> Node | None:
+    """b - a + c for a - b - c."""
+    terms = terms_of(node) or []
+    if not any(t.coefficient < 0 for t in terms) or len(terms) > MOST_TERMS:
+        return None
+    total = sum_of([t._replace(coefficient=-t.coefficient) for t in terms])
+    return total if total.shape == node.shape else None
 
 
 @other("add", "sub")

@@ -19,6 +19,7 @@ from .products import (
     with_factors,
 )
 from .registry import normal, other, rule
+from .sums import add_up_to_zero, added, terms_of
 
 OPPOSITE = {"gt": "le", "le": "gt", "lt": "ge", "ge": "lt", "eq": "ne", "ne": "eq"}
 MIRRORED = {"gt": "lt", "lt": "gt", "ge": "le", "le": "ge", "eq": "eq", "ne": "ne"}
@@ -112,9 +113,11 @@ def never_refused(node: Node) -> Node | None:
 
 @normal("where")
 def saturated(node: Node) -> Node | None:
-    """where(x > 20, a, a * sigmoid(x)) = a * sigmoid(x), to nine digits."""
+    """where(x > 20, a, a * sigmoid(x)) = a * sigmoid(x), to nine digits, and so
+    where(x >= 20, 0, a * sigmoid(x) * sigmoid(-x)) = a * sigmoid(x) * sigmoid(-x).
+    """
     condition, a, b = node.parents
-    if condition.op.name != "gt" or b.shape != node.shape:
+    if condition.op.name not in ("gt", "ge") or b.shape != node.shape:
         return None
     x, limit = condition.parents
     if (constant_value(limit) or 0) < SATURATED:
@@ -126,6 +129,9 @@ def saturated(node: Node) -> Node | None:
     slope = next((f for f in rest if f.op.name == "sigmoid" and f.parents[0] is x), None)
     if slope is None:
         return None
+    if own.coefficient == 0:
+        slopes = (f.parents[0] for f in rest if f.op.name == "sigmoid" and f.shape == x.shape)
+        return b if any(add_up_to_zero(x, y) for y in slopes) else None
     del rest[slope]
     return b if Product(found.coefficient, rest) == own else None
 
@@ -238,9 +244,26 @@ def compared_with_zero(node: Node) -> Node | None:
     return new if new is not None and new.shape == node.shape else None
 
 
+@other("gt", "ge", "lt", "le")
+def terms_to_either_side(node: Node) -> Node | None:
+    """a - b - c > 0 is a > b + c."""
+    total, zero = node.parents
+    terms = terms_of(total) if constant_value(zero) == 0 else None
+    above = [t for t in terms or () if t.coefficient > 0]
+    below = [t._replace(coefficient=-t.coefficient) for t in terms or () if t.coefficient < 0]
+    if len(above) + len(below) < 3 or not above or not below:
+        return None
+    new = node.op(added(above), added(below))
+    return new if new.shape == node.shape else None
+
+
 def is_positive(x: Node) -> Node:
     """x > 0, in the form that all comparisons of its kind are brought into."""
-    mask = OPS["gt"](x, 0)
+    return settled_comparison(OPS["gt"](x, 0))
+
+
+def settled_comparison(mask: Node) -> Node:
+    """A comparison in the form that all of its kind are brought into."""
     while (new := compared_with_zero(mask)) is not None:
         mask = new
     return mask

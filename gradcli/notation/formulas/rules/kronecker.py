@@ -34,6 +34,9 @@ def kronecker_beside_a_side(node: Node) -> Node | None:
 def _sides(whole: Node) -> tuple[Node, Node] | None:
     """The two matrices whose Kronecker product is laid out."""
     pair = whole.parents[0] if whole.op.name == "reshape" else whole
+    inner = pair.parents[0] if pair.op.name == "transpose" and pair.ndim == 2 else pair
+    if inner is not pair and inner.op.name == "kron" and all(s.ndim == 2 for s in inner.parents):
+        return inner.parents[0].mT, inner.parents[1].mT
     if pair.op.name == "kron" and all(s.ndim == 2 for s in pair.parents):
         return pair.parents[0], pair.parents[1]
     if is_unit(pair) and whole.ndim == 4 and whole.shape[:2] == whole.shape[2:]:
@@ -81,6 +84,17 @@ def kronecker_of_vectors(node: Node) -> Node | None:
     x = node.parents[0]
     apart = x.op.name == "kron" and node.shape == tuple(n for v in x.parents for n in v.shape)
     return OPS["outer"](*x.parents) if apart and x.ndim == 1 else None
+
+
+@normal("inv", "pinv")
+def of_both_sides(node: Node) -> Node | None:
+    """inv(kron(A, B)) = kron(inv(A), inv(B)) for square ones; pinv(kron(A, B)) of any."""
+    pair = node.parents[0]
+    if pair.op.name != "kron" or any(s.ndim != 2 for s in pair.parents):
+        return None
+    if node.op.name == "inv" and not all(s.shape[0] == s.shape[1] for s in pair.parents):
+        return None
+    return pair.op(*(node.op(s, **node.attrs) for s in pair.parents))
 
 
 def _is_opened(f: Node, shape: tuple[int, ...], over: tuple[int, ...]) -> bool:

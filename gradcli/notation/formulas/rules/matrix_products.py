@@ -255,6 +255,25 @@ def turned_together(node: Node) -> Node | None:
     return back.mT if outer is None or rest is None else scaled(outer, rest.mT)
 
 
+@other("transpose")
+def turned_inside(node: Node) -> Node | None:
+    """softmax(A @ B.T, 1).T = softmax(B @ A.T, 0); exp(A @ B.T).T = exp(B @ A.T)."""
+    x = node.parents[0]
+    if not last_two(node) or x.ndim != 2:
+        return None
+    if x.op.name not in ("softmax", "log_softmax"):
+        return _operands_turned_back(x) if x.op.family == "elementwise" else None
+    back = _turned_back(x.parents[0])
+    return None if back is None else x.op(back, **x.attrs | {"dim": 1 - axis(x.attrs["dim"], 2)})
+
+
+@other("matmul")
+def length_squared(node: Node) -> Node | None:
+    """(x - y) @ (x - y) = norm(x - y) ** 2."""
+    a, b = node.parents
+    return OPS["vector_norm"](a) ** 2 if a is b and a.ndim == 1 and a.inputs else None
+
+
 def _operands_turned_back(node: Node) -> Node | None:
     """node.T, made of operands that are no longer for being turned; None where one of them is, or
     none is as large as the node.

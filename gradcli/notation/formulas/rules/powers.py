@@ -8,7 +8,7 @@ from ....graphs.signature import signature
 from ... import tree
 from ..numerals import numeral
 from .bounds import is_not_negative
-from .factoring import negative, sum_of
+from .factoring import MOST_TERMS, negative, sum_of
 from .products import (
     ONE,
     Coefficient,
@@ -16,6 +16,7 @@ from .products import (
     as_meant,
     build,
     constant_value,
+    magnitude,
     multiplied_by,
     number_node,
     product_of,
@@ -58,6 +59,61 @@ def exponents_added(node: Node) -> Iterator[Node]:
                 above, total = _above(own + more)
                 factors = with_factors({base**total: 1 if above else -1}, rest)
                 yield build(found._replace(factors=factors), node.shape)
+
+
+@other("mul", "div")
+def power_of_a_quotient(node: Node) -> Iterator[Node]:
+    """(x / l) ** (k - 1) * x / l = (x / l) ** k; (x / l) ** (k - 1) / l = (x / l) ** k / x."""
+    found = product_of(node)
+    for f, e in found.factors.items() if found else ():
+        base = product_of(f.parents[0]) if f.op.name == "pow" and e == 1 else None
+        if base is None or base.coefficient != 1 or len(base.factors) < 2:
+            continue
+        rest = {k: n for k, n in found.factors.items() if k is not f}  # type: ignore[union-attr]
+        shorter = with_factors(rest, {k: -n for k, n in base.factors.items()})
+        if sum(map(magnitude, shorter.values())) <= sum(map(magnitude, rest.values())):
+            exponent = _above(f.parents[1] + 1)[1]
+            factors = with_factors(shorter, {f.parents[0] ** exponent: 1})
+            yield build(found._replace(factors=factors), node.shape)  # type: ignore[union-attr]
+
+
+@other("add", "sub")
+def powers_out(node: Node) -> Iterator[Node]:
+    """m ** (1 - p) - y * m ** -p = (m - y) / m ** p; x ** (a + 1) + x ** a = x ** a * (x + 1)."""
+    terms = terms_of(node) or []
+    powers = [f for t in terms for f in t.factors if f.op.name == "pow"]
+    for base in dict.fromkeys(f.parents[0] for f in powers if len(terms) <= MOST_TERMS):
+        whole = [_exponent_in(t, base) for t in terms]
+        for out in dict.fromkeys(whole):
+            apart = [None if e is None or out is None else _whole_number(e - out) for e in whole]
+            if out is None or None in apart:
+                continue
+            inner = [
+                t._replace(factors=with_factors(_without_powers(t, base), {base: n} if n else {}))
+                for t, n in zip(terms, apart, strict=True)
+            ]
+            above, exponent = _above(out)
+            factors = with_factors({base**exponent: 1 if above else -1}, {sum_of(inner): 1})
+            yield build(Product(ONE, factors), node.shape)
+
+
+def _exponent_in(t: Product, base: Node) -> Node | None:
+    """The exponent of a base in a term; None where it has no power of it."""
+    found = [n for f, e in t.factors.items() if (n := _exponent_of(f, e, base)) is not None]
+    return sum(found[1:], found[0]) if found else None
+
+
+def _whole_number(node: Node) -> Coefficient | None:
+    """The whole number that a node is."""
+    terms = terms_of(node)
+    if terms is None or len(terms) > 1 or any(t.factors for t in terms):
+        return None
+    n = terms[0].coefficient if terms else 0
+    return int(n) if n == int(n) else None
+
+
+def _without_powers(t: Product, base: Node) -> dict[Node, Coefficient]:
+    return {f: e for f, e in t.factors.items() if _exponent_of(f, e, base) is None}
 
 
 @normal("mul", "div")

@@ -2,7 +2,7 @@
 
 from ....graphs import OPS, Node
 from ....graphs.signature import signature
-from .products import ONE, Product, build, product_of, with_factors
+from .products import ONE, Product, build, constant_value, product_of, with_factors
 from .registry import normal, other, rule
 
 
@@ -17,6 +17,23 @@ def sign_of_a_constant(node: Node) -> Node | None:
     """sign(x.detach()) = sign(x): both have no slope."""
     (x,) = node.parents
     return OPS["sign"](x.parents[0]) if x.op.family == "barrier" else None
+
+
+@normal("sign")
+def sign_of_zero(node: Node) -> Node | None:
+    """sign(0) = 0."""
+    return OPS["zeros"](size=node.shape) if constant_value(node.parents[0]) == 0 else None
+
+
+@normal("mul", "pow")
+def even_power_of_a_sign(node: Node) -> Node | None:
+    """g * sign(x) ** 2 = g * (x != 0)."""
+    found = product_of(node)
+    for f, e in found.factors.items() if found and len(found.factors) > 1 else ():
+        if f.op.name == "sign" and e > 0 and e % 2 == 0:
+            factors = with_factors(found.factors, {f: -e, f.parents[0].ne(0): 1})  # type: ignore[union-attr]
+            return build(found._replace(factors=factors), node.shape)  # type: ignore[union-attr]
+    return None
 
 
 @normal("sign")
