@@ -1,5 +1,7 @@
 """The PyTorch lines that reproduce the answer."""
 
+import re
+
 from ..analysis import Analysis
 from ..blocks import Code, Section, words
 from ..checking.rounding import wants_double
@@ -15,7 +17,15 @@ def code(a: Analysis, precision: int) -> Section:
     # PyTorch has no derivative by some inputs, such as the weights of classes: no line for these.
     leaves = [x for x in a.problem.wrt if _wants_gradient(x.name, lines)]
     lines += [_result(a, x, precision) for x in leaves]
-    return Section("code", words("In PyTorch"), (), (Code("\n".join(lines), "python"),))
+    text = "\n".join([*_imports(lines), *lines])
+    return Section("code", words("In PyTorch"), (), (Code(text, "python"),))
+
+
+def _imports(lines: list[str]) -> list[str]:
+    """The modules that the lines use."""
+    said = "\n".join(lines)
+    names = {"torch": "torch", "torch.nn.functional as F": "F", "math": "math"}
+    return [f"import {how}" for how, name in names.items() if re.search(rf"\b{name}\.", said)]
 
 
 def _wants_gradient(name: str, lines: list[str]) -> bool:
