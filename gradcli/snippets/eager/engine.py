@@ -263,11 +263,12 @@ def rename(tensor: Tensor, name: str) -> None:
 class Accumulator(Object):
     """Where gradients of a leaf arrive and are added to its .grad."""
 
-    __slots__ = ("cls", "fields", "hooks", "pre_hooks", "tensor")
+    __slots__ = ("cls", "fields", "hooks", "metas", "pre_hooks", "tensor")
     name = "torch::autograd::AccumulateGrad"
 
     def __init__(self, tensor: Tensor):
         self.tensor = tensor
+        self.metas = [Meta(tensor.shape, tensor.dtype)]  # as they are now: .data may be replaced
         self.cls = record_class("AccumulateGrad")
         self.fields: dict[str, Any] = {}
         self.hooks: list[Any] = []
@@ -282,11 +283,6 @@ class Accumulator(Object):
     def sequence(self) -> int:
         """A leaf comes before everything else that is ready."""
         return 1 << 62
-
-    @property
-    def metas(self) -> list[Meta]:
-        """What its gradient is like."""
-        return [Meta(self.tensor.shape, self.tensor.dtype)]
 
 
 Target = Record | Accumulator

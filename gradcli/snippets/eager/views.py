@@ -72,6 +72,11 @@ def check_writable(
         raise Unsupported("a change in place, within a transform, of a tensor from outside")
     if MODE.recording:
         _check_autograd(target, [o for o in operands if isinstance(o, Tensor)])
+    check_memory(target, operands, one_number=one_number)
+
+
+def check_memory(target: Tensor, operands: Sequence[Any] = (), *, one_number: bool = False) -> None:
+    """Refuse to write over memory that holds several elements, or what is read from it."""
     repeated = any(s == 0 and n > 1 for s, n in zip(target.data.strides, target.shape))
     if target.numel and repeated and not one_number:
         raise error("RuntimeError", SHARED_PLACES)
