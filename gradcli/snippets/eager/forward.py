@@ -7,8 +7,9 @@ together as these go themselves, as zeros that are added up on two ways back los
 from collections.abc import Sequence
 from typing import Any
 
+from ...graphs import Node
 from ...lazy import np
-from ..python.values import Class, Machine, Object
+from ..python.values import Class, Machine, Object, Unsupported
 from .engine import Accumulator, Edge, Record, fitted, go_back, inputs_first, zeros_like
 from .mode import recording
 from .tensor import Tensor
@@ -45,10 +46,9 @@ class Linearized(Object):
 
     def _through(self, m: Machine, record: Record, tangents: Tangents) -> Tangents:
         """The tangents of an operation's outputs from those of its inputs."""
-        if isinstance(record.call, tuple) and len(record.metas) == 1:
-            node, operands = record.call[0], record.call[1]
-            if getattr(getattr(node, "op", None), "name", None) in TOGETHER:
-                return [_together(node, operands, tangents)]
+        node = record.call[0] if isinstance(record.call, tuple) else None
+        if isinstance(node, Node) and node.op.name in TOGETHER:
+            return [_together(node, record.call[1], tangents)]
         seeds, back = self._way_back(m, record)
         pairs = [(g.edge, t) for g, t in zip(back, tangents) if g is not None and t is not None]
         roots = [(edge, tangent) for edge, tangent in pairs if edge is not None]
@@ -65,6 +65,8 @@ class Linearized(Object):
                 Tensor(np.zeros(meta.shape, meta.dtype.numpy), meta.dtype, requires_grad=True)
                 for meta in record.metas
             ]
+            if not record.freed and any(s.version != s.tensor.version.number for s in record.saved):
+                raise Unsupported("forward mode through what was changed in place after its use")
             sent = zip(record.edges, record.backward(m, record, [*seeds]))
             back = [
                 None if edge is None or g is None else fitted(g, edge, k, record)
@@ -75,7 +77,7 @@ class Linearized(Object):
         return self.ways_back[record]
 
 
-def _together(node: Any, operands: Sequence[Any], tangents: Tangents) -> Tensor:
+def _together(node: Node, operands: Sequence[Any], tangents: Tangents) -> Tensor:
     """An operation on tangents: 0 where there is none, and conditions as they are."""
     from .apply import apply
 
