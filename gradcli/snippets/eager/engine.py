@@ -214,11 +214,15 @@ class Record(Object):
         if self.keeps_numbers or any(s.in_pytorch for s in self.saved):
             self.freed, self.freed_line = True, MODE.place()
 
-    def unpack(self) -> list[Tensor]:
-        """All that was kept, in its order."""
+    def check_kept(self) -> None:
+        """Refuse to go back again through what let go of what it kept."""
         if self.freed:
             MODE.refused = self, None
             raise error("RuntimeError", FREED)
+
+    def unpack(self) -> list[Tensor]:
+        """All that was kept, in its order."""
+        self.check_kept()
         return [saved.unpack(self) for saved in self.saved]
 
     def __repr__(self) -> str:

@@ -103,9 +103,10 @@ def _check_memory(name: str, out: Tensor, operands: list[Tensor]) -> None:
     """Refuse an `out` whose memory is read, unless element by element."""
     from .views import check_memory
 
-    check_memory(out, operands)
-    if name in SUMS_OF_PRODUCTS and any(np.may_share_memory(out.data, o.data) for o in operands):
+    shared = any(np.may_share_memory(out.data, o.data) for o in operands)
+    if shared and (name in SUMS_OF_PRODUCTS or all(o.ndim > out.ndim for o in operands)):
         raise Unsupported(f"{name}() whose out shares memory with what it reads")
+    check_memory(out, operands)
 
 
 def operator(name: str, *places: str) -> Any:

@@ -198,7 +198,7 @@ class Tensor(Object):
             from .engine import Accumulator
 
             self.accumulator = Accumulator(self)
-        if self.accumulator.metas[0].shape != self.shape:
+        if self.accumulator.metas[0].shape != self.shape:  # where a graph still has it, an error
             raise Unsupported("a leaf whose .data got another shape after it was computed with")
         return Edge(self.accumulator, 0)
 

@@ -215,6 +215,7 @@ def copy_slices(base: Tensor, view: Tensor, inner: Record) -> Record:
     edges: list[Edge | None] = [base.edge, *inner.edges[1:]]
 
     def back(m: Machine, record: Record, grads: Gradients) -> Gradients:
+        record.check_kept()
         gradient = grads[0]
         if gradient is None:
             return [None] * len(edges)
@@ -223,7 +224,10 @@ def copy_slices(base: Tensor, view: Tensor, inner: Record) -> Record:
         return [_replaced(gradient, own, at), *others]
 
     call = None if inner.call is None else Overwritten(base, at, inner.call)
-    return Record("CopySlices", edges, [Meta(base.shape, base.dtype)], back, inner.saved, call=call)
+    metas = [Meta(base.shape, base.dtype)]
+    record = Record("CopySlices", edges, metas, back, inner.saved, call=call)
+    record.keeps_numbers = True  # PyTorch's lets go of the change itself
+    return record
 
 
 def without(gradient: Tensor, at: Any) -> Tensor:
