@@ -25,7 +25,7 @@ from .kernels import check_kinds
 from .mode import MODE, recording
 from .plans import Plan, Way
 from .tensor import Edge, Tensor, ViewOf
-from .zeros import EXTREMES, LABELLED, negative_zeros, of_labels, with_signs
+from .zeros import EXTREMES, LABELLED, negative_zeros, of_labels, of_softmax, with_signs
 
 STEPS = 20  # of the budget, for an operation
 PRODUCTS = 8_000  # of numbers, that take as long as a step
@@ -192,6 +192,8 @@ def _fresh(node: Node, inputs: Sequence[Operand], value: Any, dtype: DType) -> T
     others = (i for i in inputs if isinstance(i, Tensor))
     if shares or any(np.may_share_memory(value, i.data) for i in others):
         value = value.copy()
+    elif node.op.name == "getitem" and value.ndim:  # NumPy lays out what arrays pick otherwise
+        value = np.ascontiguousarray(value)
     return Tensor(value, dtype)
 
 
@@ -430,6 +432,8 @@ def _untracked(
         target = given.get(leaves[1])
         if target is not None:
             arrays = [of_labels(target, gradient.data, arrays[0]), *arrays[1:]]
+    if record.name == "SoftmaxBackward0" and own.prepared.node.shape:
+        arrays = [of_softmax(gradient.data, arrays[0], own.prepared.node.attrs["dim"])]
     written = record.name in SCATTERED or record.name == "MaskedSelectBackward0"
     negative = negative_zeros(gradient.data) if written else None
     if negative is not None and negative.any():  # they are written, and not added to 0

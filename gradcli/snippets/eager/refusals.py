@@ -80,6 +80,12 @@ def _place_of(name: str) -> None:
         if input.dtype.kind == "bool":
             raise error("RuntimeError", f"{name}(): does not support bool input")
         _along(input, dim)
+        if not input.numel and dim is None:
+            said = f"{name}(): Expected reduction dim to be specified for input.numel() == 0."
+            raise error("IndexError", said)
+        if isinstance(dim, int) and input.ndim and not input.shape[dim]:
+            said = f"{name}(): Expected reduction dim {dim} to have non-zero size."
+            raise error("IndexError", said)
 
     check(name)(checked)
 

@@ -568,11 +568,7 @@ def _gelu_back(g: Any, x: Any, y: Any, *, approximate: str) -> Any:
 
 
 def _softmax_back(g: Any, x: Any, y: Any, *, dim: int) -> Any:
-    if not np.ndim(y):
-        return g - g
-    terms = g * y
-    negative = np.all(np.signbit(terms) & (terms == 0), axis=dim, keepdims=True)
-    return (g - np.where(negative, np.float32(-0.0), _in_row(terms, dim))) * y
+    return (g - _in_row(g * y, dim)) * y if np.ndim(y) else g - g
 
 
 def _log_softmax_back(g: Any, x: Any, y: Any, *, dim: int) -> Any:

@@ -70,6 +70,11 @@ def negative_zeros(x: Any) -> Any:
     return (np.signbit(x) & (x == 0)).astype(x.dtype)
 
 
+def of_softmax(gradient: Any, answer: Any, dim: int) -> Any:
+    """What softmax sends to its input: 0, where all that it receives along its dimension is -0."""
+    return np.where(np.all(negative_zeros(gradient), axis=dim, keepdims=True), 0.0, answer)
+
+
 LABELLED = frozenset(("nll_loss", "cross_entropy"))
 
 
