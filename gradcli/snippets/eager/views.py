@@ -243,5 +243,9 @@ def _replaced(gradient: Tensor, own: Tensor | None, at: Any) -> Tensor:
     """A gradient in which what went through the change has another one, or 0."""
     from .apply import call_operator
 
+    if own is not None and not MODE.recording:  # written, and not added: -0 beside it stays
+        numbers = np.array(gradient.data, order="C")
+        numbers.reshape(-1)[at] = own.data
+        return Tensor(numbers, gradient.dtype)
     kept = without(gradient, at)
     return kept if own is None else call_operator("add", kept, put(own, at, gradient.shape))
