@@ -987,6 +987,26 @@ BOMBS = {  # program: what of its budget is used up
 }
 
 
+ENDLESS = (
+    "import itertools\nfor i in itertools.count(): f()",
+    "import itertools\nfor i in zip(itertools.cycle('ab'), itertools.repeat(1)): f()",
+    "def g():\n  while True: yield 1\nfor i in g(): f()",
+    "for i in iter(f, 1): f()",
+)
+
+
+@pytest.mark.parametrize("text", ENDLESS)
+def test_what_may_have_no_end_has_little_time(text, monkeypatch):
+    monkeypatch.setattr("gradcli.snippets.python.budget.SHORT", 0.1)
+    outcome = run("def f(): return [i for i in range(20)] and 0\n" + text, module)
+    assert outcome.exhausted.what == "time: the program takes more than 0.1 seconds"
+
+
+def test_an_iterator_goes_on_after_a_loop_that_left_it():
+    text = "x = iter(range(5000))\nfor i in x:\n  if i == 3000: break\nprint(next(x))"
+    assert run(text, module).stdout == "3001\n"
+
+
 @pytest.mark.parametrize("text", BOMBS)
 def test_budget(text):
     outcome = run(text, module, budget=Budget(steps=200_000))

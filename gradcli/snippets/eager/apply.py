@@ -12,11 +12,20 @@ from ..python.values import Machine, Unsupported, error
 from . import plans
 from .dtypes import BOOL, INT64, DType, promoted, result_type
 from .engine import Gradients, Meta, Record, Saved, rename, zeros_like
-from .grad_names import OWN_AGAIN, SQUEEZES, ZEROS_AGAIN, camel_case, grad_name, gradient_name
+from .grad_names import (
+    OWN_AGAIN,
+    SCATTERED,
+    SQUEEZES,
+    ZEROS_AGAIN,
+    camel_case,
+    grad_name,
+    gradient_name,
+)
 from .kernels import check_kinds
 from .mode import MODE, recording
 from .plans import Plan, Way
 from .tensor import Edge, Tensor, ViewOf
+from .zeros import EXTREMES, LABELLED, negative_zeros, of_labels, of_softmax, with_signs
 
 STEPS = 20  # of the budget, for an operation
 PRODUCTS = 8_000  # of numbers, that take as long as a step
@@ -75,6 +84,8 @@ def apply(
         value = prepared.value(arrays, precision) if value is None else value
     except GradcliError as failure:
         raise Unsupported(failure.message) from failure
+    if op.name in EXTREMES:
+        value = with_signs(op.name, arrays, attrs, value)
     dtype = output_dtype(prepared.node, inputs, compute)
     if into is None:
         output = _fresh(prepared.node, inputs, np.asarray(value), dtype)
@@ -181,6 +192,8 @@ def _fresh(node: Node, inputs: Sequence[Operand], value: Any, dtype: DType) -> T
     others = (i for i in inputs if isinstance(i, Tensor))
     if shares or any(np.may_share_memory(value, i.data) for i in others):
         value = value.copy()
+    elif node.op.name == "getitem" and value.ndim:  # NumPy lays out what arrays pick otherwise
+        value = np.ascontiguousarray(value)
     return Tensor(value, dtype)
 
 
@@ -414,7 +427,18 @@ def _untracked(
     if output is not None:
         given[own.prepared.node] = output.data
     precision = "float64" if own.compute.name == "float64" else "float32"
-    arrays = own.back.numbers(given, precision)
+    arrays = own.back.numbers(dict(given), precision)
+    if own.prepared.node.op.name in LABELLED and own.back.places[0] == 0:
+        target = given.get(leaves[1])
+        if target is not None:
+            arrays = [of_labels(target, gradient.data, arrays[0]), *arrays[1:]]
+    if record.name == "SoftmaxBackward0" and own.prepared.node.shape:
+        arrays = [of_softmax(gradient.data, arrays[0], own.prepared.node.attrs["dim"])]
+    written = record.name in SCATTERED or record.name == "MaskedSelectBackward0"
+    negative = negative_zeros(gradient.data) if written else None
+    if negative is not None and negative.any():  # they are written, and not added to 0
+        given[own.back.seed] = negative
+        arrays = [np.where(own.back.numbers(given, precision)[0] > 0, -0.0, arrays[0])]
     return [_gradient(a, own.compute, gradient) for a in arrays]
 
 
@@ -461,6 +485,8 @@ def _tracked(
         for place, root in zip(own.back.places, roots)
         if root is not None
     }
+    if record.name == "ProdBackward0" and not np.all(tensors[0].data):
+        names = dict.fromkeys(names, "ViewBackward0")
     run_graph(list(names), values, names)
     answers = [None if n is None else as_tensor(values[n], own.compute) for n in roots]
     zeros = node.op.name in ZEROS_AGAIN

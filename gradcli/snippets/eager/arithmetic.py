@@ -127,7 +127,7 @@ def matmul(m: Machine, a: Any, b: Any) -> Any:
         _check_product("addmm_impl_cpu_", a)
     else:
         _check_product("bmm", a)
-        check_batches(a if a.ndim > 1 else call_operator("unsqueeze", a, dim=0), b)
+        check_batches(a, b)
     return apply(OPS["matmul"], [a, b], {})
 
 

@@ -211,7 +211,7 @@ def _batched(
     allow_unused: bool | None,
 ) -> tuple[Any, ...]:
     """Gradients for each row of the seeds, stacked."""
-    from . import calls, indexing
+    from . import indexing
 
     for place, (output, seed) in enumerate(zip(outputs, seeds)):
         if seed is not None and seed.shape[1:] != output.shape:
@@ -225,10 +225,18 @@ def _batched(
         rows.append(
             grad(m, list(outputs), list(wanted), row, kept, create_graph, True, allow_unused)
         )
-    return tuple(
-        None if column[0] is None else calls.call("stack", [list(column)], {})
-        for column in zip(*rows)
-    )
+    return tuple(None if column[0] is None else _stacked(column) for column in zip(*rows))
+
+
+def _stacked(column: Sequence[Tensor]) -> Tensor:
+    """Gradients for all rows; PyTorch computes them at once, by a record of another name."""
+    from . import calls
+    from .grad_names import OURS
+
+    stacked = calls.call("stack", [list(column)], {})
+    OURS.add("Batched")
+    engine.rename(stacked, "Batched")
+    return stacked
 
 
 BATCHED = (

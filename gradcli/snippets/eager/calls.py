@@ -18,9 +18,9 @@ from ..python.values import Builtin, Class, Instance, Machine, Property, Unsuppo
 from . import plans
 from .apply import apply, as_tensor, cast, run_graph
 from .checks import check_broadcast_all, check_output_shape
-from .dtypes import DType
+from .dtypes import BOOL, DType
 from .grad_names import OUTPUTS, name_of_call
-from .kernels import check_alpha, check_divisor, check_kinds, check_masks
+from .kernels import check_alpha, check_divisor, check_kinds, check_masks, not_implemented
 from .mode import MODE
 from .refusals import refuse
 from .single import fused_sum
@@ -218,6 +218,8 @@ def in_place(name: str, target: Tensor, args: Sequence[Any], named: Mapping[str,
     refuse(name, [target, *args], named)
     if name == "sub" and args:
         check_masks(target, args[0])
+    if name in ("cumsum", "cumprod") and target.dtype is BOOL:
+        raise not_implemented(f"{name}_out_cpu", BOOL)
     if name in ("remainder", "fmod") and args:
         check_kinds(name, [target, *args])
         check_divisor(target, args[0])

@@ -7,6 +7,8 @@ from ...lazy import np
 from ..python.values import error
 from .tensor import MetaTensor, Tensor
 
+MM = "mat1 and mat2 shapes cannot be multiplied ({} and {})"
+MV = "size mismatch, got input ({}), mat ({}), vec ({})"
 C_NAMES = {"float32": "float", "float64": "double", "int64": "long int", "float16": "c10::Half"}
 
 
@@ -69,7 +71,7 @@ def check_mm(a: Tensor, b: Tensor, *, added: bool = False) -> None:
         )
         raise error(
             "RuntimeError",
-            f"mat1 and mat2 shapes cannot be multiplied ({_dims(left)} and {_dims(b.shape)})",
+            MM.format(_dims(left), _dims(b.shape)),
         )
     if a.dtype is not b.dtype:
         said = (
@@ -89,7 +91,16 @@ def check_bmm(a: Tensor, b: Tensor) -> None:
 
 
 def check_batches(a: Tensor, b: Tensor) -> None:
-    """Refuse batches of matrices that matmul cannot multiply."""
+    """Refuse batches of matrices that matmul cannot multiply. With one matrix or vector that
+    requires a gradient, they are one matrix in PyTorch, and transposed.
+    """
+    if a.ndim < 3 and a.requires_grad and a.shape[-1] != b.shape[-2]:
+        rows = (b.numel // (b.shape[-2] or 1), b.shape[-2])
+        if a.ndim == 1:
+            raise error("RuntimeError", MV.format(rows[0], _dims(rows), a.shape[0]))
+        raise error("RuntimeError", MM.format(_dims(rows), _dims(a.shape[::-1])))
+    if a.ndim == 1:
+        a = Tensor(a.data[None], a.dtype)
     batches = [np.broadcast_to(0.0, t.shape[:-2]) for t in (a, b)]
     check_broadcast(*map(Tensor, batches))
     count = np.broadcast(*batches).size
@@ -111,7 +122,7 @@ def check_mv(a: Tensor, b: Tensor) -> None:
     if a.shape[1] != b.shape[0]:
         raise error(
             "RuntimeError",
-            f"size mismatch, got input ({a.shape[0]}), mat ({_dims(a.shape)}), vec ({b.shape[0]})",
+            MV.format(a.shape[0], _dims(a.shape), b.shape[0]),
         )
     if a.dtype is not b.dtype:
         kinds = b.dtype.scalar_name, a.dtype.scalar_name, b.dtype.scalar_name

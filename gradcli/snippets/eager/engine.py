@@ -214,11 +214,15 @@ class Record(Object):
         if self.keeps_numbers or any(s.in_pytorch for s in self.saved):
             self.freed, self.freed_line = True, MODE.place()
 
-    def unpack(self) -> list[Tensor]:
-        """All that was kept, in its order."""
+    def check_kept(self) -> None:
+        """Refuse to go back again through what let go of what it kept."""
         if self.freed:
             MODE.refused = self, None
             raise error("RuntimeError", FREED)
+
+    def unpack(self) -> list[Tensor]:
+        """All that was kept, in its order."""
+        self.check_kept()
         return [saved.unpack(self) for saved in self.saved]
 
     def __repr__(self) -> str:
@@ -263,11 +267,12 @@ def rename(tensor: Tensor, name: str) -> None:
 class Accumulator(Object):
     """Where gradients of a leaf arrive and are added to its .grad."""
 
-    __slots__ = ("cls", "fields", "hooks", "pre_hooks", "tensor")
+    __slots__ = ("cls", "fields", "hooks", "metas", "pre_hooks", "tensor")
     name = "torch::autograd::AccumulateGrad"
 
     def __init__(self, tensor: Tensor):
         self.tensor = tensor
+        self.metas = [Meta(tensor.shape, tensor.dtype)]  # as they are now: .data may be replaced
         self.cls = record_class("AccumulateGrad")
         self.fields: dict[str, Any] = {}
         self.hooks: list[Any] = []
@@ -282,11 +287,6 @@ class Accumulator(Object):
     def sequence(self) -> int:
         """A leaf comes before everything else that is ready."""
         return 1 << 62
-
-    @property
-    def metas(self) -> list[Meta]:
-        """What its gradient is like."""
-        return [Meta(self.tensor.shape, self.tensor.dtype)]
 
 
 Target = Record | Accumulator

@@ -196,7 +196,12 @@ def _refuse_known(m: Machine, path: str, name: str) -> None:
 
 def transforms_module() -> Module:
     """What the source of torch.func asks of the host."""
+    from .forward import Linearized, pushed
+
     table: dict[str, Any] = {
+        "linearized": lambda m, outputs, inputs: Linearized(outputs, inputs),
+        "pushed": pushed,
+        "seeds": lambda m, linearized: linearized.seeds,
         "enter": _enter,
         "leave": _leave,
         "leaf": _leaf,

@@ -332,7 +332,7 @@ OWN_AGAIN = {
     "LogSoftmaxBackward0": "LogSoftmaxBackwardDataBackward0",
 }
 _VIEWS = ("Select", "Slice", "Diagonal", "Unfold", "EmbeddingBag")
-_SCATTERED = (
+SCATTERED = (
     *("MaxBackward0", "MinBackward0", "MedianBackward1", "NanmedianBackward1", "ModeBackward0"),
     *("KthvalueBackward0", "SortBackward0", "TopkBackward0"),
 )
@@ -352,7 +352,7 @@ AGAIN = {
         for mode in ("Nearest1D", "Nearest2D", "Linear1D", "Bilinear2D")
     },
     **dict.fromkeys(("MaxBackward1", "MinBackward1", "MedianBackward0"), "MaskedFillBackward1"),
-    **dict.fromkeys(_SCATTERED, "ScatterBackward0"),
+    **dict.fromkeys(SCATTERED, "ScatterBackward0"),
     **dict.fromkeys(
         ("CummaxBackward0", "CumminBackward0", "GatherBackward0"), "ScatterAddBackward0"
     ),
@@ -423,6 +423,8 @@ def _of_matrix(factor: Any) -> str:
 
 def _of_operator(node: Node, place: int, root: Node) -> str | None:
     op = node.op.name
+    if op == "prelu" and place == 1:
+        return "SumBackward1" if len(node.shape or ()) < 2 else "ViewBackward0"
     if op == "matmul":
         dims = tuple(len(i.shape or ()) for i in node.inputs if i is not None)
         return PRODUCTS_AGAIN.get(dims, (None, None))[place]

@@ -135,6 +135,13 @@ def is_inference(m: Machine, self: Tensor) -> bool:
     return self.inference
 
 
+@method("_is_view")
+def _is_view(m: Machine, self: Tensor) -> bool:
+    if self.inference:
+        raise Unsupported("Tensor._is_view() of a tensor of inference mode")
+    return self.view is not None
+
+
 attribute("output_nr")(lambda m, self: self.output)
 attribute("itemsize")(lambda m, self: self.dtype.size)
 attribute("_base")(lambda m, self: self.view.base if self.view else None)
@@ -321,9 +328,15 @@ C_TYPES = {
 def _grad(m: Machine, self: Tensor) -> Tensor | None:
     if "sparse_gradient" in self.fields and m.line:
         raise Unsupported("a sparse gradient")
-    if self.grad is None and not self.is_leaf and not self.retains_grad:
+    if self.grad is None and not _made_as_leaf(self) and not self.retains_grad:
         m.warn(EXCEPTIONS["UserWarning"], NOT_LEAF)
     return self.grad
+
+
+def _made_as_leaf(tensor: Tensor) -> bool:
+    """Whether it is a leaf; asked of a view that autograd cannot follow, as it was made."""
+    follows = tensor.view is None or not tensor.view.creation
+    return tensor.is_leaf if follows else tensor._record is None
 
 
 def _set_grad_dtype(m: Machine, self: Tensor, value: Any) -> None:
@@ -374,6 +387,8 @@ def _change_flag(self: Tensor, value: bool, refusal: str) -> None:
             "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
         )
         raise error("RuntimeError", said)
+    if value and self.inference:
+        raise Unsupported("a tensor of inference mode that requires a gradient")
     self.requires_grad = value
 
 
@@ -883,6 +898,8 @@ def view_as(m: Machine, self: Tensor, other: Tensor) -> Tensor:
 def unbind(m: Machine, input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """The slices along a dimension: views that may not be changed in place."""
     dim = dimension(dim, input.ndim)
+    if not input.ndim:
+        raise error("IndexError", "Dimension specified as 0 but tensor has no dimensions")
     parts = [_select(input, dim, k) for k in range(input.shape[dim])]
     return several_views(input, parts, "UnbindBackward0", "stack", dim)
 
@@ -917,9 +934,15 @@ def several_views(
     return tuple(parts)
 
 
+def _check_not_single(name: str, tensor: Tensor) -> None:
+    if not tensor.ndim:
+        raise error("RuntimeError", f"{name} expects at least a 1-dimensional tensor")
+
+
 @define("Tensor", "torch")
 def split(m: Machine, tensor: Tensor, split_size: Any, dim: int = 0) -> tuple[Tensor, ...]:
     """Parts along a dimension."""
+    _check_not_single("split", tensor)
     dim = dimension(dim, tensor.ndim)
     whole = tensor.shape[dim]
     if isinstance(split_size, int):
@@ -939,11 +962,18 @@ def split(m: Machine, tensor: Tensor, split_size: Any, dim: int = 0) -> tuple[Te
 @define("Tensor", "torch")
 def chunk(m: Machine, input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """So many parts along a dimension, or fewer."""
+    _check_not_single("chunk", input)
     whole = input.shape[dimension(dim, input.ndim)]
     return split(m, input, max(-(-whole // chunks), 1), dim)
 
 
 # ---- anything else is an operator ----------------------------------------------------------------
+
+
+PRIVATE = frozenset(  # names of tensors in PyTorch that no list of its public ones has
+    ("_values", "_indices", "_nnz", "_grad", "_grad_fn", "_is_zerotensor", "_conj", "_is_param")
+    + ("_backward_hooks", "_post_accumulate_grad_hooks", "_make_subclass", "_cdata", "_to_dense")
+)
 
 
 def method_of(name: str) -> Any:
@@ -952,6 +982,8 @@ def method_of(name: str) -> Any:
     if own is not None:
         return own
     if not has("torch.Tensor", name):
+        if name in PRIVATE:
+            raise Unsupported(f"Tensor.{name}")
         return MISSING
     if name.endswith("_"):
         plain = name[:-1]

@@ -89,7 +89,8 @@ class Way:
         nodes = (self.seed, *plan.leaves, node)
         arrays = [None if n is None else given.get(n) for n in nodes]
         kernel = backward_of(node.op.name, [a for a in arrays if a is not None])
-        return None if kernel is None else np.asarray(kernel(*arrays, **node.attrs), np.float32)
+        answer = None if kernel is None else kernel(*arrays, **node.attrs)
+        return None if answer is None else np.asarray(answer, np.float32)
 
 
 class Plan:

@@ -6,10 +6,12 @@ from typing import Any
 from ...lazy import np
 from ..python.values import Class, Unsupported, error
 from .checks import check_bmm, check_broadcast, check_same, dimension
+from .dtypes import BOOL
 from .functional_transforms import in_vmap
 from .kernels import not_implemented
 from .mode import MODE
 from .tensor import Tensor
+from .zeros import UNKNOWN, mixed_zeros
 
 LONG_NAMES = {
     **{"float32": "float", "float64": "double", "int64": "long int", "int32": "int"},
@@ -78,6 +80,12 @@ def _place_of(name: str) -> None:
         if input.dtype.kind == "bool":
             raise error("RuntimeError", f"{name}(): does not support bool input")
         _along(input, dim)
+        if not input.numel and dim is None:
+            said = f"{name}(): Expected reduction dim to be specified for input.numel() == 0."
+            raise error("IndexError", said)
+        if isinstance(dim, int) and input.ndim and not input.shape[dim]:
+            said = f"{name}(): Expected reduction dim {dim} to have non-zero size."
+            raise error("IndexError", said)
 
     check(name)(checked)
 
@@ -137,6 +145,55 @@ def _expand(input: Tensor, *sizes: Any, **_: Any) -> None:
                 f"at non-singleton dimension {len(given) - back}.  Target sizes: {list(given)}.  "
                 f"Tensor sizes: {list(input.shape)}",
             )
+
+    leading = [d for d, size in enumerate(given[: len(given) - input.ndim]) if size == -1]
+    if leading and not input.ndim:
+        raise error("RuntimeError", "numel: integer multiplication overflow")
+    if leading:
+        said = "The expanded size of the tensor (-1) isn't allowed in a leading, non-existing "
+        raise error("RuntimeError", f"{said}dimension {leading[-1]}")
+
+
+@check("repeat")
+def _repeat(input: Tensor, *counts: Any, **_: Any) -> None:
+    given = counts[0] if len(counts) == 1 and not isinstance(counts[0], int) else counts
+    if len(getattr(given, "payload", given)) < input.ndim:
+        raise error(
+            "RuntimeError",
+            "Number of dimensions of repeat dims can not be smaller than number of dimensions of "
+            "tensor",
+        )
+
+
+def _needs(name: str, said: str, ndim: int) -> None:
+    """Refuse a tensor of fewer dimensions."""
+
+    def checked(input: Tensor, *_: Any, **__: Any) -> None:
+        if input.ndim < ndim:
+            raise error("RuntimeError", said)
+
+    check(name)(checked)
+
+
+for _own in ("triu", "tril"):
+    _needs(_own, f"{_own}: input tensor must have at least 2 dimensions", 2)
+_needs(
+    "tensor_split",
+    "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims",
+    1,
+)
+
+
+@check("aminmax")
+def _aminmax(input: Tensor, *_: Any, **__: Any) -> None:
+    if mixed_zeros(input.data):
+        raise Unsupported(UNKNOWN)
+
+
+@check("sign", "sgn")
+def _sign(input: Tensor, *_: Any, **__: Any) -> None:
+    if input.dtype is BOOL:
+        raise Unsupported("the sign of a mask")
 
 
 @check("topk")
@@ -306,7 +363,23 @@ def _einsum(equation: Any, *operands: Any, **_: Any) -> None:
         if kind is not kinds[0]:
             said = f"expected scalar type {kinds[0].scalar_name} but found {kind.scalar_name}"
             raise error("RuntimeError", said)
+    if kinds and kinds[0].kind == "bool":
+        _check_masks(str(equation), len(parts))
     _check_letters(equation, parts)
+
+
+def _check_masks(equation: str, count: int) -> None:
+    """Refuse sums of products of masks; other sums of them are integers."""
+    inputs, arrow, output = equation.replace(" ", "").partition("->")
+    letters = set(inputs) - {",", "."}
+    kept = set(output) if arrow else {c for c in letters if inputs.count(c) == 1}
+    summed = letters - kept
+    if not summed:
+        return
+    first, *others = map(set, inputs.split(","))
+    if count == 2 and summed & first & others[0]:
+        raise not_implemented("bmm", BOOL)
+    raise Unsupported("einsum() of masks that adds up")
 
 
 def _check_letters(equation: Any, operands: Sequence[Any]) -> None:

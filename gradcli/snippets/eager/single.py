@@ -557,6 +557,16 @@ def _silu_back(g: Any, x: Any, y: Any) -> Any:
     return g * share * fused(x, np.float32(1) - share, np.float32(1))
 
 
+def _gelu_back(g: Any, x: Any, y: Any, *, approximate: str) -> Any:
+    """1/2 is added last: far below 0 nothing is left."""
+    if approximate != "none" or np.size(x) == 1:  # a number alone goes no vector's way
+        return None
+    half = np.float32(0.5)
+    density = np.exp(_double(-half * x * x)).astype(np.float32) * np.float32(DENSITY)
+    error = _erf(_double(x * np.float32(math.sqrt(0.5)))).astype(np.float32)
+    return g * (half + (x * density + half * error))
+
+
 def _softmax_back(g: Any, x: Any, y: Any, *, dim: int) -> Any:
     return (g - _in_row(g * y, dim)) * y if np.ndim(y) else g - g
 
@@ -587,7 +597,9 @@ def _layer_norm_back(
     return (fused(slope, rows, inverse * sent * scale) + rest).reshape(x.shape)
 
 
+DENSITY = 1 / math.sqrt(2 * math.pi)  # of a standard normal variable at 0
 BACKWARDS |= {
+    "gelu": _gelu_back,
     "layer_norm": _layer_norm_back,
     "tanh": _tanh_back,
     "silu": _silu_back,

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from ...lazy import np
 from ..python.values import MISSING, Builtin, Class, Module, Unsupported, error
 from .dtypes import BOOL, FLOAT64, INT64
 from .mode import MODE
@@ -89,9 +90,23 @@ def _written(name: str, out: Any, result: Any, operands: list[Tensor]) -> Any:
             "but one of the arguments requires grad."
         )
         raise error("RuntimeError", said)
+    _check_memory(name, out, operands)
     out.data[...] = result.data
     out.changed()
     return out
+
+
+SUMS_OF_PRODUCTS = ("mm", "matmul", "bmm", "mv", "addmm", "addmv", "baddbmm", "addbmm", "einsum")
+
+
+def _check_memory(name: str, out: Tensor, operands: list[Tensor]) -> None:
+    """Refuse an `out` whose memory is read, unless element by element."""
+    from .views import check_memory
+
+    shared = any(np.may_share_memory(out.data, o.data) for o in operands)
+    if shared and (name in SUMS_OF_PRODUCTS or all(o.ndim > out.ndim for o in operands)):
+        raise Unsupported(f"{name}() whose out shares memory with what it reads")
+    check_memory(out, operands)
 
 
 def operator(name: str, *places: str) -> Any:

@@ -139,8 +139,15 @@ class Tensor(Object):
 
     @property
     def strides(self) -> tuple[int, ...]:
-        """Strides in elements."""
-        return tuple(s // self.data.itemsize for s in self.data.strides)
+        """Strides in elements; of a size 1 that NumPy has none for, as if it were laid out."""
+        strides = [s // self.data.itemsize for s in self.data.strides]
+        if 0 in strides:
+            after = 1
+            for d in reversed(range(self.ndim)):
+                if self.shape[d] == 1 and not strides[d]:
+                    strides[d] = after
+                after = self.shape[d] * strides[d]
+        return tuple(strides)
 
     # ---- autograd --------------------------------------------------------------------------------
 
@@ -187,10 +194,12 @@ class Tensor(Object):
             return Edge(record, self.output)
         if not self._required:
             return None
-        if self.accumulator is None:
+        if self.accumulator is None or self.accumulator.metas[0].dtype is not self.dtype:
             from .engine import Accumulator
 
             self.accumulator = Accumulator(self)
+        if self.accumulator.metas[0].shape != self.shape:  # where a graph still has it, an error
+            raise Unsupported("a leaf whose .data got another shape after it was computed with")
         return Edge(self.accumulator, 0)
 
     def changed(self) -> None:

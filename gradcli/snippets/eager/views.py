@@ -72,6 +72,11 @@ def check_writable(
         raise Unsupported("a change in place, within a transform, of a tensor from outside")
     if MODE.recording:
         _check_autograd(target, [o for o in operands if isinstance(o, Tensor)])
+    check_memory(target, operands, one_number=one_number)
+
+
+def check_memory(target: Tensor, operands: Sequence[Any] = (), *, one_number: bool = False) -> None:
+    """Refuse to write over memory that holds several elements, or what is read from it."""
     repeated = any(s == 0 and n > 1 for s, n in zip(target.data.strides, target.shape))
     if target.numel and repeated and not one_number:
         raise error("RuntimeError", SHARED_PLACES)
@@ -210,6 +215,7 @@ def copy_slices(base: Tensor, view: Tensor, inner: Record) -> Record:
     edges: list[Edge | None] = [base.edge, *inner.edges[1:]]
 
     def back(m: Machine, record: Record, grads: Gradients) -> Gradients:
+        record.check_kept()
         gradient = grads[0]
         if gradient is None:
             return [None] * len(edges)
@@ -218,7 +224,10 @@ def copy_slices(base: Tensor, view: Tensor, inner: Record) -> Record:
         return [_replaced(gradient, own, at), *others]
 
     call = None if inner.call is None else Overwritten(base, at, inner.call)
-    return Record("CopySlices", edges, [Meta(base.shape, base.dtype)], back, inner.saved, call=call)
+    metas = [Meta(base.shape, base.dtype)]
+    record = Record("CopySlices", edges, metas, back, inner.saved, call=call)
+    record.keeps_numbers = True  # PyTorch's lets go of the change itself
+    return record
 
 
 def without(gradient: Tensor, at: Any) -> Tensor:
@@ -234,5 +243,9 @@ def _replaced(gradient: Tensor, own: Tensor | None, at: Any) -> Tensor:
     """A gradient in which what went through the change has another one, or 0."""
     from .apply import call_operator
 
+    if own is not None and not MODE.recording:  # written, and not added: -0 beside it stays
+        numbers = np.array(gradient.data, order="C")
+        numbers.reshape(-1)[at] = own.data
+        return Tensor(numbers, gradient.dtype)
     kept = without(gradient, at)
     return kept if own is None else call_operator("add", kept, put(own, at, gradient.shape))

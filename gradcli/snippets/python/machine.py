@@ -94,7 +94,7 @@ class Interpreter(Operations, Texts, Attributes, Calls):
         self.budget = budget or Budget()
         self.on_assign, self.on_print = on_assign, on_print
         self.line = self.outer = self.depth = self.nested = self.left = 0
-        self.loops = 0  # while loops that run, one within the other
+        self.loops = 0  # loops that nothing bounds and that run, one within the other
         self.globals: dict[str, Any] = {}
         self.printed: list[str] = []
         self.errors: list[str] = []

@@ -1,5 +1,6 @@
 """Operators, comparisons, truth, iteration and indexing, as Python's data model has them."""
 
+import itertools
 import operator
 from collections.abc import Callable, Iterator
 from collections.abc import Iterable as HostIterable
@@ -19,6 +20,7 @@ from .values import (
 )
 
 PASSED = (Raised, Unsupported, Exhausted)
+MANY = 2_000  # items of an iterator in a for loop, after which it may have no end
 
 
 class Operator:
@@ -86,6 +88,7 @@ class Operations:
     """The part of the machine that operates on values."""
 
     line: int
+    loops: int
 
     # what the other parts give
     class_of: Callable[[Any], Class]
@@ -443,6 +446,25 @@ class Operations:
         if kind not in PLAIN and self.special(value, "__getitem__") is not MISSING:
             return self.indexed(value)
         raise error("TypeError", f"'{self.type_name(value)}' object is not iterable")
+
+    def gone_through(self, value: Any) -> HostIterable[Any]:
+        """The same, where nothing tells that an iterator ends once it has given many items."""
+        items = self.iterate(value)
+        return items if isinstance(items, list | tuple | range | str) else self.unbounded(items)
+
+    def unbounded(self, items: HostIterable[Any]) -> Iterator[Any]:
+        """Items, from the MANYth on as within a while loop. What gives them is never closed: the
+        program may go on with it.
+        """
+        rest = iter(items)
+        for item in itertools.islice(rest, MANY):
+            yield item
+        self.loops += 1
+        try:
+            for item in rest:
+                yield item
+        finally:
+            self.loops -= 1
 
     def stepped(self, iterator: Any) -> HostIterable[Any]:
         """What an iterator of the program gives."""

@@ -411,7 +411,7 @@ class Statements(Patterns, Expressions):
         line, m = self.header(node, node.iter), self.m
         values, store = self.expression(node.iter), self.target(node.target)
         body, orelse = self.block(node.body), self.block(node.orelse)
-        iterate = m.iterate
+        iterate = m.gone_through
 
         def run(f: dict) -> Any:
             m.line = line
@@ -756,7 +756,7 @@ class Statements(Patterns, Expressions):
 
         def run(f: dict) -> Steps:
             m.line = line
-            for item in m.iterate(values(f)):
+            for item in m.gone_through(values(f)):
                 m.spend()
                 store(f, item)
                 end = yield from body(f)

@@ -1,0 +1,98 @@
+"""Which zero PyTorch's kernels give, where 0 and -0 are equally right.
+
+Of the largest or smallest of several numbers it is the first of them, or of all elements the last,
+as long as the kernel goes through them one by one; with as many as its vectors hold it depends on
+their places there. Losses of labels write what they send back, and do not add it to 0.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ...lazy import np
+from ..python.values import Unsupported
+
+REDUCED = ("amax", "amin")
+WHOLE = ("max_all", "min_all")
+PAIRS = ("maximum", "minimum", "fmax", "fmin")
+EXTREMES = frozenset((*REDUCED, *WHOLE, *PAIRS))
+VECTOR = 64  # bytes
+UNKNOWN = "the sign of 0, as the largest or the smallest of 0 and -0"
+
+
+def with_signs(name: str, arrays: Sequence[Any], attrs: Mapping[str, Any], value: Any) -> Any:
+    """The value of such an operation, whose zeros have the signs that PyTorch gives them."""
+    x = arrays[0]
+    if getattr(x, "dtype", None) is None or x.dtype.kind != "f" or np.all(value):
+        return value
+    if name in PAIRS:
+        return _of_pairs(name, x, arrays[1], value)
+    if not mixed_zeros(x):
+        return value
+    if name in WHOLE:
+        if x.nbytes >= VECTOR // 2:
+            raise Unsupported(UNKNOWN)
+        return np.copysign(value, x.reshape(-1)[np.flatnonzero(x == 0)[-1]])
+    return _reduced(x, attrs, np.asarray(value))
+
+
+def mixed_zeros(x: Any) -> bool:
+    """Whether 0 and -0 are among some numbers."""
+    zeros = np.signbit(x[x == 0]) if x.dtype.kind == "f" else np.zeros(0, bool)
+    return bool(zeros.any() and not zeros.all())
+
+
+def _of_pairs(name: str, a: Any, b: Any, value: Any) -> Any:
+    a, b = np.broadcast_arrays(a, b)
+    tied = (a == 0) & (b == 0) & (np.signbit(a) != np.signbit(b))
+    if not tied.any():
+        return value
+    if name in ("maximum", "minimum") and a.size * a.itemsize >= VECTOR:
+        raise Unsupported(UNKNOWN)
+    return np.where(tied, a, value).astype(value.dtype)
+
+
+def _reduced(x: Any, attrs: Mapping[str, Any], value: Any) -> Any:
+    """The first zero along the dimensions."""
+    dim = attrs["dim"]
+    dims = range(x.ndim) if dim in (None, ()) else (dim,) if isinstance(dim, int) else dim
+    along = sorted(d % x.ndim for d in dims)
+    kept = [d for d in range(x.ndim) if d not in along]
+    rows = x.transpose(*kept, *along).reshape(*(x.shape[d] for d in kept), -1)
+    if rows.shape[-1] * x.itemsize >= 2 * VECTOR:
+        raise Unsupported(UNKNOWN)
+    first = np.take_along_axis(rows, np.argmax(rows == 0, axis=-1)[..., None], -1)
+    signed = np.copysign(value, first.reshape(value.shape))
+    return np.where(value == 0, signed, value).astype(value.dtype)
+
+
+def negative_zeros(x: Any) -> Any:
+    """1 where a number is -0, and 0 elsewhere."""
+    return (np.signbit(x) & (x == 0)).astype(x.dtype)
+
+
+def of_softmax(gradient: Any, answer: Any, dim: int) -> Any:
+    """What softmax sends to its input: 0, where all that it receives along its dimension is -0."""
+    return np.where(np.all(negative_zeros(gradient), axis=dim, keepdims=True), 0.0, answer)
+
+
+LABELLED = frozenset(("nll_loss", "cross_entropy"))
+
+
+def of_labels(target: Any, gradient: Any, answer: Any) -> Any:
+    """What a loss of labels sends to its input, from what it receives: where that is 0, so is the
+    answer, and -0 at the label; 0 everywhere where `target` holds probabilities.
+    """
+    if np.all(gradient):
+        return answer
+    answer = answer + 0.0
+    if target.dtype.kind == "f":
+        return answer
+    axis = 0 if answer.ndim == 1 else 1
+    places = np.expand_dims(target.reshape(answer.shape[:axis] + answer.shape[axis + 1 :]), axis)
+    counted = (places >= 0) & (places < answer.shape[axis])
+    label = np.where(counted, places, 0)
+    there = np.take_along_axis(answer, label, axis)
+    sent = -(np.expand_dims(gradient, axis) if gradient.ndim else gradient)
+    written = np.where(counted & (there == 0) & (sent == 0), sent, there).astype(answer.dtype)
+    np.put_along_axis(answer, label, written, axis)
+    return answer
