@@ -106,6 +106,7 @@ def gen(n):
 print(list(gen(2)))
 g = gen(1)
 print(next(g))
+g.close()
 def outer():
     r = yield from gen(1)
     print(r)
