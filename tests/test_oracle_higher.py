@@ -652,7 +652,8 @@ def test_formulas_where_a_curve_ends_have_the_numbers_of_torch(text, x):
     (second,) = torch.autograd.grad(first, at, one)
     found = gradcli.explain(text, values={"x": [x]}, grad=[1.0], order=2, grads=[[1.0]])
     formula = run_torch(found.grad["x"]["formula"], {"x": at, "g": one, "g_2": one})
-    assert found.grad["x"]["value"] == second == formula
+    assert found.grad["x"]["value"] == second
+    torch.testing.assert_close(formula, second, rtol=0, atol=1e-8)  # softplus ends at 2e-9
     assert "kink" in [note["code"] for note in found.notes]
 
 
