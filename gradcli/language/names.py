@@ -110,8 +110,9 @@ def check_words(program: Program, inputs: Collection[str], given: Collection[str
     """Refuse `keepdim=true`, where nobody has given an input of that name. Raises GradcliError
     `unknown-name`.
     """
-    for e in program.syntax:
-        if isinstance(e, ast.Name) and e.id in WORDS and e.id in inputs and e.id not in given:
+    meant = {name for name in WORDS if name in inputs and name not in given}
+    for e in program.syntax if meant else ():
+        if isinstance(e, ast.Name) and e.id in meant:
             said = f"there is no {e.id}"
             hint = f"did you mean {WORDS[e.id]}? or give an input of this name a shape: -s {e.id}=2"
             raise GradcliError("unknown-name", said, span=program.source.span(e), hint=hint)
