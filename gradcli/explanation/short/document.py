@@ -46,7 +46,7 @@ def _sections(found: Gradients, choices: Choices) -> Iterator[Section]:
     yield head.program(a, w)
     if a.claims:
         yield claims(a)
-    yield notes(first(a, w))
+    yield notes(first(a))
     yield head.seed(a, w)
     yield lines.backward(found)
     yield lines.gradients(found, choices)

@@ -78,4 +78,8 @@ def _structure(found: Gradients, x: Input, is_shown: bool = False) -> Line:
     said = f"{p.out.numel}×{x.node.numel}"
     said += "" if s.name == UNKNOWN else f", {kind.partition(':')[0]}"
     said = f"{said} (gradcli jacobian -w {x.name})."
-    return (*words("By ", Token(x.name, role_of(x)), " it is "), *formula, Token(said, "word"))
+    return (
+        *words("With respect to ", Token(x.name, role_of(x)), " it is "),
+        *formula,
+        Token(said, "word"),
+    )

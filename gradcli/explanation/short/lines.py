@@ -21,6 +21,7 @@ from ..phrases import listed
 from ..sections.gradient import element_row
 from ..sections.jacobian import element_line
 from .equations import EQUALS, brief, equation
+from .gates import let_through
 from .gradients import Gradients
 
 SMALL = 48  # elements of a gradient that are shown where there are few gradients
@@ -58,11 +59,12 @@ def _back(found: Gradients, line: derivation.Line) -> list[Row]:
 
 def _let_through(a: Analysis, line: derivation.Line) -> Line:
     """`relu lets 10 of 16 through`."""
-    after = [step.node for step in a.gradients.steps if line.of in step.node.inputs]
-    value = a.value(after[0]) if len(after) == 1 and after[0].op.name == "relu" else None
-    if value is None:
+    after = [step for step in a.gradients.steps if line.of in step.node.inputs]
+    mask = let_through(a, after[0]) if len(after) == 1 else None
+    if mask is None:
         return ()
-    return words(f"relu lets {np.count_nonzero(value > 0):,} of {value.size:,} through")
+    through = f"lets {np.count_nonzero(mask):,} of {mask.size:,} through"
+    return words(f"{after[0].node.op.name} {through}")
 
 
 def gradients(found: Gradients, choices: Choices) -> Section:
@@ -140,7 +142,10 @@ def _remarks(found: Gradients) -> Iterator[str]:
     p = found.problem
     of = [x.name for x in p.wrt if x.shape]
     if not p.out.shape and of:
-        yield f"The Jacobian of {p.out_name} by {of[0]} is one row: {of[0]}.grad laid flat."
+        yield (
+            f"The Jacobian of {p.out_name} with respect to {of[0]} is one row: {of[0]}.grad laid "
+            "flat."
+        )
 
 
 def _count(n: int) -> str:

@@ -1,8 +1,7 @@
 """What one should know: first what overturns the answer, at the end what else there is."""
 
 from ..analysis import Analysis
-from ..formulas.wording import Wording
-from ..in_pytorch.not_in_pytorch import CODE
+from ..in_pytorch.not_in_pytorch import CODE, not_in_pytorch
 from ..notes import about_the_problem, ended, formulas, out_of_time
 from ..phrases import listed
 from .gradients import Gradients
@@ -12,10 +11,10 @@ OVERTURNING = ("integer-values", CODE)
 TOLD = ("implicit-seed", "seed-left-out", "unused", *OVERTURNING)  # elsewhere on the page
 
 
-def first(a: Analysis, w: Wording) -> list[tuple[str, str]]:
+def first(a: Analysis) -> list[tuple[str, str]]:
     """Codes and sentences on what PyTorch refuses."""
     whole = [x.name for x in a.problem.wrt if x.was_integer]
-    found = [note for note in about_the_problem(a, w) if note[0] == CODE]
+    found = not_in_pytorch(a)
     if whole:
         have = "hold whole numbers" if len(whole) > 1 else "holds whole numbers"
         said = f"{listed(whole)} {have}: in PyTorch write 1., not 1."

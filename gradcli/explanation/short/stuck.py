@@ -7,14 +7,14 @@ from ..analysis import Analysis
 from ..blocks import text_of
 from ..formulas.wording import Wording
 from ..phrases import listed
+from .gates import let_through
 
 MOST = 4  # units that are named
-FLAT = 1e-6  # as near to their bounds these functions are flat
-SATURATED = {"softmax": (0, 1), "sigmoid": (0, 1), "tanh": (-1, 1)}
+FLAT = 1e-6  # as near to its bounds a function is flat
 
 
 def stuck(a: Analysis, w: Wording) -> list[tuple[str, str]]:
-    """Codes and sentences on relus of which a whole column is 0, functions that are flat where they
+    """Codes and sentences on units that let nothing through, functions that are flat where they
     are, and gradients that are 0 throughout.
     """
     return [*_dead_units(a, w), *_saturated(a, w), *_zero_gradients(a, w)]
@@ -23,10 +23,10 @@ def stuck(a: Analysis, w: Wording) -> list[tuple[str, str]]:
 def _dead_units(a: Analysis, w: Wording) -> Iterator[tuple[str, str]]:
     for step in a.gradients.steps:
         node = step.node
-        value = a.value(node) if node.op.name == "relu" and node.ndim == 2 else None
-        if value is None or len(value) < 2:
+        mask = let_through(a, step) if node.ndim == 2 and len(node.inputs) == 1 else None
+        if mask is None or len(mask) < 2:
             continue
-        dead = np.flatnonzero(~np.any(value > 0, axis=0))
+        dead = np.flatnonzero(~np.any(mask | (a.value(node) != 0), axis=0))
         if not dead.size:
             continue
         name = text_of(w.source.short(node))
@@ -43,8 +43,9 @@ def _dead_units(a: Analysis, w: Wording) -> Iterator[tuple[str, str]]:
 def _saturated(a: Analysis, w: Wording) -> Iterator[tuple[str, str]]:
     for step in a.gradients.steps:
         node = step.node
-        bounds = SATURATED.get(node.op.name, ())
-        value = a.value(node) if bounds else None
+        bounds = node.op.bounds
+        has_both = isinstance(bounds, tuple) and bool(np.all(np.isfinite(bounds)))
+        value = a.value(node) if has_both else None
         if value is None or not value.size:
             continue
         if np.all(np.min([np.abs(value - bound) for bound in bounds], axis=0) < FLAT):
