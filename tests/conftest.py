@@ -17,6 +17,9 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 
 
+# Cycles are searched for seldom, while thousands of tests are made too.
+gc.set_threshold(100_000, 20, 100)
+
 # JAX compiles what runs once: as little as it can.
 os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
 
@@ -56,10 +59,9 @@ def _example(item):
 
 
 def pytest_collection_finish():
-    """Search for cycles seldom, and never among the tests, of which there are thousands."""
+    """Never search for cycles among the tests, of which there are thousands."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(20_000)
 
 
 @pytest.fixture

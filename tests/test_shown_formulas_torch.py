@@ -32,7 +32,8 @@ pytestmark = [
 ]
 
 EXAMPLES = [case for case in swept(37) if case.values[0].op.torch]
-FIRST = [case for case in EXAMPLES if case.values[0] in set(first_examples())]  # Hessians take long
+# Hessians take long
+FIRST = [case for case in EXAMPLES if case.values[0] in set(first_examples()[::2])]
 CLOSE = {"rtol": 1e-7, "atol": 1e-9}
 
 

@@ -15,6 +15,7 @@ Tree = Union[
     "Indexed", "Sum", "Verbatim", "Bracketed", "Block",
 ]  # fmt: skip
 NAMED = 3  # names, numbers and symbols of a part that needs no name
+LISTED = 8  # numbers of a list that count as much as one name
 LONG = 20_000  # tokens that are printed of any formula; callers find out earlier, with size()
 
 
@@ -154,7 +155,14 @@ def text(tree: Tree) -> str:
 def _counts(part: Tree) -> int:
     if isinstance(part, Subscript) and "None" in part.index:  # it lays the dimensions out anew
         return 1 + part.index.count(",")
-    return not isinstance(part, Bracketed)
+    return not isinstance(part, Bracketed) and 1 + listed(part)
+
+
+def listed(part: Tree) -> int:
+    """What the numbers of a list count for beside its name: some of them as much as one name."""
+    if isinstance(part, Verbatim):
+        return part.text.count(",") // LISTED
+    return part.index.count(",") // LISTED if isinstance(part, Subscript) else 0
 
 
 def taken(names: Collection[Name]) -> set[str]:

@@ -4,6 +4,7 @@ resized, in PyTorch's spelling.
 
 import ast
 from collections.abc import Callable
+from functools import lru_cache
 from math import isfinite
 from typing import TYPE_CHECKING
 
@@ -47,8 +48,12 @@ def tensor(w: "Writer", node: Node) -> Tree:
     text = str(node.attrs["data"])
     if text.startswith("["):
         return Call("tensor", (Verbatim(text),)) if node.dtype == "bool" else Verbatim(text)
-    held_together = not isinstance(ast.parse(text, mode="eval").body, LOOSE)
-    return Verbatim(text) if held_together else read(text)
+    return read(text) if _is_loose(text) else Verbatim(text)
+
+
+@lru_cache(1024)
+def _is_loose(text: str) -> bool:
+    return isinstance(ast.parse(text, mode="eval").body, LOOSE)
 
 
 @idiom

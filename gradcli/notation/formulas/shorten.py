@@ -173,7 +173,7 @@ class Length:
         if isinstance(part, tree.Bracketed):
             return 0
         named = isinstance(part, tree.Attribute) and isinstance(part.base, tree.Name)
-        return TURNED if named else 1
+        return TURNED if named else 1 + tree.listed(part)
 
 
 def _compares_digits(n: Node) -> bool:
