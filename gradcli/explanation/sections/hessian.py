@@ -5,7 +5,7 @@ from ...lazy import np
 from ...notation import tree
 from ...notation.indices.index import Notation
 from ...notation.tree import Token
-from ..blocks import Answer, Block, Line, Prose, Row, Section, Table, Tensor, plain, words
+from ..blocks import Answer, Block, Formula, Line, Prose, Row, Section, Table, Tensor, plain, words
 from ..formulas import by_index
 from ..formulas.source_text import role_of
 from ..higher.hessian import Hessian
@@ -27,7 +27,7 @@ def answers(h: Hessian) -> tuple[Answer, ...]:
 
 
 def _answer(h: Hessian, z: Input) -> Answer:
-    name = plain(Token(z.name, role_of(z)), Token(".hvp"))
+    name = plain(Formula(tree.Attribute(tree.Name(z.name, role_of(z)), "hvp")))
     node = h.product(z)
     if node is None:
         return Answer(name, Tensor(np.zeros(z.shape), "answer"), plain("0"), ())
@@ -78,7 +78,7 @@ def _in_letters(h: Hessian, x: Input, z: Input, index: Notation) -> Line:
     row, column = (_brackets(side) for side in (index.left.left, index.left.right))
     left, right = (Token(i.name, role_of(i)) for i in (x, z))
     left_side = plain(f"∂²{h.p.out_name}/∂", left, f"{row}∂", right, f"{column} = ")
-    return (*left_side, *tree.tokens(index.right))
+    return (*left_side, Formula(index.right))
 
 
 def _brackets(written: tree.Tree) -> str:

@@ -49,11 +49,6 @@ class Notation(NamedTuple):
     plain: str
     opaque: int
 
-    @property
-    def tokens(self) -> list[tree.Token]:
-        """The whole line."""
-        return [*tree.tokens(self.left), tree.Token(" = "), *tree.tokens(self.right)]
-
     def at(self, places: Mapping[str, str]) -> "Notation":
         """The same with other letters, or with numbers, in the places of some letters."""
         word = re.compile(rf"\b({'|'.join(places)})\b")
