@@ -269,7 +269,7 @@ def element_line(
     written = written_out(asked, place, names, a.value)
     if written.symbols is None and written.numbers is None and written.total is None:
         return None
-    at = tuple(map(str, place))
+    at = tuple(map(tree.Number, place))
     name = tree.Indexed(w.gradient_of(x), at) if at else w.gradient_of(x)
     line: Line = (Formula(name, role_of(x)),)
     for part in (written.symbols, written.numbers):

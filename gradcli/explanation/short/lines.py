@@ -7,6 +7,7 @@ from typing import Any
 from ...graphs import Node
 from ...language.problem import Input
 from ...lazy import np
+from ...notation import tree
 from ...notation.tree import Indexed, Name, Token
 from ..analysis import Analysis
 from ..blocks import (
@@ -133,7 +134,8 @@ def _levels(found: Gradients, x: Input, place: tuple[int, ...] | None, few: bool
 def _by_letters(found: Gradients, x: Input, place: tuple[int, ...]) -> Line | None:
     """An element by its index notation, where all terms would be too many: sums stay sums."""
     index = by_index.gradient(found.w, x)
-    letters = index.left.places if index is not None and isinstance(index.left, Indexed) else ()
+    at = index.left.places if index is not None and isinstance(index.left, Indexed) else ()
+    letters = [*map(tree.text, at)]
     if index is None or len(letters) != len(place) or not all(map(str.isalpha, letters)):
         return None
     there = index.at(dict(zip(letters, map(str, place))))
