@@ -6,13 +6,14 @@ parts and be deep: nothing here recurses.
 
 from collections.abc import Callable, Collection, Iterable
 from itertools import chain
-from typing import NamedTuple, Union
+from typing import Any, NamedTuple, Union
 
 Tree = Union[
     "Name", "Number", "Infix", "Prefix", "Call", "Method", "Attribute", "Subscript", "Slice",
     "Listing", "Indexed", "Derivative", "Multiples", "Quotient", "Condition", "Between", "Sum",
     "Verbatim", "LeftOut", "Bracketed", "Block",
 ]  # fmt: skip
+Inner = Any  # a Tree in an index, a place or a condition: mypy takes very long over more recursion
 NAMED = 3  # names, numbers and symbols of a part that needs no name
 
 
@@ -84,15 +85,15 @@ class Subscript(NamedTuple):
     """base[items], as Python indexes."""
 
     base: Tree
-    items: tuple[Tree, ...]
+    items: tuple[Inner, ...]
 
 
 class Slice(NamedTuple):
     """start:stop:step in an index."""
 
-    start: Tree | None = None
-    stop: Tree | None = None
-    step: Tree | None = None
+    start: Inner | None = None
+    stop: Inner | None = None
+    step: Inner | None = None
 
 
 class Listing(NamedTuple):
@@ -106,14 +107,14 @@ class Indexed(NamedTuple):
     """One element in index notation: name[i,j+1,0]; without places, no brackets."""
 
     base: Tree
-    places: tuple[Tree, ...]
+    places: tuple[Inner, ...]
 
 
 class Derivative(NamedTuple):
     """∂²of/∂x[i]∂y[j]: of the order of how many it is with respect to."""
 
-    of: Tree
-    by: tuple[Tree, ...]
+    of: Inner
+    by: tuple[Inner, ...]
 
 
 class Multiples(NamedTuple):
@@ -121,7 +122,7 @@ class Multiples(NamedTuple):
     a multiple is written, "" or "*".
     """
 
-    terms: tuple[tuple[Tree, int], ...]
+    terms: tuple[tuple[Inner, int], ...]
     offset: int
     times: str = ""
 
@@ -129,7 +130,7 @@ class Multiples(NamedTuple):
 class Quotient(NamedTuple):
     """place//by%size; without // where `by` is 1, and without % where `size` is 0."""
 
-    place: Tree
+    place: Inner
     by: int
     size: int
 
@@ -137,14 +138,14 @@ class Quotient(NamedTuple):
 class Condition(NamedTuple):
     """[condition]: 1 where it holds, 0 elsewhere."""
 
-    condition: Tree
+    condition: Inner
 
 
 class Between(NamedTuple):
     """low ≤ place < high."""
 
     low: int
-    place: Tree
+    place: Inner
     high: int
 
 

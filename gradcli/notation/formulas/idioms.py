@@ -168,7 +168,7 @@ def matmul(w: "Writer", node: Node) -> Tree:
     x, written_out = node.parents[0], isinstance(left, tree.Infix)
     if written_out and x.op.name in ("mul", "div") and all(i.shape for i in x.parents):
         left = tree.Bracketed(left)
-    return tree.Infix("@", left, right)
+    return tree.Infix("@", left, right, (x.ndim, node.parents[1].ndim))
 
 
 # ---- shapes and places ---------------------------------------------------------------------------

@@ -98,7 +98,7 @@ class _Reader:
     def _Subscript(self, e: ast.Subscript) -> Tree:
         hole = self._hole(e.slice)
         if hole is not None:
-            return tree.Subscript(self.read(e.value), (self.holes[hole],))  # type: ignore[arg-type]
+            return tree.Subscript(self.read(e.value), (self.holes[hole],))
         items = e.slice.elts if isinstance(e.slice, ast.Tuple) else [e.slice]
         return tree.Subscript(self.read(e.value), tuple(map(self.read, items)))
 

@@ -22,13 +22,13 @@ class Part(NamedTuple):
     """A formula within another, where what binds less than `room` needs brackets."""
 
     tree: Tree
-    room: int = 0
+    room: float = 0
 
 
 class Form(NamedTuple):
     """What a formula is written with, and how tightly the outermost sign of that binds."""
 
-    binding: int
+    binding: float
     pieces: Iterable
 
 
