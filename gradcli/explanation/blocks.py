@@ -1,16 +1,33 @@
 """The blocks that an explanation is made of. Renderers know these and nothing else.
 
-The set is closed: a new format writes one function for each of them. Text comes as lines of
-tokens, pieces with the role they play; tensors come as arrays, of numbers or of texts, so that a
+The set is closed: a new format writes one function for each of them. A line is made of pieces:
+words and code as tokens, and formulas as trees, which a renderer hands to a writer of
+`notation/typeset` or takes as text. Tensors come as arrays, of numbers or of texts, so that a
 renderer can lay them out in its width.
 """
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ..notation.tree import Token
+from ..notation import tree
+from ..notation.tree import Token, Tree
 
-Line = tuple[Token, ...]
+
+class Formula(NamedTuple):
+    """A formula within a line. Where it has a role of its own it plays that as a whole."""
+
+    tree: Tree
+    role: str = ""
+
+    @property
+    def tokens(self) -> list[Token]:
+        """The formula as pieces of text."""
+        return [Token(tree.text(self.tree), self.role)] if self.role else tree.tokens(self.tree)
+
+
+Piece = Token | Formula
+Line = tuple[Piece, ...]
+EQUALS = Token(" = ")
 
 
 class Tensor(NamedTuple):
@@ -146,27 +163,40 @@ def said_otherwise(made: Any, say: Callable[[str], str]) -> Any:
     """Blocks whose words, which are no code and no names, are said in other words."""
     if isinstance(made, Token):
         return made._replace(text=say(made.text)) if made.role == "word" else made
-    if not isinstance(made, tuple):
+    if not isinstance(made, tuple) or isinstance(made, Formula):
         return made
     parts = [said_otherwise(part, say) for part in made]
     return type(made)(*parts) if hasattr(made, "_fields") else tuple(parts)
 
 
-def plain(*texts: "str | Token") -> Line:
+def plain(*pieces: str | Piece) -> Line:
     """A line of pieces without a role, or with the one they bring."""
-    return tuple(t if isinstance(t, Token) else Token(t) for t in texts)
+    return tuple(Token(p) if isinstance(p, str) else p for p in pieces)
 
 
-def words(*texts: "str | Token") -> Line:
+def words(*pieces: str | Piece) -> Line:
     """A line of words, as against a formula or a name: renderers need not set them as code."""
-    return tuple(t if isinstance(t, Token) else Token(t, "word") for t in texts)
+    return tuple(Token(p, "word") if isinstance(p, str) else p for p in pieces)
+
+
+def equality(*sides: Tree) -> Line:
+    """Formulas with a sign of equality between them."""
+    line: Line = ()
+    for side in sides:
+        line += (*(EQUALS,) * bool(line), Formula(side))
+    return line
+
+
+def tokens_of(line: Line) -> list[Token]:
+    """The pieces of text of a line, its formulas written as text."""
+    return [t for p in line for t in (p.tokens if isinstance(p, Formula) else (p,))]
 
 
 def is_words(line: Line) -> bool:
     """Whether a line is nothing but words."""
-    return all(token.role in ("word", "seed") for token in line)
+    return all(token.role in ("word", "seed") for token in tokens_of(line))
 
 
 def text_of(line: Line) -> str:
     """The text of a line."""
-    return "".join(token.text for token in line)
+    return "".join(token.text for token in tokens_of(line))

@@ -24,7 +24,7 @@ from ..notation.tree import Name, Token, Tree
 from ..operators import INTERNAL, everything, functions
 from ..operators.families import Shorthand
 from .analysis import Analysis
-from .blocks import Document, Line, Row, Section, Table, plain, words
+from .blocks import Document, Formula, Line, Row, Section, Table, equality, plain, words
 from .formulas import by_index
 from .formulas.shortest_structure import structure_of
 from .formulas.wording import Wording
@@ -171,7 +171,7 @@ def _said(sentence: str) -> str:
 def page(op: Operator) -> Section:
     """Signature, sentence, rule, caveat, other names and an example."""
     rules = [
-        (Token(f"to {name}:  "), *tree.tokens(written)) if written else plain(f"to {name}:  …")
+        (Token(f"to {name}:  "), Formula(written)) if written else plain(f"to {name}:  …")
         for name, written in rule(op)
     ]
     facts: list[tuple[str, list[Line]]] = [
@@ -255,7 +255,7 @@ def _by_example(op: Operator) -> list[tuple[str, list[Line]]]:
             wrt = [x for x in a.problem.wrt if a.gradient(x) is not None]
             indices = [found for x in wrt if (found := by_index.gradient(w, x)) is not None]
             return [
-                ("in indices", [tuple(found.tokens) for found in indices]),
+                ("in indices", [equality(found.left, found.right) for found in indices]),
                 ("Jacobian", [_structure(a, w, x) for x in wrt]),
             ]
     return []
@@ -264,7 +264,7 @@ def _by_example(op: Operator) -> list[tuple[str, list[Line]]]:
 def _structure(a: Analysis, w: Wording, x: Input) -> Line:
     """`to x:  diagonal, diag(1 - out ** 2)`."""
     found = structure_of(a, w, x)
-    written = () if found.formula is None else (Token(", "), *tree.tokens(found.formula))
+    written = () if found.formula is None else (Token(", "), Formula(found.formula))
     return (Token(f"by {x.name}:  {found.name}"), *written)
 
 

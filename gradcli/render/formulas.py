@@ -2,13 +2,13 @@
 
 import json
 
-from ..explanation.blocks import Line, plain
+from ..explanation.blocks import Formula, Line, plain, text_of
 from ..explanation.data import Data
 from ..explanation.derivation.derivation import Line as Derived
 from ..explanation.formulas.source_text import role_of
 from ..explanation.question import question
 from ..explanation.short.gradients import Gradients
-from ..notation.tree import Token, tokens
+from ..notation.tree import Token
 from .ascii import in_ascii
 from .environment import Environment
 
@@ -28,7 +28,7 @@ def render_formulas(data: Data, format: str, environment: Environment, command: 
         from .terminal import render_lines
 
         return render_lines(lines, environment)
-    text = "\n".join("".join(token.text for token in line) for line in lines)
+    text = "\n".join(map(text_of, lines))
     if format == "markdown":
         from .markdown import framed
 
@@ -51,4 +51,4 @@ def _lines(data: Data) -> list[Line]:
 
 
 def _derived(line: Derived) -> Line:
-    return plain(line.gradient_name, " = ", *(tokens(line.formula) if line.formula else ["None"]))
+    return plain(line.gradient_name, " = ", Formula(line.formula) if line.formula else "None")

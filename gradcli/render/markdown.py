@@ -24,6 +24,7 @@ from ..explanation.blocks import (
     Table,
     Tensor,
     text_of,
+    tokens_of,
 )
 from .environment import Environment
 from .graphs import mermaid
@@ -77,7 +78,7 @@ def _runs(line: Line) -> list[tuple[bool, str]]:
     it.
     """
     runs: list[tuple[bool, str]] = []
-    for token in line:
+    for token in tokens_of(line):
         word = token.role == "word"
         if runs and runs[-1][0] == word:
             runs[-1] = (word, runs[-1][1] + token.text)

@@ -15,10 +15,12 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from ..explanation.blocks import (
+    EQUALS,
     Answer,
     Block,
     Code,
     Document,
+    Formula,
     Graph,
     Line,
     Matrix,
@@ -31,6 +33,7 @@ from ..explanation.blocks import (
     Table,
     Tensor,
     is_words,
+    tokens_of,
 )
 from ..notation.tree import Token
 from .ascii import in_ascii
@@ -93,6 +96,8 @@ def _roles(part: Any) -> Iterator[str]:
     """The roles of all tokens in a document."""
     if isinstance(part, Token | Matrix):
         yield part.role if isinstance(part, Token) else part.input_role
+    elif isinstance(part, Formula):
+        yield from (token.role for token in part.tokens)
     elif isinstance(part, tuple):
         for field in part:
             yield from _roles(field)
@@ -141,7 +146,7 @@ class Page:
     def text(self, line: Line) -> Text:
         """A line of tokens."""
         out = Text(overflow="fold")
-        for token in line:
+        for token in tokens_of(line):
             out.append(token.text, self.style(token.role))
         return out
 
@@ -309,12 +314,12 @@ class Page:
         """`name = ...` of more than one line, lined up behind the sign, what else is told behind
         it; None for other cells.
         """
-        lines = [cell for cell in cells if not isinstance(cell, Tensor)]
-        sign = next((k for k, token in enumerate(lines[0]) if token.text == " = "), 0)
+        lines = [tokens_of(cell) for cell in cells if not isinstance(cell, Tensor)]
+        sign = next((k for k, token in enumerate(lines[0]) if token == EQUALS), 0)
         if len(lines) < len(cells) or not sign:
             return None
-        texts = [self.text(line) for line in (lines[0][sign + 1 :], *lines[1:])]
-        head = Text(" " * indent) + self.text(lines[0][: sign + 1])
+        texts = [self.text(tuple(line)) for line in (lines[0][sign + 1 :], *lines[1:])]
+        head = Text(" " * indent) + self.text(tuple(lines[0][: sign + 1]))
         if self.fits(head + texts[0], self.width):
             return None
         return self.beside(head, Text(" " * GAP).join(texts))

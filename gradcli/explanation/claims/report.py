@@ -3,11 +3,10 @@
 from typing import Any, NamedTuple
 
 from ...graphs.shapes import Shape
-from ...notation import tree
 from ...notation.indices.element import Written, short, written_out
 from ...notation.tree import Token
 from ..arrays import jsonable
-from ..blocks import Line, plain, text_of, words
+from ..blocks import Formula, Line, plain, text_of, words
 from ..formulas.wording import Wording
 from ..phrases import element_name, listed, shape_text
 from .findings import Finding
@@ -187,7 +186,7 @@ def equations(found: Wrong) -> tuple[list[Line], list[Line]]:
 
 
 def _equation(written: Written, total: str | None) -> list[Line]:
-    lines = [tuple(tree.tokens(t)) for t in (written.symbols, written.numbers) if t is not None]
+    lines = [plain(Formula(t)) for t in (written.symbols, written.numbers) if t is not None]
     if total is None:
         return lines
     end = (Token(total, "number"),)

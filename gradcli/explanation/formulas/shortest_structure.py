@@ -80,7 +80,7 @@ def _structure(a: Analysis, w: Wording, x: Input) -> Structure:
 def _count(name: tree.Name, node: Node) -> tree.Tree:
     """How many elements a node has, as it is written by a name that has its shape."""
     if node.ndim == 1:
-        return tree.Subscript(tree.Attribute(name, "shape"), "0")
+        return tree.Subscript(tree.Attribute(name, "shape"), (tree.Number(0),))
     return tree.Method(name, "numel") if node.ndim else tree.Number(1)
 
 
@@ -255,7 +255,7 @@ def _column(w: Wording, x: Input) -> tree.Tree | None:
         return None
     written = w.formula(tangent)
     if written is None or p.out.ndim == 1:
-        return written and tree.Subscript(written, ":, None")
+        return written and tree.Subscript(written, (tree.ALL, tree.NEW_DIMENSION))
     return tree.Method(written, "reshape", (tree.Number(-1), tree.Number(1)))
 
 
@@ -268,7 +268,7 @@ def _row(w: Wording, x: Input) -> tree.Tree | None:
         return None
     written = w.formula(grad)
     if written is None or x.node.ndim == 1:
-        return written and tree.Subscript(written, "None")
+        return written and tree.Subscript(written, (tree.NEW_DIMENSION,))
     return tree.Method(written, "reshape", (tree.Number(1), tree.Number(-1)))
 
 

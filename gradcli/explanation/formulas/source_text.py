@@ -9,7 +9,7 @@ from ...notation import tree
 from ...notation.formulas.formula import formula, is_large, too_long
 from ...notation.tree import Name, Token
 from ..analysis import searched
-from ..blocks import Line, text_of
+from ..blocks import EQUALS, Formula, Line, Piece, text_of
 
 LONGEST = 72  # characters of an operation that is written out
 
@@ -38,7 +38,7 @@ class SourceText:
         """A node in a few words: its name, or its text with `·` for operands that have none."""
         if node in self.names:
             name = self.names[node]
-            return (Token(name.text, name.role),)
+            return (Formula(name),)
         return self.operation(node)
 
     def operation(self, node: Node) -> Line:
@@ -46,9 +46,7 @@ class SourceText:
         if node.span is None:
             inner = [i for i in node.parents if i.op.family != "leaf" and i.span is None]
             names = {**self.names} | {i: Name("·") for i in inner if i not in self.names}
-            return tuple(
-                tree.tokens(formula(node, {n: m for n, m in names.items() if n is not node}))
-            )
+            return (Formula(formula(node, {n: m for n, m in names.items() if n is not node})),)
         text, start, end, _ = node.span
         pieces: list[Token] = []
         place = start
@@ -82,9 +80,9 @@ class SourceText:
 
     def coloured(self, line: Line) -> Line:
         """The line with the names of inputs in their roles."""
-        out: list[Token] = []
+        out: list[Piece] = []
         for token in line:
-            if token.role or token.text == "·":
+            if isinstance(token, Formula) or token.role or token.text == "·":
                 out.append(token)
                 continue
             for piece in re.split(r"(\b[A-Za-z_]\w*\b(?!\s*\())", token.text):
@@ -103,9 +101,9 @@ class SourceText:
             does = self.coloured((Token(text),))
         p = self.problem
         name = Name(p.out_name) if node is p.out else self.names.get(node)
-        if name is None or (len(does) == 1 and does[0].text == name.text):
+        if name is None or text_of(does) == name.text:
             return does
-        return (Token(name.text, name.role), Token(" = "), *does)
+        return (Formula(name), EQUALS, *does)
 
     def operations(self, nodes: Collection[Node] | None = None) -> list[Node]:
         """The nodes of the forward pass that the user wrote, in order."""

@@ -17,7 +17,7 @@ from ...notation.formulas.shorten import Shortener
 from ...notation.formulas.simplify import simplify
 from ...notation.tree import Name, Token
 from ..analysis import Analysis, searched
-from ..blocks import Line
+from ..blocks import Formula, Line, equality
 from ..derived import gradient_name
 from .count_names import known_sizes
 from .counterparts import Counterparts
@@ -112,6 +112,11 @@ class Wording:
     def gradient_name(self, x: Input) -> str:
         """`x.grad`, or `x.grad2` where it is of order 2."""
         return gradient_name(x.name, self.problem.order)
+
+    def gradient_of(self, x: Input) -> tree.Tree:
+        """The same as a formula."""
+        name = Name(x.name, role_of(x))
+        return tree.Attribute(name, self.gradient_name(x).removeprefix(f"{x.name}."))
 
     @cached_property
     def like_output(self) -> Name:
@@ -337,9 +342,9 @@ class Wording:
             return (*name, *self.without_formula(x))
         written = self.in_statements(written)
         if not isinstance(written, tree.Block) or not name:
-            return (*name, *tree.tokens(written))
-        before = tree.tokens(written._replace(result=Name("")))
-        return (*before, *name, *tree.tokens(written.result))
+            return (*name, Formula(written))
+        before = Formula(written._replace(result=Name("")))
+        return (before, *name, Formula(written.result))
 
     def without_formula(self, x: Input) -> Line:
         """What stands in the place of a gradient's formula that is not shown."""
@@ -385,7 +390,7 @@ class Wording:
 
     def line(self, written: tree.Tree | None) -> Line:
         """A formula as a line, in statements if it is long; `UNREAD` where it would be too long."""
-        return UNREAD if written is None else tuple(tree.tokens(self._laid_out(written)))
+        return UNREAD if written is None else (Formula(self._laid_out(written)),)
 
     def _laid_out(self, written: tree.Tree) -> tree.Tree:
         return written if tree.size(written) <= AT_ONCE else self.in_statements(written)
@@ -396,10 +401,10 @@ class Wording:
             return UNREAD
         found = self._laid_out(written)
         if not isinstance(found, tree.Block):
-            return tuple(tree.tokens(found))
-        named = [(*tree.tokens(n), Token(" = "), *tree.tokens(f)) for n, f in found.statements]
-        behind = [token for line in named for token in (*line, Token("; "))][:-1]
-        return (*tree.tokens(found.result), Token("  with ", "word"), *behind)
+            return (Formula(found),)
+        named = [equality(name, value) for name, value in found.statements]
+        behind = [piece for line in named for piece in (*line, Token("; "))][:-1]
+        return (Formula(found.result), Token("  with ", "word"), *behind)
 
     def formula_line(self, node: Node, extra: dict[Node, Name] | None = None) -> Line:
         """The formula of a node as a line; what it is where that would be too long."""

@@ -2,8 +2,7 @@
 
 from ...notation.tree import Token
 from ..analysis import Analysis
-from ..blocks import Answer, Line, Tensor, plain
-from ..formulas.source_text import role_of
+from ..blocks import Answer, Formula, Line, Tensor, plain
 from ..formulas.wording import Wording
 
 
@@ -13,7 +12,7 @@ def answers(a: Analysis, w: Wording) -> tuple[Answer, ...]:
 
 
 def _answer(a: Analysis, w: Wording, x) -> Answer:
-    name = plain(Token(x.name, role_of(x)), Token(w.gradient_name(x).removeprefix(x.name)))
+    name = (Formula(w.gradient_of(x)),)
     grad = a.gradient(x)
     if grad is None:
         return Answer(

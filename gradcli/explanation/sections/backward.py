@@ -10,7 +10,20 @@ from ...graphs import Node
 from ...notation.tree import Name, Token
 from ...operators.shaping import summed_axes
 from ..analysis import Analysis
-from ..blocks import Block, Line, Note, Row, Section, Step, Tensor, plain, text_of, words
+from ..blocks import (
+    Block,
+    Formula,
+    Line,
+    Note,
+    Row,
+    Section,
+    Step,
+    Tensor,
+    plain,
+    text_of,
+    tokens_of,
+    words,
+)
 from ..elide import middle
 from ..formulas.steps import in_general
 from ..formulas.wording import Wording
@@ -111,9 +124,9 @@ def _rule(c: Contribution, step: Pass, w: Wording, received: Token) -> Line:
     if own:
         extra[step.node] = Name(w.own_output)
     line = w.formula_line(c.local, extra)
-    if line == (Token(received.text, received.role),):
+    if line == (Formula(extra[step.received]),):
         return plain(Token(received.text, received.role), Token(", unchanged", "word"))
-    uses_y = own and any(t.text == w.own_output for t in line)
+    uses_y = own and any(t.text == w.own_output for t in tokens_of(line))
     return (*line, Token(f" with {w.own_output} the output", "word")) if uses_y else line
 
 

@@ -1,7 +1,7 @@
 """The forward pass: each operation in the user's words."""
 
 from ..analysis import Analysis
-from ..blocks import Row, Section, Table, Tensor, plain, words
+from ..blocks import Row, Section, Table, Tensor, equality, plain, words
 from ..elide import middle
 from ..formulas import by_index
 from ..formulas.wording import Wording
@@ -30,4 +30,4 @@ def _in_indices(a: Analysis, w: Wording) -> tuple[Table, ...]:
     if a.known(a.problem.out):
         return ()
     written = by_index.output(w)
-    return (Table((Row((tuple(written.tokens),)),)),) if written is not None else ()
+    return (Table((Row((equality(written.left, written.right),)),)),) if written is not None else ()

@@ -6,7 +6,7 @@ from ...language.problem import Input
 from ...notation.indices.element import place_to_show
 from ...notation.tree import Token
 from ..analysis import Analysis
-from ..blocks import Line, Prose, Row, Section, Table, Tensor, plain, words
+from ..blocks import Line, Prose, Row, Section, Table, Tensor, equality, plain, words
 from ..formulas import by_index
 from ..formulas.source_text import role_of
 from ..formulas.wording import Wording
@@ -28,7 +28,7 @@ def gradient(a: Analysis, w: Wording, x: Input, place: tuple[int, ...] | None) -
     rows = [Row((words("formula"), w.gradient_line(x)))]
     index = by_index.gradient(w, x)
     if index is not None:
-        rows.append(Row((words("index"), tuple(index.tokens))))
+        rows.append(Row((words("index"), equality(index.left, index.right))))
     element = element_row(a, w, x, place)
     if element is not None:
         rows.append(Row((words("element"), element)))

@@ -2,9 +2,8 @@
 
 from ...errors import GradcliError
 from ...graphs import Node, walk
-from ...notation.tree import Token
 from ..analysis import Analysis
-from ..blocks import Graph, GraphNode, Section, plain
+from ..blocks import Graph, GraphNode, Line, Section, plain
 from ..formulas.wording import Wording
 from ..phrases import shape_text
 
@@ -25,12 +24,12 @@ def graph(a: Analysis, w: Wording) -> Section:
     return Section("graph", (), (), (Graph(nodes),))
 
 
-def _label(node: Node, w: Wording) -> tuple[Token, ...]:
+def _label(node: Node, w: Wording) -> Line:
     line = w.source.titled(node, whole=False) if node.op.family != "leaf" else _leaf(node, w)
     return line if node.op.name == "constant" else (*line, *plain(f"  {shape_text(node.shape)}"))
 
 
-def _leaf(node: Node, w: Wording) -> tuple[Token, ...]:
+def _leaf(node: Node, w: Wording) -> Line:
     if node in w.names:
         return w.source.short(node)
     return plain(w.source.of(node))

@@ -5,7 +5,20 @@ from ...lazy import np
 from ...notation import tree
 from ...notation.indices.index import Notation
 from ...notation.tree import Token
-from ..blocks import Answer, Block, Line, Prose, Row, Section, Table, Tensor, plain, words
+from ..blocks import (
+    Answer,
+    Block,
+    Formula,
+    Line,
+    Prose,
+    Row,
+    Section,
+    Table,
+    Tensor,
+    equality,
+    plain,
+    words,
+)
 from ..formulas import by_index
 from ..formulas.source_text import role_of
 from ..higher.hessian import Hessian
@@ -27,7 +40,7 @@ def answers(h: Hessian) -> tuple[Answer, ...]:
 
 
 def _answer(h: Hessian, z: Input) -> Answer:
-    name = plain(Token(z.name, role_of(z)), Token(".hvp"))
+    name = plain(Formula(tree.Attribute(tree.Name(z.name, role_of(z)), "hvp")))
     node = h.product(z)
     if node is None:
         return Answer(name, Tensor(np.zeros(z.shape), "answer"), plain("0"), ())
@@ -75,12 +88,11 @@ def block(h: Hessian, x: Input, z: Input, full: bool, precision: int) -> Section
 def _in_letters(h: Hessian, x: Input, z: Input, index: Notation) -> Line:
     """`∂²out/∂x[i]∂x[j] = A[i,j] + A[j,i]`."""
     assert isinstance(index.left, tree.Infix)
-    row, column = (_brackets(side) for side in (index.left.left, index.left.right))
-    left, right = (Token(i.name, role_of(i)) for i in (x, z))
-    left_side = plain(f"∂²{h.p.out_name}/∂", left, f"{row}∂", right, f"{column} = ")
-    return (*left_side, *tree.tokens(index.right))
+    sides = zip((x, z), (index.left.left, index.left.right))
+    by = tuple(_in_place(tree.Name(i.name, role_of(i)), side) for i, side in sides)
+    return equality(tree.Derivative(tree.Name(h.p.out_name), by), index.right)
 
 
-def _brackets(written: tree.Tree) -> str:
-    """`[i,j]`; nothing for a single number."""
-    return f"[{','.join(written.places)}]" if isinstance(written, tree.Indexed) else ""
+def _in_place(name: tree.Name, side: tree.Tree) -> tree.Tree:
+    """A name with the letters that another has; without them for a single number."""
+    return tree.Indexed(name, side.places) if isinstance(side, tree.Indexed) else name

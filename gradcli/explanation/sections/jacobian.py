@@ -17,14 +17,28 @@ from ...notation.jacobians.structure import MOST_DRAWN, Structure, jacobian_patt
 from ...notation.tree import Name, Token
 from .. import entries as texts
 from ..analysis import Analysis, searched
-from ..blocks import Block, Line, Matrix, Picture, Prose, Row, Section, Table, plain, words
+from ..blocks import (
+    EQUALS,
+    Block,
+    Formula,
+    Line,
+    Matrix,
+    Picture,
+    Prose,
+    Row,
+    Section,
+    Table,
+    equality,
+    plain,
+    words,
+)
 from ..elide import places
 from ..formulas import by_index
 from ..formulas.shortest_structure import structure_of, without_number
 from ..formulas.source_text import role_of
 from ..formulas.wording import Wording
 from ..notes import not_finite, of_matrix
-from ..phrases import element_name, label, listed, place_of, shape_text
+from ..phrases import label, listed, place_of, shape_text
 from ..quantities import item_size, size_words
 
 LARGE = 1_000  # what a size is in "for real sizes"
@@ -83,7 +97,7 @@ def structure_row(s: Structure, total: int) -> Row:
     decide that are not known.
     """
     said = words(kind_of(s, total))
-    return Row((said,) if s.formula is None else (tuple(tree.tokens(s.formula)), said))
+    return Row((said,) if s.formula is None else ((Formula(s.formula),), said))
 
 
 def kind_of(s: Structure, total: int) -> str:
@@ -116,7 +130,7 @@ def _by_index(w: Wording, x: Input) -> list[Block]:
     found = by_index.jacobian(w, x)
     if found is None:
         return unindexed(w, x)
-    return [Table((Row((tuple(found.tokens),)),)), *by_index.signs(str(found))]
+    return [Table((Row((equality(found.left, found.right),)),)), *by_index.signs(str(found))]
 
 
 def unindexed(w: Wording, x: Input) -> list[Block]:
@@ -255,13 +269,15 @@ def element_line(
     written = written_out(asked, place, names, a.value)
     if written.symbols is None and written.numbers is None and written.total is None:
         return None
-    line: Line = (Token(element_name(w.gradient_name(x), place), role_of(x)),)
+    at = tuple(map(tree.Number, place))
+    name = tree.Indexed(w.gradient_of(x), at) if at else w.gradient_of(x)
+    line: Line = (Formula(name, role_of(x)),)
     for part in (written.symbols, written.numbers):
         if part is not None:
-            line += (Token(" = "), *tree.tokens(part))
-    return line + (
-        (Token(" = "), Token(short(written.total), "number")) if written.total is not None else ()
-    )
+            line += (EQUALS, Formula(part))
+    if written.total is None:
+        return line
+    return (*line, EQUALS, Token(short(written.total), "number"))
 
 
 def _cost(a: Analysis, w: Wording, x: Input) -> Line:

@@ -5,9 +5,25 @@ from typing import Any
 from ...graphs import Node
 from ...language.problem import Input
 from ...lazy import np
-from ...notation.tree import Name, Token, tokens
+from ...notation.tree import Attribute, Name, Token
 from .. import entries
-from ..blocks import Answer, Block, Line, Matrix, Prose, Row, Section, Table, Tensor, plain, words
+from ..blocks import (
+    EQUALS,
+    Answer,
+    Block,
+    Formula,
+    Line,
+    Matrix,
+    Prose,
+    Row,
+    Section,
+    Table,
+    Tensor,
+    equality,
+    plain,
+    tokens_of,
+    words,
+)
 from ..elide import middle
 from ..formulas.source_text import role_of
 from ..higher.jvp import Jvp
@@ -17,7 +33,7 @@ from .jacobian import matrix, shown_structure, structure_row
 
 def answers(j: Jvp) -> tuple[Answer, ...]:
     """The tangent of the output, in one line."""
-    name = plain(f"{j.p.out_name}.tangent")
+    name = plain(Formula(Attribute(Name(j.p.out_name), "tangent")))
     if j.node is None:
         return (Answer(name, Tensor(np.zeros(j.p.out.shape), "answer"), plain("0"), ()),)
     value = j.a.value(j.node)
@@ -71,7 +87,7 @@ def _operation(j: Jvp, node: Node) -> Row:
     value = j.a.value(j.along[node])
     whole = node is j.p.out and not j.received(node)
     rule = j.w.line(j.formula) if whole else _rule(*j.told(node))
-    said = (*tokens(j.called[node]), Token(" = "), *rule)
+    said = (Formula(j.called[node]), EQUALS, *rule)
     cells = (j.w.source.titled(node, whole=False), said)
     return Row(cells if value is None else (*cells, Tensor(value)))
 
@@ -83,7 +99,7 @@ def _rule(j: Jvp, node: Node) -> Line:
     own = Name(j.w.own_output)
     unnamed = {} if node in j.w.names else {node: own}
     line = j.w.line(j.w.formula(j.along[node], j.received(node) | unnamed, j.later(node)))
-    if unnamed and any(token.text == own.text for token in line):
+    if unnamed and any(token.text == own.text for token in tokens_of(line)):
         line += (Token(f" with {own.text} the output", "word"),)
     return line
 
@@ -140,7 +156,7 @@ def product(j: Jvp) -> Section:
     rows = [Row((words("formula"), j.w.line(j.formula)))]
     index = j.index
     if index is not None:
-        rows.append(Row((words("index"), tuple(index.tokens))))
+        rows.append(Row((words("index"), equality(index.left, index.right))))
     value = j.a.value(j.node)
     if value is not None:
         rows.append(Row((words("numbers"), Tensor(value, "answer"))))

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from ...language.problem import Input
-from ...notation.tree import Name, Token, tokens
+from ...notation.tree import Name, Token
 from ..analysis import Analysis
-from ..blocks import Line, Prose, Row, Section, Table, words
+from ..blocks import Formula, Line, Prose, Row, Section, Table, words
 from ..formulas.source_text import role_of
 from ..formulas.wording import Wording
 from ..modes import Mode, Modes, forward_formula, modes
@@ -44,7 +44,7 @@ def _formulas(a: Analysis, w: Wording, x: Input, m: Modes) -> Table:
     forward = w.line(forward_formula(a, x, m))
     return Table(
         (
-            Row((words("J·", *tokens(t)), forward)),
+            Row((words("J·", Formula(t)), forward)),
             Row((words(w.seed, "·J"), w.line(w.gradient(x)))),
         )
     )

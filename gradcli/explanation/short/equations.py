@@ -7,12 +7,11 @@ from ...lazy import np
 from ...notation import tree
 from ...notation.formulas.sharing import shared
 from ...notation.tree import Token, Tree
-from ..blocks import Line, Row, Tensor, plain, text_of, words
+from ..blocks import EQUALS, Formula, Line, Row, Tensor, equality, plain, text_of, words
 from ..numbers import is_short, number_text
 from ..phrases import shape_text
 from .gradients import Gradients
 
-EQUALS = Token(" = ")
 SHORT = 24  # characters of numbers that are shown rather than their norm
 GAP = "    "
 LONG, LITTLE = 24, 2  # length of a formula in which a name is worth it that saves this little
@@ -29,9 +28,9 @@ def equation(
     long = tree.size(formula) > LONG
     written = shared(formula, found.taken, *[LITTLE] * long)
     before = written.statements if isinstance(written, tree.Block) else ()
-    rows = [Row(((*tree.tokens(n), EQUALS, *tree.tokens(f)),)) for n, f in before]
+    rows = [Row((equality(n, f),)) for n, f in before]
     result = written.result if isinstance(written, tree.Block) else written
-    return [*rows, _row(found, (*name, EQUALS, *tree.tokens(result)), of, told)]
+    return [*rows, _row(found, (*name, EQUALS, Formula(result)), of, told)]
 
 
 def _row(found: Gradients, line: Line, of: Node, told: Line | Tensor) -> Row:

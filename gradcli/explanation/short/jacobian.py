@@ -1,10 +1,9 @@
 """One Jacobian with the seed in its margin: that of the first input whose matrix can be read."""
 
 from ...language.problem import Input
-from ...notation import tree
 from ...notation.tree import Token
 from .. import entries as texts
-from ..blocks import Line, Prose, Section, plain, text_of, words
+from ..blocks import Formula, Line, Prose, Section, plain, text_of, words
 from ..choices import Choices
 from ..formulas.source_text import role_of
 from ..sections.jacobian import READABLE, kind_of, matrix, shown_structure
@@ -66,7 +65,7 @@ def _structure(found: Gradients, x: Input, is_shown: bool = False) -> Line:
     """`It is kron(eye(2), a.T), a Kronecker product: 24 of its 48 entries are not zero.`"""
     p = found.problem
     s = shown_structure(found.a, found.w, x)
-    formula: Line = () if s.formula is None else tuple(tree.tokens(s.formula))
+    formula: Line = () if s.formula is None else (Formula(s.formula),)
     formula = () if len(text_of(formula)) > WIDE or s.name == UNKNOWN else formula
     formula = (*formula, Token(", ", "word")) if formula else ()
     kind = kind_of(s, p.out.numel * x.node.numel)

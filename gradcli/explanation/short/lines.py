@@ -7,20 +7,34 @@ from typing import Any
 from ...graphs import Node
 from ...language.problem import Input
 from ...lazy import np
+from ...notation import tree
 from ...notation.tree import Indexed, Name, Token
 from ..analysis import Analysis
-from ..blocks import Block, Line, Prose, Row, Section, Table, Tensor, plain, text_of, words
+from ..blocks import (
+    EQUALS,
+    Block,
+    Formula,
+    Line,
+    Prose,
+    Row,
+    Section,
+    Table,
+    Tensor,
+    equality,
+    plain,
+    text_of,
+    words,
+)
 from ..choices import Choices
 from ..derivation import derivation
 from ..elide import middle, places
 from ..formulas import by_index
-from ..formulas.source_text import role_of
 from ..formulas.wording import UNREAD
 from ..numbers import number_text
 from ..phrases import listed
 from ..sections.gradient import element_row
 from ..sections.jacobian import element_line
-from .equations import EQUALS, brief, equation
+from .equations import brief, equation
 from .gates import let_through
 from .gradients import Gradients
 
@@ -54,7 +68,9 @@ def _left_out(count: int) -> Row:
 
 def _back(found: Gradients, line: derivation.Line) -> list[Row]:
     told = _let_through(found.a, line) or brief(found.a.value(line.grad))
-    return equation(found, plain(line.gradient_name), line.formula, UNREAD, line.of, told)
+    return equation(
+        found, plain(Formula(Name(line.gradient_name))), line.formula, UNREAD, line.of, told
+    )
 
 
 def _let_through(a: Analysis, line: derivation.Line) -> Line:
@@ -84,7 +100,7 @@ def gradients(found: Gradients, choices: Choices) -> Section:
 def _of_input(found: Gradients, x: Input, choices: Choices) -> list[Row]:
     a, w = found.a, found.w
     grad = a.gradient(x)
-    name = (Token(x.name, role_of(x)), Token(w.gradient_name(x).removeprefix(x.name)))
+    name = (Formula(w.gradient_of(x)),)
     if grad is None:
         return [Row(((*name, EQUALS, Token("None")), words("no gradient flows to it")))]
     few = len(found.inputs) <= LEVELS and found.derivation is None
@@ -103,7 +119,7 @@ def _levels(found: Gradients, x: Input, place: tuple[int, ...] | None, few: bool
     """The gradient by index, and one element written out."""
     index = by_index.gradient(found.w, x) if few else None
     if index is not None:
-        yield Row((tuple(index.tokens),), 1)
+        yield Row((equality(index.left, index.right),), 1)
     if place and found.derivation is not None:
         names = {line.grad: Name(line.gradient_name) for line in found.derivation.back}
         element = element_line(found.a, found.w, x, place, names)
@@ -118,10 +134,12 @@ def _levels(found: Gradients, x: Input, place: tuple[int, ...] | None, few: bool
 def _by_letters(found: Gradients, x: Input, place: tuple[int, ...]) -> Line | None:
     """An element by its index notation, where all terms would be too many: sums stay sums."""
     index = by_index.gradient(found.w, x)
-    letters = index.left.places if index is not None and isinstance(index.left, Indexed) else ()
+    at = index.left.places if index is not None and isinstance(index.left, Indexed) else ()
+    letters = [*map(tree.text, at)]
     if index is None or len(letters) != len(place) or not all(map(str.isalpha, letters)):
         return None
-    line = tuple(index.at(dict(zip(letters, map(str, place)))).tokens)
+    there = index.at(dict(zip(letters, map(str, place))))
+    line = equality(there.left, there.right)
     value = found.a.grad_value(x)
     if value is None:
         return line

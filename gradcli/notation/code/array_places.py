@@ -52,8 +52,10 @@ def getitem(w: "ArrayWriter", node: Node) -> Tree:
     index = w.trimmed(node.attrs["index"], shape)
     first, rest = _steps_of(index, len(shape))
     if not first:
-        return tree.Subscript(base, w.index(index) or "()")
-    return tree.Subscript(tree.Subscript(base, w.index(first)), w.index(rest))
+        return tree.Subscript(base, (Verbatim(w.index(index) or "()"),))
+    return tree.Subscript(
+        tree.Subscript(base, (Verbatim(w.index(first)),)), (Verbatim(w.index(rest)),)
+    )
 
 
 def _steps_of(index: tuple, ndim: int) -> tuple[tuple, tuple]:
@@ -180,7 +182,7 @@ def _cut(w: "ArrayWriter", base: Tree, x: Node, index: Node, dim: int) -> Tree:
         ":" if d == axis(dim, x.ndim) or n == x.shape[d] else f":{w.place(n)}"
         for d, n in enumerate(index.shape)
     ]
-    return base if set(parts) == {":"} else tree.Subscript(base, ", ".join(parts))
+    return base if set(parts) == {":"} else tree.Subscript(base, (Verbatim(", ".join(parts)),))
 
 
 @in_other_words
@@ -219,7 +221,11 @@ def _windows(
         (base, w.plain(reach), w.plain(last)),
     )
     steps = [f"::{n}" if n > 1 else ":" for n in (*stride, *dilation)]
-    return view if set(steps) == {":"} else tree.Subscript(view, ", ".join(["...", *steps]))
+    return (
+        view
+        if set(steps) == {":"}
+        else tree.Subscript(view, (Verbatim(", ".join(["...", *steps])),))
+    )
 
 
 def _taken_windows(
@@ -234,7 +240,7 @@ def _taken_windows(
         count = (size - dilation[d] * (kernel[d] - 1) - 1) // stride[d] + 1
         outer = _steps(w.place(count), stride[d], d, 2 * n)
         items.append(f"{outer} + {_steps(w.place(kernel[d]), dilation[d], n + d, 2 * n)}")
-    return tree.Subscript(base, ", ".join(["...", *items]))
+    return tree.Subscript(base, (Verbatim(", ".join(["...", *items])),))
 
 
 def _steps(count: str, step: int, place: int, ndim: int) -> str:

@@ -98,7 +98,8 @@ def size(w: "ArrayWriter", node: Node) -> Tree:
         return Attribute(base, "size") if x.ndim else Number(1)
     shape = Attribute(base, "shape")
     found = [
-        tree.Subscript(shape, str(d)) if whole else w.size(x.shape[d], d - x.ndim) for d in dims
+        tree.Subscript(shape, (Number(d),)) if whole else w.size(x.shape[d], d - x.ndim)
+        for d in dims
     ]
     product: Tree = found[0] if found else Number(1)
     for other in found[1:]:
@@ -141,7 +142,7 @@ def unsqueeze(w: "ArrayWriter", node: Node) -> Tree:
     place = axis(node.attrs["dim"], node.ndim)
     if place in (0, node.ndim - 1) and node.ndim > 1:
         ahead = [":"] * place if place < 2 else ["..."]
-        return tree.Subscript(w.as_array(node, 0), ", ".join([*ahead, "None"]))
+        return tree.Subscript(w.as_array(node, 0), (*map(Verbatim, ahead), tree.NEW_DIMENSION))
     return w.function_call("expand_dims", w.operand(node, 0), Number(node.attrs["dim"]))
 
 
@@ -227,7 +228,9 @@ def diag_embed(w: "ArrayWriter", node: Node) -> Tree:
     if node.attrs["offset"] or (first, second) != (node.ndim - 2, node.ndim - 1):
         raise w.refusal(node, ", but for the last two dimensions")
     unit = w.function_call("eye", w.size(x.shape[-1], -1))
-    return Infix("*", tree.Subscript(w.as_array(node, 0), "..., None"), unit)
+    return Infix(
+        "*", tree.Subscript(w.as_array(node, 0), (Verbatim("..."), tree.NEW_DIMENSION)), unit
+    )
 
 
 @in_other_words
@@ -238,6 +241,8 @@ def solve(w: "ArrayWriter", node: Node) -> Tree:
         turned = w.function_call("linalg.solve", Attribute(left, "mT"), Attribute(right, "mT"))
         return Attribute(turned, "mT")
     if b.ndim > 1 and b.shape == a.shape[:-1]:
-        column = tree.Subscript(right, "..., None")
-        return tree.Subscript(w.function_call("linalg.solve", left, column), "..., 0")
+        column = tree.Subscript(right, (Verbatim("..."), tree.NEW_DIMENSION))
+        return tree.Subscript(
+            w.function_call("linalg.solve", left, column), (Verbatim("..."), Number(0))
+        )
     return w.function_call("linalg.solve", left, right)

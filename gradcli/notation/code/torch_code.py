@@ -115,7 +115,7 @@ def tensor(w: TorchWriter, node: Node) -> Tree:
 @in_other_words
 def put_at(w: TorchWriter, node: Node) -> Tree:
     index = index_text(w.trimmed(node.attrs["index"], node.shape), w.place, w.indices)
-    return _added(w, node, tree.Subscript(_places(w, node), index))
+    return _added(w, node, tree.Subscript(_places(w, node), (Verbatim(index),)))
 
 
 @in_other_words
@@ -199,7 +199,7 @@ def _unfolded(w: TorchWriter, base: Tree, kernel: Shape, stride: Shape, dilation
         reach = spread * (size - 1) + 1
         base = Method(base, "unfold", (Number(-len(kernel)), w.plain(reach), w.plain(step)))
     steps = ", ".join(f"::{n}" for n in dilation)
-    return base if set(dilation) == {1} else tree.Subscript(base, f"..., {steps}")
+    return base if set(dilation) == {1} else tree.Subscript(base, (Verbatim(f"..., {steps}"),))
 
 
 # ---- numbers -------------------------------------------------------------------------------------

@@ -175,7 +175,10 @@ class Writer:
         for name, value in node.attrs.items():
             usual = value == node.op.attributes[name]
             holes[name] = None if usual else self.attribute(node, name)
-        return spelled(node.op.spelling, holes, partial(self.word_for, node.op))
+        made = spelled(node.op.spelling, holes, partial(self.word_for, node.op))
+        if isinstance(made, tree.Infix) and len(node.parents) == 2:
+            return made._replace(ndims=(node.parents[0].ndim, node.parents[1].ndim))
+        return made
 
     def word_for(self, op: Operator, name: str) -> str:
         """A name to call an operator by; with its library where the program means something else

@@ -6,13 +6,25 @@ import ast
 from collections.abc import Callable
 from functools import lru_cache
 from math import isfinite
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...graphs import Node
 from ...graphs.shapes import Shape, axis, numel
-from ...operators.indexing import index_text
+from ...operators.leaves import Array
 from .. import tree
-from ..tree import Attribute, Call, Listing, Method, Name, Number, Subscript, Tree, Verbatim
+from ..tree import (
+    NEW_DIMENSION,
+    Attribute,
+    Call,
+    Listing,
+    Method,
+    Name,
+    Number,
+    Slice,
+    Subscript,
+    Tree,
+    Verbatim,
+)
 from .spelling import read
 from .strides import is_by_rows
 
@@ -119,7 +131,8 @@ def size(w: "Writer", node: Node) -> Tree:
     if len(dims) == x.ndim and whole is not None:
         return Method(whole, "numel")
     sizes = [
-        Subscript(Attribute(whole, "shape"), str(d)) if whole else _size_of(w, x, d) for d in dims
+        Subscript(Attribute(whole, "shape"), (Number(d),)) if whole else _size_of(w, x, d)
+        for d in dims
     ]
     sizes = [n for n in sizes if n != Number(1)]
     product: Tree = sizes[0] if sizes else Number(1)
@@ -136,7 +149,7 @@ def _size_of(w: "Writer", x: Node, d: int) -> Tree:
     if not isinstance(found, Number) or found.value == 1:
         return found
     own = [
-        Subscript(Attribute(name, "shape"), str(axis))
+        Subscript(Attribute(name, "shape"), (Number(axis),))
         for shape, name in w.shapes.items()
         for axis, n in enumerate(shape)
         if n == x.shape[d]
@@ -160,7 +173,7 @@ def matmul(w: "Writer", node: Node) -> Tree:
     x, written_out = node.parents[0], isinstance(left, tree.Infix)
     if written_out and x.op.name in ("mul", "div") and all(i.shape for i in x.parents):
         left = tree.Bracketed(left)
-    return tree.Infix("@", left, right)
+    return tree.Infix("@", left, right, (x.ndim, node.parents[1].ndim))
 
 
 # ---- shapes and places ---------------------------------------------------------------------------
@@ -230,4 +243,21 @@ def _of_number(w: "Writer", node: Node, x: Node) -> Tree:
 @idiom
 def getitem(w: "Writer", node: Node) -> Tree:
     index = w.trimmed(node.attrs["index"], node.parents[0].shape)
-    return Subscript(w.operand(node, 0), index_text(index, w.place, w.indices))
+    return Subscript(w.operand(node, 0), tuple(_item(w, item) for item in index))
+
+
+def _item(w: "Writer", item: Any) -> Tree:
+    """One item of an index."""
+    if item is None:
+        return NEW_DIMENSION
+    if item is Ellipsis:
+        return Verbatim("...")
+    if isinstance(item, slice):
+        start, stop = (None if end is None else w.plain(end) for end in (item.start, item.stop))
+        return Slice(start, stop, None if item.step is None else Number(item.step))
+    if isinstance(item, tuple):
+        return Verbatim(str(list(item)))
+    if not isinstance(item, Array):
+        return w.plain(item)
+    text = w.indices(item)
+    return Verbatim(text) if text.startswith("[") else read(text)

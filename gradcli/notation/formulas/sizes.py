@@ -132,4 +132,4 @@ def _single(size: int, shapes: Shapes) -> Tree | None:
 
 def dimension(name: Tree, place: int) -> Tree:
     """x.shape[0]."""
-    return Subscript(Attribute(name, "shape"), str(place))
+    return Subscript(Attribute(name, "shape"), (Number(place),))

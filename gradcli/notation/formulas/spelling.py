@@ -39,6 +39,18 @@ def read(text: str) -> Tree:
     return _Reader({}).read(ast.parse(text, mode="eval").body)
 
 
+@cache
+def _items(index: str) -> tuple[Tree, ...]:
+    found = read(f"indexed[{index}]")
+    assert isinstance(found, tree.Subscript)
+    return found.items
+
+
+def indexed(base: Tree, index: str) -> tree.Subscript:
+    """base[index], the index as Python writes it."""
+    return tree.Subscript(base, _items(index))
+
+
 class _Reader:
     def __init__(self, holes: Mapping[str, Tree | None], called: Callable[[str], str] = str):
         self.holes, self.called = holes, called
@@ -86,9 +98,13 @@ class _Reader:
     def _Subscript(self, e: ast.Subscript) -> Tree:
         hole = self._hole(e.slice)
         if hole is not None:
-            return tree.Subscript(self.read(e.value), tree.text(self.holes[hole]))  # type: ignore[arg-type]
+            return tree.Subscript(self.read(e.value), (self.holes[hole],))
         items = e.slice.elts if isinstance(e.slice, ast.Tuple) else [e.slice]
-        return tree.Subscript(self.read(e.value), ", ".join(map(ast.unparse, items)))
+        return tree.Subscript(self.read(e.value), tuple(map(self.read, items)))
+
+    def _Slice(self, e: ast.Slice) -> Tree:
+        ends = (None if end is None else self.read(end) for end in (e.lower, e.upper, e.step))
+        return tree.Slice(*ends)
 
     def _Call(self, e: ast.Call) -> Tree:
         args = tuple(self.read(a) for a in e.args if self._given(a))

@@ -15,7 +15,7 @@ from ...errors import GradcliError
 from ...graphs import Node
 from ...lazy import np
 from .. import tree
-from ..tree import Infix, Name, Tree, Verbatim
+from ..tree import Infix, LeftOut, Name, Tree, Verbatim
 from .collect import Simplifier
 from .expressions import (
     Element,
@@ -325,7 +325,7 @@ def _added(terms: list[_Signed], count: int = 0) -> Tree:
     out = _negated(terms[0].tree) if terms[0].minus else terms[0].tree
     for place, term in enumerate(terms[1:], 1):
         if count > len(terms) and place == len(terms) - 1:
-            out = Infix("+", out, Verbatim(f"… ({count} terms)"))
+            out = Infix("+", out, LeftOut(count))
         minus = term.minus != _begins_below_zero(term.tree)
         shown = _negated(term.tree) if _begins_below_zero(term.tree) else term.tree
         out = Infix("-" if minus else "+", out, shown)

@@ -49,11 +49,6 @@ class Notation(NamedTuple):
     plain: str
     opaque: int
 
-    @property
-    def tokens(self) -> list[tree.Token]:
-        """The whole line."""
-        return [*tree.tokens(self.left), tree.Token(" = "), *tree.tokens(self.right)]
-
     def at(self, places: Mapping[str, str]) -> "Notation":
         """The same with other letters, or with numbers, in the places of some letters."""
         word = re.compile(rf"\b({'|'.join(places)})\b")
@@ -73,7 +68,8 @@ class Notation(NamedTuple):
         """With i, j, ... in this order on the left, where these letters are there in another:
         x.grad[i,j] = g[j,i].
         """
-        places = self.left.places if isinstance(self.left, tree.Indexed) else ()
+        at = self.left.places if isinstance(self.left, tree.Indexed) else ()
+        places = tuple(map(tree.text, at))
         ordered = tuple(sorted(places))
         if not places or places == ordered or ordered != tuple(LETTERS[: len(places)]):
             return self
@@ -334,4 +330,8 @@ def _plain(at: Iterable[Place]) -> list[str]:
 
 
 def _indexed(base: Tree, at: tuple[Place, ...]) -> Tree:
-    return Indexed(base, tuple(map(str, at))) if at else base
+    return Indexed(base, tuple(places.written(p, _unpicked) for p in at)) if at else base
+
+
+def _unpicked(value: Expr, alone: bool) -> Tree:
+    raise TypeError("the letters of a left side are no numbers that a tensor holds")

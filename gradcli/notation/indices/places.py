@@ -9,6 +9,9 @@ from collections.abc import Callable, Mapping
 from math import gcd
 from typing import Any, NamedTuple, Union
 
+from .. import tree
+from ..tree import Multiples, Quotient, Tree
+
 Place = Union[int, str, "Linear"]
 
 
@@ -256,32 +259,21 @@ def _unknown(value) -> frozenset[str]:
     return letters_of(value)
 
 
-def text(place, inside: Callable, star: str = "") -> str:
-    """As it is written: 2i+1, or 2*i+1 with a star; `inside` writes the expression of a Picked,
-    alone or with something beside it.
+def written(place, inside: Callable, times: str = "") -> Tree:
+    """As it is written: 2i+1, or 2*i+1 where a star is written for `times`; `inside` writes the
+    expression of a Picked, alone or with something beside it.
     """
+    if isinstance(place, int):
+        return tree.Number(place)
     form = linear(place)
-    alone = form.terms[1:] == () and form.offset == 0
-    first = [t for t in form.terms if t[1] > 0]
-    parts = [(_atom_text(a, n, inside, alone, star), False) for a, n in first]
-    if form.offset > 0 and not first:
-        parts.append((str(form.offset), False))
-    parts += [(_atom_text(a, -n, inside, alone, star), True) for a, n in form.terms if n < 0]
-    if form.offset and (form.offset < 0 or first):
-        parts.append((str(abs(form.offset)), form.offset < 0))
-    out = "".join(
-        ("-" if minus else "+" if place else "") + part for place, (part, minus) in enumerate(parts)
-    )
-    return out or "0"
+    alone = len(form.terms) == 1 and form.offset == 0
+    terms = tuple((_atom(atom, inside, alone and abs(n) == 1, times), n) for atom, n in form.terms)
+    return terms[0][0] if alone and terms[0][1] == 1 else Multiples(terms, form.offset, times)
 
 
-def _atom_text(atom, times: int, inside: Callable, alone: bool, star: str) -> str:
-    head = "" if times == 1 else f"{times}{star}"
+def _atom(atom, inside: Callable, alone: bool, times: str) -> Tree:
     if isinstance(atom, str):
-        return head + atom
+        return tree.Name(atom)
     if isinstance(atom, Picked):
-        return head + inside(atom.value, alone and not head)
-    base = text(atom.place, inside, star)
-    base = base if isinstance(atom.place, str) else f"({base})"
-    body = base + (f"//{atom.by}" if atom.by > 1 else "") + (f"%{atom.size}" if atom.size else "")
-    return f"{times}{star or '·'}({body})" if head else body
+        return inside(atom.value, alone)
+    return Quotient(written(atom.place, inside, times), atom.by, atom.size)

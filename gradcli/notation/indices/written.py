@@ -10,7 +10,7 @@ from ...graphs import Node
 from .. import tree
 from ..formulas.formula import Telling, Writer
 from ..formulas.spelling import spelled
-from ..tree import Indexed, Infix, Name, Prefix, Tree, Verbatim
+from ..tree import Between, Condition, Indexed, Infix, Name, Prefix, Tree, Verbatim
 from . import places
 from .expressions import (
     MINUS,
@@ -133,7 +133,7 @@ class Writing:
             )
         return self.condition(e) if is_condition(e) else self.function(e)
 
-    def element(self, node: Node, at: Sequence[str]) -> Tree:
+    def element(self, node: Node, at: Sequence[Tree]) -> Tree:
         """name[i,j]."""
         base = self.bases.get(node)
         if base is None:
@@ -146,20 +146,14 @@ class Writing:
             self.bases[node] = base
         return Indexed(base, tuple(at)) if at else base
 
-    def place(self, place: Place) -> str:
-        """A place as text."""
-        if isinstance(place, str):
-            return place
-        return (
-            str(place)
-            if isinstance(place, int)
-            else places.text(place, self._inside, "*" if self.times == "*" else "")
-        )
+    def place(self, place: Place) -> Tree:
+        """The tree of a place."""
+        return places.written(place, self._inside, "*" if self.times == "*" else "")
 
-    def _inside(self, value: Expr, alone: bool) -> str:
+    def _inside(self, value: Expr, alone: bool) -> Tree:
         written = Writing(self.names, self.times, self.telling)(value)
         whole = alone or not isinstance(written, Infix | Prefix | tree.Sum)
-        return tree.text(written) if whole else f"({tree.text(written)})"
+        return written if whole else tree.Bracketed(written)
 
     def relation(self, e: Relation) -> Tree:
         """δ[i,j], or [i ≥ 1]."""
@@ -167,22 +161,13 @@ class Writing:
         if e.symbol == "==":
             return Indexed(Name("δ"), (self.place(left), self.place(right)))
         if isinstance(left, int):
-            return self._bracketed(Infix(">=", Verbatim(self.place(right)), tree.Number(left)))
+            return self._bracketed(Infix(">=", self.place(right), tree.Number(left)))
         if isinstance(right, int):
-            return self._bracketed(Infix("<", Verbatim(self.place(left)), tree.Number(right + 1)))
-        return self._bracketed(Infix("<=", Verbatim(self.place(left)), Verbatim(self.place(right))))
+            return self._bracketed(Infix("<", self.place(left), tree.Number(right + 1)))
+        return self._bracketed(Infix("<=", self.place(left), self.place(right)))
 
     def _bracketed(self, condition: Tree) -> Tree:
-        if self.times == "*":
-            return condition
-        text = (
-            tree.text(condition)
-            .replace("<=", "≤")
-            .replace(">=", "≥")
-            .replace("!=", "≠")
-            .replace("==", "=")
-        )
-        return Verbatim(f"[{text}]")
+        return condition if self.times == "*" else Condition(condition)
 
     def condition(self, e: Function) -> Tree:
         """[x[i] > 0]."""
@@ -194,8 +179,7 @@ class Writing:
         if e.op.spelling == "~{0}":
             equal = e.args[0]
             if isinstance(equal, Relation) and equal.symbol == "==":
-                sides = (Verbatim(self.place(p)) for p in (equal.left, equal.right))
-                return Infix("!=", *sides)
+                return Infix("!=", self.place(equal.left), self.place(equal.right))
             return Prefix("~", self._bare(equal))
         if e.op.spelling:
             return spelled(e.op.spelling, {str(k): self._bare(a) for k, a in enumerate(e.args)})
@@ -254,8 +238,8 @@ class Writing:
             if not _bound(f) or (f.right not in above and f.left not in below):
                 out.append(self(f))
             elif f.right in above:
-                high = above[f.right] + 1
-                out.append(Verbatim(f"[{f.left} ≤ {self.place(f.right)} < {high}]"))
+                place = self.place(f.right)
+                out.append(Condition(Between(f.left, place, above[f.right] + 1)))
         return out
 
     def total(self, terms: Sequence[Expr]) -> Tree:

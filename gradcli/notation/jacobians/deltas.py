@@ -28,7 +28,7 @@ from ..indices.expressions import (
 )
 from ..indices.places import Place
 from ..indices.written import opposite
-from ..tree import Call, Infix, Method, Prefix, Subscript, Tree, shortest, text
+from ..tree import NEW_DIMENSION, Call, Infix, Method, Prefix, Subscript, Tree, shortest, text
 from ..tree import Number as Numeral
 from .diagonals import along_diagonal
 from .masks import count, has_relation, is_a_count, mask, work
@@ -129,7 +129,7 @@ class Reading:
         write, e = self.write, self.e
         written = write.tensor(e, self.columns) or write.weights(e, self.columns)
         if written is None or len(self.columns) == 1:
-            return None if written is None else Subscript(written, "None")
+            return None if written is None else Subscript(written, (NEW_DIMENSION,))
         return Method(written, "reshape", (Numeral(1), Numeral(1 if not self.columns else -1)))
 
     def _whole(self, name: str = "") -> Tree | None:

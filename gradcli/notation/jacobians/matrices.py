@@ -10,6 +10,7 @@ from itertools import product
 
 from .. import tree
 from ..formulas.rules.assumed import is_symmetric
+from ..formulas.spelling import indexed
 from ..indices import places
 from ..indices.collect import is_delta
 from ..indices.expressions import (
@@ -27,7 +28,7 @@ from ..indices.expressions import (
 from ..indices.factors import split_number
 from ..indices.places import Place
 from ..indices.written import opposite
-from ..tree import Attribute, Call, Infix, Method, Subscript, Tree
+from ..tree import ALL, NEW_DIMENSION, Attribute, Call, Infix, Method, Subscript, Tree
 from .matrix_products import (
     Contraction,
     NoProduct,
@@ -221,7 +222,7 @@ class Matrices(Tensors):
         if last < 0 or last // step + 1 != self.sizes[row]:
             return None
         first = ", ".join("0" * (e.node.ndim - 1))
-        vector = Subscript(name, first) if first else name
+        vector = indexed(name, first) if first else name
         width = self._length(column)
         return Method(vector, "unfold", (tree.Number(0), width, tree.Number(step)))
 
@@ -264,7 +265,7 @@ class Matrices(Tensors):
                 self.plain(right, rows[:p], columns[q:]),
             )
             if a is not None and b is not None:
-                made = Call("kron", (a, Subscript(b, ":, None")))
+                made = Call("kron", (a, Subscript(b, (ALL, NEW_DIMENSION))))
                 return Method(made, "reshape", (tree.Number(-1), self.length(columns)))
         return None
 
@@ -286,7 +287,7 @@ class Matrices(Tensors):
         moved: Tree = Attribute(places, "T")
         if order != [1, 0]:
             moved = Method(places, "permute", tuple(map(tree.Number, order)))
-        return Subscript(Call("eye", (count,)), tree.text(Method(moved, "flatten")))
+        return Subscript(Call("eye", (count,)), (Method(moved, "flatten"),))
 
     def _by_elements(
         self, factors: Sequence[Expr], rows: list[str], columns: list[str]

@@ -9,9 +9,10 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from .. import tree
+from ..formulas.spelling import indexed
 from ..indices.expressions import ONE, Expr, Relation, letters_of, product_of, substituted
 from ..indices.places import Linear, Part, Picked, Place, bounds, linear, plus, solve
-from ..tree import Call, Infix, Method, Subscript, Tree
+from ..tree import ALL, NEW_DIMENSION, Call, Infix, Method, Subscript, Tree
 from .matrix_products import in_numbers
 from .slices import slice_of
 from .triangles import triangle
@@ -120,11 +121,11 @@ def _picked(
         if not 0 <= offset < size:
             return None
         at = tree.text(write.constant(offset if offset + 1 < size else -1))
-        return Subscript(eye, f"{before}[{at}]")
+        return indexed(eye, f"{before}[{at}]")
     index = slice_of(write, offset, step, count, size)
     if index is None:
         return None
-    taken = eye if index == ":" else Subscript(eye, before + index)
+    taken = eye if index == ":" else indexed(eye, before + index)
     return Method(taken, "flip", (tree.Number(dim),)) if step < 0 else taken
 
 
@@ -145,7 +146,7 @@ def _at_atoms(
         return None
     if isinstance(atom, Picked):
         index = write.index(atom.value, [by]) if by else write.single_index(atom.value)
-        return None if index is None else Subscript(eye, ":, " * dim + tree.text(index))
+        return None if index is None else Subscript(eye, (*[ALL] * dim, index))
     size = write.sizes[among]
     turned = linear(atom.place) if isinstance(atom, Part) else Linear((), 0)
     same = by is not None and turned.terms == ((by, 1),) and write.sizes[by] == size
@@ -179,7 +180,7 @@ def _weighted(
             return Call("diag", (in_numbers(written),))
         if written is not None:
             down = own == row
-            return Infix("*", Subscript(written, ":, None") if down else written, ones)
+            return Infix("*", Subscript(written, (ALL, NEW_DIMENSION)) if down else written, ones)
     return None
 
 
@@ -197,7 +198,9 @@ def _triangle(
             written = write.tensor(weights, [own])
             if ones is None or written is None:
                 return None
-            return Infix("*", written if own == column else Subscript(written, ":, None"), ones)
+            return Infix(
+                "*", written if own == column else Subscript(written, (ALL, NEW_DIMENSION)), ones
+            )
     whole = write.plain(rest, [row], [column])
     return None if whole is None else triangle(bound, row, column, whole)
 
@@ -261,7 +264,7 @@ def _unfolded(
     sizes = [write.constant(width), tree.Number(step)]
     windows = Method(eye, "unfold", (tree.Number(0), *sizes))
     kept = slice_of(write, before, 1, columns, whole)
-    return Subscript(windows, f":, {kept}") if more else windows
+    return indexed(windows, f":, {kept}") if more else windows
 
 
 # ---- what a delta says of a structure ------------------------------------------------------------

@@ -8,7 +8,7 @@ from ...graphs import Node, walk
 from .. import tree
 from ..formulas.formula import Telling, formula
 from ..formulas.simplify import simplify
-from ..tree import Attribute, Call, Method, Name, Subscript, Tree
+from ..tree import Attribute, Call, Method, Name, Number, Subscript, Tree
 
 
 def selection(
@@ -27,7 +27,11 @@ def selection(
         (grad, seed, names.get(out, names[seed])) if transposed else (out, x, names[x])
     )
     node = _unreshaped(node)  # the rows are the same
-    count = Method(like, "numel") if source.ndim != 1 else Subscript(Attribute(like, "shape"), "0")
+    count = (
+        Method(like, "numel")
+        if source.ndim != 1
+        else Subscript(Attribute(like, "shape"), (Number(0),))
+    )
     flat: Tree = Call("arange", (count,))
     places = flat if source.ndim == 1 else Method(flat, "reshape", (Attribute(like, "shape"),))
     known = {n: name for n, name in names.items() if n.op.name == "input" and n is not seed}
@@ -37,9 +41,9 @@ def selection(
     index = formula(moved, known, telling)
     if node.ndim != 1:
         index = Method(index, "flatten")
-    at = tree.text(index)
+    at: tuple[Tree, ...] = (index,)
     if isinstance(index, Subscript) and tree.text(index.base) == tree.text(flat):
-        at = index.index  # arange(n)[::2] picks as ::2 does
+        at = index.items  # arange(n)[::2] picks as ::2 does
     made = Subscript(Call("eye", (count,)), at)
     return Attribute(made, "T") if transposed else made
 

@@ -11,7 +11,7 @@ from ...lazy import np
 from .. import tree
 from ..formulas.formula import formula, word
 from ..formulas.sizes import shapes_of, told
-from ..formulas.spelling import spelled
+from ..formulas.spelling import indexed, spelled
 from ..indices.collect import is_delta
 from ..indices.expressions import (
     MINUS,
@@ -33,7 +33,7 @@ from ..indices.expressions import (
 )
 from ..indices.places import Place, linear
 from ..indices.written import opposite
-from ..tree import Attribute, Call, Infix, Method, Name, Subscript, Tree
+from ..tree import ALL, NEW_DIMENSION, Attribute, Call, Infix, Method, Name, Subscript, Tree
 from .layouts import Side
 from .matrix_products import Contraction, NoProduct, is_mask, negated, numbers_first, powers
 from .placed import label_of
@@ -92,7 +92,7 @@ class Tensors:
     def _length(self, letter: str) -> Tree:
         for name, at, own in self.sides:
             if own and letter in at:
-                return Subscript(Attribute(name, "shape"), str(at.index(letter)))
+                return Subscript(Attribute(name, "shape"), (tree.Number(at.index(letter)),))
         return self.constant(self.sizes[letter])
 
     def identity(self, rows: Letters, columns: Letters) -> Tree:
@@ -180,7 +180,7 @@ class Tensors:
         label = label_of(e, letters)
         rows = None if label is None else self.index(label.value, letters[:-1])
         last = letters[-1:]
-        return None if rows is None else Subscript(self.identity(last, last), tree.text(rows))
+        return None if rows is None else Subscript(self.identity(last, last), (rows,))
 
     def _triangle(self, e: Relation, letters: Letters) -> Tree | None:
         """[j ≤ i] = tril(ones(n, m))."""
@@ -218,8 +218,8 @@ class Tensors:
         """A sum; 1 * (x > 0) where PyTorch adds or subtracts no condition."""
         if any(written is None for _, written in terms):
             return None
-        (at, *others) = {w.index if isinstance(w, Subscript) else "" for _, w in terms}
-        if not others and {*at.split(", ")} == {":", "None"}:  # a[:, None] + b[:, None]
+        (at, *others) = {w.items if isinstance(w, Subscript) else () for _, w in terms}
+        if not others and {*at} == {ALL, NEW_DIMENSION}:  # a[:, None] + b[:, None]
             inner = self._joined([(t, w.base) for t, w in terms])  # type: ignore[union-attr]
             return None if inner is None else Subscript(inner, at)
         first, out = terms[0]
@@ -264,9 +264,9 @@ class Tensors:
         if len(at) <= len(letters) and all(p in (0, k) for p, k in zip(at, tail)):
             return name
         if len(at) > len(letters) and at[-len(letters) :] == tuple(letters):  # w[0, 0]
-            return Subscript(name, ", ".join(map(str, at[: len(at) - len(letters)])))
+            return indexed(name, ", ".join(map(str, at[: len(at) - len(letters)])))
         if isinstance(name, Name) and [p for p in at if p != 0] == [*letters]:  # x[:, 0]
-            return Subscript(name, ", ".join("0" if p == 0 else ":" for p in at))
+            return indexed(name, ", ".join("0" if p == 0 else ":" for p in at))
         own = [p for p in at if isinstance(p, str) and p in letters]
         if own != list(at) or own != [k for k in letters if k in own]:
             return None
@@ -282,7 +282,7 @@ class Tensors:
         if value.places == tuple(letters):
             return name
         at = (":" if p in letters else str(p) for p in value.places)
-        return Subscript(name, ", ".join(at))
+        return indexed(name, ", ".join(at))
 
     def single_index(self, value: Expr) -> Tree | None:
         """One of these numbers, as a tensor of one dimension."""
@@ -295,7 +295,7 @@ class Tensors:
         if value.node.shape[-1] > 1:
             at.append(f"{last or ''}:{last + 1}")
         name = self._indexed(value.node)
-        return Subscript(name, ", ".join(at)) if at else name
+        return indexed(name, ", ".join(at)) if at else name
 
     def _indexed(self, node: Node) -> Tree:
         names = {n: name for n, name in self.names.items() if isinstance(name, Name)}
@@ -335,7 +335,7 @@ class Tensors:
             return name, e.places
         if e.places[: len(first)] != first:
             return None
-        return Subscript(name, ", ".join(map(str, first))), e.places[len(first) :]
+        return indexed(name, ", ".join(map(str, first))), e.places[len(first) :]
 
     def _row(self, name: Tree, e: Element) -> tuple[Tree, tuple[Place, ...]] | None:
         """x[0]."""
@@ -343,7 +343,7 @@ class Tensors:
         rest = e.places[len(first) :]
         if not first or not self._runs_over(rest, e.node.shape[len(first) :]):
             return None
-        return Subscript(name, ", ".join(map(str, first))), rest
+        return indexed(name, ", ".join(map(str, first))), rest
 
     def _part_of_vector(self, name: Tree, e: Element) -> tuple[Tree, tuple[Place, ...]] | None:
         """x[1:], where its letter begins at 1."""
@@ -352,7 +352,7 @@ class Tensors:
             return None
         ((letter, step),) = terms
         index = slice_of(self, offset, step, self.sizes[letter], e.node.numel) if step > 0 else None
-        return None if index is None else (Subscript(name, index), (letter,))
+        return None if index is None else (indexed(name, index), (letter,))
 
     def _runs_over(self, at: Sequence[Place], shape: Shape) -> bool:
         """Whether letters run over the whole of a tensor of this shape."""
@@ -365,7 +365,7 @@ class Tensors:
 def spread(written: Tree, own: Letters, letters: Letters) -> Tree:
     """A tensor with some of the letters, with a dimension of size 1 for those that follow."""
     start = letters.index(own[0])
-    return Subscript(written, ", ".join(":" if k in own else "None" for k in letters[start:]))
+    return indexed(written, ", ".join(":" if k in own else "None" for k in letters[start:]))
 
 
 def _applied(op: Operator, args: Sequence[Tree | None]) -> Tree | None:

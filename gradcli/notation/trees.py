@@ -1,0 +1,290 @@
+"""Formulas as trees, and their length.
+
+A formula is never a string before it is shown: the writers of `typeset` print it. Trees may share
+parts and be deep: nothing here recurses.
+"""
+
+from collections.abc import Callable, Collection, Iterable
+from itertools import chain
+from typing import Any, NamedTuple, Union
+
+Tree = Union[
+    "Name", "Number", "Infix", "Prefix", "Call", "Method", "Attribute", "Subscript", "Slice",
+    "Listing", "Indexed", "Derivative", "Multiples", "Quotient", "Condition", "Between", "Sum",
+    "Verbatim", "LeftOut", "Bracketed", "Block",
+]  # fmt: skip
+Inner = Any  # a Tree in an index, a place or a condition: mypy takes very long over more recursion
+NAMED = 3  # names, numbers and symbols of a part that needs no name
+LISTED = 8  # numbers of a list that count as much as one name
+
+
+class Token(NamedTuple):
+    """A piece of text and its role: "seed", "input:NAME", "number", or "" for everything else."""
+
+    text: str
+    role: str = ""
+
+
+class Name(NamedTuple):
+    """A name: an input, the seed, an intermediate; `also` are other names of the same."""
+
+    text: str
+    role: str = ""
+    also: tuple[str, ...] = ()
+
+
+class Number(NamedTuple):
+    """A number, as short as it can be read back; `point` keeps the point of 2.0."""
+
+    value: float
+    point: bool = False
+
+
+class Infix(NamedTuple):
+    """left symbol right; the symbols are those of `typeset.precedence`. `ndims` are how many
+    dimensions both sides have, where that is known.
+    """
+
+    symbol: str
+    left: Tree
+    right: Tree
+    ndims: tuple[int, int] | None = None
+
+
+class Prefix(NamedTuple):
+    """-x or ~x."""
+
+    symbol: str
+    operand: Tree
+
+
+class Call(NamedTuple):
+    """function(args, name=value)."""
+
+    function: str
+    args: tuple[Tree, ...]
+    named: tuple[tuple[str, Tree], ...] = ()
+
+
+class Method(NamedTuple):
+    """base.name(args, name=value)."""
+
+    base: Tree
+    name: str
+    args: tuple[Tree, ...] = ()
+    named: tuple[tuple[str, Tree], ...] = ()
+
+
+class Attribute(NamedTuple):
+    """base.name."""
+
+    base: Tree
+    name: str
+
+
+class Subscript(NamedTuple):
+    """base[items], as Python indexes."""
+
+    base: Tree
+    items: tuple[Inner, ...]
+
+
+class Slice(NamedTuple):
+    """start:stop:step in an index."""
+
+    start: Inner | None = None
+    stop: Inner | None = None
+    step: Inner | None = None
+
+
+class Listing(NamedTuple):
+    """(a, b), or with other brackets [a, b]."""
+
+    items: tuple[Tree, ...]
+    brackets: str = "()"
+
+
+class Indexed(NamedTuple):
+    """One element in index notation: name[i,j+1,0]; without places, no brackets."""
+
+    base: Tree
+    places: tuple[Inner, ...]
+
+
+class Derivative(NamedTuple):
+    """∂²of/∂x[i]∂y[j]: of the order of how many it is with respect to."""
+
+    of: Inner
+    by: tuple[Inner, ...]
+
+
+class Multiples(NamedTuple):
+    """A place that is a sum: 2i+j+1, each term an atom and how often it is taken; `times` is how
+    a multiple is written, "" or "*".
+    """
+
+    terms: tuple[tuple[Inner, int], ...]
+    offset: int
+    times: str = ""
+
+
+class Quotient(NamedTuple):
+    """place//by%size; without // where `by` is 1, and without % where `size` is 0."""
+
+    place: Inner
+    by: int
+    size: int
+
+
+class Condition(NamedTuple):
+    """[condition]: 1 where it holds, 0 elsewhere."""
+
+    condition: Inner
+
+
+class Between(NamedTuple):
+    """low ≤ place < high."""
+
+    low: int
+    place: Inner
+    high: int
+
+
+class Sum(NamedTuple):
+    """The sum of body over all values of the letters."""
+
+    letters: tuple[str, ...]
+    body: Tree
+
+
+class Verbatim(NamedTuple):
+    """Text that is already what it should be: a shape, a list, an option."""
+
+    text: str
+
+
+class LeftOut(NamedTuple):
+    """The dots of a sum that has `count` terms."""
+
+    count: int  # type: ignore[assignment]  # it hides tuple.count, which nobody needs
+
+
+class Bracketed(NamedTuple):
+    """Brackets that nothing needs but the eye."""
+
+    inner: Tree
+
+
+class Block(NamedTuple):
+    """name = ...; name = ...; result."""
+
+    statements: tuple[tuple[Name, Tree], ...]
+    result: Tree
+
+
+def _counts(part: Tree) -> int:
+    if isinstance(part, Subscript) and NEW_DIMENSION in part.items:  # it lays them out anew
+        return len(part.items)
+    return not isinstance(part, Bracketed) and 1 + listed(part)
+
+
+def listed(part: Tree) -> int:
+    """What the numbers of a list count for beside its name: some of them as much as one name."""
+    if isinstance(part, Verbatim):
+        return part.text.count(",") // LISTED
+    lists = part.items if isinstance(part, Subscript) else ()
+    return sum(listed(item) for item in lists if isinstance(item, Verbatim))
+
+
+ALL = Slice()  # : in an index
+NEW_DIMENSION = Verbatim("None")
+
+
+def taken(names: Collection[Name]) -> set[str]:
+    """The words that have a meaning where there are these names."""
+    return {word for name in names for word in (name.text, *name.also)}
+
+
+def size(tree: Tree) -> int:
+    """How many names, numbers and symbols a formula has when it is written out."""
+    sizes: dict[int, int] = {}
+    stack = [tree]
+    while stack:
+        part = stack[-1]
+        inner = children(part)
+        waiting = [child for child in inner if id(child) not in sizes]
+        if waiting:
+            stack.extend(waiting)
+        else:
+            stack.pop()
+            sizes[id(part)] = _counts(part) + sum([sizes[id(child)] for child in inner])
+    return sizes[id(tree)]
+
+
+def shortest(found: Iterable[Tree | None]) -> Tree | None:
+    """The one of them with the least size; None where there is none."""
+    return min((f for f in found if f is not None), key=size, default=None)
+
+
+def _opened(part: Tree) -> tuple[float, list[Tree]]:
+    return _counts(part), children(part)
+
+
+def length(tree: Tree, opened: Callable[[Tree], tuple[float, list[Tree]]] = _opened) -> float:
+    """The same where what is repeated is written once, and has a name, if that is shorter; `opened`
+    says of a formula what it counts without those that it is made of, and which these are.
+    """
+    times: dict[int, int] = {}
+    total, stack = 0.0, [tree]
+    while stack:
+        part = stack.pop()
+        met = times[id(part)] = times.get(id(part), 0) + 1
+        if met > 1:
+            total += _again(part, met)
+            continue
+        own, inner = opened(part)
+        total += own
+        stack += inner
+    return total
+
+
+def _again(part: Tree, times: int) -> int:
+    """What a part adds when it is met again: itself, or a name, which once has to be given."""
+    own, stack = 0, [part]
+    while stack and own <= NAMED:
+        inner = stack.pop()
+        own += _counts(inner)
+        stack += children(inner)
+    return own if own <= NAMED else NAMED if times == 2 else 1
+
+
+def children(tree: Tree) -> list[Tree]:
+    """The formulas that a formula is made of, in the order in which they are read; an index and a
+    condition count as one sign.
+    """
+    return _CHILDREN[type(tree)](tree)
+
+
+_CHILDREN: dict[type, Callable[..., list[Tree]]] = {
+    Name: lambda tree: [],
+    Number: lambda tree: [],
+    Verbatim: lambda tree: [],
+    Infix: lambda tree: [tree.left, tree.right],
+    Prefix: lambda tree: [tree.operand],
+    Call: lambda tree: [*tree.args, *(arg for _, arg in tree.named)],
+    Method: lambda tree: [tree.base, *tree.args, *(arg for _, arg in tree.named)],
+    Attribute: lambda tree: [tree.base],
+    Subscript: lambda tree: [tree.base],
+    Slice: lambda tree: [],
+    Listing: lambda tree: [*tree.items],
+    Indexed: lambda tree: [tree.base],
+    Derivative: lambda tree: [tree.of, *tree.by],
+    Multiples: lambda tree: [],
+    Quotient: lambda tree: [],
+    Condition: lambda tree: [],
+    Between: lambda tree: [],
+    LeftOut: lambda tree: [],
+    Sum: lambda tree: [tree.body],
+    Bracketed: lambda tree: [tree.inner],
+    Block: lambda tree: [*chain.from_iterable(tree.statements), tree.result],
+}

@@ -1,0 +1,210 @@
+"""Formulas as LaTeX, in the commands of amsmath and amssymb that KaTeX and MathJax have too."""
+
+import re
+from collections.abc import Sequence
+
+from ..trees import Tree
+from .mathematics import pieces
+from .pieces import (
+    ABOVE,
+    ABSOLUTE,
+    BELOW,
+    BELOW_GROUP,
+    CASES,
+    DOT,
+    FLOOR,
+    FRACTION,
+    MATRIX,
+    NORM,
+    ROOT,
+    TALL,
+    TIMES,
+    UNDER,
+    Digits,
+    Function,
+    Identifier,
+    Mark,
+    Piece,
+    Sign,
+    Words,
+)  # fmt: skip
+from .text import text
+
+LAYOUTS = {  # what a layout opens with, what stands between its parts, between rows, at its end
+    FRACTION: ("\\frac{", "}{", "", "}"),
+    ROOT: ("\\sqrt{", "", "", "}"),
+    ABOVE: ("", "^{", "", "}"),
+    BELOW: ("", "_{", "", "}"),
+    BELOW_GROUP: ("{", "}_{", "", "}"),
+    UNDER: ("", "_{", "", "}"),
+    DOT: ("\\dot{", "", "", "}"),
+    ABSOLUTE: ("\\left\\lvert ", "", "", " \\right\\rvert"),
+    NORM: ("\\left\\lVert ", "", "", " \\right\\rVert"),
+    FLOOR: ("\\left\\lfloor ", "", "", " \\right\\rfloor"),
+    CASES: ("\\begin{cases} ", " & ", " \\\\ ", " \\end{cases}"),
+    MATRIX: ("\\begin{bmatrix} ", " & ", " \\\\ ", " \\end{bmatrix}"),
+}
+PLACES = ("open", "next", "row", "close")
+LONGEST = 500  # characters of a formula that is too long to be set
+MOST_COLUMNS = 10  # of a bmatrix, as amsmath has them
+SIGNS = {
+    "−": " - ", "+": " + ", "=": " = ", "≠": " \\ne ", "<": " < ", "≤": " \\le ", ">": " > ",
+    "≥": " \\ge ", "∨": " \\lor ", "∧": " \\land ", "¬": "\\lnot ", "⊙": " \\odot ",
+    "⋅": " \\cdot ", "⊗": " \\otimes ", "mod": " \\bmod ", "∂": "\\partial ", "⊤": "\\top",
+    "∑": "\\sum", "∞": "\\infty", "⋯": "\\cdots", "𝟙": "\\mathbb{1}", "𝟏": "\\mathbf{1}",
+    "𝟎": "\\mathbf{0}", ",": ", ", ":": "{:}", ";": ";\\quad ", TIMES.text: " ",
+    "\N{INVISIBLE SEPARATOR}": "", "…": "\\ldots",
+}  # fmt: skip
+LETTERS = {
+    "α": "\\alpha", "β": "\\beta", "γ": "\\gamma", "δ": "\\delta", "ϵ": "\\epsilon", "ζ": "\\zeta",
+    "η": "\\eta", "θ": "\\theta", "ι": "\\iota", "κ": "\\kappa", "λ": "\\lambda", "μ": "\\mu",
+    "ν": "\\nu", "ξ": "\\xi", "π": "\\pi", "ρ": "\\rho", "σ": "\\sigma", "τ": "\\tau",
+    "ϕ": "\\phi", "χ": "\\chi", "ψ": "\\psi", "ω": "\\omega", "Γ": "\\Gamma", "Δ": "\\Delta",
+    "Θ": "\\Theta", "Λ": "\\Lambda", "Ξ": "\\Xi", "Π": "\\Pi", "Σ": "\\Sigma", "Φ": "\\Phi",
+    "Ψ": "\\Psi", "Ω": "\\Omega",
+}  # fmt: skip
+KNOWN = {  # functions that have a command
+    "arccos", "arcsin", "arctan", "cos", "cosh", "cot", "det", "exp", "log", "max", "min", "sin",
+    "sinh", "tan", "tanh",
+}  # fmt: skip
+TEXT = {
+    "\\": "\\textbackslash{}", "{": "\\{", "}": "\\}", "$": "\\$", "&": "\\&", "#": "\\#",
+    "%": "\\%", "_": "\\_", "^": "\\textasciicircum{}", "~": "\\textasciitilde{}",
+    "\N{NO-BREAK SPACE}": "~",
+}  # fmt: skip
+WORDS = {  # characters that fonts of text lack
+    "×": "$\\times$", "·": "$\\cdot$", "→": "$\\to$", "∂": "$\\partial$", "Σ": "$\\sum$",
+    "δ": "$\\delta$", "≤": "$\\le$", "≥": "$\\ge$", "≠": "$\\ne$", "−": "$-$", "…": "\\ldots{}",
+    "⋮": "$\\vdots$", "✓": "$\\checkmark$", "✗": "$\\times$", "–": "--", "—": "---",
+    "⟨": "$\\langle$", "⟩": "$\\rangle$", "∞": "$\\infty$", "ᵀ": "$^\\top$",
+}  # fmt: skip
+POWER = "[⁰¹²³⁴-⁹]+"
+SUPERSCRIPTS = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789"))
+
+
+def latex(tree: Tree) -> str:
+    """A formula as LaTeX, for math mode."""
+    found = pieces(tree)
+    return f"\\text{{{plain(text(tree)[:LONGEST])}}}" if found is None else written(found)
+
+
+def written(found: Sequence[Piece]) -> str:
+    """Pieces as LaTeX."""
+    tall, wide = _tall(found), _wide(found)
+    parts = [_piece(found, k, k in tall, wide.get(k)) for k in range(len(found))]
+    made = re.sub(r" +(?=[ })])", "", "".join(parts))
+    return re.sub(r"(?<=[_^])\{(\w)\}", r"\1", re.sub(r"(?<=[{(]) +", "", made)).strip()
+
+
+def _piece(found: Sequence[Piece], k: int, tall: bool, columns: int | None) -> str:
+    piece = found[k]
+    if isinstance(piece, Mark):
+        if columns is not None:
+            return _array(piece, columns)
+        return LAYOUTS[piece.layout][PLACES.index(piece.place)]
+    if isinstance(piece, Sign):
+        return _sign(found, k, tall)
+    if isinstance(piece, Identifier):
+        return _letters(piece.text)
+    if isinstance(piece, Function):
+        known = piece.text in KNOWN
+        return f"\\{piece.text}" if known else f"\\operatorname{{{_word(piece.text)}}}"
+    return piece.text if isinstance(piece, Digits) else f"\\text{{{plain(piece.text)}}}"
+
+
+def _sign(found: Sequence[Piece], k: int, tall: bool) -> str:
+    sign = found[k].text  # type: ignore[union-attr]
+    if sign in "([":
+        return f"\\left{sign}" if tall else sign
+    if sign in ")]":
+        return f"\\right{sign}" if tall else sign
+    if sign == TIMES.text:
+        return _between(found[k - 1], found[k + 1])
+    if sign in ("−", "+") and not _has_left_side(found, k):
+        return SIGNS[sign].strip()
+    return SIGNS.get(sign, sign)
+
+
+def _has_left_side(found: Sequence[Piece], k: int) -> bool:
+    """Whether something stands to the left of a sign that it takes from."""
+    before = found[k - 1] if k else Mark("", "open")
+    if isinstance(before, Mark):
+        return before.place == "close"
+    return not isinstance(before, Sign) or before.text in (")", "]", "⊤", "∞", "𝟏", "𝟎", "⋯")
+
+
+def _between(left: Piece, right: Piece) -> str:
+    """What stands between factors: a thin space beside what is no single letter."""
+    words = any(isinstance(p, Function | Words) or _is_word(p) for p in (left, right))
+    return " \\, " if words or right == Sign("𝟙") else " "
+
+
+def _is_word(piece: Piece) -> bool:
+    return isinstance(piece, Identifier) and len(piece.text) > 1
+
+
+def _letters(word: str) -> str:
+    """A variable: a letter as it is, a word in one piece."""
+    if len(word) == 1:
+        made = LETTERS.get(word, word)
+        return made + " " if made.startswith("\\") else _word(made)
+    return f"\\mathit{{{_word(word)}}}"
+
+
+def _word(word: str) -> str:
+    """A word in math mode, with signs for what LaTeX reads as commands."""
+    return "".join(LETTERS.get(c, TEXT.get(c, c)) for c in word)
+
+
+def plain(said: str) -> str:
+    """Text in which nothing is a command."""
+    return re.sub(POWER, _power, "".join(map(_character, said)))
+
+
+def _character(c: str) -> str:
+    return f"${LETTERS[c]}$" if c in LETTERS else TEXT.get(c) or WORDS.get(c, c)
+
+
+def _power(found: re.Match[str]) -> str:
+    return f"$^{{{''.join(map(SUPERSCRIPTS.__getitem__, found[0]))}}}$"
+
+
+def _tall(found: Sequence[Piece]) -> set[int]:
+    """The brackets around what is taller than a line."""
+    open_at: list[int] = []
+    tall: set[int] = set()
+    high: list[bool] = [False]
+    for k, piece in enumerate(found):
+        if isinstance(piece, Sign) and piece.text in "([":
+            open_at.append(k)
+            high.append(False)
+        elif isinstance(piece, Sign) and piece.text in ")]" and open_at:
+            start, inner = open_at.pop(), high.pop()
+            tall |= {start, k} if inner else set()
+            high[-1] = high[-1] or inner
+        elif isinstance(piece, Mark) and piece.layout in TALL:
+            high[-1] = True
+    return tall
+
+
+def _wide(found: Sequence[Piece]) -> dict[int, int]:
+    """The marks of matrices that have more columns than bmatrix takes, and how many."""
+    wide: dict[int, int] = {}
+    marks: list[int] = []
+    for k, piece in enumerate(found):
+        if isinstance(piece, Mark) and piece.layout == MATRIX:
+            marks.append(k)
+            if piece.place == "close":
+                places = [found[m].place for m in marks]  # type: ignore[union-attr]
+                rows = places.count("row") + 1
+                columns = places.count("next") // rows + 1
+                wide |= dict.fromkeys(marks, columns) if columns > MOST_COLUMNS else {}
+                marks = []
+    return wide
+
+
+def _array(mark: Mark, columns: int) -> str:
+    begin = f"\\left[\\begin{{array}}{{{'c' * columns}}} "
+    return {"open": begin, "close": " \\end{array}\\right]"}.get(
+        mark.place, LAYOUTS[MATRIX][PLACES.index(mark.place)]
+    )

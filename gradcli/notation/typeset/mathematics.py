@@ -1,0 +1,548 @@
+"""Formulas as papers write them: what LaTeX and MathML have in common.
+
+A matrix product stands side by side, a product of elements has ⊙ where both sides are tensors,
+a quotient is a fraction, `x.T` is x⊤, and a condition is 1 where it holds and 0 elsewhere. `x.grad`
+is ∂L/∂x. What has no sign of its own is the name of a function before brackets.
+"""
+
+import ast
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+from ..trees import (
+    Attribute,
+    Between,
+    Block,
+    Bracketed,
+    Call,
+    Condition,
+    Derivative,
+    Indexed,
+    Infix,
+    LeftOut,
+    Listing,
+    Method,
+    Multiples,
+    Name,
+    Number,
+    Prefix,
+    Quotient,
+    Slice,
+    Subscript,
+    Sum,
+    Tree,
+    Verbatim,
+    size,
+)  # fmt: skip
+from .names import identifier, index_of, number
+from .pieces import (
+    ABOVE,
+    ABSOLUTE,
+    BELOW,
+    BELOW_GROUP,
+    CASES,
+    CLOSE,
+    DIFFERENTIAL,
+    DOT,
+    EQUALS,
+    FLOOR,
+    FRACTION,
+    MATRIX,
+    NORM,
+    OPEN,
+    ROOT,
+    TIMES,
+    TRANSPOSED,
+    UNDER,
+    Digits,
+    Function,
+    Identifier,
+    Piece,
+    Sign,
+    Words,
+    in_rows,
+    laid_out,
+)  # fmt: skip
+from .precedence import COMPARISONS, PRECEDENCE, REGROUPED, SUM, Form, Part, walk
+from .precedence import number as number_text
+
+LOSS = Identifier("L")  # what x.grad is the derivative of
+ATOM, SCRIPTED, UNARY = PRECEDENCE["atom"], PRECEDENCE["**"], PRECEDENCE["unary"]
+APPLIED = 8  # f(x) is put in brackets to be raised to a power, and not to have an index
+ADDED, MULTIPLIED = PRECEDENCE["+"], PRECEDENCE["*"]
+ELEMENTWISE = 4.5  # ⊙ binds less than what stands side by side
+LONG = 20_000  # pieces of a formula
+RAISED = 5  # length of an exponent that can be read
+SIGNS = {
+    "==": "=", "!=": "≠", "<": "<", "<=": "≤", ">": ">", ">=": "≥", "|": "∨", "&": "∧",
+    "+": "+", "-": "−", "*": "⊙", "·": "⋅", "%": "mod",
+}  # fmt: skip
+
+
+class _Truth(NamedTuple):
+    """A formula where only whether it holds matters."""
+
+    tree: Tree
+
+
+def pieces(tree: Tree) -> list[Piece] | None:
+    """The pieces of a formula from left to right; None where there are more than can be read."""
+    found: list[Piece] = []
+    for piece in walk(tree, _form, (OPEN, CLOSE)):
+        found.append(piece)
+        if len(found) > LONG:
+            return None
+    return found
+
+
+def _form(tree: Any) -> Form:
+    return _FORMS[type(tree)](tree)
+
+
+# ---- names and numbers ---------------------------------------------------------------------------
+
+
+def _name(tree: Name) -> Form:
+    text = tree.text
+    name, dot, rest = text.partition(".")
+    if dot and rest.startswith("grad"):
+        return _attribute(Attribute(Name(name, tree.role), rest))
+    if text.startswith("∂"):
+        return Form(MULTIPLIED, [DIFFERENTIAL, *identifier(text[1:], tree.role)])
+    return Form(ATOM, identifier(text, tree.role))
+
+
+def _number(tree: Number) -> Form:
+    return _numeral(number_text(tree.value)) or Form(ATOM, [Words(str(tree.value))])
+
+
+def _numeral(text: str) -> Form | None:
+    """A number as Python writes it; None for what is none."""
+    found = number(text)
+    if found is None:
+        return None
+    binding = UNARY if text.startswith("-") else MULTIPLIED if "e" in text else ATOM
+    return Form(binding, found)
+
+
+def _verbatim(tree: Verbatim) -> Form:
+    text = tree.text.strip()
+    bare = text[1:-1] if text.startswith("(") and text.endswith(")") else text
+    numeral = _numeral(bare)
+    if numeral is not None:
+        return numeral if bare == text else Form(ATOM, [OPEN, *numeral.pieces, CLOSE])
+    rows = _literal(text)
+    return Form(ATOM, [Words(text)] if rows is None else rows)
+
+
+def _literal(text: str) -> Iterator[Any] | None:
+    """A list of numbers as a vector, one of such lists as a matrix; None for other text."""
+    try:
+        value = ast.literal_eval(text) if text.startswith("[") else None
+    except (SyntaxError, ValueError):
+        return None
+    if not isinstance(value, list) or not value:
+        return None
+    rows = value if all(isinstance(row, list) for row in value) else [value]
+    flat = [item for row in rows for item in row]
+    if not all(isinstance(item, int | float) for item in flat) or len({*map(len, rows)}) > 1:
+        return None
+    return in_rows(MATRIX, [[_number(Number(item)).pieces for item in row] for row in rows])
+
+
+# ---- operators -----------------------------------------------------------------------------------
+
+
+def _infix(tree: Infix) -> Form:
+    symbol = tree.symbol
+    if symbol in COMPARISONS or symbol in ("|", "&"):
+        return _indicator(tree)
+    return _OPERATORS.get(symbol, _added)(tree)
+
+
+def _added(tree: Infix) -> Form:
+    right = Part(tree.right, ATOM if _begins_with_sign(tree.right) else ELEMENTWISE)
+    return Form(ADDED, [Part(tree.left, ADDED), Sign(SIGNS[tree.symbol]), right])
+
+
+def _times(tree: Infix) -> Form:
+    """A product of numbers, or of elements, whose right side begins with no minus."""
+    if tree.symbol == "*" and _elementwise(tree):
+        right = Part(tree.right, SCRIPTED if _begins_with_sign(tree.right) else MULTIPLIED)
+        left = Part(tree.left, MULTIPLIED if isinstance(tree.left, Sum) else ELEMENTWISE)
+        return Form(ELEMENTWISE, [left, Sign("⊙"), right])
+    dot = tree.symbol == "·" or _begins_with_digit(tree.right)
+    again = isinstance(tree.right, Infix) and tree.right.symbol == tree.symbol in REGROUPED
+    right = Part(tree.right, MULTIPLIED if again else SCRIPTED)
+    left = Part(tree.left, MULTIPLIED + isinstance(tree.left, Sum))
+    return Form(MULTIPLIED, [left, Sign("⋅") if dot else TIMES, right])
+
+
+def _elementwise(tree: Infix) -> bool:
+    """Whether both sides have elements of their own; where nobody knows, whether they may."""
+    if tree.ndims is not None:
+        return all(tree.ndims)
+    return not _is_number(tree.left) and not _is_number(tree.right)
+
+
+def _is_number(tree: Tree) -> bool:
+    if isinstance(tree, Infix):
+        return _is_number(tree.left) and _is_number(tree.right)
+    if isinstance(tree, Prefix):
+        return _is_number(tree.operand)
+    if isinstance(tree, Subscript):
+        return isinstance(tree.base, Attribute) and tree.base.name == "shape"
+    whole = isinstance(tree, Method) and not tree.args and not tree.named
+    return isinstance(tree, Number) or (whole and tree.name in ("numel", "sum", "mean", "item"))  # type: ignore[union-attr]
+
+
+def _matmul(tree: Infix) -> Form:
+    left = tree.left
+    if tree.ndims is not None and tree.ndims[0] == 1:
+        left = Attribute(left, "T")
+    right = Part(tree.right, SCRIPTED)
+    return Form(MULTIPLIED, [Part(left, MULTIPLIED + isinstance(left, Sum)), TIMES, right])
+
+
+def _divided(tree: Infix) -> Form:
+    return Form(SCRIPTED, laid_out(FRACTION, [Part(tree.left)], [Part(tree.right)]))
+
+
+def _floored(tree: Infix) -> Form:
+    return Form(ATOM, laid_out(FLOOR, _divided(tree).pieces))
+
+
+def _remainder(tree: Infix) -> Form:
+    return Form(MULTIPLIED, [Part(tree.left, MULTIPLIED), Sign("mod"), Part(tree.right, SCRIPTED)])
+
+
+def _raised(tree: Infix) -> Form:
+    if tree.right == Number(0.5):
+        return Form(ATOM, laid_out(ROOT, [Part(tree.left)]))
+    return _power(tree.left, [Part(tree.right)])
+
+
+def _power(base: Tree, exponent: Iterable[Any]) -> Form:
+    return Form(SCRIPTED, laid_out(ABOVE, [Part(base, ATOM)], exponent))
+
+
+def _prefix(tree: Prefix) -> Form:
+    if tree.symbol == "~":
+        return _indicator(tree)
+    return Form(UNARY, [Sign("−"), Part(tree.operand, UNARY + (_begins_with_sign(tree.operand)))])
+
+
+def _begins_with_sign(tree: Tree) -> bool:
+    """Whether a minus is the first that is read."""
+    while isinstance(tree, Infix) and tree.symbol not in ("/", "**"):
+        tree = tree.left
+    negative = isinstance(tree, Number) and number_text(tree.value).startswith("-")
+    verbatim = isinstance(tree, Verbatim) and tree.text.startswith("-")
+    return negative or verbatim or (isinstance(tree, Prefix) and tree.symbol == "-")
+
+
+def _begins_with_digit(tree: Tree) -> bool:
+    while isinstance(tree, Infix) and tree.symbol not in ("/", *COMPARISONS, "|", "&"):
+        tree = tree.left
+    return isinstance(tree, Number | Verbatim)
+
+
+# ---- conditions ----------------------------------------------------------------------------------
+
+
+def _indicator(tree: Tree) -> Form:
+    """1 where a condition holds, 0 elsewhere."""
+    return Form(ATOM, [Sign("𝟙"), Sign("["), Part(_Truth(tree)), Sign("]")])  # type: ignore[arg-type]
+
+
+def _truth(made: _Truth) -> Form:
+    tree = made.tree
+    if isinstance(tree, Infix) and tree.symbol in ("|", "&"):
+        own = PRECEDENCE[tree.symbol]
+        sides = (Part(_Truth(side), own) for side in (tree.left, tree.right))  # type: ignore[arg-type]
+        left, right = sides
+        return Form(own, [left, Sign(SIGNS[tree.symbol]), right])
+    if isinstance(tree, Infix) and tree.symbol in COMPARISONS:
+        return Form(ADDED, [Part(tree.left), Sign(SIGNS[tree.symbol]), Part(tree.right)])
+    if isinstance(tree, Prefix) and tree.symbol == "~":
+        return Form(UNARY, [Sign("¬"), Part(_Truth(tree.operand), UNARY)])  # type: ignore[arg-type]
+    return _form(tree)
+
+
+def _condition(tree: Condition) -> Form:
+    return _indicator(tree.condition)
+
+
+def _between(tree: Between) -> Form:
+    low, high = Number(tree.low), Number(tree.high)
+    return Form(ADDED, [Part(low), Sign("≤"), Part(tree.place), Sign("<"), Part(high)])
+
+
+def _where(args: tuple[Tree, ...]) -> Form:
+    condition, value, other = args
+    if other == Number(0):
+        return _times(Infix("*", condition, value, (1, 1)))
+    rows: list[list[list[Any]]] = [
+        [[Part(value)], [Words("if\N{NO-BREAK SPACE}"), Part(_Truth(condition))]],  # type: ignore[arg-type]
+        [[Part(other)], [Words("otherwise")]],
+    ]
+    return Form(ATOM, in_rows(CASES, rows))
+
+
+# ---- elements and sums ---------------------------------------------------------------------------
+
+
+def _indexed(tree: Indexed) -> Form:
+    base = tree.base
+    if isinstance(base, Name) and base.text.startswith("∂"):
+        inner = Indexed(Name(base.text[1:], base.role), tree.places)
+        return Form(MULTIPLIED, [DIFFERENTIAL, Part(inner)])
+    if isinstance(base, Attribute) and base.name == "grad":
+        return _attribute(Attribute(Indexed(base.base, tree.places), "grad"))
+    if isinstance(base, Name) and base.text.endswith(".grad"):
+        inner = Indexed(Name(base.text.removesuffix(".grad"), base.role), tree.places)
+        return _attribute(Attribute(inner, "grad"))
+    return _below(base, tree.places)
+
+
+def _below(base: Tree, items: tuple[Tree, ...]) -> Form:
+    """A formula with an index, whose letters need no commas where each is one sign."""
+    short = all(isinstance(p, Name) and len(p.text) == 1 for p in items)
+    short = short or all(isinstance(p, Number) and 0 <= p.value < 10 for p in items)
+    index: list[Any] = []
+    for place, item in enumerate(items):
+        index += [*[Sign("," if not short else "\N{INVISIBLE SEPARATOR}")] * bool(place)]
+        index.append(Part(item))
+    plain = isinstance(base, Name) and not index_of(base.text)[1]
+    layout = BELOW if plain or isinstance(base, Call | Method) else BELOW_GROUP
+    return Form(APPLIED, laid_out(layout, [Part(base, APPLIED)], index))
+
+
+def _sum(tree: Sum) -> Form:
+    letters = [piece for letter in tree.letters for piece in identifier(letter)]
+    body = Part(tree.body, ATOM if _begins_with_sign(tree.body) else SUM)
+    return Form(SUM, [*laid_out(UNDER, [Sign("∑")], letters), body])
+
+
+def _derivative(tree: Derivative) -> Form:
+    order = len(tree.by)
+    raised = [DIFFERENTIAL]
+    if order > 1:
+        raised = [*laid_out(ABOVE, [DIFFERENTIAL], [Digits(str(order))])]
+    below: list[Any] = []
+    for by in tree.by:
+        below += [*[TIMES] * bool(below), DIFFERENTIAL, Part(by)]
+    return Form(SCRIPTED, laid_out(FRACTION, [*raised, Part(tree.of)], below))
+
+
+def _multiples(tree: Multiples) -> Form:
+    ordered = sorted(tree.terms, key=lambda term: term[1] < 0)
+    first = [(atom, n) for atom, n in ordered if n > 0]
+    signed: list[tuple[bool, list[Any]]] = [(n < 0, _multiple(atom, abs(n))) for atom, n in ordered]
+    if tree.offset or not signed:
+        at = 0 if tree.offset > 0 and not first else len(signed)
+        signed.insert(at, (tree.offset < 0, [Digits(str(abs(tree.offset)))]))
+    out: list[Any] = []
+    for place, (minus, part) in enumerate(signed):
+        out += [Sign("−")] * minus + [Sign("+")] * (place > 0 and not minus) + part
+    return Form(ADDED if len(signed) > 1 else MULTIPLIED, out)
+
+
+def _multiple(atom: Tree, times: int) -> list[Any]:
+    return [Part(atom, UNARY)] if times == 1 else [Digits(str(times)), TIMES, Part(atom, UNARY)]
+
+
+def _quotient(tree: Quotient) -> Form:
+    whole = [Part(tree.place)]
+    if tree.by > 1:
+        whole = [*laid_out(FLOOR, laid_out(FRACTION, whole, [Digits(str(tree.by))]))]
+    if not tree.size:
+        return Form(ATOM, whole)
+    left = whole if tree.by > 1 else [Part(tree.place, MULTIPLIED)]
+    return Form(MULTIPLIED, [*left, Sign("mod"), Digits(str(tree.size))])
+
+
+def _left_out(tree: LeftOut) -> Form:
+    return Form(MULTIPLIED, [Sign("⋯"), Words(f" ({tree.count} terms)")])
+
+
+# ---- what Python writes with dots and brackets ---------------------------------------------------
+
+
+def _attribute(tree: Attribute) -> Form:
+    base, name = tree.base, tree.name
+    if name in ("T", "mT", "H", "mH"):
+        inverse = _inverted(base)
+        if inverse is not None:
+            return _power(inverse, [Sign("−"), TRANSPOSED])
+        return _power(base, [TRANSPOSED])
+    if name.startswith("grad") and name.removeprefix("grad").isdecimal() + (name == "grad"):
+        return _gradient(base, name.removeprefix("grad"))
+    if name == "tangent":
+        return Form(ATOM, laid_out(DOT, [Part(base)]))
+    if name == "values":
+        return _form(base)
+    return _applied(name, (base,), ())
+
+
+def _gradient(base: Tree, order: str) -> Form:
+    raised = [Digits(order)] if order else []
+    above = laid_out(ABOVE, [DIFFERENTIAL], raised) if raised else [DIFFERENTIAL]
+    by = laid_out(ABOVE, [Part(base, ATOM)], raised) if raised else [Part(base, MULTIPLIED)]
+    return Form(SCRIPTED, laid_out(FRACTION, [*above, LOSS], [DIFFERENTIAL, *by]))
+
+
+def _inverted(tree: Tree) -> Tree | None:
+    """What a formula is the inverse of."""
+    call = isinstance(tree, Call) and tree.function.removeprefix("linalg.") in ("inv", "inverse")
+    if call and len(tree.args) == 1:  # type: ignore[union-attr]
+        return tree.args[0]  # type: ignore[union-attr]
+    method = isinstance(tree, Method) and tree.name in ("inverse", "inv") and not tree.args
+    return tree.base if method else None  # type: ignore[union-attr]
+
+
+def _subscript(tree: Subscript) -> Form:
+    base, items = tree.base, tree.items
+    if isinstance(base, Attribute) and base.name == "shape" and len(items) == 1:
+        return _applied("size", (base.base,), (("dim", items[0]),))
+    return _below(base, items)
+
+
+def _slice(tree: Slice) -> Form:
+    out: list[Any] = [] if tree.start is None else [Part(tree.start)]
+    out.append(Sign(":"))
+    out += [] if tree.stop is None else [Part(tree.stop)]
+    out += [] if tree.step is None else [Sign(":"), Part(tree.step)]
+    return Form(ADDED, out)
+
+
+def _listing(tree: Listing) -> Form:
+    opening, closing = tuple(tree.brackets)
+    return Form(ATOM, [Sign(opening), *_separated(tree.items), Sign(closing)])
+
+
+def _separated(items: Iterable[Tree]) -> list[Any]:
+    out: list[Any] = []
+    for item in items:
+        out += [*[Sign(",")] * bool(out), Part(item)]
+    return out
+
+
+def _bracketed(tree: Bracketed) -> Form:
+    return Form(ATOM, [OPEN, Part(tree.inner), CLOSE])
+
+
+def _block(tree: Block) -> Form:
+    out: list[Any] = []
+    for name, value in tree.statements:
+        out += [Part(name), EQUALS, Part(value), Sign(";")]
+    return Form(0, [*out, Part(tree.result)])
+
+
+# ---- functions -----------------------------------------------------------------------------------
+
+
+def _call(tree: Call) -> Form:
+    return _function(tree.function, tree.args, tree.named)
+
+
+def _method(tree: Method) -> Form:
+    return _function(tree.name, (tree.base, *tree.args), tree.named)
+
+
+def _function(name: str, args: tuple[Tree, ...], named: tuple[tuple[str, Tree], ...]) -> Form:
+    for library in ("torch.", "linalg.", "special."):
+        name = name.removeprefix(library)
+    if name == "where" and len(args) == 3 and not named:
+        return _where(args)
+    if len(args) == 1 and not named and name in _OF_ONE:
+        return _OF_ONE[name](args[0])
+    if len(args) == 2 and not named and name in _OF_TWO:
+        return _OF_TWO[name](*args)
+    return _applied(_CALLED.get(name, name), args, named)
+
+
+def _applied(name: str, args: tuple[Tree, ...], named: tuple[tuple[str, Tree], ...]) -> Form:
+    """f(x, y), the dimension that it works along below its name."""
+    said = [Function(name)] if name != "sigmoid" else [Identifier("σ")]
+    dims = [value for key, value in named if key == "dim"]
+    head = laid_out(BELOW, said, _separated(dims)) if dims else iter(said)
+    rest = [(key, value) for key, value in named if key not in ("dim", "keepdim")]
+    inside = _separated(args)
+    for key, value in rest:
+        inside += [*[Sign(",")] * bool(inside), Words(f"{key}"), EQUALS, Part(value)]
+    return Form(APPLIED, [*head, OPEN, *inside, CLOSE])
+
+
+def _exponential(x: Tree) -> Form:
+    if size(x) > RAISED:
+        return _applied("exp", (x,), ())
+    return Form(SCRIPTED, laid_out(ABOVE, [Identifier("e")], [Part(x)]))
+
+
+def _over(numerator: Iterable[Any], denominator: Iterable[Any]) -> Form:
+    return Form(SCRIPTED, laid_out(FRACTION, numerator, denominator))
+
+
+def _masked(x: Tree) -> Form:
+    """A mask as its numbers, which a condition is anyway."""
+    return _form(x)
+
+
+def _identity(n: Tree) -> Form:
+    return Form(APPLIED, laid_out(BELOW, [Identifier("I")], [Part(n)]))
+
+
+def _filled(digit: str) -> Callable[[Tree], Form]:
+    return lambda like: Form(ATOM, [Sign(digit)])
+
+
+def _side_by_side(left: Iterable[Any], right: Iterable[Any]) -> Form:
+    return Form(MULTIPLIED, [*left, TIMES, *right])
+
+
+_OPERATORS: dict[str, Callable[[Infix], Form]] = {
+    "*": _times, "·": _times, " ": _times, "@": _matmul, "/": _divided, "//": _floored,
+    "%": _remainder, "**": _raised,
+}  # fmt: skip
+_OF_ONE: dict[str, Callable[[Tree], Form]] = {
+    "exp": _exponential,
+    "sqrt": lambda x: Form(ATOM, laid_out(ROOT, [Part(x)])),
+    "rsqrt": lambda x: _over([Digits("1")], laid_out(ROOT, [Part(x)])),
+    "square": lambda x: _power(x, [Digits("2")]),
+    "reciprocal": lambda x: _over([Digits("1")], [Part(x)]),
+    "abs": lambda x: Form(ATOM, laid_out(ABSOLUTE, [Part(x)])),
+    "norm": lambda x: Form(ATOM, laid_out(NORM, [Part(x)])),
+    "floor": lambda x: Form(ATOM, laid_out(FLOOR, [Part(x)])),
+    "inv": lambda x: _power(x, [Sign("−"), Digits("1")]),
+    "inverse": lambda x: _power(x, [Sign("−"), Digits("1")]),
+    "pinv": lambda x: _power(x, [Sign("+")]),
+    "neg": lambda x: _prefix(Prefix("-", x)),
+    "double": _masked,
+    "float": _masked,
+    "eye": _identity,
+    "ones_like": _filled("𝟏"),
+    "ones": _filled("𝟏"),
+    "zeros_like": _filled("𝟎"),
+    "zeros": _filled("𝟎"),
+}
+_OF_TWO: dict[str, Callable[[Tree, Tree], Form]] = {
+    "outer": lambda u, v: _side_by_side(
+        [Part(u, MULTIPLIED)], laid_out(ABOVE, [Part(v, ATOM)], [TRANSPOSED])
+    ),
+    "dot": lambda u, v: _side_by_side(
+        laid_out(ABOVE, [Part(u, ATOM)], [TRANSPOSED]), [Part(v, SCRIPTED)]
+    ),
+    "kron": lambda a, b: Form(MULTIPLIED, [Part(a, UNARY), Sign("⊗"), Part(b, UNARY)]),
+    "ones": lambda n, m: Form(ATOM, [Sign("𝟏")]),
+    "zeros": lambda n, m: Form(ATOM, [Sign("𝟎")]),
+}
+_CALLED = {"trace": "tr", "multi_dot": "product"}
+
+_FORMS: dict[type, Callable[..., Form]] = {
+    _Truth: _truth, Name: _name, Number: _number, Infix: _infix, Prefix: _prefix, Call: _call,
+    Method: _method, Attribute: _attribute, Subscript: _subscript, Slice: _slice, Listing: _listing,
+    Indexed: _indexed, Derivative: _derivative, Multiples: _multiples, Quotient: _quotient,
+    Condition: _condition, Between: _between, Sum: _sum, Verbatim: _verbatim, LeftOut: _left_out,
+    Bracketed: _bracketed, Block: _block,
+}  # fmt: skip

@@ -1,0 +1,79 @@
+"""Formulas as MathML Core. What has a role carries it in `data-role`, for a page to colour."""
+
+from collections.abc import Sequence
+from html import escape
+
+from ..trees import Tree
+from .mathematics import pieces
+from .pieces import (
+    ABOVE,
+    ABSOLUTE,
+    BELOW,
+    BELOW_GROUP,
+    CASES,
+    DOT,
+    FLOOR,
+    FRACTION,
+    MATRIX,
+    NORM,
+    ROOT,
+    UNDER,
+    Digits,
+    Function,
+    Identifier,
+    Mark,
+    Piece,
+    Sign,
+)  # fmt: skip
+from .text import text
+
+NAMESPACE = "http://www.w3.org/1998/Math/MathML"
+PARTS = "</mrow><mrow>"
+CELLS = ("</mtd><mtd>", "</mtd></mtr><mtr><mtd>")
+LAYOUTS = {  # what a layout opens with, what stands between its parts, between rows, at its end
+    FRACTION: ("<mfrac><mrow>", PARTS, "", "</mrow></mfrac>"),
+    ROOT: ("<msqrt>", "", "", "</msqrt>"),
+    ABOVE: ("<msup><mrow>", PARTS, "", "</mrow></msup>"),
+    BELOW: ("<msub><mrow>", PARTS, "", "</mrow></msub>"),
+    BELOW_GROUP: ("<msub><mrow>", PARTS, "", "</mrow></msub>"),
+    UNDER: ("<munder><mrow>", PARTS, "", "</mrow></munder>"),
+    DOT: ("<mover><mrow>", "", "", "</mrow><mo>˙</mo></mover>"),
+    ABSOLUTE: ("<mrow><mo>|</mo>", "", "", "<mo>|</mo></mrow>"),
+    NORM: ("<mrow><mo>‖</mo>", "", "", "<mo>‖</mo></mrow>"),
+    FLOOR: ("<mrow><mo>⌊</mo>", "", "", "<mo>⌋</mo></mrow>"),
+    CASES: ("<mrow><mo>{</mo><mtable><mtr><mtd>", *CELLS, "</mtd></mtr></mtable></mrow>"),
+    MATRIX: (
+        "<mrow><mo>[</mo><mtable><mtr><mtd>", *CELLS, "</mtd></mtr></mtable><mo>]</mo></mrow>",
+    ),
+}  # fmt: skip
+PLACES = ("open", "next", "row", "close")
+NO_OPERATORS = ("⊤", "∞", "𝟙", "𝟏", "𝟎")  # signs that are names of things
+
+
+def mathml(tree: Tree, display: bool = False) -> str:
+    """A formula as a <math> element, in a line of its own or within text."""
+    found = pieces(tree)
+    inside = f"<mtext>{escape(text(tree))}</mtext>" if found is None else written(found)
+    shown = ' display="block"' if display else ""
+    return f'<math xmlns="{NAMESPACE}"{shown}><mrow>{inside}</mrow></math>'
+
+
+def written(found: Sequence[Piece]) -> str:
+    """Pieces as elements of MathML."""
+    return "".join(map(_element, found))
+
+
+def _element(piece: Piece) -> str:
+    if isinstance(piece, Mark):
+        return LAYOUTS[piece.layout][PLACES.index(piece.place)]
+    said = escape(piece.text)
+    if isinstance(piece, Identifier):
+        role = f' data-role="{escape(piece.role)}"' if piece.role else ""
+        return f"<mi{role}>{said}</mi>"
+    if isinstance(piece, Digits):
+        return f"<mn>{said}</mn>"
+    if isinstance(piece, Function):
+        return f'<mi mathvariant="normal">{said}</mi>' if len(said) == 1 else f"<mi>{said}</mi>"
+    if isinstance(piece, Sign):
+        return f"<mi>{said}</mi>" if said in NO_OPERATORS else f"<mo>{said}</mo>"
+    return f"<mtext>{said}</mtext>"

@@ -1,0 +1,240 @@
+"""Formulas as text: valid in the language and, under PyTorch's names, in Python.
+
+The writer gives tokens, pieces of text with the role they play (the seed, an input, a number), so
+that a renderer can colour them. What would be too long to read is cut.
+"""
+
+from collections.abc import Callable, Iterator
+
+from ..trees import (
+    Attribute,
+    Between,
+    Block,
+    Bracketed,
+    Call,
+    Condition,
+    Derivative,
+    Indexed,
+    Infix,
+    LeftOut,
+    Listing,
+    Method,
+    Multiples,
+    Name,
+    Number,
+    Prefix,
+    Quotient,
+    Slice,
+    Subscript,
+    Sum,
+    Token,
+    Tree,
+    Verbatim,
+)  # fmt: skip
+from .precedence import COMPARISONS, PRECEDENCE, REGROUPED, SUM, Form, Part, binding, number, walk
+
+LONG = 20_000  # tokens that are printed of any formula; callers find out earlier, with size()
+BRACKETS = Token("("), Token(")")
+_Pieces = Iterator[Token | Part]
+
+
+def tokens(tree: Tree) -> list[Token]:
+    """The pieces of text of a formula, from left to right."""
+    found = []
+    for token in walk(tree, _form, BRACKETS):
+        found.append(token)
+        if len(found) == LONG:
+            return [*found, Token("...")]
+    return found
+
+
+def text(tree: Tree) -> str:
+    """A formula as text."""
+    return "".join(token.text for token in tokens(tree))
+
+
+def _form(tree: Tree) -> Form:
+    return Form(binding(tree), _PRINTERS[type(tree)](tree))
+
+
+def _name(tree: Name) -> _Pieces:
+    yield Token(tree.text, tree.role)
+
+
+def _number(tree: Number) -> _Pieces:
+    yield Token(repr(tree.value) if tree.point else number(tree.value), "number")
+
+
+def _infix(tree: Infix) -> _Pieces:
+    own = PRECEDENCE[tree.symbol]
+    if tree.symbol == "**":
+        left, right = own + 1, PRECEDENCE["unary"]
+    elif tree.symbol in COMPARISONS:
+        left = right = PRECEDENCE["|"] + 1
+    else:
+        left, right = own, own if _regrouped(tree) else own + 1
+    yield Part(tree.left, left + (isinstance(tree.left, Sum) and own >= SUM))
+    yield Token(tree.symbol if tree.symbol in REGROUPED else f" {tree.symbol} ")
+    yield Part(tree.right, right)
+
+
+def _regrouped(tree: Infix) -> bool:
+    """Whether the right side may go without brackets though it binds no tighter: a·(b·c)."""
+    right = tree.right
+    return tree.symbol in REGROUPED and isinstance(right, Infix) and right.symbol == tree.symbol
+
+
+def _prefix(tree: Prefix) -> _Pieces:
+    yield Token(tree.symbol)
+    yield Part(tree.operand, PRECEDENCE["unary"])
+
+
+def _separated(items: tuple[Tree, ...]) -> _Pieces:
+    for place, item in enumerate(items):
+        if place:
+            yield Token(", ")
+        yield Part(item)
+
+
+def _arguments(args: tuple[Tree, ...], named: tuple[tuple[str, Tree], ...]) -> _Pieces:
+    yield Token("(")
+    yield from _separated(args)
+    for place, (key, arg) in enumerate(named):
+        yield Token((", " if place or args else "") + key + "=")
+        yield Part(arg)
+    yield Token(")")
+
+
+def _call(tree: Call) -> _Pieces:
+    yield Token(tree.function)
+    yield from _arguments(tree.args, tree.named)
+
+
+def _base(tree: Tree) -> Part:
+    """What stands before a dot or a bracket; 2.sum() would be read as the number 2. and a name."""
+    return Part(tree, PRECEDENCE["atom"] + isinstance(tree, Number))
+
+
+def _method(tree: Method) -> _Pieces:
+    yield _base(tree.base)
+    yield Token("." + tree.name)
+    yield from _arguments(tree.args, tree.named)
+
+
+def _attribute(tree: Attribute) -> _Pieces:
+    yield _base(tree.base)
+    yield Token("." + tree.name)
+
+
+def _subscript(tree: Subscript) -> _Pieces:
+    yield _base(tree.base)
+    yield Token(f"[{', '.join(map(text, tree.items))}]")
+
+
+def _slice(tree: Slice) -> _Pieces:
+    ends = ["" if end is None else text(end) for end in (tree.start, tree.stop)]
+    yield Token(":".join(ends) + ("" if tree.step is None else f":{text(tree.step)}"))
+
+
+def _listing(tree: Listing) -> _Pieces:
+    opening, closing = tuple(tree.brackets)
+    yield Token(opening)
+    yield from _separated(tree.items)
+    yield Token("," * (len(tree.items) == 1 and opening == "(") + closing)
+
+
+def _indexed(tree: Indexed) -> _Pieces:
+    yield _base(tree.base)
+    if tree.places:
+        role = tree.base.role if isinstance(tree.base, Name) else ""
+        yield Token(f"[{','.join(map(text, tree.places))}]", role)
+
+
+def _derivative(tree: Derivative) -> _Pieces:
+    yield Token("∂" + order(tree))
+    yield Part(tree.of)
+    yield Token("/")
+    for by in tree.by:
+        yield Token("∂")
+        yield Part(by.base if isinstance(by, Indexed) else by)
+        if isinstance(by, Indexed):
+            yield Token(f"[{','.join(map(text, by.places))}]")
+
+
+def order(tree: Derivative) -> str:
+    """The order of a derivative, raised; nothing for the first."""
+    return "".join("⁰¹²³⁴⁵⁶⁷⁸⁹"[int(d)] for d in str(len(tree.by))) if len(tree.by) > 1 else ""
+
+
+def _multiples(tree: Multiples) -> _Pieces:
+    first = [t for t in tree.terms if t[1] > 0]
+    signed = [("+", _multiple(atom, n, tree.times)) for atom, n in first]
+    if tree.offset > 0 and not first:
+        signed.append(("+", str(tree.offset)))
+    signed += [("-", _multiple(atom, -n, tree.times)) for atom, n in tree.terms if n < 0]
+    if tree.offset and (tree.offset < 0 or first):
+        signed.append(("-" if tree.offset < 0 else "+", str(abs(tree.offset))))
+    yield Token("".join(sign + part for sign, part in signed).removeprefix("+") or "0")
+
+
+def _multiple(atom: Tree, times: int, star: str) -> str:
+    if times == 1:
+        return text(atom)
+    if isinstance(atom, Quotient):
+        return f"{times}{star or '·'}({text(atom)})"
+    return f"{times}{star}{text(atom)}"
+
+
+def _quotient(tree: Quotient) -> _Pieces:
+    place = text(tree.place)
+    place = place if isinstance(tree.place, Name) else f"({place})"
+    by, size = (f"//{tree.by}" * (tree.by > 1), f"%{tree.size}" * bool(tree.size))
+    yield Token(place + by + size)
+
+
+def _condition(tree: Condition) -> _Pieces:
+    said = text(tree.condition)
+    for typed, sign in (("<=", "≤"), (">=", "≥"), ("!=", "≠"), ("==", "=")):
+        said = said.replace(typed, sign)
+    yield Token(f"[{said}]")
+
+
+def _between(tree: Between) -> _Pieces:
+    yield Token(f"{tree.low} <= {text(tree.place)} < {tree.high}")
+
+
+def _left_out(tree: LeftOut) -> _Pieces:
+    yield Token(f"… ({tree.count} terms)")
+
+
+def _sum(tree: Sum) -> _Pieces:
+    yield Token(f"Σ_{''.join(tree.letters)} ")
+    yield Part(tree.body, SUM)
+
+
+def _verbatim(tree: Verbatim) -> _Pieces:
+    yield Token(tree.text)
+
+
+def _bracketed(tree: Bracketed) -> _Pieces:
+    yield Token("(")
+    yield Part(tree.inner)
+    yield Token(")")
+
+
+def _block(tree: Block) -> _Pieces:
+    for name, value in tree.statements:
+        yield Part(name)
+        yield Token(" = ")
+        yield Part(value)
+        yield Token("; ")
+    yield Part(tree.result)
+
+
+_PRINTERS: dict[type, Callable[..., _Pieces]] = {
+    Name: _name, Number: _number, Infix: _infix, Prefix: _prefix, Call: _call, Method: _method,
+    Attribute: _attribute, Subscript: _subscript, Slice: _slice, Listing: _listing,
+    Indexed: _indexed, Derivative: _derivative, Multiples: _multiples, Quotient: _quotient,
+    Condition: _condition, Between: _between, Sum: _sum,
+    Verbatim: _verbatim, LeftOut: _left_out, Bracketed: _bracketed, Block: _block,
+}  # fmt: skip
