@@ -37,11 +37,13 @@ def document(reading: Reading, findings: list[Finding]) -> Document:
 
 def _verdict(reading: Reading) -> Section:
     outcome = reading.outcome
-    failure, refusal = outcome.exception, outcome.unsupported or outcome.exhausted
-    if refusal is not None:
-        title = f"Cannot say what happens from line {refusal.line} on"
-        line = f"{refusal.what} is not known here; what comes before it is below."
-        return Section("verdict", words(title), (), (Prose(words(line)),))
+    failure, refusal, spent = outcome.exception, outcome.unsupported, outcome.exhausted
+    if refusal is not None or spent is not None:
+        line = (refusal or spent).line  # type: ignore[union-attr]
+        reason = f"{refusal.what} is not known here." if refusal else f"{spent.what.capitalize()}."
+        text = f"{reason} What comes before it is below."
+        title = words(f"Cannot say what happens from line {line} on")
+        return Section("verdict", title, (), (Prose(words(text)),))
     if failure is not None:
         title = f"Raises at line {failure.line}: {failure.type}"
         return Section("verdict", words(title), (), (Prose(words(failure.message)),))

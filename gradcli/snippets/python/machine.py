@@ -61,10 +61,32 @@ class Warned(NamedTuple):
 
 
 class Refusal(NamedTuple):
-    """What the machine does not know, or what of the budget is used up."""
+    """What the machine does not know."""
 
     what: str
     line: int
+
+
+SHORTER = {  # what makes a program fit into its budget, which no option raises
+    "time": "fewer turns of its loops, or smaller tensors",
+    "steps": "fewer turns of its loops",
+    "memory": "smaller values",
+    "depth": "calls that are not nested as deep",
+    "output": "printing less",
+}
+
+
+class Spent(NamedTuple):
+    """A budget that is used up: which, and what the program does with it."""
+
+    kind: str
+    does: str
+    line: int
+
+    @property
+    def what(self) -> str:
+        """One sentence."""
+        return f"the program was stopped: it {self.does}; try {SHORTER[self.kind]}"
 
 
 class Outcome(NamedTuple):
@@ -75,7 +97,7 @@ class Outcome(NamedTuple):
     warnings: list[Warned]
     unsupported: Refusal | None
     scope: dict[str, Any]
-    exhausted: Refusal | None = None
+    exhausted: Spent | None = None
     stderr: str = ""
 
 
@@ -134,7 +156,7 @@ class Interpreter(Operations, Texts, Attributes, Calls):
         """Add to what the program prints."""
         self.characters += len(text)
         if self.characters > OUTPUT:
-            raise Exhausted("output: the program prints more than 5,000,000 characters")
+            raise Exhausted("output", f"prints more than the {OUTPUT:,} characters that it may")
         self.printed.append(text)
         if self.on_print is not None:
             self.on_print(self.place, text)
@@ -143,7 +165,7 @@ class Interpreter(Operations, Texts, Attributes, Calls):
         """Add to what the program writes to stderr."""
         self.characters += len(text)
         if self.characters > OUTPUT:
-            raise Exhausted("output: the program prints more than 5,000,000 characters")
+            raise Exhausted("output", f"prints more than the {OUTPUT:,} characters that it may")
         self.errors.append(text)
 
     def warn(self, category: Class, message: str) -> None:
@@ -364,11 +386,11 @@ def executed(m: Interpreter, tree: ast.Module, echo: bool) -> Outcome:
     except Unsupported as e:
         refusal = Refusal(e.what, e.line or m.place)
     except Exhausted as e:
-        exhausted = Refusal(e.what, m.place)
+        exhausted = Spent(e.kind, e.does, m.place)
     except RecursionError:
-        exhausted = Refusal("depth: calls within calls", m.place)
+        exhausted = Spent("depth", "nests calls deeper than it may", m.place)
     except MemoryError:
-        exhausted = Refusal("memory: the program's values are too large", m.place)
+        exhausted = Spent("memory", "makes a value that is too large", m.place)
     except Exception as e:
         refusal = Refusal(f"this program ({type(e).__name__}: {e})", m.place)
     scope = {k: v for k, v in m.globals.items() if isinstance(k, str)}

@@ -271,11 +271,11 @@ class Unsupported(Exception):
 
 
 class Exhausted(Exception):
-    """The budget of a program is used up: `what` says which."""
+    """The budget of a program is used up: which one, and what the program `does` with it."""
 
-    def __init__(self, what: str):
-        super().__init__(what)
-        self.what = what
+    def __init__(self, kind: str, does: str):
+        super().__init__(kind, does)
+        self.kind, self.does = kind, does
 
 
 def _hierarchy() -> dict[str, Class]:
