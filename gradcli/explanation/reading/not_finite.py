@@ -68,11 +68,19 @@ def _of_elements(reading: Reading, back: Backward, why: Why, keep: str) -> Findi
     return Finding(
         "not-finite",
         f"The gradient of line {back.line} is {first.kind} at {first.name}{more}",
-        first.reason,
+        _held(back) or first.reason,
         f"{why.rewritten}{same}" if why.rewritten else keep,
         back.line,
         evidence(reading, *rows, (back.line, f"sends {first.kind} to {first.name}{more}")),
     )
+
+
+def _held(back: Backward) -> str:
+    """The leaf that holds such numbers itself, before the way back."""
+    for leaf in back.leaves:
+        if kind := kind_of(back.values[leaf]):
+            return f"{back.paths.get(leaf) or back.names.get(leaf, 'a leaf')} holds {kind} itself"
+    return ""
 
 
 def _of_results(reading: Reading, back: Backward, kind: str, keep: str) -> Iterator[Finding]:
