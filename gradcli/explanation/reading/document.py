@@ -41,13 +41,11 @@ def document(reading: Reading, findings: list[Finding]) -> Document:
 
 def _verdict(reading: Reading) -> Section:
     outcome = reading.outcome
-    failure, refusal, spent = outcome.exception, outcome.unsupported, outcome.exhausted
-    if refusal is not None or spent is not None:
-        line = (refusal or spent).line  # type: ignore[union-attr]
-        reason = f"{refusal.what} is not known here." if refusal else f"{spent.what.capitalize()}."
-        text = f"{reason} What comes before it is below."
-        title = words(f"Cannot say what happens from line {line} on")
-        return Section("verdict", title, (), (Prose(words(text)),))
+    failure, refusal = outcome.exception, outcome.unsupported or outcome.exhausted
+    if refusal is not None:
+        title = f"Cannot say what happens from line {refusal.line} on"
+        line = f"{refusal.reason}. What comes before it is below."
+        return Section("verdict", words(title), (), (Prose(words(line)),))
     if failure is not None:
         title = f"Raises at line {failure.line}: {failure.type}"
         return Section("verdict", words(title), (), (Prose(words(failure.message)),))

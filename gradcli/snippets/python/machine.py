@@ -66,6 +66,11 @@ class Refusal(NamedTuple):
     what: str
     line: int
 
+    @property
+    def reason(self) -> str:
+        """One sentence."""
+        return f"{self.what} is not known here"
+
 
 SHORTER = {  # what makes a program fit into its budget, which no option raises
     "time": "fewer turns of its loops, or smaller tensors",
@@ -85,8 +90,13 @@ class Spent(NamedTuple):
 
     @property
     def what(self) -> str:
-        """One sentence."""
+        """In words, within a sentence."""
         return f"the program was stopped: it {self.does}; try {SHORTER[self.kind]}"
+
+    @property
+    def reason(self) -> str:
+        """One sentence."""
+        return self.what.capitalize()
 
 
 class Outcome(NamedTuple):
@@ -356,7 +366,7 @@ def run_on(
         failure = Failure(type(e).__name__, getattr(e, "msg", str(e)), getattr(e, "lineno", 1) or 1)
         return Outcome("", failure, [], None, {})
     except (RecursionError, MemoryError):
-        return Outcome("", None, [], None, {}, Refusal("nesting: the program is nested deeply", 1))
+        return Outcome("", None, [], None, {}, Spent("depth", "is nested deeper than it may be", 1))
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, HOST_DEPTH))
     try:
