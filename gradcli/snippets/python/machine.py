@@ -50,6 +50,7 @@ class Failure(NamedTuple):
     line: int
     value: Instance | None = None
     lines: tuple[int, ...] = ()  # that it passed, the innermost first
+    names: Mapping[str, Any] = {}  # of the function that raised it
 
 
 class Warned(NamedTuple):
@@ -438,4 +439,5 @@ def failed(m: Interpreter, raised: Raised) -> Failure | None:
     except (Raised, Unsupported, Exhausted):
         message = "<exception str() failed>"
     lines = tuple(n for n in raised.lines if n) or (line,)
-    return Failure(value.cls.name, message, line, value, lines)
+    names = {k: v for k, v in (raised.frame or {}).items() if isinstance(k, str)}
+    return Failure(value.cls.name, message, line, value, lines, names)

@@ -249,13 +249,21 @@ def functions(table: Mapping[str, Callable[..., Any]]) -> dict[str, Builtin]:
 class Raised(Exception):
     """An exception of the program on its way: an Instance of an exception class.
 
-    `lines` are the lines of the text that it has passed, the innermost first.
+    `lines` are the lines of the text that it has passed, the innermost first; `frame` are the names
+    of the innermost function of the program, if it comes from one.
     """
 
     def __init__(self, value: Instance):
         super().__init__(value.cls.name)
         self.value = value
         self.lines: list[int] = []
+        self.frame: dict[Any, Any] | None = None
+
+    def passes(self, line: int, frame: dict[Any, Any]) -> None:
+        """It leaves a function at a line, 0 in one of the library."""
+        if line and not any(self.lines):
+            self.frame = frame
+        self.lines.append(line)
 
 
 class Unsupported(Exception):
