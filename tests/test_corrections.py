@@ -19,6 +19,8 @@ from gradcli.explanation.reading.answer import answer, findings
 from gradcli.explanation.reading.changes import in_words
 from gradcli.explanation.reading.corrections.search import Correction, correction
 from gradcli.explanation.reading.corrections.text import Text
+from gradcli.render.environment import Environment
+from gradcli.render.formats import render_document
 from gradcli.snippets.reading import Reading, read
 
 FOLDER = Path(__file__).parent / "snippets"
@@ -152,6 +154,7 @@ def test_the_cause_in_the_terms_of_the_program() -> None:
 
 
 SURPRISES = {
+    "not-finite": "x = torch.zeros(2, requires_grad=True)\nx.norm().sqrt().backward()",
     "accumulates": "x = torch.ones(2, requires_grad=True)\nx.sum().backward()\n(2 * x).sum().backward()",
     "broadcast": "p = torch.ones(4, 1, requires_grad=True)\n((p - torch.ones(4)) ** 2).mean().backward()",
     "non-leaf": "w = torch.ones(3, requires_grad=True) * 0.1\nw.sum().backward()\nprint(w.grad)",
@@ -196,6 +199,78 @@ def test_what_runs_and_surprises(kind: str) -> None:
 def test_nothing_to_say(program: str) -> None:
     """Of a program that does what it looks like."""
     assert findings(read(f"import torch\n{program}\n")) == []
+
+
+@pytest.mark.parametrize(
+    ("program", "reason", "cure"),
+    [  # gradients of PyTorch: [nan, 0.25], [nan, nan], [nan], [inf]
+        (
+            "x = torch.tensor([0.0, 4.0], requires_grad=True)\n"
+            "y = torch.where(x > 0, torch.sqrt(x), torch.zeros(2))\ny.sum().backward()",
+            "where sends 0 into the branch not taken; sqrt's rule sends g / (2 * sqrt(x)): 0/0 is nan",
+            "where(t1, sqrt(where(t1, x, 1)), t2).sum()",
+        ),
+        (
+            "x = torch.zeros(2, requires_grad=True)\n(x ** 2).sum().sqrt().backward()",
+            "1/0 is inf; pow makes nan of it",
+            "x.norm()",
+        ),
+        (
+            "w = torch.ones(1, requires_grad=True)\nfor i in range(5):\n"
+            "    loss = (w ** 2).sum()\n    loss.backward()\n    w.data *= 1e10",
+            "w holds inf itself",
+            "a smaller learning rate",
+        ),
+        (
+            "class Double(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n"
+            "        return x * 2\n    @staticmethod\n    def backward(ctx, g):\n        return g * 2\n"
+            "x = torch.zeros(1, requires_grad=True)\nDouble.apply(x).log().backward()",
+            "log gives inf of finite numbers",
+            "clamp",
+        ),
+    ],
+)
+def test_gradients_that_are_not_finite(program: str, reason: str, cure: str) -> None:
+    """The operation, the numbers, and an expression that PyTorch finds finite."""
+    found = findings(read(f"import torch\n{program}\n"))
+    finding = next(f for f in found if f.kind == "not-finite")
+    assert reason in finding.why
+    assert cure in finding.cure
+
+
+def shown(program: str) -> str:
+    """What gradcli read prints of a program."""
+    (result,) = answer(f"import torch\n{program}\n")
+    return " ".join(render_document(result.document(), "plain", Environment()).split())
+
+
+def test_names_that_the_program_does_not_have() -> None:
+    """They are told apart from the program's own, with their values."""
+    text = shown(
+        "x = torch.ones(2, requires_grad=True)\ny = x * torch.tensor([2.0, 3.0])\n"
+        "y.sum().backward()"
+    )
+    assert "t1 stands for a value that the program does not name (t1 = [2, 3])." in text
+    text = shown(
+        "x = torch.ones(2, requires_grad=True)\ny = x * 2\ny = y.exp()\ny.sum().backward()"
+    )
+    assert "y_1 is y as it was before y became another tensor." in text
+
+
+@pytest.mark.parametrize("draw", ["torch.rand(2)", "numpy.random.rand(2)", "random.random()"])
+def test_random_numbers_without_a_seed(draw: str) -> None:
+    """They are of seed 0, and said to be."""
+    program = f"import random, numpy\nx = {draw}\nprint(x)"
+    assert "random numbers have no seed" in shown(program)
+    seeds = "torch.manual_seed(0); numpy.random.seed(0); random.seed(0)\n"
+    assert "random numbers" not in shown(program.replace("x =", f"{seeds}x ="))
+
+
+def test_a_spent_budget() -> None:
+    """Line, what is spent, and what to shorten; no option raises it."""
+    text = shown("x = torch.ones(2)\nwhile True:\n    x = x + 1")
+    assert "from line 4 on" in text
+    assert "it takes more than the 1.2 seconds that it may; try fewer turns" in text
 
 
 def test_edits_of_a_text() -> None:

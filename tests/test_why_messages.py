@@ -161,6 +161,31 @@ def test_values_are_read_out(text, values):
     assert list(answer(text).values.values()) == values
 
 
+VERSIONS = [
+    (
+        "[torch.cuda.FloatTensor [16, 64]], which is output 0 of ReluBackward0, is at version 3; "
+        "expected version 1 instead. Hint: the backtrace",
+        ("float32 on the GPU, of shape (16, 64); the result of relu", "changed in place 2 times"),
+    ),
+    (
+        "[torch.DoubleTensor [3, 1]], which is output 0 of AsStridedBackward0, is at version 2; "
+        "expected version 1 instead.",
+        ("float64, of shape (3, 1)", "the transposed weight of nn.Linear", "in place once"),
+    ),
+    (
+        "[torch.FloatTensor [4]] is at version 1; expected version 0 instead.",
+        ("float32, of shape (4,)", "no operation made it", "at version 0 when", "version 1 now"),
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "parts"), VERSIONS)
+def test_versions_are_read_out(text, parts):
+    message = "one of the variables needed for gradient computation has been modified by an inplace"
+    record = answer(f"RuntimeError: {message} operation: {text}").record
+    assert all(part in record for part in parts)
+
+
 # ---- the catalogue -------------------------------------------------------------------------------
 
 

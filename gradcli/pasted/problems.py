@@ -44,7 +44,8 @@ class Unexplained(Exception):
 
 class Posed(NamedTuple):
     """A text in the language, the arrays of its inputs, its seed if it is not 1, and the inputs to
-    differentiate by; the leaves by name.
+    differentiate by; the leaves by name; names that the program does not have, with
+    the one that it used for the same before, or "".
     """
 
     text: str
@@ -52,6 +53,7 @@ class Posed(NamedTuple):
     seed: Any
     wrt: tuple[str, ...]
     leaves: dict[str, Tensor]
+    unnamed: dict[str, str]
 
 
 def posed(back: Backward, wrt: Collection[str] = (), most: int = MOST_RECORDS) -> Posed:
@@ -80,6 +82,7 @@ class _Poser:
         self.names: dict[Any, str] = {}  # by tensor, or by record and output
         self.cut: dict[Record, Tensor] = {}
         self.written: dict[Tensor, list[Any]] = {}  # places that were overwritten
+        self.unnamed: dict[str, str] = {}  # names that the program does not have
 
     def posed(self, wrt: Collection[str]) -> Posed:
         """The text, with all that belongs to it."""
@@ -104,7 +107,7 @@ class _Poser:
             by = tuple(self.inputs[self.nodes[t]][0] for t in wanted)
         values = {name: in_decimals(self._numbers(t)) for name, t in self.inputs.values()}
         self._check(out, values, by)
-        return Posed(text, values, self._seed(), by, leaves)
+        return Posed(text, values, self._seed(), by, leaves, self.unnamed)
 
     # ---- records ---------------------------------------------------------------------------------
 
@@ -239,7 +242,7 @@ class _Poser:
     def _leaf(self, tensor: Tensor) -> Node:
         key = self._key(tensor)
         if key not in self.nodes:
-            name = self.names.get(key) or self._path(tensor) or self._fresh("t")
+            name = self.names.get(key) or self._path(tensor) or self._invented()
             node = OPS["input"](name=name, shape=tensor.shape, dtype=tensor.dtype.kind)
             self.nodes[key] = node
             self.inputs[node] = name, tensor
@@ -269,7 +272,9 @@ class _Poser:
             *others, last = dict.fromkeys(keys)
             self.names[last] = name
             for key in others:
-                self.names[key] = self._numbered(f"{name}_", by_name)
+                numbered = self._numbered(f"{name}_", by_name)
+                self.names[key] = numbered
+                self.unnamed[numbered] = name
 
     def _called(self, name: str) -> Tensor:
         """The tensor of a name, to differentiate by. Raises GradcliError where there is none."""
@@ -296,6 +301,12 @@ class _Poser:
         if start == "out" and start not in self._taken():
             return start
         return self._numbered(start, self._taken())
+
+    def _invented(self) -> str:
+        """A name for an input that has none."""
+        name = self._fresh("t")
+        self.unnamed[name] = ""
+        return name
 
     def _numbered(self, start: str, taken: Collection[str]) -> str:
         known = {*taken, *self.names.values()}

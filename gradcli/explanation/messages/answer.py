@@ -7,6 +7,7 @@ from ..blocks import Block, Code, Document, Note, Prose, Row, Section, Table, pl
 from .catalogue import Message, messages, topics
 from .matching import match, rivals
 from .values import old_wording, values
+from .version_record import sentence
 from .words import HOLE
 
 ELSEWHERE = (
@@ -20,13 +21,14 @@ LONGEST = 76  # letters of a message in the list
 class Answer(NamedTuple):
     """A message that was recognised. `also`: others that the same text may be; `values`: what it
     says, by what that is; `before`: the release that its wording is older than, or ""; `text` is
-    the message with these values."""
+    the message with these values; `record`: the tensor and versions that it tells of, in words."""
 
     message: Message
     also: tuple[Message, ...]
     values: dict[str, str]
     before: str
     text: str
+    record: str
 
 
 def answer(text: str) -> Answer | None:
@@ -38,7 +40,7 @@ def answer(text: str) -> Answer | None:
     named, before = values(result), old.before if old else ""
     labelled = {label: named[name] for name, label in message.values.items() if name in named}
     filled = HOLE.sub(lambda hole: named.get(hole[1], hole[0]), message.text)
-    return Answer(message, tuple(rivals(result)), labelled, before, filled)
+    return Answer(message, tuple(rivals(result)), labelled, before, filled, sentence(named))
 
 
 def unknown(text: str) -> GradcliError:
@@ -58,6 +60,7 @@ def data(a: Answer) -> dict[str, Any]:
         "causes": causes,
         "cure": a.message.cure,
         "values": a.values,
+        "record": a.record or None,
         "trigger": a.message.trigger or None,
         "also": [other.text for other in a.also],
         "before": a.before or None,
@@ -88,7 +91,9 @@ def document(a: Answer) -> Document:
 
 def _meaning(a: Answer) -> Section:
     blocks: list[Block] = [Prose(words(a.message.meaning))]
-    if a.values:
+    if a.record:
+        blocks.append(Prose(words(a.record)))
+    elif a.values:
         rows = tuple(Row((words(label), plain(value))) for label, value in a.values.items())
         blocks.append(Table(rows))
     if a.message.elsewhere:

@@ -25,6 +25,10 @@ from .findings import READ_AGAIN, Finding
 from .steps import Explained, explained
 
 MOST_BACKWARDS = 3  # that are explained; the others are counted
+UNSEEDED = (
+    "Its random numbers have no seed: those here are of seed 0, and each run of the program draws "
+    "others."
+)
 MOST_PRINTED = 8  # lines that one line of the program prints
 
 
@@ -40,7 +44,7 @@ def _verdict(reading: Reading) -> Section:
     failure, refusal = outcome.exception, outcome.unsupported or outcome.exhausted
     if refusal is not None:
         title = f"Cannot say what happens from line {refusal.line} on"
-        line = f"{refusal.what} is not known here; what comes before it is below."
+        line = f"{refusal.reason}. What comes before it is below."
         return Section("verdict", words(title), (), (Prose(words(line)),))
     if failure is not None:
         title = f"Raises at line {failure.line}: {failure.type}"
@@ -79,7 +83,10 @@ def _program(reading: Reading) -> list[Section]:
             lines.append(f"     #> ... {len(shown) - MOST_PRINTED} more lines")
         if failure is not None and failure.line == number:
             lines.append(f"     #> {failure.type}")
-    return [Section("program", words("Program"), (), (Code("\n".join(lines), "python"),))]
+    blocks: list[Block] = [Code("\n".join(lines), "python")]
+    if reading.trace.unseeded:
+        blocks.append(Prose(words(UNSEEDED)))
+    return [Section("program", words("Program"), (), tuple(blocks))]
 
 
 def _backwards(reading: Reading) -> list[Section]:

@@ -13,7 +13,7 @@ from .corrections.case import kinds
 from .corrections.search import Correction, correction
 from .corrections.text import dotted
 from .findings import READ_AGAIN, Finding
-from .graphs import readable
+from .graphs import operation, readable
 
 Evidence = tuple[int, str, str]  # a line, its text, a remark
 MOST_OPERANDS = 4
@@ -121,12 +121,6 @@ def _changed(record: Record, saved: Saved, line: int) -> Iterator[tuple[int, str
             continue
         yield changed, f"changes it in place: version {k}"
     yield line, f"{name} needs version {version}"
-
-
-def operation(record: Record) -> str:
-    """An operation as a program calls it: ExpBackward0 is exp."""
-    name = record.name.partition("Backward")[0]
-    return {"Addmm": "the layer", "Mm": "@", "Mv": "@"}.get(name, name.lower())
 
 
 def _operands(reading: Reading, line: int) -> Iterator[tuple[int, str]]:

@@ -2,6 +2,8 @@
 
 from typing import Any, NamedTuple
 
+from ...snippets.reading import Reading
+
 READ_AGAIN = "read again: "  # begins the line of a cure that says what it then does
 
 
@@ -33,3 +35,10 @@ class Finding(NamedTuple):
                 for line, text, remark in self.evidence
             ],
         }
+
+
+def evidence(reading: Reading, *rows: tuple[int | None, str]) -> tuple[tuple[int, str, str], ...]:
+    """Lines of a program with remarks, in the order of the text."""
+    lines = ["", *reading.source.split("\n")]
+    known = sorted({(n, remark) for n, remark in rows if n})
+    return tuple((n, lines[n].strip() if n < len(lines) else "", remark) for n, remark in known)

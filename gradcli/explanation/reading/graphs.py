@@ -49,3 +49,9 @@ def result(record: Record) -> Tensor | None:
     call = record.call
     output = call[2] if isinstance(call, tuple) and len(call) == 3 else None
     return output if isinstance(output, Tensor) else None
+
+
+def operation(record: Record) -> str:
+    """An operation as a program calls it: ExpBackward0 is exp."""
+    name = record.name.partition("Backward")[0]
+    return {"Addmm": "the layer", "Mm": "@", "Mv": "@"}.get(name, name.lower())

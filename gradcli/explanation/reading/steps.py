@@ -1,5 +1,6 @@
 """One way back of a program in the short form of an explanation: seed, formulas, numbers."""
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ...errors import GradcliError
@@ -40,13 +41,14 @@ def explained(back: Backward) -> Explained:
     """A way back, explained as far as it is a problem of the language."""
     try:
         problem = posed(back, most=MOST_RECORDS)
-        analysis = _analysis(problem)
+        analysis = analysis_of(problem)
         return _of_analysis(back, problem, analysis)
     except (Unexplained, GradcliError) as reason:
         return Explained("", _seed(back), (), (), (f"No formula here: {reason}.",))
 
 
-def _analysis(problem: Posed) -> Analysis:
+def analysis_of(problem: Posed) -> Analysis:
+    """What can be asked of a way back that is a problem of the language."""
     seed = problem.seed
     if seed is not None and _is_one(seed):  # formulas leave it out
         seed = None
@@ -73,6 +75,7 @@ def _of_analysis(back: Backward, problem: Posed, analysis: Analysis) -> Explaine
         if before is not None and back.kind == "backward":
             remarks.append(f"{x.name}.grad held {_short(before)} already: the two are added up.")
     derived = _derived(found)
+    remarks += _named_here(problem, found)
     return Explained(problem.text, _seed(back), derived, tuple(gradients), tuple(remarks))
 
 
@@ -85,14 +88,33 @@ def _derived(found: Gradients) -> tuple[str, ...]:
     return (*added, *(f"{line.gradient_name} = {line.text}" for line in derivation.back))
 
 
-def _short(array: Any) -> str:
+def _named_here(problem: Posed, found: Gradients) -> Iterator[str]:
+    """The names in the formulas that the program does not have."""
+    derivation = found.derivation
+    inner = derivation.added(derivation.lines) if derivation else []
+    names = [name for s in inner for name in s.names]
+    for name, before in problem.unnamed.items():
+        if before:
+            yield f"{name} is {before} as it was before {before} became another tensor."
+        else:
+            names.append(name)
+    if names:
+        arrays = {n: problem.values[n] for n in names if n in problem.values}
+        values = [f"{n} = {_short(a, 'of shape ' + text(a.shape))}" for n, a in arrays.items()]
+        verb, what = ("stands", "a value") if len(names) == 1 else ("stand", "values")
+        end = f" ({', '.join(values)})" if values else ""
+        listed = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+        yield f"{listed} {verb} for {what} that the program does not name{end}."
+
+
+def _short(array: Any, otherwise: str = "numbers") -> str:
     written = _nested(array.tolist())
-    return written if len(written) < 60 else "numbers"
+    return written if len(written) < 60 else otherwise
 
 
 def _nested(numbers: Any) -> str:
     if not isinstance(numbers, list):
-        return number_text(numbers)
+        return str(numbers) if isinstance(numbers, bool) else number_text(numbers)
     return f"[{', '.join(map(_nested, numbers))}]"
 
 

@@ -12,8 +12,9 @@ from ...snippets.eager.tensor import Tensor
 from ...snippets.reading import Reading
 from .changes import numbers
 from .corrections.text import Text, dotted, keyword, method
-from .findings import Finding
+from .findings import Finding, evidence
 from .graphs import operands, readable, records, result
+from .not_finite import not_finite
 
 CLEARS = re.compile(r"zero_grad|\.grad\s*=[^=]|\.grad\.(data\.)?(zero_|fill_)|del \w+\.grad|set_\(")
 FLAT = ("Round", "Floor", "Ceil", "Sign", "Trunc", "Heaviside")
@@ -30,17 +31,6 @@ def surprises(reading: Reading) -> list[Finding]:
         for finding in look(reading, text):
             found.setdefault(finding.kind, finding)
     return list(found.values())
-
-
-def _line(reading: Reading, line: int) -> str:
-    lines = reading.source.split("\n")
-    return lines[line - 1].strip() if 0 < line <= len(lines) else ""
-
-
-def _rows(reading: Reading, *rows: tuple[int | None, str]) -> tuple[tuple[int, str, str], ...]:
-    """Evidence: lines with remarks, in the order of the text."""
-    known = sorted({(n, remark) for n, remark in rows if n})
-    return tuple((n, _line(reading, n), remark) for n, remark in known)
 
 
 def _name(reading: Reading, tensor: Tensor) -> str:
@@ -73,9 +63,11 @@ def accumulation(reading: Reading, text: Text) -> Iterator[Finding]:
             "backward() adds to .grad; nothing here clears it in between.",
             f"{clear} before the next way back, unless the sum is meant.",
             back.line,
-            _rows(reading, (first.line, f"fills {name}.grad"), (back.line, f"adds to it: {held}"))
+            evidence(
+                reading, (first.line, f"fills {name}.grad"), (back.line, f"adds to it: {held}")
+            )
             if first.line != back.line
-            else _rows(reading, (back.line, f"runs again: {held}")),
+            else evidence(reading, (back.line, f"runs again: {held}")),
         )
         return
 
@@ -99,7 +91,9 @@ def broadcast_loss(reading: Reading, text: Text) -> Iterator[Finding]:
                     "pulls every prediction to the mean of the targets.",
                     "Equal shapes: prediction.squeeze(1), or target.unsqueeze(1).",
                     record.line,
-                    _rows(reading, (record.line, f"{_size(shapes[0])} against {_size(shapes[1])}")),
+                    evidence(
+                        reading, (record.line, f"{_size(shapes[0])} against {_size(shapes[1])}")
+                    ),
                 )
                 return
 
@@ -151,7 +145,9 @@ def non_leaf(reading: Reading, text: Text) -> Iterator[Finding]:
             f"{name}.retain_grad() after line {line}; or make {name} a leaf: "
             "requires_grad_() on its numbers, not on what it comes from.",
             warning.line,
-            _rows(reading, (line, f"computes {name}"), (warning.line, f"reads {name}.grad: None")),
+            evidence(
+                reading, (line, f"computes {name}"), (warning.line, f"reads {name}.grad: None")
+            ),
         )
         return
 
@@ -177,7 +173,7 @@ def no_gradient(reading: Reading, text: Text) -> Iterator[Finding]:
             reason,
             "" if cut else f"Use {name} in what goes back, or take it out.",
             backwards[-1].line,
-            _rows(
+            evidence(
                 reading,
                 *([(cut[0], "cuts the graph")] if cut else []),
                 (backwards[-1].line, f"goes back, and does not reach {name}"),
@@ -241,7 +237,7 @@ def loss_is_leaf(reading: Reading, text: Text) -> Iterator[Finding]:
                 + (f" {cut[1]}" if cut else ""),
                 "Take away what cuts the graph, and the flag with it.",
                 back.line,
-                _rows(reading, (back.line, "goes back to itself, and no further")),
+                evidence(reading, (back.line, "goes back to itself, and no further")),
             )
             return
 
@@ -272,7 +268,7 @@ def unregistered(reading: Reading, text: Text) -> Iterator[Finding]:
                 f"{why} from nn.Module: an optimiser, state_dict() and to() pass them by.",
                 f"self.{own} = {cure}",
                 line,
-                _rows(reading, (line, "is not registered")),
+                evidence(reading, (line, "is not registered")),
             )
             return
 
@@ -303,7 +299,7 @@ def flat(reading: Reading, text: Text) -> Iterator[Finding]:
                     "nothing.",
                     f"Straight through: x + ({name}(x) - x).detach(); or a smooth function.",
                     record.line,
-                    _rows(reading, (record.line, "its gradient is 0")),
+                    evidence(reading, (record.line, "its gradient is 0")),
                 )
                 return
 
@@ -321,7 +317,7 @@ def dead_relu(reading: Reading, text: Text) -> Iterator[Finding]:
                     "All its inputs are 0 or below, where its derivative is 0.",
                     "Other initial values, a smaller learning rate, or leaky_relu.",
                     record.line,
-                    _rows(reading, (record.line, f"all {output.numel} outputs are 0")),
+                    evidence(reading, (record.line, f"all {output.numel} outputs are 0")),
                 )
                 return
 
@@ -346,7 +342,7 @@ def softmax_twice(reading: Reading, text: Text) -> Iterator[Finding]:
                     "the gradients shrink.",
                     f"Give the loss the scores, without {function}.",
                     inner.line,
-                    _rows(
+                    evidence(
                         reading,
                         (inner.line, f"applies {function}"),
                         (record.line, f"{loss} applies it again"),
@@ -383,7 +379,7 @@ def graph_of_gradient(reading: Reading, text: Text) -> Iterator[Finding]:
                 if used
                 else "Leave create_graph=True out.",
                 warning.line,
-                _rows(reading, (warning.line, "keeps the graph of the gradients")),
+                evidence(reading, (warning.line, "keeps the graph of the gradients")),
             )
             return
 
@@ -411,7 +407,7 @@ def old_advice(reading: Reading, text: Text) -> Iterator[Finding]:
             cure = 'reduction="mean" or reduction="sum".'
         if title:
             line: int = node.lineno  # type: ignore[attr-defined]
-            yield Finding("old-advice", title, why, cure, line, _rows(reading, (line, "dated")))
+            yield Finding("old-advice", title, why, cure, line, evidence(reading, (line, "dated")))
             return
 
 
@@ -433,6 +429,7 @@ def _written_data(reading: Reading, text: Text, node: ast.Attribute) -> bool:
 
 
 LOOKS: tuple[Callable[[Reading, Text], Iterator[Finding]], ...] = (
+    not_finite,
     accumulation,
     broadcast_loss,
     non_leaf,

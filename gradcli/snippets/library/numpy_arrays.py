@@ -9,6 +9,7 @@ from functools import cache, partial
 from typing import Any
 
 from ...lazy import np
+from ..eager.mode import MODE
 from ..eager.tensor import Tensor
 from ..python.objects import Generator
 from ..python.operations import BINARY, plain
@@ -362,19 +363,32 @@ def _generator_class(name: str) -> Class:
 
 
 def _random() -> Module:
-    state: dict[str, Any] = {"generator": np.random.RandomState(0)}
+    """numpy.random, whose numbers are those of seed 0 where the program gives none."""
+    state: dict[str, Any] = {}
+
+    def seeded(seed: Any) -> Any:
+        MODE.unseeded |= seed is None
+        return 0 if seed is None else seed
 
     def seed(m: Machine, seed: Any = None) -> None:
-        state["generator"] = np.random.RandomState(seed)
+        state["generator"] = np.random.RandomState(seeded(seed))
+
+    def generator() -> Any:
+        if not state:
+            state["generator"] = np.random.RandomState(seeded(None))
+        return state["generator"]
+
+    def old_generator(m: Machine, cls: Class, seed: Any = None) -> Instance:
+        return Instance(cls, payload=np.random.RandomState(seeded(seed)))
+
+    def default_rng(m: Machine, seed: Any = None) -> Instance:
+        return Instance(new, payload=np.random.default_rng(seeded(seed)))
 
     old, new = _generator_class("RandomState"), _generator_class("Generator")
-    old.make = lambda m, cls, seed=0: Instance(cls, payload=np.random.RandomState(seed))
-    draws = {n: _drawn(lambda: state["generator"], n) for n in DRAWS["RandomState"].split()}
-    members: dict[str, Any] = functions(draws | {"seed": seed})
+    old.make = old_generator
+    draws = {n: _drawn(generator, n) for n in DRAWS["RandomState"].split()}
+    members: dict[str, Any] = functions(draws | {"seed": seed, "default_rng": default_rng})
     members["RandomState"] = old
-    members["default_rng"] = Builtin(
-        "default_rng", lambda m, seed=0: Instance(new, payload=np.random.default_rng(seed))
-    )
     return Module("numpy.random", members, partial(_unknown, "numpy.random"))
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import Any
 
+from ..eager.mode import MODE
 from ..python.builtins import BUILTINS, lazy, total
 from ..python.classes import (
     DATACLASSES,
@@ -105,63 +106,61 @@ def time_module() -> Module:
     )
 
 
-def random_module() -> Module:
-    """random, with Python's own generator: the same numbers from the same seed."""
-    import random  # it takes ten milliseconds
+DRAWS = (
+    "random randint randrange uniform gauss normalvariate expovariate betavariate triangular "
+    "getrandbits"
+)
 
-    generator = random.Random(0)
 
-    def plain_call(name: str) -> Callable:
-        function = getattr(generator, name)
-        return lambda m, *args, **named: host_call(m, function, args, named)
+class Random:
+    """Python's own generator: the same numbers from the same seed, those of seed 0 without one."""
 
-    def choice(m: Any, values: Any) -> Any:
+    def __init__(self) -> None:
+        import random  # it takes ten milliseconds
+
+        self.generator, self.seeded = random.Random(0), False
+
+    def draw(self, m: Any, name: str, *args: Any, **named: Any) -> Any:
+        """What a method of the generator gives."""
+        MODE.unseeded |= not self.seeded
+        return host_call(m, getattr(self.generator, name), args, named)
+
+    def seed(self, m: Any, a: Any = None, version: Any = 2) -> None:
+        """random.seed; without a seed Python takes one from the system."""
+        self.seeded = a is not None
+        host_call(m, self.generator.seed, (a if self.seeded else 0, version), {})
+
+    def choice(self, m: Any, values: Any) -> Any:
+        """random.choice."""
         size = m.length(values)
         if not size:
             raise error("IndexError", "Cannot choose from an empty sequence")
-        return m.get_item(values, generator.choice(range(size)))
+        return m.get_item(values, self.draw(m, "choice", range(size)))
 
     def choices(
-        m: Any, values: Any, weights: Any = None, *, cum_weights: Any = None, k: Any = 1
-    ) -> list:
-        weights = None if weights is None else collected(m, weights)
-        m.spend(m.index(k), 8 * m.index(k))
-        return host_call(
-            m,
-            generator.choices,
-            (collected(m, values), weights),
-            {"cum_weights": cum_weights, "k": m.index(k)},
-        )
+        self, m: Any, values: Any, weights: Any = None, *, cum_weights: Any = None, k: Any = 1
+    ) -> Any:
+        """random.choices."""
+        weights, count = None if weights is None else collected(m, weights), m.index(k)
+        m.spend(count, 8 * count)
+        given = collected(m, values), weights
+        return self.draw(m, "choices", *given, cum_weights=cum_weights, k=count)
 
-    return Module(
-        "random",
-        functions(
-            {
-                **{
-                    name: plain_call(name)
-                    for name in [
-                        "seed",
-                        "random",
-                        "randint",
-                        "randrange",
-                        "uniform",
-                        "gauss",
-                        "normalvariate",
-                        "expovariate",
-                        "betavariate",
-                        "triangular",
-                        "getrandbits",
-                    ]
-                },
-                "choice": choice,
-                "choices": choices,
-                "shuffle": lambda m, values: host_call(m, generator.shuffle, (values,), {}),
-                "sample": lambda m, values, k: host_call(
-                    m, generator.sample, (collected(m, values), m.index(k)), {}
-                ),
-            }
-        ),
-    )
+    def sample(self, m: Any, values: Any, k: Any) -> Any:
+        """random.sample."""
+        return self.draw(m, "sample", collected(m, values), m.index(k))
+
+    def named(self, name: str) -> Callable:
+        """The function of the module that is a method of the generator."""
+        return lambda m, *args, **named: self.draw(m, name, *args, **named)
+
+
+def random_module() -> Module:
+    """random."""
+    own = Random()
+    members = {name: own.named(name) for name in (*DRAWS.split(), "shuffle")}
+    members |= {n: getattr(own, n) for n in ("seed", "choice", "choices", "sample")}
+    return Module("random", functions(members))
 
 
 # ---- copy ----------------------------------------------------------------------------------------

@@ -33,10 +33,10 @@ class Budget:
         nothing tells that what runs will end.
         """
         if self.steps <= 0:
-            raise Exhausted("steps: the program runs for too long")
+            raise Exhausted("steps", "takes more steps than it may")
         seconds = min(SHORT, self.seconds) if unbounded else self.seconds
         if time.process_time() - self.start > seconds:
-            raise Exhausted(f"time: the program takes more than {seconds:g} seconds")
+            raise Exhausted("time", f"takes more than the {seconds:g} seconds that it may")
         step = min(SLICE, self.steps)
         self.steps -= step
         return step
@@ -48,13 +48,13 @@ class Budget:
         of the process tells what of it is alive, on a system that tells.
         """
         if size > OBJECT:
-            raise Exhausted(f"memory: a value of {size:,} bytes")
+            raise Exhausted("memory", f"makes a value of {size:,} bytes, more than it may")
         self.allocated += size
         if self.allocated > self.memory:
             gc.collect()
             alive = resident() - self.base
             if self.base == 0 or alive > 0.6 * self.memory:
-                raise Exhausted("memory: the program's values are too large")
+                raise Exhausted("memory", "holds more values in memory than it may")
             self.allocated = max(alive, 0)
 
 

@@ -121,7 +121,7 @@ class Calls:
                 return code.value(frame)
             return frame[RESULT] if code.body(frame) is RETURN else None
         except Raised as e:
-            e.lines.append(self.line)
+            e.passes(self.line, frame)
             raise
         except RecursionError:
             raise error("RecursionError", "maximum recursion depth exceeded") from None
@@ -146,7 +146,7 @@ class Calls:
                 except StopIteration:
                     return frame.get(RESULT)
                 except Raised as e:
-                    e.lines.append(self.line)
+                    e.passes(self.line, frame)
                     if e.value.cls.derives_from(EXCEPTIONS["StopIteration"]):
                         raise error("RuntimeError", "generator raised StopIteration") from None
                     raise

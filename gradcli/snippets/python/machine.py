@@ -50,6 +50,7 @@ class Failure(NamedTuple):
     line: int
     value: Instance | None = None
     lines: tuple[int, ...] = ()  # that it passed, the innermost first
+    names: Mapping[str, Any] = {}  # of the function that raised it
 
 
 class Warned(NamedTuple):
@@ -61,10 +62,42 @@ class Warned(NamedTuple):
 
 
 class Refusal(NamedTuple):
-    """What the machine does not know, or what of the budget is used up."""
+    """What the machine does not know."""
 
     what: str
     line: int
+
+    @property
+    def reason(self) -> str:
+        """One sentence."""
+        return f"{self.what} is not known here"
+
+
+SHORTER = {  # what makes a program fit into its budget, which no option raises
+    "time": "fewer turns of its loops, or smaller tensors",
+    "steps": "fewer turns of its loops",
+    "memory": "smaller values",
+    "depth": "calls that are not nested as deep",
+    "output": "printing less",
+}
+
+
+class Spent(NamedTuple):
+    """A budget that is used up: which, and what the program does with it."""
+
+    kind: str
+    does: str
+    line: int
+
+    @property
+    def what(self) -> str:
+        """In words, within a sentence."""
+        return f"the program was stopped: it {self.does}; try {SHORTER[self.kind]}"
+
+    @property
+    def reason(self) -> str:
+        """One sentence."""
+        return self.what.capitalize()
 
 
 class Outcome(NamedTuple):
@@ -75,7 +108,7 @@ class Outcome(NamedTuple):
     warnings: list[Warned]
     unsupported: Refusal | None
     scope: dict[str, Any]
-    exhausted: Refusal | None = None
+    exhausted: Spent | None = None
     stderr: str = ""
 
 
@@ -134,7 +167,7 @@ class Interpreter(Operations, Texts, Attributes, Calls):
         """Add to what the program prints."""
         self.characters += len(text)
         if self.characters > OUTPUT:
-            raise Exhausted("output: the program prints more than 5,000,000 characters")
+            raise Exhausted("output", f"prints more than the {OUTPUT:,} characters that it may")
         self.printed.append(text)
         if self.on_print is not None:
             self.on_print(self.place, text)
@@ -143,7 +176,7 @@ class Interpreter(Operations, Texts, Attributes, Calls):
         """Add to what the program writes to stderr."""
         self.characters += len(text)
         if self.characters > OUTPUT:
-            raise Exhausted("output: the program prints more than 5,000,000 characters")
+            raise Exhausted("output", f"prints more than the {OUTPUT:,} characters that it may")
         self.errors.append(text)
 
     def warn(self, category: Class, message: str) -> None:
@@ -334,7 +367,7 @@ def run_on(
         failure = Failure(type(e).__name__, getattr(e, "msg", str(e)), getattr(e, "lineno", 1) or 1)
         return Outcome("", failure, [], None, {})
     except (RecursionError, MemoryError):
-        return Outcome("", None, [], None, {}, Refusal("nesting: the program is nested deeply", 1))
+        return Outcome("", None, [], None, {}, Spent("depth", "is nested deeper than it may be", 1))
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, HOST_DEPTH))
     try:
@@ -364,11 +397,11 @@ def executed(m: Interpreter, tree: ast.Module, echo: bool) -> Outcome:
     except Unsupported as e:
         refusal = Refusal(e.what, e.line or m.place)
     except Exhausted as e:
-        exhausted = Refusal(e.what, m.place)
+        exhausted = Spent(e.kind, e.does, m.place)
     except RecursionError:
-        exhausted = Refusal("depth: calls within calls", m.place)
+        exhausted = Spent("depth", "nests calls deeper than it may", m.place)
     except MemoryError:
-        exhausted = Refusal("memory: the program's values are too large", m.place)
+        exhausted = Spent("memory", "makes a value that is too large", m.place)
     except Exception as e:
         refusal = Refusal(f"this program ({type(e).__name__}: {e})", m.place)
     scope = {k: v for k, v in m.globals.items() if isinstance(k, str)}
@@ -406,4 +439,5 @@ def failed(m: Interpreter, raised: Raised) -> Failure | None:
     except (Raised, Unsupported, Exhausted):
         message = "<exception str() failed>"
     lines = tuple(n for n in raised.lines if n) or (line,)
-    return Failure(value.cls.name, message, line, value, lines)
+    names = {k: v for k, v in (raised.frame or {}).items() if isinstance(k, str)}
+    return Failure(value.cls.name, message, line, value, lines, names)

@@ -68,7 +68,7 @@ def translated(e: BaseException) -> BaseException:
     if isinstance(e, PASSED):
         return e
     if isinstance(e, MemoryError):
-        return Exhausted("memory: a value is too large")
+        return Exhausted("memory", "makes a value that is too large")
     if isinstance(e, RecursionError):
         return error("RecursionError", "maximum recursion depth exceeded")
     for cls in type(e).__mro__:
@@ -181,7 +181,7 @@ class Operations:
             elif sign in ("//", "%"):
                 bits = a.bit_length()
             if bits > DIGITS:
-                raise Exhausted("memory: an integer of more than 120,000 digits")
+                raise Exhausted("memory", "makes an integer of more than 120,000 digits")
             if bits > 2000:
                 self.spend(bits // 50)
         elif sign == "*" and (ta in (int, bool) or tb in (int, bool)):

@@ -198,7 +198,7 @@ class Texts:
     def check_width(self, *widths: str) -> None:
         """Refuse a width that would make a very long text."""
         if any(len(w) > 6 or int(w) > WIDTH for w in widths):
-            raise Exhausted("memory: a format width of more than 100,000 characters")
+            raise Exhausted("memory", "has a format width of more than 100,000 characters")
 
     def converted(self, value: Any, conversion: str | None) -> Any:
         """A value after !r, !s or !a."""

@@ -249,13 +249,21 @@ def functions(table: Mapping[str, Callable[..., Any]]) -> dict[str, Builtin]:
 class Raised(Exception):
     """An exception of the program on its way: an Instance of an exception class.
 
-    `lines` are the lines of the text that it has passed, the innermost first.
+    `lines` are the lines of the text that it has passed, the innermost first; `frame` are the names
+    of the innermost function of the program, if it comes from one.
     """
 
     def __init__(self, value: Instance):
         super().__init__(value.cls.name)
         self.value = value
         self.lines: list[int] = []
+        self.frame: dict[Any, Any] | None = None
+
+    def passes(self, line: int, frame: dict[Any, Any]) -> None:
+        """It leaves a function at a line, 0 in one of the library."""
+        if line and not any(self.lines):
+            self.frame = frame
+        self.lines.append(line)
 
 
 class Unsupported(Exception):
@@ -271,11 +279,11 @@ class Unsupported(Exception):
 
 
 class Exhausted(Exception):
-    """The budget of a program is used up: `what` says which."""
+    """The budget of a program is used up: which one, and what the program `does` with it."""
 
-    def __init__(self, what: str):
-        super().__init__(what)
-        self.what = what
+    def __init__(self, kind: str, does: str):
+        super().__init__(kind, does)
+        self.kind, self.does = kind, does
 
 
 def _hierarchy() -> dict[str, Class]:

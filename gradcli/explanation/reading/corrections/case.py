@@ -11,7 +11,7 @@ from ....snippets.python.machine import Failure
 from ....snippets.python.values import Instance
 from ....snippets.reading import Reading
 from ..graphs import readable
-from .text import Edit, Text, dotted, keyword, method
+from .text import ARITHMETIC, Edit, Text, dotted, keyword, method
 
 N = TypeVar("N", bound=ast.AST)
 LOOPS = (ast.For, ast.While)
@@ -20,13 +20,15 @@ LOOPS = (ast.For, ast.While)
 class Proposal(NamedTuple):
     """A changed program that may be cured; `note` is what should be known of the change.
 
-    A `weak` one runs, but says less of what was meant than others do: it is tried last.
+    A `weak` one runs, but says less of what was meant than others do: it is tried last. One that
+    `uncovers` lets the program raise earlier, where the mistake is.
     """
 
     source: str
     note: str = ""
     why: str = ""
     weak: bool = False
+    uncovers: bool = False
 
 
 class Kind(NamedTuple):
@@ -181,10 +183,15 @@ class Case:
 
     @cached_property
     def values(self) -> dict[str, Any]:
-        """The last value of each name; of those within functions, tensors alone."""
+        """The last value of each name, the names of the function that raises before others; of
+        those within other functions tensors alone.
+        """
         local = {a.name: a.tensor for a in self.reading.trace.assignments}
-        local = {n: t for n, t in local.items() if readable(t)}
-        return local | self.scope
+        return {
+            n: v
+            for n, v in (local | self.reading.outcome.scope | {**self.failure.names}).items()
+            if not isinstance(v, Tensor) or readable(v)
+        }
 
     @cached_property
     def scope(self) -> dict[str, Any]:
@@ -212,6 +219,8 @@ class Case:
 
     def _self(self, node: ast.Name) -> Any:
         """A module of the class that a node stands in."""
+        if "self" in self.failure.names:
+            return self.failure.names["self"]
         classes = [n.name for n in self.text.around(node) if isinstance(n, ast.ClassDef)]
         modules = self.reading.trace.modules.values()
         return next((m for m in modules if m.cls.name in classes), None)
@@ -227,6 +236,27 @@ class Case:
         """The value of an expression, where it is a tensor that is known."""
         value = self.value(node)
         return value if isinstance(value, Tensor) else None
+
+    def number(self, node: ast.AST | None) -> int | None:
+        """The integer that an expression is: written, of a name, or computed of these."""
+        if isinstance(node, ast.BinOp):
+            apply = ARITHMETIC.get(type(node.op))
+            left, right = self.number(node.left), self.number(node.right)
+            return apply(left, right) if apply and None not in (left, right) else None  # type: ignore[arg-type]
+        if isinstance(node, ast.Call) and method(node) == "len" and node.args:
+            value = self.value(node.args[0])
+            if isinstance(value, Tensor):
+                return value.shape[0] if value.ndim else None
+            return len(value) if isinstance(value, list | tuple | dict | str) else None
+        value = self.value(node)
+        return value if type(value) is int else None
+
+    def listed(self, node: ast.AST) -> list[Tensor]:
+        """The tensors of a list that is written, or of a name; [] where not all are known."""
+        elements = getattr(node, "elts", None)
+        values = self.value(node) if elements is None else [self.value(e) for e in elements]
+        whole = isinstance(values, list | tuple) and all(isinstance(v, Tensor) for v in values)
+        return list(values) if whole else []
 
     @property
     def operands(self) -> list[ast.expr]:
@@ -251,9 +281,9 @@ class Case:
 
     # ---- proposals -------------------------------------------------------------------------------
 
-    def proposal(self, *edits: Edit, note: str = "", why: str = "", weak: bool = False) -> Proposal:
+    def proposal(self, *edits: Edit, **words: Any) -> Proposal:
         """The program after edits."""
-        return Proposal(self.text.edited(*edits), note, why, weak)
+        return Proposal(self.text.edited(*edits), **words)
 
     def together(self, edits: list[Edit], **words: Any) -> Iterator[Proposal]:
         """The program after all of these edits, if there are any."""
@@ -335,6 +365,13 @@ class Case:
     def renamed(self, node: ast.Attribute, name: str) -> Edit:
         """`value.name` in the place of `value.attr`."""
         return Edit(self.text.end(node) - len(node.attr), self.text.end(node), name)
+
+
+def weight_of(value: Any) -> Tensor | None:
+    """The weight of a layer."""
+    weights = value.fields.get("_parameters", {}) if isinstance(value, Instance) else {}
+    weight = weights.get("weight")
+    return weight if isinstance(weight, Tensor) else None
 
 
 def names_in(node: ast.AST | None) -> list[str]:

@@ -315,7 +315,9 @@ def _accuracy(case: Case, inner: ast.Compare) -> tuple[Edit | None, str, str]:
     """The share of right classes as a loss: cross entropy in the place of 1 - accuracy."""
     text = case.text
     sides = (inner.left, inner.comparators[0])
-    for side, other in (sides, sides[::-1]):
+    for named, other in (sides, sides[::-1]):
+        made = case.assignments(dotted(named), inner.lineno)
+        side = getattr(made[-1], "value", None) if made else named
         if not (isinstance(side, ast.Call) and method(side) == "argmax"):
             continue
         assert isinstance(side.func, ast.Attribute)

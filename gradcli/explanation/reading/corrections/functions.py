@@ -6,6 +6,7 @@ from typing import Any
 
 from .case import Case, Proposal, cures
 from .cuts import without_once
+from .derivatives import derivative
 from .text import Edit, dotted, method
 
 
@@ -19,11 +20,11 @@ def classes(case: Case) -> list[ast.ClassDef]:
     return sorted(found, key=lambda c: c.name not in case.failure.message)
 
 
-def functions(case: Case, name: str) -> list[ast.FunctionDef]:
-    """The methods of this name of all custom Functions."""
+def functions(case: Case, name: str, cls: ast.ClassDef | None = None) -> list[ast.FunctionDef]:
+    """The methods of this name of all custom Functions, or of one."""
     return [
         s
-        for c in classes(case)
+        for c in ([cls] if cls else classes(case))
         for s in c.body
         if isinstance(s, ast.FunctionDef) and s.name == name
     ]
@@ -40,21 +41,25 @@ def returns(function: ast.AST) -> list[ast.Return]:
     "none.",
 )
 def number_of_gradients(case: Case) -> Iterator[Proposal]:
-    """None for each argument that has no gradient."""
+    """The gradient of each argument that has one, None for the others."""
     expected, got = int(case.match[2]), int(case.match[3])
-    for function in functions(case, "backward"):
-        for node in returns(function):
-            value = node.value
-            assert value is not None
-            parts = value.elts if isinstance(value, ast.Tuple) else [value]
-            texts = [case.text.of(p) for p in parts]
-            if len(texts) != got:
-                continue
-            if expected > got:
-                new = ", ".join([*texts, *["None"] * (expected - got)])
-            else:
-                new = ", ".join(texts[:expected])
-            yield case.replaced(value, new)
+    for cls, value, parts in returned(case):
+        texts = [case.text.of(p) for p in parts]
+        if len(texts) == got:
+            rest = range(got, expected)
+            derived = [derivative(case, cls, k) or "None" for k in rest]
+            note = "What is missing is the derivative of what forward computes."
+            if any(d != "None" for d in derived):
+                yield case.replaced(value, ", ".join([*texts, *derived]), note=note)
+            yield case.replaced(value, ", ".join([*texts[:expected], *["None" for _ in rest]]))
+
+
+def returned(case: Case) -> Iterator[tuple[ast.ClassDef, ast.expr, list[ast.expr]]]:
+    """What the backward of each custom Function returns, and its parts."""
+    for cls in classes(case):
+        for function in functions(case, "backward", cls):
+            for value in [node.value for node in returns(function) if node.value is not None]:
+                yield cls, value, value.elts if isinstance(value, ast.Tuple) else [value]
 
 
 @cures(
@@ -63,34 +68,39 @@ def number_of_gradients(case: Case) -> Iterator[Proposal]:
     "The gradient of an argument has the argument's shape.",
 )
 def shape_of_gradient(case: Case) -> Iterator[Proposal]:
-    """Summed to the shape of its argument, transposed, or expanded."""
+    """The derivative of what forward computes; else what is returned, brought to the shape."""
     place = int(case.match[2])
-    shape = f"({case.match[4]}{',' if case.match[4].strip() and ',' not in case.match[4] else ''})"
-    for function in functions(case, "backward"):
-        for node in returns(function):
-            value = node.value
-            assert value is not None
-            parts = value.elts if isinstance(value, ast.Tuple) else [value]
-            if place >= len(parts):
-                continue
-            part = parts[place]
-            for n in ast.walk(part):
-                if isinstance(n, ast.BinOp) and isinstance(n.op, ast.MatMult):
-                    yield case.replaced(n, f"{_flipped(case, n.right)} @ {_flipped(case, n.left)}")
-                    yield case.replaced(n, f"{case.text.of(n.right)} @ {case.text.of(n.left)}")
-                if isinstance(n, ast.Call) and method(n) == "sum" and n.args:
-                    yield case.replaced(n.args[-1], "1" if case.text.of(n.args[-1]) == "0" else "0")
-            for n in ast.walk(part):
-                if isinstance(n, ast.Call) and dotted(n.func) in ("torch.ones", "torch.zeros"):
-                    yield case.replaced(n, f"{dotted(n.func)}({shape})")
-            yield case.appended(part, ".T")
-            for n in ast.walk(part):
-                if isinstance(n, ast.Call) and method(n) in ("sum", "mean") and not n.args:
-                    yield case.proposal(case.without_method(n))
-            for end in (f".sum_to_size({shape})", f".expand({shape})", f".reshape({shape})"):
-                yield case.appended(part, end)
-            grad = function.args.args[1].arg if len(function.args.args) > 1 else "g"
-            yield case.replaced(part, grad, weak=True)
+    for cls, _, parts in returned(case):
+        if place < len(parts):
+            derived = derivative(case, cls, place)
+            if derived is not None:
+                note = "The derivative of what forward computes."
+                yield case.replaced(parts[place], derived, note=note)
+            yield from reshaped(case, parts[place], case.match[4].strip())
+            backward = functions(case, "backward", cls)[0]
+            grad = backward.args.args[1].arg if len(backward.args.args) > 1 else "g"
+            yield case.replaced(parts[place], grad, weak=True)
+
+
+def reshaped(case: Case, part: ast.expr, sizes: str) -> Iterator[Proposal]:
+    """A gradient summed to a shape, transposed, or expanded."""
+    shape = f"({sizes}{',' if sizes and ',' not in sizes else ''})"
+    calls = [n for n in ast.walk(part) if isinstance(n, ast.Call)]
+    for n in ast.walk(part):
+        if isinstance(n, ast.BinOp) and isinstance(n.op, ast.MatMult):
+            yield case.replaced(n, f"{_flipped(case, n.right)} @ {_flipped(case, n.left)}")
+            yield case.replaced(n, f"{case.text.of(n.right)} @ {case.text.of(n.left)}")
+        if isinstance(n, ast.Call) and method(n) == "sum" and n.args:
+            yield case.replaced(n.args[-1], "1" if case.text.of(n.args[-1]) == "0" else "0")
+    for n in calls:
+        if dotted(n.func) in ("torch.ones", "torch.zeros"):
+            yield case.replaced(n, f"{dotted(n.func)}({shape})")
+    yield case.appended(part, ".T")
+    for n in calls:
+        if method(n) in ("sum", "mean") and not n.args:
+            yield case.proposal(case.without_method(n))
+    for end in (f".sum_to_size({shape})", f".expand({shape})", f".reshape({shape})"):
+        yield case.appended(part, end)
 
 
 def _flipped(case: Case, node: ast.expr) -> str:

@@ -24,23 +24,23 @@ def freed(case: Case) -> Iterator[Proposal]:
     yield from recomputed(case)
     yield from carried_over(case)
     yield from carried_by_module(case)
-    calls = freeing(case)
-    note = "Keep the graph in every way back but the last."
-    if calls and calls[0] not in here(case):
-        yield case.proposal(
-            *[case.with_keyword(c, "retain_graph", "True") for c in calls], note=note
-        )
-    every = [c for c in case.backwards if c not in here(case)]
-    if len(every) > len(calls):
-        yield case.proposal(
-            *[case.with_keyword(c, "retain_graph", "True") for c in every], note=note
-        )
-    again = [*calls, *here(case)]
-    if again:
-        yield case.proposal(
-            *[case.with_keyword(c, "retain_graph", "True") for c in dict.fromkeys(again)],
-            note="In a loop each way back keeps the graph for the next one.",
-        )
+    calls, again = freeing(case), here(case)
+    looped = any(case.loop(c) for c in again)
+    before = [c for c in case.backwards if c not in again]
+    yield from kept(case, [c for c in calls if c not in again], BUT_LAST)
+    yield from kept(case, before, BUT_LAST)
+    yield from kept(case, again, IN_LOOP if looped else BUT_LAST)
+    yield from kept(case, [*calls, *again], IN_LOOP if looped else BUT_LAST)
+
+
+BUT_LAST = "Keep the graph in every way back but the last."
+IN_LOOP = "In a loop each way back keeps the graph for the next one."
+
+
+def kept(case: Case, calls: list[ast.Call], note: str) -> Iterator[Proposal]:
+    """retain_graph=True for ways back."""
+    edits = [case.with_keyword(c, "retain_graph", "True") for c in dict.fromkeys(calls)]
+    yield from case.together(edits, note=note)
 
 
 def detached_for_other(case: Case) -> Iterator[Proposal]:

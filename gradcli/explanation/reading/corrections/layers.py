@@ -3,9 +3,8 @@
 import ast
 from collections.abc import Iterator
 
-from ....snippets.eager.tensor import Tensor
 from ....snippets.python.values import Instance
-from .case import Case, Proposal, cures
+from .case import Case, Proposal, cures, weight_of
 from .seeds import product, size
 from .text import Edit, dotted, is_number, method, number_of
 
@@ -45,9 +44,8 @@ def outputs_called(case: Case, layers: list[ast.Call], number: int) -> list[str]
     for node in layers:
         made = case.text.statement(node)
         layer = case.value(made.targets[0]) if isinstance(made, ast.Assign) else None
-        weight = layer.fields.get("_parameters", {}) if isinstance(layer, Instance) else {}
-        tensor = weight.get("weight")
-        given = isinstance(tensor, Tensor) and tensor.shape[0] == number
+        weight = weight_of(layer)
+        given = weight is not None and weight.shape[0] == number
         if given and number_of(node.args[1]) is None:
             found.append(case.text.of(node.args[1]))
     return list(dict.fromkeys(found))
@@ -149,6 +147,18 @@ def state_size(case: Case) -> Iterator[Proposal]:
         if tensor is not None and tensor.shape == given and given[1] > wanted[1]:
             new = f"{case.text.of(node)}[:, :{wanted[1]}].contiguous()"
             yield case.replaced(node, new, weak=True)
+
+
+@cures(
+    r"Calculated padded input size per channel: .*Kernel size: \((\d+) ",
+    "A kernel that is larger than the image has no place in it.",
+)
+def larger_kernel(case: Case) -> Iterator[Proposal]:
+    """Padding by half of the kernel, which keeps the size of the image."""
+    kernel = int(case.match[1])
+    for call in case.calls("Conv1d", "Conv2d", "Conv3d", everywhere=True):
+        if number_of(case.argument(call, 2, "kernel_size")) == kernel:
+            yield case.proposal(case.with_keyword(call, "padding", str(kernel // 2)))
 
 
 @cures(

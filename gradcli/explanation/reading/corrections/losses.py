@@ -65,7 +65,7 @@ def kept_batch(case: Case) -> Iterator[Proposal]:
             start, end = case.text.start(call.args[0]), case.text.end(call.args[1])
             new = f"{case.text.of(call.func.value)}.size(0), -1"
             why = f"Line {call.lineno}: -1 makes other rows than there are samples."
-            yield case.proposal(Edit(start, end, new), why=why)
+            yield case.proposal(Edit(start, end, new), why=why, uncovers=True)
 
 
 @cures(

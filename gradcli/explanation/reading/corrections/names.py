@@ -140,20 +140,28 @@ def missing_key(case: Case) -> Iterator[Proposal]:
 
 
 @cures(
-    r"Error\(s\) in loading state_dict for .*size mismatch for ([\w.]+): copying a param with "
+    r"Error\(s\) in loading state_dict for .*?size mismatch for ([\w.]+): copying a param with "
     r"shape torch.Size\((\[[\d, ]+\])\) from checkpoint, the shape in current model is "
     r"torch.Size\((\[[\d, ]+\])\)",
     "A state has the shapes of the model that it was taken from.",
 )
 def other_state(case: Case) -> Iterator[Proposal]:
-    """The layer with the sizes of the state."""
+    """The layer with the sizes of the state; or the tensors alone that fit."""
     saved, own = size(case.match[2]), size(case.match[3])
     for call in case.calls("Linear", "Embedding", everywhere=True):
         given = [getattr(a, "value", None) for a in call.args[:2]]
         order = -1 if method(call) == "Linear" else 1
         if given == list(own)[::order] and len(saved) == 2:
             edits = [case.text.replacing(a, str(n)) for a, n in zip(call.args, saved[::order])]
-            yield case.proposal(*edits)
+            yield case.proposal(*edits, weak=True)
+    for call in case.calls("load_state_dict"):
+        state, model = case.text.operand(call.args[0]), case.text.of(call.func.value)  # type: ignore[attr-defined]
+        fitting = (
+            f"{{k: v for k, v in {state}.items() if v.shape == {model}.state_dict()[k].shape}}"
+        )
+        note = "Layers of other sizes, as a new last one, keep the numbers that they begin with."
+        new = f"{model}.load_state_dict({fitting}, strict=False)"
+        yield case.replaced(call, new, note=note)
 
 
 @cures(
@@ -558,7 +566,7 @@ def formatted(case: Case) -> Iterator[Proposal]:
     "The call and the definition have different numbers of arguments.",
 )
 def arguments(case: Case) -> Iterator[Proposal]:
-    """An instance in the place of its class; self, where a method lacks it."""
+    """An instance in the place of its class; self, where a method lacks it; the argument."""
     for call in case.calls():
         owner: Any = getattr(call.func, "value", None)
         for name, value in case.scope.items():
@@ -572,6 +580,28 @@ def arguments(case: Case) -> Iterator[Proposal]:
                 if first not in ("self", "ctx", "cls"):
                     at = case.text.source.index("(", case.text.start(f)) + 1
                     yield case.proposal(Edit(at, at, "self, " if first else "self"))
+    yield from missing_argument(case)
+
+
+def missing_argument(case: Case) -> Iterator[Proposal]:
+    """The argument by its name: a value that is called so; the tensor given, once more; or None,
+    for a function that can do without.
+    """
+    missing = re.search(r"missing 1 required positional argument: '(\w+)'$", case.failure.message)
+    for call in case.calls() if missing else ():
+        name = missing[1]  # type: ignore[index]
+        near = difflib.get_close_matches(name, case.scope, 1, 0.6)
+        for value in near:
+            yield case.proposal(case.with_argument(call, f"{name}={value}"))
+        if call.args and case.tensor(call.args[-1]) is not None:
+            last = case.text.of(call.args[-1])
+            note = f"{name} is {last} too: self-attention; give another one where that is meant."
+            edit = case.with_argument(call, f"{name}={last}")
+            yield case.proposal(edit, note=note, weak=True)
+    for argument in case.of_type(ast.arg, everywhere=True):
+        if missing and argument.arg == missing[1]:
+            end = case.text.end(argument)
+            yield case.proposal(Edit(end, end, "=None"), weak=True)
 
 
 @cures(

@@ -240,3 +240,15 @@ def non_finite(case: Case) -> Iterator[Proposal]:
             yield case.proposal(
                 edit, note="The gradient stays nan; find where it becomes so.", weak=True
             )
+
+
+@cures(
+    r"Invalid [\w ]+(?: value| parameter at index \d)?: (-[\d.e-]+)",
+    "This number of an optimiser may not be negative.",
+)
+def negative_number(case: Case) -> Iterator[Proposal]:
+    """Without the sign."""
+    for number in case.of_type(ast.UnaryOp):
+        value = getattr(number.operand, "value", None)
+        if isinstance(number.op, ast.USub) and value == -float(case.match[1]):
+            yield case.replaced(number, case.text.of(number.operand))

@@ -90,7 +90,9 @@ def correction(reading: Reading) -> Correction | None:
                 heapq.heappush(found, (price, next(serial), Correction(new, path)))
                 if not proposal.weak:
                     break
-            elif new.status == 1 and len(path) < DEPTH and advanced(current, new):
+            elif (
+                new.status == 1 and len(path) < DEPTH and advanced(current, new, proposal.uncovers)
+            ):
                 heapq.heappush(waiting, (price, next(serial), new, path))
     return found[0][2] if found else None
 
@@ -133,14 +135,13 @@ def parses(source: str) -> bool:
     return True
 
 
-def advanced(before: Reading, after: Reading) -> bool:
-    """Whether a changed program comes further: to another error, not earlier."""
+def advanced(before: Reading, after: Reading, earlier: bool) -> bool:
+    """Whether a changed program comes further: to another error, which may be an earlier one."""
     old, new = before.outcome.exception, after.outcome.exception
     if old is None or new is None:
         return False
     same = old.message == new.message and line_of(before) == line_of(after)
-    further = progress(after) >= progress(before)
-    return not same and further
+    return not same and (earlier or progress(after) >= progress(before))
 
 
 def line_of(reading: Reading) -> str:

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 
 from ....snippets.eager.tensor import Tensor
-from .case import Case, Proposal, cures
+from .case import Case, Proposal, cures, weight_of
 from .layers import resized_layer
 from .text import Edit, dotted, is_number, keyword, method, number_of
 
@@ -278,7 +278,15 @@ def fitting_dims(shapes: list[tuple[int, ...]]) -> list[int]:
     "Tensors of different sizes do not fit into one.",
 )
 def stacked(case: Case) -> Iterator[Proposal]:
-    """Joined instead of stacked."""
+    """Padded with zeros to one length; joined instead of stacked."""
+    for call in case.calls("stack"):
+        shapes = [t.shape for t in case.listed(call.args[0])] if call.args else []
+        if shapes and all(s and s[1:] == shapes[0][1:] for s in shapes):
+            padded = (
+                f"torch.nn.utils.rnn.pad_sequence({case.text.of(call.args[0])}, batch_first=True)"
+            )
+            note = "Shorter ones get zeros at their end."
+            yield case.replaced(call, padded, note=note)
     for node in case.nodes:
         if isinstance(node, ast.Attribute) and node.attr == "stack":
             yield case.renamed_to(node, "cat")
@@ -360,16 +368,42 @@ def index_too_large(case: Case) -> Iterator[Proposal]:
             if isinstance(node, ast.Call) and method(node) == "range" and node.args:
                 last = node.args[-1] if len(node.args) < 3 else node.args[1]
                 if size_there is not None:
+                    yield from from_zero(case, node, size_there)
                     yield case.replaced(last, str(size_there))
                 yield case.replaced(last, f"{case.text.operand(last)} - 1")
     for node in case.of_type(ast.Subscript):
         for n in ast.walk(node.slice):
             if isinstance(n, ast.Constant) and str(n.value) == case.match[1]:
                 yield case.replaced(n, str((size_there or 1) - 1))
-    for node in case.all_nodes:
-        rows = number_of(node.args[0]) if method(node) == "Embedding" and node.args else None
-        for more in (1, 2, 3) if rows is not None else ():
-            yield case.replaced(node.args[0], str((rows or 0) + more))
+    yield from more_rows(case)
+
+
+def from_zero(case: Case, call: ast.Call, size_there: int) -> Iterator[Proposal]:
+    """range(1, n + 1) for n elements, which are counted from 0."""
+    first, last = (case.number(a) for a in call.args[:2]) if len(call.args) == 2 else (None, None)
+    if first and last is not None and last - first == size_there:
+        start, end = case.text.start(call.args[0]), case.text.end(call.args[-1])
+        why = f"There are {size_there} elements, numbered from 0."
+        yield case.proposal(Edit(start, end, str(size_there)), why=why)
+
+
+def more_rows(case: Case) -> Iterator[Proposal]:
+    """An Embedding with a row for the largest index."""
+    indices = [t.data for n in case.operands if (t := case.tensor(n)) and not t.dtype.is_floating]
+    largest = max((int(a.max()) for a in indices if a.size), default=0)
+    for call in case.calls("Embedding", everywhere=True):
+        first = case.argument(call, 0, "num_embeddings")
+        made = case.text.statement(call)
+        target = made.targets[0] if isinstance(made, ast.Assign) else None
+        weight = weight_of(case.value(target))
+        rows = weight.shape[0] if weight is not None else number_of(first)
+        if first is None or rows is None or largest < rows:
+            continue
+        more = largest + 1 - rows
+        plain = number_of(first) is not None
+        new = str(largest + 1) if plain else f"{case.text.of(first)} + {more}"
+        why = f"The largest index is {largest}: that needs {largest + 1} rows, from 0 on."
+        yield case.replaced(first, new, why=why)
 
 
 @cures(
