@@ -278,6 +278,22 @@ def test_the_numbers_of_the_answer_are_asserted():
         assert "[[2, 8, 18], [32, 50, 72]]" in text
 
 
+def test_gradients_of_intermediates_are_asserted_and_used_by_name():
+    expr = "h = tanh(x @ W); y = h @ V; loss = (y**2).sum() + y.sum()"
+    text = gradcli.code(expr, shapes={"x": (4, 3), "W": (3, 5), "V": (5, 2)})
+    assert "for value in (h, y):\n    value.retain_grad()\nloss.backward()" in text
+    assert "assert_close(h.grad, y.grad @ V.T)" in text
+    assert "assert_close(V.grad, h.T @ y.grad)" in text
+    scope = run(text)
+    assert scope["y"].grad.shape == (4, 2)
+
+
+def test_a_gradient_that_is_used_once_needs_no_name():
+    text = gradcli.code("h = x @ a; h.sum()", shapes={"x": (2, 3)}, wrt="x")
+    assert "retain_grad" not in text
+    run(text)
+
+
 def test_at_a_corner_differences_are_taken_elsewhere():
     text = gradcli.code("relu(x)", "numpy", values={"x": [-1, 0, 2]}, grad=[1, 1, 1])
     made = run(text)

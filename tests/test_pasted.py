@@ -548,3 +548,17 @@ def test_random_numbers_that_nobody_else_gets_stay_symbols():
     seeded = gradcli.explain(f"torch.manual_seed(0)\n{program}(x * w).sum().backward()")
     theirs = [1.5410, -0.2934, -2.1788]  # torch.randn(3) after torch.manual_seed(0)
     np.testing.assert_allclose(seeded.inputs["x"]["value"], theirs, atol=1e-4)
+
+
+def test_a_number_that_is_written_over_a_part_is_a_tensor_as_pytorch_takes_it():
+    text = """
+    x = torch.tensor([1., 2., 3.], requires_grad=True)
+    y = x * 2
+    y[0] = 10
+    (y ** 2).sum().backward()
+    """
+    found = gradcli.explain(textwrap.dedent(text)).expression
+    assert "y = (x * 2).select_scatter(tensor(10.0), 0, 0)" in found
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    x = torch.tensor([1.0, 2.0, 3.0])
+    assert (x * 2).select_scatter(torch.tensor(10.0), 0, 0).tolist() == [10, 4, 6]

@@ -107,6 +107,7 @@ def test_a_numeric_explanation_imports_no_sympy():
         ("jacobian", "x@y", "-v", "x=eye(2)", "-v", "y=eye(2)"),
         ("check", "exp(x)", "-v", "x=1.0"),
         ("a*a", "-v", "a=[1,2]", "-g", "a", "-f", "markdown"),
+        ("a*a", "-v", "a=[1,2]", "-g", "a", "-f", "json"),
     ):
         assert heavy(modules(*args)) <= {"numpy", "rich"}
 

@@ -20,6 +20,7 @@ from gradcli.language.posing import pose
 from gradcli.language.problem import Problem
 from gradcli.language.program import read_program
 from gradcli.limits import Limits
+from gradcli.notation.indices.polynomials import Polynomials
 from gradcli.operators import everything
 from gradcli.operators.elements import Unwritten
 
@@ -135,8 +136,22 @@ def test_example(example):
         what_has_no_symbols_says_so(example)
         return
     elements_are_the_numbers(example)
+    sums_of_products_are_the_numbers(example)
     if len(example.values) > 1:
         numbers_and_symbols_mix(example)
+
+
+def sums_of_products_are_the_numbers(example):
+    """The texts that need no SymPy, where every element is a sum of products."""
+    problem, given = posed(example)
+    texts = Polynomials({n: n.attrs["name"] for n in given}, lambda n: Evaluator({})(n)[0]).texts
+    for root in roots(problem):
+        plain = texts(root)
+        if plain is not None:
+            flat, (expected,) = np.array(plain, object).reshape(-1), Evaluator(given)(root)
+            step = -(-flat.size // READ_BACK) or 1
+            some = flat[::step], expected.reshape(-1)[::step]
+            assert_equal(read_back(some[0], given), some[1], rtol=1e-9, atol=1e-11)
 
 
 def elements_are_the_numbers(example):
@@ -390,3 +405,31 @@ def test_determinants_of_sums_are_not_multiplied_out(text):
     out = pose(text, shapes={"X": (5, 3), "A": (5, 5)}).out
     (found,) = Symbolic({})(out)
     assert len(element_text(found[()])) < 100_000
+
+
+@pytest.mark.parametrize(
+    ("text", "out"),
+    [
+        ("x.mean()", "(x[0] + x[1])/2"),
+        ("(4 * x - 2 * y).mean()", "2*x[0] + 2*x[1] - y[0] - y[1]"),
+        ("(4 * x - 2 * y).sum() / 3", "2*(2*x[0] + 2*x[1] - y[0] - y[1])/3"),
+        ("x[0] - x[0]", "0"),
+        ("y[1] - x[0] + 1", "y[1] - x[0] + 1"),
+        ("x[0] * y[0] * x[0] / (2 * y[1])", "x[0]**2*y[0]/(2*y[1])"),
+        ("-x[0] / x[1]**2", "-x[0]/x[1]**2"),
+        ("x[1] / x[1] - 3", "-2"),
+    ],
+)
+def test_a_sum_of_products_is_written_as_sympy_writes_it(text, out):
+    problem = pose(text, shapes={name: (2,) for name in "xy" if name in text})
+    names = {i.node: i.name for i in problem.inputs.values()}
+    assert Polynomials(names, lambda node: None).texts(problem.out) == out
+    assert elements_text(Symbolic({})(problem.out)[0]) == out
+
+
+@pytest.mark.parametrize("text", ["(x[0] + 1) * x[1]", "exp(x[0])", "0.3 * x[0]", "x[0]**x[1]"])
+def test_what_is_no_sum_of_products_is_left_to_sympy(text):
+    problem = pose(text, shapes={"x": (2,)})
+    assert (
+        Polynomials({problem.inputs["x"].node: "x"}, lambda node: None).texts(problem.out) is None
+    )

@@ -6,10 +6,12 @@ from typing import Any
 from ..autodiff.reverse import Step
 from ..graphs import Node, walk
 from ..graphs.shapes import Shape
+from ..graphs.substitution import substitute
 from ..language.problem import Input, Problem
 from ..lazy import np
 from ..notation import tree
 from ..notation.indices.index import Notation
+from ..notation.indices.polynomials import Polynomials
 from ..notation.jacobians.structure import Structure
 from .analysis import Analysis, is_large, searched, unless_unwritten
 from .blocks import text_of
@@ -282,7 +284,21 @@ class Data:
 
         if not writable(node.shape, *(i.shape for i in self.p.inputs.values())):
             return None
-        return unless_unwritten(lambda: self._written(node))
+        plain = self._plain(node)
+        return unless_unwritten(lambda: self._written(node)) if plain is None else plain
+
+    def _plain(self, node: Node) -> Any:
+        """Elements that are sums of products, written without SymPy; None where one is not."""
+        p = self.p
+        if p.numeric:
+            symbols = [i.node for i in p.inputs.values() if i.node.dtype == "float"]
+            asked = self.w.without_implicit_seed(node)
+        else:
+            symbols = [i.node for i in p.inputs.values() if i.value is None]
+            known = {d.node: d.value for d in p.directions if d.value is not None}
+            asked = substitute(node, known) if known else node
+        symbols += [d.node for d in p.directions]
+        return Polynomials({n: n.attrs["name"] for n in symbols}, self.a.value).texts(asked)
 
     def _written(self, node: Node) -> Any:
         from ..backends.symbolic import Symbolic, elements_text

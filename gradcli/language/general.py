@@ -175,8 +175,12 @@ def _most_different(
     some names `first`; None where none works. An input that another is cut to must be smaller.
     """
     best, order = None, given
+    tried: set[tuple[str, ...]] = set()
     for names in first:
         ordered = {name: given[name] for name in names} | order
+        if tuple(ordered) in tried:
+            continue
+        tried.add(tuple(ordered))
         with suppress(GradcliError):
             found = generalised(ordered)
             if best is None or _variety(found) > _variety(best):

@@ -254,7 +254,7 @@ def _quantile(ranks_of, **fields):
 
         meaning.__name__, meaning.__doc__ = named.__name__, named.__doc__
         caveat = f"{FIRST_FIRST}; where q meets an element, PyTorch takes 0 for it"
-        return composite(kink=kink, caveat=caveat, **fields)(meaning)
+        return composite(kink=kink, caveat=caveat, numbers=("q",), **fields)(meaning)
 
     return declare
 

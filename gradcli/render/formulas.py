@@ -14,8 +14,9 @@ from .environment import Environment
 
 
 def render_formulas(data: Data, format: str, environment: Environment, command: str = "") -> str:
-    """The formula of each gradient: alone for one input, after its name for several; these are
-    derived by the names of what they go through, where that is shorter.
+    """The formula of each gradient: alone for one input, after its name for several; derived by the
+    names of what they go through, where the program has such names or several inputs, and that is
+    shorter.
 
     They are never wrapped. JSON is an object by name of the input; Markdown says what was asked,
     and the command that makes it again.
@@ -38,7 +39,7 @@ def render_formulas(data: Data, format: str, environment: Environment, command: 
 
 def _lines(data: Data) -> list[Line]:
     a, w, several = data.a, data.w, len(data.p.wrt) > 1
-    derived = Gradients(a, w).derivation if several else None
+    derived = Gradients(a, w).derivation if several or _has_intermediates(data) else None
     if derived is not None:
         added = [plain(f"{s.names_text} = {s.value}") for s in derived.added(derived.lines)]
         return [*added, *map(_derived, derived.lines)]
@@ -48,6 +49,11 @@ def _lines(data: Data) -> list[Line]:
         absent = a.gradient(x) is None or w.gradient(x) is None
         found.append((*name, Token("None")) if absent else w.gradient_line(x, name))
     return found
+
+
+def _has_intermediates(data: Data) -> bool:
+    """Whether the program gives names to tensors on the way to its output."""
+    return any(n.op.inputs and n is not data.p.out for n in data.p.named.values())
 
 
 def _derived(line: Derived) -> Line:

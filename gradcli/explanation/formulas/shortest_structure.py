@@ -106,7 +106,7 @@ def _named(
     a: Analysis, w: Wording, x: Input, grad: Node, numbers: Any, composing: bool
 ) -> Structure:
     """What the deltas of the gradient say that is shown, where the numbers agree."""
-    p, shown = a.problem, by_index.shortest_way(w, x) or grad
+    p, shown = a.problem, (by_index.shortest_way(w, x) if composing else w.read_off(x)) or grad
     return jacobian_structure(
         *(p.out, x.node, shown, p.seed.node, w.names, numbers),
         like=w.like_output,

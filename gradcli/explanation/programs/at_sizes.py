@@ -1,9 +1,11 @@
 """What programs are written from: the graph without places in the text, and shortened gradients."""
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
+from ...autodiff.reverse import Gradients
 from ...errors import GradcliError
 from ...graphs import OPS, Node, intern, walk
 from ...graphs.substitution import rebuilt, substitute
@@ -13,6 +15,7 @@ from ...notation.formulas.simplify import simplify, without_spans
 from ...notation.tree import Name
 from ...operators.indexing import with_read
 from ..analysis import Analysis
+from ..derivation.derivation import grad_of
 
 # Names that programs need for themselves: an input that is called so gets a _ after its name.
 RESERVED = (
@@ -88,27 +91,73 @@ class AtSizes:
 
         Raises GradcliError where the output is one number as asked alone.
         """
+        grads = [self._gradients.of[self.problem.inputs[x.name].node] for x in self.wrt]
+        return [self._in_program(grad, {}, seeded) for grad in grads if grad is not None]
+
+    def derivation(self) -> "Derivation":
+        """The gradients of intermediates, in the order in which they are computed, where one of
+        them has a part in several others, and then those of `wrt`: each in terms of those before.
+        """
+        received = self._received
+        names = {grad: OPS["input"](name=grad_of(h), shape=grad.shape) for h, grad in received}
+        of_inputs = [self._gradients.of[self.problem.inputs[x.name].node] for x in self.wrt]
+        grads = [grad for grad in of_inputs if grad is not None]
+        back = [self._in_program(grad, _without(names, grad), False) for _, grad in received]
+        ends = [self._in_program(grad, names, False) for grad in grads]
+        uses = Counter(n for root in (*back, *ends) for n in {*walk([root])} & {*names.values()})
+        if max(uses.values(), default=0) < 2:
+            return Derivation([], self.gradients(seeded=False), {})
+        named = {node: Name(node.attrs["name"]) for node in names.values()}
+        return Derivation([(h, grad) for (h, _), grad in zip(received, back)], ends, named)
+
+    @cached_property
+    def _received(self) -> list[tuple[str, Node]]:
+        """The intermediates that have a name, with what each receives: what is passed on unchanged
+        by the first that has it.
+        """
+        p = self.problem
+        own = {n: name for name, n in p.named.items() if n.op.inputs and n is not p.out}
+        met, found = {p.seed.node}, list[tuple[str, Node]]()
+        for step in self._gradients.steps:
+            if step.node in own and step.received not in met:
+                met.add(step.received)
+                found.append((safe(own[step.node]), step.received))
+        return found
+
+    def _in_program(self, grad: Node, names: Mapping[Node, Node], seeded: bool) -> Node:
+        """A gradient as it is written, with other nodes for what has `names`. Raises GradcliError
+        where the output is one number as asked alone.
+        """
         p = self.problem
         if self.asked.problem.seed.implicit and not p.seed.implicit:
             raise GradcliError("unsupported", "a program without a seed is for one number")
         one = p.seed.value if self.asked.problem.seed.implicit else None
         kept = {n for n in (*p.named.values(), p.out) if n.op.name != "input"}
-        found = []
-        for x in self.wrt:
-            grad = self._of[p.inputs[x.name].node]
-            assert grad is not None
-            if one and not seeded:
-                grad = substitute(grad, {self.seed: one})
-            short = _shortened(grad, kept)
-            short = substitute(short, {n: self.bare(n) for n in kept})
-            found.append(_in_floats(without_spans(short)))
-        return found
+        grad = substitute(grad, names)
+        if one and not seeded:
+            grad = substitute(grad, {self.seed: one})
+        short = substitute(_shortened(grad, kept), {n: self.bare(n) for n in kept})
+        return _in_floats(without_spans(short))
 
     @cached_property
-    def _of(self) -> Mapping[Node, Node | None]:
+    def _gradients(self) -> Gradients:
         here = self.problem is self.asked.problem
         analysis = self.asked if here else Analysis(self.problem)
-        return analysis.gradients.of
+        return analysis.gradients
+
+
+class Derivation(NamedTuple):
+    """Gradients in terms of those before: `back`, of intermediates by name, and `ends`, of inputs;
+    `names` are those of the nodes that stand for the former.
+    """
+
+    back: list[tuple[str, Node]]
+    ends: list[Node]
+    names: Mapping[Node, Name]
+
+
+def _without(names: Mapping[Node, Node], node: Node) -> dict[Node, Node]:
+    return {n: new for n, new in names.items() if n is not node}
 
 
 def _shortened(grad: Node, kept: Collection[Node]) -> Node:

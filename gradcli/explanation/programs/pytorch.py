@@ -1,5 +1,7 @@
 """The lines of PyTorch that compute an answer and assert it."""
 
+from functools import cached_property
+
 from ...graphs import Node
 from ...language.problem import Input
 from ...notation import tree
@@ -9,7 +11,7 @@ from ...notation.tree import Name, Tree
 from ..checking.rounding import wants_double
 from ..torch_lines import UNDERIVED, fixed
 from .arrays import assigned, helpers
-from .at_sizes import AtSizes
+from .at_sizes import AtSizes, Derivation
 from .draws import Choice, Draw, finite, given_or_drawn
 from .plan import Plan, named
 from .torch_writer import ProgramWriter
@@ -61,11 +63,20 @@ def header(body: list[str], *modules: str) -> list[str]:
 class _Torch:
     def __init__(self, plan: Plan, sized: AtSizes):
         self.plan, self.sized, self.problem = plan, sized, plan.problem
-        known = sized.all_names | named(sized.own)
-        self.writers = [ProgramWriter(names, sized.telling) for names in (sized.names, known)]
         without = fixed(self.problem.out)
         self.tracked = [x for x in self.problem.wrt if x.node not in without]
         self.by_formula = any(x in plan.wrt and plan.expected(x) is None for x in self.tracked)
+        known = sized.all_names | named(sized.own) | dict(self.derivation.names)
+        self.writers = [ProgramWriter(names, sized.telling) for names in (sized.names, known)]
+
+    @cached_property
+    def derivation(self) -> Derivation:
+        """The gradients that are asserted by their formulas; none where numbers are."""
+        if not self.by_formula:
+            return Derivation([], [], {})
+        if len(self.tracked) < len(self.problem.wrt):  # PyTorch may keep none on the way
+            return Derivation([], self.sized.gradients(seeded=False), {})
+        return self.sized.derivation()
 
     def text(self) -> str:
         plan, sized = self.plan, self.sized
@@ -77,7 +88,8 @@ class _Torch:
         (written,), name = forward.formulas, plan.safe(self.problem.out_name)
         lines += [f"{name} = {tree.text(written)}"] * (written != Name(name))
         seed, back = self._seed()
-        body = [*inputs, "", *lines, *seed, back, "", *self._assertions()]
+        kept = _kept(plan, [name for name, _ in self.derivation.back[::-1]])
+        body = [*inputs, "", *lines, *kept, *seed, back, "", *self._assertions()]
         if self._wants_double(choice):
             body = [DOUBLE, "", *body]
         own = ["", *helpers(*self.writers)] if any(w.helpers for w in self.writers) else []
@@ -125,19 +137,23 @@ class _Torch:
         return found
 
     def _by_formula(self) -> list[str]:
-        plan = self.plan
-        pairs = [
-            (x, grad)
-            for x, grad in zip(plan.wrt, self.sized.gradients(seeded=False))
-            if x in self.tracked
-        ]
-        names = plan.fresh()
+        plan, found = self.plan, self.derivation
+        pairs = [(plan.safe(x.name), g) for x, g in zip(plan.wrt, found.ends) if x in self.tracked]
+        pairs = [*found.back, *pairs]
         writer = self.writers[1]
-        formulas = Statements(writer, [g for _, g in pairs], {}, names)
+        formulas = Statements(writer, [g for _, g in pairs], {}, plan.fresh())
         lines = assigned(formulas.lines)
-        for (x, grad), written in zip(pairs, formulas.formulas):
-            lines += _close(f"{plan.safe(x.name)}.grad", _as_tensor(writer, grad, written))
+        for (name, grad), written in zip(pairs, formulas.formulas):
+            lines += _close(f"{name}.grad", _as_tensor(writer, grad, written))
         return lines
+
+
+def _kept(plan: Plan, names: list[str]) -> list[str]:
+    """Lines that keep the gradients of intermediates."""
+    if len(names) < 2:
+        return [f"{name}.retain_grad()" for name in names]
+    value = plan.fresh().free("value")
+    return [f"for {value} in ({', '.join(names)}):", f"    {value}.retain_grad()"]
 
 
 def _as_tensor(writer: ProgramWriter, node: Node, written: Tree) -> str:

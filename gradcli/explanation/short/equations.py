@@ -5,7 +5,7 @@ from typing import Any
 from ...graphs import Node
 from ...lazy import np
 from ...notation import tree
-from ...notation.formulas.sharing import shared
+from ...notation.formulas.sharing import in_terms_of, shared
 from ...notation.tree import Token, Tree
 from ..blocks import EQUALS, Formula, Line, Row, Tensor, equality, plain, text_of, words
 from ..numbers import is_short, number_text
@@ -20,14 +20,17 @@ LONG, LITTLE = 24, 2  # length of a formula in which a name is worth it that sav
 def equation(
     found: Gradients, name: Line, formula: Tree | None, otherwise: Line, of: Node, told: Any
 ) -> list[Row]:
-    """The rows of an equation, after statements for what is repeated in its formula; `otherwise`
-    stands in the place of a formula that is not shown, `told` is that on its numbers.
+    """The rows of an equation, after statements for what is repeated in its formula and has no name
+    yet; `otherwise` stands in the place of a formula that is not shown, `told` is that on its
+    numbers.
     """
     if formula is None:
         return [_row(found, (*name, EQUALS, *otherwise), of, told)]
+    formula = in_terms_of(formula, found.introduced)
     long = tree.size(formula) > LONG
     written = shared(formula, found.taken, *[LITTLE] * long)
     before = written.statements if isinstance(written, tree.Block) else ()
+    found.introduced += before
     rows = [Row((equality(n, f),)) for n, f in before]
     result = written.result if isinstance(written, tree.Block) else written
     return [*rows, _row(found, (*name, EQUALS, Formula(result)), of, told)]

@@ -21,6 +21,7 @@ class Gradients:
 
     def __init__(self, a: Analysis, w: Wording):
         self.a, self.w, self.problem = a, w, a.problem
+        self.introduced: list[tuple[tree.Name, Tree]] = []  # statements for parts of formulas
 
     @cached_property
     def derivation(self) -> Derivation | None:
@@ -57,10 +58,10 @@ class Gradients:
         met = {line.name: k for k, line in enumerate(self.derivation.gradients)}
         return sorted(self.problem.wrt, key=lambda x: met.get(x.name, len(met)))
 
-    @cached_property
+    @property
     def taken(self) -> set[str]:
         """The names that statements cannot have."""
-        taken = tree.taken(self.w.names.values())
+        taken = tree.taken(self.w.names.values()) | {name.text for name, _ in self.introduced}
         return taken if self.derivation is None else taken | self.derivation.names
 
     @cached_property

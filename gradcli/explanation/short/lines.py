@@ -40,7 +40,7 @@ from .gradients import Gradients
 
 SMALL = 48  # elements of a gradient that are shown where there are few gradients
 MOST = 24  # lines
-READ = 140  # characters of one element written out
+READ = 140  # characters of one element, by index or written out
 LEVELS = 3  # inputs whose gradients are written by index and element too
 
 
@@ -118,7 +118,7 @@ def _of_input(found: Gradients, x: Input, choices: Choices) -> list[Row]:
 def _levels(found: Gradients, x: Input, place: tuple[int, ...] | None, few: bool) -> Iterator[Row]:
     """The gradient by index, and one element written out."""
     index = by_index.gradient(found.w, x) if few else None
-    if index is not None:
+    if index is not None and len(str(index)) <= READ:
         yield Row((equality(index.left, index.right),), 1)
     if place and found.derivation is not None:
         names = {line.grad: Name(line.gradient_name) for line in found.derivation.back}

@@ -152,6 +152,9 @@ def in_general(
     try:
         return _generalised(given, known, attempt, telling, least, apart=True)
     except GradcliError:
+        sizes = [n for shape in given.values() for n in shape if n >= least]
+        if len(set(sizes)) == len(sizes):  # they are apart in any case
+            raise
         return _generalised(given, known, attempt, telling, least, apart=False)
 
 

@@ -27,6 +27,7 @@ SIZES = ("shape", "size", "input_size", "weight_size")
 SPECIAL = "torch.special."
 NEAR = 20  # places from the end of a dimension
 Telling = Mapping[float, Node]  # what the program computes from sizes
+ANY_OPERAND = ("movement", "reduction", "leaf")  # families that are written for numbers as well
 TOO_LONG = 300  # names, numbers and symbols: what is longer is read in statements alone
 TOO_LONG_IN_STATEMENTS = 200  # and not at all, if it is longer with names for what is repeated
 MOST = 5_000  # what is longer with all that is repeated written out is not tried out
@@ -192,14 +193,20 @@ class Writer:
         assert source is not None
         if self.takes_no_mask(node, place):
             return self.in_numbers(source)
+        foreign = source in self.numbers and node not in self.numbers
+        foreign = foreign and not self._takes_numbers(node, place)
         value = number_of(source)
         if isinstance(value, float) and isfinite(value) and node.op.dtype == "promote":
             others = [i for i in node.parents if i.op.name != "constant"]
-            return self.number(value, point=all(i.dtype != "float" for i in others))
-        taken = node.op.family != "elementwise" or node.op.spelling or self.takes(node, place)
-        if not taken and source in self.numbers and node not in self.numbers:
-            return self.as_tensor(self.trees[source])
-        return self.trees[source]
+            point = foreign or all(i.dtype != "float" for i in others)
+            written = self.number(value, point=point)
+            return self.as_tensor(written) if foreign else written
+        return self.as_tensor(self.trees[source]) if foreign else self.trees[source]
+
+    def _takes_numbers(self, node: Node, place: int) -> bool:
+        """Whether a Python number may stand in the place of an input."""
+        op = node.op
+        return bool(op.spelling) or op.family in ANY_OPERAND or self.takes(node, place)
 
     def takes_no_mask(self, node: Node, place: int) -> bool:
         """Whether the mask in the place of an input has to be written as its numbers, 0 and 1."""

@@ -1,7 +1,7 @@
 """Formulas in several statements: what occurs more than once gets a name, where that is shorter."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from itertools import count
 
 from .. import tree
@@ -36,6 +36,17 @@ def shared(formula: Tree, taken: Collection[str], worth: int = WORTH) -> Tree:
     return block
 
 
+def in_terms_of(formula: Tree, statements: Iterable[tuple[Name, Tree]]) -> Tree:
+    """The formula with the names that earlier statements give to parts of it."""
+    for name, part in statements:
+        formula = _with(formula, _named(part, name))
+    return formula
+
+
+def _named(part: Tree, name: Name) -> dict[Tree, Tree]:
+    return {part: name, tree.Bracketed(part): name}
+
+
 def _names():
     yield from ("t", "u")
     yield from (f"t{k}" for k in count(1))
@@ -53,7 +64,7 @@ def _best(
     for part, times in found.items():
         saved = _saved(part, times) if times > 1 else 0
         if saved > most and (saved >= WORTH or not _is_of_places(part)):
-            best, new, most = part, {part: name, tree.Bracketed(part): name}, saved
+            best, new, most = part, _named(part, name), saved
     for part, products, factors in common_products(wholes):
         saved = _saved(part, len(products))
         if saved > most:

@@ -6,6 +6,7 @@ It is read off the gradient as the reverse pass built it, so that what arrives f
 stays apart.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from math import inf, isnan, prod
@@ -36,6 +37,7 @@ from .expressions import (
     rebuilt,
     substituted,
 )
+from .factors import fraction, split_number
 from .lower import Lowering
 from .written import Lettering, Writing, opposite
 
@@ -173,6 +175,8 @@ def written_out(
         return Written(None, None, total)
     if total is None:
         total = _total(found, terms)
+    if total is None:  # with numbers, what arrives from several sides is seen to add up
+        found = _collected(found)
     few = len(found) <= MOST_SYMBOLS
     symbols = _added([_symbols(t, terms, write) for t in found]) if few else Verbatim(" " * WIDEST)
     numbers = _added([_numbers(t, terms, write) for t in _shown(found)], len(found))
@@ -199,6 +203,19 @@ def _looked_at(terms: Terms, longest: float) -> list[tuple[Expr, ...]]:
         if len(found) <= FIRST and _length(found, terms) > longest:
             break
     return found
+
+
+def _collected(found: list[tuple[Expr, ...]]) -> list[tuple[Expr, ...]]:
+    """Equal terms as one, times how often they occur."""
+    times = Counter(found)
+    return [factors if n == 1 else _times(n, factors) for factors, n in times.items()]
+
+
+def _times(n: int, factors: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    """So many times a term."""
+    above, below, rest = split_number(factors)
+    number, *under = fraction(n * above, below)
+    return tuple(f for f in (number, *rest, *under) if f != Number(1)) or (Number(1),)
 
 
 def _length(found: list[tuple[Expr, ...]], terms: Terms) -> int:

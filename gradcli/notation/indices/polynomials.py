@@ -1,0 +1,215 @@
+"""Elements that are sums of products of elements of inputs, as texts in the language.
+
+For example `2*a[0,0]*g[0,0]` and `(x[0] - y[0])/3`. Coefficients are exact; the order of terms and
+factors, and what is multiplied out, are those of backends/elements, which writes everything else.
+Knows nothing of functions: an element with one in it is not `Plain`.
+"""
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from math import gcd
+from typing import Any
+
+from ...budget import tick
+from ...graphs import Node, walk
+from ...lazy import np
+from . import places
+from .expressions import (
+    Element,
+    Expr,
+    Number,
+    Power,
+    Product,
+    Relation,
+    Sum,
+    TooLong,
+    Total,
+    holds,
+    is_condition,
+)
+from .lower import Lowering
+
+Symbol = tuple[str, tuple[int, ...]]  # the name of an input, and the place of an element in it
+Monomial = tuple[tuple[Symbol, int], ...]  # symbols in order, each with its exponent
+Polynomial = dict[Monomial, Fraction]
+
+LONGEST = 2_000  # terms of one element
+EXACT = 2**53  # whole floats below it are the whole numbers that they look like
+
+
+class NotPlain(Exception):
+    """The element is no sum of products with exact coefficients."""
+
+
+class Polynomials:
+    """The elements of nodes. `names` are those of the inputs that are written as symbols, `values`
+    gives the arrays of what depends on other inputs alone, None where they are not known.
+    """
+
+    def __init__(self, names: Mapping[Node, str], values: Callable[[Node], Any]):
+        self.names, self._values = names, values
+        self.arrays: dict[Node, Any] = {}
+
+    def values(self, node: Node) -> Any:
+        """The array of a node; None where a symbol has a part in it, or it is not known."""
+        if node not in self.arrays:
+            symbolic = any(n in self.names for n in walk([node]))
+            self.arrays[node] = None if symbolic else self._values(node)
+        return self.arrays[node]
+
+    def texts(self, node: Node) -> Any:
+        """The texts of all elements, nested in the node's shape; None where one is not plain."""
+        out = np.empty(node.shape, object)
+        try:
+            for place in np.ndindex(node.shape):
+                tick()
+                lower = Lowering(self.names, self.values)
+                out[place] = text(self.of(lower(node, place), {}))
+        except (NotPlain, TooLong, RecursionError):
+            return None
+        return out.tolist()
+
+    def of(self, e: Expr, env: dict[str, int]) -> Polynomial:
+        """An expression as a polynomial, `env` giving every free letter a value."""
+        if isinstance(e, Number):
+            return _constant(e.value)
+        if isinstance(e, Element):
+            return self._element(e, env)
+        if isinstance(e, Relation):
+            left, right = self._place(e.left, env), self._place(e.right, env)
+            return _constant(int(holds(e.symbol, left, right)))
+        if isinstance(e, Product):
+            return self._product(e, env)
+        if isinstance(e, Total):
+            return _added(self.of(term, env) for term in e.terms)
+        if isinstance(e, Sum):
+            return _added(self.of(e.body, {**env, e.letter: k}) for k in range(e.size))
+        if isinstance(e, Power):
+            return _power(self.of(e.base, env), self.of(e.exponent, env))
+        raise NotPlain
+
+    def _product(self, e: Product, env: dict[str, int]) -> Polynomial:
+        out = _constant(1)
+        for factor in sorted(e.factors, key=is_condition, reverse=True):
+            if not out:  # a condition that does not hold: the rest may be beyond the edge
+                break
+            out = _multiplied(out, self.of(factor, env))
+        return out
+
+    def _element(self, e: Element, env: dict[str, int]) -> Polynomial:
+        place = tuple(self._place(p, env) for p in e.places)
+        if e.node in self.names:
+            return {(((self.names[e.node], place), 1),): Fraction(1)}
+        array = self.values(e.node)
+        if array is None:
+            raise NotPlain
+        return _constant(np.asarray(array)[place].item())
+
+    def _place(self, place: places.Place, env: dict[str, int]) -> int:
+        return places.at(place, env, lambda e: _whole(self.of(e, env)))
+
+
+# ---- arithmetic ----------------------------------------------------------------------------------
+
+
+def _constant(value: float) -> Polynomial:
+    if value != value or abs(value) >= EXACT or int(value) != value:
+        raise NotPlain
+    return {(): Fraction(int(value))} if value else {}
+
+
+def _whole(polynomial: Polynomial) -> int:
+    """The integer that a polynomial is."""
+    if not polynomial:
+        return 0
+    if [*polynomial] != [()] or polynomial[()].denominator != 1:
+        raise NotPlain
+    return int(polynomial[()])
+
+
+def _added(parts: Any) -> Polynomial:
+    out: Polynomial = {}
+    for part in parts:
+        for monomial, number in part.items():
+            out[monomial] = out.get(monomial, Fraction(0)) + number
+        if len(out) > LONGEST:
+            raise NotPlain
+    return {monomial: number for monomial, number in out.items() if number}
+
+
+def _multiplied(a: Polynomial, b: Polynomial) -> Polynomial:
+    """A product of monomials, or a sum times a number: others are not multiplied out."""
+    if len(a) < len(b):
+        a, b = b, a
+    if len(b) > 1 or (len(a) > 1 and () not in b and b):
+        raise NotPlain
+    return {_joined(m, n): p * q for n, q in b.items() for m, p in a.items()}
+
+
+def _joined(a: Monomial, b: Monomial) -> Monomial:
+    """Symbols with their exponents added up."""
+    if not a or not b:
+        return a or b
+    exponents = dict(a)
+    for symbol, exponent in b:
+        exponents[symbol] = exponents.get(symbol, 0) + exponent
+    return tuple(sorted((s, n) for s, n in exponents.items() if n))
+
+
+def _power(base: Polynomial, exponent: Polynomial) -> Polynomial:
+    n = _whole(exponent)
+    if n == 1:
+        return base
+    if len(base) != 1 or n == 0 or abs(n) > EXACT.bit_length():
+        raise NotPlain
+    ((monomial, number),) = base.items()
+    return {tuple((symbol, k * n) for symbol, k in monomial): number**n}
+
+
+# ---- text ----------------------------------------------------------------------------------------
+
+
+def text(polynomial: Polynomial) -> str:
+    """The terms by their symbols, numbers last; `(2*a - b)/3` where all have one denominator."""
+    if not polynomial:
+        return "0"
+    if len(polynomial) == 1:
+        return _term(*next(iter(polynomial.items())))
+    (below, *others) = {number.denominator for number in polynomial.values()}
+    if others or below == 1:
+        return _sum(polynomial)
+    content = gcd(*(number.numerator for number in polynomial.values()))
+    inside = _sum({m: number * below / content for m, number in polynomial.items()})
+    return f"{content}*({inside})/{below}" if content > 1 else f"({inside})/{below}"
+
+
+def _sum(polynomial: Polynomial) -> str:
+    terms = [_term(*term) for term in sorted(polynomial.items(), key=_order)]
+    front = next((k for k, term in enumerate(terms) if not term.startswith("-")), 0)
+    head = terms.pop(front)
+    return head + "".join(
+        f" - {term[1:]}" if term.startswith("-") else f" + {term}" for term in terms
+    )
+
+
+def _order(term: tuple[Monomial, Fraction]) -> Any:
+    monomial = term[0]
+    return not monomial, [s for s, _ in monomial], [(s, -n) for s, n in monomial]
+
+
+def _term(monomial: Monomial, number: Fraction) -> str:
+    top = [_symbol(s, n) for s, n in monomial if n > 0]
+    bottom = [_symbol(s, -n) for s, n in monomial if n < 0]
+    if abs(number.numerator) != 1 or not top:
+        top.insert(0, str(abs(number.numerator)))
+    if number.denominator != 1:
+        bottom.insert(0, str(number.denominator))
+    below = "*".join(bottom)
+    under = f"/({below})" if len(bottom) > 1 else f"/{below}" if bottom else ""
+    return "-" * (number < 0) + "*".join(top) + under
+
+
+def _symbol(symbol: Symbol, exponent: int) -> str:
+    name, place = symbol
+    index = f"[{','.join(map(str, place))}]" if place else ""
+    return f"{name}{index}" + (f"**{exponent}" if exponent != 1 else "")
