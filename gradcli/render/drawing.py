@@ -26,10 +26,12 @@ def render_graph(
     if format == "mermaid":
         return mermaid(block)
     if format == "markdown":
-        from .markdown import framed
+        from .formats import render_document
 
         asked = question(analysis.problem, backward=False)
-        return framed(f"```mermaid\n{mermaid(block)}\n```", asked, command)
+        alone = section._replace(title=(), remark=(), blocks=(block,))
+        page = Document((), (alone,), command=command, question=asked)
+        return render_document(page, format, environment)
     if format == "dot":
         return dot(block)
     from .terminal import render_terminal

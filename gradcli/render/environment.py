@@ -10,8 +10,8 @@ from ..limits import DEFAULTS
 
 class Environment(NamedTuple):
     """`width` in columns; `ascii` where only ASCII can be shown; `full` leaves nothing out
-    of what has no more `entries`. `say` is what is done to words about options, which are those of
-    a shell.
+    of what has no more `entries`. `place` is where Markdown is pasted. `say` is what is done to
+    words about options, which are those of a shell.
     """
 
     width: int = 80
@@ -20,4 +20,5 @@ class Environment(NamedTuple):
     precision: int = 5
     full: bool = False
     entries: int = DEFAULTS["entries"]
+    place: str = "github"
     say: Callable[[str], str] = str

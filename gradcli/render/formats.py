@@ -56,9 +56,9 @@ def render_document(made: Document, format: str, environment: Environment) -> st
     if environment.say is not str:
         made = said_otherwise(made, environment.say)
     if format == "markdown":
-        from .markdown import render_markdown
+        from .places import render_for
 
-        return render_markdown(made, environment)
+        return render_for(environment.place, made, environment)
     from .terminal import render_terminal
 
     return render_terminal(made, environment)

@@ -2,7 +2,7 @@
 
 import json
 
-from ..explanation.blocks import Formula, Line, plain, text_of
+from ..explanation.blocks import Code, Document, Formula, Line, Section, plain, text_of
 from ..explanation.data import Data
 from ..explanation.derivation.derivation import Line as Derived
 from ..explanation.formulas.source_text import role_of
@@ -31,9 +31,11 @@ def render_formulas(data: Data, format: str, environment: Environment, command: 
         return render_lines(lines, environment)
     text = "\n".join(map(text_of, lines))
     if format == "markdown":
-        from .markdown import framed
+        from .formats import render_document
 
-        text = framed(f"```python\n{text}\n```", question(data.p), command)
+        section = Section("", (), (), (Code(text, "python"),))
+        page = Document((), (section,), command=command, question=question(data.p))
+        return render_document(page, format, environment)
     return in_ascii(text) if environment.ascii else text
 
 

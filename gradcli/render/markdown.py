@@ -36,21 +36,6 @@ WIDEST = 100  # characters of the entries of a row of a table, and of a matrix i
 WIDE = 10_000  # a page has no width: lines are wrapped where they are read
 
 
-def render_markdown(document: Document, environment: Environment) -> str:
-    """The document as GitHub-flavoured Markdown."""
-    page = _Page(environment)
-    parts = [page.answers(document.answers)] if document.answers else []
-    parts += map(page.section, document.sections)
-    return framed("\n\n".join(parts), document.question, document.command) + "\n"
-
-
-def framed(text: str, question: str, command: str) -> str:
-    """A page that begins with what was asked and ends with the command that makes it again."""
-    first = [fenced(question, "python")] if question else []
-    last = [f"Made by {code_span(command)}"] if command else []
-    return "\n\n".join([*first, text, *last])
-
-
 def fenced(text: str, language: str) -> str:
     """Lines of code between fences, whatever backticks they hold."""
     longest = max(map(len, re.findall(r"`+", text)), default=0)
@@ -87,9 +72,27 @@ def _runs(line: Line) -> list[tuple[bool, str]]:
     return runs
 
 
-class _Page:
+class Page:
+    """Blocks as GitHub-flavoured Markdown."""
+
     def __init__(self, environment: Environment):
         self.environment = environment
+
+    def document(self, document: Document) -> str:
+        """What was asked, the answers, the sections, and the command that makes them again."""
+        parts = [self.fenced(document.question, "python")] if document.question else []
+        parts += [self.answers(document.answers)] if document.answers else []
+        parts += map(self.section, document.sections)
+        parts += [f"Made by {code_span(document.command)}"] if document.command else []
+        return "\n\n".join(parts) + "\n"
+
+    def escaped(self, text: str) -> str:
+        """Text in which nothing has a meaning."""
+        return escape(text)
+
+    def fenced(self, text: str, language: str) -> str:
+        """Lines of code as they are."""
+        return fenced(text, language)
 
     def answers(self, answers: Sequence[Answer]) -> str:
         """One in a line, several in a list."""
@@ -99,7 +102,7 @@ class _Page:
 
     def answer(self, answer: Answer, indent: int = 0) -> str:
         name, formula, remark = map(text_of, (answer.name, answer.formula, answer.remark))
-        remark = f", {escape(remark)}" if remark else ""
+        remark = f", {self.escaped(remark)}" if remark else ""
         if answer.value is None:
             return code_span(f"{name} = {formula}") + remark
         value = self.tensor(answer.value)
@@ -118,7 +121,7 @@ class _Page:
     def block_of(self, tensor: Tensor, indent: int) -> str:
         """A tensor in lines of its own, within a list where it is indented."""
         lines = tensor_lines(tensor.array, LINE, self.environment)
-        text = fenced("\n".join(lines), "text")
+        text = self.fenced("\n".join(lines), "text")
         return "\n".join(" " * indent + line for line in text.split("\n"))
 
     def section(self, section: Section) -> str:
@@ -137,7 +140,7 @@ class _Page:
     def cell(self, cell: Line | Tensor) -> str:
         if isinstance(cell, Tensor):
             return code_span(self.tensor(cell))
-        return "".join(escape(t) if word else code_span(t) for word, t in _runs(cell))
+        return "".join(self.escaped(t) if word else code_span(t) for word, t in _runs(cell))
 
     def row(self, row: Row, indent: int = 0) -> str:
         """An item of a list; tensors that do not fit a line below it."""
@@ -154,7 +157,7 @@ class _Page:
         return self.cell(block.line)
 
     def note(self, block: Note) -> str:
-        said = escape(text_of(block.line))
+        said = self.escaped(text_of(block.line))
         return f"- **{block.code}:** {said}" if block.code else f"- {said}"
 
     def step(self, block: Step) -> str:
@@ -167,13 +170,13 @@ class _Page:
         return "\n".join([head, *(self.row(row._replace(depth=0), indent) for row in block.sent)])
 
     def code(self, block: Code) -> str:
-        return fenced(block.text, block.language)
+        return self.fenced(block.text, block.language)
 
     def picture(self, block: Picture) -> str:
         return self.code(Code(drawn(block), "text"))
 
     def graph(self, block: Graph) -> str:
-        return f"```mermaid\n{mermaid(block)}\n```"
+        return self.fenced(mermaid(block), "mermaid")
 
     def matrix(self, block: Matrix) -> str:
         shown = cut(block, None, self.environment.say)
@@ -212,7 +215,7 @@ class _Page:
 
         page = Document((), (Section("", (), (), (block,)),))
         environment = self.environment._replace(width=WIDEST, color=False)
-        return fenced(textwrap.dedent(render_terminal(page, environment)).strip("\n"), "text")
+        return self.fenced(textwrap.dedent(render_terminal(page, environment)).strip("\n"), "text")
 
     def line(
         self, block: Matrix, shown: Cut, left: str, head: str, texts: Sequence[str], right: str
