@@ -10,7 +10,8 @@ from ..limits import DEFAULTS
 
 class Environment(NamedTuple):
     """`width` in columns; `ascii` where only ASCII can be shown; `full` leaves nothing out
-    of what has no more `entries`. `say` is what is done to words about options, which are those of
+    of what has no more `entries`. `page` is what LaTeX is made as: a part of a page, a "standalone"
+    document, or "overlay", slides. `say` is what is done to words about options, which are those of
     a shell.
     """
 
@@ -20,4 +21,5 @@ class Environment(NamedTuple):
     precision: int = 5
     full: bool = False
     entries: int = DEFAULTS["entries"]
+    page: str = ""
     say: Callable[[str], str] = str
