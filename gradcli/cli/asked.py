@@ -153,7 +153,18 @@ def environment_of(streams: Streams, given: Given, full: bool) -> Any:
     environment = streams.environment(
         given.color, given.width, given.precision, full, given.output is not None
     )
-    return environment._replace(entries=read_limits(given.limit).sizes["entries"])
+    entries = read_limits(given.limit).sizes["entries"]
+    return environment._replace(entries=entries, page=_page(given))
+
+
+def _page(given: Given) -> str:
+    """What LaTeX is made as."""
+    for name in ("standalone", "overlay"):
+        if getattr(given, name):
+            if given.format != "latex":
+                raise GradcliError("option", f"--{name} is for -f latex")
+            return name
+    return ""
 
 
 def format_of(streams: Streams, given: Given) -> str:

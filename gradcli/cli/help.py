@@ -26,7 +26,18 @@ PANELS = {  # options by what they are about
         *("claim", "against", "random_seed", "dtype"),
     ),
     "The answer": (
-        *("library", "format", "graph_format", "show", "element", "full", "precision", "digits"),
+        *(
+            "library",
+            "format",
+            "graph_format",
+            "standalone",
+            "overlay",
+            "show",
+            "element",
+            "full",
+            "precision",
+            "digits",
+        ),
         *("output", "width", "ascii", "color"),
     ),
 }

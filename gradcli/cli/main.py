@@ -106,6 +106,8 @@ def command(group: str, name: str | None = None) -> Any:
     "expand",
     "claim",
     "format",
+    "standalone",
+    "overlay",
     "show",
     "element",
     "output",
@@ -207,7 +209,7 @@ def jvp(streams: Streams, given: Given) -> None:
 
 
 @command("Derive")
-@takes(*REQUEST, "assume", "format", "output", *LOOK, *ALWAYS)
+@takes(*REQUEST, "assume", "format", "standalone", "output", *LOOK, *ALWAYS)
 def formula(streams: Streams, given: Given) -> None:
     """Print the closed forms of the gradients: a line each, or a derivation.
 

@@ -11,6 +11,7 @@ import typer
 
 from ..explanation.section_names import SECTIONS
 from ..limits import DEFAULTS, MOST_ORDER, PRECISIONS, WIDTHS
+from ..render.names import FORMATS
 from . import completion
 from .streams import ReaderGone, Streams
 
@@ -23,13 +24,7 @@ class Color(StrEnum):
     never = "never"
 
 
-class Format(StrEnum):
-    """What an explanation can be written as."""
-
-    terminal = "terminal"
-    plain = "plain"
-    markdown = "markdown"
-    json = "json"
+Format = StrEnum("Format", {name: name for name in FORMATS})  # type: ignore[misc]
 
 
 class GraphFormat(StrEnum):
@@ -144,6 +139,12 @@ OPTIONS = {
     "format": _option(
         Format | None, None, "-f", "--format", metavar="FORMAT",
         help=f"{_one_of(Format)}; {FORMATTED}",
+    ),
+    "standalone": _option(
+        bool, False, "--standalone", help="LaTeX as a document that compiles by itself.",
+    ),
+    "overlay": _option(
+        bool, False, "--overlay", help="LaTeX as slides (Beamer), an equation after the other.",
     ),
     "graph_format": _option(
         GraphFormat | None, None, "-f", "--format", metavar="FORMAT",

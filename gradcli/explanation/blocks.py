@@ -14,20 +14,25 @@ from ..notation.tree import Token, Tree
 
 
 class Formula(NamedTuple):
-    """A formula within a line. Where it has a role of its own it plays that as a whole."""
+    """A formula within a line. Where it has a role of its own it plays that as a whole; `typed` is
+    how a user wrote it, which is its text.
+    """
 
     tree: Tree
     role: str = ""
+    typed: tuple[Token, ...] = ()
 
     @property
     def tokens(self) -> list[Token]:
         """The formula as pieces of text."""
+        if self.typed:
+            return [*self.typed]
         return [Token(tree.text(self.tree), self.role)] if self.role else tree.tokens(self.tree)
 
 
 Piece = Token | Formula
 Line = tuple[Piece, ...]
-EQUALS = Token(" = ")
+EQUALS, THEN = Token(" = "), Token("; ")
 
 
 class Tensor(NamedTuple):
@@ -185,6 +190,14 @@ def equality(*sides: Tree) -> Line:
     for side in sides:
         line += (*(EQUALS,) * bool(line), Formula(side))
     return line
+
+
+def statements(written: Tree) -> Line:
+    """A formula as a line: statements for what has a name in it, and what they lead to."""
+    if not isinstance(written, tree.Block):
+        return (Formula(written),)
+    before = [(*equality(name, value), THEN) for name, value in written.statements]
+    return (*(piece for line in before for piece in line), Formula(written.result))
 
 
 def tokens_of(line: Line) -> list[Token]:

@@ -10,7 +10,8 @@ from ..limits import DEFAULTS
 
 class Environment(NamedTuple):
     """`width` in columns; `ascii` where only ASCII can be shown; `full` leaves nothing out
-    of what has no more `entries`. `place` is where Markdown is pasted. `say` is what is done to
+    of what has no more `entries`. `place` is where Markdown is pasted; `page` is what LaTeX is made
+    as: a part of a page, a "standalone" document, or "overlay", slides. `say` is what is done to
     words about options, which are those of a shell.
     """
 
@@ -21,4 +22,5 @@ class Environment(NamedTuple):
     full: bool = False
     entries: int = DEFAULTS["entries"]
     place: str = "github"
+    page: str = ""
     say: Callable[[str], str] = str

@@ -1,17 +1,17 @@
 """The formats of an explanation."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from ..errors import GradcliError, did_you_mean
 from ..explanation.blocks import Document, said_otherwise
 from .environment import Environment
+from .names import FORMATS, RENDERERS
 
 if TYPE_CHECKING:
     from ..explanation.analysis import Analysis
     from ..explanation.choices import Choices
     from ..explanation.seeds.seed_for import SeedFor
-
-FORMATS = ("terminal", "plain", "markdown", "json")
 
 
 def render(analysis: "Analysis", format: str, choices: "Choices", environment: Environment) -> str:
@@ -55,10 +55,6 @@ def render_document(made: Document, format: str, environment: Environment) -> st
     """A document in one of FORMATS other than "json"."""
     if environment.say is not str:
         made = said_otherwise(made, environment.say)
-    if format == "markdown":
-        from .places import render_for
-
-        return render_for(environment.place, made, environment)
-    from .terminal import render_terminal
-
-    return render_terminal(made, environment)
+    name = RENDERERS[format]
+    renderer = getattr(import_module(f".{name}", __package__), f"render_{name}")
+    return renderer(made, environment)

@@ -2,13 +2,15 @@
 
 import json
 
-from ..explanation.blocks import Code, Document, Formula, Line, Section, plain, text_of
+from ..explanation.blocks import EQUALS, Code, Document, Formula, Line, Section, plain, text_of
 from ..explanation.data import Data
+from ..explanation.derivation.derivation import Derivation
 from ..explanation.derivation.derivation import Line as Derived
+from ..explanation.derivation.statements import Assignment
 from ..explanation.formulas.source_text import role_of
 from ..explanation.question import question
 from ..explanation.short.gradients import Gradients
-from ..notation.tree import Token
+from ..notation.tree import Name, Token
 from .ascii import in_ascii
 from .environment import Environment
 
@@ -24,6 +26,10 @@ def render_formulas(data: Data, format: str, environment: Environment, command: 
     if format == "json":
         found = {x.name: data.formula(x) for x in data.p.wrt}
         return json.dumps(found, ensure_ascii=False)
+    if format == "latex":
+        from .latex import aligned, as_page
+
+        return as_page(aligned(_lines(data, named=True)), environment, command)
     lines = _lines(data)
     if format == "terminal" and environment.color:
         from .terminal import render_lines
@@ -39,15 +45,17 @@ def render_formulas(data: Data, format: str, environment: Environment, command: 
     return in_ascii(text) if environment.ascii else text
 
 
-def _lines(data: Data) -> list[Line]:
+def _lines(data: Data, named: bool = False) -> list[Line]:
+    """The lines; `named` where each begins with the gradient that it is, and not with its input."""
     a, w, several = data.a, data.w, len(data.p.wrt) > 1
     derived = Gradients(a, w).derivation if several or _has_intermediates(data) else None
     if derived is not None:
-        added = [plain(f"{s.names_text} = {s.value}") for s in derived.added(derived.lines)]
+        added = [_added(derived, s) for s in derived.added(derived.lines)]
         return [*added, *map(_derived, derived.lines)]
     found: list[Line] = []
     for x in a.problem.wrt:
-        name = (Token(x.name, role_of(x)), Token(" = ")) if several else ()
+        name: Line = (Token(x.name, role_of(x)), EQUALS) if several else ()
+        name = (Formula(w.gradient_of(x)), EQUALS) if named else name
         absent = a.gradient(x) is None or w.gradient(x) is None
         found.append((*name, Token("None")) if absent else w.gradient_line(x, name))
     return found
@@ -58,5 +66,14 @@ def _has_intermediates(data: Data) -> bool:
     return any(n.op.inputs and n is not data.p.out for n in data.p.named.values())
 
 
+def _added(derived: Derivation, s: Assignment) -> Line:
+    """A statement that the program does not have."""
+    if len(s.names) > 1:
+        return plain(f"{s.names_text} = {s.value}")
+    value = Formula(derived.written(s.nodes[0]), "", (Token(s.value),))
+    return (Formula(Name(s.names_text)), EQUALS, value)
+
+
 def _derived(line: Derived) -> Line:
-    return plain(line.gradient_name, " = ", Formula(line.formula) if line.formula else "None")
+    formula = Formula(line.formula) if line.formula else "None"
+    return plain(Formula(Name(line.gradient_name)), EQUALS, formula)

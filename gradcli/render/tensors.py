@@ -22,14 +22,20 @@ def tensor_lines(
     keep_all = array.size <= (environment.entries if environment.full else MANY)
     if brief and not keep_all:
         return [_beginning(array, environment.precision)]
-    nested = _nested(array, environment.precision, keep_all, LONG)
-    line = _one_line(nested)
+    parts = _nested(array, environment.precision, keep_all, LONG)
+    line = _one_line(parts)
     if len(line) <= width or array.ndim < 2:
-        return [line] if len(line) <= width or array.ndim == 0 else _wrapped(nested, width)
-    lines = _rows(nested)
+        return [line] if len(line) <= width or array.ndim == 0 else _wrapped(parts, width)
+    lines = _rows(parts)
     if max(map(len, lines)) > width and not (keep_all and environment.full):
         lines = _rows(_nested(array, environment.precision, False, max(2, width // 12)))
     return lines
+
+
+def nested(array: Any, precision: int, most: int) -> Any:
+    """A tensor as nested lists of texts, cut in the middle where it has more than `most`."""
+    array = np.asarray(array)
+    return _nested(array, precision, array.size <= most, LONG)
 
 
 def _beginning(array: Any, precision: int) -> str:

@@ -162,9 +162,9 @@ class Derivation:
 
     def added_formulas(self) -> list[Tree]:
         """What these assign, to be measured."""
-        return [self._written(s.nodes[0]) for s in self.added(self.lines)]
+        return [self.written(s.nodes[0]) for s in self.added(self.lines)]
 
-    def _written(self, node: Node) -> Tree:
+    def written(self, node: Node) -> Tree:
         """A value in terms of those before it."""
         return formula(node, {n: Name(name) for name, n in self.nodes.items() if n is not node})
 
@@ -207,7 +207,7 @@ class Derivation:
         sent = [f for s in own for f in self.sent(s).values()]
         if None in sent:
             return inf
-        added = sum(tree.size(self._written(s.nodes[0])) for s in own if s.is_added)
+        added = sum(tree.size(self.written(s.nodes[0])) for s in own if s.is_added)
         return added + sum(tree.size(f) for f in sent if f is not None)
 
     def _alone(self, s: Assignment) -> Problem:

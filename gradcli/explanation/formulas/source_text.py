@@ -7,9 +7,9 @@ from ...graphs import Node, walk
 from ...language.problem import Input, Problem
 from ...notation import tree
 from ...notation.formulas.formula import formula, is_large, too_long
-from ...notation.tree import Name, Token
+from ...notation.tree import Name, Token, Tree
 from ..analysis import searched
-from ..blocks import EQUALS, Formula, Line, Piece, text_of
+from ..blocks import EQUALS, Formula, Line, Piece, text_of, tokens_of
 
 LONGEST = 72  # characters of an operation that is written out
 
@@ -47,6 +47,21 @@ class SourceText:
             inner = [i for i in node.parents if i.op.family != "leaf" and i.span is None]
             names = {**self.names} | {i: Name("·") for i in inner if i not in self.names}
             return (Formula(formula(node, {n: m for n, m in names.items() if n is not node})),)
+        return self._typed(self._alone(node), self._operation(node))
+
+    def _typed(self, written: Tree | None, line: Line) -> Line:
+        """What a user wrote, with the formula that it is."""
+        return line if written is None else (Formula(written, "", tuple(tokens_of(line))),)
+
+    def _alone(self, node: Node) -> Tree | None:
+        """An operation as a formula, `·` standing for operands without a name."""
+        inner = [i for i in node.parents if i.op.family != "leaf" and i not in self.names]
+        named = {**self.names, **dict.fromkeys(inner, Name("·"))}
+        return formula(node, {n: m for n, m in named.items() if n is not node})
+
+    def _operation(self, node: Node) -> Line:
+        """The text of a node with `·` for the operands in it."""
+        assert node.span is not None
         text, start, end, _ = node.span
         pieces: list[Token] = []
         place = start
@@ -98,12 +113,18 @@ class SourceText:
         text = self.of(node) if whole else ""
         does = self.operation(node)
         if whole and len(text) <= LONGEST:
-            does = self.coloured((Token(text),))
+            does = self._typed(self._whole(node), self.coloured((Token(text),)))
         p = self.problem
         name = Name(p.out_name) if node is p.out else self.names.get(node)
         if name is None or text_of(does) == name.text:
             return does
         return (Formula(name), EQUALS, *does)
+
+    def _whole(self, node: Node) -> Tree | None:
+        """All of a node as a formula, unless it is too large."""
+        if is_large(node, self.names):
+            return None
+        return formula(node, {n: m for n, m in self.names.items() if n is not node})
 
     def operations(self, nodes: Collection[Node] | None = None) -> list[Node]:
         """The nodes of the forward pass that the user wrote, in order."""

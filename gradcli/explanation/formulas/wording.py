@@ -17,7 +17,7 @@ from ...notation.formulas.shorten import Shortener
 from ...notation.formulas.simplify import simplify
 from ...notation.tree import Name, Token
 from ..analysis import Analysis, searched
-from ..blocks import Formula, Line, equality
+from ..blocks import THEN, Formula, Line, equality, statements
 from ..derived import gradient_name
 from .count_names import known_sizes
 from .counterparts import Counterparts
@@ -340,11 +340,8 @@ class Wording:
         written = self.gradient(x)
         if written is None:
             return (*name, *self.without_formula(x))
-        written = self.in_statements(written)
-        if not isinstance(written, tree.Block) or not name:
-            return (*name, Formula(written))
-        before = Formula(written._replace(result=Name("")))
-        return (before, *name, Formula(written.result))
+        *before, result = statements(self.in_statements(written))
+        return (*before, *name, result)
 
     def without_formula(self, x: Input) -> Line:
         """What stands in the place of a gradient's formula that is not shown."""
@@ -390,7 +387,7 @@ class Wording:
 
     def line(self, written: tree.Tree | None) -> Line:
         """A formula as a line, in statements if it is long; `UNREAD` where it would be too long."""
-        return UNREAD if written is None else (Formula(self._laid_out(written)),)
+        return UNREAD if written is None else statements(self._laid_out(written))
 
     def _laid_out(self, written: tree.Tree) -> tree.Tree:
         return written if tree.size(written) <= AT_ONCE else self.in_statements(written)
@@ -403,7 +400,7 @@ class Wording:
         if not isinstance(found, tree.Block):
             return (Formula(found),)
         named = [equality(name, value) for name, value in found.statements]
-        behind = [piece for line in named for piece in (*line, Token("; "))][:-1]
+        behind = [piece for line in named for piece in (*line, THEN)][:-1]
         return (Formula(found.result), Token("  with ", "word"), *behind)
 
     def formula_line(self, node: Node, extra: dict[Node, Name] | None = None) -> Line:

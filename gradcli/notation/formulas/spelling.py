@@ -7,7 +7,7 @@ A spelling is written in the language, with {0}, {1} for the operands and {dim} 
 import ast
 import re
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 
 from .. import tree
 from ..tree import Tree
@@ -37,6 +37,15 @@ def spelled(
 def read(text: str) -> Tree:
     """The tree of a formula."""
     return _Reader({}).read(ast.parse(text, mode="eval").body)
+
+
+@lru_cache(maxsize=2048)
+def parsed(text: str) -> Tree | None:
+    """The tree of a formula; None for a text that is none, or has more than formulas have."""
+    try:
+        return read(text)
+    except (SyntaxError, ValueError, AttributeError, KeyError, RecursionError):
+        return None
 
 
 @cache

@@ -36,7 +36,7 @@ LAYOUTS = {  # what a layout opens with, what stands between its parts, between 
     ABOVE: ("", "^{", "", "}"),
     BELOW: ("", "_{", "", "}"),
     BELOW_GROUP: ("{", "}_{", "", "}"),
-    UNDER: ("", "_{", "", "}"),
+    UNDER: ("", "_{", "", "} "),
     DOT: ("\\dot{", "", "", "}"),
     ABSOLUTE: ("\\left\\lvert ", "", "", " \\right\\rvert"),
     NORM: ("\\left\\lVert ", "", "", " \\right\\rVert"),

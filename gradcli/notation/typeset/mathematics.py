@@ -314,8 +314,7 @@ def _below(base: Tree, items: tuple[Tree, ...]) -> Form:
         index += [*[Sign("," if not short else "\N{INVISIBLE SEPARATOR}")] * bool(place)]
         index.append(Part(item))
     plain = isinstance(base, Name) and not index_of(base.text)[1]
-    layout = BELOW if plain or isinstance(base, Call | Method) else BELOW_GROUP
-    return Form(APPLIED, laid_out(layout, [Part(base, APPLIED)], index))
+    return Form(ATOM, laid_out(BELOW if plain else BELOW_GROUP, [Part(base, APPLIED)], index))
 
 
 def _sum(tree: Sum) -> Form:
@@ -375,7 +374,7 @@ def _attribute(tree: Attribute) -> Form:
         inverse = _inverted(base)
         if inverse is not None:
             return _power(inverse, [Sign("−"), TRANSPOSED])
-        return _power(base, [TRANSPOSED])
+        return Form(SCRIPTED, laid_out(ABOVE, [Part(base, APPLIED)], [TRANSPOSED]))
     if name.startswith("grad") and name.removeprefix("grad").isdecimal() + (name == "grad"):
         return _gradient(base, name.removeprefix("grad"))
     if name == "tangent":
@@ -490,7 +489,11 @@ def _masked(x: Tree) -> Form:
 
 
 def _identity(n: Tree) -> Form:
-    return Form(APPLIED, laid_out(BELOW, [Identifier("I")], [Part(n)]))
+    """An identity matrix, whose size is told where it is a number."""
+    numbered = isinstance(n, Number)
+    return Form(
+        ATOM, laid_out(BELOW, [Identifier("I")], [Part(n)]) if numbered else [Identifier("I")]
+    )
 
 
 def _filled(digit: str) -> Callable[[Tree], Form]:
@@ -528,10 +531,10 @@ _OF_ONE: dict[str, Callable[[Tree], Form]] = {
 }
 _OF_TWO: dict[str, Callable[[Tree, Tree], Form]] = {
     "outer": lambda u, v: _side_by_side(
-        [Part(u, MULTIPLIED)], laid_out(ABOVE, [Part(v, ATOM)], [TRANSPOSED])
+        [Part(u, MULTIPLIED)], laid_out(ABOVE, [Part(v, APPLIED)], [TRANSPOSED])
     ),
     "dot": lambda u, v: _side_by_side(
-        laid_out(ABOVE, [Part(u, ATOM)], [TRANSPOSED]), [Part(v, SCRIPTED)]
+        laid_out(ABOVE, [Part(u, APPLIED)], [TRANSPOSED]), [Part(v, SCRIPTED)]
     ),
     "kron": lambda a, b: Form(MULTIPLIED, [Part(a, UNARY), Sign("⊗"), Part(b, UNARY)]),
     "ones": lambda n, m: Form(ATOM, [Sign("𝟏")]),

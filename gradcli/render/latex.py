@@ -1,0 +1,383 @@
+"""Explanations as LaTeX: a section to be pasted into a paper, a document, or slides.
+
+The commands are those of amsmath and amssymb. Everything that a user typed is set as mathematics
+or as text in which nothing is a command.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from ..explanation.blocks import (
+    EQUALS,
+    THEN,
+    Answer,
+    Block,
+    Code,
+    Document,
+    Formula,
+    Graph,
+    Line,
+    Matrix,
+    Note,
+    Picture,
+    Prose,
+    Row,
+    Section,
+    Step,
+    Table,
+    Tensor,
+    is_words,
+)
+from ..notation.formulas.spelling import parsed
+from ..notation.typeset.latex import latex, plain
+from .ascii import in_ascii
+from .environment import Environment
+from .matrix import Cut, cut
+from .matrix import entry as shortened
+from .tensors import nested, tensor_lines
+
+ARTICLE = r"""\documentclass{article}
+\usepackage{amsmath,amssymb}
+\renewcommand{\mathbb}[1]{\mathbf{#1}} % amssymb has no 1 of its own: 1[h > 0] is an indicator
+\begin{document}
+"""
+SLIDES = ARTICLE.replace("article", "beamer")
+END = "\n\\end{document}"
+WIDEST = 200  # characters of a tensor that is no vector and no matrix
+MOST = 48  # elements of a tensor that is set as a matrix
+SHADES = ("\\cdot", "\\circ", "\\bullet")
+
+
+def render_latex(document: Document, environment: Environment) -> str:
+    """The document as a section, or as what `environment.page` says."""
+    slides = environment.page == "overlay"
+    page = Slides(environment) if slides else Page(environment)
+    made = "\n\n".join(page.document(document))
+    return f"{as_page(made, environment, document.command)}\n"
+
+
+def as_page(made: str, environment: Environment, command: str) -> str:
+    """Lines below a comment with the command that makes them again; within a document of their own
+    where that is asked for.
+    """
+    page = f" --{environment.page}" if environment.page else ""
+    typed = " ".join(command.removesuffix(page).split())
+    comment = f"% {typed} -f latex{page}\n" if command else ""
+    if environment.page == "overlay":
+        return f"{comment}{SLIDES}\n{made}\n{END}"
+    return f"{comment}{ARTICLE}\n{made}\n{END}" if environment.page else comment + made
+
+
+def aligned(lines: Iterable[Line]) -> str:
+    """Equations below each other, lined up at their first sign of equality."""
+    rows = [row for line in lines for row in _rows(line)]
+    return "\\begin{align*}\n" + " \\\\\n".join(rows) + "\n\\end{align*}"
+
+
+def _rows(line: Line, beside: str = "") -> list[str]:
+    """A row for each statement of a line; what stands beside is said of the last."""
+    statements: list[list[Any]] = [[]]
+    for piece in line:
+        if piece == THEN:
+            statements.append([])
+        else:
+            statements[-1].append(piece)
+    rows = [_equation(statement) for statement in statements]
+    return [*rows[:-1], rows[-1] + beside]
+
+
+def _equation(pieces: Sequence[Any]) -> str:
+    """`left &= right`."""
+    sign = next((k for k, piece in enumerate(pieces) if piece == EQUALS), None)
+    if sign is None:
+        return f"& {mathematics(pieces)}"
+    return f"{mathematics(pieces[:sign])} &= {mathematics(pieces[sign + 1 :])}"
+
+
+def mathematics(pieces: Iterable[Any]) -> str:
+    """Pieces of a line in math mode."""
+    return " ".join(_in_math(piece) for piece in pieces).strip()
+
+
+def _in_math(piece: Any) -> str:
+    if isinstance(piece, Formula):
+        return latex(piece.tree)
+    said = piece.text.strip()
+    if said in ("=", ""):
+        return said
+    if piece.role != "word":
+        found = parsed(said)
+        if found is not None:
+            return latex(found)
+    return f"\\text{{{plain(piece.text)}}}"
+
+
+def inline(line: Line) -> str:
+    """A line of words and formulas within text."""
+    out: list[str] = []
+    for piece in line:
+        is_formula = isinstance(piece, Formula) or piece.role.startswith(("seed", "input:"))
+        if is_formula or piece.role in ("number", "answer") or piece == EQUALS:
+            out.append(f"${_in_math(piece)}$")
+        else:
+            out.append(_said(piece))
+    return "".join(out).replace("$$", " ")
+
+
+def _said(piece: Any) -> str:
+    if re.fullmatch(r"\s*\d+(×\d+)+\s*", piece.text):
+        return "$" + piece.text.strip().replace("×", " \\times ") + "$"
+    is_code = not piece.role and re.search(r"[\w\]]", piece.text)
+    return _code(piece.text) if is_code else plain(piece.text)
+
+
+def _code(text: str) -> str:
+    """Code within text, its spaces at the ends outside."""
+    inner = text.strip()
+    start = text[: len(text) - len(text.lstrip())]
+    return f"{start}\\texttt{{{plain(inner)}}}{text[len(text.rstrip()) :]}" if inner else text
+
+
+def _is_equation(cell: Line | Tensor) -> bool:
+    """Whether a cell is set as an equation: it has a formula, and no words."""
+    if isinstance(cell, Tensor):
+        return False
+    has = any(isinstance(piece, Formula) for piece in cell)
+    return has and EQUALS in cell and not any(p[1] == "word" for p in cell if p[0] and p != EQUALS)
+
+
+class Page:
+    """Blocks as a section of a paper."""
+
+    def __init__(self, environment: Environment):
+        self.environment = environment
+
+    def document(self, document: Document) -> Iterator[str]:
+        """The question, the answers, and a subsection each."""
+        yield "\\section*{Gradient}" if not document.sections else "\\section*{Explanation}"
+        if document.question:
+            yield verbatim(document.question)
+        if document.answers:
+            yield self.answers(document.answers)
+        yield from filter(None, map(self.section, document.sections))
+
+    def answers(self, answers: Sequence[Answer]) -> str:
+        """An equation each."""
+        rows = []
+        for a in answers:
+            sides = [mathematics(a.name), *([self.tensor(a.value)] if a.value else [])]
+            formula = [*mathematics_of(a.formula)]
+            left, *right = [*sides, *formula]
+            remark = f" && {text(a.remark)}" if a.remark else ""
+            rows.append(f"{left} &= {' = '.join(right)}{remark}")
+        return "\\begin{align*}\n" + " \\\\\n".join(rows) + "\n\\end{align*}"
+
+    def heading(self, section: Section) -> str:
+        """The title, its remark beside it."""
+        remark = f"\\quad\\textnormal{{\\small {inline(section.remark)}}}" if section.remark else ""
+        return f"\\subsection*{{{inline(section.title)}{remark}}}" if section.title else ""
+
+    def section(self, section: Section) -> str:
+        """A heading and what stands below it."""
+        parts = [self.heading(section), *self.blocks(section.blocks)]
+        return "\n\n".join(filter(None, parts))
+
+    def blocks(self, blocks: Sequence[Block]) -> Iterator[str]:
+        """Blocks one after the other."""
+        for block in blocks:
+            yield getattr(self, type(block).__name__.lower())(block)
+
+    def tensor(self, tensor: Tensor) -> str:
+        """A vector or a matrix, in math mode; others as the text that they are."""
+        array, environment = tensor.array, self.environment
+        rows = nested(array, environment.precision, MOST)
+        if isinstance(rows, str):
+            return entry(rows)
+        if rows and all(isinstance(row, str) for row in rows):
+            rows = [rows]
+        flat = [row for row in rows if isinstance(row, list)]
+        if not flat or any(not isinstance(c, str) for row in flat for c in row):
+            line = " ".join(tensor_lines(array, 10_000, environment))
+            cut_off = line if len(line) <= WIDEST else f"{line[:WIDEST]}…"
+            return f"\\texttt{{{plain(cut_off)}}}"
+        columns = max(map(len, flat))
+        lines = [row if isinstance(row, list) else ["⋮"] * columns for row in rows]
+        made = array_of([[entry(c) for c in row] for row in lines], "r" * columns)
+        return f"\\left[{made}\\right]"
+
+    def table(self, block: Table) -> str:
+        """Equations lined up, and items of a list for other rows."""
+        parts: list[str] = []
+        rows = [*block.rows]
+        while rows:
+            first = _is_equation(rows[0].cells[0])
+            count = next(
+                (k for k, row in enumerate(rows) if _is_equation(row.cells[0]) != first), len(rows)
+            )
+            parts.append(self.equations(rows[:count]) if first else self.items(rows[:count]))
+            rows = rows[count:]
+        return "\n\n".join(parts)
+
+    def equations(self, rows: Sequence[Row]) -> str:
+        """Equations below each other, what else is told of them at the right."""
+        made = [r for row in rows for r in _rows(row.cells[0], self.beside(row.cells[1:]))]  # type: ignore[arg-type]
+        return "\\begin{align*}\n" + " \\\\\n".join(made) + "\n\\end{align*}"
+
+    def beside(self, cells: Sequence[Line | Tensor]) -> str:
+        """Cells at the right of an equation."""
+        said = [self.tensor(c) if isinstance(c, Tensor) else text(c) for c in cells]
+        return " && " + " \\quad ".join(said) if any(said) else ""
+
+    def items(self, rows: Sequence[Row]) -> str:
+        """Rows as items of a list."""
+        items = [f"\\item {'~' * (2 * row.depth)}{self.cells(row.cells)}" for row in rows]
+        return "\\begin{itemize}\n" + "\n".join(items) + "\n\\end{itemize}"
+
+    def cells(self, cells: Sequence[Line | Tensor]) -> str:
+        """Cells side by side within text."""
+        said = (f"${self.tensor(c)}$" if isinstance(c, Tensor) else inline(c) for c in cells)
+        return " \\quad ".join(filter(str.strip, said)) or "~"
+
+    def prose(self, block: Prose) -> str:
+        """A paragraph."""
+        return inline(block.line)
+
+    def note(self, block: Note) -> str:
+        """A paragraph with its code in front."""
+        return f"\\paragraph{{{plain(block.code)}}} {inline(block.line)}"
+
+    def step(self, block: Step) -> str:
+        """An operation on the way back, and below it what it sends."""
+        cells: list[Line | Tensor] = [block.title, block.remark]
+        cells += [block.value] if block.value is not None else []
+        head = f"\\paragraph{{{block.number}.}} {self.cells(cells)}"
+        return f"{head}\n{self.items(block.sent)}" if block.sent else head
+
+    def graph(self, block: Graph) -> str:
+        """The nodes in order, each with the numbers of those that it is made of."""
+        items = []
+        for k, node in enumerate(block.nodes, 1):
+            of = ", ".join(str(i + 1) for i in node.inputs)
+            items.append(f"\\item[{k}.] {inline(node.label)}" + (f" (of {of})" if of else ""))
+        return "\\begin{itemize}\n" + "\n".join(items) + "\n\\end{itemize}"
+
+    def code(self, block: Code) -> str:
+        """Lines as they are."""
+        return verbatim(block.text)
+
+    def picture(self, block: Picture) -> str:
+        """A dot for each cell, as black as there are entries."""
+        width = max(map(len, block.cells), default=1)
+        rows = [[SHADES[shade] for shade in row] for row in block.cells]
+        return displayed(array_of(rows, "@{}c@{}" * width))
+
+    def matrix(self, block: Matrix) -> str:
+        """The seed, labels, entries; seed times matrix below; a tangent above, the result right."""
+        shown = cut(block, None, self.environment.say)
+        rows = [*self.above(block, shown), *self.within(block, shown)]
+        if block.product is not None:
+            name = entry(block.product_name)
+            product = _picked(block.product, shown)
+            rows.append(["\\hline " + name, entry(block.product_label), *product, ""])
+        edges = (bool(block.seed_name), True, *[True] * len(shown.columns), bool(block.result_name))
+        kept = [_kept(row, edges, k) for k, row in enumerate(rows)]
+        columns = "r|" * edges[0] + "l|" + "r" * len(shown.columns) + "|r" * edges[-1]
+        return "\n\n".join(
+            filter(None, [displayed(array_of(kept, columns)), plain(shown.left_out)])
+        )
+
+    def above(self, block: Matrix, shown: Cut) -> Iterator[list[str]]:
+        """The labels of columns, and a tangent."""
+        labels = _picked(block.column_labels, shown)
+        yield [entry(block.seed_name), "", *labels, entry(block.result_name)]
+        if block.tangent is not None:
+            yield ["", entry(block.tangent_name), *_picked(block.tangent, shown), ""]
+
+    def within(self, block: Matrix, shown: Cut) -> Iterator[list[str]]:
+        """A row each, with its weight and what it gives."""
+        rule = "\\hline "
+        for r in shown.rows:
+            if r is None:
+                yield [rule + "\\vdots", "\\vdots", *["\\vdots"] * len(shown.columns), "\\vdots"]
+            else:
+                weight, result = (n[r] if n else "" for n in (block.seed, block.result))
+                entries = _picked(block.entries[r], shown)
+                yield [rule + entry(weight), entry(block.row_labels[r]), *entries, entry(result)]
+            rule = ""
+
+
+class Slides(Page):
+    """Blocks as slides, an equation after the other."""
+
+    def document(self, document: Document) -> Iterator[str]:
+        """A slide for the question and its answers, and for each section."""
+        first = [verbatim(document.question)] * bool(document.question)
+        first += [self.answers(document.answers)] * bool(document.answers)
+        if first:
+            yield slide("Question", "\n\n".join(first))
+        for section in document.sections:
+            made = "\n\n".join(self.blocks(section.blocks))
+            if made:
+                yield slide(inline(section.title or section.remark), made)
+
+    def equations(self, rows: Sequence[Row]) -> str:
+        """Equations that come one at a time."""
+        made = (super(Slides, self).equations([row]) for row in rows)
+        return "\n".join(f"\\uncover<+->{{%\n{one}}}" for one in made)
+
+    def items(self, rows: Sequence[Row]) -> str:
+        """Items that come one at a time."""
+        return super().items(rows).replace("{itemize}", "{itemize}[<+->]", 1)
+
+
+def slide(title: str, made: str) -> str:
+    """A frame; what it has of code is read as it stands."""
+    return f"\\begin{{frame}}[fragile]{{{title}}}\n{made}\n\\end{{frame}}"
+
+
+def mathematics_of(line: Line) -> list[str]:
+    """What a formula is, where there is one."""
+    return [] if not line else [text(line) if is_words(line) else mathematics(line)]
+
+
+def text(line: Line) -> str:
+    """A line within an equation."""
+    said = inline(line).strip()
+    return f"\\text{{{said}}}" if said else ""
+
+
+def entry(said: str) -> str:
+    """A label or an entry of a matrix, in math mode."""
+    if said in ("", "·", "⋮", "…"):
+        return {"": "", "·": "\\cdot", "⋮": "\\vdots", "…": "\\cdots"}[said]
+    found = parsed(said)
+    return f"\\texttt{{{plain(shortened(said))}}}" if found is None else latex(found)
+
+
+def _picked(texts: Sequence[str], shown: Cut) -> list[str]:
+    return ["\\cdots" if k is None else entry(texts[k]) for k in shown.columns]
+
+
+def _kept(row: list[str], edges: Sequence[bool], place: int) -> list[str]:
+    """The cells of a row for which there is room; a rule above it stays."""
+    rule = "\\hline " if row[0].startswith("\\hline ") else ""
+    kept = [cell for cell, keep in zip([row[0].removeprefix(rule), *row[1:]], edges) if keep]
+    return [rule + kept[0], *kept[1:]]
+
+
+def array_of(rows: Sequence[Sequence[str]], columns: str) -> str:
+    """Cells in columns."""
+    lines = " \\\\\n".join(" & ".join(row) for row in rows)
+    return f"\\begin{{array}}{{{columns}}}\n{lines}\n\\end{{array}}"
+
+
+def displayed(made: str) -> str:
+    """Mathematics in a line of its own."""
+    return f"\\[\n{made}\n\\]"
+
+
+def verbatim(code: str) -> str:
+    """Lines of code, none of which ends them."""
+    inside = in_ascii(code).replace("\\end{verbatim}", "\\end {verbatim}")
+    return f"\\begin{{verbatim}}\n{inside}\n\\end{{verbatim}}"

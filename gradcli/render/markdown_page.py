@@ -1,0 +1,234 @@
+"""Explanations as Markdown that survives a paste into GitHub, Discourse and Stack Overflow.
+
+Everything that a user typed stands in code spans or is escaped: it is shown, never interpreted.
+"""
+
+import re
+import textwrap
+from collections.abc import Sequence
+
+from ..explanation.blocks import (
+    Answer,
+    Block,
+    Code,
+    Document,
+    Graph,
+    Line,
+    Matrix,
+    Note,
+    Picture,
+    Prose,
+    Row,
+    Section,
+    Step,
+    Table,
+    Tensor,
+    text_of,
+    tokens_of,
+)
+from .environment import Environment
+from .graphs import mermaid
+from .matrix import Cut, column_width, cut, drawn
+from .tensors import tensor_lines
+
+LINE = 80  # characters of a tensor that is shown in a line
+WIDEST = 100  # characters of the entries of a row of a table, and of a matrix in text
+WIDE = 10_000  # a page has no width: lines are wrapped where they are read
+
+
+def fenced(text: str, language: str) -> str:
+    """Lines of code between fences, whatever backticks they hold."""
+    longest = max(map(len, re.findall(r"`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{language}\n{text}\n{fence}"
+
+
+def escape(text: str) -> str:
+    """Text in which nothing has a meaning in Markdown or HTML."""
+    return re.sub(r"([\\`*_\[\]<>#|~&$])", r"\\\1", text)
+
+
+def code_span(text: str) -> str:
+    """Text as code, whatever backticks it holds; a | would end a table's cell, so it is escaped
+    there by `cell`.
+    """
+    longest = max(map(len, re.findall(r"`+", text)), default=0)
+    fence = "`" * (longest + 1)
+    pad = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{fence}{pad}{text}{pad}{fence}" if text else ""
+
+
+def _runs(line: Line) -> list[tuple[bool, str]]:
+    """A line as runs of words and of code; spaces at the ends of code belong to the words around
+    it.
+    """
+    runs: list[tuple[bool, str]] = []
+    for token in tokens_of(line):
+        word = token.role == "word"
+        if runs and runs[-1][0] == word:
+            runs[-1] = (word, runs[-1][1] + token.text)
+        else:
+            runs.append((word, token.text))
+    return runs
+
+
+class Page:
+    """Blocks as GitHub-flavoured Markdown."""
+
+    def __init__(self, environment: Environment):
+        self.environment = environment
+
+    def document(self, document: Document) -> str:
+        """What was asked, the answers, the sections, and the command that makes them again."""
+        parts = [self.fenced(document.question, "python")] if document.question else []
+        parts += [self.answers(document.answers)] if document.answers else []
+        parts += map(self.section, document.sections)
+        parts += [f"Made by {code_span(document.command)}"] if document.command else []
+        return "\n\n".join(parts) + "\n"
+
+    def escaped(self, text: str) -> str:
+        """Text in which nothing has a meaning."""
+        return escape(text)
+
+    def fenced(self, text: str, language: str) -> str:
+        """Lines of code as they are."""
+        return fenced(text, language)
+
+    def answers(self, answers: Sequence[Answer]) -> str:
+        """One in a line, several in a list."""
+        if len(answers) == 1:
+            return f"**Answer:** {self.answer(answers[0])}"
+        return "\n".join(f"- {self.answer(a, indent=2)}" for a in answers)
+
+    def answer(self, answer: Answer, indent: int = 0) -> str:
+        name, formula, remark = map(text_of, (answer.name, answer.formula, answer.remark))
+        remark = f", {self.escaped(remark)}" if remark else ""
+        if answer.value is None:
+            return code_span(f"{name} = {formula}") + remark
+        value = self.tensor(answer.value)
+        if len(value) > LINE:
+            said = f"{code_span(f'{name} = {formula}')}{remark}"
+            return f"{said}\n{self.block_of(answer.value, indent)}"
+        return f"{code_span(f'{name} = {value}')} — {code_span(formula)}{remark}"
+
+    def tensor(self, tensor: Tensor) -> str:
+        return " ".join(tensor_lines(tensor.array, WIDE, self.environment))
+
+    def beyond(self, cell: Line | Tensor) -> bool:
+        """Whether it is a tensor that does not fit a line."""
+        return isinstance(cell, Tensor) and len(self.tensor(cell)) > LINE
+
+    def block_of(self, tensor: Tensor, indent: int) -> str:
+        """A tensor in lines of its own, within a list where it is indented."""
+        lines = tensor_lines(tensor.array, LINE, self.environment)
+        text = self.fenced("\n".join(lines), "text")
+        return "\n".join(" " * indent + line for line in text.split("\n"))
+
+    def section(self, section: Section) -> str:
+        remark = text_of(section.remark)
+        head = f"### {self.cell(section.title)}" if section.title else ""
+        head += f" ({code_span(remark)})" if remark else ""
+        parts: list[str] = [head] * bool(head)
+        for block in section.blocks:
+            glue = "\n" if parts and isinstance(block, Step | Note) else "\n\n"
+            parts += [glue, self.block(block)]
+        return "".join(parts).strip("\n")
+
+    def block(self, block: Block) -> str:
+        return getattr(self, type(block).__name__.lower())(block)
+
+    def cell(self, cell: Line | Tensor) -> str:
+        if isinstance(cell, Tensor):
+            return code_span(self.tensor(cell))
+        return "".join(self.escaped(t) if word else code_span(t) for word, t in _runs(cell))
+
+    def row(self, row: Row, indent: int = 0) -> str:
+        """An item of a list; tensors that do not fit a line below it."""
+        indent += 2 * row.depth
+        beside = [self.cell(cell) for cell in row.cells if not self.beyond(cell)]
+        below = [c for c in row.cells if isinstance(c, Tensor) and self.beyond(c)]
+        head = " " * indent + "- " + " ".join(filter(None, beside))
+        return "\n".join([head, *(self.block_of(tensor, indent + 2) for tensor in below)])
+
+    def table(self, block: Table) -> str:
+        return "\n".join(self.row(row) for row in block.rows)
+
+    def prose(self, block: Prose) -> str:
+        return self.cell(block.line)
+
+    def note(self, block: Note) -> str:
+        said = self.escaped(text_of(block.line))
+        return f"- **{block.code}:** {said}" if block.code else f"- {said}"
+
+    def step(self, block: Step) -> str:
+        title, remark = self.cell(block.title), self.cell(block.remark)
+        head, indent = f"{block.number}. {title} {remark}", len(f"{block.number}. ")
+        if block.value is not None and self.beyond(block.value):
+            head += f"\n{self.block_of(block.value, indent)}"
+        elif block.value is not None:
+            head += f" {self.cell(block.value)}"
+        return "\n".join([head, *(self.row(row._replace(depth=0), indent) for row in block.sent)])
+
+    def code(self, block: Code) -> str:
+        return self.fenced(block.text, block.language)
+
+    def picture(self, block: Picture) -> str:
+        return self.code(Code(drawn(block), "text"))
+
+    def graph(self, block: Graph) -> str:
+        return self.fenced(mermaid(block), "mermaid")
+
+    def matrix(self, block: Matrix) -> str:
+        shown = cut(block, None, self.environment.say)
+        if sum(column_width(block, k) for k in shown.columns if k is not None) > WIDEST:
+            return self.drawn_matrix(block)
+        names = block.column_labels
+        lines = [self.line(block, shown, block.seed_name, "", names, block.result_name)]
+        rule = ["---:"] * len(shown.columns)
+        lines.append(self.beside(block, "---:", ["---", *rule], "---:"))
+        if block.tangent is not None:
+            lines.append(self.line(block, shown, "", block.tangent_name, block.tangent, ""))
+        for r in shown.rows:
+            if r is None:
+                lines.append(self.beside(block, "⋮", ["…"] * (1 + len(shown.columns)), "⋮"))
+                continue
+            entries = [self.entry(block.entries[r], k) for k in shown.columns]
+            weight, result = (n[r] if n else "" for n in (block.seed, block.result))
+            lines.append(
+                self.beside(block, weight, [code_span(block.row_labels[r]), *entries], result)
+            )
+        if block.product is not None:
+            bold = [f"**{block.product[k]}**" if k is not None else "…" for k in shown.columns]
+            head = f"**{code_span(block.product_label)}**"
+            lines.append(self.beside(block, "", [head, *bold], ""))
+        table = "\n".join(
+            "| " + " | ".join(text.replace("|", "\\|") for text in line) + " |" for line in lines
+        )
+        below = (
+            f"The last row is {code_span(block.product_name)}." if block.product is not None else ""
+        )
+        return "\n\n".join(filter(None, [table, shown.left_out, below]))
+
+    def drawn_matrix(self, block: Matrix) -> str:
+        """A matrix that is too wide for a table, as a terminal shows it."""
+        from .terminal import render_terminal
+
+        page = Document((), (Section("", (), (), (block,)),))
+        environment = self.environment._replace(width=WIDEST, color=False)
+        return self.fenced(textwrap.dedent(render_terminal(page, environment)).strip("\n"), "text")
+
+    def line(
+        self, block: Matrix, shown: Cut, left: str, head: str, texts: Sequence[str], right: str
+    ) -> list[str]:
+        """A line of names or numbers that belong to the columns."""
+        cells = ["…" if k is None else code_span(texts[k]) for k in shown.columns]
+        return self.beside(block, code_span(left), [code_span(head), *cells], code_span(right))
+
+    def beside(self, block: Matrix, left: str, cells: list[str], right: str) -> list[str]:
+        """A line with what stands left of the matrix and right of it, where there is room."""
+        return [*[left] * bool(block.seed_name), *cells, *[right] * bool(block.result_name)]
+
+    def entry(self, row: tuple[str, ...], k: int | None) -> str:
+        if k is None:
+            return "…"
+        return row[k] if re.fullmatch(r"[-\d.e+·]+|nan|-?inf", row[k]) else code_span(row[k])
