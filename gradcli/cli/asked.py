@@ -10,6 +10,8 @@ from .mistakes import check_expression
 from .options import Given
 from .streams import LazyInput, Streams
 
+NAMES = {"markdown": "Markdown", "latex": "LaTeX", "json": "JSON"}  # of formats
+
 
 def read_limits(texts: list[str], files: bool = True) -> Any:
     """The limits after --limit; `files`: whether values may be read from files. Raises
@@ -143,6 +145,10 @@ def choices_of(streams: Streams, given: Given, analysis: Any) -> Any:
 
     names = _sections(given)
     check_sections(names)
+    if given.place and not names and not given.full:
+        from ..render.markdown import BY_PLACE
+
+        names = BY_PLACE[given.place].sections
     element = read_element(given.element, analysis.problem) if given.element is not None else None
     entries = analysis.problem.limits.sizes["entries"]
     return Choices(names, element, given.full, given.precision, entries, typed(streams))
@@ -154,7 +160,8 @@ def environment_of(streams: Streams, given: Given, full: bool) -> Any:
         given.color, given.width, given.precision, full, given.output is not None
     )
     entries = read_limits(given.limit).sizes["entries"]
-    return environment._replace(entries=entries, page=_page(given))
+    place = given.place or environment.place
+    return environment._replace(entries=entries, page=_page(given), place=place)
 
 
 def _page(given: Given) -> str:
@@ -170,6 +177,10 @@ def _page(given: Given) -> str:
 def format_of(streams: Streams, given: Given) -> str:
     """What was asked for, or what suits the place where the answer goes."""
     asked = given.format or given.graph_format
+    if given.place and asked not in (None, "markdown"):
+        raise GradcliError("option", f"--for {given.place} is Markdown, and -f {asked} is not")
+    if given.place or (given.copy and not asked):
+        return "markdown"
     return asked or ("terminal" if streams.is_terminal and given.output is None else "plain")
 
 
@@ -183,18 +194,27 @@ def emit(streams: Streams, analysis: Any, given: Given) -> None:
 
 
 def typed(streams: Streams) -> str:
-    """The command as it was typed, but for the format and the file of its answer; what came through
-    a pipe in its place, where that is a line.
+    """The command as it was typed, but for the format of its answer and where that goes; what came
+    through a pipe in its place, where that is a line.
     """
     found, skip, piped = list[str](), False, streams.piped.strip()
     for word in streams.arguments:
-        whole = word in ("-f", "--format", "-o", "--output")
-        if not skip and not whole and not word.startswith(("--format=", "--output=")):
+        whole = word in ("-f", "--format", "-o", "--output", "--for")
+        part = word == "--copy" or word.startswith(("--format=", "--output=", "--for="))
+        if not (skip or whole or part):
             found.append(piped if word == "-" and piped and "\n" not in piped else word)
         skip = whole
     return shlex.join(["gradcli", *found])
 
 
 def write(streams: Streams, text: str, given: Given) -> None:
-    """Write an answer, its last line ended."""
-    streams.write(text if text.endswith("\n") else text + "\n", given.output)
+    """Write an answer, its last line ended, or copy it."""
+    text = text if text.endswith("\n") else text + "\n"
+    if not given.copy:
+        streams.write(text, given.output)
+        return
+    from .clipboard import copy
+
+    copy(text, streams)
+    format, lines = format_of(streams, given), text.count("\n")
+    streams.warn(f"copied {lines:,} line{'s' * (lines != 1)} of {NAMES.get(format, 'text')}")

@@ -30,6 +30,7 @@ PANELS = {  # options by what they are about
             "library",
             "format",
             "graph_format",
+            "place",
             "standalone",
             "overlay",
             "show",
@@ -38,7 +39,7 @@ PANELS = {  # options by what they are about
             "precision",
             "digits",
         ),
-        *("output", "width", "ascii", "color"),
+        *("copy", "output", "width", "ascii", "color"),
     ),
 }
 BESIDES = "Besides"

@@ -30,7 +30,7 @@ from .asked import (
 from .errors import as_json, message, wrapped
 from .help import FIRST, help_of, help_of_all, width_of_help
 from .mistakes import meant
-from .options import ALWAYS, LOOK, REQUEST, VALUES, Given, in_full, is_json, takes
+from .options import ALWAYS, ANSWER, LOOK, REQUEST, VALUES, Given, in_full, is_json, takes
 from .streams import Closed, ReaderGone, Streams
 from .usage import check_not_a_command, expression_last, is_extra, usage_error
 
@@ -105,12 +105,11 @@ def command(group: str, name: str | None = None) -> Any:
     "order",
     "expand",
     "claim",
-    "format",
+    *ANSWER,
     "standalone",
     "overlay",
     "show",
     "element",
-    "output",
     "precision",
     "full",
     *LOOK,
@@ -155,7 +154,7 @@ def grad(streams: Streams, given: Given) -> None:
 
 
 @command("Derive")
-@takes(*REQUEST, "format", "output", "precision", "full", *LOOK, *ALWAYS)
+@takes(*REQUEST, *ANSWER, "precision", "full", *LOOK, *ALWAYS)
 def jacobian(streams: Streams, given: Given) -> None:
     """Print the Jacobian alone, its structure named.
 
@@ -173,7 +172,7 @@ def jacobian(streams: Streams, given: Given) -> None:
 
 
 @command("Derive")
-@takes(*VALUES, "wrt", "assume", "tangent", "format", "output", "precision", "full", *LOOK, *ALWAYS)
+@takes(*VALUES, "wrt", "assume", "tangent", *ANSWER, "precision", "full", *LOOK, *ALWAYS)
 def hessian(streams: Streams, given: Given) -> None:
     """Print the Hessian of a single number.
 
@@ -191,7 +190,7 @@ def hessian(streams: Streams, given: Given) -> None:
 
 
 @command("Derive")
-@takes(*VALUES, "wrt", "tangent", "format", "output", "precision", "full", *LOOK, *ALWAYS)
+@takes(*VALUES, "wrt", "tangent", *ANSWER, "precision", "full", *LOOK, *ALWAYS)
 def jvp(streams: Streams, given: Given) -> None:
     """Print how the output moves as inputs move along tangents.
 
@@ -209,7 +208,7 @@ def jvp(streams: Streams, given: Given) -> None:
 
 
 @command("Derive")
-@takes(*REQUEST, "assume", "format", "standalone", "output", *LOOK, *ALWAYS)
+@takes(*REQUEST, "assume", *ANSWER, "standalone", *LOOK, *ALWAYS)
 def formula(streams: Streams, given: Given) -> None:
     """Print the closed forms of the gradients: a line each, or a derivation.
 
@@ -227,7 +226,7 @@ def formula(streams: Streams, given: Given) -> None:
     data = Data(analysis_of(streams, given, suppose=True, shapes_alone=True))
     environment = environment_of(streams, given, full=True)
     text = render_formulas(data, format_of(streams, given), environment, typed(streams))
-    streams.write(text + "\n", given.output)
+    write(streams, text, given)
     for _, remark in (*unused(data.w.analysis), *formulas(data.w)):
         streams.warn(f"note: {remark}")
     assumed = assumed_shapes(data.w)
@@ -236,7 +235,7 @@ def formula(streams: Streams, given: Given) -> None:
 
 
 @command("Explain")
-@takes(*VALUES, "expand", "graph_format", "output", *LOOK, *ALWAYS)
+@takes(*VALUES, "expand", "graph_format", *ANSWER[1:], *LOOK, *ALWAYS)
 def graph(streams: Streams, given: Given) -> None:
     """Draw the graph as a tree, Mermaid or dot.
 
@@ -247,7 +246,7 @@ def graph(streams: Streams, given: Given) -> None:
     analysis = analysis_of(streams, given, shapes_alone=True)
     environment = environment_of(streams, given, full=True)
     text = render_graph(analysis, format_of(streams, given), environment, typed(streams))
-    streams.write(text + "\n", given.output)
+    write(streams, text, given)
 
 
 @command("For scripts")
@@ -267,7 +266,7 @@ def code(streams: Streams, given: Given) -> None:
 
 
 @command("Check")
-@takes(*REQUEST, "assume", "order", "claim", "against", "format", "output", *LOOK, *ALWAYS)
+@takes(*REQUEST, "assume", "order", "claim", "against", *ANSWER, *LOOK, *ALWAYS)
 def check(streams: Streams, given: Given) -> None:
     """Check a gradient, or a formula that you derived by hand.
 
@@ -297,7 +296,7 @@ def check(streams: Streams, given: Given) -> None:
 
 
 @command("Derive", "seed-for")
-@takes(*VALUES, "target", "format", "output", "precision", "full", *LOOK, *ALWAYS)
+@takes(*VALUES, "target", *ANSWER, "precision", "full", *LOOK, *ALWAYS)
 def seed_for(streams: Streams, given: Given) -> None:
     """Find the seed that gives a gradient, or why none does.
 
@@ -335,7 +334,7 @@ def batch(streams: Streams, given: Given) -> None:
 
 
 @command("Explain")
-@takes("source", "format", "output", "precision", "full", *LOOK, "limit", "debug")
+@takes("source", *ANSWER, "precision", "full", *LOOK, "limit", "debug")
 def read(streams: Streams, given: Given) -> None:
     """Read a pasted program: what it prints, its gradients and errors.
 
@@ -356,9 +355,7 @@ def read(streams: Streams, given: Given) -> None:
 
 
 @command("Explain")
-@takes(
-    "question", "shape", "value", "grad", "wrt", "format", "output", "full", *LOOK, "dtype", *ALWAYS
-)
+@takes("question", "shape", "value", "grad", "wrt", *ANSWER, "full", *LOOK, "dtype", *ALWAYS)
 def why(streams: Streams, given: Given) -> None:
     """Explain an error message, or a gradient that is nan, inf or zero.
 
@@ -394,7 +391,7 @@ def ops(streams: Streams, given: Given) -> None:
 
 
 @command("Learn")
-@takes("example", "format", "output", *LOOK, "debug")
+@takes("example", *ANSWER, *LOOK, "debug")
 def examples(streams: Streams, given: Given) -> None:
     """List worked examples, or explain one.
 
@@ -409,7 +406,7 @@ def examples(streams: Streams, given: Given) -> None:
     example = EXAMPLES[find(given.example)]
     given.expr, given.grad = example.expr, [] if example.grad is None else [example.grad]
     given.shape, given.value = example.shapes, example.values
-    if given.format is None and given.output is None:
+    if format_of(streams, given) == "terminal":
         streams.write(f"{wrapped(example.question, width, '')}\n\n    {example.command}\n\n")
     emit(streams, analysis_of(streams, given), given)
 

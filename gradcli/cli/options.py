@@ -11,7 +11,7 @@ import typer
 
 from ..explanation.section_names import SECTIONS
 from ..limits import DEFAULTS, MOST_ORDER, PRECISIONS, WIDTHS
-from ..render.names import FORMATS
+from ..render.names import FORMATS, PLACES
 from . import completion
 from .streams import ReaderGone, Streams
 
@@ -25,6 +25,9 @@ class Color(StrEnum):
 
 
 Format = StrEnum("Format", {name: name for name in FORMATS})  # type: ignore[misc]
+
+
+Place = StrEnum("Place", {name: name for name in PLACES})  # type: ignore[misc]
 
 
 class GraphFormat(StrEnum):
@@ -140,6 +143,13 @@ OPTIONS = {
         Format | None, None, "-f", "--format", metavar="FORMAT",
         help=f"{_one_of(Format)}; {FORMATTED}",
     ),
+    "place": _option(
+        Place | None, None, "--for", metavar="PLACE",
+        help=f"Markdown as a place shows it: {_one_of(Place)}.",
+    ),
+    "copy": _option(
+        bool, False, "--copy", help="Copy to the clipboard, as Markdown if no format is given.",
+    ),
     "standalone": _option(
         bool, False, "--standalone", help="LaTeX as a document that compiles by itself.",
     ),
@@ -251,6 +261,7 @@ def is_json(arguments: list[str]) -> bool:
 
 VALUES = ("expr", "shape", "value")
 REQUEST = (*VALUES, "grad", "wrt")
+ANSWER = ("format", "place", "copy", "output")
 LOOK = ("width", "ascii", "color")
 ALWAYS = ("random_seed", "limit", "debug")
 

@@ -79,7 +79,7 @@ class Place(NamedTuple):
     sections: tuple[str, ...] = ()
 
 
-PLACES = {
+BY_PLACE = {
     "github": Place(Page),
     "discourse": Place(Page),
     "stackoverflow": Place(Brief, ("answer", "seed", "code")),
@@ -92,7 +92,7 @@ PLACES = {
 
 def render_markdown(document: Document, environment: Environment) -> str:
     """The document as the place where it is pasted shows it."""
-    return PLACES[environment.place].page(environment).document(document)
+    return BY_PLACE[environment.place].page(environment).document(document)
 
 
 def _with(document: Document, wanted: Callable[[Block], bool]) -> Document:

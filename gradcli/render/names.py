@@ -6,4 +6,8 @@ RENDERERS = {
     "markdown": "markdown",
     "latex": "latex",
 }
+# where Markdown is pasted
+PLACES = (
+    "github", "discourse", "stackoverflow", "stackexchange", "reddit", "slack", "discord",
+)  # fmt: skip
 FORMATS = (*RENDERERS, "json")
