@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from typing import Any
 
-from .errors import GradcliError, short_repr
+from .errors import GradcliError, did_you_mean, short_repr
 from .explanation.analysis import Analysis
 from .keywords import check_number, check_text, in_keywords, in_python
 from .limits import PRECISIONS, WIDTHS
@@ -42,11 +42,19 @@ class Explanation:
         precision: int = 5,
         show: Collection[str] = (),
         full: bool = False,
+        place: str = "",
     ) -> str:
         """The explanation as text: "terminal", "plain", "markdown", "latex" or "json"; on one
-        screen, or in full, or the sections to `show`.
+        screen, or in full, or the sections to `show`. `place` is where Markdown is pasted: as
+        `--for` takes it.
         """
+        from .render.names import PLACES
+
         check_text("format", format)
+        check_text("place", place)
+        if place not in ("", *PLACES):
+            hint = did_you_mean(place, PLACES) or f"the places are {', '.join(PLACES)}"
+            raise GradcliError("option", f"there is no place {place}", hint=hint)
         check_number("width", width, *WIDTHS)
         check_number("precision", precision, *PRECISIONS)
         listed = isinstance(show, Collection) and not isinstance(show, str | bytes)
@@ -55,12 +63,19 @@ class Explanation:
         from .explanation.choices import Choices
         from .render.environment import Environment
         from .render.formats import render
+        from .render.markdown import shown_at
 
         color = format == "terminal"
         environment = Environment(
-            width=width, color=color, precision=precision, full=bool(full), say=in_python
+            width=width,
+            color=color,
+            precision=precision,
+            full=bool(full),
+            say=in_python,
+            place=place,
         )
-        choices = Choices(show=tuple(show), full=bool(full), precision=precision)
+        shown = tuple(show) or shown_at(place, bool(full))
+        choices = Choices(show=shown, full=bool(full), precision=precision)
         return render(self._analysis, format, choices, environment)
 
     def __str__(self) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 from ..errors import GradcliError
 from ..pasted.request import in_language
+from ..render.names import DISCOURSE_WITH_MATH
 from .mistakes import check_expression
 from .options import Given
 from .streams import LazyInput, Streams
@@ -145,10 +146,10 @@ def choices_of(streams: Streams, given: Given, analysis: Any) -> Any:
 
     names = _sections(given)
     check_sections(names)
-    if given.place and not names and not given.full:
-        from ..render.markdown import BY_PLACE
+    if given.place and not names:
+        from ..render.markdown import shown_at
 
-        names = BY_PLACE[given.place].sections
+        names = shown_at(given.place, given.full)
     element = read_element(given.element, analysis.problem) if given.element is not None else None
     entries = analysis.problem.limits.sizes["entries"]
     return Choices(names, element, given.full, given.precision, entries, typed(streams))
@@ -160,8 +161,17 @@ def environment_of(streams: Streams, given: Given, full: bool) -> Any:
         given.color, given.width, given.precision, full, given.output is not None
     )
     entries = read_limits(given.limit).sizes["entries"]
-    place = given.place or environment.place
+    place = _place(given)
     return environment._replace(entries=entries, page=_page(given), place=place)
+
+
+def _place(given: Given) -> str:
+    """Where Markdown is pasted, as far as that is said."""
+    if given.math is None:
+        return given.place or ""
+    if given.place != "discourse":
+        raise GradcliError("option", "--math dollars is for --for discourse")
+    return DISCOURSE_WITH_MATH
 
 
 def _page(given: Given) -> str:

@@ -31,6 +31,7 @@ PANELS = {  # options by what they are about
             "format",
             "graph_format",
             "place",
+            "math",
             "standalone",
             "overlay",
             "show",

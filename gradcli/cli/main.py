@@ -406,7 +406,7 @@ def examples(streams: Streams, given: Given) -> None:
     example = EXAMPLES[find(given.example)]
     given.expr, given.grad = example.expr, [] if example.grad is None else [example.grad]
     given.shape, given.value = example.shapes, example.values
-    if format_of(streams, given) == "terminal":
+    if not (given.format or given.place or given.copy or given.output):
         streams.write(f"{wrapped(example.question, width, '')}\n\n    {example.command}\n\n")
     emit(streams, analysis_of(streams, given), given)
 

@@ -30,6 +30,12 @@ Format = StrEnum("Format", {name: name for name in FORMATS})  # type: ignore[mis
 Place = StrEnum("Place", {name: name for name in PLACES})  # type: ignore[misc]
 
 
+class Math(StrEnum):
+    """How Markdown holds mathematics, where a place may or may not show it."""
+
+    dollars = "dollars"
+
+
 class GraphFormat(StrEnum):
     """What a graph can be drawn as."""
 
@@ -147,6 +153,10 @@ OPTIONS = {
         Place | None, None, "--for", metavar="PLACE",
         help=f"Markdown as a place shows it: {_one_of(Place)}.",
     ),
+    "math": _option(
+        Math | None, None, "--math", metavar="dollars",
+        help="With --for discourse, where its plugin for mathematics is on: $$ around equations.",
+    ),
     "copy": _option(
         bool, False, "--copy", help="Copy to the clipboard, as Markdown if no format is given.",
     ),
@@ -261,7 +271,7 @@ def is_json(arguments: list[str]) -> bool:
 
 VALUES = ("expr", "shape", "value")
 REQUEST = (*VALUES, "grad", "wrt")
-ANSWER = ("format", "place", "copy", "output")
+ANSWER = ("format", "place", "math", "copy", "output")
 LOOK = ("width", "ascii", "color")
 ALWAYS = ("random_seed", "limit", "debug")
 

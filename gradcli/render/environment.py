@@ -10,9 +10,9 @@ from ..limits import DEFAULTS
 
 class Environment(NamedTuple):
     """`width` in columns; `ascii` where only ASCII can be shown; `full` leaves nothing out
-    of what has no more `entries`. `place` is where Markdown is pasted; `page` is what LaTeX is made
-    as: a part of a page, a "standalone" document, or "overlay", slides. `say` is what is done to
-    words about options, which are those of a shell.
+    of what has no more `entries`. `place` is where Markdown is pasted, if that is known; `page`
+    what LaTeX is made as: a part of a page, a "standalone" document, or "overlay", slides. `say` is
+    what is done to words about options, which are those of a shell.
     """
 
     width: int = 80
@@ -21,6 +21,6 @@ class Environment(NamedTuple):
     precision: int = 5
     full: bool = False
     entries: int = DEFAULTS["entries"]
-    place: str = "github"
+    place: str = ""
     page: str = ""
     say: Callable[[str], str] = str

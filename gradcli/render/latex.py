@@ -6,6 +6,7 @@ or as text in which nothing is a command.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import Any
 
 from ..explanation.blocks import (
@@ -139,6 +140,12 @@ def _code(text: str) -> str:
     return f"{start}\\texttt{{{plain(inner)}}}{text[len(text.rstrip()) :]}" if inner else text
 
 
+def grouped(rows: Iterable[Row]) -> Iterator[tuple[bool, list[Row]]]:
+    """Rows that follow one another: whether they are equations, and which they are."""
+    for are_equations, group in groupby(rows, lambda row: _is_equation(row.cells[0])):
+        yield are_equations, [*group]
+
+
 def _is_equation(cell: Line | Tensor) -> bool:
     """Whether a cell is set as an equation: it has a formula, and no words."""
     if isinstance(cell, Tensor):
@@ -208,16 +215,10 @@ class Page:
 
     def table(self, block: Table) -> str:
         """Equations lined up, and items of a list for other rows."""
-        parts: list[str] = []
-        rows = [*block.rows]
-        while rows:
-            first = _is_equation(rows[0].cells[0])
-            count = next(
-                (k for k, row in enumerate(rows) if _is_equation(row.cells[0]) != first), len(rows)
-            )
-            parts.append(self.equations(rows[:count]) if first else self.items(rows[:count]))
-            rows = rows[count:]
-        return "\n\n".join(parts)
+        return "\n\n".join(
+            self.equations(rows) if are_equations else self.items(rows)
+            for are_equations, rows in grouped(block.rows)
+        )
 
     def equations(self, rows: Sequence[Row]) -> str:
         """Equations below each other, what else is told of them at the right."""
@@ -344,7 +345,8 @@ def mathematics_of(line: Line) -> list[str]:
 def text(line: Line) -> str:
     """A line within an equation."""
     said = inline(line).strip()
-    return f"\\text{{{said}}}" if said else ""
+    alone = re.fullmatch(r"\$([^$]*)\$", said)
+    return alone[1] if alone else f"\\text{{{said}}}" if said else ""
 
 
 def entry(said: str) -> str:

@@ -12,10 +12,12 @@ from typing import NamedTuple
 
 from ..explanation.blocks import Block, Code, Document, Matrix, Prose, Section
 from .environment import Environment
+from .markdown_math import DOLLARS, DOLLARS_AND_TABLES, FENCES, MathPage
 from .markdown_page import Page, fenced
+from .names import DISCOURSE_WITH_MATH
 
 ANSWER_LINES = 25  # of an answer that is read on a page of answers
-MESSAGE = 1_900  # characters: Discord takes 2,000
+MESSAGE = 1_890  # characters: Discord takes 2,000
 BACKTICKS = re.compile("```+")
 
 
@@ -61,7 +63,7 @@ class Chat:
 
         asked = f"$ {document.command}" if document.command else document.question
         head = textwrap.fill(asked, self.environment.width, subsequent_indent="  ")
-        said = render_terminal(document, self.environment).strip("\n")
+        said = render_terminal(document._replace(more=()), self.environment).strip("\n")
         text = BACKTICKS.sub(lambda run: "\u200b".join(run[0]), f"{head}\n\n{said}".strip("\n"))
         messages = [text] if self.longest is None else [*_messages(text, self.longest)]
         if len(messages) == 1:
@@ -79,11 +81,13 @@ class Place(NamedTuple):
     sections: tuple[str, ...] = ()
 
 
-BY_PLACE = {
-    "github": Place(Page),
+BY_PLACE = {  # "" is anywhere
+    "": Place(Page),
+    "github": Place(lambda environment: MathPage(environment, FENCES)),
     "discourse": Place(Page),
+    DISCOURSE_WITH_MATH: Place(lambda environment: MathPage(environment, DOLLARS_AND_TABLES)),
     "stackoverflow": Place(Brief, ("answer", "seed", "code")),
-    "stackexchange": Place(Page),
+    "stackexchange": Place(lambda environment: MathPage(environment, DOLLARS)),
     "reddit": Place(Indented),
     "slack": Place(lambda environment: Chat(environment, 80)),
     "discord": Place(lambda environment: Chat(environment, 60, MESSAGE)),
@@ -93,6 +97,11 @@ BY_PLACE = {
 def render_markdown(document: Document, environment: Environment) -> str:
     """The document as the place where it is pasted shows it."""
     return BY_PLACE[environment.place].page(environment).document(document)
+
+
+def shown_at(place: str, full: bool) -> tuple[str, ...]:
+    """The sections that are shown at a place where none is named; none for the usual ones."""
+    return () if full else BY_PLACE[place].sections
 
 
 def _with(document: Document, wanted: Callable[[Block], bool]) -> Document:
@@ -113,7 +122,7 @@ def _is_reason_or_code(block: Block) -> bool:
 
 def _messages(text: str, longest: int) -> Iterator[str]:
     """A text in messages: paragraphs stay together where they can, and lines where they can."""
-    room = longest - len("```\n\n```\n(99/99)")
+    room = longest - len("```\n\n```\n(999/999)")
     message = ""
     for part in _parts(text, room):
         if message and len(message) + len(part) > room:

@@ -10,4 +10,5 @@ RENDERERS = {
 PLACES = (
     "github", "discourse", "stackoverflow", "stackexchange", "reddit", "slack", "discord",
 )  # fmt: skip
+DISCOURSE_WITH_MATH = "discourse, with mathematics"
 FORMATS = (*RENDERERS, "json")

@@ -1,0 +1,180 @@
+"""Markdown for the place where it is pasted, read back as that place reads it."""
+
+import base64
+import re
+
+import pyperclip
+import pytest
+from console import Input, Terminal, gradcli
+from markdown_it import MarkdownIt
+
+from gradcli.cli.main import run
+from gradcli.cli.streams import Streams
+from gradcli.render.markdown import BY_PLACE
+from gradcli.render.names import DISCOURSE_WITH_MATH, PLACES
+
+GITHUB = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+OLD = MarkdownIt("commonmark", {"html": True})  # Reddit: no fences are used
+PROGRAMS = {
+    "flagship": ("x@a", "--grad", "[[1,2,3,4],[5,6,7,8]]"),
+    "values": ("a*a", "-v", "a=[[1,2,3],[4,5,6]]", "-g", "a"),
+    "powers": ("(x ** 2 * y ** 3).sum()", "-v", "x=[1.,2.]", "-v", "y=[3.,4.]"),
+    "network": (
+        "h = relu(x @ W1 + b1); loss = cross_entropy(h @ W2 + b2, y)",
+        *("-s", "x=5x4,W1=4x6,b1=6,W2=6x3,b2=3", "-v", "y=[0,1,2,0,1]"),
+    ),
+    "names": ("out = _a_ * b_c  # <script>`alert(1)`</script> | ``` $x$", "-s", "_a_=2,b_c=2"),
+}
+cases = pytest.mark.parametrize("program", PROGRAMS)
+
+
+def pasted(place: str, program: str, *more: str) -> str:
+    """What is pasted at a place."""
+    result = gradcli(*PROGRAMS[program], "--for", place, *more)
+    assert (result.status, result.err) == (0, "")
+    return result.out
+
+
+def fences(text: str) -> list[str]:
+    """What stands in fences, where they begin a line."""
+    return re.findall(r"(?ms)^```\w*\n(.*?)^```$", text)
+
+
+def test_every_place_is_one_of_the_option():
+    assert set(BY_PLACE) == {"", DISCOURSE_WITH_MATH, *PLACES}
+
+
+@cases
+@pytest.mark.parametrize("place", ["github", "discourse", "stackoverflow", "stackexchange"])
+def test_nothing_that_was_typed_is_markup(place, program):
+    text = re.sub(r"(?s)^\$\$\n.*?\n\$\$$", "", pasted(place, program), flags=re.MULTILINE)
+    tokens = GITHUB.parse(text)
+    inner = [child for token in tokens for child in token.children or ()]
+    assert not {"html_block"} & {t.type for t in tokens}
+    assert not {"html_inline", "em_open", "image", "link_open"} & {t.type for t in inner}
+
+
+@cases
+def test_github_has_equations_in_fences(program):
+    tokens = GITHUB.parse(pasted("github", program))
+    math = [t.content for t in tokens if t.type == "fence" and t.info == "math"]
+    assert any(r"\frac{\partial L}{\partial" in made for made in math)
+    assert all(made.count("{") == made.count("}") for made in math)
+    assert all(made.count(r"\begin") == made.count(r"\end") for made in math)
+
+
+def test_github_has_a_graph():
+    tokens = GITHUB.parse(gradcli("graph", "relu(x @ W)", "--for", "github").out)
+    assert "flowchart" in next(t.content for t in tokens if t.info == "mermaid")
+
+
+@cases
+def test_stack_overflow_has_few_lines(program):
+    text = pasted("stackoverflow", program)
+    assert text.count("\n") <= 25
+    tokens = [c for t in GITHUB.parse(text) for c in t.children or ()]
+    assert not any("$" in t.content for t in tokens if t.type == "text")
+    assert re.search("Made by `+ *gradcli", text)
+    assert ".grad = " in text
+    assert "#" not in [line[:1] for line in re.sub(r"(?s)```.*?```", "", text).splitlines()]
+
+
+def test_stack_overflow_has_the_code():
+    text = pasted("stackoverflow", "flagship")
+    assert "out.backward(torch.tensor(" in fences(text)[-1]
+
+
+@cases
+def test_stack_exchange_has_mathematics_between_dollars(program):
+    text = pasted("stackexchange", program)
+    blocks = re.findall(r"(?s)^\$\$\n(.*?)\n\$\$$", text, re.MULTILINE)
+    assert any(r"\begin{aligned}" in block for block in blocks)
+    assert not any("\n\n" in block for block in blocks)  # an empty line ends a paragraph
+
+
+def test_discourse_has_mathematics_where_it_is_asked_for():
+    assert "$$" not in pasted("discourse", "flagship")
+    assert "$$\n\\begin{aligned}" in pasted("discourse", "flagship", "--math", "dollars")
+    for place in ("github", "stackexchange"):
+        result = gradcli(*PROGRAMS["flagship"], "--for", place, "--math", "dollars")
+        assert result.status == 2
+        assert "error[option]" in result.err
+
+
+@cases
+def test_reddit_has_no_fences_and_raises_nothing(program):
+    text = pasted("reddit", program)
+    tokens = OLD.parse(text)
+    assert not any(line.startswith("```") for line in text.splitlines())
+    assert any(t.type == "code_block" for t in tokens)
+    words = [c.content for t in tokens for c in t.children or () if c.type == "text"]
+    raised = re.sub(r"`[^`]*`", "", "\n".join(x for x in text.splitlines() if x[:4] != "    "))
+    assert not re.search(r"(?<!\\)\^", raised)
+    assert words
+
+
+@cases
+def test_slack_is_one_fence_of_80_columns(program):
+    text = pasted("slack", program)
+    assert text.startswith("```\n$ gradcli")
+    assert text.endswith("\n```\n")
+    assert text.count("```") == 2
+    assert max(map(len, text.splitlines())) <= 80
+
+
+@cases
+def test_discord_takes_every_message(program):
+    assert max(map(len, pasted("discord", program).splitlines())) <= 60
+    text = pasted("discord", program, "--full")
+    last = re.findall(r"^\((\d+)/(\d+)\)$", text, re.MULTILINE)
+    messages = re.split(r"(?<=\))\n\n(?=```)", text.strip("\n"))
+    assert max(map(len, messages)) < 1_900
+    assert [int(k) for k, _ in last] == [*range(1, len(messages) + 1)] * bool(last)
+    assert all(len(fences(message)) == 1 for message in messages)
+
+
+def test_another_format_is_refused():
+    result = gradcli(*PROGRAMS["flagship"], "--for", "slack", "-f", "json")
+    assert result.status == 2
+    assert "--for slack is Markdown" in result.err + result.out
+
+
+def test_the_command_makes_the_answer_again_anywhere():
+    result = gradcli(*PROGRAMS["values"], "--for=github", "--full")
+    assert "Made by `gradcli 'a*a' -v 'a=[[1,2,3],[4,5,6]]' -g a --full`" in result.out
+
+
+# ---- the clipboard -------------------------------------------------------------------------------
+
+
+def test_what_is_copied_is_markdown(monkeypatch):
+    copied = []
+    monkeypatch.setattr(pyperclip, "copy", copied.append)
+    result = gradcli(*PROGRAMS["values"], "--copy")
+    assert copied == [gradcli(*PROGRAMS["values"], "-f", "markdown").out]
+    assert result.out == ""
+    assert result.err == f"copied {copied[0].count(chr(10))} lines of Markdown\n"
+    assert gradcli(*PROGRAMS["values"], "--copy", "-f", "latex").err.endswith("lines of LaTeX\n")
+
+
+def test_the_terminal_copies_where_somebody_is_logged_in_from_elsewhere(monkeypatch):
+    monkeypatch.setattr(pyperclip, "copy", lambda text: pytest.fail("that of the other machine"))
+    out, err = Terminal(), Terminal(is_terminal=True)
+    status = run(
+        ["grad", "a*a", "-s", "a=2", "--copy"], Streams(Input(b""), out, err, {"SSH_TTY": "/dev/0"})
+    )
+    assert status == 2  # grad has numbers alone: nothing to paste
+    assert run(["a*a", "-s", "a=2", "--copy"], Streams(Input(b""), out, err, {"SSH_TTY": "t"})) == 0
+    sent = re.search(r"\x1b\]52;c;([^\x07]*)\x07", err.getvalue())
+    assert sent
+    assert base64.b64decode(sent[1]).decode() == gradcli("a*a", "-s", "a=2", "-f", "markdown").out
+
+
+def test_no_clipboard_is_an_error(monkeypatch):
+    def refuse(text):
+        raise pyperclip.PyperclipException
+
+    monkeypatch.setattr(pyperclip, "copy", refuse)
+    result = gradcli(*PROGRAMS["values"], "--copy")
+    assert result.status == 2
+    assert "error[option]: there is no clipboard here" in result.err
