@@ -318,8 +318,7 @@ def _accuracy(case: Case, inner: ast.Compare) -> tuple[Edit | None, str, str]:
     text = case.text
     sides = (inner.left, inner.comparators[0])
     for named, other in (sides, sides[::-1]):
-        made = case.assignments(dotted(named), inner.lineno)
-        side = getattr(made[-1], "value", None) if made else named
+        side = case.made(named, inner.lineno)
         if not (isinstance(side, ast.Call) and method(side) == "argmax"):
             continue
         assert isinstance(side.func, ast.Attribute)

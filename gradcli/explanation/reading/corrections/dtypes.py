@@ -88,6 +88,7 @@ def made_float(case: Case, node: ast.expr) -> Iterator[Proposal]:
 def target_dtype(case: Case) -> Iterator[Proposal]:
     """.float() for regression targets, .long() for classes and indices."""
     yield from swapped(case)
+    yield from scores_for_classes(case)
     message = case.failure.message
     integer = any(w in message for w in ("Long", "index", "int64", "indices"))
     integer &= "floating point type for target" not in message
@@ -114,6 +115,17 @@ def target_dtype(case: Case) -> Iterator[Proposal]:
         for node in dict.fromkeys(nodes):
             if not isinstance(node, ast.Constant) and "Found dtype" in message:
                 yield case.appended(node, end)
+
+
+def scores_for_classes(case: Case) -> Iterator[Proposal]:
+    """A loss of the scores, where argmax made classes of them."""
+    for call in case.calls():
+        given = case.made(call.args[0]) if call.args else None
+        if isinstance(given, ast.Call) and method(given) == "argmax" and len(call.args) > 1:
+            owner = getattr(given.func, "value", None)
+            scores = given.args[0] if dotted(owner) == "torch" else owner
+            why = "argmax picks a class; this loss takes the scores that it picks from."
+            yield case.replaced(call.args[0], case.text.of(scores), why=why)
 
 
 def _is_other(tensor: Tensor, end: str) -> bool:

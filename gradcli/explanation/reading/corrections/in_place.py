@@ -171,8 +171,10 @@ def _alias(case: Case, name: str) -> bool:
 
 
 def is_update(case: Case, statement: ast.stmt) -> bool:
-    """Whether a statement changes a parameter by a gradient."""
+    """Whether a statement changes a parameter by a gradient, or after all ways back."""
     loop = case.loop(statement)
+    if loop is None and case.backwards:
+        return ".grad" in case.text.of(statement) or case.backwards[-1].lineno < case.line
     return ".grad" in case.text.of(statement) or (loop is not None and updates(loop))
 
 

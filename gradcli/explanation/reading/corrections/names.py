@@ -216,6 +216,7 @@ OLD = {
     ("Tensor", "backwards"): "backward",
     ("Tensor", "back"): "backward",
     ("Tensor", "backprop"): "backward",
+    ("Tensor", "step"): "backward",
     ("Tensor", "astype"): "to",
     ("Tensor", "copy"): "clone",
     ("Tensor", "zero_gradients"): "zero_grad",
@@ -641,9 +642,10 @@ def too_many(case: Case) -> Iterator[Proposal]:
     yield from made_first(case)
     more = int(case.match[3]) - int(case.match[2])
     for call in case.calls():
-        if len(call.args) > more > 0:
-            start, end = case.text.end(call.args[-more - 1]), case.text.end(call.args[-1])
-            yield case.proposal(Edit(start, end, ""), weak=True)
+        if len(call.args) >= more > 0:
+            kept = call.args[:-more]
+            start = case.text.end(kept[-1]) if kept else case.text.start(call.args[0])
+            yield case.proposal(Edit(start, case.text.end(call.args[-1]), ""), weak=True)
 
 
 @cures(

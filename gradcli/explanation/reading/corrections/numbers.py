@@ -204,6 +204,17 @@ def where_of_branches(case: Case, statement: ast.If) -> Iterator[Proposal]:
 
 
 @cures(
+    r"tuple indices must be integers or slices, not (tuple|Tensor|ellipsis)",
+    "It is a tuple of tensors, and is none itself.",
+)
+def tuple_indexed(case: Case) -> Iterator[Proposal]:
+    """The output of a recurrent layer; the first tensor."""
+    for node in case.of_type(ast.Subscript):
+        yield from first_output(case, node.value)
+        yield case.appended(node.value, "[0]")
+
+
+@cures(
     r"Subtraction, the `-` operator, with (a|two) bool tensors? is not supported|"
     r"Negation, the `-` operator, on a bool tensor is not supported",
     "Booleans are not subtracted: ~ gives the other ones.",
