@@ -330,6 +330,8 @@ def cross_entropy(
 ) -> Tensor:
     """The negative log likelihood of classes under a softmax."""
     dim = 0 if input.ndim == 1 else 1
+    if input.shape == target.shape and not target.dtype.is_floating:
+        raise _of_kind(target)
     _check_logits("log_softmax", input, dim)
     if target.dtype.is_floating or label_smoothing:
         if target.shape != input.shape:
@@ -343,8 +345,6 @@ def cross_entropy(
         else:
             rename(loss, "AddBackward0")
         return loss
-    if input.shape == target.shape and input.ndim > 1:
-        raise _of_kind(target)
     logs = calls.call("log_softmax", [input, dim], {})
     return nll_loss(m, logs, target, weight, ignore_index, reduction)
 

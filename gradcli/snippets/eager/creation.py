@@ -150,6 +150,11 @@ def inferred(data: Any) -> DType:
 
 def made(data: Any, dtype: DType | None) -> Tensor:
     """A new leaf with these numbers."""
+    first = data
+    while isinstance(first, list | tuple) and first:
+        first = first[0]
+    if first is not data and isinstance(first, str) and first:  # a sequence of texts, without end
+        raise error("ValueError", "too many dimensions 'str'")
     kind = dtype or inferred(data)
     return Tensor(np.array(as_array(numbers(data), kind)), kind)
 

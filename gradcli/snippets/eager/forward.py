@@ -1,7 +1,8 @@
 """Forward mode: tangents go through what was recorded, an operation after the other.
 
 Through one operation they go as the way back of its way back; through those that put tensors
-together as these go themselves, as zeros that are added up on two ways back lose their signs.
+together as these go themselves, as zeros that are added up on two ways back lose their signs; through
+a quotient by PyTorch's own rule for it, (da - db * y) / b.
 """
 
 from collections.abc import Sequence
@@ -49,6 +50,8 @@ class Linearized(Object):
         node = record.call[0] if isinstance(record.call, tuple) else None
         if isinstance(node, Node) and node.op.name in TOGETHER:
             return [_together(node, record.call[1], tangents)]
+        if isinstance(node, Node) and node.op.name == "div" and not any(node.attrs.values()):
+            return [_quotient(*record.call[1], *tangents)]
         seeds, back = self._way_back(m, record)
         pairs = [(g.edge, t) for g, t in zip(back, tangents) if g is not None and t is not None]
         roots = [(edge, tangent) for edge, tangent in pairs if edge is not None]
@@ -93,6 +96,21 @@ def _together(node: Node, operands: Sequence[Any], tangents: Tangents) -> Tensor
     ]
     with recording(True):
         return apply(node.op, given, node.attrs)
+
+
+def _quotient(a: Any, b: Any, da: Tensor | None, db: Tensor | None) -> Tensor:
+    """The tangent of a / b."""
+    from .calls import call
+
+    with recording(True):
+        moved = None if db is None else call("mul", [db, call("div", [a, b], {})], {})
+        if moved is None:
+            rise = da
+        elif da is None:
+            rise = call("neg", [moved], {})
+        else:
+            rise = call("sub", [da, moved], {})
+        return call("div", [rise, b], {})
 
 
 def pushed(m: Machine, linearized: Linearized, tangents: Sequence[Tensor]) -> list[Tensor]:

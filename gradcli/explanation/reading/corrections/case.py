@@ -133,6 +133,12 @@ class Case:
             name == "grad" and "autograd import" in self.text.source
         )
 
+    def made(self, node: ast.expr, before: int | None = None) -> ast.expr:
+        """The expression that a name was last given before a line; of no name the node itself."""
+        given = self.assignments(dotted(node), before or self.line) if dotted(node) else []
+        value = getattr(given[-1], "value", None) if given else None
+        return value if isinstance(value, ast.expr) else node
+
     def assignments(self, name: str, before: int | None = None) -> list[ast.stmt]:
         """The statements that give a name, or an attribute "self.h", a value."""
         found: list[ast.stmt] = []

@@ -157,6 +157,8 @@ def uncut(case: Case, node: ast.AST) -> tuple[Edit | None, str, str]:
     ):
         why = f"[1] of {method(node.value)} are the indices, which have no gradient."
         return text.replacing(node.slice, "0"), _at(node, why), "[0] are the values."
+    if isinstance(node, ast.Compare) and isinstance(text.parents.get(node), ast.Assign):
+        return _threshold(case, node, node)
     if isinstance(node, ast.Attribute) and node.attr == "indices":
         why = ".indices have no gradient."
         return case.renamed(node, "values"), _at(node, why), ""
@@ -269,7 +271,7 @@ def _soft_classes(case: Case, node: ast.Call, chosen: ast.Call) -> tuple[Edit | 
     return text.replacing(node, new), why, SMOOTH
 
 
-def _threshold(case: Case, node: ast.Call, inner: ast.Compare) -> tuple[Edit | None, str, str]:
+def _threshold(case: Case, node: ast.expr, inner: ast.Compare) -> tuple[Edit | None, str, str]:
     """(x > t).float(): a sigmoid."""
     text = case.text
     if len(inner.ops) != 1:
@@ -316,8 +318,7 @@ def _accuracy(case: Case, inner: ast.Compare) -> tuple[Edit | None, str, str]:
     text = case.text
     sides = (inner.left, inner.comparators[0])
     for named, other in (sides, sides[::-1]):
-        made = case.assignments(dotted(named), inner.lineno)
-        side = getattr(made[-1], "value", None) if made else named
+        side = case.made(named, inner.lineno)
         if not (isinstance(side, ast.Call) and method(side) == "argmax"):
             continue
         assert isinstance(side.func, ast.Attribute)

@@ -4,6 +4,7 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
+from ....snippets.eager.tensor import Tensor
 from ....snippets.python.values import Instance
 from .case import Case, Proposal, cures
 from .cuts import CREATORS
@@ -77,7 +78,7 @@ def made_float(case: Case, node: ast.expr) -> Iterator[Proposal]:
 
 @cures(
     r"Found dtype (\w+) but expected (\w+)|expected target dtype to be Long or Byte|"
-    r"expected scalar type (\w+) but found (\w+)|expected floating point type for target|"
+    r"expected scalar type (\w+) but found (\w+)|[Ee]xpected floating point type for target|"
     r"\"\w+\" not implemented for '(\w+)'|gather\(\): Expected dtype int32/int64 for index|"
     r"index_select\(\): Expected dtype int32 or int64|tensors used as indices must be|"
     r"scatter\(\): Expected dtype int64 for index|Expected tensor for argument #1 'indices'|"
@@ -87,8 +88,10 @@ def made_float(case: Case, node: ast.expr) -> Iterator[Proposal]:
 def target_dtype(case: Case) -> Iterator[Proposal]:
     """.float() for regression targets, .long() for classes and indices."""
     yield from swapped(case)
+    yield from scores_for_classes(case)
     message = case.failure.message
     integer = any(w in message for w in ("Long", "index", "int64", "indices"))
+    integer &= "floating point type for target" not in message
     wanted = (".long()", ".float()") if integer else (".float()", ".long()")
     nodes: list[ast.expr] = []
     for node in case.nodes:
@@ -107,11 +110,29 @@ def target_dtype(case: Case) -> Iterator[Proposal]:
         for node in dict.fromkeys(nodes):
             if not isinstance(node, ast.Constant):
                 tensor = case.tensor(node)
-                if tensor is None or tensor.dtype.is_floating != (end == ".float()"):
+                if tensor is None or _is_other(tensor, end):
                     yield case.appended(node, end)
         for node in dict.fromkeys(nodes):
             if not isinstance(node, ast.Constant) and "Found dtype" in message:
                 yield case.appended(node, end)
+
+
+def scores_for_classes(case: Case) -> Iterator[Proposal]:
+    """A loss of the scores, where argmax made classes of them."""
+    for call in case.calls():
+        given = case.made(call.args[0]) if call.args else None
+        if isinstance(given, ast.Call) and method(given) == "argmax" and len(call.args) > 1:
+            owner = getattr(given.func, "value", None)
+            scores = given.args[0] if dotted(owner) == "torch" else owner
+            why = "argmax picks a class; this loss takes the scores that it picks from."
+            yield case.replaced(call.args[0], case.text.of(scores), why=why)
+
+
+def _is_other(tensor: Tensor, end: str) -> bool:
+    """Whether .float() or .long() makes another dtype of a tensor, of its kind if it is a float."""
+    if end == ".float()":
+        return not tensor.dtype.is_floating
+    return tensor.dtype.name != "int64"
 
 
 @cures(

@@ -177,7 +177,7 @@ def without_apply(case: Case) -> Iterator[Proposal]:
 
 
 @cures(
-    r"(\w+)\.forward\(\) takes (\d+) positional arguments? but (\d+) were given",
+    r"(\w+)\.(?:forward|backward)\(\) takes (\d+) positional arguments? but (\d+) were given",
     "The first argument of forward and backward is ctx.",
 )
 def without_first(case: Case) -> Iterator[Proposal]:

@@ -171,8 +171,10 @@ def _alias(case: Case, name: str) -> bool:
 
 
 def is_update(case: Case, statement: ast.stmt) -> bool:
-    """Whether a statement changes a parameter by a gradient."""
+    """Whether a statement changes a parameter by a gradient, or after all ways back."""
     loop = case.loop(statement)
+    if loop is None and case.backwards:
+        return ".grad" in case.text.of(statement) or case.backwards[-1].lineno < case.line
     return ".grad" in case.text.of(statement) or (loop is not None and updates(loop))
 
 
@@ -272,6 +274,9 @@ def needed(case: Case) -> Iterator[Proposal]:
     yield from without_inplace(case)
     for line in lines:
         for statement in case.text.statements(line):
+            leaf = case.tensor(base_of(written(case, statement)))
+            if leaf is not None and leaf.is_leaf and leaf.requires_grad:
+                yield from after_step(case, without_recording(case, statement))
             if any(method(n) in ("step",) for n in ast.walk(statement)):
                 yield from after_step(case, statement)
             elif is_update(case, statement) and ".grad" in case.text.of(statement):
@@ -291,6 +296,12 @@ def needed(case: Case) -> Iterator[Proposal]:
     ]
     if len(edits) > 1:
         yield case.proposal(*edits, note=CLONED[0])
+
+
+def without_recording(case: Case, statement: ast.stmt) -> ast.stmt:
+    """The block of no_grad() that a statement stands in; else the statement."""
+    outer = case.text.parents[statement]
+    return outer if isinstance(outer, ast.With) and "no_grad" in case.text.of(outer) else statement
 
 
 def changing_lines(case: Case) -> list[int]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from .case import Case, Proposal, cures
 from .seeds import here, roots, size
-from .text import Edit, dotted, number_of
+from .text import dotted, number_of
 
 
 @cures(
@@ -16,14 +16,14 @@ from .text import Edit, dotted, number_of
     "Target and input are compared element by element: they need the same shape.",
 )
 def target_size(case: Case) -> Iterator[Proposal]:
-    """The target in the shape of the input."""
+    """The target in the shape of the input; the loss of classes, where each has a score."""
+    of_target = size(case.match[1] or case.match[3])
+    of_input = size(case.match[2] or case.match[4])
+    if of_input[:-1] == of_target and of_input[-1:] > (1,):
+        yield from of_classes(case)
     for node in case.calls():
         if len(node.args) >= 2:
             first, second = node.args[:2]
-            of_target, of_input = (
-                size(case.match[1] or case.match[3]),
-                size(case.match[2] or case.match[4]),
-            )
             if of_input == (*of_target, 1):
                 yield case.appended(second, f".unsqueeze({len(of_target)})")
             if of_target == (*of_input, 1):
@@ -32,6 +32,17 @@ def target_size(case: Case) -> Iterator[Proposal]:
                 yield case.appended(second, f".view_as({case.text.of(first)})")
                 yield case.appended(second, f".expand_as({case.text.of(first)})")
             yield case.appended(second, f".reshape({of_input})")
+
+
+def of_classes(case: Case) -> Iterator[Proposal]:
+    """Cross entropy in the place of a loss of independent labels."""
+    new = {
+        "BCEWithLogitsLoss": "CrossEntropyLoss",
+        "binary_cross_entropy_with_logits": "cross_entropy",
+    }
+    for node in case.attributes(*new, everywhere=True):
+        why = "There is a score for each class, and one class for each sample."
+        yield case.proposal(case.renamed(node, new[node.attr]), why=why)
 
 
 @cures(
@@ -56,16 +67,16 @@ def class_target(case: Case) -> Iterator[Proposal]:
 
 
 def kept_batch(case: Case) -> Iterator[Proposal]:
-    """x.view(-1, 400) takes features for samples where there are not 400: x.view(x.size(0), -1)."""
+    """x.view(-1, 400) takes features for samples where there are not 400: x.flatten(1)."""
     if "batch_size" not in case.failure.message:
         return
     for call in case.calls("view", "reshape", everywhere=True):
         flat = len(call.args) == 2 and case.text.of(call.args[0]) == "-1"
         if flat and number_of(call.args[1]) and isinstance(call.func, ast.Attribute):
-            start, end = case.text.start(call.args[0]), case.text.end(call.args[1])
-            new = f"{case.text.of(call.func.value)}.size(0), -1"
             why = f"Line {call.lineno}: -1 makes other rows than there are samples."
-            yield case.proposal(Edit(start, end, new), why=why, uncovers=True)
+            yield case.replaced(
+                call, f"{case.text.of(call.func.value)}.flatten(1)", why=why, uncovers=True
+            )
 
 
 @cures(

@@ -135,8 +135,12 @@ def missing_key(case: Case) -> Iterator[Proposal]:
     wanted = case.failure.message.strip("'")
     others = {t for t in texts.values() if isinstance(t, str)} - {wanted}
     for near in difflib.get_close_matches(wanted, others, 2, 0.5):
-        for place in [n for n, text in texts.items() if text == wanted]:
+        places = [n for n, text in texts.items() if text == wanted]
+        for place in places:
             yield case.replaced(place, repr(near), weak=True)
+        misspelled = [n for n, text in texts.items() if text == near] if not places else []
+        edits = [case.text.replacing(n, repr(wanted)) for n in misspelled]
+        yield from case.together(edits, why=f"The key is called {wanted}.")
 
 
 @cures(
@@ -165,6 +169,30 @@ def other_state(case: Case) -> Iterator[Proposal]:
 
 
 @cures(
+    r"Error\(s\) in loading state_dict for .*(Missing|Unexpected) key\(s\) in state_dict: ",
+    "The names in a state are those of the model that it was taken from.",
+)
+def other_names(case: Case) -> Iterator[Proposal]:
+    """Without, or with, the first part of the names; else what is there alone."""
+    listed = dict(re.findall(r"(Missing|Unexpected) key\(s\).*?: (.*)", case.failure.message))
+    missing, given = (re.findall(r'"(.*?)"', listed.get(k, "")) for k in ("Missing", "Unexpected"))
+    for call in case.calls("load_state_dict"):
+        state = case.text.operand(call.args[0])
+        for name, other in zip(missing[:1], given[:1]):
+            if other.endswith(name):
+                key = f"k.removeprefix({other.removesuffix(name)!r})"
+            elif name.endswith(other):
+                key = f"{name.removesuffix(other)!r} + k"
+            else:
+                continue
+            why = f"The state was saved from a model that has {other} where this one has {name}."
+            new = f"{{{key}: v for k, v in {state}.items()}}"
+            yield case.replaced(call.args[0], new, why=why)
+        note = "What is not in the state keeps the numbers that it begins with."
+        yield case.proposal(case.with_keyword(call, "strict", "False"), note=note, weak=True)
+
+
+@cures(
     r'can only concatenate str \(not "(\w+)"\) to str',
     "Text is joined with text alone.",
 )
@@ -188,6 +216,7 @@ OLD = {
     ("Tensor", "backwards"): "backward",
     ("Tensor", "back"): "backward",
     ("Tensor", "backprop"): "backward",
+    ("Tensor", "step"): "backward",
     ("Tensor", "astype"): "to",
     ("Tensor", "copy"): "clone",
     ("Tensor", "zero_gradients"): "zero_grad",
@@ -613,9 +642,10 @@ def too_many(case: Case) -> Iterator[Proposal]:
     yield from made_first(case)
     more = int(case.match[3]) - int(case.match[2])
     for call in case.calls():
-        if len(call.args) > more > 0:
-            start, end = case.text.end(call.args[-more - 1]), case.text.end(call.args[-1])
-            yield case.proposal(Edit(start, end, ""), weak=True)
+        if len(call.args) >= more > 0:
+            kept = call.args[:-more]
+            start = case.text.end(kept[-1]) if kept else case.text.start(call.args[0])
+            yield case.proposal(Edit(start, case.text.end(call.args[-1]), ""), weak=True)
 
 
 @cures(

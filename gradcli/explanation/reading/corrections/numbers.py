@@ -51,7 +51,10 @@ def to_number(case: Case) -> Iterator[Proposal]:
                 yield case.proposal(case.renamed(node.func, "tolist"))
             yield case.proposal(case.before_attribute(node.func, end))
             yield case.proposal(case.renamed(node.func, "tolist"))
-        if dotted(node.func) in ("float", "int") and node.args:
+        if dotted(node.func) == "float" and node.args:
+            end = ".mean()" if is_loss(case.text.of(node.args[0])) else ".sum()"
+            yield case.replaced(node, f"{case.text.operand(node.args[0])}{end}.item()")
+        if dotted(node.func) == "int" and node.args:
             yield case.appended(node.args[0], ".sum()")
         if dotted(node.func) in ("torch.tensor", "torch.Tensor", "torch.FloatTensor") and node.args:
             yield case.replaced(node, f"torch.stack({case.text.of(node.args[0])})")
@@ -198,3 +201,32 @@ def where_of_branches(case: Case, statement: ast.If) -> Iterator[Proposal]:
         if not isinstance(last, ast.Assign) or t.of(last.targets[0]) == left:
             new = f"{left} = torch.where({test}, {t.of(first.value)}, {other})"
             yield case.proposal(t.replacing(statement, new))
+
+
+@cures(
+    r"tuple indices must be integers or slices, not (tuple|Tensor|ellipsis)",
+    "It is a tuple of tensors, and is none itself.",
+)
+def tuple_indexed(case: Case) -> Iterator[Proposal]:
+    """The output of a recurrent layer; the first tensor."""
+    for node in case.of_type(ast.Subscript):
+        yield from first_output(case, node.value)
+        yield case.appended(node.value, "[0]")
+
+
+@cures(
+    r"Subtraction, the `-` operator, with (a|two) bool tensors? is not supported|"
+    r"Negation, the `-` operator, on a bool tensor is not supported",
+    "Booleans are not subtracted: ~ gives the other ones.",
+)
+def inverted_mask(case: Case) -> Iterator[Proposal]:
+    """~mask for 1 - mask; else the mask as numbers."""
+    inverted = [n.operand for n in case.of_type(ast.UnaryOp) if isinstance(n.op, ast.USub)]
+    differences = [n for n in case.of_type(ast.BinOp) if isinstance(n.op, ast.Sub)]
+    inverted += [n.right for n in differences if getattr(n.left, "value", None) in (1, True)]
+    for mask in inverted:
+        yield case.replaced(case.text.parents[mask], f"~{case.text.operand(mask)}")
+    for name in case.operands:
+        tensor = case.tensor(name)
+        if tensor is not None and tensor.dtype.name == "bool":
+            yield case.appended(name, ".float()")

@@ -1,6 +1,7 @@
 """Cures of shapes that do not fit: products, broadcasting, views, tensors that are joined."""
 
 import ast
+import re
 from collections.abc import Iterator
 
 from ....snippets.eager.tensor import Tensor
@@ -85,12 +86,12 @@ def flattened_samples(case: Case, rows: int, given: int, wanted: int) -> Iterato
 )
 def general_product(case: Case) -> Iterator[Proposal]:
     """matmul, which takes vectors, matrices and batches."""
-    for node in case.nodes:
-        if isinstance(node, ast.Attribute) and node.attr in ("mm", "dot", "mv", "bmm", "inner"):
-            yield case.renamed_to(node, "matmul")
-        if isinstance(node, ast.Call) and method(node) == "dot" and len(node.args) == 2:
-            a, b = (case.text.operand(x) for x in node.args)
-            yield case.replaced(node, f"({a} * {b}).sum()")
+    for name in case.attributes("mm", "dot", "mv", "bmm", "inner"):
+        yield case.renamed_to(name, "matmul")
+    for call in case.calls("dot"):
+        if len(call.args) == 2:
+            a, b = (case.text.operand(x) for x in call.args)
+            yield case.replaced(call, f"({a} * {b}).sum()")
 
 
 @cures(
@@ -253,8 +254,13 @@ def not_contiguous(case: Case) -> Iterator[Proposal]:
 
 @cures(r"shape '\[(.*?)\]' is invalid for input of size (\d+)", "The number of elements differs.")
 def wrong_view(case: Case) -> Iterator[Proposal]:
-    """-1 in the place of one size."""
+    """The batch kept, and the rest in one dimension; -1 in the place of one size."""
     for node in case.calls("view", "reshape"):
+        x = case.tensor(node.func.value) if isinstance(node.func, ast.Attribute) else None
+        if x is not None and x.ndim > 2 == len(node.args) and case.text.of(node.args[0]) == "-1":
+            flat = Edit(case.text.end(node.func), case.text.end(node), "(1)")
+            note = "Each sample stays a row of its own."
+            yield case.proposal(case.renamed(node.func, "flatten"), flat, note=note)  # type: ignore[arg-type]
         for argument in reversed(node.args):
             if number_of(argument) is not None:
                 yield case.replaced(argument, "-1")
@@ -287,6 +293,7 @@ def stacked(case: Case) -> Iterator[Proposal]:
             )
             note = "Shorter ones get zeros at their end."
             yield case.replaced(call, padded, note=note)
+    yield from cropped(case)
     for node in case.nodes:
         if isinstance(node, ast.Attribute) and node.attr == "stack":
             yield case.renamed_to(node, "cat")
@@ -300,6 +307,19 @@ def stacked(case: Case) -> Iterator[Proposal]:
                 if method(node) == "cat" and len(tensors) == len(listed.elts):
                     for dim in fitting_dims([t.shape for t in tensors]):
                         yield case.proposal(case.with_keyword(node, "dim", str(dim)))
+
+
+def cropped(case: Case) -> Iterator[Proposal]:
+    """Images of nearly the same size: the larger one without its last rows and columns."""
+    sizes = re.search(r"Expected size (\d+) but got size (\d+)", case.failure.message)
+    wanted, given = (int(n) for n in sizes.groups()) if sizes else (0, 0)
+    for call in case.calls("cat") if 0 < wanted - given < wanted / 2 else ():
+        for item in getattr(call.args[0], "elts", []):
+            image = case.tensor(item)
+            if image is not None and image.ndim > 2 and wanted in image.shape[2:]:
+                cut = [f":{given}" if n == wanted else ":" for n in image.shape]
+                note = f"One is {wanted} wide, the other {given}: the rest is left out."
+                yield case.appended(item, f"[{', '.join(cut)}]", note=note)
 
 
 @cures(
@@ -376,6 +396,10 @@ def index_too_large(case: Case) -> Iterator[Proposal]:
             if isinstance(n, ast.Constant) and str(n.value) == case.match[1]:
                 yield case.replaced(n, str((size_there or 1) - 1))
     yield from more_rows(case)
+    for call in case.calls("gather", "index_select"):
+        end = f".clamp(max={(size_there or 1) - 1})"
+        note = "Indices that are too large pick the last one."
+        yield case.appended(call.args[-1], end, note=note, weak=True)
 
 
 def from_zero(case: Case, call: ast.Call, size_there: int) -> Iterator[Proposal]:
