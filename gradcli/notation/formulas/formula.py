@@ -18,7 +18,7 @@ from ...operators.leaves import Array
 from .. import tree
 from ..tree import Attribute, Call, Listing, Method, Name, Number, Tree, Verbatim
 from .idioms import IDIOMS
-from .numerals import numeral
+from .numerals import by_pi, numeral
 from .sizes import LEAST, dimension, tells, told, told_rest, told_root
 from .spelling import spelled
 
@@ -253,8 +253,8 @@ class Writer:
         return found or self.numeral(value, point)
 
     def numeral(self, value: float, point: bool = False) -> Tree:
-        """A number as it is."""
-        return numeral(value, point)
+        """A number as it is, or as it is made of pi."""
+        return by_pi(value, Verbatim(self.library("pi"))) or numeral(value, point)
 
     def told(self, value: float, rounded: bool = True) -> Tree | None:
         """A number as the program computes it from sizes that tell; None for others."""
