@@ -340,8 +340,8 @@ def _not_finite(a: Analysis, refused: bool) -> list[tuple[str, str]]:
             notes.append(
                 (
                     "not-finite",
-                    f"The gradient of {x.name} holds {kinds}{same}.{_culprit(a, a.evaluator)} Formulas are "
-                    "written for where all is finite.",
+                    f"The gradient of {x.name} holds {kinds}{same}.{_culprit(a, a.evaluator)} "
+                    "Formulas are written for where all is finite.",
                 )
             )
     return notes or _for_any_seed(a, same) or _beside_zeros(a)
