@@ -217,9 +217,10 @@ class Writer:
             return None
         if labels.dtype != "int" or (labels.value < 0).any():  # which one_hot() refuses
             return None
-        size = self.size(unit.shape[0], -1)
+        written = self.tree(unit)
+        assert isinstance(written, Call)
         name = "F.one_hot" if "one_hot" in self.taken else "one_hot"
-        return Call(name, (Verbatim(labels.text), size))
+        return Call(name, (Verbatim(labels.text), written.args[0]))
 
     def _takes_numbers(self, node: Node, place: int) -> bool:
         """Whether a Python number may stand in the place of an input."""
