@@ -705,7 +705,7 @@ def test_one_label_that_is_written_out_is_not_divided_by():
 def test_labels_that_count_up_are_labels(labels):
     text = "-log_softmax(x, 1)[range(len(y)), y].mean()"
     found = package.formula(text, shapes={"x": (3, 3)}, values={"y": labels})
-    assert found == "(softmax(x, dim=1) - eye(x.shape[1])[y]) / y.numel()"
+    assert found == "(softmax(x, dim=1) - one_hot(y, x.shape[1])) / y.numel()"
 
 
 @pytest.mark.parametrize(

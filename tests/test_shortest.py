@@ -117,7 +117,7 @@ def test_formulas_that_parts_and_places_have_at_any_size(text, sizes, expected):
 def test_labels_of_a_square_matrix_are_those_of_its_columns(rows):
     given = {"shapes": {"p": (3, 3)}, "values": {"t": [1, 0, 2]}}
     found = gradcli.formula(f"p[{rows}, t]", wrt="p", **given)
-    assert found == "g.unsqueeze(1) * eye(p.shape[1])[t]"
+    assert found == "g.unsqueeze(1) * one_hot(t, p.shape[1])"
 
 
 @pytest.mark.parametrize(

@@ -172,6 +172,12 @@ class Analysis:
                 evaluator.values[given.node] = self._cast(evaluator(given.value)[0])
         return evaluator
 
+    def with_seed(self, seed: Any) -> Evaluator:
+        """Numbers for the same, with an array for the seed."""
+        evaluator = self._without_seed()
+        evaluator.values[self.problem.seed.node] = self._cast(seed)
+        return evaluator
+
     def _without_seed(self) -> Evaluator:
         given = {node: self._cast(value) for node, value in self.problem.values.items()}
         return Evaluator(given, dtype=self.dtype, limits=self.problem.limits)

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from contextlib import suppress
 from typing import Any
 
-from ..backends.numeric import sources
+from ..backends.numeric import Evaluator, sources
 from ..errors import GradcliError
 from ..graphs import Node, walk
 from ..graphs.shapes import text
@@ -340,11 +340,29 @@ def _not_finite(a: Analysis, refused: bool) -> list[tuple[str, str]]:
             notes.append(
                 (
                     "not-finite",
-                    f"The gradient of {x.name} holds {kinds}{same}.{_culprit(a)} Formulas are "
-                    "written for where all is finite.",
+                    f"The gradient of {x.name} holds {kinds}{same}.{_culprit(a, a.evaluator)} "
+                    "Formulas are written for where all is finite.",
                 )
             )
-    return notes or _beside_zeros(a)
+    return notes or _for_any_seed(a, same) or _beside_zeros(a)
+
+
+def _for_any_seed(a: Analysis, same: str) -> list[tuple[str, str]]:
+    """The same where nobody gave a seed: what is nan or infinite in the Jacobian is so for any."""
+    p = a.problem
+    if p.seed.value is not None or p.tangents or not p.numeric:
+        return []
+    evaluate, notes = a.with_seed(np.ones(p.out.shape)), []
+    for x in p.wrt:
+        grad = a.computed(x)
+        value = None if grad is None else evaluate(grad)[0]
+        if not _finite(value):
+            hit = ~np.isfinite(value)
+            where = _places(x.name, hit) if hit.ndim else x.name
+            said = f"Whatever the seed, the gradient is nan or infinite for {where}{same}."
+            finite = "Formulas are written for where all is finite."
+            notes.append(("not-finite", f"{said}{_culprit(a, evaluate)} {finite}"))
+    return notes
 
 
 def _in_pytorch(a: Analysis) -> str:
@@ -462,13 +480,13 @@ def contradicted(
     return "formula-differs", f"{text}. {LIMIT if c.is_limit else CURE}"
 
 
-def _culprit(a: Analysis) -> str:
+def _culprit(a: Analysis, evaluate: Evaluator) -> str:
     """The operation that first sends what is not finite."""
     for step in a.gradients.steps:
-        if not _finite(a.value(step.received)):
+        if not _finite(evaluate(step.received)[0]):
             continue
         for c in step.contributions:
-            if not _finite(a.value(c.sent)):
+            if not _finite(evaluate(c.sent)[0]):
                 span = step.node.span
                 return f" It begins at {span.text[span.start : span.end]}." if span else ""
     return ""

@@ -87,8 +87,12 @@ KINDS = {
 
 
 def shown_structure(a: Analysis, w: Wording, x: Input) -> Structure:
-    """The structure; for a single number in symbols nothing is looked for, as none is shown."""
-    single = a.problem.out.numel * x.node.numel == 1
+    """The structure; of a single number its formula alone."""
+    p = a.problem
+    if p.seed.implicit and (p.out.shape, x.shape) == ((), ()):
+        written = w.gradient(x) if a.gradient(x) is not None else tree.Number(0)
+        return SINGLE._replace(formula=written)
+    single = p.out.numel * x.node.numel == 1
     return SINGLE if single and not a.jacobian(x).numeric else structure_of(a, w, x)
 
 

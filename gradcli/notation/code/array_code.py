@@ -28,6 +28,10 @@ MOST_NUMBERS = 1000  # of a tensor that is written out
 class ArrayWriter(Writer):
     """Formulas that NumPy can run."""
 
+    def one_hot(self, node: Node) -> Tree | None:
+        """None: a program computes in one kind of numbers."""
+        return None
+
     title, module = "NumPy", "np"
 
     def __init__(self, names: Mapping[Node, Name], telling: Telling | None = None):

@@ -30,6 +30,10 @@ def expression(node: Node, names: Mapping[Node, Name]) -> str:
 class TorchWriter(Writer):
     """Formulas that PyTorch can run."""
 
+    def one_hot(self, node: Node) -> Tree | None:
+        """None: a program computes in one kind of numbers."""
+        return None
+
     def sources(self, node: Node) -> tuple[Node | None, ...]:
         """The inputs of a node and what its index reads; or what it means, where PyTorch has no
         name for it.

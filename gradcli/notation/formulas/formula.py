@@ -18,7 +18,7 @@ from ...operators.leaves import Array
 from .. import tree
 from ..tree import Attribute, Call, Listing, Method, Name, Number, Tree, Verbatim
 from .idioms import IDIOMS
-from .numerals import numeral
+from .numerals import by_pi, numeral
 from .sizes import LEAST, dimension, tells, told, told_rest, told_root
 from .spelling import spelled
 
@@ -27,6 +27,7 @@ SIZES = ("shape", "size", "input_size", "weight_size")
 SPECIAL = "torch.special."
 NEAR = 20  # places from the end of a dimension
 Telling = Mapping[float, Node]  # what the program computes from sizes
+ARITHMETIC = ("add", "sub", "mul", "div")  # which make floats of integers beside floats
 ANY_OPERAND = ("movement", "reduction", "leaf")  # families that are written for numbers as well
 TOO_LONG = 300  # names, numbers and symbols: what is longer is read in statements alone
 TOO_LONG_IN_STATEMENTS = 200  # and not at all, if it is longer with names for what is repeated
@@ -193,6 +194,10 @@ class Writer:
         assert source is not None
         if self.takes_no_mask(node, place):
             return self.in_numbers(source)
+        beside = node.op.name in ARITHMETIC and [i for i in node.parents if i is not source]
+        one_hot = self.one_hot(source) if beside and beside[0].dtype == "float" else None
+        if one_hot is not None:
+            return one_hot
         foreign = source in self.numbers and node not in self.numbers
         foreign = foreign and not self._takes_numbers(node, place)
         value = number_of(source)
@@ -202,6 +207,23 @@ class Writer:
             written = self.number(value, point=point)
             return self.as_tensor(written) if foreign else written
         return self.as_tensor(self.trees[source]) if foreign else self.trees[source]
+
+    def one_hot(self, node: Node) -> Tree | None:
+        """Rows of a unit matrix that labels pick, as PyTorch calls them; its integers are converted
+        where they stand beside floats. None for anything else.
+        """
+        if node.op.name != "getitem" or node.parents[0].op.name != "eye":
+            return None
+        unit, (labels, *others) = node.parents[0], node.attrs["index"]
+        named = isinstance(labels, Array) and labels.text.isidentifier()
+        if others or not named or unit.shape[0] != unit.shape[1] or unit in self.named:
+            return None
+        if labels.dtype != "int" or (labels.value < 0).any():  # which one_hot() refuses
+            return None
+        written = self.tree(unit)
+        assert isinstance(written, Call)
+        name = "F.one_hot" if "one_hot" in self.taken else "one_hot"
+        return Call(name, (Verbatim(labels.text), written.args[0]))
 
     def _takes_numbers(self, node: Node, place: int) -> bool:
         """Whether a Python number may stand in the place of an input."""
@@ -256,8 +278,8 @@ class Writer:
         return found or self.numeral(value, point)
 
     def numeral(self, value: float, point: bool = False) -> Tree:
-        """A number as it is."""
-        return numeral(value, point)
+        """A number as it is, or as it is made of pi."""
+        return by_pi(value, Verbatim(self.library("pi"))) or numeral(value, point)
 
     def told(self, value: float, rounded: bool = True) -> Tree | None:
         """A number as the program computes it from sizes that tell; None for others."""
