@@ -39,6 +39,7 @@ WANTED = (
     "output",
     "grad",
     "jacobian",
+    "jacobian_values",
     "hessian",
     "formula",
     "index",
@@ -48,7 +49,9 @@ WANTED = (
     "cost",
 )
 NEED_NO_LABELS = frozenset({"formula", "claims"})
-DERIVATIVES = frozenset({"grad", "jacobian", "hessian", "formula", "index", "elements"})
+DERIVATIVES = frozenset(
+    {"grad", "jacobian", "jacobian_values", "hessian", "formula", "index", "elements"}
+)
 
 
 def batch(
@@ -199,13 +202,15 @@ def _posing(wanted: tuple[str, ...]) -> Callable[..., Problem]:
 def _answers(a: Analysis, wanted: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
     if "grad" in wanted:
         a.require_numbers()
-    plain = {"output", "grad", "index"}.issuperset(wanted)
+    plain = {"output", "grad", "jacobian_values", "index"}.issuperset(wanted)
     data = None if plain else _data(a)
     for name in wanted:
         if name == "output":
             yield name, a.value(a.problem.out)
         elif name == "grad":
             yield name, a.grad_values()
+        elif name == "jacobian_values":
+            yield name, _jacobian_values(a)
         elif name == "index":
             yield from _by_index(a)
         elif data is not None:
@@ -213,6 +218,16 @@ def _answers(a: Analysis, wanted: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
     notes = [] if "notes" in wanted else _notes(a, data, wanted)
     if notes:
         yield "notes", notes
+
+
+def _jacobian_values(a: Analysis) -> dict[str, Any]:
+    """The entries of each Jacobian, (rows, columns), in numbers alone: no structure is looked
+    for.
+    """
+    found = {x.name: a.jacobian(x) for x in a.problem.wrt}
+    if not all(jacobian.numeric for jacobian in found.values()):
+        a.require_values("Jacobian")
+    return {name: jacobian.matrix for name, jacobian in found.items()}
 
 
 def _data(a: Analysis) -> "Data":

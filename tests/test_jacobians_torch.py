@@ -58,6 +58,19 @@ def test_jacobians_of_examples(example):
             assert_equal(ours, theirs, rtol=1e-9, atol=1e-11)
 
 
+def test_jacobian_values_of_a_batch():
+    text = "h = relu(x @ W + b); log_softmax(h @ V, 1)"
+    shapes = {"x": (2, 3), "W": (3, 4), "b": (4,), "V": (4, 2)}
+    for seed in range(3):  # the program again, with other values
+        draw = np.random.default_rng(seed)
+        values = {name: draw.standard_normal(shape) for name, shape in shapes.items()}
+        given = {name: value.tolist() for name, value in values.items()}
+        (answer,) = gradcli.batch([{"expr": text, "values": given, "want": "jacobian_values"}])
+        for name, found in answer["jacobian_values"].items():
+            theirs = torch_jacobian(text, values, name).reshape(4, -1)
+            assert_equal(np.array(found), theirs, rtol=1e-9, atol=1e-11)
+
+
 @pytest.mark.parametrize("batch", range(5))
 def test_jacobians_and_hessians_of_random_programs(batch):
     for seed in range(batch, 60, 5):

@@ -462,6 +462,19 @@ def test_every_want():
     }
 
 
+def test_jacobian_values_are_numbers_alone():
+    values = {"x": [1.0, 2.0], "y": [3.0, 4.0], "z": [0.0, 0.0]}
+    request = {"expr": "x * y + z.detach()", "values": values, "want": ["jacobian_values"]}
+    (answer,) = answers(request)
+    diagonals = {"x": [[3, 0], [0, 4]], "y": [[1, 0], [0, 2]], "z": [[0, 0], [0, 0]]}
+    assert answer == {"id": None, "ok": True, "jacobian_values": diagonals}
+    (one,) = answers(request | {"wrt": ["y"]})
+    assert one["jacobian_values"] == {"y": diagonals["y"]}
+    (refused,) = answers(request | {"values": {"x": [1.0, 2.0], "z": [0.0, 0.0]}})
+    assert refused["error"]["code"] == "needs-value"
+    assert "the Jacobian depends on y" in refused["error"]["message"]
+
+
 def test_shapes_suffice_for_formula_and_index():
     shapes = {"x": [2, 3], "a": [3, 4]}
     (answer,) = answers({"expr": "x@a", "shapes": shapes, "want": ["formula", "index"]})

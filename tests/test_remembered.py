@@ -8,6 +8,7 @@ import gradcli
 from gradcli.graphs.signature import signature
 from gradcli.language.posing import pose
 from gradcli.notation.formulas.rules.atoms import atom_of
+from gradcli.remembering import remembered
 
 
 def test_other_values():
@@ -54,6 +55,29 @@ def test_other_seeds():
     assert gradcli.grad("x * x", values=values, grad="2 * x").tolist() == [4.0, 16.0]
     with pytest.raises(gradcli.GradcliError, match="implicitly"):
         gradcli.grad("x * x", values=values)
+
+
+def test_many_programs_by_turns():
+    """Results of calls are kept, the latest, as far as there is room."""
+    calls = []
+
+    @remembered(100, lambda result, size: size)
+    def double(size):
+        calls.append(size)
+        return 2 * size
+
+    for _ in range(2):
+        assert [double(size) for size in range(10)] == [2 * size for size in range(10)]
+    assert calls == [*range(10)]
+    assert [double(20), double(20), double(30), double(30)] == [40, 40, 60, 60]
+    assert calls == [*range(10), 20, 30, 30]  # one is too large for the room
+    assert [double(size) for size in (21, 22, 23, 23)] == [42, 44, 46, 46]
+    assert calls[-3:] == [21, 22, 23]
+    assert [double(20), double(5)] == [40, 10]
+    assert calls[-2:] == [23, 5]  # the oldest had to go
+    double.forget()
+    double(23)
+    assert calls[-1] == 23
 
 
 def test_what_was_asked_before_does_not_order_terms():

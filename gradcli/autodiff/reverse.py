@@ -5,13 +5,14 @@ the input it is for by visible nodes, `expand` and `sum_to_size`.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from functools import lru_cache, reduce
+from functools import reduce
 from operator import attrgetter
 from typing import Any, NamedTuple
 
 from ..collection import uncollected
 from ..errors import MISUSES, GradcliError, misused
 from ..graphs import OPS, Node, NoRule, StaysZero, shapes, walk
+from ..remembering import remembered
 
 PLACES = ("first", "second", "third", "fourth")
 
@@ -50,8 +51,12 @@ def backward(
     return from_several({out: seed}, wrt, made, zeros)
 
 
+def _nodes(found: Gradients) -> int:
+    return len(walk([node for node in found.of.values() if node is not None]))
+
+
 # The same program is often asked about with other values.
-remembered_backward = lru_cache(maxsize=32)(backward)
+remembered_backward = remembered(100_000, lambda found, *_: _nodes(found))(backward)
 
 
 @uncollected()

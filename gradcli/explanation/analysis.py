@@ -241,11 +241,15 @@ class Analysis:
                 span=p.program.place,
                 hint=f"{p.out_name} has shape {shapes.text(p.out.shape)}: {_how_to_seed(p)}",
             )
+        self.require_values()
+
+    def require_values(self, what: str = "gradient") -> None:
+        """Refuse numbers of a derivative that depends on inputs without a value."""
         missing = self._missing()
         if missing:
             raise GradcliError(
                 "needs-value",
-                f"the gradient depends on {' and '.join(missing)}, without a value",
+                f"the {what} depends on {' and '.join(missing)}, without a value",
                 hint=f"give numbers: -v {missing[0]}=[...]; gradcli explain works without them",
             )
 

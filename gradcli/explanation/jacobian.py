@@ -12,9 +12,9 @@ from ..graphs.shapes import Shape, numel
 from ..lazy import np
 from ..notation.jacobians.closed_form import ClosedForm, closed_form
 from ..notation.jacobians.einsum import matrix
+from ..remembering import remembered
 
-KEPT = 64  # ways back that are remembered
-LONG = 1_000  # nodes of a graph that is not remembered
+REMEMBERED = 100_000  # nodes, of all ways back that are remembered together
 SMALL = 1 << 22  # elements that an array may have however small the Jacobian is
 
 
@@ -32,22 +32,9 @@ class WayBack(NamedTuple):
     most: int = 0
 
 
-remembered: dict[tuple[Node, Node], WayBack] = {}  # the latest, as long as their graphs are small
-
-
+@remembered(REMEMBERED, lambda way, *_: len(way.schedule.nodes) if way.form else REMEMBERED)
 def way_back(out: Node, x: Node) -> WayBack:
     """What a node sends back to an input."""
-    found = remembered.get((out, x))
-    if found is None:
-        found = _way_back(out, x)
-        if found.form is not None and len(found.schedule.nodes) <= LONG:
-            if len(remembered) >= KEPT:
-                del remembered[next(iter(remembered))]
-            remembered[out, x] = found
-    return found
-
-
-def _way_back(out: Node, x: Node) -> WayBack:
     seed = OPS["input"](name="one-hot", shape=out.shape, is_direction=True)
     grad = backward(out, seed, [x]).of[x]
     form = None if grad is None or out.numel == 1 else closed_form(grad, seed)

@@ -2,16 +2,18 @@
 
 import ast
 from collections.abc import Collection
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 from ..errors import GradcliError
-from ..graphs import Node, as_node
+from ..graphs import Node, as_node, walk
 from ..limits import Limits
+from ..remembering import remembered
 from .building.build import Builder
 from .foreign import several_outputs
 from .given.values import Reader
 from .program import Program
+
+REMEMBERED = 100_000  # nodes, of all graphs that are remembered together
 
 
 class Built(NamedTuple):
@@ -66,7 +68,11 @@ def no_tensor(out: Any, program: Program) -> GradcliError:
     return GradcliError("arguments", said, span=program.source.span(value), hint=hint)
 
 
-@lru_cache(maxsize=16)
+def _nodes(found: Built | None, *_: Any) -> int:
+    return 0 if found is None else len(walk([found.out, *found.named]))
+
+
+@remembered(REMEMBERED, _nodes)
 def built_without_values(
     program: Program, inputs: tuple[Node, ...], limits: Limits, random_seed: int, sizes: bool
 ) -> Built | None:

@@ -2,9 +2,9 @@
 
 import ast
 from collections.abc import Collection
-from functools import lru_cache
 
 from ..errors import GradcliError
+from ..remembering import remembered
 from .foreign import DERIVATIVE
 from .program import Program
 from .syntax import dotted
@@ -49,7 +49,7 @@ def library_path(node: ast.expr, own: Collection[str], called: bool) -> str | No
     return own_meaning(rest, module) if called and module else rest
 
 
-@lru_cache(maxsize=32)
+@remembered(1_000_000, lambda _, program, *__: len(program.source.text))
 def libraries_of(program: Program) -> frozenset[str]:
     """Whose functions a program calls with a prefix: numpy, jax, scipy, torch."""
     calls = [e for e in program.syntax if isinstance(e, ast.Call)]
@@ -58,7 +58,7 @@ def libraries_of(program: Program) -> frozenset[str]:
     return frozenset("torch" if root in TORCH else root for root in roots) & LIBRARIES
 
 
-@lru_cache(maxsize=32)
+@remembered(1_000_000, lambda _, program, *__: len(program.source.text))
 def free_names(program: Program, given: tuple[str, ...]) -> tuple[str, ...]:
     """The names that are used before any statement gives them a value, in order of appearance.
 

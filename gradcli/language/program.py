@@ -8,12 +8,12 @@ import re
 import textwrap
 import warnings
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
 from ..errors import EXAMPLE, EXPRESSION, GradcliError, Span
 from ..limits import Limits
+from ..remembering import remembered
 from .foreign import assigned, augmented, foreign_statement
 from .refusals import CURES, ELSEWHERE, refusal
 from .source import Source
@@ -117,7 +117,7 @@ class Program(NamedTuple):
         return start
 
 
-@lru_cache(maxsize=32)
+@remembered(1_000_000, lambda _, text, *__: len(text))
 def read_program(text: str, limits: Limits, origin: str = EXPRESSION) -> Program:
     """The statements of `text`. Raises GradcliError `syntax` or `limit`."""
     limits.check("length", len(text), _called(origin))
