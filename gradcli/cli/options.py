@@ -29,6 +29,7 @@ class Format(StrEnum):
     terminal = "terminal"
     plain = "plain"
     markdown = "markdown"
+    html = "html"
     json = "json"
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ..explanation.choices import Choices
     from ..explanation.seeds.seed_for import SeedFor
 
-FORMATS = ("terminal", "plain", "markdown", "json")
+FORMATS = ("terminal", "plain", "markdown", "html", "json")
 
 
 def render(analysis: "Analysis", format: str, choices: "Choices", environment: Environment) -> str:
@@ -24,6 +24,7 @@ def render(analysis: "Analysis", format: str, choices: "Choices", environment: E
         from .json import render_json
 
         return render_json(analysis, choices)
+    choices = choices._replace(followed=format == "html")
     return render_document(document(analysis, choices), format, environment)
 
 
@@ -53,8 +54,21 @@ def render_seed_for(
 
 def render_document(made: Document, format: str, environment: Environment) -> str:
     """A document in one of FORMATS other than "json"."""
+    return render_documents([made], format, environment)
+
+
+def render_documents(documents: list[Document], format: str, environment: Environment) -> str:
+    """Documents below each other, in one of FORMATS other than "json"."""
     if environment.say is not str:
-        made = said_otherwise(made, environment.say)
+        documents = [said_otherwise(made, environment.say) for made in documents]
+    if format == "html":
+        from .html import render_html
+
+        return render_html(documents, environment)
+    return "\n".join(_rendered(made, format, environment) for made in documents)
+
+
+def _rendered(made: Document, format: str, environment: Environment) -> str:
     if format == "markdown":
         from .markdown import render_markdown
 
