@@ -30,12 +30,11 @@ def render_answers(
 ) -> str:
     """The answers in a format; several as a page, at the end of which stands the command."""
     from ..explanation.reading.answer import data
-    from ..render.formats import check_format, render_document
+    from ..render.formats import check_format, render_documents
 
     check_format(format)
     if format == "json":
         return json.dumps(data(answers), ensure_ascii=False) + "\n"
     pages = [a.document() for a in answers]
     pages[-1:] = [page._replace(command=command) for page in pages[-1:]]
-    texts = [render_document(page, format, environment) for page in pages]
-    return "\n".join(texts)
+    return render_documents(pages, format, environment)

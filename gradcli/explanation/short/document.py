@@ -10,6 +10,7 @@ from ..blocks import Document, Section
 from ..choices import Choices
 from ..formulas.wording import Wording
 from ..question import asked
+from ..sections import code, graph
 from ..sections.claims import claims
 from ..sections.notes import notes
 from . import head, jacobian, lines
@@ -51,5 +52,9 @@ def _sections(found: Gradients, choices: Choices) -> Iterator[Section]:
     yield lines.backward(found)
     yield lines.gradients(found, choices)
     yield jacobian.why(found, choices)
+    if choices.followed:
+        yield graph.followed(a, w)
     yield notes(further(found))
     yield checks
+    if choices.followed:
+        yield code.code(a, choices.precision)

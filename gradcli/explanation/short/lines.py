@@ -100,17 +100,18 @@ def gradients(found: Gradients, choices: Choices) -> Section:
 def _of_input(found: Gradients, x: Input, choices: Choices) -> list[Row]:
     a, w = found.a, found.w
     grad = a.gradient(x)
-    name = (Formula(w.gradient_of(x)),)
+    left = (Formula(w.gradient_of(x)),)
     if grad is None:
-        return [Row(((*name, EQUALS, Token("None")), words("no gradient flows to it")))]
+        return [Row(((*left, EQUALS, Token("None")), words("no gradient flows to it")))]
     few = len(found.inputs) <= LEVELS and found.derivation is None
     value = a.value(a.computed(x) or grad)
     shown = value is not None and value.size <= SMALL and (few or not x.shape)
     shown = shown and x.node.ndim <= 2
-    told: Any = Tensor(value, "answer") if shown else brief(value)
+    name = found.w.gradient_name(x)
+    told: Any = Tensor(value, "answer", name) if shown else brief(value)
     formula = found.formula(x)
     otherwise = w.without_formula(x) if formula is None else ()
-    rows = equation(found, name, formula, otherwise, x.node, told)
+    rows = equation(found, left, formula, otherwise, x.node, told)
     followed = choices.element if choices.element and choices.element[0] == x.name else None
     return [*rows, *_levels(found, x, followed and followed[1], few and bool(x.shape))]
 
