@@ -62,9 +62,7 @@ def as_page(made: str, environment: Environment, command: str) -> str:
     """Lines below a comment with the command that makes them again; within a document of their own
     where that is asked for.
     """
-    page = f" --{environment.page}" if environment.page else ""
-    typed = " ".join(command.removesuffix(page).split())
-    comment = f"% {typed} -f latex{page}\n" if command else ""
+    comment = f"% {' '.join(command.split())} -f latex\n" if command else ""
     if environment.page == "overlay":
         return f"{comment}{SLIDES}\n{made}\n{END}"
     return f"{comment}{ARTICLE}\n{made}\n{END}" if environment.page else comment + made
