@@ -13,6 +13,7 @@ from typer.core import TyperCommand, TyperGroup
 from .. import __version__
 from ..errors import GradcliError
 from ..limits import NO_MEMORY, TOO_DEEP
+from ..render.errors import as_json, message, wrapped
 from .asked import (
     aiming,
     analyses,
@@ -27,7 +28,6 @@ from .asked import (
     typed,
     write,
 )
-from .errors import as_json, message, wrapped
 from .help import FIRST, help_of, help_of_all, width_of_help
 from .mistakes import meant
 from .options import ALWAYS, ANSWER, LOOK, REQUEST, VALUES, Given, in_full, is_json, takes
@@ -331,6 +331,20 @@ def batch(streams: Streams, given: Given) -> None:
     lines = request_lines(given.file, streams, limits)
     if not answer_lines(lines, streams, given.output, limits):
         raise typer.Exit(NO)
+
+
+@command("Learn")
+@takes("port", "open", "debug")
+def serve(streams: Streams, given: Given) -> None:
+    """Serve a page on this machine: type a question, see its answer.
+
+    Its address has a secret, and nobody elsewhere reaches it. Ctrl+C ends it.
+
+    gradcli serve --open
+    """
+    from .serving import serve_page
+
+    serve_page(streams, given.port, given.open)
 
 
 @command("Explain")

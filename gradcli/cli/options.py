@@ -211,6 +211,11 @@ OPTIONS = {
         list[str], (), "--claim", metavar='"W = g.T @ x"',
         help="A formula that you derived: is it the gradient of W? Repeatable.",
     ),
+    "port": _option(
+        int, 0, "--port", metavar="N", min=0, max=65_535,
+        help="The port of the address; one that is free, if left out.",
+    ),
+    "open": _option(bool, False, "--open", help="Open the page in a browser."),
     "ascii": _option(bool, False, "--ascii", help="Nothing but ASCII."),
     "color": _option(
         Color, Color.auto, "--color", metavar="WHEN",

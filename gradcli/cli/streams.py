@@ -11,7 +11,7 @@ from typing import IO
 from ..errors import GradcliError
 from ..limits import Limits
 from ..render.environment import Environment
-from .errors import wrapped
+from ..render.errors import wrapped
 
 PIPE_WIDTH = 80
 NARROWEST = 40

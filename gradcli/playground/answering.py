@@ -1,12 +1,11 @@
-"""All that the page asks for, as one function from JSON to JSON: the page may as well run it itself,
-where Python runs in the browser.
+"""All that the page asks for, as one function from JSON to JSON: where Python runs in the browser,
+the page may call it itself.
 """
 
 import json
 import shlex
 from typing import Any
 
-from ..cli.errors import message
 from ..errors import INTERNAL, GradcliError
 from ..explanation.analysis import Analysis
 from ..explanation.choices import Choices
@@ -15,6 +14,7 @@ from ..language.posing import pose
 from ..limits import Limits
 from ..pasted.request import in_language
 from ..render.environment import Environment
+from ..render.errors import message
 from ..render.formats import render
 
 OPTIONS = {"shapes": "-s", "values": "-v", "grad": "-g", "wrt": "-w"}  # fields, and what they are
@@ -23,9 +23,10 @@ SECONDS = 3  # of CPU for searches: somebody waits
 
 
 def answer(question: str) -> str:
-    """The answer to `{"expr": ..., "shapes": ..., "values": ..., "grad": ..., "wrt": ...}`, texts as
-    the command line takes them, several values a line each: `{"ok": true, "command": ..., "page":
-    ...}`, a page of HTML, or `{"ok": false, "error": ...}`, lines with the place underlined.
+    """The answer to `{"expr": ..., "shapes": ..., "values": ..., "grad": ..., "wrt": ...}`, texts
+    as the command line takes them, several values a line each: `{"ok": true, "command": ...,
+    "page": ...}`, a page of HTML, or `{"ok": false, "error": ...}`, lines with the place
+    underlined.
     """
     try:
         given = _fields(question)

@@ -7,14 +7,15 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
 from typing import Any
 
+from ..render.page import script_digest
 from ..worked_examples import EXAMPLES
 from .worker import TooLong, Worker
 
 HOST = "127.0.0.1"
 LONGEST = 200_000  # bytes of a question
-POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src data:; "
-    "connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'"
+POLICY = (  # the answer is a frame of this page, and may do what both may
+    "default-src 'none'; script-src 'self' 'sha256-{}'; style-src 'self' 'unsafe-inline'; "
+    "img-src data:; connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'"
 )
 ASSETS = {"": "page.html", "page.css": "page.css", "page.js": "page.js"}
 TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
@@ -26,8 +27,8 @@ class Playground(ThreadingHTTPServer):
     daemon_threads = True
 
     def __init__(self, port: int = 0, seconds: float = 10):
-        super().__init__((HOST, port), Handler)
         self.token, self.worker = secrets.token_urlsafe(16), Worker(seconds)
+        super().__init__((HOST, port), Handler)
         port = self.server_address[1]
         self.hosts = {f"{HOST}:{port}", f"localhost:{port}"}
         self.address = f"http://{HOST}:{port}/{self.token}/"
@@ -96,7 +97,7 @@ class Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         self.send_header("Content-Type", f"{kind}; charset=utf-8")
         self.send_header("Content-Length", str(len(body)))
-        self.send_header("Content-Security-Policy", POLICY)
+        self.send_header("Content-Security-Policy", POLICY.format(script_digest()))
         self.send_header("Referrer-Policy", "no-referrer")  # the address holds the token
         self.send_header("X-Content-Type-Options", "nosniff")
         self.send_header("Cache-Control", "no-store")

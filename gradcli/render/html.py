@@ -5,8 +5,6 @@ shown, never interpreted. Everything can be read without the script, which adds 
 pointing at an element of a gradient lights its column, and a slider steps through both passes.
 """
 
-import base64
-import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape, unescape
@@ -63,7 +61,7 @@ def render_html(documents: Sequence[Document], environment: Environment) -> str:
     articles = "\n".join(_Page(environment, d).article(d) for d in documents)
     policy = (
         "default-src 'none'; img-src data:; style-src 'unsafe-inline'; "
-        f"script-src 'sha256-{_digest(script)}'"
+        f"script-src 'sha256-{page.script_digest()}'"
     )
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -81,10 +79,6 @@ def html_fragment(document: Document, environment: Environment) -> str:
     """A document to stand within another page: its styles hold for nothing else there."""
     body = _Page(environment, document).article(document, alone=False)
     return f'<div class="gradcli"><style>\n{page.text("style.css")}</style>\n{body}</div>'
-
-
-def _digest(script: str) -> str:
-    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
 def _tag(name: str, inside: str, **attributes: str | None) -> str:

@@ -5,6 +5,7 @@ order within each layer by barycenters, then coordinates.
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 GAP_ACROSS, GAP_DOWN, HEIGHT, BEND = 22.0, 42.0, 34.0, 12.0
@@ -68,7 +69,7 @@ def _neighbours(
     above: list[list[int]] = [[] for _ in range(count)]
     below: list[list[int]] = [[] for _ in range(count)]
     for chain in chains.values():
-        for upper, lower in zip(chain, chain[1:], strict=False):
+        for upper, lower in pairwise(chain):
             above[lower].append(upper)
             below[upper].append(lower)
     return above, below
