@@ -1,5 +1,6 @@
 """Formulas as LaTeX and MathML: as papers write them, and accepted by those who read them."""
 
+import ast
 import re
 import xml.etree.ElementTree as ET
 
@@ -44,6 +45,7 @@ from gradcli.notation.tree import (
     Number,
     Quotient,
     Sum,
+    Tree,
     Verbatim,
 )
 from gradcli.notation.typeset.latex import latex
@@ -213,6 +215,12 @@ def shown(e: Example) -> list[str]:
     return [formula for r in found if r.status == 0 for formula in formulas_in(r.out)]
 
 
+def forms(text: str) -> list[Tree]:
+    """The formulas of some statements."""
+    values = (s.value for s in ast.parse(text).body if isinstance(s, ast.Assign | ast.Expr))
+    return [read(ast.unparse(value)) for value in values]
+
+
 @pytest.mark.skipif(not KATEX, reason="needs node and its package katex")
 @pytest.mark.parametrize("e", swept(12))
 def test_katex_reads_examples(e):
@@ -222,13 +230,14 @@ def test_katex_reads_examples(e):
 @pytest.mark.skipif(not KATEX, reason="needs node and its package katex")
 @pytest.mark.parametrize("part", one_in(8, range(8)))
 def test_katex_reads_identities(part):
-    forms = [read(identity.form) for identity in ALL[part::8]]
-    assert checked_by_katex(list(map(latex, forms))) == []
+    written = [latex(form) for identity in ALL[part::8] for form in forms(identity.form)]
+    assert checked_by_katex(written) == []
 
 
 def test_mathml_of_identities_is_xml():
     for identity in ALL:
-        ET.fromstring(mathml(read(identity.form), display=True))
+        for form in forms(identity.form):
+            ET.fromstring(mathml(form, display=True))
 
 
 @pytest.mark.sweep

@@ -201,6 +201,11 @@ def words(*pieces: str | Piece) -> Line:
     return tuple(Token(p, "word") if isinstance(p, str) else p for p in pieces)
 
 
+def mentioned(written: Tree, text: str = "") -> Formula:
+    """A formula among words, which is read there as the text that it is."""
+    return Formula(written, "", (Token(text or tree.text(written), "word"),))
+
+
 def equality(*sides: Tree) -> Line:
     """Formulas with a sign of equality between them."""
     line: Line = ()

@@ -117,7 +117,7 @@ def inline(line: Line) -> str:
     out: list[str] = []
     for piece in line:
         is_formula = isinstance(piece, Formula) or piece.role.startswith(("seed", "input:"))
-        if is_formula or piece.role in ("number", "answer") or piece == EQUALS:
+        if is_formula or piece.role in ("number", "answer") or piece.text == EQUALS.text:
             out.append(f"${_in_math(piece)}$")
         else:
             out.append(_said(piece))
@@ -125,8 +125,9 @@ def inline(line: Line) -> str:
 
 
 def _said(piece: Any) -> str:
-    if re.fullmatch(r"\s*\d+(×\d+)+\s*", piece.text):
-        return "$" + piece.text.strip().replace("×", " \\times ") + "$"
+    shape = re.fullmatch(r"(\s*)\(?(\d+(?:×\d+)*),?\)?(\s*)", piece.text)
+    if shape is not None:
+        return f"{shape[1]}${shape[2]}${shape[3]}".replace("×", " \\times ")
     is_code = not piece.role and re.search(r"[\w\]]", piece.text)
     return _code(piece.text) if is_code else plain(piece.text)
 

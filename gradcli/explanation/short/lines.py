@@ -21,12 +21,14 @@ from ..blocks import (
     Table,
     Tensor,
     equality,
+    mentioned,
     plain,
     text_of,
     words,
 )
 from ..choices import Choices
 from ..derivation import derivation
+from ..derivation.statements import Assignment
 from ..elide import middle, places
 from ..formulas import by_index
 from ..formulas.wording import UNREAD
@@ -51,15 +53,34 @@ def backward(found: Gradients) -> Section:
     lines = found.derivation.back
     shown, first = [lines[k] for k in places(len(lines), MOST)[0]], lines[0]
     loss = found.problem.out_name if found.problem.seed.implicit else "loss"
-    said = f"{first.gradient_name} is ∂{loss}/∂{first.name}, of {first.name}'s shape"
+    name = Name(first.name)
+    said = words(
+        mentioned(Name(first.gradient_name)),
+        " is ",
+        mentioned(tree.Derivative(Name(loss), (name,))),
+        ", of ",
+        mentioned(name),
+        "'s shape",
+    )
     rows = middle(lines, MOST, lambda line: _back(found, line), lambda n: [_left_out(n)])
     blocks: list[Block] = [Table(tuple(chain.from_iterable(rows)))]
     added = found.derivation.added([*shown, *found.derivation.gradients[:MOST]])
     if added:
-        named = listed([f"{s.names_text} = {s.value}" for s in added])
         has = "has no name of its own" if len(added) == 1 else "have no names of their own"
-        blocks.append(Prose(words(f"{named} {has} in your text.")))
-    return Section("backward", words("Backward"), words(said), tuple(blocks))
+        blocks.append(Prose(words(*_named(found.derivation, added), f" {has} in your text.")))
+    return Section("backward", words("Backward"), said, tuple(blocks))
+
+
+def _named(d: derivation.Derivation, added: list[Assignment]) -> Iterator[str | Formula]:
+    """What was given a name: `z = x @ W + b and z_1 = h @ V`."""
+    for k, s in enumerate(added):
+        yield "" if not k else " and " if k == len(added) - 1 else ", "
+        if len(s.names) > 1:
+            yield f"{s.names_text} = {s.value}"
+        else:
+            yield mentioned(Name(s.names_text))
+            yield " = "
+            yield mentioned(d.written(s.nodes[0]), s.value)
 
 
 def _left_out(count: int) -> Row:

@@ -35,7 +35,7 @@ from ..trees import (
     children,
     size,
 )  # fmt: skip
-from .names import identifier, index_of, number
+from .names import identifier, number
 from .pieces import (
     ABOVE,
     ABSOLUTE,
@@ -323,7 +323,8 @@ def _below(base: Tree, items: tuple[Tree, ...]) -> Form:
     for place, item in enumerate(items):
         index += [*[Sign("," if not short else "\N{INVISIBLE SEPARATOR}")] * bool(place)]
         index.append(Part(item))
-    plain = isinstance(base, Name) and not index_of(base.text)[1]
+    whole = [*_form(base).pieces]
+    plain = len(whole) == 1 and isinstance(whole[0], Identifier)
     return Form(ATOM, laid_out(BELOW if plain else BELOW_GROUP, [Part(base, APPLIED)], index))
 
 
