@@ -73,15 +73,15 @@ def _values(inputs: list[Input]) -> list[Block]:
 
 def _assumed(inputs: list[Input]) -> list[str]:
     """What was assumed of inputs, the same said once."""
-    made: dict[str, list[str]] = {}
+    names_of: dict[str, list[str]] = {}
     for x in inputs:
         if assumption(x):
-            made.setdefault(assumption(x).split(" (choose")[0], []).append(x.name)
-    found = []
-    for said, names in made.items():
+            names_of.setdefault(assumption(x).split(" (choose")[0], []).append(x.name)
+    sentences = []
+    for said, names in names_of.items():
         how = assumption(next(x for x in inputs if x.name == names[0])).partition(" (choose")
-        found.append(f"{listed(names)}: {said}{''.join(how[1:])}")
-    return found[:FEW]
+        sentences.append(f"{listed(names)}: {said}{''.join(how[1:])}")
+    return sentences[:FEW]
 
 
 def _implied(a: Analysis, w: Wording) -> Line:
@@ -107,8 +107,8 @@ def seed(a: Analysis, w: Wording) -> Section:
         f": what the rest of a computation would send back, a weight for "
         f"each element of {p.out_name}.",
     )
-    told = [_refused(a, w)] if p.seed.refused else [said, *remarks(a, w)]
-    blocks: list[Block] = [Table((row(a, w),)), *map(Prose, told)]
+    sentences = [_refused(a, w)] if p.seed.refused else [said, *remarks(a, w)]
+    blocks: list[Block] = [Table((row(a, w),)), *map(Prose, sentences)]
     return Section("seed", words("Seed"), plain(call(p)), tuple(blocks))
 
 
