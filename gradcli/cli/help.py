@@ -25,9 +25,10 @@ PANELS = {  # options by what they are about
         *("shape", "value", "grad", "wrt", "target", "tangent", "assume", "order", "expand"),
         *("claim", "against", "random_seed", "dtype"),
     ),
+    "Who answers": ("jobs", "executor", "scheduler"),
     "The answer": (
         *("library", "format", "graph_format", "show", "element", "full", "precision", "digits"),
-        *("output", "width", "ascii", "color"),
+        *("output", "resume", "width", "ascii", "color"),
     ),
 }
 BESIDES = "Besides"
