@@ -79,6 +79,19 @@ def answer(request: str | dict[str, Any], limits: Limits) -> dict[str, Any]:
         return {"id": identity, "ok": False, "error": _internal(error)}
 
 
+def identity_of(request: str, limits: Limits) -> Any:
+    """The id in the answer to a request."""
+    try:
+        return jsonable(_object_of(request, limits).get("id"))
+    except GradcliError:
+        return None
+
+
+def failed(request: str, limits: Limits, error: dict[str, Any]) -> dict[str, Any]:
+    """The answer to a request that came to nothing."""
+    return {"id": identity_of(request, limits), "ok": False, "error": error}
+
+
 def _told(error: GradcliError, fields: dict[str, Any]) -> dict[str, Any]:
     """An error as JSON has it; its place is one in the text of a field."""
     ways.tell(error, ways.JSON)

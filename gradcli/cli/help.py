@@ -25,22 +25,11 @@ PANELS = {  # options by what they are about
         *("shape", "value", "grad", "wrt", "target", "tangent", "assume", "order", "expand"),
         *("claim", "against", "random_seed", "dtype"),
     ),
+    "Who answers": ("jobs", "executor", "scheduler"),
     "The answer": (
-        *(
-            "library",
-            "format",
-            "graph_format",
-            "place",
-            "math",
-            "standalone",
-            "overlay",
-            "show",
-            "element",
-            "full",
-            "precision",
-            "digits",
-        ),
-        *("copy", "output", "width", "ascii", "color"),
+        *("library", "format", "graph_format", "place", "math", "standalone", "overlay"),
+        *("show", "element", "full", "precision", "digits"),
+        *("copy", "output", "resume", "width", "ascii", "color"),
     ),
 }
 BESIDES = "Besides"

@@ -317,19 +317,20 @@ def seed_for(streams: Streams, given: Given) -> None:
 
 
 @command("For scripts")
-@takes("file", "output", "allow_files", "limit", "debug")
+@takes(
+    *("file", "output", "resume", "jobs", "executor", "scheduler", "allow_files", "limit", "debug")
+)
 def batch(streams: Streams, given: Given) -> None:
     """Answer JSON Lines with JSON Lines, in their order.
 
-    Exit status 1 if a line failed.
+    Exit status 1 if a line failed. With --jobs several lines are worked on at once.
 
     echo '{"expr": "a*a", "values": {"a": [1, 2]}, "grad": "a"}' | gradcli batch -
     """
-    from .batch import answer_lines, request_lines
+    from .batch import Requests, answer_lines
 
     limits = read_limits(given.limit, files=given.allow_files)
-    lines = request_lines(given.file, streams, limits)
-    if not answer_lines(lines, streams, given.output, limits):
+    if not answer_lines(Requests(given.file, streams, limits), streams, given, limits):
         raise typer.Exit(NO)
 
 
