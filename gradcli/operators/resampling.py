@@ -153,7 +153,7 @@ def resample(x, *, dim, kind, transposed=False):
         return apart.sum(dim=place + 1)
     if times:
         return repeat_each(x, repeats=times, dim=place)
-    matrix = OPS["tensor"](data=Array(_matrix(kind, transposed), f"{kind[0]}_weights"))
+    matrix = OPS["tensor"](data=_matrix(kind, transposed))
     if dim == -1:
         return x @ matrix.mT
     return (x.transpose(dim0=dim, dim1=-1) @ matrix.mT).transpose(dim0=dim, dim1=-1)
@@ -165,9 +165,11 @@ def _most(kind, transposed):
     return max(weights.most_back, 1) if transposed else weights.places.shape[1]
 
 
+@lru_cache(maxsize=16)
 def _matrix(kind, transposed):
+    """The weights as an array, the same one each time, so that nodes with it are the same."""
     matrix = _weights(kind).matrix
-    return matrix.T if transposed else matrix
+    return Array(matrix.T if transposed else matrix, f"{kind[0]}_weights")
 
 
 def _repeated(weights):
