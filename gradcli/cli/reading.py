@@ -20,9 +20,11 @@ def read_source(file: str, streams: Streams, limits: Limits) -> "list[Answer]":
         return answer(streams.expression(file, limits))
     try:
         with open(file, encoding="utf-8", errors="replace") as source:
-            return answer(source.read())
+            text = source.read(limits.sizes["length"] + 1)
     except OSError as error:
         raise unreadable(file, error) from None
+    limits.check("length", len(text), file)
+    return answer(text)
 
 
 def render_answers(

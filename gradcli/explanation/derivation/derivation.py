@@ -29,6 +29,7 @@ from .statements import Assignment, assignments
 
 TRIED = 60  # assignments of a program whose names are tried out
 Known = dict[tuple, tuple[str, dict[str, Tree | None]]]
+TERMS = 100  # of a sum that is read
 OF = "seed_of_"  # the seed of one of several values that a statement gives
 
 
@@ -65,6 +66,8 @@ class Line:
         """The formula, in terms of values and of the gradients of those before; None where it
         cannot be read.
         """
+        if len(self.sources) > TERMS:
+            return None
         terms = [self._derivation.sent(s).get(self.name) for s in self.sources]
         readable = [f for f in terms if f is not None]
         return reduce(_plus, readable) if readable and len(readable) == len(terms) else None

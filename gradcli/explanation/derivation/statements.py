@@ -65,10 +65,12 @@ def _names(values: Iterable[ast.expr]) -> set[str]:
 
 def _in_order(e: ast.AST) -> Iterator[str]:
     """The names in a piece of syntax, from left to right."""
-    if isinstance(e, ast.Name):
-        yield e.id
-    for part in ast.iter_child_nodes(e):
-        yield from _in_order(part)
+    stack = [e]
+    while stack:
+        e = stack.pop()
+        if isinstance(e, ast.Name):
+            yield e.id
+        stack += [*ast.iter_child_nodes(e)][::-1]
 
 
 def assignments(p: Problem, wanted: Collection[Node]) -> list[Assignment]:

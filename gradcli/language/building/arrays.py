@@ -83,6 +83,10 @@ def method(b: Scope, name: str, args: list, named: dict) -> Function | None:
 
 
 def by_method(name: str, args: list) -> list:
-    """Arguments of a method in the order of the function: axes of transpose() in one tuple."""
+    """Arguments of a method in the order of the function: axes of transpose() in one tuple, and the
+    condition of compress() first.
+    """
+    if name == "compress" and len(args) > 1:
+        return [args[1], args[0], *args[2:]]
     several = name == "transpose" and len(args) > 2 and all(map(is_number, args[1:]))
     return [args[0], tuple(args[1:])] if several else args
