@@ -18,6 +18,7 @@ from .selecting import repeat_each
 
 MODES = ("nearest", "nearest-exact", "linear", "bilinear", "bicubic", "trilinear", "area")
 FEW = 16  # elements of the input for a place of the output, which are added one after the other
+LARGEST = 1 << 22  # elements of a matrix of weights in index notation
 BLOCK = 1 << 20  # elements of what is added in runs at a time
 NDIM = {"linear": 1, "bilinear": 2, "bicubic": 2, "trilinear": 3}
 SHARPNESS = -0.75, -0.5  # of bicubic interpolation, and of it with antialiasing
@@ -126,10 +127,18 @@ def _in_torch(x, *, dim, kind, transposed):
     return (x.transpose(dim0=dim, dim1=-1) @ by).transpose(dim0=dim, dim1=-1)
 
 
+def _by_matrix(lower, i, x, *, dim, kind, transposed):
+    """An element as its meaning says it, unless the matrix of weights is too large to be made."""
+    if kind[1] * kind[2] > LARGEST:
+        return None
+    return resample.expand(x, dim=dim, kind=kind, transposed=transposed)
+
+
 @composite(
     said=_in_torch,
     shape=_resampled_shape,
     value=_resampled,
+    index=_by_matrix,
     dtype="float",
     rule=lambda g, y, x, *, dim, kind, transposed: g.resample(
         dim=dim, kind=kind, transposed=not transposed
@@ -142,6 +151,7 @@ def _in_torch(x, *, dim, kind, transposed):
     flops=lambda out, s, *, dim, kind, transposed: (
         2 * shapes.numel(out) * _most(kind, transposed)
     ),
+    workspace=lambda *given, **attrs: _on_the_way(*given, **attrs),
 )  # fmt: skip
 def resample(x, *, dim, kind, transposed=False):
     """Weighted sums of elements along dim, which is counted from the last; or back again."""
@@ -170,6 +180,12 @@ def _matrix(kind, transposed):
     """The weights as an array, the same one each time, so that nodes with it are the same."""
     matrix = _weights(kind).matrix
     return Array(matrix.T if transposed else matrix, f"{kind[0]}_weights")
+
+
+def _on_the_way(out, s, *, dim, kind, transposed):
+    """Places and weights, sorted, and what is added in runs."""
+    most = {"cubic": 4, "linear": 2, "nearest": 1}.get(kind[0], 2)
+    return 9 * most * max(kind[1], kind[2]) + BLOCK
 
 
 def _repeated(weights):

@@ -193,9 +193,8 @@ def _stays(node: Node, given: Any, value: Any) -> Any:
 def _sending(a: Analysis) -> Iterator[Cause]:
     """The operations that send back what is not finite, where they receive what is."""
     for step in a.gradients.steps:
-        received, *sent = (
-            a.value(n) for n in (step.received, *(c.sent for c in step.contributions))
-        )
+        sending = [step.received, *(c.sent for c in step.contributions)]
+        received, *sent = map(a.value, sending)
         if received is not None and np.all(np.isfinite(received)):
             for value in sent:
                 if value is not None and not np.all(np.isfinite(value)):

@@ -115,7 +115,7 @@ class Why:
         return Document((), (*self._causes(), *self._instead(), *self._cure(), *self._seed()))
 
     def _causes(self) -> list[Section]:
-        if not self.elements:
+        if not self.elements and not self.left:
             line = words("Every element of the gradient is finite and not zero.")
             return [Section("why", line, (), ())]
         by_cause: dict[tuple[str, str], list[str]] = {}

@@ -1,5 +1,5 @@
 """Brackets of NumPy and JAX where they differ from PyTorch's: slices that go backward, and
-dimensions that arrays pick from places apart, which come first.
+dimensions that arrays pick from places apart, which come first; and whose a program is.
 """
 
 from collections.abc import Sequence
@@ -8,6 +8,14 @@ from typing import Any
 from ...graphs import Node
 from ...operators.indexing import full_index, is_array
 from ..libraries.function import op
+from ..names import libraries_of
+from .scope import Scope
+
+
+def is_array_program(b: Scope) -> bool:
+    """Whether a program calls functions of NumPy and the like, and none of PyTorch."""
+    called = libraries_of(b.program)
+    return bool(called) and "torch" not in called
 
 
 def forward(base: Node, index: Sequence[Any]) -> tuple[Node, tuple[Any, ...]]:

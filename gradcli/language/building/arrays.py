@@ -9,6 +9,7 @@ from ...graphs import Node
 from ..libraries import METHODS, UNLIKE, Function, library_function
 from ..libraries.function import array
 from ..names import libraries_of
+from .array_indices import is_array_program
 from .makers import tensor
 from .operands import is_number
 from .ranges import RANGES
@@ -54,12 +55,6 @@ BY_NAME: dict[str, Callable[[Scope, ast.Call, list, dict], Any]] = {
     **RANGES,
 }
 ARRAYS = {f"{root}.{name}": made for root in ROOTS for name, made in BY_NAME.items()}
-
-
-def is_array_program(b: Scope) -> bool:
-    """Whether a program calls functions of NumPy and the like, and none of PyTorch."""
-    called = libraries_of(b.program)
-    return bool(called) and "torch" not in called
 
 
 def method(b: Scope, name: str, args: list, named: dict) -> Function | None:

@@ -11,8 +11,7 @@ from ...graphs.substitution import substitute
 from ...lazy import np
 from ...operators.leaves import Array
 from ..program import Statement
-from .array_indices import forward, picked_first
-from .arrays import is_array_program
+from .array_indices import forward, is_array_program, picked_first
 from .operands import List, in_words
 from .scope import Scope
 

@@ -145,9 +145,7 @@ class Scope(ABC):
                     said = f"a tensor cannot have shape {node.shape}"
                     raise GradcliError("arguments", said, hint="sizes are 0 or more")
                 if node.ndim > MOST_DIMENSIONS:
-                    said = (
-                        f"a tensor has at most {MOST_DIMENSIONS} dimensions here, not {node.ndim}"
-                    )
+                    said = f"a tensor has at most {MOST_DIMENSIONS} dimensions, not {node.ndim}"
                     raise GradcliError("shape", said)
                 if node.numel > sizes["elements"]:
                     said = f"a tensor of shape {node.shape}"
