@@ -333,6 +333,19 @@ def batch(streams: Streams, given: Given) -> None:
         raise typer.Exit(NO)
 
 
+@command("For scripts")
+@takes("limit", "debug")
+def mcp(streams: Streams, given: Given) -> None:
+    """Serve assistants: the Model Context Protocol on standard streams.
+
+    An assistant starts it and calls its tools, which explain, derive and check gradients, and read
+    programs. They open no files and run nothing. docs/assistants.md says how to add it.
+    """
+    from .assistants import Server
+
+    Server(read_limits(given.limit, files=False)).serve(streams)
+
+
 @command("Explain")
 @takes("source", "format", "output", "precision", "full", *LOOK, "limit", "debug")
 def read(streams: Streams, given: Given) -> None:
