@@ -348,6 +348,19 @@ def serve(streams: Streams, given: Given) -> None:
     serve_page(streams, given.port, given.open)
 
 
+@command("For scripts")
+@takes("limit", "debug")
+def mcp(streams: Streams, given: Given) -> None:
+    """Serve assistants: the Model Context Protocol on standard streams.
+
+    An assistant starts it and calls its tools, which explain, derive and check gradients, and read
+    programs. They open no files and run nothing. docs/assistants.md says how to add it.
+    """
+    from .assistants import Server
+
+    Server(read_limits(given.limit, files=False)).serve(streams)
+
+
 @command("Explain")
 @takes("source", *ANSWER, "precision", "full", *LOOK, "limit", "debug")
 def read(streams: Streams, given: Given) -> None:

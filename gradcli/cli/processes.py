@@ -7,8 +7,9 @@ that one is lost.
 import os
 import signal
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
+from contextlib import suppress
 from multiprocessing import get_context, parent_process
 from threading import Thread
 from typing import Any
@@ -18,9 +19,9 @@ from ..limits import Limits
 from .work import Answered, answered
 
 START = "spawn"  # as on every system; a fork of a process with threads may wait forever
-AT, STOP = 0, 1  # what a process and its worker tell one another
+AT, STOP, PID = 0, 1, 2  # what a process and its worker tell one another
 
-_shared: Any = [0, 0]
+_shared: Any = [0, 0, 0]
 
 
 class Processes:
@@ -45,24 +46,39 @@ class Process:
 
     def _start(self) -> None:
         context = get_context(START)
-        self._shared = context.RawArray("l", 2)
+        self._shared = context.RawArray("l", 3)
         self._pool = ProcessPoolExecutor(1, context, _begin, (self._shared,))
 
     def submit(self, lines: Sequence[str], limits: Limits) -> "Future[list[Answered]]":
         """Have lines answered."""
         self._shared[AT] = 0
+        return self.run(_work, lines, limits)
+
+    def run(self, function: Callable[..., Any], *args: Any) -> "Future[Any]":
+        """Have a function called."""
         try:
-            return self._pool.submit(_work, lines, limits)
+            return self._pool.submit(function, *args)
         except BrokenExecutor:  # it was killed as it had nothing to do
             self._start()
-            return self._pool.submit(_work, lines, limits)
+            return self._pool.submit(function, *args)
 
     def lost(self, error: BaseException) -> int:
         """Which of the lines was worked on; another worker takes the place of this one."""
         at = self._shared[AT]
-        self.end()
-        self._start()
+        self.renew()
         return at
+
+    def renew(self) -> None:
+        """Another worker takes the place of this one, whatever it does."""
+        self.kill()
+        self._start()
+
+    def kill(self) -> None:
+        """Let it end at once."""
+        self.end()
+        if self._shared[PID]:
+            with suppress(OSError):
+                os.kill(self._shared[PID], signal.SIGTERM)
 
     def end(self) -> None:
         """Let it end after the line that it is at."""
@@ -74,6 +90,7 @@ def _begin(shared: Any) -> None:
     """What a worker does first."""
     global _shared
     _shared = shared
+    shared[PID] = os.getpid()
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(name, "1")  # NumPy is not imported yet: the cores have workers
     signal.signal(signal.SIGINT, signal.SIG_DFL)
