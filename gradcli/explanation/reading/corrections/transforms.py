@@ -4,7 +4,8 @@ import ast
 from collections.abc import Iterator
 
 from .case import Case, Proposal, cures
-from .cuts import requiring, uncut
+from .cut_steps import uncut
+from .cuts import requiring
 from .dtypes import floating_creation
 from .functions import as_function, functions, returns, uses_ctx
 from .numbers import where_of_branches, where_of_expressions
@@ -314,9 +315,10 @@ def strict(case: Case) -> Iterator[Proposal]:
     bodies: list[ast.AST] = [
         n for n in case.all_nodes if isinstance(n, ast.FunctionDef) and n.name in named
     ]
-    found = [uncut(case, n) for b in [*bodies, *results(case)] for n in ast.walk(b)]
-    edits = list(dict.fromkeys(e for e, _, _ in found if e is not None))
-    why = " ".join(dict.fromkeys(w for e, w, _ in found if e is not None))
+    nodes = [n for b in [*bodies, *results(case)] for n in ast.walk(b)]
+    steps = [s for n in nodes if (s := uncut(case, n)) is not None]
+    edits = list(dict.fromkeys(s.edit for s in steps))
+    why = " ".join(dict.fromkeys(s.why for s in steps))
     for chosen in [[e] for e in edits] + ([edits] if len(edits) > 1 else []):
         yield case.proposal(*chosen, why=why)
     for node in case.calls():
