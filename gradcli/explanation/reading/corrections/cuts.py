@@ -95,7 +95,7 @@ def all_connected(case: Case, target: ast.expr) -> Iterator[Proposal]:
 def function_bodies(case: Case, places: list[ast.AST]) -> list[ast.AST]:
     """The functions and methods of the program that run on the way to a value."""
     called = {method(n) for p in places for n in ast.walk(p) if isinstance(n, ast.Call)}
-    classes = {n.name: n for n in case.all_nodes if isinstance(n, ast.ClassDef)}
+    classes = {n.name: n for n in case.of_type(ast.ClassDef, everywhere=True)}
     makes = {method(n) for n in case.all_nodes if isinstance(n, ast.Call)} & set(classes)
     bodies: list[ast.AST] = []
     for node in case.of_type(ast.FunctionDef, everywhere=True):
@@ -175,7 +175,7 @@ def leaves(case: Case, targets: list[ast.expr]) -> Iterator[Proposal]:
             yield case.proposal(
                 edit, why=_why_leaves([name]), weak=bool(asked) and name not in asked
             )
-    loops = [n for n in case.all_nodes if isinstance(n, ast.For)]
+    loops = case.of_type(ast.For, everywhere=True)
     source += [n for f in loops if set(names_in(f.target)) & set(source) for n in names_in(f.iter)]
     for name in dict.fromkeys(source):
         yield from held_leaves(case, name)
@@ -226,20 +226,20 @@ def _why_leaves(names: list[str]) -> str:
 
 def asked_for(case: Case) -> list[str]:
     """Names whose gradient the program reads, asks for, or gives to an optimiser."""
-    found: list[str] = []
+    result: list[str] = []
     for node in case.all_nodes:
         if isinstance(node, ast.Attribute) and node.attr == "grad":
-            found.append(dotted(node.value))
+            result.append(dotted(node.value))
         if isinstance(node, ast.Call) and (case.is_grad(node) or "optim" in dotted(node.func)):
             place = 1 if case.is_grad(node) else 0
-            found += names_in(node.args[place]) if len(node.args) > place else []
+            result += names_in(node.args[place]) if len(node.args) > place else []
             named = keyword(node, "inputs") or keyword(node, "params")
-            found += names_in(named.value) if named else []
+            result += names_in(named.value) if named else []
         if method(node) in ("retain_grad", "register_hook"):
             assert isinstance(node, ast.Call)
             if isinstance(node.func, ast.Attribute):
-                found.append(dotted(node.func.value))
-    return [n for n in dict.fromkeys(found) if n]
+                result.append(dotted(node.func.value))
+    return [n for n in dict.fromkeys(result) if n]
 
 
 def is_leaf(case: Case, name: str) -> bool:

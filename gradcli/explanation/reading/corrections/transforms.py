@@ -27,20 +27,20 @@ def scalar_function(case: Case) -> Iterator[Proposal]:
 
 def results(case: Case) -> list[ast.expr]:
     """What the functions give that are transformed on the line that raises."""
-    found: list[ast.expr] = []
-    named = {n.name: n for n in case.all_nodes if isinstance(n, ast.FunctionDef)}
+    result: list[ast.expr] = []
+    named = case.functions
     names = [n.id for n in case.nodes if isinstance(n, ast.Name)]
     for name in list(names):
         for s in case.assignments(name):
             value = getattr(s, "value", None)
             if value is not None:
                 names += [n.id for n in ast.walk(value) if isinstance(n, ast.Name)]
-                found += [n.body for n in ast.walk(value) if isinstance(n, ast.Lambda)]
-    found += [n.body for n in case.nodes if isinstance(n, ast.Lambda)]
+                result += [n.body for n in ast.walk(value) if isinstance(n, ast.Lambda)]
+    result += [n.body for n in case.nodes if isinstance(n, ast.Lambda)]
     for name in dict.fromkeys(names):
         if name in named:
-            found += [r.value for r in returns(named[name]) if r.value is not None]
-    return list(dict.fromkeys(found))
+            result += [r.value for r in returns(named[name]) if r.value is not None]
+    return list(dict.fromkeys(result))
 
 
 @cures(
@@ -165,7 +165,7 @@ def vmap_random(case: Case) -> Iterator[Proposal]:
 )
 def vmap_in_place(case: Case) -> Iterator[Proposal]:
     """A new tensor from the argument: x.new_zeros... or a stack."""
-    for function in [n for n in case.all_nodes if isinstance(n, ast.FunctionDef)]:
+    for function in case.of_type(ast.FunctionDef, everywhere=True):
         writes = [
             s
             for s in function.body
