@@ -116,12 +116,14 @@ def inline(line: Line) -> str:
     """A line of words and formulas within text."""
     out: list[str] = []
     for piece in line:
-        is_formula = isinstance(piece, Formula) or piece.role.startswith(("seed", "input:"))
-        if is_formula or piece.role in ("number", "answer") or piece.text == EQUALS.text:
-            out.append(f"${_in_math(piece)}$")
-        else:
-            out.append(_said(piece))
+        out.append(f"${_in_math(piece)}$" if _is_math(piece) else _said(piece))
     return "".join(out).replace("$$", " ")
+
+
+def _is_math(piece: Any) -> bool:
+    if isinstance(piece, Formula) or piece.text == EQUALS.text:
+        return True
+    return piece.role in ("seed", "number", "answer") or piece.role.startswith("input:")
 
 
 def _said(piece: Any) -> str:
