@@ -2,7 +2,17 @@
 
 import json
 
-from ..explanation.blocks import Formula, Line, plain, text_of
+from ..explanation.blocks import (
+    Document,
+    Formula,
+    Line,
+    Row,
+    Section,
+    Table,
+    plain,
+    text_of,
+    words,
+)
 from ..explanation.data import Data
 from ..explanation.derivation.derivation import Line as Derived
 from ..explanation.formulas.source_text import role_of
@@ -25,6 +35,13 @@ def render_formulas(data: Data, format: str, environment: Environment, command: 
         found = {x.name: data.formula(x) for x in data.p.wrt}
         return json.dumps(found, ensure_ascii=False)
     lines = _lines(data)
+    if format == "html":
+        from .html import render_html
+
+        rows = Table(tuple(Row((line,)) for line in lines))
+        found = Section("gradient", words("Gradients"), (), (rows,))
+        made = Document((), (found,), command=command, question=question(data.p))
+        return render_html([made], environment)
     if format == "terminal" and environment.color:
         from .terminal import render_lines
 
