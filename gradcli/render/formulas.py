@@ -39,8 +39,8 @@ def render_formulas(data: Data, format: str, environment: Environment, command: 
         from .html import render_html
 
         rows = Table(tuple(Row((line,)) for line in lines))
-        found = Section("gradient", words("Gradients"), (), (rows,))
-        made = Document((), (found,), command=command, question=question(data.p))
+        section = Section("gradient", words("Gradients"), (), (rows,))
+        made = Document((), (section,), command=command, question=question(data.p))
         return render_html([made], environment)
     if format == "terminal" and environment.color:
         from .terminal import render_lines

@@ -208,14 +208,14 @@ class _Page:
 
     def line(self, line: Line) -> str:
         """Words as they are, code as code, formulas as mathematics where no code is beside them."""
-        if any(_kind(piece) == "code" for piece in line) and not all(map(_is_said, line)):
+        if any(_kind(piece) == "code" and not piece.role for piece in line):
             line = tuple(tokens_of(line))
-        return "".join(
-            "".join(map(self.formula, pieces)) if kind == "formula" else self.tokens(pieces, kind)
-            for kind, pieces in groupby(line, _kind)
-        )
+        return "".join(self.pieces(pieces, kind) for kind, pieces in groupby(line, _kind))
 
-    def tokens(self, pieces: Iterable[Any], kind: str) -> str:
+    def pieces(self, pieces: Iterable[Any], kind: str) -> str:
+        """Pieces of one kind."""
+        if kind == "formula":
+            return "".join(map(self.formula, pieces))
         said = "".join(self.span(p.text, p.role) for p in pieces)
         if kind == "word" and said[:1] in MARKS:
             return f'<span class="{MARKS[said[0]]}">{said[0]}</span>{said[1:]}'
@@ -327,7 +327,7 @@ class _Page:
                 else:
                     yield from self.grids(array[k], kept[1:], (*at, k), tensor, role)
             return
-        rows = kept[0] if array.ndim == 2 else [-1]
+        rows: list[int | None] = kept[0] if array.ndim == 2 else [0]
         caption = f"<caption>[{','.join(map(str, at))}]</caption>" if at else ""
         head = "".join("<th>…</th>" if c is None else _head(c) for c in kept[-1])
         corner = "<td></td>" if array.ndim == 2 else ""
@@ -335,8 +335,11 @@ class _Page:
         for r in rows:
             cells = ""
             for c in kept[-1]:
-                place = (*at, r, c) if array.ndim == 2 else (*at, c)
-                cells += "<td>…</td>" if None in place else self.element(array, place, at, tensor)
+                if r is None or c is None:
+                    cells += "<td>…</td>"
+                    continue
+                place = (r, c) if array.ndim == 2 else (c,)
+                cells += self.element(array[place], (*at, *place), tensor)
             left = "" if array.ndim == 1 else "<th>⋮</th>" if r is None else _head(r, "row")
             body += f"<tr>{left}{cells}</tr>"
         tied = tensor.name in self.tied
@@ -348,8 +351,7 @@ class _Page:
             aria_label=tensor.name if tied else None,
         )
 
-    def element(self, array: Any, place: Place, at: Place, tensor: Tensor) -> str:
-        value = array[place[len(at) :]]
+    def element(self, value: Any, place: Place, tensor: Tensor) -> str:
         return _tag(
             "td",
             self.number(value),
@@ -537,11 +539,6 @@ def _statements(line: str) -> list[str]:
 def _heading(document: Document) -> str:
     titles = (text_of(s.title) for s in document.sections)
     return next(filter(None, titles), "Explained by gradcli")
-
-
-def _is_said(piece: Piece) -> bool:
-    """Whether a piece is words, or a name or number among them."""
-    return isinstance(piece, Formula) or piece.role != ""
 
 
 def _kept(count: int, whole: bool) -> list[int | None]:
