@@ -174,7 +174,8 @@ class _Page:
         """What there is to copy: a name, and a text."""
         from .markdown import render_markdown
 
-        programs = (b.text for s in document.sections for b in s.blocks if isinstance(b, Code))
+        code = (s for s in document.sections if s.name == "code")
+        programs = (b.text for s in code for b in s.blocks if isinstance(b, Code))
         return [
             ("command", document.command),
             ("Markdown", render_markdown(document, self.environment)),

@@ -3,6 +3,12 @@
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
   const elementsOf = (name) => all("[data-el]").filter((cell) => cell.dataset.el === name);
 
+  // A box that scrolls can be reached by keyboard.
+  const reach = (box) => {
+    if (box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight + 1) box.tabIndex = 0;
+    else box.removeAttribute("tabindex");
+  };
+
   // ---- copying ----
 
   const copy = async (text) => {
@@ -59,6 +65,7 @@
     const item = all("[data-sum]", figure).find((each) => each.dataset.sum === name);
     const sum = figure.querySelector(".sum");
     if (sum.innerHTML !== item.innerHTML) sum.innerHTML = item.innerHTML;
+    reach(sum);
   };
 
   const pin = (name) => {
@@ -165,14 +172,6 @@
     show();
   }
 
-  // ---- boxes that scroll can be reached by keyboard ----
-
-  const reach = () => {
-    for (const box of all(".scroll")) {
-      if (box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight + 1) box.tabIndex = 0;
-      else box.removeAttribute("tabindex");
-    }
-  };
-  addEventListener("resize", reach);
-  reach();
+  addEventListener("resize", () => all(".scroll, .sum").forEach(reach));
+  all(".scroll, .sum").forEach(reach);
 })();
