@@ -47,6 +47,13 @@ __all__ = [
 ]
 
 
+def load_ipython_extension(shell: Any) -> None:
+    """What `%load_ext gradcli` calls."""
+    from .notebook import add_magics
+
+    add_magics(shell)
+
+
 def __getattr__(name: str) -> Any:
     """Import what is asked for, when it is asked for."""
     if name not in __all__:

@@ -13,13 +13,14 @@ class Explanation:
     """An explained gradient.
 
     Its attributes are the keys of the JSON (`grad`, `jacobian`, `inputs`, ...), with NumPy
-    arrays; it prints itself in a terminal and in a notebook, and `to(format)` gives it as text.
+    arrays; it prints itself in a terminal and shows itself in a notebook, on one screen or in
+    `full`; `to(format)` gives it as text.
     """
 
-    def __init__(self, analysis: Analysis):
+    def __init__(self, analysis: Analysis, full: bool = False):
         from .explanation.data import Data
 
-        self._analysis, self._data = analysis, Data(analysis)
+        self._analysis, self._data, self._full = analysis, Data(analysis), full
 
     @in_keywords
     def __getattr__(self, name: str) -> Any:
@@ -44,9 +45,9 @@ class Explanation:
         full: bool = False,
         place: str = "",
     ) -> str:
-        """The explanation as text: "terminal", "plain", "markdown", "latex" or "json"; on one
-        screen, or in full, or the sections to `show`. `place` is where Markdown is pasted: as
-        `--for` takes it.
+        """The explanation as text: "terminal", "plain", "markdown", "latex", "html" (a page of its
+        own) or "json"; on one screen, or in full, or the sections to `show`. `place` is where
+        Markdown is pasted: as `--for` takes it.
         """
         from .render.names import PLACES
 
@@ -84,5 +85,15 @@ class Explanation:
     def __repr__(self) -> str:
         return f"<gradcli.Explanation of {self._analysis.problem.program.source.text!r}>"
 
-    def _repr_markdown_(self) -> str:
-        return self.to("markdown")
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        """What a notebook shows, as it prefers; its styles are for the answer alone."""
+        from .explanation.choices import Choices
+        from .render.environment import Environment
+        from .render.formats import fragment
+
+        environment = Environment(full=self._full, say=in_python)
+        return {
+            "text/html": fragment(self._analysis, Choices(full=self._full), environment),
+            "text/markdown": self.to("markdown", full=self._full),
+            "text/plain": self.to("plain", full=self._full),
+        }

@@ -28,6 +28,15 @@ def render(analysis: "Analysis", format: str, choices: "Choices", environment: E
     return render_document(document(analysis, choices), format, environment)
 
 
+def fragment(analysis: "Analysis", choices: "Choices", environment: Environment) -> str:
+    """The explanation as HTML to stand within another page."""
+    from ..explanation.document import document
+    from .html import html_fragment
+
+    made = document(analysis, choices)
+    return html_fragment(said_otherwise(made, environment.say), environment)
+
+
 def check_format(format: str) -> None:
     """Refuse what is none of FORMATS."""
     if format not in FORMATS:

@@ -2,7 +2,19 @@
 
 import json
 
-from ..explanation.blocks import EQUALS, Code, Document, Formula, Line, Section, plain, text_of
+from ..explanation.blocks import (
+    EQUALS,
+    Code,
+    Document,
+    Formula,
+    Line,
+    Row,
+    Section,
+    Table,
+    plain,
+    text_of,
+    words,
+)
 from ..explanation.data import Data
 from ..explanation.derivation.derivation import Derivation
 from ..explanation.derivation.derivation import Line as Derived
@@ -31,6 +43,13 @@ def render_formulas(data: Data, format: str, environment: Environment, command: 
 
         return as_page(aligned(_lines(data, named=True)), environment, command)
     lines = _lines(data)
+    if format == "html":
+        from .html import render_html
+
+        rows = Table(tuple(Row((line,)) for line in lines))
+        section = Section("gradient", words("Gradients"), (), (rows,))
+        made = Document((), (section,), command=command, question=question(data.p))
+        return render_html([made], environment)
     if format == "terminal" and environment.color:
         from .terminal import render_lines
 

@@ -45,10 +45,15 @@ from .environment import Environment
 from .matrix import cut
 from .tensors import EDGE, LONG, MANY
 
-MOST_LINES = 3  # of a question that is the heading
+MOST_LINES, LONG_LINE = 3, 50  # of a question in large letters
 CODED = ("answer", "backward", "gradient")  # sections whose formulas are shown as code, too
+LONG_TERM = 24  # characters of one that may be broken
 MARKS = {"✓": "ok", "✗": "bad"}
-ZERO, UNWRITTEN = "·", "?"
+ZERO = "·"
+HINT = (
+    '<p class="hint" hidden>Point at an element, or reach it by Tab and the arrow keys, to see its '
+    "column and its weights. A click or Enter keeps it, in the address too.</p>"
+)
 KINDS = {Step: "ol", Note: "ul"}
 Place = tuple[int, ...]
 
@@ -137,22 +142,21 @@ class _Page:
         head = self.header(document) if alone else ""
         answers = [self.answer(a) for a in document.answers]
         parts = [_tag("ul", "".join(answers), class_="answers")] * bool(answers)
-        asked = document.question.strip() if alone else ""
+        asked = (document.question.strip() or _heading(document)) if alone else ""
         parts += [self.section(section, asked) for section in document.sections]
         made = _tag("code", escape(document.command))
         foot = f"\n<footer>Made by {made}</footer>" if document.command and alone else ""
         return f"<article>\n{head}" + "\n".join(parts) + f"{foot}\n</article>"
 
     def header(self, document: Document) -> str:
-        """What was asked, and buttons."""
-        asked = document.question.strip("\n")
-        code = _tag("code", self.program(asked))
+        """What was asked, or else what the first section says; and buttons."""
+        asked = _lines(document.question)
+        code = _tag("code", self.entry("\n".join(asked)))
         if not asked:
             heading = "<h1>" + escape(_heading(document)) + "</h1>"
-        elif asked.count("\n") < MOST_LINES:
-            heading = f'<h1 class="question scroll">{code}</h1>'
         else:
-            heading = f'<h1>Its gradients</h1>\n<pre class="question scroll">{code}</pre>'
+            long = " long" if len(asked) > MOST_LINES or max(map(len, asked)) > LONG_LINE else ""
+            heading = f'<h1 class="question{long} scroll">{code}</h1>'
         buttons = "".join(
             _tag("button", f"Copy {what}", type="button", data_copy=text)
             for what, text in self.copies(document)
@@ -160,15 +164,12 @@ class _Page:
         )
         return f'<header>\n{heading}\n<p class="copies" hidden>{buttons}</p>\n</header>\n'
 
-    def program(self, text: str) -> str:
-        """A program with its inputs in colour."""
-        return self.entry(text)
-
     def copies(self, document: Document) -> list[tuple[str, str]]:
         """What there is to copy: a name, and a text."""
         from .markdown import render_markdown
 
-        programs = (b.text for s in document.sections for b in s.blocks if isinstance(b, Code))
+        code = (s for s in document.sections if s.name == "code")
+        programs = (b.text for s in code for b in s.blocks if isinstance(b, Code))
         return [
             ("command", document.command),
             ("Markdown", render_markdown(document, self.environment)),
@@ -187,7 +188,7 @@ class _Page:
         if again and remark:
             head = f'<p class="shapes">{remark}</p>'
         body = "".join(self.blocks(section.blocks))
-        return f'<section class="{escape(section.name)}">{head}\n{body}</section>'
+        return f'<section class="of-{escape(section.name)}">{head}\n{body}</section>'
 
     def blocks(self, blocks: Sequence[Block]) -> Iterator[str]:
         """The blocks; steps and notes next to each other make a list."""
@@ -202,14 +203,14 @@ class _Page:
 
     def line(self, line: Line) -> str:
         """Words as they are, code as code, formulas as mathematics where no code is beside them."""
-        if any(_kind(piece) == "code" for piece in line) and not all(map(_is_said, line)):
+        if any(_kind(piece) == "code" and not piece.role for piece in line):
             line = tuple(tokens_of(line))
-        return "".join(
-            "".join(map(self.formula, pieces)) if kind == "formula" else self.tokens(pieces, kind)
-            for kind, pieces in groupby(line, _kind)
-        )
+        return "".join(self.pieces(pieces, kind) for kind, pieces in groupby(line, _kind))
 
-    def tokens(self, pieces: Iterable[Any], kind: str) -> str:
+    def pieces(self, pieces: Iterable[Any], kind: str) -> str:
+        """Pieces of one kind."""
+        if kind == "formula":
+            return "".join(map(self.formula, pieces))
         said = "".join(self.span(p.text, p.role) for p in pieces)
         if kind == "word" and said[:1] in MARKS:
             return f'<span class="{MARKS[said[0]]}">{said[0]}</span>{said[1:]}'
@@ -251,7 +252,8 @@ class _Page:
     def table(self, block: Table) -> str:
         most = max((len(row.cells) for row in block.rows if not row.depth), default=1)
         rows = "".join(map(self.row, block.rows))
-        return f'<ul class="rows" style="--columns:{max(most - 1, 0)}">{rows}</ul>'
+        lined = f' lined" style="--columns:{most - 1}' if most > 1 and len(block.rows) > 1 else ""
+        return f'<ul class="rows{lined}">{rows}</ul>'
 
     def row(self, row: Row) -> str:
         cells = "".join(self.cell(cell, k == 0) for k, cell in enumerate(row.cells))
@@ -320,7 +322,7 @@ class _Page:
                 else:
                     yield from self.grids(array[k], kept[1:], (*at, k), tensor, role)
             return
-        rows = kept[0] if array.ndim == 2 else [-1]
+        rows: list[int | None] = kept[0] if array.ndim == 2 else [0]
         caption = f"<caption>[{','.join(map(str, at))}]</caption>" if at else ""
         head = "".join("<th>…</th>" if c is None else _head(c) for c in kept[-1])
         corner = "<td></td>" if array.ndim == 2 else ""
@@ -328,8 +330,11 @@ class _Page:
         for r in rows:
             cells = ""
             for c in kept[-1]:
-                place = (*at, r, c) if array.ndim == 2 else (*at, c)
-                cells += "<td>…</td>" if None in place else self.element(array, place, at, tensor)
+                if r is None or c is None:
+                    cells += "<td>…</td>"
+                    continue
+                place = (r, c) if array.ndim == 2 else (c,)
+                cells += self.element(array[place], (*at, *place), tensor)
             left = "" if array.ndim == 1 else "<th>⋮</th>" if r is None else _head(r, "row")
             body += f"<tr>{left}{cells}</tr>"
         tied = tensor.name in self.tied
@@ -341,8 +346,7 @@ class _Page:
             aria_label=tensor.name if tied else None,
         )
 
-    def element(self, array: Any, place: Place, at: Place, tensor: Tensor) -> str:
-        value = array[place[len(at) :]]
+    def element(self, value: Any, place: Place, tensor: Tensor) -> str:
         return _tag(
             "td",
             self.number(value),
@@ -374,9 +378,7 @@ class _Page:
             _tag("th", self.span(block.result_name, "seed"), scope="col"),
         )
         if block.tangent is not None:
-            weights = [
-                self.weight(block.tangent[c] if c is not None else "…") for c in shown.columns
-            ]
+            weights = [self.weight("…" if c is None else block.tangent[c]) for c in shown.columns]
             name = _tag("th", self.span(block.tangent_name, "seed"), scope="row")
             head += self.matrix_row(block, "<td></td>", name, weights, "<td></td>")
         body = "".join(self.body_row(block, r, shown.columns, names) for r in shown.rows)
@@ -438,16 +440,15 @@ class _Page:
     def elements(self, block: Matrix, names: list[str]) -> str:
         """The gradient, to point at, and its elements as sums."""
         sums = [self.sum(block, c, names[c]) for c in range(len(names))]
-        first = next(
-            (c for c, terms in enumerate(map(_terms_of(block), range(len(names)))) if terms), 0
-        )
+        first = next((c for c in range(len(names)) if _terms(block, c)), 0)
         items = "".join(_tag("li", s, data_sum=name) for s, name in zip(sums, names, strict=True))
         every = f"<details><summary>Every element</summary><ol>{items}</ol></details>"
         name = self.span(block.product_label, block.input_role)
         return (
             f'<div class="elements"><div><p class="caption">{name}</p>'
             f'<div class="scroll">{self.grid(block, names)}</div></div>'
-            f'<div class="sums"><p class="sum" role="status">{sums[first]}</p>{every}</div></div>'
+            f'<div class="sums"><p class="sum" role="status">{sums[first]}</p>{HINT}{every}'
+            "</div></div>"
         )
 
     def grid(self, block: Matrix, names: list[str]) -> str:
@@ -469,22 +470,21 @@ class _Page:
             rows = groupby(places, lambda place: place[0])
             body = "".join(f"<tr>{''.join(cell[p] for p in row)}</tr>" for _, row in rows)
         label = f"{block.product_label}: arrow keys go from element to element"
-        return _tag(
-            "table", f"<tbody>{body}</tbody>", class_="tensor", role="grid", aria_label=label
-        )
+        body = f"<tbody>{body}</tbody>"
+        return _tag("table", body, class_="tensor", role="grid", aria_label=label)
 
     def sum(self, block: Matrix, c: int, name: str) -> str:
         """`x.grad[0,0] = 1·a[0,0] + 2·a[0,1] = 10`."""
-        terms = [
-            f'<span class="term"><span class="seed">{escape(_factor(weight))}</span>·'
-            f"{self.entry(_factor(entry))}</span>"
-            for weight, entry in _terms_of(block)(c)
-        ]
+        terms = [self.term(_factor(w), _factor(e)) for w, e in _terms(block, c)]
         terms += ["…"] * bool(block.skipped_rows[1])
         said = f'<span class="{self.classes.get(block.input_role, "")}">{escape(name)}</span> = '
         said += " + ".join(terms) or "0"
         total = f" = <strong>{escape(block.product[c])}</strong>" if block.product and terms else ""
         return f"<code>{said}{total}</code>"
+
+    def term(self, weight: str, entry: str) -> str:
+        kind = "short" if len(weight + entry) < LONG_TERM else None
+        return _tag("span", f"{self.span(weight, 'seed')}·{self.entry(entry)}", class_=kind)
 
     # ---- pictures ----------------------------------------------------------------------------
 
@@ -521,14 +521,19 @@ class _Page:
         return f'<li data-node="{p.node}" data-way="{way}">{said}{self.step_body(p.step)}</li>'
 
 
+def _lines(program: str) -> list[str]:
+    """The lines of a program, long ones broken between statements."""
+    lines = program.strip("\n").split("\n") if program.strip() else []
+    return [part for line in lines for part in _statements(line)]
+
+
+def _statements(line: str) -> list[str]:
+    return re.split(r"(?<=;)\s*(?=\S)", line) if len(line) > LONG_LINE else [line]
+
+
 def _heading(document: Document) -> str:
     titles = (text_of(s.title) for s in document.sections)
     return next(filter(None, titles), "Explained by gradcli")
-
-
-def _is_said(piece: Piece) -> bool:
-    """Whether a piece is words, or a name or number among them."""
-    return isinstance(piece, Formula) or piece.role != ""
 
 
 def _kept(count: int, whole: bool) -> list[int | None]:
@@ -559,14 +564,10 @@ def _element_names(block: Matrix) -> list[str]:
     return [element_name(block.product_label, place) for place in block.column_places]
 
 
-def _terms_of(block: Matrix) -> Any:
+def _terms(block: Matrix, c: int) -> list[tuple[str, str]]:
     """The weights and entries of a column that are not zero."""
-
-    def terms(c: int) -> list[tuple[str, str]]:
-        column = [row[c] for row in block.entries]
-        return [(w, e) for w, e in zip(block.seed or (), column, strict=False) if e != ZERO]
-
-    return terms
+    column = [row[c] for row in block.entries]
+    return [(w, e) for w, e in zip(block.seed or (), column, strict=False) if e != ZERO]
 
 
 def _factor(text: str) -> str:

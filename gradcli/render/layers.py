@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 GAP_ACROSS, GAP_DOWN, HEIGHT, BEND = 22.0, 42.0, 34.0, 12.0
 SWEEPS = 8
+OPERATION, LEAF = 16.0, 1.0  # how much what a node wishes weighs
 
 
 class Layout(NamedTuple):
@@ -96,32 +97,51 @@ def _mean(values: list[float] | list[int], otherwise: float) -> float:
 def _across(
     rows: list[list[int]], widths: list[float], above: list[list[int]], below: list[list[int]]
 ) -> list[float]:
-    """Coordinates near the middle of the neighbours, in order and without overlap."""
+    """Coordinates near the middle of the neighbours, in order and without overlap. Leaves weigh
+    little, so that a chain of operations goes straight down.
+    """
+    weights = [OPERATION if up else LEAF for up in above]
     x = [0.0] * len(widths)
     for row in rows:
-        _spread(row, [0.0] * len(row), widths, x)
+        _spread(row, [0.0] * len(row), widths, weights, x)
     for sweep in range(SWEEPS):
         for row in rows if sweep % 2 == 0 else reversed(rows):
-            joined = [above[n] + below[n] for n in row]
-            _spread(row, [_mean([x[m] for m in j], x[n]) for n, j in zip(row, joined)], widths, x)
+            wanted = []
+            for n in row:
+                joined = above[n] + below[n]
+                total = sum(weights[m] for m in joined)
+                wanted.append(sum(weights[m] * x[m] for m in joined) / total if total else x[n])
+            _spread(row, wanted, widths, weights, x)
     return x
 
 
-def _spread(row: list[int], wanted: list[float], widths: list[float], x: list[float]) -> None:
+def _spread(
+    row: list[int], wanted: list[float], widths: list[float], weights: list[float], x: list[float]
+) -> None:
     """Put a layer where it wants to be, as far as there is room: runs that would overlap are moved
-    to the mean of what they want.
+    to where their members want them, by weight.
     """
-    runs: list[tuple[list[int], float, float]] = []  # places, middle, width
-    for n, middle in zip(row, wanted):
-        run, centre, width = [n], middle, widths[n]
-        while runs and runs[-1][1] + runs[-1][2] / 2 + GAP_ACROSS > centre - width / 2:
-            before, other, wide = runs.pop()
-            share = len(before) / (len(before) + len(run))
-            centre = other * share + centre * (1 - share)
+    runs: list[tuple[list[int], float, float]] = []  # places, left edge, width
+    wish = {n: middle - widths[n] / 2 for n, middle in zip(row, wanted)}
+    for n in row:
+        run, left, width = [n], wish[n], widths[n]
+        while runs and runs[-1][1] + runs[-1][2] + GAP_ACROSS > left:
+            before, _, wide = runs.pop()
             run, width = before + run, wide + GAP_ACROSS + width
-        runs.append((run, centre, width))
-    for run, centre, width in runs:
-        left = centre - width / 2
+            left = _left_of(run, wish, widths, weights)
+        runs.append((run, left, width))
+    for run, left, _ in runs:
         for n in run:
             x[n] = left + widths[n] / 2
             left += widths[n] + GAP_ACROSS
+
+
+def _left_of(
+    run: list[int], wish: dict[int, float], widths: list[float], weights: list[float]
+) -> float:
+    """Where a run begins, so that its members are as near as can be to what they wish."""
+    offset = total = 0.0
+    for n in run:
+        total += weights[n] * (wish[n] - offset)
+        offset += widths[n] + GAP_ACROSS
+    return total / sum(weights[n] for n in run)

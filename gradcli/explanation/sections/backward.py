@@ -11,6 +11,7 @@ from ...notation.tree import Name, Token
 from ...operators.shaping import summed_axes
 from ..analysis import Analysis
 from ..blocks import (
+    Block,
     Formula,
     Line,
     Note,
@@ -34,9 +35,11 @@ WORDS = {2: "twice", 3: "three times", 4: "four times"}
 
 def backward(a: Analysis, w: Wording, most: int) -> Section:
     """A step for every operation, and one for every node where several gradients meet."""
-    blocks = middle(
-        steps(a, w), most, lambda s: s[1](), lambda n: Note("", plain(f"… {n:,} more steps"))
-    )
+
+    def made(step: tuple[Node, Callable[[], Step]]) -> Block:
+        return step[1]()
+
+    blocks = middle(steps(a, w), most, made, lambda n: Note("", plain(f"… {n:,} more steps")))
     return Section("backward", words("Backward"), (), tuple(blocks))
 
 

@@ -21,6 +21,13 @@ def detached(value: Any) -> Any:
     return value.detach() if hasattr(value, "detach") else value
 
 
+def _as_array(value: Any) -> Any:
+    """The array that a value is by one of the protocols that libraries of arrays share."""
+    if hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
+        return np.array(np.from_dlpack(value))
+    return np.asarray(value)
+
+
 def _no_numbers(origin: str) -> GradcliError:
     hint = "a number, or lists of numbers in lists: [[1, 2], [3, 4]]"
     return GradcliError("value", f"the value of {origin} is not an array of numbers", hint=hint)
@@ -65,10 +72,10 @@ class Reader:
             return array if array is not None else self._text(value, origin)
         value = detached(value)
         try:
-            array = np.asarray(value)
+            array = _as_array(value)
         except ValueError:
             return self._listed(value, origin)
-        except (RuntimeError, TypeError) as error:  # of a library whose array it is
+        except (BufferError, RuntimeError, TypeError) as error:  # of a library whose array it is
             raise _no_numbers(origin) from error
         listed = array.dtype.kind in "OU" and array.size and array.shape
         if listed or (isinstance(value, int) and array.dtype == object):  # NumPy has none so large

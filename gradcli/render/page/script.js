@@ -3,6 +3,12 @@
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
   const elementsOf = (name) => all("[data-el]").filter((cell) => cell.dataset.el === name);
 
+  // A box that scrolls can be reached by keyboard.
+  const reach = (box) => {
+    if (box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight + 1) box.tabIndex = 0;
+    else box.removeAttribute("tabindex");
+  };
+
   // ---- copying ----
 
   const copy = async (text) => {
@@ -24,7 +30,7 @@
     button.disabled = true;
     setTimeout(() => { button.textContent = label; button.disabled = false; button.focus(); }, 1200);
   });
-  for (const line of all(".copies")) line.hidden = false;
+  for (const line of all(".copies, .hint")) line.hidden = false;
   for (const button of all("[data-copy]")) copying(button, button.dataset.copy);
 
   // ---- an element of a gradient: its column, the weights and the terms of its sum ----
@@ -34,6 +40,15 @@
   };
   const figureOf = (name) => all("figure[data-of]").find(
     (figure) => all("[data-sum]", figure).some((item) => item.dataset.sum === name));
+
+  // Scrolls the box around a column sideways until the column is seen beside the labels of rows.
+  const reveal = (head) => {
+    const box = head.closest(".scroll"), frame = box.getBoundingClientRect();
+    const here = head.getBoundingClientRect(), label = box.querySelector("tbody th");
+    const left = label ? Math.min(label.getBoundingClientRect().right, frame.left + frame.width / 2) : frame.left;
+    if (here.left < left) box.scrollLeft -= left - here.left;
+    else if (here.right > frame.right) box.scrollLeft += here.right - frame.right;
+  };
 
   const light = (name) => {
     for (const cell of all(".lit")) cell.classList.remove("lit");
@@ -46,9 +61,11 @@
       if (!term || !weight || term.classList.contains("zero")) continue;
       for (const cell of elementsOf(weight.dataset.el)) cell.classList.add("lit");
     }
+    reveal(all(".matrix thead [data-el]", figure).find((cell) => cell.dataset.el === name));
     const item = all("[data-sum]", figure).find((each) => each.dataset.sum === name);
     const sum = figure.querySelector(".sum");
     if (sum.innerHTML !== item.innerHTML) sum.innerHTML = item.innerHTML;
+    reach(sum);
   };
 
   const pin = (name) => {
@@ -123,11 +140,26 @@
       if (!item) return;
       const { node, way } = item.dataset;
       item.classList.add("now");
-      walk.querySelector(`.node[data-node="${node}"]`).classList.add("now");
+      const box = walk.querySelector(`.node[data-node="${node}"]`);
+      box.classList.add("now");
+      centre(box);
       for (const edge of all(`.edge[data-to="${node}"]`, walk)) {
         edge.classList.add("now", ...(way === "back" ? ["back"] : []));
       }
     };
+    const centre = (box) => {
+      const drawing = walk.querySelector(".drawing");
+      const here = box.getBoundingClientRect(), frame = drawing.getBoundingClientRect();
+      drawing.scrollLeft += here.left + here.width / 2 - frame.left - frame.width / 2;
+      drawing.scrollTop += here.top + here.height / 2 - frame.top - frame.height / 2;
+    };
+    walk.addEventListener("click", (event) => {
+      const box = event.target.closest(".node");
+      const place = box ? items.findIndex((item) => item.dataset.node === box.dataset.node) : -1;
+      if (place < 0) return;
+      slider.value = place + 1;
+      show();
+    });
     slider.value = Math.min(1, items.length);
     slider.addEventListener("input", show);
     for (const button of all("button", stepper)) {
@@ -140,14 +172,6 @@
     show();
   }
 
-  // ---- boxes that scroll can be reached by keyboard ----
-
-  const reach = () => {
-    for (const box of all(".scroll")) {
-      if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
-      else box.removeAttribute("tabindex");
-    }
-  };
-  addEventListener("resize", reach);
-  reach();
+  addEventListener("resize", () => all(".scroll, .sum").forEach(reach));
+  all(".scroll, .sum").forEach(reach);
 })();

@@ -1,0 +1,214 @@
+"""What a notebook shows, the magics, and values that are arrays of other libraries."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import html5lib
+import numpy as np
+import pytest
+
+import gradcli
+
+HTML = "{http://www.w3.org/1999/xhtml}"
+SQUARE = {"expr": "a * a", "values": {"a": [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]}, "grad": "a"}
+GRAD = [[2, 8, 18], [32, 50, 72]]
+STYLE = Path(gradcli.__file__).parent / "render" / "page" / "style.css"
+
+
+# ---- what is shown -------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def bundle() -> dict[str, str]:
+    return gradcli.explain(**SQUARE)._repr_mimebundle_()
+
+
+def test_an_explanation_shows_itself_in_three_ways(bundle):
+    explanation = gradcli.explain(**SQUARE)
+    assert set(bundle) == {"text/html", "text/markdown", "text/plain"}
+    assert bundle["text/markdown"] == explanation.to("markdown")
+    assert bundle["text/plain"] == str(explanation)
+
+
+def test_what_is_shown_stands_within_a_page(bundle):
+    (root,) = html5lib.HTMLParser(strict=True).parseFragment(bundle["text/html"])
+    assert (root.tag, root.get("class")) == (f"{HTML}div", "gradcli")
+    names = {e.tag.removeprefix(HTML) for e in root.iter() if isinstance(e.tag, str)}
+    assert not names & {"script", "html", "body", "h1", "button", "input"}
+    assert "a.grad" in "".join(root.itertext())
+
+
+def test_what_is_shown_speaks_of_keywords():
+    shown = gradcli.explain("x @ a", shapes={"x": (2, 3)})._repr_mimebundle_()
+    assert all("-s x=" not in text and "--grad" not in text for text in shown.values())
+
+
+def test_styles_hold_for_nothing_else():
+    """Every rule of the style sheet, and every one within @media, begins with .gradcli or needs
+    it.
+    """
+    style, depth, rules, rule = STYLE.read_text("utf-8"), 0, [], ""
+    for character in style:
+        if character == "{":
+            inside_media = depth == 1 and rules[-1].startswith("@media")
+            if depth == 0 or inside_media:
+                rules.append(rule.strip())
+            depth, rule = depth + 1, ""
+        elif character == "}":
+            depth, rule = depth - 1, ""
+        else:
+            rule = "" if character == ";" else rule + character
+    assert depth == 0
+    assert all(".gradcli" in rule for rule in rules if not rule.startswith("@media"))
+
+
+# ---- values --------------------------------------------------------------------------------------
+
+
+class ByDLPack:
+    """An array that knows DLPack and nothing else."""
+
+    def __init__(self, array: Any):
+        self.array = array
+
+    def __dlpack__(self, **asked: Any) -> Any:
+        return self.array.__dlpack__(**asked)
+
+    def __dlpack_device__(self) -> Any:
+        return self.array.__dlpack_device__()
+
+
+def arrays() -> dict[str, Any]:
+    numbers = np.array(SQUARE["values"]["a"])  # type: ignore[index]
+    return {"numpy": numbers, "fortran": np.asfortranarray(numbers), "dlpack": ByDLPack(numbers)}
+
+
+@pytest.mark.parametrize("kind", ["numpy", "fortran", "dlpack", "torch", "grad", "jax", "pandas"])
+def test_arrays_of_other_libraries(kind):
+    numbers = SQUARE["values"]["a"]  # type: ignore[index]
+    if kind in ("torch", "grad"):
+        torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+        value = torch.tensor(numbers, requires_grad=kind == "grad")
+    elif kind == "jax":
+        value = pytest.importorskip("jax.numpy", reason="JAX is not installed").array(numbers)
+    elif kind == "pandas":
+        value = pytest.importorskip("pandas", reason="pandas is not installed").DataFrame(numbers)
+    else:
+        value = arrays()[kind]
+    for given in ("a", value):
+        assert gradcli.grad("a * a", values={"a": value}, grad=given).tolist() == GRAD
+
+
+def test_an_explanation_keeps_what_it_was_given():
+    numbers = np.array([1.0, 2.0])
+    explanation = gradcli.explain("(x * x).sum()", values={"x": ByDLPack(numbers)})
+    numbers[:] = 7
+    assert explanation.grad["x"]["value"].tolist() == [2, 4]
+
+
+def test_a_device_that_numpy_cannot_read_is_refused():
+    class Elsewhere(ByDLPack):
+        def __dlpack__(self, **asked: Any) -> Any:
+            raise BufferError("on another device")
+
+    with pytest.raises(gradcli.GradcliError) as caught:
+        gradcli.grad("x * x", values={"x": Elsewhere(np.ones(2))}, grad=[1, 1])
+    assert caught.value.code == "value"
+
+
+# ---- magics --------------------------------------------------------------------------------------
+
+
+class Shell:
+    """As much of IPython's shell as the magics use."""
+
+    def __init__(self, **variables: Any):
+        self.user_ns = variables
+        self.magics: dict[str, Any] = {}
+        gradcli.load_ipython_extension(self)
+
+    def register_magic_function(self, function: Any, kind: str, name: str) -> None:
+        self.magics[name] = (kind, function)
+
+    def __call__(self, line: str, cell: str | None = None) -> Any:
+        kind, function = self.magics["gradcli"]
+        assert kind == "line_cell"
+        return function(line, cell)
+
+
+def test_a_cell_is_a_program():
+    found = Shell()("-s x=2x3 -w W", "h = relu(x @ W)\n(h * h).sum()\n")
+    assert list(found.inputs) == ["x", "W"]
+    assert list(found.grad) == ["W"]
+
+
+def test_a_line_has_the_program_first():
+    found = Shell()('"a * a" -v "a=[[1,2,3],[4,5,6]]" -g a')
+    assert found.grad["a"]["value"].tolist() == GRAD
+
+
+def test_variables_of_the_notebook_are_values_where_they_are_named():
+    shell = Shell(a=np.array(SQUARE["values"]["a"]), b=2)  # type: ignore[index]
+    assert shell("'a * a' -v a -g a").grad["a"]["value"].tolist() == GRAD
+    assert shell("'a * a' -s a=2x3").inputs["a"].get("value") is None
+
+
+def test_in_full():
+    short, full = (Shell()(f"'a * a' -s a=2 {option}") for option in ("", "--full"))
+    assert "Forward" in full._repr_mimebundle_()["text/plain"]
+    assert "Forward" not in short._repr_mimebundle_()["text/plain"]
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ("'x * x' -v y", "the notebook has no variable y"),
+        ("'x * x' --what", "unrecognized arguments: --what"),
+        ("'x * x", "the line cannot be read"),
+        ("'sofmax(x)' -s x=3", "there is no function sofmax"),
+        ("", "expr"),
+    ],
+)
+def test_what_is_wrong_is_printed(line, complaint, capsys):
+    assert Shell()(line) is None
+    assert complaint in capsys.readouterr().err
+
+
+# ---- a notebook that is run ----------------------------------------------------------------------
+
+CELLS = [
+    "%load_ext gradcli",
+    "import numpy as np\na = np.array([[1., 2., 3.], [4., 5., 6.]])",
+    "%%gradcli -v a -g a\nout = a * a",
+    "import gradcli\ngradcli.explain('x @ w', shapes={'x': (2, 3), 'w': (3,)})",
+]
+
+
+@pytest.fixture(scope="module")
+def executed(tmp_path_factory):
+    """The notebook with its outputs."""
+    nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed")
+    client = pytest.importorskip("nbclient", reason="nbclient is not installed")
+    pytest.importorskip("ipykernel", reason="ipykernel is not installed")
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in CELLS])
+    path = tmp_path_factory.mktemp("notebook")
+    made = client.NotebookClient(notebook, timeout=120, resources={"metadata": {"path": path}})
+    return made.execute()
+
+
+def test_a_notebook_shows_explanations(executed):
+    for cell in executed.cells[2:]:
+        (output,) = cell.outputs
+        assert output.output_type == "execute_result"
+        assert output.data["text/html"].startswith('<div class="gradcli">')
+        assert output.data["text/markdown"].startswith("```python")
+    assert re.search(r"a\.grad", executed.cells[2].outputs[0].data["text/plain"])
+
+
+def test_a_notebook_is_exported(executed):
+    nbconvert = pytest.importorskip("nbconvert", reason="nbconvert is not installed")
+    body, _ = nbconvert.HTMLExporter().from_notebook_node(executed)
+    assert body.count('<div class="gradcli">') == 2
+    markdown, _ = nbconvert.MarkdownExporter().from_notebook_node(executed)
+    assert "gradcli" in markdown
