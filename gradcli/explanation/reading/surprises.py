@@ -420,7 +420,7 @@ def _written_data(reading: Reading, text: Text, node: ast.Attribute) -> bool:
     steps = any(
         ".grad" in text.of(s) for s in text.around(node) if isinstance(s, ast.Expr | ast.AugAssign)
     ) or any(".grad" in text.of(s.value) for s in text.around(node) if isinstance(s, ast.Assign))
-    computed = any(t.record is not None for t in tensors)
+    computed = any(readable(t) and t.record is not None for t in tensors)
     if node.attr != "data" or not tensors or not (computed or steps):
         return False
     outer = text.parents.get(node)

@@ -138,8 +138,8 @@ def total(x: Any, axis: tuple[int, ...], keepdims: bool = False) -> Any:
         shape = [n for d, n in enumerate(x.shape) if d not in axis]
     if not x.size:
         return np.zeros(shape, np.float32)
-    if all(x.shape[d] == 1 for d in axis):  # -0 stays -0
-        return x.reshape(shape)
+    if all(x.shape[d] == 1 for d in axis):
+        return x.reshape(shape) + np.float32(0)  # the sum begins at 0: -0 becomes 0
     return _along(x, axis).reshape(shape)
 
 

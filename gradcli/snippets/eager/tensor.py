@@ -156,11 +156,12 @@ class Tensor(Object):
         """What autograd recorded of its making; made anew where its memory has changed since."""
         stale = self.view is not None and self.version.number != self.recorded_version
         if stale and self.view is not None and self.view.base.requires_grad:
-            from .views import check_view, regenerated
+            from .views import check_view, regenerated, retain_again
 
             check_view(self, directly=False)
-
+            before = self._record
             self.set_record(regenerated(self, self.view.base))
+            retain_again(self, before)
         return self._record
 
     def set_record(self, record: "Record | None", output: int = 0) -> None:

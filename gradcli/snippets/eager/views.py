@@ -143,13 +143,27 @@ def _is_dense(array: Any) -> bool:
 
 def rebase(target: Tensor, record: Record) -> None:
     """Make `record` the record of a tensor that was changed in place."""
-    view = target.view
+    view, before = target.view, target._record
     if view is None:
         target.set_record(record)
-        return
-    base = view.base
-    base.set_record(copy_slices(base, target, record))
-    target.set_record(regenerated(target, base))
+    else:
+        whole = view.base._record
+        view.base.set_record(copy_slices(view.base, target, record))
+        retain_again(view.base, whole)
+        target.set_record(regenerated(target, view.base))
+    retain_again(target, before)
+
+
+def retain_again(tensor: Tensor, before: Record | None) -> None:
+    """Keep the gradient of a tensor as it is now, where that of the tensor before a change in place
+    was to be kept.
+    """
+    after = tensor._record
+    if tensor.retains_grad and before is not None and after is not None and before is not after:
+        place = next((k for k, t in before.retained.items() if t is tensor), None)
+        if place is not None:
+            del before.retained[place]
+            after.retained[tensor.output] = tensor
 
 
 def places(view: Tensor, base: Tensor) -> Any:
