@@ -12,8 +12,8 @@ from typing import Any
 from .. import __version__
 from ..errors import GradcliError
 from ..limits import Limits
+from ..render.errors import message
 from ..tools import TOOLS, call
-from .errors import message
 from .processes import Process
 from .streams import Streams
 

@@ -223,7 +223,7 @@ class Writer:
         written = self.tree(unit)
         assert isinstance(written, Call)
         name = "F.one_hot" if "one_hot" in self.taken else "one_hot"
-        return Call(name, (Verbatim(labels.text), written.args[0]))
+        return Call(name, (Name(labels.text), written.args[0]))
 
     def _takes_numbers(self, node: Node, place: int) -> bool:
         """Whether a Python number may stand in the place of an input."""

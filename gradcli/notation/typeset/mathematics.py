@@ -548,6 +548,7 @@ _OF_TWO: dict[str, Callable[[Tree, Tree], Form]] = {
         laid_out(ABOVE, [Part(u, APPLIED)], [TRANSPOSED]), [Part(v, SCRIPTED)]
     ),
     "kron": lambda a, b: Form(MULTIPLIED, [Part(a, UNARY), Sign("⊗"), Part(b, UNARY)]),
+    "one_hot": lambda y, n: Form(ATOM, laid_out(BELOW, [Identifier("e")], [Part(y)])),
     "ones": lambda n, m: Form(ATOM, [Sign("𝟏")]),
     "zeros": lambda n, m: Form(ATOM, [Sign("𝟎")]),
 }
