@@ -125,3 +125,12 @@ def test_pytorch_computes_what_the_rules_do(case, double_precision):
     run_torch(text, {"x": x}).backward()
     ours = package.grad(text, values={"x": np.array(values)})
     np.testing.assert_allclose(ours, x.grad.numpy(), rtol=1e-12)
+
+
+def test_formulas_are_compared_where_nobody_gave_a_seed():
+    """PyTorch's gradient with ones is nan at x[0], where the formula has -1."""
+    found = package.explain("log(1 - sigmoid(x))", values={"x": [50.0, 1.0]})
+    (said,) = [n["message"] for n in found.notes if n["code"] == "formula-differs"]
+    assert "gives -1 for x.grad[0], where the rules give nan, with a seed of ones" in said
+    found = package.explain("log(1 - sigmoid(x))", values={"x": [5.0, 1.0]})
+    assert "formula-differs" not in [n["code"] for n in found.notes]

@@ -468,6 +468,7 @@ def contradicted(
     first, *others = _all_places(name, c.hit) if c.hit.ndim else [name]
     text = f"{formula} gives {there} for {first}, where the rules give {here}"
     text += f" (and differs for {_first(others, 'place')})" if others else ""
+    text += ", with a seed of ones" if a.problem.seed.refused and name != "entry " else ""
     why = cause(a, x, c.hit if c.hit.shape == x.shape else np.ones(x.shape, bool))
     operation = "" if why is None else _written(why.node, a, w)
     if why is not None:

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from ...errors import GradcliError
-from ...graphs import Node, downstream, walk
+from ...graphs import OPS, Node, downstream, walk
 from ...graphs.shapes import numel
 from ...language.problem import Input
 from ...lazy import np
@@ -53,12 +53,23 @@ class Cause(NamedTuple):
 
 
 def of_gradient(a: Analysis, w: Wording, x: Input) -> Contradiction | None:
-    """Where the formula of a gradient contradicts its numbers; None where it nowhere does."""
+    """Where the formula of a gradient contradicts its numbers; None where it nowhere does. Those of
+    a seed that nobody gave are the numbers with ones.
+    """
+    if a.problem.seed.refused:
+        a = with_ones(a)
     grad, written = a.computed(x), w.gradient(x)
     if grad is None or written is None or grad.numel > MOST or not a.known(grad):
         return None
     text = tree.text(written)
     return _contradiction(a, text, lambda a: (a.grad_value(x), formula_value(a, text)))
+
+
+def with_ones(a: Analysis) -> Analysis:
+    """The same with a seed of ones."""
+    p = a.problem
+    seed = p.seed._replace(value=OPS["ones"](size=p.out.shape), refused=False)
+    return Analysis(p._replace(seed=seed), a.dtype, unmoved=True)
 
 
 def of_jacobian(a: Analysis, s: Structure, x: Input) -> Contradiction | None:
