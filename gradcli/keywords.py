@@ -115,7 +115,7 @@ def _names(wrt: Collection[str] | str | None) -> Collection[str] | None:
     if isinstance(wrt, str):
         return [n.strip() for n in wrt.split(",")]
     if wrt is None or (isinstance(wrt, Collection) and all(isinstance(n, str) for n in wrt)):
-        return wrt
+        return None if wrt is None else [*wrt]
     said = f"wrt is the name of an input or a list of names, not {short_repr(wrt)}"
     raise GradcliError("option", said)
 

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 BYTE_ORDER_MARK = "\ufeff"
 EXAMPLE = 'as in {"expr": "a * b"}'
-FIELDS = ("id", "expr", "read", "why", "shapes", "values", "grad", "wrt", "want", "assume", "claim")
 ALONE = {  # fields that stand for a whole request: what they hold, and an example
     "read": ("a program", 'as in {"read": "import torch; ..."}'),
     "why": (
@@ -48,6 +47,55 @@ WANTED = (
     "claims",
     "cost",
 )
+ARRAY: dict[str, Any] = {"type": ["number", "boolean", "array", "string"]}
+NAME: dict[str, Any] = {"type": "string"}
+FIELDS: dict[str, dict[str, Any]] = {  # each as JSON Schema has it
+    "id": {"description": "What the answer is to be known by."},
+    "expr": {
+        "type": "string",
+        "description": "The program, its last statement the output: relu(x @ W + b).sum(). "
+        "Functions are called as in PyTorch, NumPy or JAX; names that nothing defines are inputs.",
+    },
+    "read": {"type": "string", "description": "A program of PyTorch, as it was pasted."},
+    "why": {"type": "string", "description": "An error message of PyTorch, as it was pasted."},
+    "shapes": {
+        "type": "object",
+        "additionalProperties": {"type": ["array", "string"], "items": {"type": "integer"}},
+        "description": 'Shapes by name of the input: {"x": [2, 3]}. Those left out are inferred.',
+    },
+    "values": {
+        "type": "object",
+        "additionalProperties": ARRAY,
+        "description": 'Values by name of the input: {"x": [[1.0, 2.0]]}, or a text: "randn(2,3)". '
+        "Without them the answer is symbolic.",
+    },
+    "grad": {
+        **ARRAY,
+        "description": "The seed, the argument of backward(): numbers, or a text over inputs: "
+        "ones_like(out). A single number as output needs none.",
+    },
+    "wrt": {
+        "type": ["array", "string"],
+        "items": NAME,
+        "description": "The inputs to differentiate with respect to; all of them, if left out.",
+    },
+    "want": {
+        "anyOf": [{"enum": [*WANTED]}, {"type": "array", "items": {"enum": [*WANTED]}}],
+        "description": "What the answer holds: output and grad, if left out.",
+    },
+    "assume": {
+        "type": ["object", "string"],
+        "additionalProperties": {"type": ["array", "string"], "items": NAME},
+        "description": 'What a matrix is, which shortens formulas: {"A": "symmetric"}; symmetric, '
+        "posdef, orthogonal or diagonal.",
+    },
+    "claim": {
+        "type": "object",
+        "additionalProperties": NAME,
+        "description": 'Formulas that somebody derived, by name of the input: {"W": "x.T @ g"}; g '
+        "is the seed.",
+    },
+}
 NEED_NO_LABELS = frozenset({"formula", "claims"})
 DERIVATIVES = frozenset(
     {"grad", "jacobian", "jacobian_values", "hessian", "formula", "index", "elements"}
@@ -76,7 +124,20 @@ def answer(request: str | dict[str, Any], limits: Limits) -> dict[str, Any]:
     except GradcliError as error:
         return {"id": identity, "ok": False, "error": _told(error, fields)}
     except Exception as error:  # the other lines are answered all the same
-        return {"id": identity, "ok": False, "error": _internal(error)}
+        return {"id": identity, "ok": False, "error": unforeseen(error)}
+
+
+def identity_of(request: str, limits: Limits) -> Any:
+    """The id in the answer to a request."""
+    try:
+        return jsonable(_object_of(request, limits).get("id"))
+    except GradcliError:
+        return None
+
+
+def failed(request: str, limits: Limits, error: dict[str, Any]) -> dict[str, Any]:
+    """The answer to a request that came to nothing."""
+    return {"id": identity_of(request, limits), "ok": False, "error": error}
 
 
 def _told(error: GradcliError, fields: dict[str, Any]) -> dict[str, Any]:
@@ -112,7 +173,7 @@ def _place(span: Span, typed: str) -> list[int]:
     return [places[before], places[through - 1] + 1]
 
 
-def _internal(error: Exception) -> dict[str, Any]:
+def unforeseen(error: Exception) -> dict[str, Any]:
     """What is told of an exception that nothing has foreseen."""
     if isinstance(error, MemoryError | RecursionError):
         deep = isinstance(error, RecursionError)
@@ -173,6 +234,18 @@ def _answer(fields: dict[str, Any], limits: Limits) -> dict[str, Any]:
         limits.check("length", len(fields["why"]), "the message")
         return explained(fields["why"])
     wanted = _wanted(fields.get("want"))
+    limits = limits if set(wanted) - {*SHAPES_ALONE, "formula"} else limits.for_shapes()
+    suppose = NEED_NO_LABELS.issuperset(wanted)
+    analysis = analysis_of(fields, limits, suppose, _posing(wanted))
+    return {name: jsonable(value) for name, value in _answers(analysis, wanted)}
+
+
+def analysis_of(
+    fields: dict[str, Any], limits: Limits, suppose: bool, posing: Callable[..., Problem] = pose
+) -> Analysis:
+    """The analysis of a request; `suppose`: labels that nobody gave are made up. Raises
+    GradcliError.
+    """
     assume = fields.get("assume")
     asked = {
         "expr": fields["expr"],
@@ -180,15 +253,11 @@ def _answer(fields: dict[str, Any], limits: Limits) -> dict[str, Any]:
         "values": _object(fields.get("values"), "values"),
         "grad": fields.get("grad"),
         "wrt": _names(fields.get("wrt")),
-        "limits": limits if set(wanted) - {*SHAPES_ALONE, "formula"} else limits.for_shapes(),
+        "limits": limits,
         "assume": None if assume is None else read_assumptions(assume),
-        "suppose": NEED_NO_LABELS.issuperset(wanted),
+        "suppose": suppose,
     }
-    analysis = Analysis(
-        _posing(wanted)(**in_language(asked)),
-        claims=_object(fields.get("claim"), "claim"),
-    )
-    return {name: jsonable(value) for name, value in _answers(analysis, wanted)}
+    return Analysis(posing(**in_language(asked)), claims=_object(fields.get("claim"), "claim"))
 
 
 def _posing(wanted: tuple[str, ...]) -> Callable[..., Problem]:

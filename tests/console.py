@@ -7,6 +7,8 @@ import subprocess
 import sys
 from typing import Any, NamedTuple
 
+from schema import hold_command
+
 from gradcli.cli.main import run
 from gradcli.cli.streams import Streams
 
@@ -55,6 +57,7 @@ def gradcli(
     data = stdin.encode() if isinstance(stdin, str) else stdin
     out, err = Terminal(terminal), Terminal()
     status = run(list(args), Streams(Input(data), out, err, variables))
+    hold_command([*args], status, out.getvalue())
     return Result(status, out.getvalue(), err.getvalue())
 
 

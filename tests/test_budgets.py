@@ -36,6 +36,16 @@ LARGE = {
     "cat": [f"cat([{', '.join(MANY)}])", "-s", ",".join(f"{x}=2" for x in MANY)],
     "order 6": ["det(x)", "-s", "x=3x3", "--order", "6"],
     "order 9": ["x/(1+exp(x)*x)", "--order", "9"],
+    "many places": ["grad", "interpolate(x, size=10**6).sum()", "-v", "x=[[[1,2,3]]]"],
+    "many windows": ["adaptive_avg_pool1d(x, 10**6).sum()", "-v", "x=[[[1,2,3]]]"],
+    "many dimensions": ["x.sum()", "-s", "x=" + "x".join("2" * 24), "--full"],
+    "many elements": ["why", "log(x)", "-v", "x=zeros(100000)"],
+    "einsum of three": [
+        "grad",
+        "einsum('abc,cde,efa->bdf', x, x, x).sum()",
+        "-v",
+        "x=randn(60,60,60)",
+    ],
     "a claim": ["check", "det(A @ X @ B)", "--claim", "X = 2*out*A.T @ inv(A @ X @ B).T @ B.T"],
     "a hessian": ["hessian", "norm(X - U @ V.T) ** 2", "-s", "X=3x3,U=3x1,V=3x1", "-f", "json"],
 }
@@ -167,6 +177,45 @@ def test_memory_is_estimated_before_it_is_taken():
     result = gradcli("explain", text, "-v", "x=ones(1000000)", *limits)
     assert result.status == 2
     assert "bytes of memory, and the limit is 10,000,000" in result.err
+
+
+def test_memory_counts_what_operators_make_on_the_way():
+    for text in ("interpolate(x, size=10**7, mode='linear')", "adaptive_avg_pool1d(x, 10**7)"):
+        result = gradcli("grad", f"{text}.sum()", "-v", "x=[[[1,2,3]]]")
+        assert result.status == 2
+        assert "bytes of memory, and the limit is 500,000,000" in result.err
+
+
+def test_memory_is_counted_where_gradients_alone_are_computed():
+    text = "cosine_similarity(x[None], x[:, None], dim=2).sum()"
+    result = gradcli("grad", text, "-v", "x=randn(1000,20)")
+    assert result.status == 2
+    assert "bytes of memory" in result.err
+
+
+@pytest.mark.parametrize("command", ["grad", "read", "why"])
+def test_no_more_is_read_than_the_limit(command, tmp_path):
+    result = gradcli(command, "-", "--limit", "length=100", stdin="x" * 1000)
+    assert result.status == 2
+    assert "and the limit is 100" in result.err
+    (tmp_path / "long.py").write_text("x" * 1000)
+    result = gradcli("read", str(tmp_path / "long.py"), "--limit", "length=100")
+    assert result.status == 2
+    assert "and the limit is 100" in result.err
+
+
+@pytest.mark.parametrize("joined", ["sum", "statements"])
+def test_long_programs_are_explained(joined):
+    """Nothing recurses over the terms of a sum, or over what an input is used for."""
+    chain = "; ".join(["a0 = x", *(f"a{k} = sin(a{k - 1}) * x" for k in range(1, 1_500))])
+    result = gradcli("explain", SUM if joined == "sum" else chain, "--limit", "seconds=5")
+    assert result.status == 0
+    assert "g·J equals backward" in result.out
+
+
+def test_what_why_has_no_time_for_is_said():
+    found = gradcli("why", "log(x)", "-v", "x=zeros(1000)", "--limit", "seconds=0")
+    assert "1,000 more" in found.out
 
 
 # ---- causes --------------------------------------------------------------------------------------

@@ -179,3 +179,23 @@ def test_closed_forms_of_jacobians_take_masks():
     found = gradcli.jacobian("sigmoid(x > 0) * x", values={"x": [1.0, -2.0]})
     diagonal = torch.sigmoid(torch.tensor([True, False])).numpy()
     np.testing.assert_allclose(np.asarray(found), np.diag(diagonal), 1e-12)
+
+
+WRITTEN_OVER = [
+    "n.select_scatter(v, 0, 1)",
+    "n.slice_scatter(v[None], 0, 1, 2)",
+    "n.diagonal_scatter(v)",
+    "(n > 2).select_scatter(v, 1, 0)",
+    "(n > 2).diagonal_scatter(n[0])",  # a mask, in which 1 and 2 are True
+]
+
+
+@pytest.mark.parametrize("text", WRITTEN_OVER)
+def test_what_a_part_is_replaced_with_takes_its_kind(text):
+    n, v = [[1, 2], [3, 4]], [1.7, -2.5]
+    theirs = eval(text, {"n": torch.tensor(n), "v": torch.tensor(v)})
+    ours = text.replace("n.", "n.long().").replace("n >", "n.long() >").replace("n[", "n.long()[")
+    values = {"n": n, "w": 1.0} | ({"v": v} if "v" in text else {})
+    expr = f"({ours}).double() * w"
+    (found,) = gradcli.batch([{"expr": expr, "values": values, "wrt": "w", "want": ["output"]}])
+    assert found["output"] == theirs.double().tolist()

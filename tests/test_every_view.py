@@ -85,7 +85,8 @@ def steps_have_no_size_without_a_name(example, a):
     one of the text, or a size of its own.
     """
     text = render(a, "plain", Choices(("backward",)), Environment(ascii=True, width=10_000))
-    rules = [line for line in text.splitlines() if line.lstrip().startswith("to ")]
+    lines = text.replace("pi / 180", "").replace("180 / pi", "").splitlines()  # degrees
+    rules = [line for line in lines if line.lstrip().startswith("to ")]
     numbers = {n for line in rules for n in re.findall(r"(?<![\w.])[1-9]\d+(?![\w.])", line)}
     largest = max((i.node.numel for i in a.problem.inputs.values()), default=0)
     large = {n for n in numbers if int(n) > max(largest, 48)}

@@ -433,8 +433,12 @@ def test_labels_pick():
 def test_tokens_carry_roles():
     c = posed("x @ a", "x=2x3,a=3x4")
     x, grad = c.of("x")
-    tokens = Indices(c.p.out, c.seed, c.names).gradient(x, grad).tokens
-    assert {t.role for t in tokens} >= {"seed", "input:x", "input:a"}
+    found = Indices(c.p.out, c.seed, c.names).gradient(x, grad)
+    assert {t.role for side in (found.left, found.right) for t in tree.tokens(side)} >= {
+        "seed",
+        "input:x",
+        "input:a",
+    }
 
 
 @pytest.mark.parametrize("count", [90, 400])

@@ -175,3 +175,11 @@ def test_a_large_product_gives_way_to_rows():
     found = jacobian_of(p.out, p.inputs["x"].node, Evaluator(p.values))
     n = np.arange(3000.0, 0, -1)
     np.testing.assert_allclose(found, n * (n + 1) / 2)
+
+
+def test_entries_that_are_not_finite_are_shown_without_a_seed():
+    from console import gradcli as run
+
+    result = run("jacobian", "log(x) * w", "-v", "x=[1,0]", "-v", "w=1", "-w", "w")
+    assert result.status == 0
+    assert "nan" in result.out

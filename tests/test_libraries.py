@@ -35,6 +35,20 @@ VALUES = {
 # ---- programs, one a line; "# flat": with integers or jumps, which have no slope -----------------
 
 NUMPY = r"""
+np.sort(x)[::-1]
+np.exp(T)[0, ::-2, 1:]
+np.exp(T)[:, -1:0:-1, [0, 2]]
+np.exp(x)[0:3:-1]
+np.exp(T)[0, :, [1, 2]]
+np.exp(T)[1, ..., [[0, 1], [1, 2]]]
+np.exp(T)[0, :, None, [1, 2]]
+np.exp(T)[:, 0, [1, 2]]
+np.exp(T)[[0, 1], :, 1]
+np.exp(A)[[[0, 1], [1, 2]]]
+np.exp(M)[[(0, 1), (1, 2)]]
+np.exp(M).compress([True, False, True], axis=0)
+np.polyder(x, 2) + np.polyder(y, m=2)
+np.polyder(x, 0) + np.polyint(y, 2)[:4]
 np.median(x)
 np.median(M, axis=1)
 np.median(T, axis=(0, 2), keepdims=True)
@@ -342,6 +356,8 @@ np.linalg.matrix_transpose(B)
 """.strip().splitlines()
 
 JAX = r"""
+jnp.sort(x)[::-1]
+jnp.hypot(x, y) + jnp.hypot(0 * x, 0 * y)
 jax.nn.gelu(x)
 jax.nn.gelu(x, approximate=False)
 jax.nn.softmax(x)
@@ -461,6 +477,7 @@ scipy.linalg.cholesky(S)
 scipy.linalg.cholesky(S, lower=True)
 scipy.linalg.cho_solve(scipy.linalg.cho_factor(S), M)
 scipy.linalg.cho_solve((scipy.linalg.cholesky(S, lower=True), True), x[:3])
+scipy.linalg.cho_solve((A, True), M) + scipy.linalg.cho_solve((A, False), M)
 scipy.linalg.solve_triangular(A, x[:3])
 scipy.linalg.solve_triangular(A, M, lower=True)
 scipy.linalg.solve_triangular(A, M, trans=1, lower=True)

@@ -9,17 +9,24 @@ from hypothesis import strategies as st
 from gradcli.notation import tree
 from gradcli.notation.formulas.spelling import read
 from gradcli.notation.tree import (
+    NEW_DIMENSION,
     Attribute,
+    Between,
     Block,
     Bracketed,
     Call,
+    Condition,
+    Derivative,
     Indexed,
     Infix,
     Listing,
     Method,
+    Multiples,
     Name,
     Number,
     Prefix,
+    Quotient,
+    Slice,
     Subscript,
     Sum,
     Verbatim,
@@ -35,14 +42,14 @@ a, b, c = map(Name, "abc")
 
 def _nodes(inner):
     return st.one_of(
-        st.builds(Infix, st.sampled_from((*ARITHMETIC, "==", "<", ">=")), inner, inner),
+        st.builds(Infix, st.sampled_from((*ARITHMETIC, "==", "<", ">=")), inner, inner, st.none()),
         st.builds(Prefix, st.sampled_from("-~"), inner),
         st.builds(Method, inner, st.just("sum"), st.tuples(inner), st.just(())),
         st.builds(
             Call, st.just("exp"), st.tuples(inner), st.tuples(st.tuples(st.just("k"), inner))
         ),
         st.builds(Attribute, inner, st.just("T")),
-        st.builds(Subscript, inner, st.just("0, 1:")),
+        st.builds(Subscript, inner, st.just((Number(0), Slice(Number(1))))),
         st.builds(Listing, st.tuples(inner), st.sampled_from(("()", "[]"))),
         st.builds(Listing, st.tuples(inner, inner), st.just("()")),
     )
@@ -119,6 +126,14 @@ def _has_comma(inner):
         (Number(2.0, point=True), "2.0"),
         (Number(float("-inf")), "-inf"),
         (Verbatim("0, 1:"), "0, 1:"),
+        (Subscript(a, (NEW_DIMENSION, Slice(None, None, Number(2)))), "a[None, ::2]"),
+        (Indexed(a, (Multiples(((Name("i"), 2), (Name("k"), -1)), 1), Number(0))), "a[2i-k+1,0]"),
+        (Multiples(((Name("i"), -1),), 3), "3-i"),
+        (Multiples(((Name("i"), 3),), -1, "*"), "3*i-1"),
+        (Multiples(((Quotient(Name("i"), 3, 4), 2),), 0), "2·(i//3%4)"),
+        (Condition(Infix("<=", Name("i"), Number(2))), "[i ≤ 2]"),
+        (Condition(Between(0, Name("i"), 2)), "[0 ≤ i < 2]"),
+        (Derivative(a, (Indexed(b, (Name("i"),)), c)), "∂²a/∂b[i]∂c"),
     ],
 )
 def test_written(formula, expected):
@@ -151,9 +166,10 @@ def test_deep_and_shared_formulas():
         Call("f", (a,), (("k", b),)),
         Method(a, "f", (b,), (("k", c),)),
         Attribute(a, "T"),
-        Subscript(a, "0"),
+        Subscript(a, (Number(0),)),
         Listing((a, b)),
-        Indexed(a, ("i",)),
+        Indexed(a, (Name("i"),)),
+        Derivative(a, (b, c)),
         Sum(("i",), a),
         Bracketed(a),
         Block(((a, b),), c),

@@ -132,6 +132,13 @@ def _error(function: Any, given: dict[str, Any]) -> GradcliError | None:
     return None
 
 
+def test_names_in_an_array():
+    given = {"x": [1.0, 2.0], "y": [3.0, 4.0]}
+    found = gradcli.grad("(x * y).sum()", values=given, wrt=np.array(["y"]))
+    assert found.tolist() == given["x"]
+    assert set(gradcli.grad("(x * y).sum()", values=given, wrt=np.zeros(0))) == {"x", "y"}
+
+
 @pytest.mark.parametrize("order", [2000, 10, 0, -1, True, 2.0, "2", None])
 def test_orders(order):
     with pytest.raises(GradcliError, match="from 1 to 9"):

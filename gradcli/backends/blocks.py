@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ..graphs import Node
 from ..lazy import np
-from .numeric import LARGE, Evaluator, sources
+from .numeric import LARGE, Evaluator, array_bytes, sources, workspace
 
 BLOCK = 1 << 15  # elements of the widest tensor of a run, in a block
 
@@ -43,6 +43,8 @@ def evaluate(evaluator: Evaluator, order: Sequence[Node], roots: Collection[Node
     read = [{s.node for node in run.nodes for s in plan[node]} - set(run.nodes) for run in runs]
     needed = set(meant.values()).union(*read)
     spent = _last_uses(read, plan.keys() - set(meant.values()))
+    most = _most_bytes(runs, spent, needed)
+    evaluator.limits.check("memory", most, f"the values of {len(plan):,} operations")
     for run, done in zip(runs, spent, strict=True):
         if len(run.nodes) == 1:
             _compute_whole(evaluator, run.nodes[0], plan)
@@ -120,6 +122,19 @@ def _last_uses(
         found.append([n for n in nodes if n in of and n not in seen])
         seen.update(nodes)
     return found[::-1]
+
+
+def _most_bytes(
+    runs: Sequence[Run], spent: Sequence[Collection[Node]], needed: Collection[Node | None]
+) -> int:
+    """How much memory the values that are held at the same time take, at most."""
+    held = most = 0
+    for run, done in zip(runs, spent, strict=True):
+        kept = [n for n in run.nodes if len(run.nodes) == 1 or n in needed]
+        held += sum(map(array_bytes, kept))
+        most = max(most, held + max(map(workspace, kept), default=0))
+        held -= sum(map(array_bytes, done))
+    return most
 
 
 # ---- a run ---------------------------------------------------------------------------------------

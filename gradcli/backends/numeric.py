@@ -183,13 +183,23 @@ class Evaluator:
 
     def _check_memory(self, schedule: Schedule) -> None:
         """Refuse tensors that are too large together: all of them stay; views take nothing."""
-        made = [n for n in schedule.nodes if n not in self.values and not n.op.shares_memory(n)]
-        held = sum(map(_bytes, made))
+        made = [n for n in schedule.nodes if n not in self.values]
+        held = sum(map(array_bytes, made)) + max(map(workspace, made), default=0)
         self.limits.check("memory", held, f"the values of {len(made):,} operations")
 
 
-def _bytes(node: Node) -> int:
+def array_bytes(node: Node) -> int:
+    """How much memory the value of a node takes; a view takes nothing."""
+    if node.op.shares_memory(node):
+        return 0
     return node.numel * (1 if node.dtype == "bool" else 8)
+
+
+def workspace(node: Node) -> int:
+    """How many bytes of arrays its value makes on the way, beside the output."""
+    if node.op.value is None or node.op.workspace is None:
+        return 0
+    return 8 * node.op.workspace(node.shape, *[i and i.shape for i in node.inputs], **node.attrs)
 
 
 def _refusal(node: Node, error: Exception) -> GradcliError:

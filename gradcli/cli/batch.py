@@ -1,39 +1,63 @@
 """Lines in, lines out."""
 
-import json
+import os
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
-from typing import IO
+from typing import IO, Any
 
-from ..errors import unreadable
+from ..errors import GradcliError, unreadable
 from ..limits import Limits
-from ..requests import batch
+from .progress import Progress
 from .streams import Streams
+from .work import Answered, answered
 
 PART, LONGEST = 1 << 20, 1 << 30
 
 
-def request_lines(file: str, streams: Streams, limits: Limits) -> Iterator[str]:
+class Requests:
     """The lines of a file, or of standard input, that are not blank; of one that is too long, so
-    much that this shows.
+    much that this shows. `bytes` and `lines` count those that were read; `size` is that of a file.
     """
-    if file == "-":
-        yield from _lines(streams.stdin_bytes(), limits.bytes_of_text)
-        return
-    try:
-        with open(file, "rb") as source:
-            yield from _lines(source, limits.bytes_of_text)
-    except OSError as error:
-        raise unreadable(file, error) from None
 
+    def __init__(self, file: str, streams: Streams, limits: Limits):
+        self.file, self.streams, self.most = file, streams, limits.bytes_of_text
+        self.bytes, self.lines, self.size = 0, 0, _size(file)
 
-def _lines(source: IO[bytes], most: int) -> Iterator[str]:
-    while line := source.readline(most):
-        text = line.decode("utf-8", errors="replace").removeprefix("\ufeff")  # of some editors
-        if text.strip():
-            yield text
-        if len(line) == most and not line.endswith(b"\n") and not _ends(source):
+    def __iter__(self) -> Iterator[str]:
+        if self.file == "-":
+            yield from self._lines(_apart(self.streams.stdin_bytes()))
             return
+        try:
+            with open(self.file, "rb") as source:
+                yield from self._lines(source)
+        except OSError as error:
+            raise unreadable(self.file, error) from None
+
+    def _lines(self, source: IO[bytes]) -> Iterator[str]:
+        while line := source.readline(self.most):
+            self.bytes += len(line)
+            text = line.decode("utf-8", errors="replace").removeprefix("\ufeff")  # of some editors
+            if text.strip():
+                self.lines += 1
+                yield text
+            if len(line) == self.most and not line.endswith(b"\n") and not _ends(source):
+                return
+
+
+def _size(file: str) -> int | None:
+    """The bytes of a file; None of standard input and of what has no end."""
+    try:
+        return os.path.getsize(file) or None if file != "-" else None
+    except (OSError, ValueError):
+        return None
+
+
+def _apart(source: IO[bytes]) -> IO[bytes]:
+    """A standard input of its own: Python cannot end while a thread reads from its stream."""
+    try:
+        return os.fdopen(os.dup(source.fileno()), "rb")
+    except (AttributeError, OSError):
+        return source
 
 
 def _ends(source: IO[bytes]) -> bool:
@@ -42,13 +66,22 @@ def _ends(source: IO[bytes]) -> bool:
     return any(len(part) < PART or part.endswith(b"\n") for part in parts)
 
 
-def answer_lines(lines: Iterable[str], streams: Streams, file: str | None, limits: Limits) -> bool:
+def answer_lines(requests: Requests, streams: Streams, given: Any, limits: Limits) -> bool:
     """Write an answer for each line as soon as it is there; whether all of them are answers."""
-    good, count, file = True, 0, None if file == "-" else file
-    with streams.writing(file), _target(file, streams) as target:
-        for answer in batch(lines, limits):
-            good, count = good and answer["ok"], count + 1
-            target.write(json.dumps(answer, ensure_ascii=False) + "\n")
+    file = None if given.output == "-" else given.output
+    _check_options(given, file)
+    lines, good, count = iter(requests), True, 0
+    if given.resume and file:
+        from .resuming import written_before
+
+        count, good = written_before(file, lines, limits)
+    progress = Progress(streams, requests, shown=not (file is None and streams.is_terminal))
+    mode = "a" if given.resume else "w"
+    with streams.writing(file), _target(file, mode, streams) as target, progress:
+        for answer in _answers(lines, limits, given):
+            good, count = good and answer.ok, count + 1
+            target.write(answer.text)
+            progress.add(answer.ok)
             if not file:
                 target.flush()
     if file:
@@ -56,5 +89,36 @@ def answer_lines(lines: Iterable[str], streams: Streams, file: str | None, limit
     return good
 
 
-def _target(file: str | None, streams: Streams) -> AbstractContextManager[IO[str]]:
-    return open(file, "w", encoding="utf-8") if file else nullcontext(streams.stdout)
+def _check_options(given: Any, file: str | None) -> None:
+    """Refuse options that need another one. Raises GradcliError."""
+    if given.resume and file is None:
+        hint = "write -o and the file that was half written"
+        raise GradcliError("option", "--resume needs the file to go on with", hint=hint)
+    if given.scheduler and given.executor != "dask":
+        raise GradcliError("option", "--scheduler is for --executor dask", hint="write both")
+    if given.executor == "dask" and not given.scheduler:
+        hint = "as in --executor dask --scheduler tcp://10.0.0.1:8786"
+        raise GradcliError("option", "--executor dask needs the address of a scheduler", hint=hint)
+
+
+def _answers(lines: Iterable[str], limits: Limits, given: Any) -> Iterator[Answered]:
+    if given.executor == "dask":
+        from .cluster import Cluster
+
+        return _in_parallel(lines, limits, Cluster(given.scheduler))
+    if given.jobs > 1:
+        from .processes import Processes
+
+        return _in_parallel(lines, limits, Processes(given.jobs))
+    return (answered(line, limits) for line in lines)
+
+
+def _in_parallel(lines: Iterable[str], limits: Limits, workers: Any) -> Iterator[Answered]:
+    from .parallel import in_parallel
+
+    with workers as slots:
+        yield from in_parallel(lines, limits, slots)
+
+
+def _target(file: str | None, mode: str, streams: Streams) -> AbstractContextManager[IO[str]]:
+    return open(file, mode, encoding="utf-8") if file else nullcontext(streams.stdout)

@@ -25,22 +25,11 @@ PANELS = {  # options by what they are about
         *("shape", "value", "grad", "wrt", "target", "tangent", "assume", "order", "expand"),
         *("claim", "against", "random_seed", "dtype"),
     ),
+    "Who answers": ("jobs", "executor", "scheduler"),
     "The answer": (
-        *(
-            "library",
-            "format",
-            "graph_format",
-            "place",
-            "math",
-            "standalone",
-            "overlay",
-            "show",
-            "element",
-            "full",
-            "precision",
-            "digits",
-        ),
-        *("copy", "output", "width", "ascii", "color"),
+        *("library", "format", "graph_format", "place", "math", "standalone", "overlay"),
+        *("show", "element", "full", "precision", "digits"),
+        *("copy", "output", "resume", "width", "ascii", "color"),
     ),
 }
 BESIDES = "Besides"
@@ -76,14 +65,14 @@ def help_of(command: Any, ctx: Any) -> str:
     width, arguments = width_of_help(ctx), [p for p in command.params if p.opts[0][:1] != "-"]
     usage = " ".join(["gradcli", command.name, *(p.metavar for p in arguments), "[OPTIONS]"])
     lines = [f"Usage: {usage}\n", *_description(command, width)]
-    panels = [("Arguments", [(p.metavar, p.help) for p in arguments]), *_panels(command, ctx)]
-    size = max(len(n) for _, entries in panels for n, _ in entries if len(n) <= LONGEST_NAME)
-    for title, entries in panels:
+    shown = [("Arguments", [(p.metavar, p.help) for p in arguments]), *panels(command, ctx)]
+    size = max(len(n) for _, entries in shown for n, _ in entries if len(n) <= LONGEST_NAME)
+    for title, entries in shown:
         lines += [f"{title}:", *_entries(entries, size, width), ""] if entries else []
     return "\n".join(lines).rstrip("\n")
 
 
-def _panels(command: Any, ctx: Any) -> list[tuple[str, list[Entry]]]:
+def panels(command: Any, ctx: Any) -> list[tuple[str, list[Entry]]]:
     """The options of a command, in the order of PANELS, and the rest."""
     options = {p.name: p for p in command.get_params(ctx) if p.opts[0][:1] == "-"}
     found = [
@@ -104,17 +93,18 @@ def _option(parameter: Any) -> Entry:
 
 
 def _summary(command: Any) -> str:
-    return _paragraphs(command)[0]
+    return paragraphs(command)[0]
 
 
-def _paragraphs(command: Any) -> list[str]:
+def paragraphs(command: Any) -> list[str]:
+    """The docstring of a command in its parts; the first is its sentence."""
     return inspect.cleandoc(command.help or "").split("\n\n")
 
 
 def _description(command: Any, width: int) -> list[str]:
     """The docstring of a command, wrapped, but for the commands in it."""
     lines: list[str] = []
-    for paragraph in _paragraphs(command):
+    for paragraph in paragraphs(command):
         if paragraph.startswith(COMMAND_LINES):
             lines += [*(f"  {line}" for line in paragraph.split("\n")), ""]
         else:

@@ -13,6 +13,7 @@ from typer.core import TyperCommand, TyperGroup
 from .. import __version__
 from ..errors import GradcliError
 from ..limits import NO_MEMORY, TOO_DEEP
+from ..render.errors import as_json, message, wrapped
 from .asked import (
     aiming,
     analyses,
@@ -27,7 +28,6 @@ from .asked import (
     typed,
     write,
 )
-from .errors import as_json, message, wrapped
 from .help import FIRST, help_of, help_of_all, width_of_help
 from .mistakes import meant
 from .options import ALWAYS, ANSWER, LOOK, REQUEST, VALUES, Given, in_full, is_json, takes
@@ -317,20 +317,48 @@ def seed_for(streams: Streams, given: Given) -> None:
 
 
 @command("For scripts")
-@takes("file", "output", "allow_files", "limit", "debug")
+@takes(
+    *("file", "output", "resume", "jobs", "executor", "scheduler", "allow_files", "limit", "debug")
+)
 def batch(streams: Streams, given: Given) -> None:
     """Answer JSON Lines with JSON Lines, in their order.
 
-    Exit status 1 if a line failed.
+    Exit status 1 if a line failed. With --jobs several lines are worked on at once.
 
     echo '{"expr": "a*a", "values": {"a": [1, 2]}, "grad": "a"}' | gradcli batch -
     """
-    from .batch import answer_lines, request_lines
+    from .batch import Requests, answer_lines
 
     limits = read_limits(given.limit, files=given.allow_files)
-    lines = request_lines(given.file, streams, limits)
-    if not answer_lines(lines, streams, given.output, limits):
+    if not answer_lines(Requests(given.file, streams, limits), streams, given, limits):
         raise typer.Exit(NO)
+
+
+@command("Learn")
+@takes("port", "open", "debug")
+def serve(streams: Streams, given: Given) -> None:
+    """Serve a page on this machine: type a question, see its answer.
+
+    Its address has a secret, and nobody elsewhere reaches it. Ctrl+C ends it.
+
+    gradcli serve --open
+    """
+    from .serving import serve_page
+
+    serve_page(streams, given.port, given.open)
+
+
+@command("For scripts")
+@takes("limit", "debug")
+def mcp(streams: Streams, given: Given) -> None:
+    """Serve assistants: the Model Context Protocol on standard streams.
+
+    An assistant starts it and calls its tools, which explain, derive and check gradients, and read
+    programs. They open no files and run nothing. docs/assistants.md says how to add it.
+    """
+    from .assistants import Server
+
+    Server(read_limits(given.limit, files=False)).serve(streams)
 
 
 @command("Explain")

@@ -57,6 +57,13 @@ class Target(StrEnum):
     custom_vjp = "custom-vjp"
 
 
+class Executor(StrEnum):
+    """Who can answer the lines of a batch."""
+
+    processes = "processes"
+    dask = "dask"
+
+
 class Option(NamedTuple):
     """The type of an option or argument, its value where it is left out, what typer is told, and
     the names of an option.
@@ -95,6 +102,7 @@ def _one_of(choices: type[StrEnum]) -> str:
     return f"{', '.join(most)} or {last}"
 
 
+MOST_JOBS = 1_000
 FORMATTED = "as for a terminal, or plain in a pipe, if left out."
 OPTIONS = {
     "expr": _argument("EXPR", 'An expression: "relu(x @ W + b).sum()"; - reads standard input.'),
@@ -178,6 +186,22 @@ OPTIONS = {
     "output": _option(
         str | None, None, "-o", "--output", metavar="FILE", help="Write to a file.",
     ),
+    "resume": _option(
+        bool, False, "--resume", help="Go on with the file of -o, which was half written.",
+    ),
+    "jobs": _option(
+        int, 1, "-j", "--jobs", metavar="N", min=1, max=MOST_JOBS,
+        help="Processes that answer lines at the same time; 1, if left out.",
+    ),
+    "executor": _option(
+        Executor, Executor.processes, "--executor", metavar="NAME",
+        help=f"{_one_of(Executor)}: processes of this machine, or the workers of a Dask cluster; "
+        "processes, if left out.",
+    ),
+    "scheduler": _option(
+        str | None, None, "--scheduler", metavar="ADDRESS",
+        help="The scheduler of the Dask cluster: tcp://HOST:8786.",
+    ),
     "show": _option(
         list[str], (), "--show", metavar="SECTION,...", complete=completion.sections,
         help=f"Only these: {', '.join(SECTIONS)}. Repeatable.",
@@ -211,6 +235,11 @@ OPTIONS = {
         list[str], (), "--claim", metavar='"W = g.T @ x"',
         help="A formula that you derived: is it the gradient of W? Repeatable.",
     ),
+    "port": _option(
+        int, 0, "--port", metavar="N", min=0, max=65_535,
+        help="The port of the address; one that is free, if left out.",
+    ),
+    "open": _option(bool, False, "--open", help="Open the page in a browser."),
     "ascii": _option(bool, False, "--ascii", help="Nothing but ASCII."),
     "color": _option(
         Color, Color.auto, "--color", metavar="WHEN",

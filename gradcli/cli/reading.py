@@ -20,9 +20,11 @@ def read_source(file: str, streams: Streams, limits: Limits) -> "list[Answer]":
         return answer(streams.expression(file, limits))
     try:
         with open(file, encoding="utf-8", errors="replace") as source:
-            return answer(source.read())
+            text = source.read(limits.sizes["length"] + 1)
     except OSError as error:
         raise unreadable(file, error) from None
+    limits.check("length", len(text), file)
+    return answer(text)
 
 
 def render_answers(
@@ -30,12 +32,11 @@ def render_answers(
 ) -> str:
     """The answers in a format; several as a page, at the end of which stands the command."""
     from ..explanation.reading.answer import data
-    from ..render.formats import check_format, render_document
+    from ..render.formats import check_format, render_documents
 
     check_format(format)
     if format == "json":
         return json.dumps(data(answers), ensure_ascii=False) + "\n"
     pages = [a.document() for a in answers]
     pages[-1:] = [page._replace(command=command) for page in pages[-1:]]
-    texts = [render_document(page, format, environment) for page in pages]
-    return "\n".join(texts)
+    return render_documents(pages, format, environment)

@@ -11,7 +11,7 @@ from typing import IO
 from ..errors import GradcliError
 from ..limits import Limits
 from ..render.environment import Environment
-from .errors import wrapped
+from ..render.errors import wrapped
 
 PIPE_WIDTH = 80
 NARROWEST = 40
@@ -114,9 +114,10 @@ class Streams:
         """The expression: `-` stands for standard input, of which no more is read than may be."""
         if text != "-":
             return text
-        data = self.stdin_bytes().read(limits.bytes_of_text)
-        self.piped = data.decode("utf-8", errors="replace")
-        return self.piped
+        data = self.stdin_bytes().read(limits.bytes_of_text).decode("utf-8", errors="replace")
+        limits.check("length", len(data), "the text on standard input")
+        self.piped = data
+        return data
 
     def stdin_bytes(self) -> IO[bytes]:
         """Standard input, for the one thing that may be read from it."""

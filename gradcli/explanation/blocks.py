@@ -36,10 +36,13 @@ EQUALS, THEN = Token(" = "), Token("; ")
 
 
 class Tensor(NamedTuple):
-    """The elements of a tensor: an array of numbers, or an object array of texts."""
+    """The elements of a tensor: an array of numbers, or an object array of texts; the `name` that
+    its elements are spoken of by, `x.grad` in `x.grad[0,1]`.
+    """
 
     array: Any
     role: str = ""
+    name: str = ""
 
 
 class Row(NamedTuple):
@@ -61,7 +64,8 @@ class Matrix(NamedTuple):
     there is no room for it.
 
     `skipped_rows` and `skipped_columns`: how many are shown before those left out, and how many
-    these are. Entries are texts; an exact zero is "·".
+    these are. Entries are texts; an exact zero is "·". `row_places` and `column_places` are where
+    the elements of rows and columns stand in the output and in the input.
     """
 
     seed_name: str
@@ -75,6 +79,8 @@ class Matrix(NamedTuple):
     skipped_rows: tuple[int, int]
     skipped_columns: tuple[int, int]
     input_role: str
+    row_places: tuple[tuple[int, ...], ...] = ()
+    column_places: tuple[tuple[int, ...], ...] = ()
     tangent_name: str = ""
     tangent: tuple[str, ...] | None = None
     result_name: str = ""
@@ -110,10 +116,21 @@ class GraphNode(NamedTuple):
     inputs: tuple[int, ...]
 
 
+class Pass(NamedTuple):
+    """What happens at a node of a graph, on the way forward or back."""
+
+    node: int
+    back: bool
+    step: Step
+
+
 class Graph(NamedTuple):
-    """A graph to be drawn: nodes in order, inputs first, the last one being the output."""
+    """A graph to be drawn: nodes in order, inputs first, the last one being the output; `passes`
+    are what happens at them in the order of execution, where that is to be followed.
+    """
 
     nodes: tuple[GraphNode, ...]
+    passes: tuple[Pass, ...] = ()
 
 
 class Note(NamedTuple):
@@ -182,6 +199,11 @@ def plain(*pieces: str | Piece) -> Line:
 def words(*pieces: str | Piece) -> Line:
     """A line of words, as against a formula or a name: renderers need not set them as code."""
     return tuple(Token(p, "word") if isinstance(p, str) else p for p in pieces)
+
+
+def mentioned(written: Tree, text: str = "") -> Formula:
+    """A formula among words, which is read there as the text that it is."""
+    return Formula(written, "", (Token(text or tree.text(written), "word"),))
 
 
 def equality(*sides: Tree) -> Line:

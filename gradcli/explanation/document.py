@@ -63,7 +63,7 @@ def _sections(name: str, a: Analysis, w: Wording, c: Choices) -> list[Section]:
 
             return cost.costs(a, w, c.most)
         case "backward":
-            return [backward.backward(a, w, c.most)]
+            return [*_followed(a, w, c), backward.backward(a, w, c.most)]
         case "gradient":
             return [gradient.gradient(a, w, x, _place(c, x.name)) for x in wrt]
         case "claims" if a.claims:
@@ -87,6 +87,13 @@ def _sections(name: str, a: Analysis, w: Wording, c: Choices) -> list[Section]:
             found = [*collect(a, w), *_inputs_left_out(a, c)]
             return [notes.notes(n for n in found if n[0] not in told)]
     return []
+
+
+def _followed(a: Analysis, w: Wording, c: Choices) -> list[Section]:
+    """The graph with both passes, for a page that steps through them."""
+    from .sections import graph
+
+    return [graph.followed(a, w)] if c.followed and not c.show else []
 
 
 def _explained(a: Analysis, c: Choices) -> list[Input]:

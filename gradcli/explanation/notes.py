@@ -341,7 +341,7 @@ def _not_finite(a: Analysis, refused: bool) -> list[tuple[str, str]]:
                 (
                     "not-finite",
                     f"The gradient of {x.name} holds {kinds}{same}.{_culprit(a, a.evaluator)} "
-                    "Formulas are written for where all is finite.",
+                    "Formulas assume that everything is finite.",
                 )
             )
     return notes or _for_any_seed(a, same) or _beside_zeros(a)
@@ -360,7 +360,7 @@ def _for_any_seed(a: Analysis, same: str) -> list[tuple[str, str]]:
             hit = ~np.isfinite(value)
             where = _places(x.name, hit) if hit.ndim else x.name
             said = f"Whatever the seed, the gradient is nan or infinite for {where}{same}."
-            finite = "Formulas are written for where all is finite."
+            finite = "Formulas assume that everything is finite."
             notes.append(("not-finite", f"{said}{_culprit(a, evaluate)} {finite}"))
     return notes
 

@@ -67,6 +67,8 @@ class Operator:
                 dimension, needs only its row k; nothing, where rows are not computed apart
     flops       (out, *shapes, **attrs) -> floating-point operations, from the shape of the output
                 and those of the inputs; None: as many as its meaning
+    workspace   (out, *shapes, **attrs) -> elements of the arrays that its value makes on the way,
+                from the shape of the output and those of the inputs; None: as many as the output
     view        (**attrs) -> whether PyTorch's answer shares the memory of the first input; or that
     saved       what PyTorch keeps for the way back, where that is not what the rule reads: names of
                 inputs, "output", ... for what the rule reads, AGAIN for that without the output,
@@ -155,6 +157,7 @@ class Operator:
     said: Any = None
     rows: Any = None
     flops: Any = None
+    workspace: Any = None
     view: Any = False
     saved: Any = (...,)
     shape_only: bool = False

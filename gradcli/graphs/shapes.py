@@ -11,7 +11,7 @@ from ..errors import GradcliError
 
 Shape = tuple[int, ...]
 
-MOST_DIMENSIONS = 64  # NumPy has no more
+MOST_DIMENSIONS = 32  # an array has at most 64, and a Jacobian those of two tensors
 
 # Sizes that tell, in sums of two and in products too, which dimensions they are the sizes of; far
 # enough apart that what a kernel leaves of a dimension is no small number.

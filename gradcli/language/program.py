@@ -7,7 +7,8 @@ import ast
 import re
 import textwrap
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
@@ -34,6 +35,12 @@ class Statement(NamedTuple):
     value: ast.expr
     apart: bool = False
     star: int | None = None
+
+
+@lru_cache(maxsize=8)
+def _pieces(values: tuple[ast.expr, ...]) -> tuple[ast.AST, ...]:
+    """All pieces of syntax, for which inference asks many times."""
+    return tuple(chain.from_iterable(map(ast.walk, values)))
 
 
 class Program(NamedTuple):
@@ -72,9 +79,9 @@ class Program(NamedTuple):
         return self.statements[-1].value
 
     @property
-    def syntax(self) -> Iterator[ast.AST]:
+    def syntax(self) -> tuple[ast.AST, ...]:
         """All pieces of syntax of all values."""
-        return chain.from_iterable(map(ast.walk, self.values))
+        return _pieces(self.values)
 
     @property
     def used(self) -> set[str]:

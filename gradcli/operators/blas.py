@@ -4,6 +4,7 @@ from ..lazy import np
 
 LARGE = 2**12  # elements from which on matrices are worth being made
 MOST_SEARCHED = 5  # operands of which all orders are compared
+BETWEEN = 1 << 24  # elements that a product of some of the operands may have
 
 
 def contracted(*xs, equation):
@@ -38,7 +39,7 @@ def path(equation, arrays):
     operations, where there are few operands to choose from.
     """
     search = "optimal" if len(arrays) <= MOST_SEARCHED else "greedy"
-    return np.einsum_path(equation, *arrays, optimize=search)[0]
+    return np.einsum_path(equation, *arrays, optimize=(search, BETWEEN))[0]
 
 
 def _terms(equation, arrays):

@@ -120,6 +120,19 @@ def _flops(out, *given, equation):
     return total
 
 
+def _between(out, *given, equation):
+    """Elements of the products on the way that are held together, the largest two."""
+    operands, right = _without_dots(equation, [len(s) for s in given])
+    sizes = _letter_sizes(equation, operands, given)
+    made, left = [0, 0], list(operands)
+    for group in _order(operands, right, given)[:-1]:
+        met = [left.pop(k) for k in sorted(group, reverse=True)]
+        kept = set("".join(met)) & set("".join([*left, right]))
+        made.append(shapes.numel([sizes[k] for k in kept]))
+        left.append("".join(kept))
+    return sum(sorted(made)[-2:])
+
+
 def _order(operands, right, given):
     """Which operands are multiplied at a time; what comes out is put last."""
     if len(operands) < 3:
@@ -160,6 +173,7 @@ def _without_repeats(term):
         ("einsum('ij->', a)", "a=2x3"),
     ),
     flops=_flops,
+    workspace=_between,
 )
 def einsum(g, y, *operands, equation):
     """Products summed over the letters that the output leaves out."""

@@ -229,7 +229,8 @@ def overwriting(view: Callable, **fields):
             view(out, **where)[...] = src
             return out
 
-        return Operator(rule, shape=shape, value=value, method=True, flops=none_at_all, **fields)
+        own = {"shape": shape, "value": value, "dtype": "first", "method": True}
+        return Operator(rule, **own, flops=none_at_all, **fields)
 
     return declare
 

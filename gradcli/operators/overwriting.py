@@ -80,6 +80,7 @@ def slice_scatter(g, y, x, src, *, dim=0, start=None, end=None, step=1):
     value=lambda x, src, *, size, stride, storage_offset: _write_strided(
         np.array(x, order="C"), src, size, stride, storage_offset
     ),
+    dtype="first",
     method=True,
     caveat="PyTorch sends x the gradient of the part that src replaces, and none of the rest",
     examples=(("as_strided_scatter(zeros(2, 3), v, (2, 2), (1, 2))", "v=2x2"),),

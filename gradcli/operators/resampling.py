@@ -17,6 +17,9 @@ from .pooling import adaptive_places, adaptive_sizes
 from .selecting import repeat_each
 
 MODES = ("nearest", "nearest-exact", "linear", "bilinear", "bicubic", "trilinear", "area")
+FEW = 16  # elements of the input for a place of the output, which are added one after the other
+LARGEST = 1 << 22  # elements of a matrix of weights in index notation
+BLOCK = 1 << 20  # elements of what is added in runs at a time
 NDIM = {"linear": 1, "bilinear": 2, "bicubic": 2, "trilinear": 3}
 SHARPNESS = -0.75, -0.5  # of bicubic interpolation, and of it with antialiasing
 
@@ -31,12 +34,27 @@ class _Weights:
         self.places, self.weights, self.size = places, weights, size
 
     @property
+    def entries(self):
+        """Places of the output, in their order, the place of the input of each and its weight."""
+        rows, columns = np.nonzero(self.places >= 0)
+        return rows, self.places[rows, columns], self.weights[rows, columns]
+
+    @property
+    def entries_back(self):
+        """The same from the output back to the input."""
+        rows, to, weights = self.entries
+        order = np.argsort(to, kind="stable")
+        return to[order], rows[order], weights[order]
+
+    @property
+    def most_back(self):
+        """In how many places of the output an element of the input has a part, at most."""
+        return np.bincount(self.places[self.places >= 0]).max(initial=0)
+
+    @property
     def transposed(self):
         """From the output back to the input."""
-        rows, columns = np.nonzero(self.places >= 0)
-        to, weights = self.places[rows, columns], self.weights[rows, columns]
-        order = np.argsort(to, kind="stable")
-        to, rows, weights = to[order], rows[order], weights[order]
+        to, rows, weights = self.entries_back
         counts = np.bincount(to, minlength=self.size)
         slot = np.arange(len(to)) - np.repeat(np.cumsum(counts) - counts, counts)
         shape = (self.size, max(1, counts.max(initial=0)))
@@ -48,18 +66,18 @@ class _Weights:
     def matrix(self):
         """The same with a row for each place of the output."""
         shape = len(self.places), self.size
-        rows, columns = np.nonzero(self.places >= 0)
-        entry = rows * self.size + self.places[rows, columns]
-        found = np.bincount(entry, self.weights[rows, columns], minlength=shapes.numel(shape))
+        rows, columns, weights = self.entries
+        found = np.bincount(rows * self.size + columns, weights, minlength=shapes.numel(shape))
         return found.reshape(shape)
 
 
 @lru_cache(maxsize=256)
-def _weights(kind, transposed):
+def _weights(kind, transposed=False):
     """The weights of a kind, which is the name of a function below and its arguments."""
+    if transposed:
+        return _weights(kind).transposed
     name, *arguments = kind
-    found = KINDS[name](*arguments)
-    return found.transposed if transposed else found
+    return KINDS[name](*arguments)
 
 
 def _resampled_shape(s, *, dim, kind, transposed):
@@ -67,9 +85,13 @@ def _resampled_shape(s, *, dim, kind, transposed):
 
 
 def _resampled(x, *, dim, kind, transposed):
-    weights = _weights(kind, transposed)
+    shape = _resampled_shape(x.shape, dim=dim, kind=kind, transposed=transposed)
     if not x.shape[dim]:
-        return np.zeros(_resampled_shape(x.shape, dim=dim, kind=kind, transposed=transposed))
+        return np.zeros(shape)
+    weights = _weights(kind)
+    if (weights.most_back if transposed else weights.places.shape[1]) > FEW:
+        return _in_runs(x, dim, shape, *(weights.entries_back if transposed else weights.entries))
+    weights = _weights(kind, transposed)
     out, along = 0.0, (-1, *(1,) * (-dim - 1))
     for places, by in zip(weights.places.T, weights.weights.T):
         term = np.take(x, np.maximum(places, 0), axis=dim) * by.reshape(along)
@@ -77,6 +99,20 @@ def _resampled(x, *, dim, kind, transposed):
             term = np.where((places < 0).reshape(along), 0.0, term)
         out = out + term
     return out
+
+
+def _in_runs(x, dim, shape, to, places, weights):
+    """All that belongs to a place of the output is added in one run, a few rows at a time."""
+    rows = np.moveaxis(x, dim, -1)
+    rows = rows.reshape(-1, rows.shape[-1])
+    starts = np.flatnonzero(np.diff(to, prepend=-1))
+    out = np.zeros((len(rows), shape[dim]))
+    step = max(BLOCK // max(len(to), 1), 1)
+    for k in range(0, len(rows) if len(to) else 0, step):
+        terms = rows[k : k + step, places] * weights
+        out[k : k + step, to[starts]] = np.add.reduceat(terms, starts, axis=1)
+    rest = [n for d, n in enumerate(shape) if d != len(shape) + dim]
+    return np.moveaxis(out.reshape(*rest, shape[dim]), -1, dim)
 
 
 def _in_torch(x, *, dim, kind, transposed):
@@ -91,10 +127,18 @@ def _in_torch(x, *, dim, kind, transposed):
     return (x.transpose(dim0=dim, dim1=-1) @ by).transpose(dim0=dim, dim1=-1)
 
 
+def _by_matrix(lower, i, x, *, dim, kind, transposed):
+    """An element as its meaning says it, unless the matrix of weights is too large to be made."""
+    if kind[1] * kind[2] > LARGEST:
+        return None
+    return resample.expand(x, dim=dim, kind=kind, transposed=transposed)
+
+
 @composite(
     said=_in_torch,
     shape=_resampled_shape,
     value=_resampled,
+    index=_by_matrix,
     dtype="float",
     rule=lambda g, y, x, *, dim, kind, transposed: g.resample(
         dim=dim, kind=kind, transposed=not transposed
@@ -105,23 +149,43 @@ def _in_torch(x, *, dim, kind, transposed):
     ),
     torch=None,
     flops=lambda out, s, *, dim, kind, transposed: (
-        2 * shapes.numel(out) * _weights(kind, transposed).places.shape[1]
+        2 * shapes.numel(out) * _most(kind, transposed)
     ),
+    workspace=lambda *given, **attrs: _on_the_way(*given, **attrs),
 )  # fmt: skip
 def resample(x, *, dim, kind, transposed=False):
     """Weighted sums of elements along dim, which is counted from the last; or back again."""
     if x.shape[dim] != kind[2 if transposed else 1]:
         raise GradcliError("shape", f"resample() by {kind} needs another size, not {x.shape[dim]}")
-    times, place = _repeated(_weights(kind, False)), x.ndim + dim
+    times, place = _repeated(_weights(kind)), x.ndim + dim
     if times and transposed:
         apart = x.reshape(shape=(*x.shape[:place], kind[1], times, *x.shape[place + 1 :]))
         return apart.sum(dim=place + 1)
     if times:
         return repeat_each(x, repeats=times, dim=place)
-    matrix = OPS["tensor"](data=Array(_weights(kind, transposed).matrix, f"{kind[0]}_weights"))
+    matrix = OPS["tensor"](data=_matrix(kind, transposed))
     if dim == -1:
         return x @ matrix.mT
     return (x.transpose(dim0=dim, dim1=-1) @ matrix.mT).transpose(dim0=dim, dim1=-1)
+
+
+def _most(kind, transposed):
+    """How many elements are added for a place, at most."""
+    weights = _weights(kind)
+    return max(weights.most_back, 1) if transposed else weights.places.shape[1]
+
+
+@lru_cache(maxsize=16)
+def _matrix(kind, transposed):
+    """The weights as an array, the same one each time, so that nodes with it are the same."""
+    matrix = _weights(kind).matrix
+    return Array(matrix.T if transposed else matrix, f"{kind[0]}_weights")
+
+
+def _on_the_way(out, s, *, dim, kind, transposed):
+    """Places and weights, sorted, and what is added in runs."""
+    most = {"cubic": 4, "linear": 2, "nearest": 1}.get(kind[0], 2)
+    return 9 * most * max(kind[1], kind[2]) + BLOCK
 
 
 def _repeated(weights):

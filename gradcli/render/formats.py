@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from ..errors import GradcliError, did_you_mean
 from ..explanation.blocks import Document, said_otherwise
 from .environment import Environment
-from .names import FORMATS, RENDERERS
+from .names import FORMATS, PAGES, RENDERERS
 
 if TYPE_CHECKING:
     from ..explanation.analysis import Analysis
@@ -24,6 +24,7 @@ def render(analysis: "Analysis", format: str, choices: "Choices", environment: E
         from .json import render_json
 
         return render_json(analysis, choices)
+    choices = choices._replace(followed=format == "html")
     return render_document(document(analysis, choices), format, environment)
 
 
@@ -53,8 +54,15 @@ def render_seed_for(
 
 def render_document(made: Document, format: str, environment: Environment) -> str:
     """A document in one of FORMATS other than "json"."""
+    return render_documents([made], format, environment)
+
+
+def render_documents(documents: list[Document], format: str, environment: Environment) -> str:
+    """Documents below each other, in one of FORMATS other than "json"."""
     if environment.say is not str:
-        made = said_otherwise(made, environment.say)
+        documents = [said_otherwise(made, environment.say) for made in documents]
     name = RENDERERS[format]
     renderer = getattr(import_module(f".{name}", __package__), f"render_{name}")
-    return renderer(made, environment)
+    if format in PAGES:
+        return renderer(documents, environment)
+    return "\n".join(renderer(made, environment) for made in documents)

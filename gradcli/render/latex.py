@@ -62,9 +62,7 @@ def as_page(made: str, environment: Environment, command: str) -> str:
     """Lines below a comment with the command that makes them again; within a document of their own
     where that is asked for.
     """
-    page = f" --{environment.page}" if environment.page else ""
-    typed = " ".join(command.removesuffix(page).split())
-    comment = f"% {typed} -f latex{page}\n" if command else ""
+    comment = f"% {' '.join(command.split())} -f latex\n" if command else ""
     if environment.page == "overlay":
         return f"{comment}{SLIDES}\n{made}\n{END}"
     return f"{comment}{ARTICLE}\n{made}\n{END}" if environment.page else comment + made
@@ -118,17 +116,20 @@ def inline(line: Line) -> str:
     """A line of words and formulas within text."""
     out: list[str] = []
     for piece in line:
-        is_formula = isinstance(piece, Formula) or piece.role.startswith(("seed", "input:"))
-        if is_formula or piece.role in ("number", "answer") or piece == EQUALS:
-            out.append(f"${_in_math(piece)}$")
-        else:
-            out.append(_said(piece))
+        out.append(f"${_in_math(piece)}$" if _is_math(piece) else _said(piece))
     return "".join(out).replace("$$", " ")
 
 
+def _is_math(piece: Any) -> bool:
+    if isinstance(piece, Formula) or piece.text == EQUALS.text:
+        return True
+    return piece.role in ("seed", "number", "answer") or piece.role.startswith("input:")
+
+
 def _said(piece: Any) -> str:
-    if re.fullmatch(r"\s*\d+(×\d+)+\s*", piece.text):
-        return "$" + piece.text.strip().replace("×", " \\times ") + "$"
+    shape = re.fullmatch(r"(\s*)\(?(\d+(?:×\d+)*),?\)?(\s*)", piece.text)
+    if shape is not None:
+        return f"{shape[1]}${shape[2]}${shape[3]}".replace("×", " \\times ")
     is_code = not piece.role and re.search(r"[\w\]]", piece.text)
     return _code(piece.text) if is_code else plain(piece.text)
 

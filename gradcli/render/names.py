@@ -5,7 +5,9 @@ RENDERERS = {
     "plain": "terminal",
     "markdown": "markdown",
     "latex": "latex",
+    "html": "html",
 }
+PAGES = ("html",)  # of which a file takes several documents
 # where Markdown is pasted
 PLACES = (
     "github", "discourse", "stackoverflow", "stackexchange", "reddit", "slack", "discord",

@@ -2,6 +2,8 @@
 not.
 """
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
 from ..explanation.numbers import number_text
@@ -11,6 +13,7 @@ from .environment import Environment
 EDGE = 3  # elements shown at either end of a long dimension
 LONG = 8  # a dimension up to which all elements are shown, where the tensor is large
 MANY = 48  # elements up to which a tensor is shown whole
+SHOWN = 2_000  # elements of a larger one that are shown, at most
 GAP = "…"
 
 
@@ -22,48 +25,57 @@ def tensor_lines(
     keep_all = array.size <= (environment.entries if environment.full else MANY)
     if brief and not keep_all:
         return [_beginning(array, environment.precision)]
-    parts = _nested(array, environment.precision, keep_all, LONG)
+    parts = _nested(array, environment.precision, _most(array.shape, keep_all, LONG))
     line = _one_line(parts)
     if len(line) <= width or array.ndim < 2:
         return [line] if len(line) <= width or array.ndim == 0 else _wrapped(parts, width)
     lines = _rows(parts)
     if max(map(len, lines)) > width and not (keep_all and environment.full):
-        lines = _rows(_nested(array, environment.precision, False, max(2, width // 12)))
+        most = _most(array.shape, False, max(2, width // 12))
+        lines = _rows(_nested(array, environment.precision, most))
     return lines
 
 
 def nested(array: Any, precision: int, most: int) -> Any:
     """A tensor as nested lists of texts, cut in the middle where it has more than `most`."""
     array = np.asarray(array)
-    return _nested(array, precision, array.size <= most, LONG)
+    return _nested(array, precision, _most(array.shape, array.size <= most, LONG))
+
+
+def _most(shape: Sequence[int], keep_all: bool, long: int) -> list[int]:
+    """How many parts are shown along each dimension: all of one that is not `long`, and the first
+    alone along the outer ones of many.
+    """
+    if keep_all:
+        return [*shape]
+    most = [n if n <= long else 2 * min(EDGE, max(1, long // 2)) for n in shape]
+    for d in range(len(most)):
+        if math.prod(most) > SHOWN:
+            most[d] = min(most[d], 1)
+    return most
 
 
 def _beginning(array: Any, precision: int) -> str:
     """`[[0.5, 2, …], …]`: the first two elements."""
     if array.ndim > 1:
         return f"[{_beginning(array[0], precision)}, {GAP}]"
-    first = [_nested(item, precision, True, LONG) for item in array[:2]]
+    first = [_nested(item, precision, []) for item in array[:2]]
     return f"[{', '.join([*first, GAP])}]"
 
 
-def _nested(array: Any, precision: int, keep_all: bool, long: int) -> Any:
-    """Nested lists of texts; GAP in place of the middle of long dimensions."""
+def _nested(array: Any, precision: int, most: Sequence[int]) -> Any:
+    """Nested lists of texts, of at `most` so many parts; GAP in place of those left out."""
     if isinstance(array, str):
         return array
     if array.ndim == 0:
         item = array.item()
-        return (
-            item
-            if isinstance(item, str)
-            else str(item)
-            if isinstance(item, bool)
-            else number_text(item, precision)
-        )
-    if keep_all or len(array) <= long:
-        return [_nested(part, precision, keep_all, long) for part in array]
-    edge = min(EDGE, max(1, long // 2))
-    ends = [_nested(part, precision, keep_all, long) for part in (*array[:edge], *array[-edge:])]
-    return [*ends[:edge], GAP, *ends[edge:]]
+        if isinstance(item, str | bool):
+            return str(item)
+        return number_text(item, precision)
+    head = len(array) if len(array) <= most[0] else (most[0] + 1) // 2
+    tail = len(array) - most[0] // 2 if head < len(array) else head
+    shown = [_nested(part, precision, most[1:]) for part in (*array[:head], *array[tail:])]
+    return [*shown[:head], *[GAP] * (head < tail), *shown[head:]]
 
 
 def _one_line(nested: Any) -> str:

@@ -4,8 +4,7 @@ Colour follows one thing through the page: the seed has one colour wherever it o
 its own, zeros are dim. Nothing depends on colour alone.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from rich.box import Box
 from rich.cells import cell_len
@@ -20,7 +19,6 @@ from ..explanation.blocks import (
     Block,
     Code,
     Document,
-    Formula,
     Graph,
     Line,
     Matrix,
@@ -39,6 +37,7 @@ from ..notation.tree import Token
 from .ascii import in_ascii
 from .environment import Environment
 from .matrix import column_width, cut, drawn, entry
+from .roles import input_roles
 from .tensors import tensor_lines
 from .wrapping import wrapped
 
@@ -92,17 +91,6 @@ def _console(environment: Environment, width: int) -> Console:
     )
 
 
-def _roles(part: Any) -> Iterator[str]:
-    """The roles of all tokens in a document."""
-    if isinstance(part, Token | Matrix):
-        yield part.role if isinstance(part, Token) else part.input_role
-    elif isinstance(part, Formula):
-        yield from (token.role for token in part.tokens)
-    elif isinstance(part, tuple):
-        for field in part:
-            yield from _roles(field)
-
-
 class Page:
     """Blocks laid out for one environment."""
 
@@ -112,7 +100,7 @@ class Page:
 
     def document(self, document: Document) -> list[RenderableType]:
         """Everything, section by section, a blank line between them."""
-        met = dict.fromkeys(filter(lambda role: role.startswith("input:"), _roles(document)))
+        met = input_roles(document)
         few = len(met) <= len(INPUTS)
         self.roles = dict(zip(met, INPUTS)) if few else dict.fromkeys(met, "")
         out: list[RenderableType] = [self.answer(a) for a in document.answers]

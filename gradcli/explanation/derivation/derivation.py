@@ -29,6 +29,7 @@ from .statements import Assignment, assignments
 
 TRIED = 60  # assignments of a program whose names are tried out
 Known = dict[tuple, tuple[str, dict[str, Tree | None]]]
+TERMS = 100  # of a sum that is read
 OF = "seed_of_"  # the seed of one of several values that a statement gives
 
 
@@ -65,9 +66,11 @@ class Line:
         """The formula, in terms of values and of the gradients of those before; None where it
         cannot be read.
         """
+        if len(self.sources) > TERMS:
+            return None
         terms = [self._derivation.sent(s).get(self.name) for s in self.sources]
-        found = [f for f in terms if f is not None]
-        return reduce(_plus, found) if found and len(found) == len(terms) else None
+        readable = [f for f in terms if f is not None]
+        return reduce(_plus, readable) if readable and len(readable) == len(terms) else None
 
 
 def derivation(a: Analysis) -> "Derivation":
@@ -157,8 +160,8 @@ class Derivation:
     def added(self, lines: Collection[Line]) -> list[Assignment]:
         """The assignments that the program does not have, whose names some lines use."""
         said = {word for line in lines if line.formula for word in _words(line.formula)}
-        own = [s for s in self.assigned if s.is_added]
-        return [s for s in own if not said.isdisjoint((*s.names, *map(grad_of, s.names)))]
+        added = [s for s in self.assigned if s.is_added]
+        return [s for s in added if not said.isdisjoint((*s.names, *map(grad_of, s.names)))]
 
     def added_formulas(self) -> list[Tree]:
         """What these assign, to be measured."""
@@ -182,13 +185,13 @@ class Derivation:
     def _formulas(self, s: Assignment) -> dict[str, Tree | None]:
         roles = {x.name: role_of(x) for x in self.p.inputs.values()}
         received = {OF + n: self.seeds[n] for n in s.names if n in self.seeds}
-        seed, found = self._alone_known(s)
+        seed, formulas = self._alone_known(s)
         received[seed] = self.seeds.get(s.names[-1], Name(seed))
 
-        def own(name: Name) -> Tree:
+        def renaming(name: Name) -> Tree:
             return received.get(name.text) or name._replace(role=roles.get(name.text, ""))
 
-        return {name: None if f is None else renamed(f, own) for name, f in found.items()}
+        return {name: None if f is None else renamed(f, renaming) for name, f in formulas.items()}
 
     def _alone_known(self, s: Assignment) -> tuple[str, dict[str, Tree | None]]:
         """The name of its seed, and the formulas of an assignment by itself."""
@@ -197,17 +200,17 @@ class Derivation:
             p = self._alone(s)
             a = Analysis(p, self.a.dtype)
             w = Wording(a)
-            found = {x.name: w.gradient(x) for x in p.wrt if a.gradient(x) is not None}
-            self._known[key] = p.seed.name, found
+            formulas = {x.name: w.gradient(x) for x in p.wrt if a.gradient(x) is not None}
+            self._known[key] = p.seed.name, formulas
         return self._known[key]
 
     def length(self, place: int) -> float:
         """How long what a statement sends is, with what was added to it."""
-        own = [s for s in self.assigned if s.place == place]
-        sent = [f for s in own for f in self.sent(s).values()]
+        statements = [s for s in self.assigned if s.place == place]
+        sent = [f for s in statements for f in self.sent(s).values()]
         if None in sent:
             return inf
-        added = sum(tree.size(self.written(s.nodes[0])) for s in own if s.is_added)
+        added = sum(tree.size(self.written(s.nodes[0])) for s in statements if s.is_added)
         return added + sum(tree.size(f) for f in sent if f is not None)
 
     def _alone(self, s: Assignment) -> Problem:
@@ -227,19 +230,21 @@ class Derivation:
         reader = Reader(self.p.limits.without("elements"), 0, None)
         assume = {n: words for n, words in self.p.assume.items() if n in nodes}
         posing = Posing(s.program(end), [*nodes], shapes, arrays, reader, assume)
-        found = posing.problem(self._differentiated(s))
+        problem = posing.problem(self._differentiated(s))
         is_implicit = several or (s.names[-1] == self.out_name and self.p.seed.implicit)
-        return found if is_implicit else found._replace(seed=Seed(found.seed.node, None, None))
+        return (
+            problem if is_implicit else problem._replace(seed=Seed(problem.seed.node, None, None))
+        )
 
 
 def _senders(steps: Iterable[Step], named: Collection[Node]) -> defaultdict[Node, set[Node]]:
     """For each node the named ones that send it a gradient, by way of such as have no name."""
-    found = defaultdict[Node, set[Node]](set)
+    senders = defaultdict[Node, set[Node]](set)
     for step in steps:
-        through = {step.node} if step.node in named else found[step.node]
+        through = {step.node} if step.node in named else senders[step.node]
         for c in step.contributions:
-            found[c.to] |= through
-    return found
+            senders[c.to] |= through
+    return senders
 
 
 def renamed(part: Any, change: Callable[[Name], Tree]) -> Any:
@@ -247,8 +252,8 @@ def renamed(part: Any, change: Callable[[Name], Tree]) -> Any:
     if isinstance(part, Name):
         return change(part)
     if isinstance(part, tuple):
-        made = (renamed(field, change) for field in part)
-        return type(part)(*made) if hasattr(part, "_fields") else tuple(made)
+        parts = (renamed(field, change) for field in part)
+        return type(part)(*parts) if hasattr(part, "_fields") else tuple(parts)
     return part
 
 
@@ -260,10 +265,10 @@ def _plus(left: Tree, right: Tree) -> Tree:
 
 def _words(formula: Tree) -> set[str]:
     """The names in a formula."""
-    found, stack = set[str](), [formula]
+    names, stack = set[str](), [formula]
     while stack:
         part = stack.pop()
         if isinstance(part, Name):
-            found.add(part.text)
+            names.add(part.text)
         stack += tree.children(part)
-    return found
+    return names

@@ -30,8 +30,8 @@ class Assignment(NamedTuple):
     @property
     def order(self) -> list[str]:
         """The names that it uses, in the order of the text."""
-        found = chain.from_iterable(_in_order(s.value) for s in self.statements)
-        return list(dict.fromkeys(found))
+        names = chain.from_iterable(_in_order(s.value) for s in self.statements)
+        return list(dict.fromkeys(names))
 
     @property
     def value(self) -> str:
@@ -65,10 +65,12 @@ def _names(values: Iterable[ast.expr]) -> set[str]:
 
 def _in_order(e: ast.AST) -> Iterator[str]:
     """The names in a piece of syntax, from left to right."""
-    if isinstance(e, ast.Name):
-        yield e.id
-    for part in ast.iter_child_nodes(e):
-        yield from _in_order(part)
+    stack = [e]
+    while stack:
+        e = stack.pop()
+        if isinstance(e, ast.Name):
+            yield e.id
+        stack += [*ast.iter_child_nodes(e)][::-1]
 
 
 def assignments(p: Problem, wanted: Collection[Node]) -> list[Assignment]:
@@ -84,9 +86,9 @@ class _Naming:
         spans = ((n.span, n) for n in wanted if n.span is not None)
         self.wanted = {(s.start, s.end): n for s, n in spans if s.text == p.program.source.text}
         self.taken = {*p.inputs, *chain.from_iterable(p.program.assigned), p.seed.name}
-        self.own: dict[str, str] = {}  # names of the program that are called otherwise now
+        self.renamed: dict[str, str] = {}  # names of the program that are called otherwise now
         self.known: dict[Node, str] = {i.node: name for name, i in p.inputs.items()}
-        self.found: list[Assignment] = []
+        self.result: list[Assignment] = []
         self.aside: list[Statement] = []  # what computes no tensor
         self.place = 0  # of the statement that is read
 
@@ -94,23 +96,27 @@ class _Naming:
         places = self.program.needed
         last = {name: k for k in places for name in self.program.statements[k].names}
         for k in places:
-            s, made, self.place = self.program.statements[k], self.p.made[k], k
-            if any(isinstance(n, Node) for n in made):
-                self._assigned(s, made, {n for n in s.names if last[n] == k}, k == places[-1])
+            s, values, self.place = self.program.statements[k], self.p.made[k], k
+            if any(isinstance(n, Node) for n in values):
+                self._assigned(s, values, {n for n in s.names if last[n] == k}, k == places[-1])
             else:
                 self.aside.append(s._replace(value=self._value(s.value)))
-        return self.found
+        return self.result
 
-    def _assigned(self, s: Statement, made: tuple, last: Collection[str], is_output: bool) -> None:
+    def _assigned(
+        self, s: Statement, values: tuple, last: Collection[str], is_output: bool
+    ) -> None:
         """Take up a statement, whose names in `last` are not given again."""
         value = self._value(s.value, s)
-        if len(made) == 1 and made[0] in self.known:
-            self.own[s.names[0]] = self.known[made[0]]
+        if len(values) == 1 and values[0] in self.known:
+            self.renamed[s.names[0]] = self.known[values[0]]
             return
         names = {n: self._called(n, n in last, is_output) for n in s.names}
-        self.own |= {name: own for name, own in names.items() if name != own or name in self.own}
+        self.renamed |= {
+            name: new for name, new in names.items() if name != new or name in self.renamed
+        }
         is_renamed = tuple(names) != tuple(names.values())
-        self._append(s._replace(names=tuple(names.values()), value=value), made, is_renamed)
+        self._append(s._replace(names=tuple(names.values()), value=value), values, is_renamed)
 
     def _called(self, name: str, is_last: bool, is_output: bool) -> str:
         """What a value is called: as in the program, if the name stands for no other."""
@@ -118,25 +124,25 @@ class _Naming:
             return self.p.out_name
         return name if is_last and name not in self.p.inputs else self._free(name, first=1)
 
-    def _append(self, s: Statement, made: Sequence, is_added: bool = False) -> None:
+    def _append(self, s: Statement, values: Sequence, is_added: bool = False) -> None:
         before, used = list[Statement](), _names([s.value])
         for other in reversed(self.aside):
             if not used.isdisjoint(other.names):
                 used |= _names([other.value])
                 before.insert(0, other)
-        given = {name: n for name, n in zip(s.names, made) if isinstance(n, Node)}
-        own = (*before, s)
-        made_of = Assignment(tuple(given), (*given.values(),), own, self.place, is_added)
-        self.found.append(made_of)
+        given = {name: n for name, n in zip(s.names, values) if isinstance(n, Node)}
+        statements = (*before, s)
+        made_of = Assignment(tuple(given), (*given.values(),), statements, self.place, is_added)
+        self.result.append(made_of)
         self.known |= {n: name for name, n in given.items()}
 
     def _value(self, e: ast.expr, within: Statement | None = None) -> ast.expr:
         """An expression in these names; parts of a statement that are `wanted` get one."""
-        if not self.own and not self.wanted:
+        if not self.renamed and not self.wanted:
             return e
-        made = _InNames(self, within).visit(deepcopy(e))
-        assert isinstance(made, ast.expr)
-        return made
+        changed = _InNames(self, within).visit(deepcopy(e))
+        assert isinstance(changed, ast.expr)
+        return changed
 
     def part(self, e: ast.expr, node: Node, within: Statement) -> ast.expr:
         """The name of a part of a statement."""
@@ -162,14 +168,14 @@ class _InNames(ast.NodeTransformer):
 
     def visit(self, e: ast.AST) -> ast.AST:
         if isinstance(e, ast.Name):
-            return ast.Name(self.naming.own.get(e.id, e.id))
+            return ast.Name(self.naming.renamed.get(e.id, e.id))
         within, node = self.within, None
         if within is not None and isinstance(e, ast.expr):
             node = self._wanted(e, within)
-        made = super().visit(e)
+        changed = super().visit(e)
         if within is None or node is None:
-            return made
-        return self.naming.part(made, node, within)
+            return changed
+        return self.naming.part(changed, node, within)
 
     def _wanted(self, e: ast.expr, within: Statement) -> Node | None:
         """The node of a part that gets a name; the whole has one."""

@@ -193,8 +193,9 @@ def _stays(node: Node, given: Any, value: Any) -> Any:
 def _sending(a: Analysis) -> Iterator[Cause]:
     """The operations that send back what is not finite, where they receive what is."""
     for step in a.gradients.steps:
-        sent = [a.value(c.sent) for c in step.contributions]
-        if np.all(np.isfinite(a.value(step.received))):
+        sending = [step.received, *(c.sent for c in step.contributions)]
+        received, *sent = map(a.value, sending)
+        if received is not None and np.all(np.isfinite(received)):
             for value in sent:
-                if not np.all(np.isfinite(value)):
+                if value is not None and not np.all(np.isfinite(value)):
                     yield Cause(step.node, "has no finite slope", ~np.isfinite(value))

@@ -199,7 +199,7 @@ def _asked(reading: Reading, tensor: Tensor, name: str) -> bool:
 def _cut(reading: Reading, text: Text) -> tuple[int, str] | None:
     """A line that cuts a graph, and why."""
     from .corrections.case import Case
-    from .corrections.cuts import uncut
+    from .corrections.cut_steps import uncut
 
     match = re.match("", "")
     assert match is not None
@@ -215,9 +215,9 @@ def _cut(reading: Reading, text: Text) -> tuple[int, str] | None:
         if isinstance(node, ast.Call | ast.Attribute) and not printed:
             if isinstance(getattr(node, "ctx", None), ast.Store):
                 continue
-            edit, why, _ = uncut(case, node)
-            if edit is not None and why:
-                return node.lineno, why
+            step = uncut(case, node)
+            if step is not None:
+                return node.lineno, step.why
     return None
 
 

@@ -23,7 +23,7 @@ def _answer(a: Analysis, w: Wording, x) -> Answer:
         )
     value = a.grad_value(x)
     remark = _seed_remark(a, w) if value is not None else ()
-    number = None if value is None else Tensor(value, "answer")
+    number = None if value is None else Tensor(value, "answer", w.gradient_name(x))
     written = w.gradient(x)
     line = w.without_formula(x) if written is None else w.answer_line(written)
     return Answer(name, number, line, remark)

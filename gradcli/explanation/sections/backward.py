@@ -11,7 +11,6 @@ from ...notation.tree import Name, Token
 from ...operators.shaping import summed_axes
 from ..analysis import Analysis
 from ..blocks import (
-    Block,
     Formula,
     Line,
     Note,
@@ -36,26 +35,28 @@ WORDS = {2: "twice", 3: "three times", 4: "four times"}
 def backward(a: Analysis, w: Wording, most: int) -> Section:
     """A step for every operation, and one for every node where several gradients meet."""
     blocks = middle(
-        _steps(a, w), most, lambda make: make(), lambda n: Note("", plain(f"… {n:,} more steps"))
+        steps(a, w), most, lambda s: s[1](), lambda n: Note("", plain(f"… {n:,} more steps"))
     )
     return Section("backward", words("Backward"), (), tuple(blocks))
 
 
-def _steps(a: Analysis, w: Wording) -> list[Callable[[], Block]]:
-    """What makes the steps, in order; a fan-out's sum comes just before the node that receives it.
+def steps(a: Analysis, w: Wording) -> list[tuple[Node, Callable[[], Step]]]:
+    """The node of each step and what makes it, in order; a fan-out's sum comes just before the node
+    that receives it.
 
     Few of many steps are shown, so that each is made when it is.
     """
     arrived: dict[Node, list[Contribution]] = {}
-    out: list[Callable[[], Block]] = []
+    out: list[tuple[Node, Callable[[], Step]]] = []
 
     def meet(node: Node, total: Node) -> None:
         if len(arrived.get(node, ())) > 1:
-            out.append(partial(_meeting, len(out) + 1, node, arrived[node], total, a, w))
+            make = partial(_meeting, len(out) + 1, node, arrived[node], total, a, w)
+            out.append((node, make))
 
     for k, step in enumerate(a.gradients.steps):
         meet(step.node, step.received)
-        out.append(partial(_operation, len(out) + 1, k, a, w))
+        out.append((step.node, partial(_operation, len(out) + 1, k, a, w)))
         for c in step.contributions:
             arrived.setdefault(c.to, []).append(c)
     for x in a.problem.wrt:

@@ -34,7 +34,7 @@ def gradient(a: Analysis, w: Wording, x: Input, place: tuple[int, ...] | None) -
         rows.append(Row((words("element"), element)))
     value = a.value(grad)
     if value is not None:
-        rows.append(Row((words("numbers"), Tensor(value, "answer"))))
+        rows.append(Row((words("numbers"), Tensor(value, "answer", w.gradient_name(x)))))
     explained = by_index.signs(str(index)) if index is not None else unindexed(w, x)
     return Section("gradient", title, (), (Table(tuple(rows)), *explained))
 

@@ -3,11 +3,13 @@
 from ...errors import GradcliError
 from ...graphs import Node, walk
 from ..analysis import Analysis
-from ..blocks import Graph, GraphNode, Line, Section, plain
+from ..blocks import Graph, GraphNode, Line, Pass, Section, Step, Tensor, plain, words
 from ..formulas.wording import Wording
 from ..phrases import shape_text
+from .backward import steps
 
 MOST = 500  # nodes of a graph that can still be looked at
+MOST_FOLLOWED = 40  # nodes of one whose passes can be followed
 
 
 def graph(a: Analysis, w: Wording) -> Section:
@@ -22,6 +24,30 @@ def graph(a: Analysis, w: Wording) -> Section:
     ids = {node: k for k, node in enumerate(order)}
     nodes = tuple(GraphNode(_label(n, w), tuple(ids[i] for i in n.parents)) for n in order)
     return Section("graph", (), (), (Graph(nodes),))
+
+
+def followed(a: Analysis, w: Wording) -> Section:
+    """The graph, with what happens at its nodes forward and back; nothing for one too large."""
+    order = walk([a.problem.out])
+    if len(order) > MOST_FOLLOWED or not w.source.operations():
+        return Section("graph", (), (), ())
+    (drawn,) = graph(a, w).blocks
+    assert isinstance(drawn, Graph)
+    ids = {node: k for k, node in enumerate(order)}
+    operations = enumerate(w.source.operations(), 1)
+    forward = [Pass(ids[n], False, _computed(k, n, a, w)) for k, n in operations]
+    back = [Pass(ids[n], True, make()) for n, make in steps(a, w) if n in ids]
+    title = words("Step by step, forward and back")
+    return Section("graph", title, (), (drawn._replace(passes=(*forward, *back)),))
+
+
+def _computed(number: int, node: Node, a: Analysis, w: Wording) -> Step:
+    """An operation of the forward pass, and its numbers where it has some."""
+    value = a.value(node)
+    tensor = None if value is None else Tensor(value)
+    return Step(
+        number, w.source.titled(node, whole=False), words(shape_text(node.shape)), tensor, ()
+    )
 
 
 def _label(node: Node, w: Wording) -> Line:

@@ -213,6 +213,8 @@ def matrix(
         skipped_rows=(rows_before, out.numel - len(rows)),
         skipped_columns=(columns_before, x.node.numel - len(columns)),
         input_role=role_of(x),
+        row_places=tuple(place_of(k, out.shape) for k in rows),
+        column_places=tuple(place_of(k, x.shape) for k in columns),
     )
 
 

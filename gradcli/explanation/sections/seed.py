@@ -35,7 +35,7 @@ def row(a: Analysis, w: Wording) -> Row:
         name = (w.seed, Token(" = "), *w.source.coloured(plain(seed.text)))
     value = a.value(seed.node)
     cells = (name, plain(shape_text(seed.node.shape)))
-    return Row((*cells, words("symbolic") if value is None else Tensor(value, "seed")))
+    return Row((*cells, words("symbolic") if value is None else Tensor(value, "seed", seed.name)))
 
 
 def _meaning(a: Analysis, w: Wording) -> Line:

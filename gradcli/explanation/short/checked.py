@@ -8,9 +8,9 @@ NAMES = {ROWS: "g·J equals backward"}
 MARKS = {True: "✓", False: "✗", None: "–"}
 
 
-def checked(found: Gradients) -> Section:
+def checked(grads: Gradients) -> Section:
     """The checks side by side; those that were left out say why."""
-    run = run_checks(found.a)
+    run = run_checks(grads.a)
     said = [words(_said(c)) for c in run]
     if any(c.ok is not None and "random" in c.remark for c in run):
         said.append(words("at random values"))

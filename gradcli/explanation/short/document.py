@@ -10,6 +10,7 @@ from ..blocks import Document, Section
 from ..choices import Choices
 from ..formulas.wording import Wording
 from ..question import asked
+from ..sections import code, graph
 from ..sections.claims import claims
 from ..sections.notes import notes
 from . import head, jacobian, lines
@@ -20,8 +21,8 @@ from .notes import first, further
 
 def document(a: Analysis, choices: Choices) -> Document:
     """The explanation of a problem in short."""
-    found = Gradients(a, Wording(a))
-    head, *rest = _sections(found, choices)
+    grads = Gradients(a, Wording(a))
+    head, *rest = _sections(grads, choices)
     shown = (head, *(s for s in rest if s.blocks))
     made = asked(Document((), shown), a.problem, choices.command)
     return made._replace(more=tuple(more(a.problem))) if choices.command else made
@@ -40,16 +41,20 @@ def more(p: Problem) -> Iterator[str]:
     yield "-f markdown"
 
 
-def _sections(found: Gradients, choices: Choices) -> Iterator[Section]:
-    a, w = found.a, found.w
-    checks = checked(found)  # before anything is searched for
+def _sections(grads: Gradients, choices: Choices) -> Iterator[Section]:
+    a, w = grads.a, grads.w
+    checks = checked(grads)  # before anything is searched for
     yield head.program(a, w)
     if a.claims:
         yield claims(a)
     yield notes(first(a))
     yield head.seed(a, w)
-    yield lines.backward(found)
-    yield lines.gradients(found, choices)
-    yield jacobian.why(found, choices)
-    yield notes(further(found))
+    yield lines.backward(grads)
+    yield lines.gradients(grads, choices)
+    yield jacobian.why(grads, choices)
+    if choices.followed:
+        yield graph.followed(a, w)
+    yield notes(further(grads))
     yield checks
+    if choices.followed:
+        yield code.code(a, choices.precision)

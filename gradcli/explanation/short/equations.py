@@ -1,4 +1,4 @@
-"""`name.grad = formula`, with the shape beside it and what is told of the numbers."""
+"""`name.grad = formula`, with the shape beside it and a summary of the numbers."""
 
 from typing import Any
 
@@ -18,40 +18,40 @@ LONG, LITTLE = 24, 2  # length of a formula in which a name is worth it that sav
 
 
 def equation(
-    found: Gradients, name: Line, formula: Tree | None, otherwise: Line, of: Node, told: Any
+    grads: Gradients, name: Line, formula: Tree | None, otherwise: Line, of: Node, summary: Any
 ) -> list[Row]:
     """The rows of an equation, after statements for what is repeated in its formula and has no name
-    yet; `otherwise` stands in the place of a formula that is not shown, `told` is that on its
-    numbers.
+    yet; `otherwise` stands in the place of a formula that is not shown, `summary` is what is shown
+    of its numbers.
     """
     if formula is None:
-        return [_row(found, (*name, EQUALS, *otherwise), of, told)]
-    formula = in_terms_of(formula, found.introduced)
+        return [_row(grads, (*name, EQUALS, *otherwise), of, summary)]
+    formula = in_terms_of(formula, grads.introduced)
     long = tree.size(formula) > LONG
-    written = shared(formula, found.taken, *[LITTLE] * long)
+    written = shared(formula, grads.taken, *[LITTLE] * long)
     before = written.statements if isinstance(written, tree.Block) else ()
-    found.introduced += before
+    grads.introduced += before
     rows = [Row((equality(n, f),)) for n, f in before]
     result = written.result if isinstance(written, tree.Block) else written
-    return [*rows, _row(found, (*name, EQUALS, Formula(result)), of, told)]
+    return [*rows, _row(grads, (*name, EQUALS, Formula(result)), of, summary)]
 
 
-def _row(found: Gradients, line: Line, of: Node, told: Line | Tensor) -> Row:
-    if of.shape or not told:
-        return Row((line, *_told(found, of, told)))
-    number = number_text(told.array) if isinstance(told, Tensor) else text_of(told)
+def _row(grads: Gradients, line: Line, of: Node, summary: Line | Tensor) -> Row:
+    if of.shape or not summary:
+        return Row((line, *_beside(grads, of, summary)))
+    number = number_text(summary.array) if isinstance(summary, Tensor) else text_of(summary)
     return Row(((*line, EQUALS, Token(number, "answer")),))
 
 
-def _told(found: Gradients, of: Node, told: Line | Tensor) -> tuple[Line | Tensor, ...]:
+def _beside(grads: Gradients, of: Node, summary: Line | Tensor) -> tuple[Line | Tensor, ...]:
     shape = shape_text(of.shape)
-    if not told:
+    if not summary:
         return (plain(shape),)
-    room = " " * (found.widest - len(shape))
-    if isinstance(told, Tensor):
-        return (Token(shape), Token(room, "word")), told
+    room = " " * (grads.widest - len(shape))
+    if isinstance(summary, Tensor):
+        return (Token(shape), Token(room, "word")), summary
     # in one cell, which goes behind a long formula
-    return ((Token(shape), Token(room + GAP, "word"), *told),)
+    return ((Token(shape), Token(room + GAP, "word"), *summary),)
 
 
 def brief(value: Any) -> Line | Tensor:
@@ -61,5 +61,5 @@ def brief(value: Any) -> Line | Tensor:
     if is_short(value, SHORT):
         return Tensor(value, "answer")
     zeros = int(np.count_nonzero(value == 0))
-    told = f", {zeros:,} of {value.size:,} are 0" if zeros else ""
-    return words(f"norm {number_text(np.linalg.norm(value), 4)}{told}")
+    summary = f", {zeros:,} of {value.size:,} are 0" if zeros else ""
+    return words(f"norm {number_text(np.linalg.norm(value), 4)}{summary}")

@@ -26,28 +26,28 @@ class Gradients:
     @cached_property
     def derivation(self) -> Derivation | None:
         """How the gradients are derived by name; None where closed forms are as short."""
-        found = self._derived
-        if found is None or not found.back:
+        derived = self._derived
+        if derived is None or not derived.back:
             return None
-        return found if self._is_shorter(found) else None
+        return derived if self._is_shorter(derived) else None
 
     @cached_property
     def _derived(self) -> Derivation | None:
         p = self.problem
         return derivation(self.a) if p.before is None and p.made else None
 
-    def _is_shorter(self, found: Derivation) -> bool:
+    def _is_shorter(self, derived: Derivation) -> bool:
         operations = [n for n in walk([self.problem.out]) if n.op.family != "leaf"]
         if len(operations) > MOST:
             return True
         closed = [self.w.gradient(x) for x in self.problem.wrt if self.a.gradient(x) is not None]
-        statements = [line.formula for line in found.lines if line.formula is not None]
-        if None in closed or len(statements) < len(found.lines):
+        statements = [line.formula for line in derived.lines if line.formula is not None]
+        if None in closed or len(statements) < len(derived.lines):
             return None in closed
         if len(closed) > 1 and any(tree.size(f) > LONG for f in closed if f is not None):
             return True
-        added = sum(map(tree.size, found.added_formulas()))
-        theirs = sum(tree.size(f) for f in statements) + EVEN * len(found.back) + added
+        added = sum(map(tree.size, derived.added_formulas()))
+        theirs = sum(tree.size(f) for f in statements) + EVEN * len(derived.back) + added
         return theirs < sum(tree.size(f) for f in closed if f is not None)
 
     @cached_property

@@ -2,9 +2,20 @@
 
 from ...language.no_gradient import NOT_SCALAR
 from ...language.problem import Input
-from ...notation.tree import Token
+from ...notation.tree import Derivative, Name, Token
 from ..analysis import Analysis
-from ..blocks import Block, Line, Prose, Row, Section, Table, Tensor, plain, words
+from ..blocks import (
+    Block,
+    Line,
+    Prose,
+    Row,
+    Section,
+    Table,
+    Tensor,
+    mentioned,
+    plain,
+    words,
+)
 from ..formulas.source_text import role_of
 from ..formulas.wording import Wording
 from ..numbers import is_short, number_text
@@ -62,20 +73,26 @@ def _values(inputs: list[Input]) -> list[Block]:
 
 def _assumed(inputs: list[Input]) -> list[str]:
     """What was assumed of inputs, the same said once."""
-    made: dict[str, list[str]] = {}
+    names_of: dict[str, list[str]] = {}
     for x in inputs:
         if assumption(x):
-            made.setdefault(assumption(x).split(" (choose")[0], []).append(x.name)
-    found = []
-    for said, names in made.items():
+            names_of.setdefault(assumption(x).split(" (choose")[0], []).append(x.name)
+    sentences = []
+    for said, names in names_of.items():
         how = assumption(next(x for x in inputs if x.name == names[0])).partition(" (choose")
-        found.append(f"{listed(names)}: {said}{''.join(how[1:])}")
-    return found[:FEW]
+        sentences.append(f"{listed(names)}: {said}{''.join(how[1:])}")
+    return sentences[:FEW]
 
 
 def _implied(a: Analysis, w: Wording) -> Line:
     out, back = a.problem.out_name, call(a.problem)
-    return words(f"a single number: {back} needs no seed, as ", w.seed, f" = ∂{out}/∂{out} = 1")
+    return words(
+        f"a single number: {back} needs no seed, as ",
+        w.seed,
+        " = ",
+        mentioned(Derivative(Name(out), (Name(out),))),
+        " = 1",
+    )
 
 
 def seed(a: Analysis, w: Wording) -> Section:
@@ -85,11 +102,13 @@ def seed(a: Analysis, w: Wording) -> Section:
         return Section("seed", (), (), ())
     said = words(
         w.seed,
-        f" is ∂loss/∂{p.out_name}: what the rest of a computation would send back, a weight for "
+        " is ",
+        mentioned(Derivative(Name("loss"), (Name(p.out_name),))),
+        f": what the rest of a computation would send back, a weight for "
         f"each element of {p.out_name}.",
     )
-    told = [_refused(a, w)] if p.seed.refused else [said, *remarks(a, w)]
-    blocks: list[Block] = [Table((row(a, w),)), *map(Prose, told)]
+    sentences = [_refused(a, w)] if p.seed.refused else [said, *remarks(a, w)]
+    blocks: list[Block] = [Table((row(a, w),)), *map(Prose, sentences)]
     return Section("seed", words("Seed"), plain(call(p)), tuple(blocks))
 
 

@@ -17,24 +17,24 @@ UNKNOWN = "unknown"  # a structure that was not searched for
 NOTHING = Section("jacobian", (), (), ())
 
 
-def why(found: Gradients, choices: Choices) -> Section:
+def why(grads: Gradients, choices: Choices) -> Section:
     """The Jacobian, one of its columns times the seed, and what those of other inputs are."""
-    p, a, w = found.problem, found.a, found.w
+    p, a, w = grads.problem, grads.a, grads.w
     inputs = [x for x in p.wrt if a.gradient(x) is not None and x.node.numel]
     if not p.out.shape or not p.out.numel:
         return NOTHING
-    derived = found.derivation is not None
+    derived = grads.derivation is not None
     tried = _in_order(inputs, choices)[: 1 if derived else FIRST]
-    shown = next((x for x in tried if _fits(found, x)), None)
+    shown = next((x for x in tried if _fits(grads, x)), None)
     others = [x for x in inputs if x is not shown]
-    told = [_elsewhere(others)] if derived else [_structure(found, x) for x in others[:OTHERS]]
+    sentences = [_elsewhere(others)] if derived else [_structure(grads, x) for x in others[:OTHERS]]
     title = words("Why: ", w.seed, " weighs the rows of the Jacobian")
     if shown is None:
-        return NOTHING if derived else Section("jacobian", title, (), tuple(map(Prose, told)))
+        return NOTHING if derived else Section("jacobian", title, (), tuple(map(Prose, sentences)))
     remark = plain(f"∂{p.out_name}/∂", Token(shown.name, role_of(shown)))
     remark += plain(f", {p.out.numel}×{shown.node.numel}")
     table = matrix(a, w, shown, False, choices.precision)
-    prose = [*([] if derived else [_structure(found, shown, True)]), *told]
+    prose = [*([] if derived else [_structure(grads, shown, True)]), *sentences]
     return Section("jacobian", title, remark, (table, *(Prose(line) for line in prose if line)))
 
 
@@ -44,12 +44,12 @@ def _in_order(inputs: list[Input], choices: Choices) -> list[Input]:
     return sorted(inputs, key=lambda x: x.name != followed)
 
 
-def _fits(found: Gradients, x: Input) -> bool:
+def _fits(grads: Gradients, x: Input) -> bool:
     """Whether the whole matrix can be shown and read."""
-    rows, columns = found.problem.out.numel, x.node.numel
+    rows, columns = grads.problem.out.numel, x.node.numel
     if rows > ROWS or columns > COLUMNS or rows * columns == 1:
         return False
-    entry = texts.in_symbols(found.a, found.w, x)
+    entry = texts.in_symbols(grads.a, grads.w, x)
     if entry is None:
         return True
     return sum(len(entry(0, c)) + 2 for c in range(columns)) <= READABLE
@@ -61,10 +61,10 @@ def _elsewhere(others: list[Input]) -> Line:
     return words(f"Others: gradcli jacobian {names}.") if others else ()
 
 
-def _structure(found: Gradients, x: Input, is_shown: bool = False) -> Line:
+def _structure(grads: Gradients, x: Input, is_shown: bool = False) -> Line:
     """`It is kron(eye(2), a.T), a Kronecker product: 24 of its 48 entries are not zero.`"""
-    p = found.problem
-    s = shown_structure(found.a, found.w, x)
+    p = grads.problem
+    s = shown_structure(grads.a, grads.w, x)
     formula: Line = () if s.formula is None else (Formula(s.formula),)
     formula = () if len(text_of(formula)) > WIDE or s.name == UNKNOWN else formula
     formula = (*formula, Token(", ", "word")) if formula else ()

@@ -21,12 +21,14 @@ from ..blocks import (
     Table,
     Tensor,
     equality,
+    mentioned,
     plain,
     text_of,
     words,
 )
 from ..choices import Choices
 from ..derivation import derivation
+from ..derivation.statements import Assignment
 from ..elide import middle, places
 from ..formulas import by_index
 from ..formulas.wording import UNREAD
@@ -44,32 +46,55 @@ READ = 140  # characters of one element, by index or written out
 LEVELS = 3  # inputs whose gradients are written by index and element too
 
 
-def backward(found: Gradients) -> Section:
+def backward(grads: Gradients) -> Section:
     """What flows back to values that have a name."""
-    if found.derivation is None:
+    if grads.derivation is None:
         return Section("backward", (), (), ())
-    lines = found.derivation.back
+    lines = grads.derivation.back
     shown, first = [lines[k] for k in places(len(lines), MOST)[0]], lines[0]
-    loss = found.problem.out_name if found.problem.seed.implicit else "loss"
-    said = f"{first.gradient_name} is ∂{loss}/∂{first.name}, of {first.name}'s shape"
-    rows = middle(lines, MOST, lambda line: _back(found, line), lambda n: [_left_out(n)])
+    loss = grads.problem.out_name if grads.problem.seed.implicit else "loss"
+    name = Name(first.name)
+    said = words(
+        mentioned(Name(first.gradient_name)),
+        " is ",
+        mentioned(tree.Derivative(Name(loss), (name,))),
+        ", of ",
+        mentioned(name),
+        "'s shape",
+    )
+    rows = middle(lines, MOST, lambda line: _back(grads, line), lambda n: [_left_out(n)])
     blocks: list[Block] = [Table(tuple(chain.from_iterable(rows)))]
-    added = found.derivation.added([*shown, *found.derivation.gradients[:MOST]])
+    added = grads.derivation.added([*shown, *grads.derivation.gradients[:MOST]])
     if added:
-        named = listed([f"{s.names_text} = {s.value}" for s in added])
-        has = "has no name of its own" if len(added) == 1 else "have no names of their own"
-        blocks.append(Prose(words(f"{named} {has} in your text.")))
-    return Section("backward", words("Backward"), words(said), tuple(blocks))
+        one, several = (
+            "has no name in your program and gets one",
+            "have no names in your program and get them",
+        )
+        has = one if len(added) == 1 else several
+        blocks.append(Prose(words(*_named(grads.derivation, added), f" {has} here.")))
+    return Section("backward", words("Backward"), said, tuple(blocks))
+
+
+def _named(d: derivation.Derivation, added: list[Assignment]) -> Iterator[str | Formula]:
+    """What was given a name: `z = x @ W + b and z_1 = h @ V`."""
+    for k, s in enumerate(added):
+        yield "" if not k else " and " if k == len(added) - 1 else ", "
+        if len(s.names) > 1:
+            yield f"{s.names_text} = {s.value}"
+        else:
+            yield mentioned(Name(s.names_text))
+            yield " = "
+            yield mentioned(d.written(s.nodes[0]), s.value)
 
 
 def _left_out(count: int) -> Row:
     return Row((words(f"… {count:,} more (--full shows all)"),))
 
 
-def _back(found: Gradients, line: derivation.Line) -> list[Row]:
-    told = _let_through(found.a, line) or brief(found.a.value(line.grad))
+def _back(grads: Gradients, line: derivation.Line) -> list[Row]:
+    summary = _let_through(grads.a, line) or brief(grads.a.value(line.grad))
     return equation(
-        found, plain(Formula(Name(line.gradient_name))), line.formula, UNREAD, line.of, told
+        grads, plain(Formula(Name(line.gradient_name))), line.formula, UNREAD, line.of, summary
     )
 
 
@@ -83,13 +108,13 @@ def _let_through(a: Analysis, line: derivation.Line) -> Line:
     return words(f"{after[0].node.op.name} {through}")
 
 
-def gradients(found: Gradients, choices: Choices) -> Section:
+def gradients(grads: Gradients, choices: Choices) -> Section:
     """The gradient of each input asked for."""
-    wrt = found.inputs
-    rows = [row for x in wrt[:MOST] for row in _of_input(found, x, choices)]
+    wrt = grads.inputs
+    rows = [row for x in wrt[:MOST] for row in _of_input(grads, x, choices)]
     rows += [_left_out(len(wrt) - MOST)] if len(wrt) > MOST else []
     title = words("Gradient" + "s" * (len(wrt) > 1))
-    prose = [Prose(words(text)) for text in _remarks(found)]
+    prose = [Prose(words(text)) for text in _remarks(grads)]
     below = [row.cells[0] for row in rows if row.depth]
     said = [text_of(line) for line in below if not isinstance(line, Tensor)]
     said = [text for text in said if text.count(EQUALS.text) == 1]
@@ -97,73 +122,73 @@ def gradients(found: Gradients, choices: Choices) -> Section:
     return Section("gradient", title, (), (Table(tuple(rows)), *prose))
 
 
-def _of_input(found: Gradients, x: Input, choices: Choices) -> list[Row]:
-    a, w = found.a, found.w
+def _of_input(grads: Gradients, x: Input, choices: Choices) -> list[Row]:
+    a, w = grads.a, grads.w
     grad = a.gradient(x)
-    name = (Formula(w.gradient_of(x)),)
+    left = (Formula(w.gradient_of(x)),)
     if grad is None:
-        return [Row(((*name, EQUALS, Token("None")), words("no gradient flows to it")))]
-    few = len(found.inputs) <= LEVELS and found.derivation is None
+        return [Row(((*left, EQUALS, Token("None")), words("no gradient flows to it")))]
+    few = len(grads.inputs) <= LEVELS and grads.derivation is None
     value = a.value(a.computed(x) or grad)
     shown = value is not None and value.size <= SMALL and (few or not x.shape)
     shown = shown and x.node.ndim <= 2
-    told: Any = Tensor(value, "answer") if shown else brief(value)
-    formula = found.formula(x)
+    name = grads.w.gradient_name(x)
+    summary: Any = Tensor(value, "answer", name) if shown else brief(value)
+    formula = grads.formula(x)
     otherwise = w.without_formula(x) if formula is None else ()
-    rows = equation(found, name, formula, otherwise, x.node, told)
+    rows = equation(grads, left, formula, otherwise, x.node, summary)
     followed = choices.element if choices.element and choices.element[0] == x.name else None
-    return [*rows, *_levels(found, x, followed and followed[1], few and bool(x.shape))]
+    return [*rows, *_levels(grads, x, followed and followed[1], few and bool(x.shape))]
 
 
-def _levels(found: Gradients, x: Input, place: tuple[int, ...] | None, few: bool) -> Iterator[Row]:
+def _levels(grads: Gradients, x: Input, place: tuple[int, ...] | None, few: bool) -> Iterator[Row]:
     """The gradient by index, and one element written out."""
-    index = by_index.gradient(found.w, x) if few else None
+    index = by_index.gradient(grads.w, x) if few else None
     if index is not None and len(str(index)) <= READ:
         yield Row((equality(index.left, index.right),), 1)
-    if place and found.derivation is not None:
-        names = {line.grad: Name(line.gradient_name) for line in found.derivation.back}
-        element = element_line(found.a, found.w, x, place, names)
+    if place and grads.derivation is not None:
+        names = {line.grad: Name(line.gradient_name) for line in grads.derivation.back}
+        element = element_line(grads.a, grads.w, x, place, names)
     else:
-        element = element_row(found.a, found.w, x, place) if few or place else None
+        element = element_row(grads.a, grads.w, x, place) if few or place else None
     if element is not None and len(text_of(element)) > READ:
-        element = _by_letters(found, x, place) if place else None
+        element = _by_letters(grads, x, place) if place else None
     if element is not None:
         yield Row((element,), 1)
 
 
-def _by_letters(found: Gradients, x: Input, place: tuple[int, ...]) -> Line | None:
+def _by_letters(grads: Gradients, x: Input, place: tuple[int, ...]) -> Line | None:
     """An element by its index notation, where all terms would be too many: sums stay sums."""
-    index = by_index.gradient(found.w, x)
+    index = by_index.gradient(grads.w, x)
     at = index.left.places if index is not None and isinstance(index.left, Indexed) else ()
     letters = [*map(tree.text, at)]
     if index is None or len(letters) != len(place) or not all(map(str.isalpha, letters)):
         return None
     there = index.at(dict(zip(letters, map(str, place))))
     line = equality(there.left, there.right)
-    value = found.a.grad_value(x)
+    value = grads.a.grad_value(x)
     if value is None:
         return line
     return (*line, EQUALS, Token(number_text(value[place]), "number"))
 
 
-def _remarks(found: Gradients) -> Iterator[str]:
+def _remarks(grads: Gradients) -> Iterator[str]:
     """What adds up, what was broadcast, and that a single number has a Jacobian of one row."""
-    for line in found.derivation.gradients if found.derivation else ():
+    for line in grads.derivation.gradients if grads.derivation else ():
         if len(line.ways) > 1:
-            ways = f"{_count(len(line.ways))} ways back: from {listed(line.ways)}"
-            yield f"{line.gradient_name} adds up {ways}."
-    spread = [x.name for x in found.problem.wrt if _was_broadcast(found.a, x)]
+            paths = f"{_count(len(line.ways))} paths: through {listed(line.ways)}"
+            yield f"{line.gradient_name} is the sum over {paths}."
+    spread = [x.name for x in grads.problem.wrt if _was_broadcast(grads.a, x)]
     if spread:
-        it, were = ("they", "were") if len(spread) > 1 else ("it", "was")
-        over = f"what comes back is summed over what {it} filled"
-        yield f"{listed(spread)} {were} broadcast, so {over}."
-    p = found.problem
+        were, its = (
+            ("were", "their gradients are") if len(spread) > 1 else ("was", "its gradient is")
+        )
+        yield f"{listed(spread)} {were} broadcast, so {its} summed over the broadcast dimensions."
+    p = grads.problem
     of = [x.name for x in p.wrt if x.shape]
     if not p.out.shape and of:
-        yield (
-            f"The Jacobian of {p.out_name} with respect to {of[0]} is one row: {of[0]}.grad laid "
-            "flat."
-        )
+        row = f"a single row: {of[0]}.grad, flattened"
+        yield f"The Jacobian of {p.out_name} with respect to {of[0]} is {row}."
 
 
 def _count(n: int) -> str:

@@ -14,18 +14,18 @@ TOLD = ("implicit-seed", "seed-left-out", "unused", *OVERTURNING)  # elsewhere o
 def first(a: Analysis) -> list[tuple[str, str]]:
     """Codes and sentences on what PyTorch refuses."""
     whole = [x.name for x in a.problem.wrt if x.was_integer]
-    found = not_in_pytorch(a)
+    refused = not_in_pytorch(a)
     if whole:
         have = "hold whole numbers" if len(whole) > 1 else "holds whole numbers"
         said = f"{listed(whole)} {have}: in PyTorch write 1., not 1."
-        found.insert(0, ("integer-values", said))
-    return found
+        refused.insert(0, ("integer-values", said))
+    return refused
 
 
-def further(found: Gradients) -> list[tuple[str, str]]:
+def further(grads: Gradients) -> list[tuple[str, str]]:
     """Codes and sentences on everything else."""
-    p, noted = found.problem, about_the_problem(found.a, found.w)
-    derived = found.derivation is not None
-    noted += stuck(found.a, found.w)
-    noted += out_of_time(p) if derived else [*formulas(found.w), *ended(p)]
-    return [note for note in noted if note[0] not in TOLD]
+    p, notes = grads.problem, about_the_problem(grads.a, grads.w)
+    derived = grads.derivation is not None
+    notes += stuck(grads.a, grads.w)
+    notes += out_of_time(p) if derived else [*formulas(grads.w), *ended(p)]
+    return [note for note in notes if note[0] not in TOLD]

@@ -36,7 +36,7 @@ def _dead_units(a: Analysis, w: Wording) -> Iterator[tuple[str, str]]:
         are = "are" if len(dead) > 1 else "is"
         yield (
             "dead-unit",
-            f"{named} {are} 0 for every row: nothing flows back there.",
+            f"{named} {are} 0 for every row: no gradient flows back there.",
         )
 
 
@@ -50,8 +50,11 @@ def _saturated(a: Analysis, w: Wording) -> Iterator[tuple[str, str]]:
             continue
         if np.all(np.min([np.abs(value - bound) for bound in bounds], axis=0) < FLAT):
             name = text_of(w.source.short(node))
-            told = " or ".join(f"{bound:g}" for bound in bounds)
-            yield "saturated", f"{name} is {told} to six digits: next to nothing flows back there."
+            bound_text = " or ".join(f"{bound:g}" for bound in bounds)
+            yield (
+                "saturated",
+                f"{name} is {bound_text} to six digits: almost no gradient flows back there.",
+            )
 
 
 def _zero_gradients(a: Analysis, w: Wording) -> Iterator[tuple[str, str]]:
@@ -59,4 +62,4 @@ def _zero_gradients(a: Analysis, w: Wording) -> Iterator[tuple[str, str]]:
     zero = [n for n, v in values.items() if v is not None and v.size and not np.any(v)]
     if zero:
         are = "are" if len(zero) > 1 else "is"
-        yield "zero-gradient", f"{listed(zero)} {are} exactly 0: gradcli why says what stops it."
+        yield "zero-gradient", f"{listed(zero)} {are} exactly 0: gradcli why names the cause."

@@ -1,6 +1,7 @@
 """Why elements of a gradient are nan, infinite, zero or absent: as data and as a document."""
 
-from functools import cached_property
+from collections import Counter
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 from ...graphs import OPS, Node
@@ -33,6 +34,8 @@ class Why:
 
     def __init__(self, a: Analysis, assumed_seed: bool = False):
         self.a, self.assumed_seed = a, assumed_seed
+        self._budget = a.problem.limits.budget
+        self.left = Counter[str]()  # elements that there was no time for, by kind
 
     @cached_property
     def elements(self) -> list[Element]:
@@ -44,7 +47,8 @@ class Why:
         """An expression that is finite where this is not, and elsewhere the same."""
         from .rewriting import rewritten
 
-        return rewritten(self.a)
+        found: str | None = self._budget.search(lambda: rewritten(self.a), lambda: None)
+        return found
 
     @cached_property
     def _tracer(self) -> Tracer:
@@ -65,7 +69,16 @@ class Why:
             return [self._absent(x)]
         value = np.asarray(value)
         places = [tuple(map(int, p)) for p in np.argwhere((value == 0) | ~np.isfinite(value))]
-        return [self._element(x, p, _kind(value[p])) for p in places]
+        kinds = [_kind(value[p]) for p in places]
+        found: list[Element] = []
+        for place, kind in zip(places, kinds):
+            explained = partial(self._element, x, place, kind)
+            element = self._budget.search(explained, lambda: None)
+            if element is None:
+                break
+            found.append(element)
+        self.left.update(kinds[len(found) :])
+        return found
 
     def _absent(self, x: Input) -> Element:
         cut = self._cuts[x.name]
@@ -91,17 +104,18 @@ class Why:
 
     def data(self) -> dict[str, Any]:
         """The JSON."""
-        return {
+        found = {
             "elements": [e._asdict() for e in self.elements],
             "rewritten": self.rewritten,
         }
+        return found | ({"unexplained": dict(self.left)} if self.left else {})
 
     def document(self) -> Document:
         """The answer as blocks: the elements by cause, then the expression to use instead."""
         return Document((), (*self._causes(), *self._instead(), *self._cure(), *self._seed()))
 
     def _causes(self) -> list[Section]:
-        if not self.elements:
+        if not self.elements and not self.left:
             line = words("Every element of the gradient is finite and not zero.")
             return [Section("why", line, (), ())]
         by_cause: dict[tuple[str, str], list[str]] = {}
@@ -110,6 +124,10 @@ class Why:
         rows = [
             Row((plain(_listed(names)), words(kind), words(reason)))
             for (kind, reason), names in by_cause.items()
+        ]
+        rows += [
+            Row((plain(f"{count:,} more"), words(kind), words("not looked at for want of time")))
+            for kind, count in self.left.items()
         ]
         return [Section("why", words("Why"), (), (Table(tuple(rows)),))]
 

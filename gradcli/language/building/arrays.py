@@ -9,6 +9,7 @@ from ...graphs import Node
 from ..libraries import METHODS, UNLIKE, Function, library_function
 from ..libraries.function import array
 from ..names import libraries_of
+from .array_indices import is_array_program
 from .makers import tensor
 from .operands import is_number
 from .ranges import RANGES
@@ -56,12 +57,6 @@ BY_NAME: dict[str, Callable[[Scope, ast.Call, list, dict], Any]] = {
 ARRAYS = {f"{root}.{name}": made for root in ROOTS for name, made in BY_NAME.items()}
 
 
-def is_array_program(b: Scope) -> bool:
-    """Whether a program calls functions of NumPy and the like, and none of PyTorch."""
-    called = libraries_of(b.program)
-    return bool(called) and "torch" not in called
-
-
 def method(b: Scope, name: str, args: list, named: dict) -> Function | None:
     """The method of an array that a program means; None where it means that of a tensor. Raises
     GradcliError `unsupported` where it may mean either.
@@ -83,6 +78,10 @@ def method(b: Scope, name: str, args: list, named: dict) -> Function | None:
 
 
 def by_method(name: str, args: list) -> list:
-    """Arguments of a method in the order of the function: axes of transpose() in one tuple."""
+    """Arguments of a method in the order of the function: axes of transpose() in one tuple, and the
+    condition of compress() first.
+    """
+    if name == "compress" and len(args) > 1:
+        return [args[1], args[0], *args[2:]]
     several = name == "transpose" and len(args) > 2 and all(map(is_number, args[1:]))
     return [args[0], tuple(args[1:])] if several else args

@@ -27,7 +27,7 @@ from ..vocabulary import (
     library_constant,
     no_attribute,
 )
-from .arrays import is_array_program
+from .array_indices import is_array_program
 from .calls import applied, call
 from .indices import sliced, subscripted, taken_apart
 from .operands import List, check_bits, go_together, in_words, is_number, unfit

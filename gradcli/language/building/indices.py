@@ -11,6 +11,7 @@ from ...graphs.substitution import substitute
 from ...lazy import np
 from ...operators.leaves import Array
 from ..program import Statement
+from .array_indices import forward, is_array_program, picked_first
 from .operands import List, in_words
 from .scope import Scope
 
@@ -25,9 +26,18 @@ def subscripted(b: Scope, e: ast.Subscript) -> Any:
     if not isinstance(base, Node):
         raise GradcliError("index", f"{in_words(base)} cannot be indexed")
     items = [_index_item(b, *part) for part in _apart(b, index)]
+    if is_array_program(b):
+        return _of_array(b, base, items, e)
     while len(items) > 1 and items[-1] is Ellipsis and Ellipsis in items[:-1]:
         items.pop()  # PyTorch has no dimension left for it, and takes it
     return b.node(OPS["getitem"], (base,), e, index=tuple(items))
+
+
+def _of_array(b: Scope, base: Node, items: list, e: ast.Subscript) -> Any:
+    """What brackets take out of an array of NumPy or JAX."""
+    base, index = forward(base, items)
+    found = b.tried(OPS["getitem"], (base,), {"index": index})
+    return b.counted(picked_first(found, base, index).at(b.source.span(e)), e)
 
 
 def sliced(b: Scope, parts: Iterable[Any]) -> slice:
@@ -45,7 +55,7 @@ def _apart(b: Scope, e: ast.expr) -> Iterator[tuple[Any, ast.expr, str]]:
         yield from ((b.visit(part), part, b.source.segment(part)) for part in e.elts)
         return
     value, text = b.visit(e), b.source.segment(e)
-    if not _is_several(value):
+    if not _is_several(value) or (isinstance(value, List) and is_array_program(b)):
         yield value, e, text
     elif isinstance(e, ast.List) and len(e.elts) == len(value):
         yield from ((v, part, b.source.segment(part)) for v, part in zip(value, e.elts))

@@ -4,7 +4,8 @@ A name in upper case is that of a matrix, as in every textbook; one in lower cas
 """
 
 import ast
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
+from functools import lru_cache
 
 from ...graphs import Operator
 from ...operators import lookup
@@ -82,11 +83,10 @@ def called(e: ast.Call) -> Operator | Shorthand | None:
     return found if isinstance(found, Operator | Shorthand) else None
 
 
-def _products(program: Program) -> Iterator[list[ast.expr]]:
+@lru_cache(maxsize=8)
+def _products(program: Program) -> tuple[list[ast.expr], ...]:
     """The operands of each product."""
-    for e in program.syntax:
-        if sides := factors(e):
-            yield sides
+    return tuple(sides for e in program.syntax if (sides := factors(e)))
 
 
 def bare(e: ast.expr) -> ast.expr:

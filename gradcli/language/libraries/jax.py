@@ -31,6 +31,11 @@ def _smaller(x1, x2):
     return op.where((x1 < x2) | op.isnan(x2), x1, x2)
 
 
+def _hypot(x1, x2):
+    large, small = op.maximum(size(x1), size(x2)), op.minimum(size(x1), size(x2))
+    return large * op.sqrt(1.0 + op.square(small / op.where(op.eq(large, 0.0), 1.0, large)))
+
+
 def _std(a, axis=None, dtype=None, *, ddof=0, keepdims=False, correction=None):
     return op.sqrt(
         NUMPY_ARRAYS["var"](a, axis, ddof=ddof, keepdims=keepdims, correction=correction)
@@ -71,6 +76,7 @@ ARRAYS: dict[str, Any] = {
     "clip": clip,
     "fmax": _larger,
     "fmin": _smaller,
+    "hypot": _hypot,
     "std": _std,
 }
 

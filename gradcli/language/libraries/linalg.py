@@ -109,7 +109,8 @@ def _factor(a, lower=False):
 def _cho_solve(c_and_lower, b):
     factor, lower = c_and_lower
     columns = b[:, None] if b.ndim == 1 else b
-    out = op.cholesky_solve(columns, factor, upper=not lower)
+    triangle = (op.tril if lower else op.triu)(factor)  # the rest is not read
+    out = op.cholesky_solve(columns, triangle, upper=not lower)
     return out[:, 0] if b.ndim == 1 else out
 
 

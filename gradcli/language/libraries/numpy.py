@@ -947,8 +947,8 @@ ARRAYS: dict[str, Any] = {
     "polyadd": _aligned(lambda a, b: a + b),
     "polysub": _aligned(lambda a, b: a - b),
     "polymul": lambda a1, a2: convolve(op.atleast_1d(a1), op.atleast_1d(a2)),
-    "polyder": _polyder,
-    "polyint": _polyint,
+    "polyder": Known(("m",), _polyder),
+    "polyint": Known(("m",), _polyint),
     "poly": _poly,
     # arrays of numbers
     "arange": _arange,

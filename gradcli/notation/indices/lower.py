@@ -361,7 +361,7 @@ def _meanings(names: Iterable[Node]) -> Iterator[tuple[Node, Node]]:
     """What named nodes are made of, beside each: their rules speak of it."""
     for node in names:
         meant = node
-        while meant.op.expand is not None:
+        while meant.op.expand is not None and meant.op.workspace is None:  # it may be large
             meant = meant.op.expanded(meant)
             if meant.parents and meant not in names:
                 yield meant, node

@@ -33,7 +33,7 @@ from .text import text
 LAYOUTS = {  # what a layout opens with, what stands between its parts, between rows, at its end
     FRACTION: ("\\frac{", "}{", "", "}"),
     ROOT: ("\\sqrt{", "", "", "}"),
-    ABOVE: ("", "^{", "", "}"),
+    ABOVE: ("", "^{", "", "} "),
     BELOW: ("", "_{", "", "}"),
     BELOW_GROUP: ("{", "}_{", "", "}"),
     UNDER: ("", "_{", "", "} "),
@@ -92,7 +92,7 @@ def written(found: Sequence[Piece]) -> str:
     """Pieces as LaTeX."""
     tall, wide = _tall(found), _wide(found)
     parts = [_piece(found, k, k in tall, wide.get(k)) for k in range(len(found))]
-    made = re.sub(r" +(?=[ })])", "", "".join(parts))
+    made = re.sub(r" +(?=[ }),_^])", "", "".join(parts))
     return re.sub(r"(?<=[_^])\{(\w)\}", r"\1", re.sub(r"(?<=[{(]) +", "", made)).strip()
 
 

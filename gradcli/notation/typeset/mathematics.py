@@ -32,9 +32,10 @@ from ..trees import (
     Sum,
     Tree,
     Verbatim,
+    children,
     size,
 )  # fmt: skip
-from .names import identifier, index_of, number
+from .names import identifier, number
 from .pieces import (
     ABOVE,
     ABSOLUTE,
@@ -72,6 +73,7 @@ APPLIED = 8  # f(x) is put in brackets to be raised to a power, and not to have 
 ADDED, MULTIPLIED = PRECEDENCE["+"], PRECEDENCE["*"]
 ELEMENTWISE = 4.5  # ⊙ binds less than what stands side by side
 LONG = 20_000  # pieces of a formula
+FEW = 20  # parts of a formula that may be a number
 RAISED = 5  # length of an exponent that can be read
 SIGNS = {
     "==": "=", "!=": "≠", "<": "<", "<=": "≤", ">": ">", ">=": "≥", "|": "∨", "&": "∧",
@@ -186,14 +188,22 @@ def _elementwise(tree: Infix) -> bool:
 
 
 def _is_number(tree: Tree) -> bool:
-    if isinstance(tree, Infix):
-        return _is_number(tree.left) and _is_number(tree.right)
-    if isinstance(tree, Prefix):
-        return _is_number(tree.operand)
+    """Whether a formula is made of numbers and sizes alone."""
+    stack = [tree]
+    for part in stack:
+        if isinstance(part, Infix | Prefix) and len(stack) < FEW:
+            stack += children(part)
+        elif not _is_single(part):
+            return False
+    return True
+
+
+def _is_single(tree: Tree) -> bool:
     if isinstance(tree, Subscript):
         return isinstance(tree.base, Attribute) and tree.base.name == "shape"
-    whole = isinstance(tree, Method) and not tree.args and not tree.named
-    return isinstance(tree, Number) or (whole and tree.name in ("numel", "sum", "mean", "item"))  # type: ignore[union-attr]
+    if isinstance(tree, Method) and not tree.args and not tree.named:
+        return tree.name in ("numel", "sum", "mean", "item")
+    return isinstance(tree, Number)
 
 
 def _matmul(tree: Infix) -> Form:
@@ -313,7 +323,8 @@ def _below(base: Tree, items: tuple[Tree, ...]) -> Form:
     for place, item in enumerate(items):
         index += [*[Sign("," if not short else "\N{INVISIBLE SEPARATOR}")] * bool(place)]
         index.append(Part(item))
-    plain = isinstance(base, Name) and not index_of(base.text)[1]
+    whole = [*_form(base).pieces]
+    plain = len(whole) == 1 and isinstance(whole[0], Identifier)
     return Form(ATOM, laid_out(BELOW if plain else BELOW_GROUP, [Part(base, APPLIED)], index))
 
 
@@ -362,7 +373,7 @@ def _quotient(tree: Quotient) -> Form:
 
 
 def _left_out(tree: LeftOut) -> Form:
-    return Form(MULTIPLIED, [Sign("⋯"), Words(f" ({tree.count} terms)")])
+    return Form(MULTIPLIED, [Sign("⋯"), Words(f"\N{NO-BREAK SPACE}({tree.count} terms)")])
 
 
 # ---- what Python writes with dots and brackets ---------------------------------------------------

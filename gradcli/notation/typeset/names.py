@@ -6,7 +6,8 @@ from typing import Any
 
 from .pieces import ABOVE, BELOW, Digits, Function, Identifier, Sign, Words, laid_out
 
-GREEK = {
+LETTERS = {
+    "loss": "L",
     "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ϵ", "eps": "ϵ", "zeta": "ζ",
     "eta": "η", "theta": "θ", "iota": "ι", "kappa": "κ", "lam": "λ", "lambda": "λ", "lambda_": "λ",
     "lambd": "λ", "mu": "μ", "nu": "ν", "xi": "ξ", "pi": "π", "rho": "ρ", "sigma": "σ", "tau": "τ",
@@ -21,14 +22,14 @@ def identifier(text: str, role: str = "") -> Iterator[Any]:
     """The pieces of a name."""
     base, index = index_of(text)
     if not index:
-        return iter([Identifier(GREEK.get(text, text), role)])
+        return iter([Identifier(LETTERS.get(text, text), role)])
     kind = Digits if index.isdecimal() else Identifier if len(index) == 1 else Words
-    return laid_out(BELOW, [Identifier(GREEK.get(base, base), role)], [kind(index)])
+    return laid_out(BELOW, [Identifier(LETTERS.get(base, base), role)], [kind(index)])
 
 
 def index_of(text: str) -> tuple[str, str]:
     """A name and the index in it: W and 1 of W1, x and hat of x_hat; none in most."""
-    found = None if text in GREEK else INDEXED.fullmatch(text)
+    found = None if text in LETTERS else INDEXED.fullmatch(text)
     if found is None:
         return text, ""
     return (found[1] or found[3], found[2] or found[4])

@@ -72,25 +72,16 @@ def apply(
     """
     check_kinds(op.name, inputs)
     prepared = prepare(op, inputs, attrs)
-    if value is None:
-        work = prepared.products // PRODUCTS
-        MODE.spend(STEPS + work, BYTES * math.prod(prepared.node.shape or ()))
     compute = computing_dtype(prepared.node, inputs)
-    arrays = [array_in(i, compute) for i in inputs]
-    if prepared.node.dtype == "float" and op.family == "elementwise":
-        arrays = _as_floats(prepared.node, arrays, compute)
-    precision = "float64" if compute.name == "float64" else "float32"
-    try:
-        value = prepared.value(arrays, precision) if value is None else value
-    except GradcliError as failure:
-        raise Unsupported(failure.message) from failure
+    arrays = _arrays(prepared.node, inputs, compute)
+    if value is None:
+        value = _computed(prepared, arrays, compute)
     if op.name in EXTREMES:
         value = with_signs(op.name, arrays, attrs, value)
-    dtype = output_dtype(prepared.node, inputs, compute)
-    if into is None:
+    output = into
+    if output is None:
+        dtype = output_dtype(prepared.node, inputs, compute)
         output = _fresh(prepared.node, inputs, np.asarray(value), dtype)
-    else:
-        output = into
     back = _way_back(prepared, inputs)
     if isinstance(back, Underived):
         if into is not None:
@@ -98,10 +89,7 @@ def apply(
         underived(back.message, name or grad_name(prepared.node, inputs), inputs, output, line)
         return output
     saved = [] if back is None else _kept_inputs(prepared, back, inputs, arrays, into)
-    edges = [
-        i.edge if back and isinstance(i, Tensor) and k in back.places else None
-        for k, i in enumerate(inputs)
-    ]
+    edges = _edges(back, inputs)  # before the change, which gives `into` another
     if into is not None:
         into.data[...] = value
         into.changed()
@@ -111,6 +99,32 @@ def apply(
     if MODE.transforms and any(isinstance(i, Tensor) and "batched" in i.fields for i in inputs):
         output.fields["batched"] = True
     return output
+
+
+def _edges(back: Any, inputs: Sequence[Operand]) -> list[Any]:
+    """Where the gradients of the inputs go."""
+    return [
+        i.edge if back and isinstance(i, Tensor) and k in back.places else None
+        for k, i in enumerate(inputs)
+    ]
+
+
+def _arrays(node: Node, inputs: Sequence[Operand], compute: DType) -> list[Any]:
+    """The inputs as an operator computes with them."""
+    arrays = [array_in(i, compute) for i in inputs]
+    if node.dtype == "float" and node.op.family == "elementwise":
+        return _as_floats(node, arrays, compute)
+    return arrays
+
+
+def _computed(prepared: Plan, arrays: list[Any], compute: DType) -> Any:
+    """The value of an operator, which is counted against the budget."""
+    work = prepared.products // PRODUCTS
+    MODE.spend(STEPS + work, BYTES * math.prod(prepared.node.shape or ()))
+    try:
+        return prepared.value(arrays, "float64" if compute.name == "float64" else "float32")
+    except GradcliError as failure:
+        raise Unsupported(failure.message) from failure
 
 
 def prepare(op: Operator, inputs: Sequence[Operand], attrs: dict[str, Any]) -> Plan:
@@ -473,11 +487,7 @@ def _tracked(
     if refusal is not None:
         with recording(False):
             answers = _untracked(own, tensors, output, gradient, record)
-        operands = [*tensors.values(), gradient]
-        for answer in answers:
-            if answer is not None:
-                made = f"{camel_case(node.op.name)}BackwardBackward0"
-                underived(refusal, made, operands, answer, None)
+        _refuse_again(refusal, node, [*tensors.values(), gradient], answers)
         return answers
     roots = [None if n is None else with_graph(n) for n in own.back.gradients]
     names = {
@@ -498,6 +508,16 @@ def _tracked(
         if answer is not None and name is not None and edge is not None:
             _with_zeros(answer, edge, name, zeros)
     return answers
+
+
+def _refuse_again(
+    refusal: str, node: Node, operands: list[Tensor], answers: list[Tensor | None]
+) -> None:
+    """Let another way back through gradients end where PyTorch has no derivative for them."""
+    made = f"{camel_case(node.op.name)}BackwardBackward0"
+    for answer in answers:
+        if answer is not None:
+            underived(refusal, made, operands, answer, None)
 
 
 def _with_zeros(gradient: Tensor, edge: Edge, name: str, zeros: bool) -> None:

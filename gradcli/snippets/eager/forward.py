@@ -1,8 +1,8 @@
 """Forward mode: tangents go through what was recorded, an operation after the other.
 
 Through one operation they go as the way back of its way back; through those that put tensors
-together as these go themselves, as zeros that are added up on two ways back lose their signs; through
-a quotient by PyTorch's own rule for it, (da - db * y) / b.
+together as these go themselves, as zeros that are added up on two ways back lose their signs; and
+through a quotient by PyTorch's own rule for it, (da - db * y) / b.
 """
 
 from collections.abc import Sequence

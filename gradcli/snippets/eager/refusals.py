@@ -334,9 +334,6 @@ def _prelu(input: Tensor, weight: Tensor) -> None:
 
 @check("index_put")
 def _index_put(input: Tensor, indices: Any, values: Tensor, *_: Any, **__: Any) -> None:
-    for dim, index in enumerate(indices if isinstance(indices, tuple | list) else ()):
-        if isinstance(index, Tensor) and index.dtype.kind == "int":
-            _in_bounds(index, dim, input.shape[dim])
     if values.dtype is not input.dtype:
         raise error(
             "RuntimeError",
@@ -344,6 +341,9 @@ def _index_put(input: Tensor, indices: Any, values: Tensor, *_: Any, **__: Any) 
             f"{input.dtype.scalar_name} for the destination and {values.dtype.scalar_name} for "
             "the source.",
         )
+    for dim, index in enumerate(indices if isinstance(indices, tuple | list) else ()):
+        if isinstance(index, Tensor) and index.dtype.kind == "int":
+            _in_bounds(index, dim, input.shape[dim])
 
 
 def _in_bounds(index: Tensor, dim: int, size: int) -> None:

@@ -264,56 +264,52 @@ def _iterate(m: Machine, self: Array) -> Any:
     return Generator(iter([program(v) for v in self.array]), "iterator")
 
 
+SHARED: dict[str, Callable[..., Any]] = {  # what arrays and their numbers have
+    "__repr__": lambda m, self: repr(self.array),
+    "__str__": lambda m, self: str(self.array),
+    "__format__": lambda m, self, spec="": format(self.array, spec),
+    "__bool__": _true,
+    "__float__": lambda m, self: float(self.array),
+    "__int__": lambda m, self: int(self.array),
+    "__index__": lambda m, self: int(self.array),
+    "__neg__": lambda m, self: program(-self.array),
+    "__abs__": lambda m, self: program(abs(self.array)),
+    "__invert__": lambda m, self: program(~self.array),
+    "astype": _as_type,
+    **{op.method: _operator(op.host, reflected=False) for op in BINARY.values()},
+    **{op.reflected: _operator(op.host, reflected=True) for op in BINARY.values()},
+    **{f"__{name}__": _compare(name) for name in ("eq", "ne", "lt", "le", "gt", "ge")},
+}
+OF_ARRAYS: dict[str, Callable[..., Any]] = {
+    "__getitem__": _get,
+    "__setitem__": _put,
+    "__len__": lambda m, self: len(self.array),
+    "__iter__": _iterate,
+    **{f"__i{n}__": _in_place(f"__i{n}__") for n in ("add", "sub", "mul", "truediv", "pow")},
+}
+PROPERTIES: dict[str, Callable[..., Any]] = {
+    "ndim": lambda m, self: self.array.ndim,
+    "size": lambda m, self: self.array.size,
+    "T": lambda m, self: program(self.array.T),
+    "shape": lambda m, self: self.array.shape,
+    "dtype": lambda m, self: Type(self.array.dtype.name),
+}
+OF_TYPES: dict[str, Callable[..., Any]] = {
+    "__repr__": lambda m, self: self.name,
+    "__call__": lambda m, self, value=0: program(np.dtype(self.name.rstrip("_")).type(host(value))),
+    "__eq__": lambda m, self, other: getattr(other, "name", other) == self.name,
+    "__hash__": lambda m, self: hash(self.name),
+}
+
+
 def _members() -> None:
-    table: dict[str, Any] = {
-        "__repr__": lambda m, self: repr(self.array),
-        "__str__": lambda m, self: str(self.array),
-        "__format__": lambda m, self, spec="": format(self.array, spec),
-        "__bool__": _true,
-        "__float__": lambda m, self: float(self.array),
-        "__int__": lambda m, self: int(self.array),
-        "__index__": lambda m, self: int(self.array),
-        "__neg__": lambda m, self: program(-self.array),
-        "__abs__": lambda m, self: program(abs(self.array)),
-        "__invert__": lambda m, self: program(~self.array),
-        "astype": _as_type,
-    }
-    for op in BINARY.values():
-        table[op.method] = _operator(op.host, reflected=False)
-        table[op.reflected] = _operator(op.host, reflected=True)
-    for name in ("eq", "ne", "lt", "le", "gt", "ge"):
-        table[f"__{name}__"] = _compare(name)
     for cls in (ARRAY, SCALAR):
-        cls.members.update(functions(table))
+        cls.members.update(functions(SHARED))
         cls.members.update({name: _method(name) for name in METHODS.split()})
-        for name in ("ndim", "size", "T"):
-            get = Builtin(name, lambda m, self, name=name: program(getattr(self.array, name)))
-            cls.members[name] = Property(get)
-        cls.members["shape"] = Property(Builtin("shape", lambda m, self: self.array.shape))
-        cls.members["dtype"] = Property(
-            Builtin("dtype", lambda m, self: Type(self.array.dtype.name))
-        )
-    more: dict[str, Callable[..., Any]] = {
-        "__getitem__": _get,
-        "__setitem__": _put,
-        "__len__": lambda m, self: len(self.array),
-        "__iter__": _iterate,
-        **{f"__i{n}__": _in_place(f"__i{n}__") for n in ("add", "sub", "mul", "truediv", "pow")},
-    }
-    ARRAY.members.update(functions(more))
+        cls.members.update({n: Property(Builtin(n, get)) for n, get in PROPERTIES.items()})
+    ARRAY.members.update(functions(OF_ARRAYS))
     SCALAR.members["__hash__"] = Builtin("__hash__", lambda m, self: hash(self.array))
-    Type.cls.members.update(
-        functions(
-            {
-                "__repr__": lambda m, self: self.name,
-                "__call__": lambda m, self, value=0: program(
-                    np.dtype(self.name.rstrip("_")).type(host(value))
-                ),
-                "__eq__": lambda m, self, other: getattr(other, "name", other) == self.name,
-                "__hash__": lambda m, self: hash(self.name),
-            }
-        )
-    )
+    Type.cls.members.update(functions(OF_TYPES))
 
 
 _members()

@@ -800,14 +800,15 @@ class Statements(Patterns, Expressions):
 
         return run
 
-    def gen_Try(self, node: ast.Try) -> Callable[[dict], Steps]:
+    def _guarded(self, node: ast.Try) -> Callable[[dict], Steps]:
+        """A try without its finally."""
         body, orelse = self.generator_block(node.body), self.generator_block(node.orelse)
         handlers = [
             (*self.handler(h), self.generator_block(h.body), self.unname(h)) for h in node.handlers
         ]
-        final, m = self.generator_block(node.finalbody), self.m
+        m = self.m
 
-        def guarded(f: dict) -> Steps:
+        def run(f: dict) -> Steps:
             try:
                 end = yield from body(f)
             except Raised as e:
@@ -826,6 +827,11 @@ class Statements(Patterns, Expressions):
                 m.line = line
                 raise
             return (yield from orelse(f)) if end is None else end
+
+        return run
+
+    def gen_Try(self, node: ast.Try) -> Callable[[dict], Steps]:
+        guarded, final, m = self._guarded(node), self.generator_block(node.finalbody), self.m
 
         def run(f: dict) -> Steps:
             try:

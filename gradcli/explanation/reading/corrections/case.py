@@ -93,6 +93,11 @@ class Case:
         nodes = [n for n in ast.walk(self.text.tree) if hasattr(n, "lineno")]
         return sorted(nodes, key=lambda n: (n.lineno, n.col_offset))
 
+    @cached_property
+    def functions(self) -> dict[str, ast.FunctionDef]:
+        """The functions and methods of the program by their names."""
+        return {n.name: n for n in self.of_type(ast.FunctionDef, everywhere=True)}
+
     def calls(self, *names: str, everywhere: bool = False) -> list[ast.Call]:
         """The calls of functions or methods of these names, or of any, on the line that raises."""
         calls = self.of_type(ast.Call, everywhere=everywhere)
@@ -105,8 +110,8 @@ class Case:
 
     def attributes(self, *names: str, everywhere: bool = False) -> list[ast.Attribute]:
         """The attributes of these names, or all, on the line that raises."""
-        found = self.of_type(ast.Attribute, everywhere=everywhere)
-        return [n for n in found if n.attr in names] if names else found
+        result = self.of_type(ast.Attribute, everywhere=everywhere)
+        return [n for n in result if n.attr in names] if names else result
 
     @cached_property
     def backwards(self) -> list[ast.Call]:
@@ -141,14 +146,14 @@ class Case:
 
     def assignments(self, name: str, before: int | None = None) -> list[ast.stmt]:
         """The statements that give a name, or an attribute "self.h", a value."""
-        found: list[ast.stmt] = []
+        result: list[ast.stmt] = []
         for node in self.all_nodes:
             if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign):
                 targets = node.targets if isinstance(node, ast.Assign) else [node.target]
                 flat = [t for x in targets for t in getattr(x, "elts", [x])]
                 if name in [dotted(t) for t in flat] and (before is None or node.lineno < before):
-                    found.append(node)
-        return found
+                    result.append(node)
+        return result
 
     def additions(self, name: str, before: int) -> list[ast.Expr]:
         """The statements that append to a list of this name."""
@@ -163,16 +168,16 @@ class Case:
 
     def slice_of(self, node: ast.AST, before: int) -> list[ast.stmt]:
         """The statements that a value comes from, the nearest first."""
-        found: dict[ast.stmt, None] = {}
+        result: dict[ast.stmt, None] = {}
         waiting = [(n, before) for n in names_in(node)]
         while waiting:
             name, line = waiting.pop(0)
             for statement in reversed([*self.assignments(name, line), *self.additions(name, line)]):
-                if statement not in found:
-                    found[statement] = None
+                if statement not in result:
+                    result[statement] = None
                     value = getattr(statement, "value", None)
                     waiting += [(n, statement.lineno + 1) for n in names_in(value)]
-        return sorted(found, key=lambda s: -s.lineno)
+        return sorted(result, key=lambda s: -s.lineno)
 
     def loop(self, node: ast.AST) -> ast.For | ast.While | None:
         """The innermost loop around a node."""
@@ -267,12 +272,12 @@ class Case:
     @property
     def operands(self) -> list[ast.expr]:
         """The expressions on the line that raises that are tensors of a name, the first first."""
-        found: dict[str, ast.expr] = {}
+        result: dict[str, ast.expr] = {}
         for node in self.of_type(ast.Name, ast.Attribute, ast.Subscript):
             stored = isinstance(getattr(node, "ctx", None), ast.Store)
             if not stored and isinstance(self.value(node), Tensor):
-                found.setdefault(self.text.of(node), node)
-        return list(found.values())
+                result.setdefault(self.text.of(node), node)
+        return list(result.values())
 
     @property
     def creations(self) -> list[ast.Call]:
@@ -384,10 +389,10 @@ def names_in(node: ast.AST | None) -> list[str]:
     """The names, and the attributes of self, that an expression reads."""
     if node is None:
         return []
-    found = []
+    result = []
     for n in ast.walk(node):
         if isinstance(n, ast.Name):
-            found.append(n.id)
+            result.append(n.id)
         elif isinstance(n, ast.Attribute) and dotted(n).startswith("self."):
-            found.append(dotted(n))
-    return found
+            result.append(dotted(n))
+    return result

@@ -8,6 +8,7 @@ from typing import Any
 from ....snippets.eager.tensor import Tensor
 from ....snippets.python.values import Instance
 from .case import Case, Proposal, cures, names_in
+from .cut_steps import uncut
 from .seeds import here, roots
 from .text import Edit, dotted, keyword, method
 
@@ -15,7 +16,6 @@ CREATORS = (
     *("tensor", "rand", "randn", "ones", "zeros", "full", "arange", "linspace", "eye", "randint"),
     *("normal", "empty", "ones_like", "zeros_like", "rand_like", "randn_like", "as_tensor"),
 )
-COPIES = ("tensor", "as_tensor", "from_numpy", "Tensor", "FloatTensor")
 WITHOUT_RECORD = ("no_grad", "inference_mode", "set_grad_enabled")
 NO_GRAPH = (
     "Nothing that leads to it was recorded: no tensor on the way requires grad, or a step cuts the "
@@ -46,10 +46,10 @@ def connected(case: Case, target: ast.expr) -> Iterator[Proposal]:
     places += function_bodies(case, places)
     for place in places:
         for node in ast.walk(place):
-            edit, why, note = uncut(case, node)
-            if edit is not None:
+            step = uncut(case, node)
+            if step is not None:
                 kept = isinstance(place, ast.stmt) and _is_target(case, place)
-                yield case.proposal(edit, note=note, why=why, weak=kept)
+                yield case.proposal(step.edit, note=step.note, why=step.why, weak=kept)
     yield from all_connected(case, target)
 
 
@@ -72,8 +72,8 @@ def all_connected(case: Case, target: ast.expr) -> Iterator[Proposal]:
             return
         places: list[ast.AST] = [root, *now.slice_of(root, case.line + 1)]
         places += function_bodies(now, places)
-        found = [uncut(now, n) for p in places for n in ast.walk(p)]
-        edits = list(dict.fromkeys(e for e, _, _ in found if e is not None))
+        steps = [s for p in places for n in ast.walk(p) if (s := uncut(now, n)) is not None]
+        edits = list(dict.fromkeys(s.edit for s in steps))
         inner = [
             e
             for e in edits
@@ -82,7 +82,7 @@ def all_connected(case: Case, target: ast.expr) -> Iterator[Proposal]:
         if not inner:
             break
         changed += len(inner)
-        whys |= dict.fromkeys(w for e, w, _ in found if e in inner)
+        whys |= dict.fromkeys(s.why for s in steps if s.edit in inner)
         source = now.text.edited(*inner)
         try:
             now = Case(case.reading._replace(source=source), case.match)
@@ -95,7 +95,7 @@ def all_connected(case: Case, target: ast.expr) -> Iterator[Proposal]:
 def function_bodies(case: Case, places: list[ast.AST]) -> list[ast.AST]:
     """The functions and methods of the program that run on the way to a value."""
     called = {method(n) for p in places for n in ast.walk(p) if isinstance(n, ast.Call)}
-    classes = {n.name: n for n in case.all_nodes if isinstance(n, ast.ClassDef)}
+    classes = {n.name: n for n in case.of_type(ast.ClassDef, everywhere=True)}
     makes = {method(n) for n in case.all_nodes if isinstance(n, ast.Call)} & set(classes)
     bodies: list[ast.AST] = []
     for node in case.of_type(ast.FunctionDef, everywhere=True):
@@ -104,242 +104,6 @@ def function_bodies(case: Case, places: list[ast.AST]) -> list[ast.AST]:
         if node.name in called or forward:
             bodies.append(node)
     return bodies
-
-
-def uncut(case: Case, node: ast.AST) -> tuple[Edit | None, str, str]:
-    """What a step that cuts the graph becomes, why it cuts, and what to know of the change."""
-    text = case.text
-    if any(_goes_straight(n) for n in (node, *text.around(node))):
-        return None, "", ""
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        name, inner = node.func.attr, node.func.value
-        module = dotted(inner)
-        if name in ("detach", "item", "detach_") and not node.args:
-            why = {"item": ".item() gives a Python number, which has no graph."}.get(
-                name, f".{name}() cuts the graph on purpose."
-            )
-            if (
-                name == "item"
-                and isinstance(inner, ast.Call)
-                and isinstance(case.value(inner.func), Instance)
-            ):
-                return case.renamed(node.func, "squeeze"), _at(node, why), ""  # of one number, too
-            return case.without_method(node), _at(node, why), ""
-        if name in ("numpy", "cpu", "tolist") and not node.args and name != "cpu":
-            return case.without_method(node), _at(node, "NumPy records nothing."), ""
-        if module in ("np", "numpy", "math") and name not in ("array", "random", "pi"):
-            new = {"arctan": "atan", "power": "pow", "absolute": "abs", "fabs": "abs"}
-            function = f"torch.{new.get(name, name)}"
-            why = f"{module}.{name} gives numbers without a graph."
-            return text.replacing(node.func, function), _at(node, why), ""
-        if module == "torch" and name in COPIES:
-            return _copied(case, node)
-        if module in ("np", "numpy") and name == "array":
-            return _copied(case, node)
-        chosen = node.args[0] if name == "one_hot" and node.args else None
-        if isinstance(chosen, ast.Call) and method(chosen) == "argmax":
-            return _soft_classes(case, node, chosen)
-        if name in ("argmax", "argmin") or (name in ("round", "sign", "floor", "ceil")):
-            return _smooth(case, node)
-        if name in ("long", "int", "bool", "byte") and not node.args:
-            why = "Integers have no gradient."
-            return case.without_method(node), _at(node, why), ""
-        if name in ("type", "to") and INTEGERS.search(text.of(node)):
-            return case.without_method(node), _at(node, "Integers have no gradient."), ""
-        if name in ("float", "double") and isinstance(inner, ast.Compare):
-            return _threshold(case, node, inner)
-        if name == "where" and len(node.args) == 3 and isinstance(node.args[0], ast.Compare):
-            return _step(case, node, node.args[0])
-    if (
-        isinstance(node, ast.Subscript)
-        and method(node.value) in ("max", "min", "topk", "sort", "median", "kthvalue")
-        and getattr(node.slice, "value", None) == 1
-    ):
-        why = f"[1] of {method(node.value)} are the indices, which have no gradient."
-        return text.replacing(node.slice, "0"), _at(node, why), "[0] are the values."
-    if isinstance(node, ast.Compare) and isinstance(text.parents.get(node), ast.Assign):
-        return _threshold(case, node, node)
-    if isinstance(node, ast.Attribute) and node.attr == "indices":
-        why = ".indices have no gradient."
-        return case.renamed(node, "values"), _at(node, why), ""
-    if isinstance(node, ast.Attribute) and node.attr == "data":
-        why = ".data is a tensor with the same numbers and no graph."
-        return Edit(case.dot(node), text.end(node), ""), _at(node, why), ""
-    if isinstance(node, ast.Call) and dotted(node.func) == "round" and len(node.args) == 1:
-        x = text.operand(node.args[0])
-        why = _at(node, "round is flat: its derivative is 0.")
-        return text.replacing(node, f"({x} + ({x}.round() - {x}).detach())"), why, STRAIGHT
-    if isinstance(node, ast.Call) and dotted(node.func) in ("float", "int") and node.args:
-        why = f"{dotted(node.func)}() gives a Python number, which has no graph."
-        return text.replacing(node, text.operand(node.args[0])), _at(node, why), ""
-    if isinstance(node, ast.Call) and dotted(node.func) in ("Variable", "nn.Parameter"):
-        return _rewrapped(case, node)
-    return None, "", ""
-
-
-def _goes_straight(node: ast.AST) -> bool:
-    """Whether a node is the (x.round() - x).detach() of a step whose gradient is taken to be 1."""
-    called = node.func if isinstance(node, ast.Call) and method(node) == "detach" else None
-    inner = getattr(called, "value", None)
-    return isinstance(inner, ast.BinOp) and method(inner.left) in ("round", "sign", "floor", "ceil")
-
-
-def _at(node: Any, why: str) -> str:
-    is_name = not why.split()[0][1:].islower()  # NumPy, .detach()
-    return f"Line {node.lineno}: {why if is_name else why[0].lower() + why[1:]}"
-
-
-def _rewrapped(case: Case, node: ast.Call) -> tuple[Edit | None, str, str]:
-    """Variable(y) of a tensor that is computed: a leaf of its own."""
-    inner = node.args[0] if node.args else None
-    if isinstance(inner, ast.Name | ast.Attribute | ast.BinOp):
-        why = f"{dotted(node.func)}(...) makes a new leaf of the numbers."
-        new = case.text.of(inner) if isinstance(inner, ast.Name) else case.text.operand(inner)
-        return case.text.replacing(node, new), _at(node, why), ""
-    return None, "", ""
-
-
-def _copied(case: Case, node: ast.Call) -> tuple[Edit | None, str, str]:
-    """torch.tensor(...) of tensors copies numbers: stack them, or leave it out."""
-    if not node.args:
-        return None, "", ""
-    (argument, *_), text = node.args, case.text
-    why = _at(node, f"{dotted(node.func)}(...) copies the numbers, and leaves the graph behind.")
-    if isinstance(argument, ast.List | ast.Tuple):
-        if not any(isinstance(n, ast.Name | ast.Call) for n in ast.walk(argument)):
-            return None, "", ""  # numbers alone
-        rows = [e for e in argument.elts if isinstance(e, ast.List | ast.Tuple)]
-        if not rows and any(isinstance(e, ast.Constant) for e in argument.elts):
-            items = [
-                f"torch.tensor({float(e.value)})"
-                if isinstance(e, ast.Constant) and isinstance(e.value, int | float)
-                else text.of(e)
-                for e in argument.elts
-            ]
-            return text.replacing(node, f"torch.stack([{', '.join(items)}])"), why, ""
-        if len(rows) == len(argument.elts):
-            inner = [f"torch.stack([{', '.join(text.of(e) for e in r.elts)}])" for r in rows]
-            return text.replacing(node, f"torch.stack([{', '.join(inner)}])"), why, ""
-        return text.replacing(node, f"torch.stack({text.of(argument)})"), why, ""
-    if isinstance(argument, ast.ListComp | ast.GeneratorExp):
-        return text.replacing(node, f"torch.stack({text.of(argument)})"), why, ""
-    if isinstance(argument, ast.Constant):
-        return None, "", ""
-    if isinstance(case.value(argument), list):
-        return text.replacing(node, f"torch.stack({text.of(argument)})"), why, ""
-    return text.replacing(node, text.operand(argument)), why, ""
-
-
-INTEGERS = re.compile(r"\((dtype=)?torch\.(Long|Int|long|int)\w*\)$")
-STRAIGHT = "Straight through: its gradient is taken to be 1."
-SMOOTH = "It is another function, which agrees with it where the numbers are clear."
-
-
-def _smooth(case: Case, node: ast.Call) -> tuple[Edit | None, str, str]:
-    """A function that has a gradient in the place of one that is flat everywhere."""
-    assert isinstance(node.func, ast.Attribute)
-    name, text = node.func.attr, case.text
-    function = dotted(node.func.value) == "torch"
-    if function and not node.args:
-        return None, "", ""
-    x = text.operand(node.args[0] if function else node.func.value)
-    rest = node.args[1:] if function else node.args
-    why = _at(node, f"{name} is flat: its derivative is 0 or does not exist.")
-    if name in ("argmax", "argmin"):
-        dim = keyword(node, "dim") or (rest[0] if rest else None)
-        where = text.of(dim.value if isinstance(dim, ast.keyword) else dim) or "-1"
-        sign = "" if name == "argmax" else "(-1.0 * "
-        soft = f"torch.softmax({sign}{x}{')' if sign else ''}, dim={where})"
-        numbers = f"torch.arange({x}.shape[{where}], dtype={x}.dtype)"
-        new = f"({soft} * {numbers}).sum(dim={where})"
-        return text.replacing(node, new), why, f"The mean index under softmax. {SMOOTH}"
-    if name == "sign":
-        return text.replacing(node, f"torch.tanh({x})"), why, SMOOTH
-    new = f"({x} + ({x}.{name}() - {x}).detach())"
-    return text.replacing(node, new), why, STRAIGHT
-
-
-def _soft_classes(case: Case, node: ast.Call, chosen: ast.Call) -> tuple[Edit | None, str, str]:
-    """one_hot(argmax(x)) as softmax(x)."""
-    text, owner = case.text, getattr(chosen.func, "value", None)
-    of = [*chosen.args] if dotted(owner) == "torch" else [owner, *chosen.args]
-    if not of or not isinstance(of[0], ast.expr):
-        return None, "", ""
-    dim = case.argument(chosen, 1 if of[0] in chosen.args else 0, "dim")
-    new = f"torch.softmax({text.of(of[0])}, {text.of(dim) or '-1'})"
-    why = _at(node, "argmax and one_hot give integers, which have no gradient.")
-    return text.replacing(node, new), why, SMOOTH
-
-
-def _threshold(case: Case, node: ast.expr, inner: ast.Compare) -> tuple[Edit | None, str, str]:
-    """(x > t).float(): a sigmoid."""
-    text = case.text
-    if len(inner.ops) != 1:
-        return None, "", ""
-    if probability(case, inner):
-        why = _at(node, "a comparison gives booleans, which have no gradient.")
-        note = "The probability itself, which has a gradient."
-        return text.replacing(node, text.operand(inner.left)), why, note
-    left, right = text.operand(inner.left), text.operand(inner.comparators[0])
-    above = f"{left} - {right}" if right not in ("(0)", "(0.0)") else text.of(inner.left)
-    why = _at(node, "a comparison gives booleans, which have no gradient.")
-    if isinstance(inner.ops[0], ast.Gt | ast.GtE):
-        return text.replacing(node, f"torch.sigmoid({above})"), why, SMOOTH
-    if isinstance(inner.ops[0], ast.Lt | ast.LtE):
-        return text.replacing(node, f"torch.sigmoid({right} - {left})"), why, SMOOTH
-    if isinstance(inner.ops[0], ast.Eq | ast.NotEq):
-        return _accuracy(case, inner)
-    return None, "", ""
-
-
-def probability(case: Case, test: ast.Compare) -> bool:
-    """Whether p > 0.5 asks of a sigmoid's output which of two classes it means."""
-    half = getattr(test.comparators[0], "value", None) == 0.5
-    if not half or not isinstance(test.ops[0], ast.Gt | ast.GtE):
-        return False
-    values = case.tensor(test.left)
-    if values is not None and values.numel:
-        return bool(values.data.min() >= 0 and values.data.max() <= 1)
-    return method(test.left) in ("sigmoid", "softmax", "Sigmoid")
-
-
-def _step(case: Case, node: ast.Call, test: ast.Compare) -> tuple[Edit | None, str, str]:
-    """where(x > t, 1, 0): a sigmoid."""
-    high, low = (case.text.of(a) for a in node.args[1:])
-    if "one" not in high and high not in ("1", "1.0", "1."):
-        return None, "", ""
-    if "zero" not in low and low not in ("0", "0.0", "0."):
-        return None, "", ""
-    return _threshold(case, node, test)
-
-
-def _accuracy(case: Case, inner: ast.Compare) -> tuple[Edit | None, str, str]:
-    """The share of right classes as a loss: cross entropy in the place of 1 - accuracy."""
-    text = case.text
-    sides = (inner.left, inner.comparators[0])
-    for named, other in (sides, sides[::-1]):
-        side = case.made(named, inner.lineno)
-        if not (isinstance(side, ast.Call) and method(side) == "argmax"):
-            continue
-        assert isinstance(side.func, ast.Attribute)
-        of = side.func.value if dotted(side.func.value) != "torch" else side.args[0]
-        loss = f"torch.nn.functional.cross_entropy({text.of(of)}, {text.of(other)})"
-        note = "An accuracy has no gradient; cross entropy is the loss that stands for it."
-        why = _at(inner, "an argmax and a comparison give no gradient.")
-        whole: ast.AST = inner
-        while isinstance(text.parents[whole], ast.expr):
-            whole = text.parents[whole]
-        if isinstance(whole, ast.Call) and method(whole) == "print":
-            continue
-        statement = text.statement(inner)
-        names = [dotted(t) for t in getattr(statement, "targets", [])]
-        for node in case.all_nodes:
-            operand = node.right if isinstance(node, ast.BinOp) else getattr(node, "operand", None)
-            subtracted = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub)
-            if (subtracted or isinstance(node, ast.UnaryOp)) and dotted(operand) in names:
-                return text.replacing(node, loss), why, note
-        return text.replacing(whole, loss), why, note
-    return None, "", ""
 
 
 @cures(
@@ -411,7 +175,7 @@ def leaves(case: Case, targets: list[ast.expr]) -> Iterator[Proposal]:
             yield case.proposal(
                 edit, why=_why_leaves([name]), weak=bool(asked) and name not in asked
             )
-    loops = [n for n in case.all_nodes if isinstance(n, ast.For)]
+    loops = case.of_type(ast.For, everywhere=True)
     source += [n for f in loops if set(names_in(f.target)) & set(source) for n in names_in(f.iter)]
     for name in dict.fromkeys(source):
         yield from held_leaves(case, name)
@@ -462,20 +226,20 @@ def _why_leaves(names: list[str]) -> str:
 
 def asked_for(case: Case) -> list[str]:
     """Names whose gradient the program reads, asks for, or gives to an optimiser."""
-    found: list[str] = []
+    result: list[str] = []
     for node in case.all_nodes:
         if isinstance(node, ast.Attribute) and node.attr == "grad":
-            found.append(dotted(node.value))
+            result.append(dotted(node.value))
         if isinstance(node, ast.Call) and (case.is_grad(node) or "optim" in dotted(node.func)):
             place = 1 if case.is_grad(node) else 0
-            found += names_in(node.args[place]) if len(node.args) > place else []
+            result += names_in(node.args[place]) if len(node.args) > place else []
             named = keyword(node, "inputs") or keyword(node, "params")
-            found += names_in(named.value) if named else []
+            result += names_in(named.value) if named else []
         if method(node) in ("retain_grad", "register_hook"):
             assert isinstance(node, ast.Call)
             if isinstance(node.func, ast.Attribute):
-                found.append(dotted(node.func.value))
-    return [n for n in dict.fromkeys(found) if n]
+                result.append(dotted(node.func.value))
+    return [n for n in dict.fromkeys(result) if n]
 
 
 def is_leaf(case: Case, name: str) -> bool:

@@ -368,7 +368,7 @@ def number_for_gradient(case: Case) -> Iterator[Proposal]:
 def hooks(case: Case) -> list[Any]:
     """The functions that are registered as hooks."""
     found: list[Any] = []
-    named = {n.name: n for n in case.all_nodes if isinstance(n, ast.FunctionDef)}
+    named = case.functions
     for node in case.calls(everywhere=True):
         if "hook" in method(node):
             for a in node.args:

@@ -338,7 +338,7 @@ def after_step(case: Case, step: ast.stmt) -> Iterator[Proposal]:
     Two networks that are trained in turn (with an optimiser each) need the forward again; one
     network with two losses is stepped once, after both.
     """
-    steps = [case.text.of(n.func) for n in case.all_nodes if method(n) == "step"]
+    steps = [case.text.of(n.func) for n in case.calls("step", everywhere=True)]
     several = len(set(steps)) > 1
     ways = [_forward_after, _step_later] if several else [_step_later, _forward_after]
     for call in here(case):
@@ -503,7 +503,7 @@ def detached_view(case: Case) -> Iterator[Proposal]:
 )
 def shared_memory(case: Case) -> Iterator[Proposal]:
     """A copy first."""
-    hooked = [n for n in case.all_nodes if method(n) == "register_hook"]
+    hooked = case.calls("register_hook", everywhere=True)
     nodes = [*case.nodes, *[m for h in hooked for m in ast.walk(h)]]
     for statement in case.statements:
         target = written(case, statement)

@@ -24,7 +24,7 @@ def resized_layer(case: Case, a: int, b: int, c: int, d: int) -> Iterator[Propos
                 yield case.appended(x, ".unsqueeze(1)")
             if a == c and (len(shape) == 2 or tensor is None):
                 yield case.appended(x, ".T")
-    layers = [n for n in case.all_nodes if method(n) == "Linear" and len(n.args) >= 2]
+    layers = [n for n in case.calls("Linear", everywhere=True) if len(n.args) >= 2]
     exact = [n for n in layers if is_number(n.args[0], c) and is_number(n.args[1], d)]
     yield from flattened_before(case, exact)
     for node in [*exact, *[n for n in layers if n not in exact]]:

@@ -178,7 +178,7 @@ def swapped(case: Case) -> Iterator[Proposal]:
 
 def last_loss(case: Case) -> list[ast.expr]:
     """The arguments of the call that makes what goes back."""
-    found: list[ast.expr] = []
+    result: list[ast.expr] = []
     for call in here(case):
         root = roots(case, call)
         if root is None:
@@ -186,5 +186,5 @@ def last_loss(case: Case) -> list[ast.expr]:
         nodes = [n for s in case.slice_of(root, case.line)[:1] for n in ast.walk(s)]
         for node in [*ast.walk(root), *nodes]:
             if isinstance(node, ast.Call) and len(node.args) >= 2:
-                found += [node.args[1], node.args[0]]
-    return found
+                result += [node.args[1], node.args[0]]
+    return result

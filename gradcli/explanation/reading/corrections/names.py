@@ -394,7 +394,7 @@ def missing_super(case: Case) -> Iterator[Proposal]:
         called = node.value if isinstance(node, ast.Expr) else None
         if isinstance(called, ast.Attribute) and called.attr == "__init__":
             yield case.appended(called, "()", why="nn.Module's own __init__ is not called.")
-    for cls in [n for n in case.all_nodes if isinstance(n, ast.ClassDef)]:
+    for cls in case.of_type(ast.ClassDef, everywhere=True):
         if not any("Module" in dotted(b) for b in cls.bases):
             continue
         for f in cls.body:
@@ -548,7 +548,7 @@ def _is_called(case: Case, node: ast.AST) -> bool:
 def whole_division(case: Case) -> Iterator[Proposal]:
     """// for /, on the line or where the number comes from; int(...)."""
     places = [*case.nodes]
-    for name in [n for n in case.nodes if isinstance(n, ast.Name)]:
+    for name in case.of_type(ast.Name):
         places += [n for s in case.assignments(name.id, case.line) for n in ast.walk(s)]
     for node in places:
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
@@ -602,7 +602,7 @@ def arguments(case: Case) -> Iterator[Proposal]:
             if isinstance(value, Instance) and value.cls.name == dotted(owner):
                 why = f"{value.cls.name} is the class; {name} is the module."
                 yield case.replaced(owner, name, why=why)
-    for cls in [n for n in case.all_nodes if isinstance(n, ast.ClassDef)]:
+    for cls in case.of_type(ast.ClassDef, everywhere=True):
         for f in cls.body:
             if isinstance(f, ast.FunctionDef) and not f.decorator_list:
                 first = f.args.args[0].arg if f.args.args else ""

@@ -47,7 +47,7 @@ def to_number(case: Case) -> Iterator[Proposal]:
     for node in case.calls():
         if method(node) == "item" and isinstance(node.func, ast.Attribute):
             end = ".mean()" if is_loss(case.text.of(node.func.value)) else ".sum()"
-            if end == ".sum()" and any(method(n) == "print" for n in case.nodes):
+            if end == ".sum()" and bool(case.calls("print")):
                 yield case.proposal(case.renamed(node.func, "tolist"))
             yield case.proposal(case.before_attribute(node.func, end))
             yield case.proposal(case.renamed(node.func, "tolist"))
@@ -110,7 +110,7 @@ def no_tensor(case: Case) -> Iterator[Proposal]:
 )
 def array_beside_tensor(case: Case) -> Iterator[Proposal]:
     """The array as a tensor."""
-    for node in [n for n in case.nodes if isinstance(n, ast.Name)]:
+    for node in case.of_type(ast.Name):
         value = case.value(node)
         if value is not None and hasattr(value, "array"):
             yield case.replaced(node, f"torch.as_tensor({node.id}).float()")

@@ -74,10 +74,10 @@ def correction(reading: Reading) -> Correction | None:
     seen, serial = {reading.source}, count()
     waiting: list[tuple[float, int, Reading, tuple[Step, ...]]] = [(0, next(serial), reading, ())]
     reads, deadline = READS, time.monotonic() + SECONDS
-    found: list[tuple[float, int, Correction]] = []
+    result: list[tuple[float, int, Correction]] = []
     while waiting and reads and time.monotonic() < deadline:
         cost, _, current, steps = heapq.heappop(waiting)
-        if found and cost + 1 >= found[0][0]:
+        if result and cost + 1 >= result[0][0]:
             break
         for step, proposal in proposals(current):
             if proposal.source in seen or not reads or time.monotonic() > deadline:
@@ -87,14 +87,14 @@ def correction(reading: Reading) -> Correction | None:
             new, path = reading.again(proposal.source), (*steps, step)
             price = cost + (WEAK if proposal.weak else 1)
             if new.status == 0 and keeps_meaning(reading, new):
-                heapq.heappush(found, (price, next(serial), Correction(new, path)))
+                heapq.heappush(result, (price, next(serial), Correction(new, path)))
                 if not proposal.weak:
                     break
             elif (
                 new.status == 1 and len(path) < DEPTH and advanced(current, new, proposal.uncovers)
             ):
                 heapq.heappush(waiting, (price, next(serial), new, path))
-    return found[0][2] if found else None
+    return result[0][2] if result else None
 
 
 def proposals(reading: Reading) -> Iterator[tuple[Step, Proposal]]:

@@ -273,7 +273,7 @@ def first_output(case: Case, node: ast.expr) -> Iterator[Proposal]:
 
 def _returned_pair(case: Case, node: ast.expr) -> bool:
     """Whether a tuple is what a function of the program returns: a loss, and more."""
-    named = {n.name for n in case.all_nodes if isinstance(n, ast.FunctionDef)}
+    named = case.functions.keys()
     values = [getattr(s, "value", None) for s in case.assignments(dotted(node), case.line)]
     return any(isinstance(v, ast.Call) and method(v) in named for v in values)
 
@@ -296,7 +296,7 @@ def named_pair(case: Case) -> Iterator[Proposal]:
     """`.values`."""
     for call in case.calls("max", "min", "median", "mode", "topk", "sort", "kthvalue"):
         yield case.appended(call, ".values")
-    for name in [n for n in case.nodes if isinstance(n, ast.Name)]:
+    for name in case.of_type(ast.Name):
         held = case.value(name)
         if isinstance(held, Instance) and held.cls.name.startswith("torch.return_types"):
             yield case.appended(name, ".values")

@@ -9,8 +9,6 @@ from .case import Case, Proposal, cures, weight_of
 from .layers import resized_layer
 from .text import Edit, dotted, is_number, keyword, method, number_of
 
-# ---- shapes --------------------------------------------------------------------------------------
-
 
 @cures(
     r"mat1 and mat2 shapes cannot be multiplied \((\d+)x(\d+) and (\d+)x(\d+)\)|"
@@ -474,9 +472,3 @@ def expanded(case: Case) -> Iterator[Proposal]:
             for argument in reversed(node.args):
                 if case.match[1] and is_number(argument, int(case.match[1])):
                     yield case.replaced(argument, case.match[2])
-
-
-# ---- dtypes --------------------------------------------------------------------------------------
-
-
-# ---- numbers from tensors ------------------------------------------------------------------------

@@ -4,7 +4,8 @@ import ast
 from collections.abc import Iterator
 
 from .case import Case, Proposal, cures
-from .cuts import requiring, uncut
+from .cut_steps import uncut
+from .cuts import requiring
 from .dtypes import floating_creation
 from .functions import as_function, functions, returns, uses_ctx
 from .numbers import where_of_branches, where_of_expressions
@@ -26,20 +27,20 @@ def scalar_function(case: Case) -> Iterator[Proposal]:
 
 def results(case: Case) -> list[ast.expr]:
     """What the functions give that are transformed on the line that raises."""
-    found: list[ast.expr] = []
-    named = {n.name: n for n in case.all_nodes if isinstance(n, ast.FunctionDef)}
+    result: list[ast.expr] = []
+    named = case.functions
     names = [n.id for n in case.nodes if isinstance(n, ast.Name)]
     for name in list(names):
         for s in case.assignments(name):
             value = getattr(s, "value", None)
             if value is not None:
                 names += [n.id for n in ast.walk(value) if isinstance(n, ast.Name)]
-                found += [n.body for n in ast.walk(value) if isinstance(n, ast.Lambda)]
-    found += [n.body for n in case.nodes if isinstance(n, ast.Lambda)]
+                result += [n.body for n in ast.walk(value) if isinstance(n, ast.Lambda)]
+    result += [n.body for n in case.nodes if isinstance(n, ast.Lambda)]
     for name in dict.fromkeys(names):
         if name in named:
-            found += [r.value for r in returns(named[name]) if r.value is not None]
-    return list(dict.fromkeys(found))
+            result += [r.value for r in returns(named[name]) if r.value is not None]
+    return list(dict.fromkeys(result))
 
 
 @cures(
@@ -164,7 +165,7 @@ def vmap_random(case: Case) -> Iterator[Proposal]:
 )
 def vmap_in_place(case: Case) -> Iterator[Proposal]:
     """A new tensor from the argument: x.new_zeros... or a stack."""
-    for function in [n for n in case.all_nodes if isinstance(n, ast.FunctionDef)]:
+    for function in case.of_type(ast.FunctionDef, everywhere=True):
         writes = [
             s
             for s in function.body
@@ -314,9 +315,10 @@ def strict(case: Case) -> Iterator[Proposal]:
     bodies: list[ast.AST] = [
         n for n in case.all_nodes if isinstance(n, ast.FunctionDef) and n.name in named
     ]
-    found = [uncut(case, n) for b in [*bodies, *results(case)] for n in ast.walk(b)]
-    edits = list(dict.fromkeys(e for e, _, _ in found if e is not None))
-    why = " ".join(dict.fromkeys(w for e, w, _ in found if e is not None))
+    nodes = [n for b in [*bodies, *results(case)] for n in ast.walk(b)]
+    steps = [s for n in nodes if (s := uncut(case, n)) is not None]
+    edits = list(dict.fromkeys(s.edit for s in steps))
+    why = " ".join(dict.fromkeys(s.why for s in steps))
     for chosen in [[e] for e in edits] + ([edits] if len(edits) > 1 else []):
         yield case.proposal(*chosen, why=why)
     for node in case.calls():

@@ -1,0 +1,158 @@
+"""`gradcli mcp`: the Model Context Protocol, a JSON-RPC message a line, on standard streams.
+
+https://modelcontextprotocol.io/specification. There are tools alone, and all of them read only. A
+call is answered by a process of its own, which is killed at the deadline.
+"""
+
+import json
+from collections.abc import Iterator
+from concurrent.futures import BrokenExecutor
+from typing import Any
+
+from .. import __version__
+from ..errors import GradcliError
+from ..limits import Limits
+from ..tools import TOOLS, call
+from .errors import message
+from .processes import Process
+from .streams import Streams
+
+VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")  # the latest first
+DEADLINE = 30.0  # seconds for a call
+PARSE, INVALID, NO_METHOD, BAD_PARAMETERS = -32700, -32600, -32601, -32602
+ABOUT = (
+    "gradcli explains gradients of tensor code, exactly: derivatives are computed and checked, "
+    "never guessed. Ask gradient_formula for closed forms, explain_gradient for why."
+)
+
+
+class Refused(Exception):
+    """A message that JSON-RPC has an error for."""
+
+    def __init__(self, code: int, said: str):
+        super().__init__(said)
+        self.code = code
+
+
+class Server:
+    """Messages in, messages out."""
+
+    def __init__(self, limits: Limits, deadline: float = DEADLINE):
+        self._limits, self._deadline = limits, deadline
+        self._worker = Process()
+        self._methods = {
+            "initialize": self._initialize,
+            "ping": lambda _: {},
+            "tools/list": lambda _: {"tools": [_described(name) for name in TOOLS]},
+            "tools/call": self._call,
+        }
+
+    def serve(self, streams: Streams) -> None:
+        """Answer until the input ends."""
+        most = self._limits.bytes_of_text
+        source = streams.stdin_bytes()
+        with streams.writing(None):
+            try:
+                while line := source.readline(most):
+                    for answer in self.answers(line):
+                        streams.stdout.write(json.dumps(answer) + "\n")
+                        streams.stdout.flush()
+            finally:
+                self._worker.kill()
+
+    def answers(self, line: bytes) -> Iterator[Any]:
+        """The answer to a line, if it has one."""
+        if not line.strip():
+            return
+        try:
+            sent = json.loads(line)
+        except (ValueError, RecursionError):
+            yield _error(None, PARSE, "the line is not JSON")
+            return
+        several = sent if isinstance(sent, list) else [sent]
+        found = [answer for answer in map(self._answer, several) if answer is not None]
+        if found:  # several at once, as the version of March 2025 has them, are answered at once
+            yield found if several is sent else found[0]
+
+    def _answer(self, sent: Any) -> dict[str, Any] | None:
+        """The answer to a message; None to a notification and to an answer."""
+        if not isinstance(sent, dict) or sent.get("jsonrpc") != "2.0":
+            return _error(None, INVALID, "this is no message of JSON-RPC 2.0")
+        if "method" not in sent and ("result" in sent or "error" in sent):
+            return None
+        identity, method = sent.get("id"), sent.get("method")
+        if not isinstance(method, str):
+            return _error(identity, INVALID, "a request has a method")
+        if "id" not in sent:
+            return None
+        try:
+            if method not in self._methods:
+                raise Refused(NO_METHOD, f"there is no method {method}")
+            parameters = sent.get("params") or {}
+            if not isinstance(parameters, dict):
+                raise Refused(BAD_PARAMETERS, "params are an object")
+            result = self._methods[method](parameters)
+        except Refused as refused:
+            return _error(identity, refused.code, str(refused))
+        return {"jsonrpc": "2.0", "id": identity, "result": result}
+
+    def _initialize(self, parameters: dict[str, Any]) -> dict[str, Any]:
+        """The client's version if it is known here, or else the latest."""
+        asked = parameters.get("protocolVersion")
+        return {
+            "protocolVersion": asked if asked in VERSIONS else VERSIONS[0],
+            "capabilities": {"tools": {}},
+            "serverInfo": {"name": "gradcli", "title": "gradcli", "version": __version__},
+            "instructions": ABOUT,
+        }
+
+    def _call(self, parameters: dict[str, Any]) -> dict[str, Any]:
+        """What a tool answers; an error of its own is a text for the assistant to act on."""
+        name = parameters.get("name")
+        if not isinstance(name, str) or name not in TOOLS:
+            raise Refused(BAD_PARAMETERS, f"there is no tool {name}; there are {', '.join(TOOLS)}")
+        fields = parameters.get("arguments")
+        future = self._worker.run(_called, name, {} if fields is None else fields, self._limits)
+        try:
+            failed, text = future.result(self._deadline)
+        except TimeoutError:
+            said = f"there is no answer after {self._deadline:g} seconds"
+            failed, text = True, _lost(self._worker, said, "ask for less, or of smaller shapes")
+        except BrokenExecutor:
+            said = "the process that worked on this ended before it had an answer"
+            failed, text = True, _lost(self._worker, said, "it ran out of memory, or was killed")
+        return {"content": [{"type": "text", "text": text}], "isError": failed}
+
+
+def _called(name: str, fields: Any, limits: Limits) -> tuple[bool, str]:
+    """Whether a call failed, and the text of its answer or error."""
+    from ..requests import unforeseen
+
+    try:
+        return False, call(name, fields, limits.renewed())
+    except GradcliError as error:
+        return True, message(error)
+    except Exception as error:
+        told = unforeseen(error)
+        return True, f"error[{told['code']}]: {told['message']}\n"
+
+
+def _lost(worker: Process, said: str, hint: str) -> str:
+    worker.renew()
+    return message(GradcliError("limit", said, hint=hint))
+
+
+def _described(name: str) -> dict[str, Any]:
+    tool = TOOLS[name]
+    reads = {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True}
+    return {
+        "name": name,
+        "title": tool.title,
+        "description": tool.description,
+        "inputSchema": tool.schema,
+        "annotations": {"title": tool.title, **reads, "openWorldHint": False},
+    }
+
+
+def _error(identity: Any, code: int, said: str) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": identity, "error": {"code": code, "message": said}}

@@ -1,0 +1,58 @@
+"""Workers of a Dask cluster, through the interface of concurrent.futures that it has.
+
+Dask itself gives what a killed worker had to others; a task that ends several workers is lost.
+"""
+
+from collections.abc import Sequence
+from concurrent.futures import Future
+from typing import Any
+
+from ..errors import GradcliError
+from ..limits import Limits
+from .work import Answered, all_answered
+
+PATIENCE = 10  # seconds until a scheduler has to answer
+AHEAD = 2  # shares for each thread of the cluster: one is worked on while the other is sent
+
+
+class Cluster:
+    """The workers of the scheduler at an address."""
+
+    def __init__(self, address: str):
+        self.address = address
+
+    def __enter__(self) -> "Sequence[Place]":
+        try:
+            from distributed import Client
+        except ImportError:
+            hint = "install it with: pip install 'gradcli[dask]'"
+            raise GradcliError("option", "Dask is not installed", hint=hint) from None
+        try:
+            self._client = Client(self.address, timeout=PATIENCE, set_as_default=False)
+        except (OSError, ValueError) as error:
+            said = f"there is no scheduler at {self.address}"
+            raise GradcliError("option", said, hint=str(error) or None) from None
+        threads = sum(self._client.nthreads().values())
+        executor = self._client.get_executor(pure=False)
+        return [Place(executor) for _ in range(AHEAD * max(1, threads))]
+
+    def __exit__(self, *_: object) -> None:
+        self._client.close()
+
+
+class Place:
+    """One share of lines at a time, wherever it is worked on."""
+
+    def __init__(self, executor: Any):
+        self._executor = executor
+
+    def submit(self, lines: Sequence[str], limits: Limits) -> "Future[list[Answered]]":
+        """Have lines answered."""
+        return self._executor.submit(all_answered, lines, limits)
+
+    def lost(self, error: BaseException) -> None:
+        """Nobody knows which of the lines ended the workers."""
+        if type(error).__name__ != "KilledWorker":
+            said = f"the cluster gives no answers: {type(error).__name__}: {error}"
+            hint = "its workers need this version of gradcli, and the scheduler has to stay"
+            raise GradcliError("option", said, hint=hint) from None

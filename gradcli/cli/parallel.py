@@ -1,0 +1,127 @@
+"""Lines answered by several workers at once, in their order.
+
+A thread reads lines, workers answer some at a time, and one loop hands out and collects: it waits
+for one queue, in which lines and answers arrive as they come. Of an endless input no more than
+WINDOW lines for each worker are held, answered or not. A worker is sent the lines that wait, and
+nothing waits for more: whoever sends a line only after the answer to the one before has it at once.
+"""
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future
+from queue import SimpleQueue
+from threading import Semaphore, Thread
+from typing import Any, NamedTuple, Protocol
+
+from ..limits import Limits
+from .work import Answered, lost
+
+WINDOW = 256  # lines for each worker that are read and not yet written
+SHARE = 32  # lines that a worker is sent at a time
+
+
+class Slot(Protocol):
+    """A place for one share of lines to be worked on."""
+
+    def submit(self, lines: Sequence[str], limits: Limits) -> "Future[list[Answered]]":
+        """Have lines answered."""
+        ...
+
+    def lost(self, error: BaseException) -> int | None:
+        """Which of the lines was worked on as the worker ended; None where nobody knows. The slot
+        can be used again. Raises GradcliError where no worker's end was the reason.
+        """
+        ...
+
+
+class Line:
+    """A line until it is written; it is sent `alone` where it may be what ends workers."""
+
+    __slots__ = ("alone", "answer", "text")
+
+    def __init__(self, text: str):
+        self.text, self.alone = text, False
+        self.answer: Answered | None = None
+
+
+class Done(NamedTuple):
+    """A share of lines that a slot is done with, or has lost."""
+
+    slot: Slot
+    share: list[Line]
+    future: "Future[list[Answered]]"
+
+
+def in_parallel(lines: Iterable[str], limits: Limits, slots: Sequence[Slot]) -> Iterator[Answered]:
+    """The answers to lines, in order."""
+    events: SimpleQueue[Any] = SimpleQueue()
+    room, work = Semaphore(WINDOW * len(slots)), Work(limits, slots, events)
+    Thread(target=_read, args=(lines, events, room), daemon=True).start()
+    while work.reading or work.pending:
+        work.take(events.get())
+        while work.pending and (answer := work.pending[0].answer) is not None:
+            work.pending.popleft()
+            yield answer
+            room.release()
+
+
+def _read(lines: Iterable[str], events: "SimpleQueue[Any]", room: Semaphore) -> None:
+    """Put each line into the queue, as long as there is room; then None, or what went wrong."""
+    try:
+        for line in lines:
+            room.acquire()
+            events.put(Line(line))
+        events.put(None)
+    except BaseException as error:
+        events.put(error)
+
+
+class Work:
+    """What is being answered. `pending` are lines that are not written, in order; of these,
+    `waiting` are those that no worker has.
+    """
+
+    def __init__(self, limits: Limits, slots: Sequence[Slot], events: "SimpleQueue[Any]"):
+        self.limits, self.events = limits, events
+        self.slots, self.idle = len(slots), [*slots]
+        self.pending, self.waiting = deque[Line](), deque[Line]()
+        self.reading = True
+
+    def take(self, event: Any) -> None:
+        """Go on with a line, with what a slot is done with, with the end of lines."""
+        if isinstance(event, Line):
+            self.pending.append(event)
+            self.waiting.append(event)
+        elif isinstance(event, Done):
+            self._collect(event)
+            self.idle.append(event.slot)
+        elif event is None:
+            self.reading = False
+        else:
+            raise event
+        while self.idle and self.waiting:
+            self._send(self.idle.pop())
+
+    def _send(self, slot: Slot) -> None:
+        fair = min(SHARE, -(-len(self.waiting) // self.slots))
+        share = [self.waiting.popleft()]
+        while len(share) < fair and not (share[0].alone or self.waiting[0].alone):
+            share.append(self.waiting.popleft())
+        future = slot.submit([line.text for line in share], self.limits)
+        future.add_done_callback(lambda future: self.events.put(Done(slot, share, future)))
+
+    def _collect(self, done: Done) -> None:
+        error = done.future.exception()
+        if error is None:
+            for line, answer in zip(done.share, done.future.result(), strict=True):
+                line.answer = answer
+            return
+        at = done.slot.lost(error)
+        if len(done.share) == 1:
+            at = 0
+        for k, line in reversed([*enumerate(done.share)]):
+            if k == at:
+                line.answer = lost(line.text, self.limits)
+            else:
+                line.alone = at is None
+                self.waiting.appendleft(line)

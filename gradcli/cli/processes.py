@@ -1,0 +1,117 @@
+"""Workers on this machine: processes, each in a pool of its own.
+
+So one that is killed takes no other with it, and where it writes which line it is at, no line but
+that one is lost.
+"""
+
+import os
+import signal
+import warnings
+from collections.abc import Callable, Sequence
+from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
+from contextlib import suppress
+from multiprocessing import get_context, parent_process
+from threading import Thread
+from typing import Any
+
+from ..collection import collect_seldom
+from ..limits import Limits
+from .work import Answered, answered
+
+START = "spawn"  # as on every system; a fork of a process with threads may wait forever
+AT, STOP, PID = 0, 1, 2  # what a process and its worker tell one another
+
+_shared: Any = [0, 0, 0]
+
+
+class Processes:
+    """So many workers, which end with the block that uses them."""
+
+    def __init__(self, count: int):
+        self.slots = [Process() for _ in range(count)]
+
+    def __enter__(self) -> "Sequence[Process]":
+        return self.slots
+
+    def __exit__(self, *_: object) -> None:
+        for slot in self.slots:
+            slot.end()
+
+
+class Process:
+    """One of them."""
+
+    def __init__(self) -> None:
+        self._start()
+
+    def _start(self) -> None:
+        context = get_context(START)
+        self._shared = context.RawArray("l", 3)
+        self._pool = ProcessPoolExecutor(1, context, _begin, (self._shared,))
+
+    def submit(self, lines: Sequence[str], limits: Limits) -> "Future[list[Answered]]":
+        """Have lines answered."""
+        self._shared[AT] = 0
+        return self.run(_work, lines, limits)
+
+    def run(self, function: Callable[..., Any], *args: Any) -> "Future[Any]":
+        """Have a function called."""
+        try:
+            return self._pool.submit(function, *args)
+        except BrokenExecutor:  # it was killed as it had nothing to do
+            self._start()
+            return self._pool.submit(function, *args)
+
+    def lost(self, error: BaseException) -> int:
+        """Which of the lines was worked on; another worker takes the place of this one."""
+        at = self._shared[AT]
+        self.renew()
+        return at
+
+    def renew(self) -> None:
+        """Another worker takes the place of this one, whatever it does."""
+        self.kill()
+        self._start()
+
+    def kill(self) -> None:
+        """Let it end at once."""
+        self.end()
+        if self._shared[PID]:
+            with suppress(OSError):
+                os.kill(self._shared[PID], signal.SIGTERM)
+
+    def end(self) -> None:
+        """Let it end after the line that it is at."""
+        self._shared[STOP] = 1
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _begin(shared: Any) -> None:
+    """What a worker does first."""
+    global _shared
+    _shared = shared
+    shared[PID] = os.getpid()
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(name, "1")  # NumPy is not imported yet: the cores have workers
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    warnings.simplefilter("ignore")
+    collect_seldom()
+    Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """A parent that is killed tells nobody."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _work(lines: Sequence[str], limits: Limits) -> list[Answered]:
+    found = []
+    for at, line in enumerate(lines):
+        if _shared[STOP]:
+            break
+        _shared[AT] = at
+        found.append(answered(line, limits))
+    return found

@@ -1,0 +1,53 @@
+"""An output that was half written, and what of it stays."""
+
+import json
+from collections.abc import Iterator
+from itertools import count
+from typing import IO, Any
+
+from ..errors import GradcliError, unreadable
+from ..limits import Limits
+from ..requests import identity_of
+
+
+def written_before(file: str, lines: Iterator[str], limits: Limits) -> tuple[int, bool]:
+    """How many answers a file has, and whether none is an error; their lines are passed over.
+
+    A last line that is not whole is cut off. Raises GradcliError where the file has something else.
+    """
+    try:
+        with open(file, "r+b") as output:
+            found = _passed_over(output, file, lines, limits)
+            output.truncate(output.seek(found[2]))
+            return found[:2]
+    except FileNotFoundError:
+        return 0, True
+    except OSError as error:
+        raise unreadable(file, error) from None
+
+
+def _passed_over(
+    output: IO[bytes], file: str, lines: Iterator[str], limits: Limits
+) -> tuple[int, bool, int]:
+    """Answers, whether all are good, and the bytes of the whole lines."""
+    good, size = True, 0
+    for number in count(1):
+        line = output.readline()
+        if not line.endswith(b"\n"):
+            return number - 1, good, size
+        answer, request = _answer(line), next(lines, None)
+        if answer is None or request is None or answer["id"] != identity_of(request, limits):
+            said = f"line {number} of {file} is no answer to line {number} of the requests"
+            hint = "--resume goes on with the output of the same requests; leave it out to begin"
+            raise GradcliError("file", said, hint=hint)
+        good, size = good and answer["ok"], size + len(line)
+    raise AssertionError
+
+
+def _answer(line: bytes) -> dict[str, Any] | None:
+    """A line of an output, if it is one."""
+    try:
+        found = json.loads(line)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) and {"id", "ok"} <= found.keys() else None

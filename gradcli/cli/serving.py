@@ -1,0 +1,26 @@
+"""The playground, for as long as somebody wants it."""
+
+import webbrowser
+
+from ..errors import GradcliError
+from ..playground.server import HOST, Playground
+from .streams import Streams
+
+
+def serve_page(streams: Streams, port: int, opened: bool) -> None:
+    """Serve it until an interrupt. Raises GradcliError where the port is not to be had."""
+    try:
+        playground = Playground(port)
+    except OSError as error:
+        said = f"port {port} of {HOST} cannot be used: {error.strerror}"
+        raise GradcliError("option", said, hint="leave --port out for one that is free") from None
+    with playground:
+        streams.write(f"{playground.address}\n")
+        streams.warn("the playground is at this address until Ctrl+C")
+        playground.worker.start()
+        if opened:
+            webbrowser.open(playground.address)
+        try:
+            playground.serve_forever()
+        except KeyboardInterrupt:
+            streams.warn("ended")

@@ -1,0 +1,59 @@
+"""Brackets of NumPy and JAX where they differ from PyTorch's: slices that go backward, and
+dimensions that arrays pick from places apart, which come first; and whose a program is.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...graphs import Node
+from ...operators.indexing import full_index, is_array
+from ..libraries.function import op
+from ..names import libraries_of
+from .scope import Scope
+
+
+def is_array_program(b: Scope) -> bool:
+    """Whether a program calls functions of NumPy and the like, and none of PyTorch."""
+    called = libraries_of(b.program)
+    return bool(called) and "torch" not in called
+
+
+def forward(base: Node, index: Sequence[Any]) -> tuple[Node, tuple[Any, ...]]:
+    """The same elements by slices that go forward, of the base read backward there."""
+    dim, turned, items = 0, list[int](), list[Any]()
+    for item in full_index(index, base.ndim):
+        if isinstance(item, slice) and item.step is not None and item.step < 0:
+            turned.append(dim)
+            item = _turned(item, base.shape[dim])
+        items.append(item)
+        dim += 0 if item is None else getattr(getattr(item, "value", None), "ndim", 1)
+    return (op.flip(base, dims=tuple(turned)), tuple(items)) if turned else (base, tuple(index))
+
+
+def _turned(s: slice, size: int) -> slice:
+    """The slice of what is read backward; its ends are counted from the end, so that they hold for
+    any size.
+    """
+    places = range(size)[s]
+    if not places:
+        return slice(0, 0)
+    start = None if s.start is None or places[0] == size - 1 else -places[0] - 1
+    stop = None if s.stop is None or not places[-1] else -places[-1]
+    return slice(start, stop, -s.step)
+
+
+def picked_first(node: Node, base: Node, index: Sequence[Any]) -> Node:
+    """What PyTorch's brackets give, with the dimensions that arrays pick in NumPy's place: first
+    where a slice, a None or dots stand between two arrays; whole numbers count as arrays.
+    """
+    arrays = [k for k, item in enumerate(index) if is_array(item)]
+    numbers = [k for k, item in enumerate(index) if isinstance(item, int)]
+    places = sorted(arrays + numbers)
+    if not arrays or places[-1] - places[0] == len(places) - 1:
+        return node
+    kept = [item for item in full_index(index, base.ndim) if not isinstance(item, int)]
+    picked = [k for k, item in enumerate(kept) if is_array(item)]
+    if picked[-1] - picked[0] != len(picked) - 1:
+        return node  # PyTorch has them first, too
+    count = node.ndim - (len(kept) - len(picked))
+    return op.movedim(node, tuple(range(picked[0], picked[0] + count)), tuple(range(count)))

@@ -1,0 +1,98 @@
+"use strict";
+
+// The question is the form; the address holds all of it, after #e=. The answer comes from one call.
+const FIELDS = ["expr", "shapes", "values", "grad", "wrt"];
+const PAUSE = 250; // milliseconds without a key before an answer is asked for
+const form = document.getElementById("question");
+const answer = document.getElementById("answer");
+const error = document.getElementById("error");
+const state = document.getElementById("state");
+const examples = document.getElementById("examples");
+let command = "", timer = 0, asked = 0;
+
+async function ask(question) {
+  const reply = await fetch("answer", { method: "POST", body: JSON.stringify(question) });
+  if (!reply.ok) throw new Error(`the server says ${reply.status}`);
+  return reply.json();
+}
+
+function question() {
+  return Object.fromEntries(FIELDS.map((name) => [name, form.elements[name].value]));
+}
+
+function fill(given) {
+  for (const name of FIELDS) form.elements[name].value = given[name] ?? "";
+}
+
+function written(given) {
+  const kept = Object.entries(given).filter(([, text]) => text);
+  const bytes = new TextEncoder().encode(JSON.stringify(Object.fromEntries(kept)));
+  const text = btoa(String.fromCharCode(...bytes));
+  return "#e=" + text.replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+}
+
+function read(fragment) {
+  try {
+    const text = fragment.replace(/^#e=/, "").replaceAll("-", "+").replaceAll("_", "/");
+    const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+    return JSON.parse(new TextDecoder().decode(bytes));
+  } catch {
+    return {};
+  }
+}
+
+async function show() {
+  const given = question(), turn = ++asked;
+  if (!given.expr.trim()) return;
+  history.replaceState(null, "", written(given));
+  answer.classList.add("old");
+  state.textContent = "…";
+  let found;
+  try {
+    found = await ask(given);
+  } catch (reason) {
+    found = { ok: false, error: `There is no answer: ${reason.message}` };
+  }
+  if (turn !== asked) return; // a later question is under way
+  state.textContent = "";
+  error.hidden = found.ok;
+  if (found.ok) {
+    command = found.command;
+    answer.srcdoc = found.page;
+    answer.classList.remove("old");
+  } else {
+    error.textContent = found.error;
+  }
+}
+
+function later() {
+  clearTimeout(timer);
+  timer = setTimeout(show, PAUSE);
+}
+
+async function copy(event) {
+  const what = event.target.dataset.copy;
+  if (!what) return;
+  await navigator.clipboard.writeText(what === "link" ? location.href : command);
+  state.textContent = `Copied the ${what}.`;
+}
+
+async function begin() {
+  const known = await (await fetch("examples")).json();
+  known.forEach((example, k) => examples.add(new Option(example.question, k)));
+  examples.addEventListener("change", () => {
+    if (examples.value) fill(known[examples.value]);
+    show();
+  });
+  fill(location.hash.startsWith("#e=") ? read(location.hash) : known[0]);
+  show();
+}
+
+form.addEventListener("input", (event) => event.target !== examples && later());
+form.addEventListener("submit", (event) => event.preventDefault());
+form.addEventListener("click", copy);
+window.addEventListener("hashchange", () => {
+  fill(read(location.hash));
+  show();
+});
+begin();

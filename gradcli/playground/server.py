@@ -1,0 +1,121 @@
+"""The page and its answers, served to this machine alone."""
+
+import json
+import secrets
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.resources import files
+from typing import Any
+
+from ..render.page import script_digest
+from ..worked_examples import EXAMPLES
+from .worker import TooLong, Worker
+
+HOST = "127.0.0.1"
+LONGEST = 200_000  # bytes of a question
+POLICY = (  # the answer is a frame of this page, and may do what both may
+    "default-src 'none'; script-src 'self' 'sha256-{}'; style-src 'self' 'unsafe-inline'; "
+    "img-src data:; connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'"
+)
+ASSETS = {"": "page.html", "page.css": "page.css", "page.js": "page.js"}
+TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
+
+
+class Playground(ThreadingHTTPServer):
+    """A server whose address nobody guesses, and that no other page may use."""
+
+    daemon_threads = True
+
+    def __init__(self, port: int = 0, seconds: float = 10):
+        self.token, self.worker = secrets.token_urlsafe(16), Worker(seconds)
+        super().__init__((HOST, port), Handler)
+        port = self.server_address[1]
+        self.hosts = {f"{HOST}:{port}", f"localhost:{port}"}
+        self.address = f"http://{HOST}:{port}/{self.token}/"
+
+    def server_close(self) -> None:
+        """End the worker, too."""
+        self.worker.stop()
+        super().server_close()
+
+
+class Handler(BaseHTTPRequestHandler):
+    """GET for what the page is made of, POST for an answer; below the token, and nothing else."""
+
+    server: Playground
+    server_version, sys_version = "gradcli", ""
+
+    def do_GET(self) -> None:
+        """The page, or a part of it."""
+        name = self._path()
+        if name == "examples":
+            self._send(HTTPStatus.OK, "application/json", json.dumps(_examples()))
+        elif name in ASSETS:
+            text = (files(__package__) / ASSETS[name]).read_text(encoding="utf-8")
+            self._send(HTTPStatus.OK, TYPES[ASSETS[name].rpartition(".")[2]], text)
+        elif name is not None:
+            self._refuse(HTTPStatus.NOT_FOUND)
+
+    def do_POST(self) -> None:
+        """The answer to a question."""
+        name, length = self._path(), self.headers.get("Content-Length", "")
+        if name is None:
+            return
+        if name != "answer":
+            self._refuse(HTTPStatus.NOT_FOUND)
+        elif not length.isdigit() or int(length) > LONGEST:
+            self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+        else:
+            question = self.rfile.read(int(length)).decode("utf-8", errors="replace")
+            self._send(HTTPStatus.OK, "application/json", self._answer(question))
+
+    def _answer(self, question: str) -> str:
+        try:
+            return self.server.worker.answer(question)
+        except TooLong:
+            said = f"error[limit]: there is no answer within {self.server.worker.seconds:g} seconds"
+            return json.dumps({"ok": False, "error": f"{said}\n  ask for less, or in a terminal\n"})
+
+    def _path(self) -> str | None:
+        """What stands below the token; None, and refused, where the address, the host or the page
+        that asks is another.
+        """
+        host, origin = self.headers.get("Host", ""), self.headers.get("Origin")
+        first, _, name = self.path.removeprefix("/").partition("/")
+        known = secrets.compare_digest(first.encode(), self.server.token.encode())
+        at_home = origin is None or origin.removeprefix("http://") in self.server.hosts
+        if known and host in self.server.hosts and at_home:
+            return name.partition("?")[0]
+        self._refuse(HTTPStatus.FORBIDDEN)
+        return None
+
+    def _refuse(self, status: HTTPStatus) -> None:
+        self._send(status, "text/plain", f"{status.value} {status.phrase}\n")
+
+    def _send(self, status: HTTPStatus, kind: str, text: str) -> None:
+        body = text.encode()
+        self.send_response(status)
+        self.send_header("Content-Type", f"{kind}; charset=utf-8")
+        self.send_header("Content-Length", str(len(body)))
+        self.send_header("Content-Security-Policy", POLICY.format(script_digest()))
+        self.send_header("Referrer-Policy", "no-referrer")  # the address holds the token
+        self.send_header("X-Content-Type-Options", "nosniff")
+        self.send_header("Cache-Control", "no-store")
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Nobody reads a log."""
+
+
+def _examples() -> list[dict[str, str]]:
+    return [
+        {
+            "question": example.question,
+            "expr": example.expr,
+            "shapes": ",".join(example.shapes),
+            "values": "\n".join(example.values),
+            "grad": example.grad or "",
+        }
+        for example in EXAMPLES.values()
+    ]

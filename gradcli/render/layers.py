@@ -1,0 +1,127 @@
+"""A layered drawing of a graph: inputs above what is made of them, few crossings, short edges.
+
+After Sugiyama, Tagawa and Toda (1981): layers, places for edges that go through several of them, an
+order within each layer by barycenters, then coordinates.
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+GAP_ACROSS, GAP_DOWN, HEIGHT, BEND = 22.0, 42.0, 34.0, 12.0
+SWEEPS = 8
+
+
+class Layout(NamedTuple):
+    """The middle of each node, the points that each edge goes through, and the whole size."""
+
+    nodes: list[tuple[float, float]]
+    edges: dict[tuple[int, int], list[tuple[float, float]]]
+    size: tuple[float, float]
+
+
+def layout(inputs: Sequence[Sequence[int]], widths: Sequence[float]) -> Layout:
+    """Where nodes of these widths stand, each below its inputs, which come before it."""
+    layers = _layers(inputs)
+    chains, spans = _with_bends(inputs, layers)
+    all_widths = [*widths, *[BEND] * (len(spans) - len(widths))]
+    above, below = _neighbours(chains, len(spans))
+    rows = _ordered(spans, above, below)
+    x = _across(rows, all_widths, above, below)
+    y = [(HEIGHT + GAP_DOWN) * layer + HEIGHT / 2 for layer in spans]
+    left = min(x[n] - all_widths[n] / 2 for n in range(len(x)))
+    right = max(x[n] + all_widths[n] / 2 for n in range(len(x)))
+    points = [(x[n] - left, y[n]) for n in range(len(x))]
+    edges = {edge: [points[n] for n in chain] for edge, chain in chains.items()}
+    return Layout(points[: len(widths)], edges, (right - left, max(y) + HEIGHT / 2))
+
+
+def _layers(inputs: Sequence[Sequence[int]]) -> list[int]:
+    """The layer of each node: below all its inputs; a leaf just above the first that takes it."""
+    layers = [0] * len(inputs)
+    for n, from_ in enumerate(inputs):
+        layers[n] = max((layers[i] + 1 for i in from_), default=0)
+    for n, from_ in enumerate(inputs):
+        if not from_:
+            takers = [layers[m] for m, others in enumerate(inputs) if n in others]
+            layers[n] = min(takers, default=1) - 1
+    return layers
+
+
+def _with_bends(
+    inputs: Sequence[Sequence[int]], layers: list[int]
+) -> tuple[dict[tuple[int, int], list[int]], list[int]]:
+    """The places that each edge goes through, one in each layer, and the layers of all places."""
+    spans, chains = [*layers], {}
+    for n, from_ in enumerate(inputs):
+        for i in dict.fromkeys(from_):
+            between = range(layers[i] + 1, layers[n])
+            bends = [*range(len(spans), len(spans) + len(between))]
+            spans += between
+            chains[i, n] = [i, *bends, n]
+    return chains, spans
+
+
+def _neighbours(
+    chains: dict[tuple[int, int], list[int]], count: int
+) -> tuple[list[list[int]], list[list[int]]]:
+    """What each place is joined with in the layers above and below."""
+    above: list[list[int]] = [[] for _ in range(count)]
+    below: list[list[int]] = [[] for _ in range(count)]
+    for chain in chains.values():
+        for upper, lower in pairwise(chain):
+            above[lower].append(upper)
+            below[upper].append(lower)
+    return above, below
+
+
+def _ordered(spans: list[int], above: list[list[int]], below: list[list[int]]) -> list[list[int]]:
+    """The places of each layer from left to right."""
+    rows = [[n for n, span in enumerate(spans) if span == k] for k in range(max(spans) + 1)]
+    for sweep in range(SWEEPS):
+        down = sweep % 2 == 0
+        for k in range(len(rows)) if down else reversed(range(len(rows))):
+            joined = above if down else below
+            other = rows[k - 1] if down else rows[(k + 1) % len(rows)]
+            at = {n: place for place, n in enumerate(other)}
+            here = {n: place for place, n in enumerate(rows[k])}
+            rows[k].sort(key=lambda n: _mean([at[m] for m in joined[n] if m in at], here[n]))
+    return rows
+
+
+def _mean(values: list[float] | list[int], otherwise: float) -> float:
+    return sum(values) / len(values) if values else otherwise
+
+
+def _across(
+    rows: list[list[int]], widths: list[float], above: list[list[int]], below: list[list[int]]
+) -> list[float]:
+    """Coordinates near the middle of the neighbours, in order and without overlap."""
+    x = [0.0] * len(widths)
+    for row in rows:
+        _spread(row, [0.0] * len(row), widths, x)
+    for sweep in range(SWEEPS):
+        for row in rows if sweep % 2 == 0 else reversed(rows):
+            joined = [above[n] + below[n] for n in row]
+            _spread(row, [_mean([x[m] for m in j], x[n]) for n, j in zip(row, joined)], widths, x)
+    return x
+
+
+def _spread(row: list[int], wanted: list[float], widths: list[float], x: list[float]) -> None:
+    """Put a layer where it wants to be, as far as there is room: runs that would overlap are moved
+    to the mean of what they want.
+    """
+    runs: list[tuple[list[int], float, float]] = []  # places, middle, width
+    for n, middle in zip(row, wanted):
+        run, centre, width = [n], middle, widths[n]
+        while runs and runs[-1][1] + runs[-1][2] / 2 + GAP_ACROSS > centre - width / 2:
+            before, other, wide = runs.pop()
+            share = len(before) / (len(before) + len(run))
+            centre = other * share + centre * (1 - share)
+            run, width = before + run, wide + GAP_ACROSS + width
+        runs.append((run, centre, width))
+    for run, centre, width in runs:
+        left = centre - width / 2
+        for n in run:
+            x[n] = left + widths[n] / 2
+            left += widths[n] + GAP_ACROSS

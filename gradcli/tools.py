@@ -1,0 +1,163 @@
+"""What an assistant may call: tools by name, each a text for a text.
+
+The fields of a call are those of a request (`requests.FIELDS`), and a few of its own.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+from . import ways
+from .errors import GradcliError, did_you_mean
+from .explanation.section_names import SECTIONS
+from .limits import Limits
+from .requests import FIELDS, analysis_of
+
+SHORT, LONG = 4_000, 40_000  # bytes of an answer: as it is, and where sections are named
+CUT = '\n... the rest is left out: "show" names the sections that are needed\n'
+OWN: dict[str, dict[str, Any]] = {
+    "show": {
+        "type": "array",
+        "items": {"enum": [*SECTIONS]},
+        "description": "Only these sections, at length. Left out: the answer on one screen.",
+    },
+    "code": FIELDS["read"],
+}
+SHAPED = ("expr", "shapes", "values", "grad", "wrt", "assume")
+in_json = partial(ways.said, way=ways.JSON)
+
+
+class Tool(NamedTuple):
+    """A tool: what it is for, the fields of a call, those that it needs, what it answers."""
+
+    title: str
+    description: str
+    fields: tuple[str, ...]
+    needed: tuple[str, ...]
+    answer: Callable[[dict[str, Any], Limits], str]
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The fields of a call as JSON Schema."""
+        return {
+            "type": "object",
+            "properties": {name: OWN.get(name) or FIELDS[name] for name in self.fields},
+            "required": [*self.needed],
+            "additionalProperties": False,
+        }
+
+
+def call(name: str, fields: Any, limits: Limits) -> str:
+    """What a tool answers. Raises GradcliError."""
+    tool = TOOLS[name]
+    if not isinstance(fields, dict):
+        raise GradcliError("request", f"the arguments of {name} are an object")
+    for field in fields:
+        if field not in tool.fields:
+            hint = did_you_mean(field, tool.fields) or f"it has {', '.join(tool.fields)}"
+            raise GradcliError("request", f"{name} has no argument {field}", hint=hint)
+    for field in tool.needed:
+        kind = dict if field == "claim" else str
+        if not isinstance(fields.get(field), kind):
+            told = tool.schema["properties"][field]
+            said = f"{name} needs {field}, {'an object' if kind is dict else 'a text'}"
+            raise GradcliError("request", said, hint=told["description"])
+    try:
+        return tool.answer(fields, limits)
+    except GradcliError as error:
+        ways.tell(error, ways.JSON)
+        if error.code == "file":
+            error.hint = "files cannot be opened from here: give the numbers themselves"
+        raise
+
+
+def _explain(fields: dict[str, Any], limits: Limits) -> str:
+    show = fields.get("show") or []
+    if not isinstance(show, list) or not all(isinstance(name, str) for name in show):
+        raise GradcliError("request", "show is a list of sections", hint=", ".join(SECTIONS))
+    return _rendered(fields, limits, tuple(show), suppose=True)
+
+
+def _check(fields: dict[str, Any], limits: Limits) -> str:
+    return _rendered(fields, limits, ("claims", "checks"), suppose=True)
+
+
+def _rendered(fields: dict[str, Any], limits: Limits, show: tuple[str, ...], suppose: bool) -> str:
+    from .explanation.choices import Choices
+    from .render.environment import Environment
+    from .render.formats import render
+
+    analysis = analysis_of(fields, limits, suppose)
+    text = render(analysis, "plain", Choices(show=show), Environment(say=in_json))
+    return _cut(text, LONG if show else SHORT)
+
+
+def _cut(text: str, most: int) -> str:
+    """A text of no more bytes than that, which ends with a line."""
+    data = text.encode(errors="surrogatepass")
+    if len(data) <= most:
+        return text
+    part = data[: most - len(CUT)].decode(errors="ignore")
+    return part[: part.rfind("\n")] + CUT
+
+
+def _formula(fields: dict[str, Any], limits: Limits) -> str:
+    from .explanation.data import Data
+    from .explanation.formulas.assumed_shapes import as_note
+    from .explanation.notes import formulas, unused
+    from .render.environment import Environment
+    from .render.formulas import render_formulas
+
+    data = Data(analysis_of(fields, limits.for_shapes(), suppose=True))
+    text = render_formulas(data, "plain", Environment(say=in_json))
+    notes = [*unused(data.w.analysis), *formulas(data.w), *as_note(data.w, ways.JSON)]
+    return "\n".join([text, *(f"note: {in_json(said)}" for _, said in notes)]) + "\n"
+
+
+def _read(fields: dict[str, Any], limits: Limits) -> str:
+    from .explanation.reading.answer import answer
+    from .render.environment import Environment
+    from .render.formats import render_document
+
+    limits.check("length", len(fields["code"]), "the program")
+    environment = Environment(say=in_json)
+    pages = [render_document(a.document(), "plain", environment) for a in answer(fields["code"])]
+    return _cut("\n".join(pages), SHORT)
+
+
+TOOLS = {
+    "explain_gradient": Tool(
+        "Explain a gradient",
+        "Explains what backward() computes for tensor code in the words of PyTorch, NumPy or JAX: "
+        "the graph, the Jacobian and its structure, the way back step by step, gradients as "
+        "formulas and in numbers, checked against finite differences. Nothing is executed.",
+        (*SHAPED, "show"),
+        ("expr",),
+        _explain,
+    ),
+    "gradient_formula": Tool(
+        "Gradient as a formula",
+        "The closed form of the gradient with respect to each input, in the shortest matrix "
+        "notation, for tensors of any size: softmax(x @ W, dim=1) gives W.grad and x.grad. g is "
+        "the seed, the gradient that flows into the output.",
+        SHAPED,
+        ("expr",),
+        _formula,
+    ),
+    "check_gradient_claim": Tool(
+        "Check a derived gradient",
+        "Judges a formula that somebody derived for a gradient: whether it is right for all "
+        "values, where it differs, and the smallest change that mends it.",
+        (*SHAPED, "claim"),
+        ("expr", "claim"),
+        _check,
+    ),
+    "read_pytorch_snippet": Tool(
+        "Read a PyTorch program",
+        "Follows a pasted program of PyTorch line by line without running it in Python: what it "
+        "prints, each backward() explained, the error that it raises, why, and the program cured.",
+        ("code",),
+        ("code",),
+        _read,
+    ),
+}

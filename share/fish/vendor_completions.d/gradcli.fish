@@ -1,0 +1,1 @@
+complete --command gradcli --no-files --arguments "(env _GRADCLI_COMPLETE=complete_fish _TYPER_COMPLETE_FISH_ACTION=get-args _TYPER_COMPLETE_ARGS=(commandline -cp) gradcli)" --condition "env _GRADCLI_COMPLETE=complete_fish _TYPER_COMPLETE_FISH_ACTION=is-args _TYPER_COMPLETE_ARGS=(commandline -cp) gradcli"

@@ -1,0 +1,76 @@
+"""Those who read LaTeX: KaTeX in strict mode, and pdflatex, where they are installed."""
+
+import json
+import re
+import shutil
+import subprocess
+from functools import cache
+from pathlib import Path
+
+SCRIPT = """
+const katex = require("katex");
+const formulas = JSON.parse(require("fs").readFileSync(0, "utf8"));
+const wrong = [];
+for (const formula of formulas) {
+  try {
+    katex.renderToString(formula, {displayMode: true, strict: "error", throwOnError: true});
+  } catch (error) {
+    wrong.push([error.message, formula]);
+  }
+}
+console.log(JSON.stringify(wrong));
+"""
+DISPLAYED = re.compile(r"\\begin\{align\*\}.*?\\end\{align\*\}|\\\[(.*?)\\\]", re.DOTALL)
+NO_MATHEMATICS = re.compile(r"\\begin\{verbatim\}.*?\\end\{verbatim\}|^%.*?$", re.DOTALL | re.M)
+PREAMBLE = r"""\documentclass{article}
+\usepackage[paperwidth=200cm,paperheight=500cm]{geometry}
+\usepackage{amsmath,amssymb}
+\begin{document}
+"""
+PDFLATEX = shutil.which("pdflatex")
+
+
+@cache
+def _modules() -> str | None:
+    """The folder with the package katex, of those that npm installs into."""
+    if shutil.which("node") is None:
+        return None
+    found = [Path(__file__).parent.parent / "node_modules"]
+    if shutil.which("npm") is not None:
+        root = subprocess.run(["npm", "root", "-g"], capture_output=True, text=True, check=False)
+        found.append(Path(root.stdout.strip()))
+    return next((str(folder) for folder in found if (folder / "katex").is_dir()), None)
+
+
+KATEX = _modules()
+
+
+def checked_by_katex(formulas: list[str]) -> list[list[str]]:
+    """What KaTeX says of formulas that it does not read, with each of these."""
+    run = subprocess.run(
+        ["node", "-e", SCRIPT],
+        input=json.dumps(formulas),
+        env={"NODE_PATH": KATEX or "", "PATH": "/usr/local/bin:/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return json.loads(run.stdout)
+
+
+def formulas_in(page: str) -> list[str]:
+    """The formulas of a page of LaTeX, displayed and within text."""
+    bare = NO_MATHEMATICS.sub("", page)
+    shown = [m[1] or m[0] for m in DISPLAYED.finditer(bare)]
+    within = re.findall(r"(?<!\\)\$(.*?)(?<!\\)\$", DISPLAYED.sub("", bare), re.DOTALL)
+    return [*shown, *within]
+
+
+def compiled(text: str, folder: Path) -> list[str]:
+    """The errors of pdflatex in a document, or in what stands in one."""
+    whole = text if "documentclass" in text else f"{PREAMBLE}{text}\n\\end{{document}}\n"
+    (folder / "page.tex").write_text(whole, "utf-8")
+    command = [PDFLATEX or "pdflatex", "-interaction=nonstopmode", "page.tex"]
+    run = subprocess.run(command, cwd=folder, capture_output=True, check=False)
+    said = run.stdout.decode("utf-8", "replace").splitlines()
+    return [line for line in said if line.startswith("!")]

@@ -1,0 +1,137 @@
+"""The playground: its one call, its worker, and who may use its server."""
+
+import json
+import threading
+from http.client import HTTPConnection
+from urllib.parse import urlsplit
+
+import pytest
+from console import gradcli
+
+from gradcli.playground.answering import answer, command
+from gradcli.playground.server import HOST, LONGEST, Playground
+from gradcli.playground.worker import TooLong, Worker
+from gradcli.worked_examples import EXAMPLES
+
+SQUARE = {"expr": "a * a", "values": "a=[1, 2]", "grad": "a"}
+
+
+def asked(**fields: str) -> dict:
+    """What the one call gives back."""
+    return json.loads(answer(json.dumps(fields)))
+
+
+def test_the_answer_is_the_page_of_the_command():
+    found = asked(**SQUARE)
+    assert found["command"] == "gradcli 'a * a' -v 'a=[1, 2]' -g a"
+    assert found["page"] == gradcli("a * a", "-v", "a=[1, 2]", "-g", "a", "-f", "html").out
+
+
+def test_errors_point_at_their_place():
+    error = asked(expr="x @@ a")["error"]
+    assert error.startswith("error[syntax]")
+    assert "\n  x @@ a\n     ^" in error
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"values": "a=@/etc/hostname"}, {"grad": "@seed.npy"}, {"expr": "a * @b"}, {"shapes": "a=-1"}],
+)
+def test_nothing_is_read_from_files(fields):
+    assert asked(**(SQUARE | fields))["ok"] is False
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"expr": 1}', "null"])
+def test_what_is_no_question_is_an_error(text):
+    assert json.loads(answer(text))["error"].startswith("error[request]")
+
+
+def test_several_values_stand_on_a_line_each():
+    given = dict.fromkeys(("shapes", "grad", "wrt"), "") | {"expr": "a*b", "values": "a=1.\nb=2."}
+    assert command(given) == "gradcli 'a*b' -v a=1. -v b=2."
+
+
+# ---- the worker ----------------------------------------------------------------------------------
+
+
+def test_a_question_that_takes_too_long_ends_the_process_and_no_other():
+    worker = Worker(0)
+    with pytest.raises(TooLong):
+        worker.answer(json.dumps(SQUARE))
+    worker.seconds = 60
+    assert json.loads(worker.answer(json.dumps(SQUARE)))["ok"]
+    worker.stop()
+
+
+# ---- the server ----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def playground():
+    with Playground(seconds=60) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server
+        server.shutdown()
+
+
+def reply(server: Playground, method: str, path: str, body: str = "", **headers: str):
+    """Status and text; the path is below the token, unless it begins with /."""
+    port = server.server_address[1]
+    connection = HTTPConnection(HOST, port, timeout=60)
+    whole = path if path.startswith("/") else f"/{server.token}/{path}"
+    connection.request(method, whole, body or None, {"Host": f"localhost:{port}"} | headers)
+    found = connection.getresponse()
+    return found.status, found.read().decode(), found
+
+
+def test_the_page_is_served_below_a_secret(playground):
+    status, text, found = reply(playground, "GET", "")
+    assert status == 200
+    assert "<textarea" in text
+    assert found.headers["Referrer-Policy"] == "no-referrer"
+    for asset in ("page.js", "page.css"):
+        assert reply(playground, "GET", asset)[0] == 200
+    assert reply(playground, "GET", "server.py")[0] == 404
+    assert reply(playground, "GET", "../server.py")[0] == 404
+
+
+def test_nobody_else_may_ask(playground):
+    assert reply(playground, "GET", "/")[0] == 403
+    assert reply(playground, "GET", f"/{'a' * len(playground.token)}/")[0] == 403
+    assert reply(playground, "GET", "", Host="example.org")[0] == 403
+    question = json.dumps(SQUARE)
+    assert reply(playground, "POST", "answer", question, Origin="http://example.org")[0] == 403
+    assert reply(playground, "POST", "answer", question, Origin="null")[0] == 403
+
+
+def test_it_listens_to_this_machine_alone(playground):
+    assert urlsplit(playground.address).hostname == HOST == "127.0.0.1"
+    assert playground.server_address[0] == "127.0.0.1"
+
+
+def test_questions_are_answered(playground):
+    port = playground.server_address[1]
+    here = f"http://localhost:{port}"
+    status, text, _ = reply(playground, "POST", "answer", json.dumps(SQUARE), Origin=here)
+    assert status == 200
+    assert json.loads(text)["page"] == asked(**SQUARE)["page"]
+    assert reply(playground, "POST", "answer", "x" * (LONGEST + 1))[0] == 413
+
+
+def test_what_takes_too_long_is_an_error(playground):
+    playground.worker.seconds = 0
+    _, text, _ = reply(playground, "POST", "answer", json.dumps(SQUARE))
+    playground.worker.seconds = 60
+    assert json.loads(text)["error"].startswith("error[limit]")
+
+
+def test_all_examples_are_offered(playground):
+    offered = json.loads(reply(playground, "GET", "examples")[1])
+    assert [example["expr"] for example in offered] == [e.expr for e in EXAMPLES.values()]
+    assert all(asked(**{k: v for k, v in e.items() if k != "question"})["ok"] for e in offered)
+
+
+def test_a_port_that_is_taken_is_an_error(playground):
+    result = gradcli("serve", "--port", str(playground.server_address[1]))
+    assert result.status == 2
+    assert "cannot be used" in result.err

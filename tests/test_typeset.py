@@ -1,0 +1,296 @@
+"""Formulas as LaTeX and MathML: as papers write them, and accepted by those who read them."""
+
+import ast
+import re
+import xml.etree.ElementTree as ET
+
+import pytest
+from console import gradcli
+from corpus import ALL
+from latex_tools import KATEX, PDFLATEX, checked_by_katex, compiled, formulas_in
+from support import Example, examples, one_in, swept
+
+from gradcli.explanation.blocks import (
+    EQUALS,
+    Answer,
+    Code,
+    Document,
+    Formula,
+    Graph,
+    GraphNode,
+    Matrix,
+    Note,
+    Picture,
+    Prose,
+    Row,
+    Section,
+    Step,
+    Table,
+    Tensor,
+    plain,
+    words,
+)
+from gradcli.explanation.blocks import Block as AnyBlock
+from gradcli.notation.formulas.spelling import read
+from gradcli.notation.tree import (
+    Between,
+    Call,
+    Condition,
+    Derivative,
+    Indexed,
+    Infix,
+    LeftOut,
+    Multiples,
+    Name,
+    Number,
+    Quotient,
+    Sum,
+    Tree,
+    Verbatim,
+)
+from gradcli.notation.typeset.latex import latex
+from gradcli.notation.typeset.mathml import mathml
+from gradcli.render.environment import Environment
+from gradcli.render.formats import render_document
+from gradcli.render.names import RENDERERS
+
+NETWORK = "h = relu(x @ W1 + b1); loss = cross_entropy(h @ W2, y) + lam * (W1 ** 2).sum()"
+SHAPES = "x=4x3,W1=3x5,b1=5,W2=5x2,y=4,lam=()"
+
+
+# ---- as papers write -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("formula", "expected"),
+    [
+        ("x.T @ g", r"x^{\top} g"),
+        ("(a * b) @ c.T", r"(a \odot b) c^{\top}"),
+        ("2 * g * a", r"2 g \odot a"),
+        ("a * b / 4", r"\frac{a \odot b}{4}"),
+        ("g * (h > 0)", r"g \odot \mathbb{1}[h > 0]"),
+        ("(a > 0) & ~(b <= 1)", r"\mathbb{1}[a > 0 \land \lnot (b \le 1)]"),
+        ("outer(u, v)", r"u v^{\top}"),
+        ("inv(S)", "S^{-1}"),
+        ("inv(S).T", r"S^{-\top}"),
+        ("inv(S.T)", r"(S^{\top})^{-1}"),
+        ("(A @ B).T", r"(A B)^{\top}"),
+        ("A @ (B + C)", "A (B + C)"),
+        ("W1", "W_1"),
+        ("x_hat", r"x_{\text{hat}}"),
+        ("lam * 2", r"\lambda \cdot 2"),
+        ("h.grad", r"\frac{\partial L}{\partial h}"),
+        ("logits", r"\mathit{logits}"),
+        ("x ** 2", "x^2"),
+        ("(-x) ** 2", "(-x)^2"),
+        ("x[0, 1] ** 2", "x_{01}^2"),
+        ("W1[0, 10]", "{W_1}_{0, 10}"),
+        ("exp(-x)", "e^{-x}"),
+        ("sqrt(x)", r"\sqrt{x}"),
+        ("abs(x)", r"\left\lvert x \right\rvert"),
+        ("where(x > 0, g, 0)", r"\mathbb{1}[x > 0] \odot g"),
+        (
+            "where(x > 0, a, b)",
+            r"\begin{cases} a & \text{if~}x > 0 \\ b & \text{otherwise} \end{cases}",
+        ),
+        ("a - (b - c)", "a - (b - c)"),
+        ("a + -b", "a + (-b)"),
+        ("a @ -b", "a (-b)"),
+        ("1e-05 * x", "10^{-5} x"),
+        ("2.5e-10 * x", r"2.5 \cdot 10^{-10} x"),
+        ("softmax(z, dim=1)", r"\operatorname{softmax}_1(z)"),
+        ("kron(A, B)", r"A \otimes B"),
+        ("sin(a / b)", r"\sin\left(\frac{a}{b}\right)"),
+    ],
+)  # fmt: skip
+def test_as_papers_write(formula, expected):
+    assert latex(read(formula)) == expected
+
+
+i, k, x, y = map(Name, "ikxy")
+
+
+@pytest.mark.parametrize(
+    ("formula", "expected"),
+    [
+        (Indexed(x, (i, k)), "x_{ik}"),
+        (Indexed(Name("W1"), (i, k)), "{W_1}_{ik}"),
+        (Indexed(x, (Multiples(((i, 1), (k, -1)), 0), k)), "x_{i - k, k}"),
+        (Indexed(x, (Indexed(y, (i,)), k)), "x_{y_i, k}"),
+        (Quotient(i, 3, 4), r"\left\lfloor \frac{i}{3} \right\rfloor \bmod 4"),
+        (Sum(("j",), Infix(" ", x, y)), r"\sum_j x y"),
+        (Condition(Infix(">=", i, Number(1))), r"\mathbb{1}[i \ge 1]"),
+        (Condition(Between(0, i, 2)), r"\mathbb{1}[0 \le i < 2]"),
+        (Infix("/", Name("∂out"), Name("∂x")), r"\frac{\partial \mathit{out}}{\partial x}"),
+        (Derivative(y, (Indexed(x, (i,)), x)), r"\frac{\partial^2 y}{\partial x_i \partial x}"),
+        (Infix("·", Verbatim("(-2)"), Verbatim("0.5")), r"(-2) \cdot 0.5"),
+        (Infix("+", x, LeftOut(24)), r"x + \cdots\text{~(24 terms)}"),
+        (Infix("*", x, y, (0, 2)), "x y"),
+        (Infix("*", x, y, (1, 2)), r"x \odot y"),
+        (Infix("@", x, y, (1, 1)), r"x^{\top} y"),
+        (Verbatim("[[1, 2], [3, 4]]"), r"\begin{bmatrix} 1 & 2 \\ 3 & 4 \end{bmatrix}"),
+        (Verbatim("'a_b$'"), r"\text{'a\_b\$'}"),
+    ],
+)
+def test_indices_and_conditions(formula, expected):
+    assert latex(formula) == expected
+
+
+def test_wide_matrices_need_no_preamble():
+    made = latex(Verbatim(str([list(range(12))])))
+    assert made.startswith(r"\left[\begin{array}{cccccccccccc} 0 & 1")
+
+
+def test_mathml_keeps_roles_and_escapes():
+    made = mathml(Infix("<", Name("g", "seed"), Call("f", (Name("W1", "input:W1"),))))
+    element = ET.fromstring(made)
+    roles = [e.get("data-role") for e in element.iter() if e.get("data-role")]
+    assert roles == ["seed", "input:W1"]
+
+
+def test_deep_formulas_are_cut():
+    chain, shared = x, x
+    for _ in range(10_000):
+        chain = Call("sin", (chain,))
+    for _ in range(200):
+        shared = Infix("*", shared, shared)
+    for formula in (chain, shared):
+        assert latex(formula).startswith(r"\text{")
+        ET.fromstring(mathml(formula))
+
+
+# ---- the commands --------------------------------------------------------------------------------
+
+
+def test_formula():
+    found = gradcli("formula", NETWORK, "-s", SHAPES, "-f", "latex").lines
+    assert found[0] == f"% gradcli formula '{NETWORK}' -s '{SHAPES}' -f latex"
+    assert (found[1], found[-1]) == (r"\begin{align*}", r"\end{align*}")
+    assert found[2] == r"z &= x W_1 + b_1 \\"
+    assert (
+        r"\frac{\partial L}{\partial W_2} &= h^{\top} \frac{\partial L}{\partial \mathit{logits}}"
+        not in found
+    )
+    assert r"\frac{\partial L}{\partial \lambda} &= \operatorname{sum}(W_1^2) \\" in found
+    assert r"\frac{\partial L}{\partial x} &= \frac{\partial L}{\partial z} W_1^{\top} \\" in found
+    assert not any("textcolor" in line for line in found)
+
+
+def test_one_formula_has_its_name():
+    found = gradcli("formula", "a * a", "-s", "a=2x3", "-f", "latex").lines
+    assert found[2] == r"\frac{\partial L}{\partial a} &= 2 g \odot a"
+
+
+def test_pages():
+    section = gradcli(NETWORK, "-s", SHAPES, "-f", "latex").out
+    assert section.split("\n")[1] == r"\section*{Explanation}"
+    assert "documentclass" not in section
+    alone = gradcli(NETWORK, "-s", SHAPES, "-f", "latex", "--standalone").out
+    assert alone.startswith(f"% gradcli '{NETWORK}' -s '{SHAPES}' --standalone -f latex\n")
+    assert r"\documentclass{article}" in alone
+    slides = gradcli(NETWORK, "-s", SHAPES, "-f", "latex", "--overlay").out
+    assert r"\documentclass{beamer}" in slides
+    assert r"\uncover<+->" in slides
+
+
+@pytest.mark.parametrize("option", ["--standalone", "--overlay"])
+def test_pages_are_latex(option):
+    result = gradcli("a * a", option)
+    assert result.status == 2
+    assert f"{option} is for -f latex" in result.err
+
+
+def test_what_is_typed_is_no_command():
+    found = gradcli("x_ * 2", "-s", "x_=2", "-f", "latex", "--full").out
+    assert r"x\_" in found
+
+
+# ---- the corpus ----------------------------------------------------------------------------------
+
+
+def shown(e: Example) -> list[str]:
+    """An example in LaTeX: its formulas, and all that is said of it."""
+    request = [e.text, *(["-s", e.shapes] if e.shapes else []), "-f", "latex"]
+    found = (gradcli("formula", *request), gradcli("explain", *request, "--full"))
+    return [formula for r in found if r.status == 0 for formula in formulas_in(r.out)]
+
+
+def forms(text: str) -> list[Tree]:
+    """The formulas of some statements."""
+    values = (s.value for s in ast.parse(text).body if isinstance(s, ast.Assign | ast.Expr))
+    return [read(ast.unparse(value)) for value in values]
+
+
+@pytest.mark.skipif(not KATEX, reason="needs node and its package katex")
+@pytest.mark.parametrize("e", swept(12))
+def test_katex_reads_examples(e):
+    assert checked_by_katex(shown(e)) == []
+
+
+@pytest.mark.skipif(not KATEX, reason="needs node and its package katex")
+@pytest.mark.parametrize("part", one_in(8, range(8)))
+def test_katex_reads_identities(part):
+    written = [latex(form) for identity in ALL[part::8] for form in forms(identity.form)]
+    assert checked_by_katex(written) == []
+
+
+def test_mathml_of_identities_is_xml():
+    for identity in ALL:
+        for form in forms(identity.form):
+            ET.fromstring(mathml(form, display=True))
+
+
+@pytest.mark.sweep
+@pytest.mark.skipif(not PDFLATEX, reason="needs pdflatex")
+@pytest.mark.parametrize("start", range(0, len(examples()), 60))
+def test_latex_compiles_examples(start, tmp_path):
+    made = [f"\\[ {f} \\]" for e in examples()[start : start + 60] for f in shown(e)]
+    assert compiled("\n\n".join(made), tmp_path) == []
+
+
+@pytest.mark.skipif(not PDFLATEX, reason="needs pdflatex")
+@pytest.mark.parametrize("more", [(), ("--full",)])
+def test_documents_compile(more, tmp_path):
+    made = gradcli(NETWORK, "-s", SHAPES, "-f", "latex", "--standalone", *more).out
+    assert compiled(made, tmp_path) == []
+
+
+# ---- every block in every format -----------------------------------------------------------------
+
+LINE = (Formula(Name("alpha1")), EQUALS, Formula(Infix("+", Name("beta2"), Number(7))))
+TEXT = words("gamma3 _is_ ", Formula(Name("delta4", "seed")), " & so on")
+ROW = Row((LINE, plain("2×3"), Tensor([1.5, 2.5], "answer")))
+NODES = GraphNode(plain("zeta6"), ()), GraphNode(plain("eta7"), (0,))
+BLOCKS: dict[type, tuple[AnyBlock, tuple[str, ...]]] = {
+    Table: (Table((ROW, Row((TEXT,), 1))), ("alpha", "gamma3", "1.5")),
+    Matrix: (
+        Matrix("g", ("11", "12"), ("out[0]", "out[1]"), ("x[0]",), (("13",), ("·",)), "x.grad",
+               ("14",), "g·J", (2, 3), (1, 0), "input:x"),
+        ("11", "12", "13", "14", "3 rows"),
+    ),
+    Picture: (Picture(((0, 1), (2, 0))), ()),
+    Prose: (Prose(TEXT), ("gamma3", "delta")),
+    Step: (Step(17, TEXT, words("epsilon5"), Tensor([3.25]), (ROW,)), ("17", "epsilon5", "3.25")),
+    Graph: (Graph(NODES), ("zeta6", "eta7")),
+    Note: (Note("kink", TEXT), ("kink", "gamma3")),
+    Code: (Code("theta8 = 1  # $x_1$", "python"), ("theta8 = 1",)),
+}  # fmt: skip
+
+
+def test_all_blocks_are_there():
+    assert set(BLOCKS) == set(AnyBlock.__args__)
+
+
+@pytest.mark.parametrize("format", RENDERERS)
+@pytest.mark.parametrize("page", ["", "standalone", "overlay"])
+@pytest.mark.parametrize("kind", BLOCKS, ids=lambda kind: kind.__name__)
+def test_every_block_in_every_format(kind, format, page):
+    block, said = BLOCKS[kind]
+    section = Section("notes", words("iota9"), plain("kappa10"), (block,))
+    answers = (Answer(LINE[:1], Tensor([4.5]), LINE[2:], words("lambda11")),)
+    document = Document(answers, (section,), (), "gradcli mu12", "nu13")
+    made = render_document(document, format, Environment(page=page))
+    spread = re.sub(r"[\\{}_]", "", made.replace("<", "").replace("&#", ""))
+    assert [
+        word for word in (*said, "iota9", "4.5") if word not in spread and word not in made
+    ] == []
