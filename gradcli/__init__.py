@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         jacobian,
         jvp,
         ops,
+        read,
         seed_for,
         why,
     )

@@ -120,14 +120,14 @@ def test_every_code_has_a_section_that_provokes_it(tmp_path):
 
 def anchors(page: str) -> set[str]:
     """The anchors of a page's headings, as GitHub makes them."""
-    text = re.sub(r"^```.*?^```", "", page, flags=re.MULTILINE | re.DOTALL)
+    text = docs.FENCE.sub("", page)
     headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", h.lower()).replace(" ", "-") for h in headings}
 
 
 @each_page
 def test_links(page):
-    text = re.sub(r"```.*?```|`[^`\n]*`(?!\])", "", PAGES[page], flags=re.DOTALL)
+    text = re.sub(r"`[^`\n]*`(?!\])", "", docs.FENCE.sub("", PAGES[page]))
     for target in re.findall(r"\]\(([^)\s]+)\)", text):
         if target.startswith(("https://", "http://")):
             continue
