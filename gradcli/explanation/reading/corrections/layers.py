@@ -91,6 +91,21 @@ def normalised_features(case: Case) -> Iterator[Proposal]:
 
 
 @cures(
+    r"expected (2D or 3D|4D|5D) input \(got (\d)D input\)",
+    "Each batch norm takes inputs of one number of dimensions: batch, features, then places.",
+)
+def norm_of_dimensions(case: Case) -> Iterator[Proposal]:
+    """A single image as a batch of one; else the norm for as many dimensions as there are."""
+    for call in case.calls():
+        image = case.tensor(call.args[0]) if call.args else None
+        if image is not None and image.ndim == 3 and case.match[1] == "4D":
+            yield case.appended(call.args[0], ".unsqueeze(0)", note="A batch of one image.")
+    right = {"2": "BatchNorm1d", "3": "BatchNorm1d", "4": "BatchNorm2d", "5": "BatchNorm3d"}
+    for name in case.attributes("BatchNorm1d", "BatchNorm2d", "BatchNorm3d", everywhere=True):
+        yield case.renamed_to(name, right[case.match[2]])
+
+
+@cures(
     r"Given normalized_shape=\[(\d+)\], expected input with shape .*size\[(.*)\]",
     "LayerNorm goes over the last dimension, and has its size.",
 )
