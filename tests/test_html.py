@@ -338,6 +338,13 @@ def test_a_column_without_entries_sums_to_zero():
     assert items == ["x.grad[0] = 0", "x.grad[1] = 5·1 + (-7)·1 = -2"]
 
 
+def test_entries_that_are_not_written_out_make_no_sums():
+    unwritten = MATRIX._replace(entries=(("?", "?"), ("?", "?")))
+    found = elements(rendered(unwritten), "//figure")[0]
+    assert found.get("data-of") is None
+    assert "?" in said(found)
+
+
 def test_rows_left_out_are_left_out_of_sums():
     cut = MATRIX._replace(skipped_rows=(1, 3))
     items = [said(i) for i in figure(rendered(cut)).iter(f"{HTML}li")]
