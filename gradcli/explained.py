@@ -44,8 +44,8 @@ class Explanation:
         show: Collection[str] = (),
         full: bool = False,
     ) -> str:
-        """The explanation as text: "terminal", "plain", "markdown", "html" (a page of its own) or
-        "json"; on one screen, or in full, or the sections to `show`.
+        """The explanation as text: "terminal", "plain", "markdown", "html" (a page of its own),
+        "svg" or "json"; on one screen, or in full, or the sections to `show`.
         """
         check_text("format", format)
         check_number("width", width, *WIDTHS)

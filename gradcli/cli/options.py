@@ -30,6 +30,7 @@ class Format(StrEnum):
     plain = "plain"
     markdown = "markdown"
     html = "html"
+    svg = "svg"
     json = "json"
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ..explanation.choices import Choices
     from ..explanation.seeds.seed_for import SeedFor
 
-FORMATS = ("terminal", "plain", "markdown", "html", "json")
+FORMATS = ("terminal", "plain", "markdown", "html", "svg", "json")
 
 
 def render(analysis: "Analysis", format: str, choices: "Choices", environment: Environment) -> str:
@@ -74,6 +74,10 @@ def render_documents(documents: list[Document], format: str, environment: Enviro
         from .html import render_html
 
         return render_html(documents, environment)
+    if format == "svg":
+        from .svg import render_svg
+
+        return render_svg(documents, environment)
     return "\n".join(_rendered(made, format, environment) for made in documents)
 
 
