@@ -46,7 +46,7 @@ class Explanation:
         place: str = "",
     ) -> str:
         """The explanation as text: "terminal", "plain", "markdown", "latex", "html" (a page of its
-        own) or "json"; on one screen, or in full, or the sections to `show`. `place` is where
+        own), "svg" or "json"; on one screen, or in full, or the sections to `show`. `place` is where
         Markdown is pasted: as `--for` takes it.
         """
         from .render.names import PLACES

@@ -255,6 +255,16 @@ def test_every_kind_of_block_is_rendered(kind):
     assert all(piece in text for piece in expected)
 
 
+@pytest.mark.parametrize("kind", BLOCKS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("format", ["terminal", "plain", "markdown", "svg"])
+def test_every_other_format_renders_every_kind_of_block(kind, format):
+    block, expected = BLOCKS[kind]
+    told = [piece for piece in expected if kind is not Graph or piece.startswith("a ")]
+    made = Document((), (Section("seed", words("Title"), (), (block,)),))
+    text = render_documents([made], format, Environment())
+    assert all(piece.replace(" ", "") in re.sub(r"\s|&#160;", "", text) for piece in told)
+
+
 def test_a_picture_has_a_cell_for_each_of_its_cells():
     shades = re.findall(r'class="shade-(\d)" x="(\d)" y="(\d)"', rendered(BLOCKS[Picture][0]))
     assert shades == [("0", "0", "0"), ("1", "1", "0"), ("2", "0", "1"), ("0", "1", "1")]
@@ -336,6 +346,13 @@ def test_a_column_without_entries_sums_to_zero():
     empty = MATRIX._replace(entries=(("·", "1"), ("·", "1")), product=("0", "-2"))
     items = [said(i) for i in figure(rendered(empty)).iter(f"{HTML}li")]
     assert items == ["x.grad[0] = 0", "x.grad[1] = 5·1 + (-7)·1 = -2"]
+
+
+def test_entries_that_are_not_written_out_make_no_sums():
+    unwritten = MATRIX._replace(entries=(("?", "?"), ("?", "?")))
+    found = elements(rendered(unwritten), "//figure")[0]
+    assert found.get("data-of") is None
+    assert "?" in said(found)
 
 
 def test_rows_left_out_are_left_out_of_sums():
@@ -564,6 +581,16 @@ def test_the_slider_goes_forward_and_back(opened):
     found.page.keyboard.press("ArrowLeft")
     assert found.texts("output") == ["2 of 3"]
     assert found.page.locator(".passes > li:visible").count() == 1
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("args", [FLAGSHIP, (*SQUARE, "--full"), LAYER], ids=" ".join)
+def test_axe_finds_nothing(opened, args, width):
+    """What the rules of accessibility that a program can check say."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is missing")
+    found = opened(*args, width=width, bypass_csp=True)
+    found.page.locator("summary").evaluate_all("all => all.forEach((each) => each.click())")
+    assert axe.Axe().run(found.page).response["violations"] == []
 
 
 def test_copying(opened):

@@ -43,13 +43,13 @@ def render_formulas(data: Data, format: str, environment: Environment, command: 
 
         return as_page(aligned(_lines(data, named=True)), environment, command)
     lines = _lines(data)
-    if format == "html":
-        from .html import render_html
+    if format in ("html", "svg"):
+        from .formats import render_documents
 
         rows = Table(tuple(Row((line,)) for line in lines))
         section = Section("gradient", words("Gradients"), (), (rows,))
         made = Document((), (section,), command=command, question=question(data.p))
-        return render_html([made], environment)
+        return render_documents([made], format, environment)
     if format == "terminal" and environment.color:
         from .terminal import render_lines
 

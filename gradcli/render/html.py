@@ -6,8 +6,8 @@ pointing at an element of a gradient lights its column, and a slider steps throu
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from html import escape, unescape
+from collections.abc import Iterator, Sequence
+from html import escape
 from itertools import groupby
 from typing import Any
 
@@ -24,7 +24,6 @@ from ..explanation.blocks import (
     Note,
     Pass,
     Picture,
-    Piece,
     Prose,
     Row,
     Section,
@@ -32,30 +31,18 @@ from ..explanation.blocks import (
     Table,
     Tensor,
     text_of,
-    tokens_of,
 )
-from ..explanation.numbers import number_text
-from ..explanation.phrases import element_name
-from ..lazy import np
 from ..notation.tree import Indexed
-from ..notation.typeset.mathml import mathml
-from . import page, roles
+from . import page
 from .drawn_graph import drawn_graph
 from .environment import Environment
-from .matrix import cut
-from .tensors import EDGE, LONG, MANY
+from .page.markup import Markup, kind_of, tag
+from .page.matrices import MatrixFigure
+from .page.tensors import tensor_tables
 
 MOST_LINES, LONG_LINE = 3, 50  # of a question in large letters
 CODED = ("answer", "backward", "gradient")  # sections whose formulas are shown as code, too
-LONG_TERM = 24  # characters of one that may be broken
-MARKS = {"✓": "ok", "✗": "bad"}
-ZERO = "·"
-HINT = (
-    '<p class="hint" hidden>Point at an element, or reach it by Tab and the arrow keys, to see its '
-    "column and its weights. A click or Enter keeps it, in the address too.</p>"
-)
 KINDS = {Step: "ol", Note: "ul"}
-Place = tuple[int, ...]
 
 
 def render_html(documents: Sequence[Document], environment: Environment) -> str:
@@ -86,29 +73,6 @@ def html_fragment(document: Document, environment: Environment) -> str:
     return f'<div class="gradcli"><style>\n{page.text("style.css")}</style>\n{body}</div>'
 
 
-def _tag(name: str, inside: str, **attributes: str | None) -> str:
-    """An element; attributes that are None are left out, those without a text stand alone."""
-    said = "".join(
-        f" {key.strip('_').replace('_', '-')}" + (f'="{escape(value)}"' if value else "")
-        for key, value in attributes.items()
-        if value is not None
-    )
-    return f"<{name}{said}>{inside}</{name}>"
-
-
-def _is_sign(piece: Piece) -> bool:
-    """Whether a token belongs to the formulas around it."""
-    return not isinstance(piece, Formula) and (
-        piece == EQUALS or piece.role == "number" or not piece.text.strip()
-    )
-
-
-def _kind(piece: Piece) -> str:
-    if isinstance(piece, Formula):
-        return "formula"
-    return "sign" if _is_sign(piece) else "word" if piece.role == "word" else "code"
-
-
 def _tied(part: Any) -> Iterator[str]:
     """The gradients whose elements have columns somewhere."""
     if isinstance(part, Matrix):
@@ -121,19 +85,10 @@ def _tied(part: Any) -> Iterator[str]:
 
 class _Page:
     def __init__(self, environment: Environment, document: Document):
-        self.environment = environment
-        met = roles.input_roles(document)
-        few = len(met) <= roles.MOST
-        self.classes = {role: f"in-{k}" if few else "in" for k, role in enumerate(met, 1)}
-        self.classes |= {"seed": "seed", "answer": "answer", "number": "num"}
+        self.environment, self.markup = environment, Markup(environment, document)
+        self.line = self.markup.line
         self.tied = frozenset(_tied(document))
-        self.coloured = self._pattern(met)
         self.coded = False
-
-    def _pattern(self, met: list[str]) -> re.Pattern[str]:
-        """Elements of inputs within the texts of entries."""
-        names = "|".join(re.escape(role.removeprefix("input:")) for role in met) or "(?!)"
-        return re.compile(rf"(?<![\w.])({names})(\[[\d,]+\])?(?![\w(])")
 
     # ---- the page ----------------------------------------------------------------------------
 
@@ -141,24 +96,24 @@ class _Page:
         """A document; `alone`: with its question as the heading, and with buttons that copy."""
         head = self.header(document) if alone else ""
         answers = [self.answer(a) for a in document.answers]
-        parts = [_tag("ul", "".join(answers), class_="answers")] * bool(answers)
+        parts = [tag("ul", "".join(answers), class_="answers")] * bool(answers)
         asked = (document.question.strip() or _heading(document)) if alone else ""
         parts += [self.section(section, asked) for section in document.sections]
-        made = _tag("code", escape(document.command))
+        made = tag("code", escape(document.command))
         foot = f"\n<footer>Made by {made}</footer>" if document.command and alone else ""
         return f"<article>\n{head}" + "\n".join(parts) + f"{foot}\n</article>"
 
     def header(self, document: Document) -> str:
         """What was asked, or else what the first section says; and buttons."""
         asked = _lines(document.question)
-        code = _tag("code", self.entry("\n".join(asked)))
+        code = tag("code", self.markup.entry("\n".join(asked)))
         if not asked:
             heading = "<h1>" + escape(_heading(document)) + "</h1>"
         else:
             long = " long" if len(asked) > MOST_LINES or max(map(len, asked)) > LONG_LINE else ""
             heading = f'<h1 class="question{long} scroll">{code}</h1>'
         buttons = "".join(
-            _tag("button", f"Copy {what}", type="button", data_copy=text)
+            tag("button", f"Copy {what}", type="button", data_copy=text)
             for what, text in self.copies(document)
             if text
         )
@@ -194,51 +149,10 @@ class _Page:
         """The blocks; steps and notes next to each other make a list."""
         for kind, group in groupby(blocks, lambda b: KINDS.get(type(b))):
             made = "".join(map(self.block, group))
-            yield _tag(kind, made, class_="steps" if kind == "ol" else "notes") if kind else made
+            yield tag(kind, made, class_="steps" if kind == "ol" else "notes") if kind else made
 
     def block(self, block: Block) -> str:
         return getattr(self, type(block).__name__.lower())(block) + "\n"
-
-    # ---- pieces ------------------------------------------------------------------------------
-
-    def line(self, line: Line) -> str:
-        """Words as they are, code as code, formulas as mathematics where no code is beside them."""
-        if any(_kind(piece) == "code" and not piece.role for piece in line):
-            line = tuple(tokens_of(line))
-        return "".join(self.pieces(pieces, kind) for kind, pieces in groupby(line, _kind))
-
-    def pieces(self, pieces: Iterable[Any], kind: str) -> str:
-        """Pieces of one kind."""
-        if kind == "formula":
-            return "".join(map(self.formula, pieces))
-        said = "".join(self.span(p.text, p.role) for p in pieces)
-        if kind == "word" and said[:1] in MARKS:
-            return f'<span class="{MARKS[said[0]]}">{said[0]}</span>{said[1:]}'
-        return f"<code>{said}</code>" if kind == "code" else said
-
-    def span(self, text: str, role: str) -> str:
-        """A text in the colour of its role."""
-        name = self.classes.get(role)
-        return f'<span class="{name}">{escape(text)}</span>' if name else escape(text)
-
-    def formula(self, formula: Formula) -> str:
-        """A formula as mathematics, in the colours of its roles."""
-        made = re.sub(r' data-role="([^"]*)"', self._role, mathml(formula.tree))
-        whole = self.classes.get(formula.role)
-        return f'<span class="{whole}">{made}</span>' if whole else made
-
-    def _role(self, found: re.Match[str]) -> str:
-        name = self.classes.get(unescape(found[1]))
-        return f' class="{name}"' if name else ""
-
-    def entry(self, text: str) -> str:
-        """An entry of a matrix, elements of inputs in their colours."""
-        out, end = "", 0
-        for found in self.coloured.finditer(text):
-            out += escape(text[end : found.start()])
-            out += self.span(found[0], f"input:{found[1]}")
-            end = found.end()
-        return out + escape(text[end:])
 
     # ---- rows --------------------------------------------------------------------------------
 
@@ -257,7 +171,7 @@ class _Page:
 
     def row(self, row: Row) -> str:
         cells = "".join(self.cell(cell, k == 0) for k, cell in enumerate(row.cells))
-        return _tag("li", cells, class_=f"deep d{min(row.depth, 4)}" if row.depth else None)
+        return tag("li", cells, class_=f"deep d{min(row.depth, 4)}" if row.depth else None)
 
     def cell(self, cell: Line | Tensor, first: bool = True) -> str:
         """A line in a box of its own, or a tensor."""
@@ -270,7 +184,7 @@ class _Page:
         """A formula as it is typed, below the same as mathematics."""
         formulas = [p.tree for p in line if isinstance(p, Formula)]
         by_element = any(isinstance(f, Indexed) for f in formulas[:1])
-        if not formulas or by_element or any(_kind(p) in ("code", "word") for p in line):
+        if not formulas or by_element or any(kind_of(p) in ("code", "word") for p in line):
             return ""
         return f'<code class="typed scroll">{escape(text_of(line))}</code>'
 
@@ -292,199 +206,14 @@ class _Page:
         return f'<div class="head">{head}{value}</div>{sent if block.sent else ""}'
 
     def code(self, block: Code) -> str:
-        inside = _tag("code", escape(block.text))
+        inside = tag("code", escape(block.text))
         return f'<pre class="program scroll {escape(block.language)}">{inside}</pre>'
 
-    # ---- tensors -----------------------------------------------------------------------------
-
     def tensor(self, tensor: Tensor) -> str:
-        """A tensor as tables of rows and columns, with their places as headers; the middle of a
-        large one is left out.
-        """
-        array = np.asarray(tensor.array)
-        role = self.classes.get(tensor.role, "")
-        if not array.ndim or not array.size:
-            said = self.number(array[()]) if array.size else "[]"
-            return f'<code class="scalar {role}">{said}</code>'
-        whole = array.size <= (self.environment.entries if self.environment.full else MANY)
-        kept = [_kept(n, whole) for n in array.shape]
-        grids = "".join(self.grids(array, kept, (), tensor, role))
-        return f'<div class="tensors scroll">{grids}</div>'
-
-    def grids(
-        self, array: Any, kept: list[list[int | None]], at: Place, tensor: Tensor, role: str
-    ) -> Iterator[str]:
-        """A table for each place in the dimensions before the last two."""
-        if array.ndim > 2:
-            for k in kept[0]:
-                if k is None:
-                    yield '<p class="gap">…</p>'
-                else:
-                    yield from self.grids(array[k], kept[1:], (*at, k), tensor, role)
-            return
-        rows: list[int | None] = kept[0] if array.ndim == 2 else [0]
-        caption = f"<caption>[{','.join(map(str, at))}]</caption>" if at else ""
-        head = "".join("<th>…</th>" if c is None else _head(c) for c in kept[-1])
-        corner = "<td></td>" if array.ndim == 2 else ""
-        body = ""
-        for r in rows:
-            cells = ""
-            for c in kept[-1]:
-                if r is None or c is None:
-                    cells += "<td>…</td>"
-                    continue
-                place = (r, c) if array.ndim == 2 else (c,)
-                cells += self.element(array[place], (*at, *place), tensor)
-            left = "" if array.ndim == 1 else "<th>⋮</th>" if r is None else _head(r, "row")
-            body += f"<tr>{left}{cells}</tr>"
-        tied = tensor.name in self.tied
-        yield _tag(
-            "table",
-            f"{caption}<thead><tr>{corner}{head}</tr></thead><tbody>{body}</tbody>",
-            class_=f"tensor {role}".strip(),
-            role="grid" if tied else None,
-            aria_label=tensor.name if tied else None,
-        )
-
-    def element(self, value: Any, place: Place, tensor: Tensor) -> str:
-        return _tag(
-            "td",
-            self.number(value),
-            title=_unrounded(value, self.environment.precision),
-            data_el=element_name(tensor.name, place) if tensor.name else None,
-        )
-
-    def number(self, value: Any) -> str:
-        if isinstance(value, str):
-            return escape(value)
-        value = value.item() if hasattr(value, "item") else value
-        if isinstance(value, str | bool):
-            return escape(str(value))
-        return number_text(value, self.environment.precision)
-
-    # ---- Jacobians ---------------------------------------------------------------------------
+        return tensor_tables(tensor, self.markup, self.tied)
 
     def matrix(self, block: Matrix) -> str:
-        """The seed at the left, labels, entries, seed times matrix below; then the gradient in the
-        shape of the input, and the sum that makes each of its elements.
-        """
-        shown = cut(block, None, self.environment.say)
-        names = _element_names(block)
-        head = self.matrix_row(
-            block,
-            _tag("th", self.span(block.seed_name, "seed"), scope="col"),
-            "<td></td>",
-            [self.column_head(block, c, names) for c in shown.columns],
-            _tag("th", self.span(block.result_name, "seed"), scope="col"),
-        )
-        if block.tangent is not None:
-            weights = [self.weight("…" if c is None else block.tangent[c]) for c in shown.columns]
-            name = _tag("th", self.span(block.tangent_name, "seed"), scope="row")
-            head += self.matrix_row(block, "<td></td>", name, weights, "<td></td>")
-        body = "".join(self.body_row(block, r, shown.columns, names) for r in shown.rows)
-        foot = self.foot(block, shown.columns, names)
-        table = f'<table class="matrix"><thead>{head}</thead><tbody>{body}</tbody>{foot}</table>'
-        below = self.elements(block, names) if names else ""
-        left_out = f'<p class="remark">{escape(shown.left_out)}</p>' if shown.left_out else ""
-        of = block.product_label if names else None
-        inside = f'<div class="scroll">{table}</div>{left_out}{below}'
-        return _tag("figure", inside, class_="jacobian", data_of=of)
-
-    def matrix_row(self, block: Matrix, left: str, name: str, cells: list[str], right: str) -> str:
-        sides = left if block.seed_name else "", right if block.result_name else ""
-        return f"<tr>{sides[0]}{name}{''.join(cells)}{sides[1]}</tr>"
-
-    def column_head(self, block: Matrix, c: int | None, names: list[str]) -> str:
-        if c is None:
-            return "<td>…</td>"
-        inside = self.span(block.column_labels[c], block.input_role)
-        return _tag("th", inside, scope="col", data_el=names[c] if names else None)
-
-    def weight(self, text: str, of: str | None = None) -> str:
-        return _tag("td", escape(text), class_="seed", data_el=of)
-
-    def body_row(
-        self, block: Matrix, r: int | None, columns: list[int | None], names: list[str]
-    ) -> str:
-        if r is None:
-            gap = ["<td>…</td>"] * len(columns)
-            return self.matrix_row(block, "<td>⋮</td>", "<td>…</td>", gap, "<td>⋮</td>")
-        place = block.row_places[r] if block.row_places else ()
-        seeded = element_name(block.seed_name, place) if names else None
-        left = self.weight(block.seed[r], seeded) if block.seed else "<td></td>"
-        name = _tag("th", escape(block.row_labels[r]), scope="row")
-        cells = [self.matrix_entry(block.entries[r], c, names) for c in columns]
-        result = f'<td class="answer">{escape(block.result[r])}</td>' if block.result else ""
-        return self.matrix_row(block, left, name, cells, result)
-
-    def matrix_entry(self, row: tuple[str, ...], c: int | None, names: list[str]) -> str:
-        if c is None:
-            return "<td>…</td>"
-        of = names[c] if names else None
-        kind = "zero" if row[c] == ZERO else None
-        return _tag("td", self.entry(row[c]), class_=kind, data_el=of)
-
-    def foot(self, block: Matrix, columns: list[int | None], names: list[str]) -> str:
-        if block.product is None:
-            return ""
-        cells = [
-            "<td>…</td>"
-            if c is None
-            else _tag("td", escape(block.product[c]), data_el=names[c] if names else None)
-            for c in columns
-        ]
-        left = f'<td class="seed">{escape(block.product_name)}</td>'
-        name = _tag("th", self.span(block.product_label, block.input_role), scope="row")
-        return f"<tfoot>{self.matrix_row(block, left, name, cells, '<td></td>')}</tfoot>"
-
-    def elements(self, block: Matrix, names: list[str]) -> str:
-        """The gradient, to point at, and its elements as sums."""
-        sums = [self.sum(block, c, names[c]) for c in range(len(names))]
-        first = next((c for c in range(len(names)) if _terms(block, c)), 0)
-        items = "".join(_tag("li", s, data_sum=name) for s, name in zip(sums, names, strict=True))
-        every = f"<details><summary>Every element</summary><ol>{items}</ol></details>"
-        name = self.span(block.product_label, block.input_role)
-        return (
-            f'<div class="elements"><div><p class="caption">{name}</p>'
-            f'<div class="scroll">{self.grid(block, names)}</div></div>'
-            f'<div class="sums"><p class="sum" role="status">{sums[first]}</p>{HINT}{every}'
-            "</div></div>"
-        )
-
-    def grid(self, block: Matrix, names: list[str]) -> str:
-        """The elements of the gradient in its shape, or in one row where some are left out."""
-        places = block.column_places
-        shaped = not block.skipped_columns[1] and len(places[0]) == 2
-        cell = {
-            place: _tag(
-                "td",
-                escape(block.product[c]) if block.product else escape(",".join(map(str, place))),
-                data_el=names[c],
-                class_=None if block.product else "place",
-            )
-            for c, place in enumerate(places)
-        }
-        if not shaped:
-            body = f"<tr>{''.join(cell.values())}</tr>"
-        else:
-            rows = groupby(places, lambda place: place[0])
-            body = "".join(f"<tr>{''.join(cell[p] for p in row)}</tr>" for _, row in rows)
-        label = f"{block.product_label}: arrow keys go from element to element"
-        body = f"<tbody>{body}</tbody>"
-        return _tag("table", body, class_="tensor", role="grid", aria_label=label)
-
-    def sum(self, block: Matrix, c: int, name: str) -> str:
-        """`x.grad[0,0] = 1·a[0,0] + 2·a[0,1] = 10`."""
-        terms = [self.term(_factor(w), _factor(e)) for w, e in _terms(block, c)]
-        terms += ["…"] * bool(block.skipped_rows[1])
-        said = f'<span class="{self.classes.get(block.input_role, "")}">{escape(name)}</span> = '
-        said += " + ".join(terms) or "0"
-        total = f" = <strong>{escape(block.product[c])}</strong>" if block.product and terms else ""
-        return f"<code>{said}{total}</code>"
-
-    def term(self, weight: str, entry: str) -> str:
-        kind = "short" if len(weight + entry) < LONG_TERM else None
-        return _tag("span", f"{self.span(weight, 'seed')}·{self.entry(entry)}", class_=kind)
+        return MatrixFigure(block, self.markup).figure()
 
     # ---- pictures ----------------------------------------------------------------------------
 
@@ -502,7 +231,7 @@ class _Page:
 
     def graph(self, block: Graph) -> str:
         """The graph, and what happens at its nodes, one after the other."""
-        steps = "".join(self.passed(p, block) for p in block.passes)
+        steps = "".join(self.passed(p) for p in block.passes)
         listed = f'<ol class="passes">{steps}</ol>' if steps else ""
         count = len(block.passes)
         slider = (
@@ -514,7 +243,7 @@ class _Page:
         told = f'<div class="told">{slider}{listed}</div>' if steps else ""
         return f'<figure class="walk">{drawing}{told}</figure>'
 
-    def passed(self, p: Pass, graph: Graph) -> str:
+    def passed(self, p: Pass) -> str:
         """What happens at a node: a step of the forward pass, or of the way back."""
         way = "back" if p.back else "forward"
         said = f'<span class="way {way}">{way}</span>'
@@ -534,43 +263,3 @@ def _statements(line: str) -> list[str]:
 def _heading(document: Document) -> str:
     titles = (text_of(s.title) for s in document.sections)
     return next(filter(None, titles), "Explained by gradcli")
-
-
-def _kept(count: int, whole: bool) -> list[int | None]:
-    """The places of a dimension that are shown, None for those left out between."""
-    if whole or count <= LONG:
-        return [*range(count)]
-    return [*range(EDGE), None, *range(count - EDGE, count)]
-
-
-def _head(place: int, scope: str = "col") -> str:
-    return f'<th scope="{scope}">{place}</th>'
-
-
-def _unrounded(value: Any, precision: int) -> str | None:
-    """A number in all its digits, where it is shown with fewer."""
-    if isinstance(value, str | np.str_ | bool | np.bool_ | np.integer):
-        return None
-    full = number_text(value, 17)
-    return repr(float(value)) if full != number_text(value, precision) else None
-
-
-def _element_names(block: Matrix) -> list[str]:
-    """What the elements of the gradient are called that the columns belong to; nothing where no
-    seed makes one of them.
-    """
-    if not block.seed_name or not block.column_places:
-        return []
-    return [element_name(block.product_label, place) for place in block.column_places]
-
-
-def _terms(block: Matrix, c: int) -> list[tuple[str, str]]:
-    """The weights and entries of a column that are not zero."""
-    column = [row[c] for row in block.entries]
-    return [(w, e) for w, e in zip(block.seed or (), column, strict=False) if e != ZERO]
-
-
-def _factor(text: str) -> str:
-    """A text as a factor: sums and negative numbers in brackets."""
-    bare = re.sub(r"\([^()]*\)|\[[^\[\]]*\]", "", text)
-    return f"({text})" if text.startswith("-") or re.search(r" [-+] ", bare) else text

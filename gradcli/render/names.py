@@ -6,8 +6,9 @@ RENDERERS = {
     "markdown": "markdown",
     "latex": "latex",
     "html": "html",
+    "svg": "svg",
 }
-PAGES = ("html",)  # of which a file takes several documents
+PAGES = ("html", "svg")  # of which a file takes several documents
 # where Markdown is pasted
 PLACES = (
     "github", "discourse", "stackoverflow", "stackexchange", "reddit", "slack", "discord",

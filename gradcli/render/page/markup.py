@@ -1,0 +1,105 @@
+"""Pieces of text as HTML: words, code, formulas, in the colours of their roles."""
+
+import re
+from collections.abc import Iterable
+from html import escape, unescape
+from itertools import groupby
+from typing import Any
+
+from ...explanation.blocks import EQUALS, Document, Formula, Line, Piece, tokens_of
+from ...explanation.numbers import number_text
+from ...notation.typeset.mathml import mathml
+from .. import roles
+from ..environment import Environment
+
+MARKS = {"✓": "ok", "✗": "bad"}
+
+
+def tag(name: str, inside: str, /, **attributes: str | None) -> str:
+    """An element; attributes that are None are left out, those without a text stand alone."""
+    said = "".join(
+        f" {key.strip('_').replace('_', '-')}" + (f'="{escape(value)}"' if value else "")
+        for key, value in attributes.items()
+        if value is not None
+    )
+    return f"<{name}{said}>{inside}</{name}>"
+
+
+def _is_sign(piece: Piece) -> bool:
+    """Whether a token belongs to the formulas around it."""
+    return not isinstance(piece, Formula) and (
+        piece == EQUALS or piece.role == "number" or not piece.text.strip()
+    )
+
+
+def kind_of(piece: Piece) -> str:
+    """Formula, sign, word or code."""
+    if isinstance(piece, Formula):
+        return "formula"
+    return "sign" if _is_sign(piece) else "word" if piece.role == "word" else "code"
+
+
+class Markup:
+    """How the pieces of one document are written."""
+
+    def __init__(self, environment: Environment, document: Document):
+        self.environment = environment
+        met = roles.input_roles(document)
+        few = len(met) <= roles.MOST
+        self.classes = {role: f"in-{k}" if few else "in" for k, role in enumerate(met, 1)}
+        self.classes |= {"seed": "seed", "answer": "answer", "number": "num"}
+        self.coloured = _pattern(met)
+
+    def line(self, line: Line) -> str:
+        """Words as they are, code as code, formulas as mathematics where no code is beside them."""
+        if any(kind_of(piece) == "code" and not piece.role for piece in line):
+            line = tuple(tokens_of(line))
+        return "".join(self.pieces(pieces, kind) for kind, pieces in groupby(line, kind_of))
+
+    def pieces(self, pieces: Iterable[Any], kind: str) -> str:
+        """Pieces of one kind."""
+        if kind == "formula":
+            return "".join(map(self.formula, pieces))
+        said = "".join(self.span(p.text, p.role) for p in pieces)
+        if kind == "word" and said[:1] in MARKS:
+            return f'<span class="{MARKS[said[0]]}">{said[0]}</span>{said[1:]}'
+        return f"<code>{said}</code>" if kind == "code" else said
+
+    def span(self, text: str, role: str) -> str:
+        """A text in the colour of its role."""
+        name = self.classes.get(role)
+        return f'<span class="{name}">{escape(text)}</span>' if name else escape(text)
+
+    def formula(self, formula: Formula) -> str:
+        """A formula as mathematics, in the colours of its roles."""
+        made = re.sub(r' data-role="([^"]*)"', self._role, mathml(formula.tree))
+        whole = self.classes.get(formula.role)
+        return f'<span class="{whole}">{made}</span>' if whole else made
+
+    def _role(self, found: re.Match[str]) -> str:
+        name = self.classes.get(unescape(found[1]))
+        return f' class="{name}"' if name else ""
+
+    def entry(self, text: str) -> str:
+        """An entry of a matrix, elements of inputs in their colours."""
+        out, end = "", 0
+        for found in self.coloured.finditer(text):
+            out += escape(text[end : found.start()])
+            out += self.span(found[0], f"input:{found[1]}")
+            end = found.end()
+        return out + escape(text[end:])
+
+    def number(self, value: Any) -> str:
+        """An element of a tensor."""
+        if isinstance(value, str):
+            return escape(value)
+        value = value.item() if hasattr(value, "item") else value
+        if isinstance(value, str | bool):
+            return escape(str(value))
+        return number_text(value, self.environment.precision)
+
+
+def _pattern(met: list[str]) -> re.Pattern[str]:
+    """Elements of inputs within the texts of entries."""
+    names = "|".join(re.escape(role.removeprefix("input:")) for role in met) or "(?!)"
+    return re.compile(rf"(?<![\w.])({names})(\[[\d,]+\])?(?![\w(])")

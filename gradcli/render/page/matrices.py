@@ -1,0 +1,175 @@
+"""Jacobians as tables of HTML, with the gradient below in the shape of the input, and the sum that
+makes each of its elements.
+"""
+
+import re
+from html import escape
+from itertools import groupby
+
+from ...explanation.blocks import Matrix
+from ...explanation.phrases import element_name
+from ..matrix import cut
+from .markup import Markup, tag
+
+LONG_TERM = 24  # characters of one that may be broken
+ZERO, UNWRITTEN = "·", "?"
+HINT = (
+    '<p class="hint" hidden>Point at an element, or reach it by Tab and the arrow keys, to see its '
+    "column and its weights. A click or Enter keeps it, in the address too.</p>"
+)
+
+
+class MatrixFigure:
+    """A Jacobian of one document."""
+
+    def __init__(self, block: Matrix, markup: Markup):
+        self.block, self.markup = block, markup
+        self.shown = cut(block, None, markup.environment.say)
+        self.names = _element_names(block)
+
+    def figure(self) -> str:
+        """The table, what it leaves out, and the gradient."""
+        block, shown = self.block, self.shown
+        head = self.row(
+            tag("th", self.markup.span(block.seed_name, "seed"), scope="col"),
+            "<td></td>",
+            [self.column_head(c) for c in shown.columns],
+            tag("th", self.markup.span(block.result_name, "seed"), scope="col"),
+        )
+        if block.tangent is not None:
+            weights = [self.weight("…" if c is None else block.tangent[c]) for c in shown.columns]
+            name = tag("th", self.markup.span(block.tangent_name, "seed"), scope="row")
+            head += self.row("<td></td>", name, weights, "<td></td>")
+        body = "".join(self.body_row(r) for r in shown.rows)
+        foot = self.foot()
+        table = f'<table class="matrix"><thead>{head}</thead><tbody>{body}</tbody>{foot}</table>'
+        below = self.elements() if self.names else ""
+        left_out = f'<p class="remark">{escape(shown.left_out)}</p>' if shown.left_out else ""
+        of = block.product_label if self.names else None
+        inside = f'<div class="scroll">{table}</div>{left_out}{below}'
+        return tag("figure", inside, class_="jacobian", data_of=of)
+
+    def row(self, left: str, name: str, cells: list[str], right: str) -> str:
+        sides = left if self.block.seed_name else "", right if self.block.result_name else ""
+        return f"<tr>{sides[0]}{name}{''.join(cells)}{sides[1]}</tr>"
+
+    def column_head(self, c: int | None) -> str:
+        if c is None:
+            return "<td>…</td>"
+        block = self.block
+        inside = self.markup.span(block.column_labels[c], block.input_role)
+        return tag("th", inside, scope="col", data_el=self.names[c] if self.names else None)
+
+    def weight(self, text: str, of: str | None = None) -> str:
+        return tag("td", escape(text), class_="seed", data_el=of)
+
+    def body_row(self, r: int | None) -> str:
+        """A row of the output: its weight, its name, its entries."""
+        block, columns = self.block, self.shown.columns
+        if r is None:
+            gap = ["<td>…</td>"] * len(columns)
+            return self.row("<td>⋮</td>", "<td>…</td>", gap, "<td>⋮</td>")
+        place = block.row_places[r] if block.row_places else ()
+        seeded = element_name(block.seed_name, place) if self.names else None
+        left = self.weight(block.seed[r], seeded) if block.seed else "<td></td>"
+        name = tag("th", escape(block.row_labels[r]), scope="row")
+        cells = [self.entry(block.entries[r], c) for c in columns]
+        result = f'<td class="answer">{escape(block.result[r])}</td>' if block.result else ""
+        return self.row(left, name, cells, result)
+
+    def entry(self, row: tuple[str, ...], c: int | None) -> str:
+        if c is None:
+            return "<td>…</td>"
+        of = self.names[c] if self.names else None
+        kind = "zero" if row[c] == ZERO else None
+        return tag("td", self.markup.entry(row[c]), class_=kind, data_el=of)
+
+    def foot(self) -> str:
+        """Seed times matrix."""
+        block, columns = self.block, self.shown.columns
+        if block.product is None:
+            return ""
+        cells = [
+            "<td>…</td>"
+            if c is None
+            else tag("td", escape(block.product[c]), data_el=self.names[c] if self.names else None)
+            for c in columns
+        ]
+        left = f'<td class="seed">{escape(block.product_name)}</td>'
+        name = tag("th", self.markup.span(block.product_label, block.input_role), scope="row")
+        return f"<tfoot>{self.row(left, name, cells, '<td></td>')}</tfoot>"
+
+    def elements(self) -> str:
+        """The gradient, to point at, and its elements as sums."""
+        block, names = self.block, self.names
+        sums = [self.sum(c) for c in range(len(names))]
+        first = next((c for c in range(len(names)) if _terms(block, c)), 0)
+        items = "".join(tag("li", s, data_sum=name) for s, name in zip(sums, names, strict=True))
+        every = f"<details><summary>Every element</summary><ol>{items}</ol></details>"
+        name = self.markup.span(block.product_label, block.input_role)
+        return (
+            f'<div class="elements"><div><p class="caption">{name}</p>'
+            f'<div class="scroll">{self.grid()}</div></div>'
+            f'<div class="sums"><p class="sum" role="status">{sums[first]}</p>{HINT}{every}'
+            "</div></div>"
+        )
+
+    def grid(self) -> str:
+        """The elements of the gradient in its shape, or in one row where some are left out."""
+        block, names = self.block, self.names
+        places = block.column_places
+        shaped = not block.skipped_columns[1] and len(places[0]) == 2
+        cell = {
+            place: tag(
+                "td",
+                escape(block.product[c]) if block.product else escape(",".join(map(str, place))),
+                title=names[c],
+                data_el=names[c],
+                class_=None if block.product else "place",
+            )
+            for c, place in enumerate(places)
+        }
+        if not shaped:
+            body = f"<tr>{''.join(cell.values())}</tr>"
+        else:
+            rows = groupby(places, lambda place: place[0])
+            body = "".join(f"<tr>{''.join(cell[p] for p in row)}</tr>" for _, row in rows)
+        label = f"{block.product_label}: arrow keys go from element to element"
+        body = f"<tbody>{body}</tbody>"
+        return tag("table", body, class_="tensor", role="grid", aria_label=label)
+
+    def sum(self, c: int) -> str:
+        """`x.grad[0,0] = 1·a[0,0] + 2·a[0,1] = 10`."""
+        block, name = self.block, self.names[c]
+        terms = [self.term(_factor(w), _factor(e)) for w, e in _terms(block, c)]
+        terms += ["…"] * bool(block.skipped_rows[1])
+        said = f"{self.markup.span(name, block.input_role)} = {' + '.join(terms) or '0'}"
+        total = f" = <strong>{escape(block.product[c])}</strong>" if block.product and terms else ""
+        return f"<code>{said}{total}</code>"
+
+    def term(self, weight: str, entry: str) -> str:
+        kind = "short" if len(weight + entry) < LONG_TERM else None
+        factors = self.markup.span(weight, "seed"), self.markup.entry(entry)
+        return tag("span", "·".join(factors), class_=kind)
+
+
+def _element_names(block: Matrix) -> list[str]:
+    """What the elements of the gradient are called that the columns belong to; nothing where no
+    seed makes one of them, or where entries are not written out.
+    """
+    unwritten = any(UNWRITTEN in row for row in block.entries)
+    if not block.seed_name or not block.column_places or unwritten:
+        return []
+    return [element_name(block.product_label, place) for place in block.column_places]
+
+
+def _terms(block: Matrix, c: int) -> list[tuple[str, str]]:
+    """The weights and entries of a column that are not zero."""
+    column = [row[c] for row in block.entries]
+    return [(w, e) for w, e in zip(block.seed or (), column, strict=False) if e != ZERO]
+
+
+def _factor(text: str) -> str:
+    """A text as a factor: sums and negative numbers in brackets."""
+    bare = re.sub(r"\([^()]*\)|\[[^\[\]]*\]", "", text)
+    return f"({text})" if text.startswith("-") or re.search(r" [-+] ", bare) else text

@@ -1,0 +1,58 @@
+"""Pictures of what a terminal shows."""
+
+import re
+from collections import defaultdict
+from xml.etree import ElementTree
+
+import pytest
+from console import gradcli
+
+SVG = "{http://www.w3.org/2000/svg}"
+QUESTIONS = [
+    ("x@a", "--grad", "[[1,2,3,4],[5,6,7,8]]"),
+    ("out = a*a", "-v", "a=[[1,2,3],[4,5,6]]", "-g", "a", "--full"),
+    ("softmax(x @ W, dim=1)", "-s", "x=2x3,W=3x4", "--full"),
+    ("hessian", "(x**2).sum()", "-s", "x=3"),
+    ("why", "grad can be implicitly created only for scalar outputs"),
+]
+each_question = pytest.mark.parametrize("args", QUESTIONS, ids=" ".join)
+
+
+def lines(picture: str) -> list[str]:
+    """The lines of text of a picture, those without any left out."""
+    rows: dict[float, list[tuple[float, str]]] = defaultdict(list)
+    for text in ElementTree.fromstring(picture).iter(f"{SVG}text"):
+        rows[float(text.get("y", ""))].append((float(text.get("x", "")), text.text or ""))
+    joined = ("".join(piece for _, piece in sorted(rows[y])) for y in sorted(rows))
+    texts = (text.replace("\N{NO-BREAK SPACE}", " ").strip() for text in joined)
+    return [" ".join(text.split()) for text in texts if text]
+
+
+@each_question
+def test_a_picture_shows_what_the_terminal_shows(args):
+    shown = gradcli(*args, "-f", "plain").out.splitlines()
+    wanted = [" ".join(line.split()) for line in shown if line.strip()]
+    more = next((k for k, line in enumerate(wanted) if line.startswith("More:")), len(wanted))
+    command, *found = lines(gradcli(*args, "-f", "svg").out)
+    assert command.startswith("$ gradcli ")
+    assert "".join(found).replace(" ", "").endswith("".join(wanted[:more]).replace(" ", ""))
+
+
+@each_question
+def test_a_picture_asks_nothing_of_any_other_place(args):
+    picture = gradcli(*args, "-f", "svg").out
+    assert set(re.findall(r"https?://[^\"\s)]+", picture)) == {"http://www.w3.org/2000/svg"}
+    assert all(link.startswith("#") for link in re.findall(r"url\(([^)]*)\)", picture))
+    assert "@font-face" not in picture
+
+
+def test_a_tag_stays_text():
+    picture = gradcli("read", "-", "-f", "svg", stdin="import torch  # <script>x</script>\n").out
+    assert any("<script>x</script>" in line for line in lines(picture))
+    assert "<script" not in picture
+
+
+def test_formulas_alone():
+    found = lines(gradcli("formula", "x @ W", "-s", "x=2x3,W=3x4", "-f", "svg").out)
+    assert found[0].startswith("$ gradcli formula")
+    assert {"x = g @ W.T", "W = x.T @ g"} <= {*found}
