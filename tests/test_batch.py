@@ -29,6 +29,9 @@ VALUES = {"x": "randn(700, 700)"}
 SLOW = json.dumps({"id": "slow", "expr": f"{CHAIN}; h.sum()", "values": VALUES, "want": "output"})
 
 
+watches = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="there is no /proc")
+
+
 def square(k: int) -> str:
     return json.dumps({"id": k, "expr": "x*x", "values": {"x": k}, "want": ["grad"]})
 
@@ -45,6 +48,13 @@ def is_alive(pid: int) -> bool:
         return False
 
 
+def children_of(pid: int) -> list[int]:
+    """The processes that one has started: two workers at least."""
+    found = [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    assert len(found) >= 2
+    return found
+
+
 def wait_until(condition, seconds: float = 60.0) -> None:
     end = time.monotonic() + seconds
     while not condition():
@@ -53,11 +63,13 @@ def wait_until(condition, seconds: float = 60.0) -> None:
 
 
 @contextlib.contextmanager
-def batch_process(*args: str):
+def batch_process(*args: str, **how: bool):
     """A `gradcli batch -` whose lines are sent as one likes."""
     command = [sys.executable, "-m", "gradcli", "batch", "-", *args]
     pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as running:
+    with subprocess.Popen(
+        command, stdin=pipe, stdout=pipe, stderr=pipe, text=True, **how
+    ) as running:
         try:
             yield running
         finally:
@@ -108,6 +120,7 @@ def test_of_an_endless_input_no_more_is_read_than_has_room():
     assert len(read) <= WINDOW + len(found) + 1
 
 
+@watches
 def test_a_killed_worker_costs_the_line_that_it_was_at():
     lines = [square(0), SLOW, square(2), square(3)]
     with Processes(1) as (slot,):
@@ -126,6 +139,7 @@ def test_a_killed_worker_costs_the_line_that_it_was_at():
         assert json.loads(again.text) == answer_to_square(5)
 
 
+@watches
 def test_and_nothing_else():
     lines = [square(k) for k in range(200)]
     lines[50] = SLOW
@@ -154,16 +168,27 @@ def cpu_seconds(pid: int) -> float:
     return int(fields[11]) / os.sysconf("SC_CLK_TCK")
 
 
+@watches
 def test_workers_end_with_a_parent_that_is_killed():
     with batch_process("-j", "2") as running:
         for k in range(80):
             print(square(k), file=running.stdin, flush=True)
         assert json.loads(running.stdout.readline()) == answer_to_square(0)
-        children = Path(f"/proc/{running.pid}/task/{running.pid}/children")
-        pids = [int(pid) for pid in children.read_text().split()]
-        assert len(pids) >= 2
+        pids = children_of(running.pid)
         running.kill()
         running.wait()
+        wait_until(lambda: not any(map(is_alive, pids)))
+
+
+@watches
+def test_an_interrupt_ends_all_at_once():
+    with batch_process("-j", "2", start_new_session=True) as running:
+        print(f"{square(0)}\n{SLOW}\n{SLOW}", file=running.stdin, flush=True)
+        assert json.loads(running.stdout.readline()) == answer_to_square(0)
+        pids = children_of(running.pid)
+        os.killpg(running.pid, signal.SIGINT)  # as a terminal does
+        assert running.wait(20) == 130
+        assert running.stderr.read() == ""
         wait_until(lambda: not any(map(is_alive, pids)))
 
 
