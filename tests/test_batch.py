@@ -14,12 +14,13 @@ from pathlib import Path
 import pytest
 from console import Input, Terminal, gradcli, process, shell
 
+from gradcli.cli import parallel
 from gradcli.cli.main import run
 from gradcli.cli.parallel import WINDOW, in_parallel
 from gradcli.cli.processes import AT, Processes
 from gradcli.cli.progress import Progress
 from gradcli.cli.streams import Streams
-from gradcli.cli.work import all_answered
+from gradcli.cli.work import Answered, all_answered
 from gradcli.limits import Limits
 
 BAD = ['{"expr": "x @@ y", "id": "bad"}', "{", "[]", '{"id": NaN, "expr": "x"}']
@@ -118,6 +119,32 @@ def test_of_an_endless_input_no_more_is_read_than_has_room():
     wait_until(lambda: len(read) >= WINDOW)
     time.sleep(0.05)
     assert len(read) <= WINDOW + len(found) + 1
+
+
+def test_answers_that_wait_for_one_before_them_have_a_limit(monkeypatch):
+    monkeypatch.setattr(parallel, "HELD", 50_000)
+    first, sent = Future(), []
+
+    class Large(AtOnce):
+        """The first line takes until others have stopped; all answers are long."""
+
+        def submit(self, lines, limits):
+            sent.extend(lines)
+            if "0" in lines:
+                return first
+            future = Future()
+            future.set_result([Answered(True, line + "." * 10_000) for line in lines])
+            return future
+
+    def lines():
+        yield from map(str, range(200))
+        time.sleep(0.2)
+        held = len(sent)
+        first.set_result([Answered(True, "0.")])
+        assert held < 80
+
+    found = in_parallel(lines(), Limits(), [Large(), Large()])
+    assert [int(answer.text.strip(".")) for answer in found] == [*range(200)]
 
 
 @watches
