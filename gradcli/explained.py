@@ -45,9 +45,9 @@ class Explanation:
         full: bool = False,
         place: str = "",
     ) -> str:
-        """The explanation as text: "terminal", "plain", "markdown", "latex", "html" (a page of its
-        own), "svg" or "json"; on one screen, or in full, or the sections to `show`. `place` is
-        where Markdown is pasted: as `--for` takes it.
+        """The explanation as text: "terminal", "plain", "markdown", "latex", "html" (a page),
+        "svg" or "json"; on one screen, or in full, or the sections to `show`. `place` is where
+        Markdown is pasted: as `--for` takes it.
         """
         from .render.names import PLACES
 

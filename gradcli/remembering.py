@@ -11,8 +11,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def remembered(room: int, size: Callable[..., int]) -> Callable[[F], F]:
     """As `lru_cache`, for results that differ in size: those of the latest calls are kept as long
-    as their sizes are no more than `room` together. `size` takes the result and the arguments,
-    which are positional. One that is larger than a quarter of the room does not push out others.
+    as their sizes are no more than `room` together, and that of the last one in any case. `size`
+    takes the result and the arguments, which are positional.
     """
 
     def decorate(function: F) -> F:
@@ -28,12 +28,10 @@ def remembered(room: int, size: Callable[..., int]) -> Callable[[F], F]:
                     return kept[key][0]
             result = function(*key)
             needed = 1 + size(result, *key)
-            if needed > room // 4:
-                return result
             with lock:
                 used += needed - kept.pop(key, (None, 0))[1]
                 kept[key] = result, needed
-                while used > room:
+                while used > room and len(kept) > 1:
                     used -= kept.popitem(last=False)[1][1]
             return result
 

@@ -8,11 +8,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from console import gradcli
+from console import Input, Terminal, gradcli
 from test_batch import SLOW
 
 import gradcli as package
 from gradcli.cli.assistants import VERSIONS, Server
+from gradcli.cli.main import run
+from gradcli.cli.streams import Streams
 from gradcli.limits import Limits
 from gradcli.tools import TOOLS
 
@@ -117,6 +119,17 @@ def test_several_messages_in_one_line(server):
         {},
         -32601,
     ]
+
+
+def test_somebody_who_types_is_told():
+    class Typed(Input):
+        def isatty(self) -> bool:
+            return True
+
+    out, err = Terminal(), Terminal()
+    assert run(["mcp"], Streams(Typed(b""), out, err, {})) == 0
+    assert out.getvalue() == ""
+    assert "docs/assistants.md" in err.getvalue()
 
 
 # ---- the tools -----------------------------------------------------------------------------------

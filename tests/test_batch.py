@@ -14,12 +14,13 @@ from pathlib import Path
 import pytest
 from console import Input, Terminal, gradcli, process, shell
 
+from gradcli.cli import parallel
 from gradcli.cli.main import run
 from gradcli.cli.parallel import WINDOW, in_parallel
 from gradcli.cli.processes import AT, Processes
 from gradcli.cli.progress import Progress
 from gradcli.cli.streams import Streams
-from gradcli.cli.work import all_answered
+from gradcli.cli.work import Answered, all_answered
 from gradcli.limits import Limits
 
 BAD = ['{"expr": "x @@ y", "id": "bad"}', "{", "[]", '{"id": NaN, "expr": "x"}']
@@ -27,6 +28,9 @@ BAD = ['{"expr": "x @@ y", "id": "bad"}', "{", "[]", '{"id": NaN, "expr": "x"}']
 CHAIN = "; ".join(["h = x"] + ["h = torch.linalg.pinv(h)"] * 100)
 VALUES = {"x": "randn(700, 700)"}
 SLOW = json.dumps({"id": "slow", "expr": f"{CHAIN}; h.sum()", "values": VALUES, "want": "output"})
+
+
+watches = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="there is no /proc")
 
 
 def square(k: int) -> str:
@@ -45,6 +49,13 @@ def is_alive(pid: int) -> bool:
         return False
 
 
+def children_of(pid: int) -> list[int]:
+    """The processes that one has started: two workers at least."""
+    found = [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    assert len(found) >= 2
+    return found
+
+
 def wait_until(condition, seconds: float = 60.0) -> None:
     end = time.monotonic() + seconds
     while not condition():
@@ -53,11 +64,13 @@ def wait_until(condition, seconds: float = 60.0) -> None:
 
 
 @contextlib.contextmanager
-def batch_process(*args: str):
+def batch_process(*args: str, **how: bool):
     """A `gradcli batch -` whose lines are sent as one likes."""
     command = [sys.executable, "-m", "gradcli", "batch", "-", *args]
     pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as running:
+    with subprocess.Popen(
+        command, stdin=pipe, stdout=pipe, stderr=pipe, text=True, **how
+    ) as running:
         try:
             yield running
         finally:
@@ -108,6 +121,33 @@ def test_of_an_endless_input_no_more_is_read_than_has_room():
     assert len(read) <= WINDOW + len(found) + 1
 
 
+def test_answers_that_wait_for_one_before_them_have_a_limit(monkeypatch):
+    monkeypatch.setattr(parallel, "HELD", 50_000)
+    first, sent = Future(), []
+
+    class Large(AtOnce):
+        """The first line takes until others have stopped; all answers are long."""
+
+        def submit(self, lines, limits):
+            sent.extend(lines)
+            if "0" in lines:
+                return first
+            future = Future()
+            future.set_result([Answered(True, line + "." * 10_000) for line in lines])
+            return future
+
+    def lines():
+        yield from map(str, range(200))
+        time.sleep(0.2)
+        held = len(sent)
+        first.set_result([Answered(True, "0.")])
+        assert held < 80
+
+    found = in_parallel(lines(), Limits(), [Large(), Large()])
+    assert [int(answer.text.strip(".")) for answer in found] == [*range(200)]
+
+
+@watches
 def test_a_killed_worker_costs_the_line_that_it_was_at():
     lines = [square(0), SLOW, square(2), square(3)]
     with Processes(1) as (slot,):
@@ -126,6 +166,7 @@ def test_a_killed_worker_costs_the_line_that_it_was_at():
         assert json.loads(again.text) == answer_to_square(5)
 
 
+@watches
 def test_and_nothing_else():
     lines = [square(k) for k in range(200)]
     lines[50] = SLOW
@@ -154,16 +195,27 @@ def cpu_seconds(pid: int) -> float:
     return int(fields[11]) / os.sysconf("SC_CLK_TCK")
 
 
+@watches
 def test_workers_end_with_a_parent_that_is_killed():
     with batch_process("-j", "2") as running:
         for k in range(80):
             print(square(k), file=running.stdin, flush=True)
         assert json.loads(running.stdout.readline()) == answer_to_square(0)
-        children = Path(f"/proc/{running.pid}/task/{running.pid}/children")
-        pids = [int(pid) for pid in children.read_text().split()]
-        assert len(pids) >= 2
+        pids = children_of(running.pid)
         running.kill()
         running.wait()
+        wait_until(lambda: not any(map(is_alive, pids)))
+
+
+@watches
+def test_an_interrupt_ends_all_at_once():
+    with batch_process("-j", "2", start_new_session=True) as running:
+        print(f"{square(0)}\n{SLOW}\n{SLOW}", file=running.stdin, flush=True)
+        assert json.loads(running.stdout.readline()) == answer_to_square(0)
+        pids = children_of(running.pid)
+        os.killpg(running.pid, signal.SIGINT)  # as a terminal does
+        assert running.wait(20) == 130
+        assert running.stderr.read() == ""
         wait_until(lambda: not any(map(is_alive, pids)))
 
 

@@ -69,15 +69,17 @@ def test_many_programs_by_turns():
     for _ in range(2):
         assert [double(size) for size in range(10)] == [2 * size for size in range(10)]
     assert calls == [*range(10)]
-    assert [double(20), double(20), double(30), double(30)] == [40, 40, 60, 60]
-    assert calls == [*range(10), 20, 30, 30]  # one is too large for the room
+    assert [double(20), double(20)] == [40, 40]
+    assert calls == [*range(10), 20]
     assert [double(size) for size in (21, 22, 23, 23)] == [42, 44, 46, 46]
     assert calls[-3:] == [21, 22, 23]
     assert [double(20), double(5)] == [40, 10]
     assert calls[-2:] == [23, 5]  # the oldest had to go
+    assert [double(200), double(200), double(5)] == [400, 400, 10]
+    assert calls[-2:] == [200, 5]  # the last one is kept, however large
     double.forget()
-    double(23)
-    assert calls[-1] == 23
+    double(5)
+    assert calls[-2:] == [5, 5]
 
 
 def test_what_was_asked_before_does_not_order_terms():

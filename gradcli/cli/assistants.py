@@ -20,6 +20,7 @@ from .streams import Streams
 VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")  # the latest first
 DEADLINE = 30.0  # seconds for a call
 PARSE, INVALID, NO_METHOD, BAD_PARAMETERS = -32700, -32600, -32601, -32602
+PAGE = "docs/assistants.md says how"
 ABOUT = (
     "gradcli explains gradients of tensor code, exactly: derivatives are computed and checked, "
     "never guessed. Ask gradient_formula for closed forms, explain_gradient for why."
@@ -51,6 +52,8 @@ class Server:
         """Answer until the input ends."""
         most = self._limits.bytes_of_text
         source = streams.stdin_bytes()
+        if streams.stdin is not None and streams.stdin.isatty():
+            streams.warn(f"waiting for messages of an assistant, which starts this itself: {PAGE}")
         with streams.writing(None):
             try:
                 while line := source.readline(most):

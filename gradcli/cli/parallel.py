@@ -2,8 +2,9 @@
 
 A thread reads lines, workers answer some at a time, and one loop hands out and collects: it waits
 for one queue, in which lines and answers arrive as they come. Of an endless input no more than
-WINDOW lines for each worker are held, answered or not. A worker is sent the lines that wait, and
-nothing waits for more: whoever sends a line only after the answer to the one before has it at once.
+WINDOW lines for each worker are held, answered or not; where answers of HELD characters wait for
+one before them, no further lines are handed out. A worker is sent the lines that wait, and nothing
+waits for more: whoever sends a line only after the answer to the one before has it at once.
 """
 
 from collections import deque
@@ -17,6 +18,7 @@ from ..limits import Limits
 from .work import Answered, lost
 
 WINDOW = 256  # lines for each worker that are read and not yet written
+HELD = 100_000_000  # characters of answers that wait to be written
 SHARE = 32  # lines that a worker is sent at a time
 
 
@@ -61,8 +63,10 @@ def in_parallel(lines: Iterable[str], limits: Limits, slots: Sequence[Slot]) -> 
         work.take(events.get())
         while work.pending and (answer := work.pending[0].answer) is not None:
             work.pending.popleft()
+            work.held -= len(answer.text)
             yield answer
             room.release()
+        work.send()
 
 
 def _read(lines: Iterable[str], events: "SimpleQueue[Any]", room: Semaphore) -> None:
@@ -78,14 +82,14 @@ def _read(lines: Iterable[str], events: "SimpleQueue[Any]", room: Semaphore) -> 
 
 class Work:
     """What is being answered. `pending` are lines that are not written, in order; of these,
-    `waiting` are those that no worker has.
+    `waiting` are those that no worker has. `held` are the characters of their answers.
     """
 
     def __init__(self, limits: Limits, slots: Sequence[Slot], events: "SimpleQueue[Any]"):
         self.limits, self.events = limits, events
         self.slots, self.idle = len(slots), [*slots]
         self.pending, self.waiting = deque[Line](), deque[Line]()
-        self.reading = True
+        self.reading, self.held = True, 0
 
     def take(self, event: Any) -> None:
         """Go on with a line, with what a slot is done with, with the end of lines."""
@@ -99,7 +103,15 @@ class Work:
             self.reading = False
         else:
             raise event
+        self.send()
+
+    def send(self) -> None:
+        """Hand out lines to all who have none, if there is room for answers; the line that is the
+        next to be written goes in any case.
+        """
         while self.idle and self.waiting:
+            if self.held > HELD and self.waiting[0] is not self.pending[0]:
+                return
             self._send(self.idle.pop())
 
     def _send(self, slot: Slot) -> None:
@@ -114,7 +126,7 @@ class Work:
         error = done.future.exception()
         if error is None:
             for line, answer in zip(done.share, done.future.result(), strict=True):
-                line.answer = answer
+                line.answer, self.held = answer, self.held + len(answer.text)
             return
         at = done.slot.lost(error)
         if len(done.share) == 1:
@@ -122,6 +134,7 @@ class Work:
         for k, line in reversed([*enumerate(done.share)]):
             if k == at:
                 line.answer = lost(line.text, self.limits)
+                self.held += len(line.answer.text)
             else:
                 line.alone = at is None
                 self.waiting.appendleft(line)

@@ -6,10 +6,9 @@ that one is lost.
 
 import os
 import signal
-import warnings
+import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
-from contextlib import suppress
 from multiprocessing import get_context, parent_process
 from threading import Thread
 from typing import Any
@@ -19,9 +18,10 @@ from ..limits import Limits
 from .work import Answered, answered
 
 START = "spawn"  # as on every system; a fork of a process with threads may wait forever
-AT, STOP, PID = 0, 1, 2  # what a process and its worker tell one another
+QUIET = "ignore"  # the processes of Python's own, too: one warns of what Ctrl-C leaves behind
+AT, STOP = 0, 1  # what a process and its worker tell one another
 
-_shared: Any = [0, 0, 0]
+_shared: Any = [0, 0]
 
 
 class Processes:
@@ -33,9 +33,9 @@ class Processes:
     def __enter__(self) -> "Sequence[Process]":
         return self.slots
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: object, *_: object) -> None:
         for slot in self.slots:
-            slot.end()
+            slot.kill() if kind else slot.end()
 
 
 class Process:
@@ -45,8 +45,10 @@ class Process:
         self._start()
 
     def _start(self) -> None:
+        if QUIET not in sys.warnoptions:
+            sys.warnoptions.append(QUIET)
         context = get_context(START)
-        self._shared = context.RawArray("l", 3)
+        self._shared = context.RawArray("l", 2)
         self._pool = ProcessPoolExecutor(1, context, _begin, (self._shared,))
 
     def submit(self, lines: Sequence[str], limits: Limits) -> "Future[list[Answered]]":
@@ -75,10 +77,10 @@ class Process:
 
     def kill(self) -> None:
         """Let it end at once."""
+        alive = [*(self._pool._processes or {}).values()]  # from Python 3.14 on: kill_workers()
         self.end()
-        if self._shared[PID]:
-            with suppress(OSError):
-                os.kill(self._shared[PID], signal.SIGTERM)
+        for worker in alive:
+            worker.kill()
 
     def end(self) -> None:
         """Let it end after the line that it is at."""
@@ -90,11 +92,9 @@ def _begin(shared: Any) -> None:
     """What a worker does first."""
     global _shared
     _shared = shared
-    shared[PID] = os.getpid()
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(name, "1")  # NumPy is not imported yet: the cores have workers
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    warnings.simplefilter("ignore")
     collect_seldom()
     Thread(target=_end_with_parent, daemon=True).start()
 

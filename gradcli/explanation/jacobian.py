@@ -32,7 +32,11 @@ class WayBack(NamedTuple):
     most: int = 0
 
 
-@remembered(REMEMBERED, lambda way, *_: len(way.schedule.nodes) if way.form else REMEMBERED)
+def _nodes(way: WayBack, *_: Node) -> int:
+    return len(way.schedule.nodes) or (0 if way.grad is None else len(walk([way.grad])))
+
+
+@remembered(REMEMBERED, _nodes)
 def way_back(out: Node, x: Node) -> WayBack:
     """What a node sends back to an input."""
     seed = OPS["input"](name="one-hot", shape=out.shape, is_direction=True)
