@@ -28,7 +28,7 @@ PANELS = {  # options by what they are about
     "Who answers": ("jobs", "executor", "scheduler"),
     "The answer": (
         *("library", "format", "graph_format", "place", "math", "standalone", "overlay"),
-        *("show", "element", "full", "precision", "digits"),
+        *("show", "element", "step", "full", "precision", "digits"),
         *("copy", "output", "resume", "width", "ascii", "color"),
     ),
 }

@@ -110,6 +110,7 @@ def command(group: str, name: str | None = None) -> Any:
     "overlay",
     "show",
     "element",
+    "step",
     "precision",
     "full",
     *LOOK,
@@ -122,7 +123,13 @@ def explain(streams: Streams, given: Given) -> None:
     gradcli "x@a" --grad "[[1,2,3,4],[5,6,7,8]]"
     gradcli "a*a" -v "a=[1,2]" -g a --full
     """
-    emit(streams, one_order(streams, given, suppose=True), given)
+    found = one_order(streams, given, suppose=True)
+    if given.step:
+        from .stepping import step_through
+
+        step_through(streams, found, environment_of(streams, given, given.full))
+        return
+    emit(streams, found, given)
 
 
 @command("For scripts")

@@ -206,6 +206,9 @@ OPTIONS = {
         list[str], (), "--show", metavar="SECTION,...", complete=completion.sections,
         help=f"Only these: {', '.join(SECTIONS)}. Repeatable.",
     ),
+    "step": _option(
+        bool, False, "--step", help="An operation at a time, forward and back, by keys.",
+    ),
     "element": _option(
         str | None, None, "--element", metavar="x[0,1]", help="The element to follow.",
     ),

@@ -1,5 +1,8 @@
 """The graph of the forward pass, to be drawn."""
 
+from collections.abc import Callable, Iterator
+from functools import partial
+
 from ...errors import GradcliError
 from ...graphs import Node, walk
 from ..analysis import Analysis
@@ -34,11 +37,19 @@ def followed(a: Analysis, w: Wording) -> Section:
     (drawn,) = graph(a, w).blocks
     assert isinstance(drawn, Graph)
     ids = {node: k for k, node in enumerate(order)}
-    operations = enumerate(w.source.operations(), 1)
-    forward = [Pass(ids[n], False, _computed(k, n, a, w)) for k, n in operations]
-    back = [Pass(ids[n], True, make()) for n, make in steps(a, w) if n in ids]
+    made = tuple(Pass(ids[n], back, make()) for n, back, make in passes(a, w) if n in ids)
     title = words("Step by step, forward and back")
-    return Section("graph", title, (), (drawn._replace(passes=(*forward, *back)),))
+    return Section("graph", title, (), (drawn._replace(passes=made),))
+
+
+def passes(a: Analysis, w: Wording) -> Iterator[tuple[Node, bool, Callable[[], Step]]]:
+    """The operations forward and then back: the node of each, whether it is on the way back, and
+    what makes it.
+    """
+    for k, node in enumerate(w.source.operations(), 1):
+        yield node, False, partial(_computed, k, node, a, w)
+    for node, make in steps(a, w):
+        yield node, True, make
 
 
 def _computed(number: int, node: Node, a: Analysis, w: Wording) -> Step:

@@ -1,0 +1,65 @@
+"""`explain --step`: an operation at a time, by keys; all of them where nobody is there to press."""
+
+from collections.abc import Callable
+from typing import Any
+
+import typer
+
+from ..errors import GradcliError
+from ..explanation.blocks import Document
+from ..explanation.stepping import Stepping
+from ..render.environment import Environment
+from ..render.errors import message
+from ..render.terminal import render_terminal
+from .element import read_element
+from .streams import Streams
+
+NEXT, BACK = ("n", " ", "\r", "\n", "\x1b[C", "\x1b[B", "j"), ("b", "p", "\x1b[D", "\x1b[A", "k")
+QUIT = ("q", "\x04", "\x1b")
+KEYS = "n next   b back   w why   e one element   q quit"
+
+
+def step_through(
+    streams: Streams,
+    analysis: Any,
+    environment: Environment,
+    key: Callable[[], str] = typer.getchar,
+    asked: Callable[[str], str] = input,
+) -> None:
+    """Show one operation after the other, as `key` says; `asked` reads what is typed in a line."""
+    stepping = Stepping(analysis)
+
+    def show(document: Document) -> None:
+        streams.write(render_terminal(document, environment).strip("\n") + "\n\n")
+
+    if not streams.is_terminal:
+        for k in range(len(stepping)):
+            show(stepping.shown(k))
+        return
+    place = 0
+    streams.write(f"{KEYS}\n\n")
+    show(stepping.shown(place))
+    while (pressed := key()) not in QUIT:
+        if pressed in NEXT or pressed in BACK:
+            moved = place + (1 if pressed in NEXT else -1)
+            if 0 <= moved < len(stepping):
+                place = moved
+                show(stepping.shown(place))
+            else:
+                streams.write("This is the last.\n" if pressed in NEXT else "This is the first.\n")
+        elif pressed == "w":
+            show(stepping.why(place))
+        elif pressed == "e":
+            show_element(streams, stepping, asked("element, as in x[0,1]: "), show)
+        else:
+            streams.write(f"{KEYS}\n")
+
+
+def show_element(
+    streams: Streams, stepping: Stepping, text: str, show: Callable[[Document], None]
+) -> None:
+    """One element of a gradient, or why there is none such."""
+    try:
+        show(stepping.element(*read_element(text, stepping.a.problem)))
+    except GradcliError as error:
+        streams.write(message(error))

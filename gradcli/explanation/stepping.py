@@ -1,0 +1,40 @@
+"""An explanation one operation at a time: the way forward, then the way back."""
+
+from ..notation.tree import Token
+from .analysis import Analysis
+from .blocks import Document, Prose, Row, Section, Table, words
+from .catalogue import catalogue
+from .formulas.wording import Wording
+from .sections.gradient import element_row
+from .sections.graph import passes
+
+WAYS = ("Forward", "Backward")
+
+
+class Stepping:
+    """The operations of an explanation, forward and back, and what may be asked at each."""
+
+    def __init__(self, a: Analysis):
+        self.a, self.w = a, Wording(a)
+        self._passes = [*passes(a, self.w)]
+
+    def __len__(self) -> int:
+        return len(self._passes)
+
+    def shown(self, k: int) -> Document:
+        """What happens at the k-th, below the way that it is on."""
+        _, back, make = self._passes[k]
+        remark = (Token(f"{k + 1} of {len(self)}"),)
+        return Document((), (Section("", words(WAYS[back]), remark, (make(),)),))
+
+    def why(self, k: int) -> Document:
+        """The operator of the k-th: its meaning and rule."""
+        node, _, _ = self._passes[k]
+        return catalogue(node.op.name)
+
+    def element(self, name: str, place: tuple[int, ...]) -> Document:
+        """One element of a gradient, written out."""
+        x = self.a.problem.inputs[name]
+        line = None if self.a.gradient(x) is None else element_row(self.a, self.w, x, place)
+        said = Table((Row((line,)),)) if line else Prose(words("It cannot be written out."))
+        return Document((), (Section("", (), (), (said,)),))
