@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from html5lib import HTMLParser
 from markdown_it import MarkdownIt
 from support import KNOWN, Checks, examples, explained, swept
 
@@ -59,7 +60,14 @@ def short(a):
     return text.replace("✗", "disagrees")
 
 
-VIEWS = (narrow, short, plain, markdown, as_json)
+def page(a):
+    text = render(a, "html", Choices(full=True), Environment())
+    tree = HTMLParser(strict=True, namespaceHTMLElements=False).parse(text)
+    assert len(tree.findall(".//h2")) >= 7
+    return text
+
+
+VIEWS = (narrow, short, plain, markdown, as_json, page)
 
 
 @pytest.mark.parametrize("example", swept(12))

@@ -76,7 +76,7 @@ def html_fragment(document: Document, environment: Environment) -> str:
 def _tied(part: Any) -> Iterator[str]:
     """The gradients whose elements have columns somewhere."""
     if isinstance(part, Matrix):
-        if part.seed_name and part.column_places:
+        if part.seed and part.column_places:
             yield part.product_label
     elif isinstance(part, Section | Document):
         for inner in part.sections if isinstance(part, Document) else part.blocks:

@@ -158,7 +158,7 @@ def _element_names(block: Matrix) -> list[str]:
     seed makes one of them, or where entries are not written out.
     """
     unwritten = any(UNWRITTEN in row for row in block.entries)
-    if not block.seed_name or not block.column_places or unwritten:
+    if not block.seed or not block.column_places or unwritten:
         return []
     return [element_name(block.product_label, place) for place in block.column_places]
 
@@ -166,7 +166,7 @@ def _element_names(block: Matrix) -> list[str]:
 def _terms(block: Matrix, c: int) -> list[tuple[str, str]]:
     """The weights and entries of a column that are not zero."""
     column = [row[c] for row in block.entries]
-    return [(w, e) for w, e in zip(block.seed or (), column, strict=False) if e != ZERO]
+    return [(w, e) for w, e in zip(block.seed or (), column, strict=True) if e != ZERO]
 
 
 def _factor(text: str) -> str:
