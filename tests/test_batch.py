@@ -254,6 +254,21 @@ def test_no_line_is_lost_or_repeated(halves, part):
     assert output.read_text("utf-8") == whole
 
 
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_after_a_crash(jobs, tmp_path):
+    requests, output = tmp_path / "requests.jsonl", tmp_path / "answers.jsonl"
+    requests.write_text("\n".join(square(k) for k in range(1_000)), "utf-8")
+    with batch_process("-o", str(output), "-j", jobs) as running:
+        print("\n".join(square(k) for k in range(600)), file=running.stdin, flush=True)
+        wait_until(lambda: output.exists() and output.stat().st_size > 0)
+        running.kill()
+    assert 0 < len(output.read_bytes().split(b"\n")) < 600
+    found = process("batch", str(requests), "-o", str(output), "--resume", "-j", jobs)
+    assert (found.status, found.err) == (0, f"wrote 1,000 lines to {output}\n")
+    answers = [json.loads(line) for line in output.read_text("utf-8").splitlines()]
+    assert answers == [answer_to_square(k) for k in range(1_000)]
+
+
 def test_to_resume_what_was_never_begun_is_to_begin(halves):
     requests, output, whole = halves
     gradcli("batch", str(requests), "-o", str(output), "--resume", "-j", "1")
@@ -282,6 +297,7 @@ def test_what_is_no_output_of_these_requests_is_refused(halves):
     ("--resume", "-o", "-"),
     ("--scheduler", "tcp://localhost:1"),
     ("--executor", "dask"),
+    ("--executor", "dask", "--scheduler", "tcp://localhost:1", "-j", "2"),
     ("--jobs", "0"),
     ("--executor", "threads"),
 ])  # fmt: skip

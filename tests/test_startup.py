@@ -19,6 +19,15 @@ from gradcli.cli.main import run
 status = run(sys.argv[1:])
 print(json.dumps([status, sorted(sys.modules)]), file=sys.stderr)
 """
+LIST_OF_COMPLETING = """
+import json, os, sys
+os.environ |= {"_GRADCLI_COMPLETE": "complete_bash", "COMP_CWORD": "2", "COMP_WORDS": sys.argv[1]}
+from gradcli.cli.main import run
+try:
+    run()
+except SystemExit:
+    print(json.dumps([0, sorted(sys.modules)]), file=sys.stderr)
+"""
 LIST_OF_IMPORT = """
 import json, sys
 import gradcli
@@ -26,9 +35,9 @@ print(json.dumps([0, sorted(sys.modules)]), file=sys.stderr)
 """
 
 
-def modules(*args: str) -> set[str]:
+def modules(*args: str, code: str = LIST) -> set[str]:
     """The modules that are loaded when a command line is done."""
-    code = LIST if args else LIST_OF_IMPORT
+    code = code if args else LIST_OF_IMPORT
     done = subprocess.run(
         [sys.executable, "-c", code, *args], capture_output=True, text=True, timeout=60
     )
@@ -82,6 +91,19 @@ def test_help_imports_no_numpy():
     names = modules("--help")
     assert not heavy(names)
     assert "gradcli.operators" not in names
+
+
+def test_a_key_press_imports_no_numpy():
+    for line in ("gradcli explain --sh", "gradcli ops soft", "gradcli batch --jo"):
+        assert not heavy(modules(line, code=LIST_OF_COMPLETING))
+
+
+def test_a_batch_of_one_process_imports_nothing_of_several(tmp_path):
+    requests = tmp_path / "requests.jsonl"
+    requests.write_text('{"expr": "x*x", "values": {"x": 2}}', "utf-8")
+    names = modules("batch", str(requests))
+    assert heavy(names) == {"numpy"}
+    assert not {name for name in names if name.startswith(("multiprocessing", "concurrent"))}
 
 
 def test_grad_imports_numpy_alone():

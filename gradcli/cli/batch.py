@@ -94,6 +94,9 @@ def _check_options(given: Any, file: str | None) -> None:
     if given.resume and file is None:
         hint = "write -o and the file that was half written"
         raise GradcliError("option", "--resume needs the file to go on with", hint=hint)
+    if given.jobs > 1 and given.executor == "dask":
+        hint = "leave it out: the workers of the cluster answer"
+        raise GradcliError("option", "--jobs is for processes of this machine", hint=hint)
     if given.scheduler and given.executor != "dask":
         raise GradcliError("option", "--scheduler is for --executor dask", hint="write both")
     if given.executor == "dask" and not given.scheduler:
