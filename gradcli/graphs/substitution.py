@@ -39,11 +39,19 @@ def rebuilt(root: Node, make: Callable[[Node, Sequence[Node | None]], Node | Non
     """`root` with what `make` gives for a node and its new inputs, inputs first; where that is None
     the same operation on these.
     """
+    (changed,) = rebuilt_all([root], make)
+    return changed
+
+
+def rebuilt_all(
+    roots: Sequence[Node], make: Callable[[Node, Sequence[Node | None]], Node | None]
+) -> list[Node]:
+    """Several nodes, rebuilt together."""
     done: dict[Node | None, Node | None] = {None: None}
-    for n in walk([root]):
+    for n in walk(roots):
         inputs = tuple([done[i] for i in n.inputs])
         made = make(n, inputs)
         if made is None:
             made = n if inputs == n.inputs else intern(n.op, inputs, n.attrs, n.span)
         done[n] = made
-    return done[root]  # type: ignore[return-value]
+    return [done[root] for root in roots]  # type: ignore[misc]

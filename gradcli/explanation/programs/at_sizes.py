@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from ...autodiff.reverse import Gradients
 from ...errors import GradcliError
 from ...graphs import OPS, Node, intern, walk
-from ...graphs.substitution import rebuilt, substitute
+from ...graphs.substitution import rebuilt, rebuilt_all, substitute, substitute_all
 from ...language.problem import Input, Problem
 from ...notation.formulas.rules import IN_CODE
 from ...notation.formulas.simplify import simplify, without_spans
@@ -65,6 +65,7 @@ class AtSizes:
         """What the program calls its intermediates and its output, over the graph as it is here."""
         p = self.problem
         named = {n: name for name, n in p.named.items() if n.op.inputs}
+        self._make_bare([*named])
         of_out = named.get(p.out, p.out_name)
         bare = {self.bare(n): name for n, name in named.items()} | {self.out: of_out}
         order = [n for n in walk([self.out], with_read) if n in bare and n not in self.inputs]
@@ -78,8 +79,12 @@ class AtSizes:
     def bare(self, node: Node) -> Node:
         """A node of the problem without its place in the text."""
         if node not in self._bare:
-            self._bare[node] = _in_floats(without_spans(node))
+            self._make_bare([node])
         return self._bare[node]
+
+    def _make_bare(self, nodes: Sequence[Node]) -> None:
+        stripped = substitute_all(nodes, {}, lambda _: None)
+        self._bare |= zip(nodes, rebuilt_all(stripped, _float_ones))
 
     @cached_property
     def out(self) -> Node:
@@ -178,14 +183,14 @@ def _standardized(x: Any, *, dim: tuple[int, ...], eps: float) -> Node:
 
 def _in_floats(node: Node) -> Node:
     """The same with 1.0 for a 1 among floats, so that 1 - p is one node wherever it occurs."""
+    return rebuilt(node, _float_ones)
 
-    def in_floats(n: Node, inputs: Sequence[Node | None]) -> Node | None:
-        if n.dtype != "float" or n.op.family != "elementwise":
-            return None
-        changed = tuple(map(_as_float, inputs))
-        return None if changed == inputs else intern(n.op, changed, n.attrs, n.span)
 
-    return rebuilt(node, in_floats)
+def _float_ones(n: Node, inputs: Sequence[Node | None]) -> Node | None:
+    if n.dtype != "float" or n.op.family != "elementwise":
+        return None
+    changed = tuple(map(_as_float, inputs))
+    return None if changed == inputs else intern(n.op, changed, n.attrs, n.span)
 
 
 def _as_float(node: Node | None) -> Node | None:

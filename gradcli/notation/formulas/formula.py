@@ -5,7 +5,7 @@ too. Operators are written as their records say, or as `idioms` does.
 """
 
 from collections.abc import Collection, Mapping
-from functools import partial
+from functools import cached_property, partial
 from itertools import islice
 from math import isfinite
 from typing import Any
@@ -88,20 +88,35 @@ class Writer:
         program: Collection[Node] = (),
     ):
         self.telling, self.named = telling, names
-        self.taken = tree.taken(names.values())  # no longer names of functions
         self.trees: dict[Node, Tree] = dict(names)
         self.numbers: set[Node] = set()  # what is written as a Python number: 2, 1 / x.numel()
-        self.shapes: dict[Shape, Tree] = {}
-        self.kinds: dict[tuple[Shape, str], Tree] = {}  # by shape and dtype
         self.in_torch: dict[Node, Node | None] = {}
-        for node, name in names.items():
-            self.shapes.setdefault(node.shape, name)
-            self.kinds.setdefault((node.shape, node.dtype), name)
         for node in () if telling is None else program:
             parts = node.op.family == "movement"
             if any(n >= LEAST and self.told(n, rounded=parts) is None for n in node.shape):
                 self.shapes.setdefault(node.shape, self.tree(node))
                 self.kinds.setdefault((node.shape, node.dtype), self.tree(node))
+
+    @cached_property
+    def taken(self) -> set[str]:
+        """Names that are no longer those of functions."""
+        return tree.taken(self.named.values())
+
+    @cached_property
+    def shapes(self) -> dict[Shape, Tree]:
+        """What lends its shape."""
+        found: dict[Shape, Tree] = {}
+        for node, name in self.named.items():
+            found.setdefault(node.shape, name)
+        return found
+
+    @cached_property
+    def kinds(self) -> dict[tuple[Shape, str], Tree]:
+        """The same by shape and dtype."""
+        found: dict[tuple[Shape, str], Tree] = {}
+        for node, name in self.named.items():
+            found.setdefault((node.shape, node.dtype), name)
+        return found
 
     def tree(self, node: Node) -> Tree:
         """The formula of a node."""
