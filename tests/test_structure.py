@@ -409,7 +409,9 @@ def test_numbers_tell_one_kronecker_product_from_a_sum():
 
 
 ROWS = tree.Infix(
-    "*", tree.Subscript(tree.Name("w"), ":, None"), tree.Call("eye", (tree.Number(3),))
+    "*",
+    tree.Subscript(tree.Name("w"), (tree.ALL, tree.NEW_DIMENSION)),
+    tree.Call("eye", (tree.Number(3),)),
 )
 TWICE = tree.Infix("*", tree.Number(2), tree.Call("eye", (tree.Number(3),)))
 

@@ -192,8 +192,9 @@ def listed(part: Tree) -> int:
     """What the numbers of a list count for beside its name: some of them as much as one name."""
     if isinstance(part, Verbatim):
         return part.text.count(",") // LISTED
-    lists = part.items if isinstance(part, Subscript) else ()
-    return sum(listed(item) for item in lists if isinstance(item, Verbatim))
+    if isinstance(part, Listing) and part.brackets == "[]":
+        return len(part.items) // LISTED
+    return sum(map(listed, part.items)) if isinstance(part, Subscript) else 0
 
 
 ALL = Slice()  # : in an index
