@@ -117,14 +117,14 @@ def _formula(fields: dict[str, Any], limits: Limits) -> str:
 
 
 def _read(fields: dict[str, Any], limits: Limits) -> str:
+    from .explanation import replies
     from .explanation.reading.answer import answer
     from .render.environment import Environment
-    from .render.formats import render_document
+    from .render.formats import render
 
     limits.check("length", len(fields["code"]), "the program")
-    environment = Environment(say=in_json)
-    pages = [render_document(a.document(), "plain", environment) for a in answer(fields["code"])]
-    return _cut("\n".join(pages), SHORT)
+    found = replies.programs(answer(fields["code"]))
+    return _cut(render(found, "plain", Environment(say=in_json)), SHORT)
 
 
 TOOLS = {

@@ -28,11 +28,6 @@ def fragment(answer: Reply, environment: Environment) -> str:
     return html_fragment(said_otherwise(made, environment.say), environment)
 
 
-def render_document(made: Document, format: str, environment: Environment) -> str:
-    """A document in one of FORMATS other than "json"."""
-    return render_documents([made], format, environment)
-
-
 def render_documents(documents: list[Document], format: str, environment: Environment) -> str:
     """Documents below each other, in one of FORMATS other than "json"."""
     if environment.say is not str:
