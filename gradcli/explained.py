@@ -61,6 +61,7 @@ class Explanation:
         listed = isinstance(show, Collection) and not isinstance(show, str | bytes)
         if not listed or not all(isinstance(name, str) for name in show):
             raise GradcliError("option", f"show is a list of sections, not {short_repr(show)}")
+        from .explanation import replies
         from .explanation.choices import Choices
         from .render.environment import Environment
         from .render.formats import render
@@ -77,7 +78,7 @@ class Explanation:
         )
         shown = tuple(show) or shown_at(place, bool(full))
         choices = Choices(show=shown, full=bool(full), precision=precision)
-        return render(self._analysis, format, choices, environment)
+        return render(replies.explanation(self._analysis, choices), format, environment)
 
     def __str__(self) -> str:
         return self.to("plain")
@@ -87,13 +88,15 @@ class Explanation:
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         """What a notebook shows, as it prefers; its styles are for the answer alone."""
+        from .explanation import replies
         from .explanation.choices import Choices
         from .render.environment import Environment
         from .render.formats import fragment
 
+        answer = replies.explanation(self._analysis, Choices(full=self._full))
         environment = Environment(full=self._full, say=in_python)
         return {
-            "text/html": fragment(self._analysis, Choices(full=self._full), environment),
+            "text/html": fragment(answer, environment),
             "text/markdown": self.to("markdown", full=self._full),
             "text/plain": self.to("plain", full=self._full),
         }

@@ -83,12 +83,13 @@ def _check(fields: dict[str, Any], limits: Limits) -> str:
 
 
 def _rendered(fields: dict[str, Any], limits: Limits, show: tuple[str, ...], suppose: bool) -> str:
+    from .explanation import replies
     from .explanation.choices import Choices
     from .render.environment import Environment
     from .render.formats import render
 
-    analysis = analysis_of(fields, limits, suppose)
-    text = render(analysis, "plain", Choices(show=show), Environment(say=in_json))
+    answer = replies.explanation(analysis_of(fields, limits, suppose), Choices(show=show))
+    text = render(answer, "plain", Environment(say=in_json))
     return _cut(text, LONG if show else SHORT)
 
 
@@ -102,6 +103,7 @@ def _cut(text: str, most: int) -> str:
 
 
 def _formula(fields: dict[str, Any], limits: Limits) -> str:
+    from .explanation import replies
     from .explanation.data import Data
     from .explanation.formulas.assumed_shapes import as_note
     from .explanation.notes import formulas, unused
@@ -109,20 +111,20 @@ def _formula(fields: dict[str, Any], limits: Limits) -> str:
     from .render.formulas import render_formulas
 
     data = Data(analysis_of(fields, limits.for_shapes(), suppose=True))
-    text = render_formulas(data, "plain", Environment(say=in_json))
+    text = render_formulas(replies.formulas(data), "plain", Environment(say=in_json))
     notes = [*unused(data.w.analysis), *formulas(data.w), *as_note(data.w, ways.JSON)]
     return "\n".join([text, *(f"note: {in_json(said)}" for _, said in notes)]) + "\n"
 
 
 def _read(fields: dict[str, Any], limits: Limits) -> str:
+    from .explanation import replies
     from .explanation.reading.answer import answer
     from .render.environment import Environment
-    from .render.formats import render_document
+    from .render.formats import render
 
     limits.check("length", len(fields["code"]), "the program")
-    environment = Environment(say=in_json)
-    pages = [render_document(a.document(), "plain", environment) for a in answer(fields["code"])]
-    return _cut("\n".join(pages), SHORT)
+    found = replies.programs(answer(fields["code"]))
+    return _cut(render(found, "plain", Environment(say=in_json)), SHORT)
 
 
 TOOLS = {

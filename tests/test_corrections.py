@@ -20,7 +20,7 @@ from gradcli.explanation.reading.changes import in_words
 from gradcli.explanation.reading.corrections.search import Correction, correction
 from gradcli.explanation.reading.corrections.text import Text
 from gradcli.render.environment import Environment
-from gradcli.render.formats import render_document
+from gradcli.render.formats import render_documents
 from gradcli.snippets.reading import Reading, read
 
 FOLDER = Path(__file__).parent / "snippets"
@@ -241,7 +241,7 @@ def test_gradients_that_are_not_finite(program: str, reason: str, cure: str) -> 
 def shown(program: str) -> str:
     """What gradcli read prints of a program."""
     (result,) = answer(f"import torch\n{program}\n")
-    return " ".join(render_document(result.document(), "plain", Environment()).split())
+    return " ".join(render_documents([result.document()], "plain", Environment()).split())
 
 
 def test_names_that_the_program_does_not_have() -> None:

@@ -9,24 +9,29 @@ from html5lib import HTMLParser
 from markdown_it import MarkdownIt
 from support import KNOWN, Checks, examples, explained, swept
 
+from gradcli.explanation import replies
 from gradcli.explanation.choices import Choices
-from gradcli.render.drawing import render_graph
 from gradcli.render.environment import Environment
 from gradcli.render.formats import render
+from gradcli.render.graphs import render_graph
 
 SCREEN = 60  # lines
 checks = Checks()
 
 
+def shown(a, format, choices, environment):
+    return render(replies.explanation(a, choices), format, environment)
+
+
 def narrow(a):
-    text = render(a, "terminal", Choices(full=True), Environment(width=60, color=True))
+    text = shown(a, "terminal", Choices(full=True), Environment(width=60, color=True))
     assert "Gradient of" in text
     assert "Checked" in text
     return text
 
 
 def plain(a):
-    text = render(a, "plain", Choices(full=True), Environment(ascii=True))
+    text = shown(a, "plain", Choices(full=True), Environment(ascii=True))
     assert text.isascii()
     assert "Gradient of" in text
     assert "Checked" in text
@@ -34,14 +39,14 @@ def plain(a):
 
 
 def markdown(a):
-    text = render(a, "markdown", Choices(full=True), Environment())
+    text = shown(a, "markdown", Choices(full=True), Environment())
     tokens = MarkdownIt("commonmark").enable("table").parse(text)
     assert [t.tag for t in tokens if t.type == "heading_open"].count("h3") >= 7
     return text
 
 
 def as_json(a):
-    text = render(a, "json", Choices(), Environment())
+    text = shown(a, "json", Choices(), Environment())
     found = json.loads(text)
     assert found["checks"]
     assert all(check["ok"] is not False for check in found["checks"])
@@ -53,7 +58,7 @@ def as_json(a):
 
 
 def short(a):
-    text = render(a, "plain", Choices(), Environment())
+    text = shown(a, "plain", Choices(), Environment())
     assert text.count("\n") < SCREEN
     assert "Gradient" in text
     assert "g·J equals backward" in text
@@ -84,7 +89,7 @@ def a_format(example, a):
 @checks
 def graphs(example, a):
     for format in ("plain", "mermaid", "dot"):
-        assert render_graph(a, format, Environment())
+        assert render_graph(replies.graph(a), format, Environment())
 
 
 @checks
@@ -92,7 +97,7 @@ def steps_have_no_size_without_a_name(example, a):
     """Sizes at which formulas are derived are no part of an answer: a large number in a step is
     one of the text, or a size of its own.
     """
-    text = render(a, "plain", Choices(("backward",)), Environment(ascii=True, width=10_000))
+    text = shown(a, "plain", Choices(("backward",)), Environment(ascii=True, width=10_000))
     lines = text.replace("pi / 180", "").replace("180 / pi", "").splitlines()  # degrees
     rules = [line for line in lines if line.lstrip().startswith("to ")]
     numbers = {n for line in rules for n in re.findall(r"(?<![\w.])[1-9]\d+(?![\w.])", line)}

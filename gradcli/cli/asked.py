@@ -194,13 +194,19 @@ def format_of(streams: Streams, given: Given) -> str:
     return asked or ("terminal" if streams.is_terminal and given.output is None else "plain")
 
 
-def emit(streams: Streams, analysis: Any, given: Given) -> None:
+def explained(streams: Streams, analysis: Any, given: Given) -> None:
     """Render an explanation and write it."""
+    from ..explanation import replies
+
+    emit(streams, replies.explanation(analysis, choices_of(streams, given, analysis)), given)
+
+
+def emit(streams: Streams, answer: Any, given: Given) -> None:
+    """Render an answer and write it."""
     from ..render.formats import render
 
     environment = environment_of(streams, given, given.full)
-    choices = choices_of(streams, given, analysis)
-    write(streams, render(analysis, format_of(streams, given), choices, environment), given)
+    write(streams, render(answer, format_of(streams, given), environment), given)
 
 
 def typed(streams: Streams) -> str:

@@ -21,6 +21,7 @@ from .asked import (
     choices_of,
     emit,
     environment_of,
+    explained,
     format_of,
     moving,
     one_order,
@@ -129,7 +130,7 @@ def explain(streams: Streams, given: Given) -> None:
 
         step_through(streams, found, environment_of(streams, given, given.full))
         return
-    emit(streams, found, given)
+    explained(streams, found, given)
 
 
 @command("For scripts")
@@ -141,21 +142,20 @@ def grad(streams: Streams, given: Given) -> None:
 
     gradcli grad "a*a" -v "a=[1,2]" -g a
     """
-    import json
-
-    from ..explanation.arrays import jsonable, rounded
+    from ..explanation.arrays import rounded
     from ..explanation.in_pytorch.not_in_pytorch import not_in_pytorch
+    from ..render.json import render_json
 
     found: dict[str, Any] = {}
     notes: dict[str, None] = {}
     for analysis in analyses(streams, given):
         analysis.require_numbers()
         values = analysis.grad_values().items()
-        found |= {name: jsonable(rounded(value, given.digits)) for name, value in values}
+        found |= {name: rounded(value, given.digits) for name, value in values}
         notes |= dict.fromkeys(said for _, said in not_in_pytorch(analysis))
         notes |= dict.fromkeys(said for _, said in analysis.problem.notes)
     answer = found if len(found) > 1 else next(iter(found.values()))
-    streams.write(json.dumps(answer, ensure_ascii=False) + "\n", given.output)
+    streams.write(render_json(answer) + "\n", given.output)
     for said in notes:
         streams.warn(f"note: {said}")
 
@@ -173,7 +173,7 @@ def jacobian(streams: Streams, given: Given) -> None:
 
     given.show = ["jacobian"]
     analysis = analysis_of(streams, given)
-    emit(streams, analysis, given)
+    explained(streams, analysis, given)
     for _, said in not_in_pytorch(analysis):
         streams.warn(f"note: {said}")
 
@@ -187,13 +187,11 @@ def hessian(streams: Streams, given: Given) -> None:
 
     gradcli hessian "(x**2).sum()" -s x=3
     """
+    from ..explanation import replies
     from ..explanation.higher.hessian import Hessian
-    from ..render.higher import render_hessian
 
     found = Hessian(moving(streams, given, scalar=True))
-    choices = choices_of(streams, given, found.a)
-    environment = environment_of(streams, given, given.full)
-    write(streams, render_hessian(found, format_of(streams, given), choices, environment), given)
+    emit(streams, replies.hessian(found, choices_of(streams, given, found.a)), given)
 
 
 @command("Derive")
@@ -205,13 +203,11 @@ def jvp(streams: Streams, given: Given) -> None:
 
     gradcli jvp "x*y" -v x=2 -v y=3 --tangent x=1
     """
+    from ..explanation import replies
     from ..explanation.higher.jvp import Jvp
-    from ..render.higher import render_jvp
 
     found = Jvp(moving(streams, given))
-    choices = choices_of(streams, given, found.a)
-    environment = environment_of(streams, given, given.full)
-    write(streams, render_jvp(found, format_of(streams, given), choices, environment), given)
+    emit(streams, replies.jvp(found, choices_of(streams, given, found.a)), given)
 
 
 @command("Derive")
@@ -225,6 +221,7 @@ def formula(streams: Streams, given: Given) -> None:
 
     gradcli formula "softmax(x @ W, dim=1)"
     """
+    from ..explanation import replies
     from ..explanation.data import Data
     from ..explanation.formulas.assumed_shapes import assumed_shapes
     from ..explanation.notes import formulas, unused
@@ -232,8 +229,8 @@ def formula(streams: Streams, given: Given) -> None:
 
     data = Data(analysis_of(streams, given, suppose=True, shapes_alone=True))
     environment = environment_of(streams, given, full=True)
-    text = render_formulas(data, format_of(streams, given), environment, typed(streams))
-    write(streams, text, given)
+    answer = replies.formulas(data, typed(streams))
+    write(streams, render_formulas(answer, format_of(streams, given), environment), given)
     for _, remark in (*unused(data.w.analysis), *formulas(data.w)):
         streams.warn(f"note: {remark}")
     assumed = assumed_shapes(data.w)
@@ -248,12 +245,12 @@ def graph(streams: Streams, given: Given) -> None:
 
     gradcli graph "relu(x @ W + b).sum()" -f mermaid
     """
-    from ..render.drawing import render_graph
+    from ..explanation import replies
+    from ..render.graphs import render_graph
 
-    analysis = analysis_of(streams, given, shapes_alone=True)
+    answer = replies.graph(analysis_of(streams, given, shapes_alone=True), typed(streams))
     environment = environment_of(streams, given, full=True)
-    text = render_graph(analysis, format_of(streams, given), environment, typed(streams))
-    write(streams, text, given)
+    write(streams, render_graph(answer, format_of(streams, given), environment), given)
 
 
 @command("For scripts")
@@ -289,7 +286,7 @@ def check(streams: Streams, given: Given) -> None:
 
     given.show = ["claims,checks" if given.claim else "answer,checks,notes"]
     analysis = one_order(streams, given, suppose=bool(given.claim))
-    emit(streams, analysis, given)
+    explained(streams, analysis, given)
     assumed = None if given.claim else assumed_shapes(Wording(analysis))
     if assumed is not None:
         streams.warn(assumed)
@@ -312,13 +309,11 @@ def seed_for(streams: Streams, given: Given) -> None:
 
     gradcli seed-for "a*a" -v "a=[1.,2.]" --target "a=[2,8]"
     """
+    from ..explanation import replies
     from ..explanation.seeds.seed_for import SeedFor
-    from ..render.formats import render_seed_for
 
-    problem, targets = aiming(streams, given)
-    found, environment = SeedFor(problem, targets), environment_of(streams, given, given.full)
-    text = render_seed_for(found, format_of(streams, given), environment, typed(streams))
-    write(streams, text, given)
+    found = SeedFor(*aiming(streams, given))
+    emit(streams, replies.seed_for(found, choices_of(streams, given, found.a)), given)
     if not found.possible:
         raise typer.Exit(NO)
 
@@ -378,12 +373,11 @@ def read(streams: Streams, given: Given) -> None:
 
     gradcli read train.py
     """
-    from .reading import read_source, render_answers
+    from ..explanation import replies
+    from .reading import read_source
 
     answers = read_source(given.source, streams, read_limits(given.limit))
-    environment = environment_of(streams, given, given.full)
-    format = format_of(streams, given)
-    write(streams, render_answers(answers, format, environment, typed(streams)), given)
+    emit(streams, replies.programs(answers, typed(streams)), given)
     status = max((a.reading.status for a in answers), default=ANSWERED)
     if status:
         raise typer.Exit(status)
@@ -399,14 +393,14 @@ def why(streams: Streams, given: Given) -> None:
     gradcli why "grad can be implicitly created only for scalar outputs"
     gradcli why "sqrt(x)" -v "x=[0.,4.]" -g "[1,1]"
     """
-    from .why import render_listing, render_why
+    from ..explanation import replies
+    from .why import why_of
 
-    format, environment = format_of(streams, given), environment_of(streams, given, given.full)
     if given.question is None:
-        write(streams, render_listing(streams, format, environment), given)
+        emit(streams, replies.messages(given.full, typed(streams)), given)
         return
     given.expr = streams.expression(given.question, read_limits(given.limit))
-    write(streams, render_why(streams, given, format, environment), given)
+    emit(streams, why_of(streams, given), given)
 
 
 @command("Learn")
@@ -443,7 +437,7 @@ def examples(streams: Streams, given: Given) -> None:
     given.shape, given.value = example.shapes, example.values
     if not (given.format or given.place or given.copy or given.output):
         streams.write(f"{wrapped(example.question, width, '')}\n\n    {example.command}\n\n")
-    emit(streams, analysis_of(streams, given), given)
+    explained(streams, analysis_of(streams, given), given)
 
 
 COMMANDS = [c.name or c.callback.__name__ for c in app.registered_commands if c.callback]

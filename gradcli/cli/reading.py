@@ -1,6 +1,5 @@
 """Programs in, what they do out."""
 
-import json
 from typing import TYPE_CHECKING
 
 from ..errors import unreadable
@@ -9,7 +8,6 @@ from .streams import Streams
 
 if TYPE_CHECKING:
     from ..explanation.reading.answer import Answer
-    from ..render.environment import Environment
 
 
 def read_source(file: str, streams: Streams, limits: Limits) -> "list[Answer]":
@@ -25,18 +23,3 @@ def read_source(file: str, streams: Streams, limits: Limits) -> "list[Answer]":
         raise unreadable(file, error) from None
     limits.check("length", len(text), file)
     return answer(text)
-
-
-def render_answers(
-    answers: "list[Answer]", format: str, environment: "Environment", command: str
-) -> str:
-    """The answers in a format; several as a page, at the end of which stands the command."""
-    from ..explanation.reading.answer import data
-    from ..render.formats import check_format, render_documents
-
-    check_format(format)
-    if format == "json":
-        return json.dumps(data(answers), ensure_ascii=False) + "\n"
-    pages = [a.document() for a in answers]
-    pages[-1:] = [page._replace(command=command) for page in pages[-1:]]
-    return render_documents(pages, format, environment)

@@ -1,7 +1,6 @@
 """Questions in, why out: of a message what it means, of an expression why its gradient is so."""
 
 import ast
-import json
 from typing import TYPE_CHECKING
 
 from ..errors import GradcliError
@@ -12,42 +11,25 @@ from .streams import Streams
 
 if TYPE_CHECKING:
     from ..explanation.analysis import Analysis
-    from ..render.environment import Environment
+    from ..explanation.blocks import Reply
 
 
-def render_why(streams: Streams, given: Given, format: str, environment: "Environment") -> str:
-    """The answer to a message, or to an expression where the text is none."""
+def why_of(streams: Streams, given: Given) -> "Reply":
+    """The answer to a message, or to an expression where the text is none. Raises GradcliError:
+    what is no expression is a message, and one that is not known.
+    """
+    from ..explanation import replies
     from ..explanation.messages import answer
-    from ..render.formats import render_document
 
-    result = answer.answer(given.expr)
-    if result is None:
-        return _why_expression(streams, given, format, environment)
-    if format == "json":
-        return json.dumps(answer.data(result), ensure_ascii=False)
-    page = answer.document(result)._replace(command=typed(streams))
-    return render_document(page, format, environment)
-
-
-def _why_expression(streams: Streams, given: Given, format: str, environment: "Environment") -> str:
-    """Raises GradcliError: what is no expression is a message, and one that is not known."""
-    from ..explanation.arrays import jsonable
-    from ..explanation.messages.answer import unknown
-    from ..explanation.question import asked
-    from ..explanation.why import why_expression
-    from ..render.formats import render_document
-
+    message, command = answer.answer(given.expr), typed(streams)
+    if message is not None:
+        return replies.message(message, command)
     try:
-        analysis = _analysis(streams, given)
-        result = why_expression(analysis)
+        return replies.why(_analysis(streams, given), command)
     except GradcliError as error:
         if error.code != "syntax":
             raise
-        raise question(given.expr) or unknown(given.expr) from None
-    if format == "json":
-        return json.dumps(jsonable(result.data()), ensure_ascii=False)
-    page = asked(result.document(), analysis.problem, typed(streams))
-    return render_document(page, format, environment)
+        raise question(given.expr) or answer.unknown(given.expr) from None
 
 
 def _analysis(streams: Streams, given: Given) -> "Analysis":
@@ -75,14 +57,3 @@ def _as_floats(program: str) -> str:
     if not isinstance(last, ast.Assign):
         return program
     return "\n".join([*lines, ast.unparse(last), f"{ast.unparse(last.targets[-1])}.double()"])
-
-
-def render_listing(streams: Streams, format: str, environment: "Environment") -> str:
-    """The messages that are known."""
-    from ..explanation.messages.answer import listing, listing_document
-    from ..render.formats import render_document
-
-    if format == "json":
-        return json.dumps(listing(), ensure_ascii=False)
-    page = listing_document(environment.full)._replace(command=typed(streams))
-    return render_document(page, format, environment)

@@ -181,6 +181,15 @@ class Document(NamedTuple):
     question: str = ""
 
 
+class Reply(NamedTuple):
+    """What is answered, made when it is asked for: `documents` for people, in a format by name, and
+    `data` for programs, which JSON can be made of.
+    """
+
+    documents: Callable[[str], list[Document]]
+    data: Callable[[], Any]
+
+
 def said_otherwise(made: Any, say: Callable[[str], str]) -> Any:
     """Blocks whose words, which are no code and no names, are said in other words."""
     if isinstance(made, Token):

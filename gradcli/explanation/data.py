@@ -1,6 +1,6 @@
 """The explanation as plain data: the keys of the JSON, with NumPy arrays as values."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from ..autodiff.reverse import Step
@@ -24,6 +24,7 @@ from .formulas.wording import Wording
 from .modes import Mode, forward_formula, modes
 from .notes import as_data, collect, of_matrix
 from .quantities import item_size
+from .section_names import ON_REQUEST
 from .short.gradients import Gradients
 
 SCHEMA = "gradcli/1"
@@ -44,6 +45,8 @@ KEYS = (
     "checks",
     "notes",
 )
+# The sections of an explanation, where their names are not those of the keys.
+KEY_OF_SECTION = {"answer": "grad", "gradient": "grad", "forward": "graph", "backward": "steps"}
 LARGEST_MATRIX = 1_000_000  # entries of a Jacobian that is written out
 
 
@@ -52,6 +55,19 @@ def sides(written: Notation | None) -> dict[str, str | None]:
     if written is None:
         return {"index": None, "index_of": None}
     return {"index": written.plain, "index_of": tree.text(written.left)}
+
+
+def chosen(a: Analysis, sections: Collection[str]) -> dict[str, Any]:
+    """The keys of these sections, and what is always there; without one, what is shown unasked."""
+    a.gradients  # noqa: B018  (errors first)
+    wanted = (
+        {KEY_OF_SECTION.get(name, name) for name in sections} | {"schema", "expression"}
+        if sections
+        else {key for key in KEYS if key not in ON_REQUEST and (key != "claims" or a.claims)}
+    )
+    data = Data(a)
+    found = {key: data(key) for key in KEYS if key in wanted}
+    return {key: v for key, v in found.items() if key != "derivation" or v}
 
 
 class Data:

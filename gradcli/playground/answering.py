@@ -9,6 +9,7 @@ from typing import Any
 from ..errors import INTERNAL, GradcliError
 from ..explanation.analysis import Analysis
 from ..explanation.choices import Choices
+from ..explanation.replies import explanation
 from ..language.given.options import read_names, read_shapes, read_values
 from ..language.posing import pose
 from ..limits import Limits
@@ -30,7 +31,8 @@ def answer(question: str) -> str:
     """
     try:
         given = _fields(question)
-        made = render(_analysis(given), "html", Choices(command=command(given)), Environment())
+        explained = explanation(_analysis(given), Choices(command=command(given)))
+        made = render(explained, "html", Environment())
         return json.dumps({"ok": True, "command": command(given), "page": made})
     except GradcliError as error:
         return json.dumps({"ok": False, "error": message(error)})

@@ -1,6 +1,5 @@
 """Errors for people: what is wrong, where, and what would be right."""
 
-import json
 import textwrap
 import unicodedata
 
@@ -24,13 +23,15 @@ def message(error: GradcliError, columns: int | None = None) -> str:
 
 def as_json(error: GradcliError) -> str:
     """An error as `batch` has it, in the words of a shell; its place is one in `text`."""
+    from .json import render_json
+
     told: dict[str, object] = {"code": error.code, "message": error.message}
     told |= {"hint": error.hint} if error.hint else {}
     if error.span is not None:
         span = error.span
         field = "expr" if span.origin == EXPRESSION else ways.field_of(span.origin)
         told |= {"span": [span.start, span.end], "in": field, "text": span.text}
-    return json.dumps({"ok": False, "error": told}, ensure_ascii=False) + "\n"
+    return render_json({"ok": False, "error": told}) + "\n"
 
 
 def wrapped(text: str, columns: int | None, indent: str = "  ") -> str:

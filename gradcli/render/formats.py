@@ -1,69 +1,31 @@
-"""The formats of an explanation."""
+"""The formats of an answer."""
 
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 from ..errors import GradcliError, did_you_mean
-from ..explanation.blocks import Document, said_otherwise
+from ..explanation.blocks import Document, Reply, said_otherwise
 from .environment import Environment
 from .names import FORMATS, PAGES, RENDERERS
 
-if TYPE_CHECKING:
-    from ..explanation.analysis import Analysis
-    from ..explanation.choices import Choices
-    from ..explanation.seeds.seed_for import SeedFor
 
-
-def render(analysis: "Analysis", format: str, choices: "Choices", environment: Environment) -> str:
-    """The explanation in one of FORMATS. Raises GradcliError for another, or an unknown section."""
-    from ..explanation.document import check_sections, document
-
-    check_format(format)
-    check_sections(choices.show)
-    if format == "json":
-        from .json import render_json
-
-        return render_json(analysis, choices)
-    choices = choices._replace(followed=format == "html")
-    return render_document(document(analysis, choices), format, environment)
-
-
-def fragment(analysis: "Analysis", choices: "Choices", environment: Environment) -> str:
-    """The explanation as HTML to stand within another page."""
-    from ..explanation.document import document
-    from .html import html_fragment
-
-    made = document(analysis, choices)
-    return html_fragment(said_otherwise(made, environment.say), environment)
-
-
-def check_format(format: str) -> None:
-    """Refuse what is none of FORMATS."""
+def render(answer: Reply, format: str, environment: Environment) -> str:
+    """An answer in one of FORMATS. Raises GradcliError for another."""
     if format not in FORMATS:
         hint = did_you_mean(format, FORMATS) or f"the formats are {', '.join(FORMATS)}"
         raise GradcliError("option", f"there is no format {format}", hint=hint)
-
-
-def render_seed_for(
-    found: "SeedFor", format: str, environment: Environment, command: str = ""
-) -> str:
-    """The seed for a target in one of FORMATS. Raises GradcliError for another."""
-    from ..explanation.seeds import seed_for_document
-
-    check_format(format)
     if format == "json":
-        import json
+        from .json import render_json
 
-        from ..explanation.arrays import jsonable
-
-        return json.dumps(jsonable(seed_for_document.data(found)), ensure_ascii=False)
-    made = seed_for_document.document(found, environment.full, environment.precision, command)
-    return render_document(made, format, environment)
+        return render_json(answer.data())
+    return render_documents(answer.documents(format), format, environment)
 
 
-def render_document(made: Document, format: str, environment: Environment) -> str:
-    """A document in one of FORMATS other than "json"."""
-    return render_documents([made], format, environment)
+def fragment(answer: Reply, environment: Environment) -> str:
+    """An answer as HTML to stand within another page."""
+    from .html import html_fragment
+
+    (made,) = answer.documents("fragment")
+    return html_fragment(said_otherwise(made, environment.say), environment)
 
 
 def render_documents(documents: list[Document], format: str, environment: Environment) -> str:

@@ -1,6 +1,17 @@
 """Graphs for programs that draw: Mermaid and Graphviz's dot."""
 
-from ..explanation.blocks import Graph, GraphNode, text_of
+from ..explanation.blocks import Graph, GraphNode, Reply, text_of
+from .environment import Environment
+from .formats import render
+
+
+def render_graph(answer: Reply, format: str, environment: Environment) -> str:
+    """The graph alone: as "mermaid", as "dot", or as what other answers are rendered as."""
+    if format not in DRAWN:
+        return render(answer, format, environment).strip("\n")
+    (page,) = answer.documents(format)
+    (graph,) = (b for section in page.sections for b in section.blocks if isinstance(b, Graph))
+    return DRAWN[format](graph)
 
 
 def mermaid(graph: Graph) -> str:
@@ -20,6 +31,9 @@ def dot(graph: Graph) -> str:
         for k, node in enumerate(graph.nodes)
     ]
     return "\n".join([*lines, *(f"  n{i} -> n{k};" for k, i in _edges(graph)), "}"])
+
+
+DRAWN = {"mermaid": mermaid, "dot": dot}
 
 
 def _edges(graph: Graph) -> list[tuple[int, int]]:

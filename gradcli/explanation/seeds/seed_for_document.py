@@ -19,6 +19,7 @@ from ..blocks import (
     text_of,
     words,
 )
+from ..choices import Choices
 from ..data import SCHEMA, Data
 from ..formulas.source_text import role_of
 from ..numbers import number_text
@@ -32,12 +33,12 @@ SMALL = 8  # elements of a direction that is written as a tensor
 MOST_TERMS = 6  # of a sum that is written out
 
 
-def document(s: SeedFor, full: bool, precision: int, command: str = "") -> Document:
+def document(s: SeedFor, c: Choices) -> Document:
     """The seed, what else would do, and what was checked; or why there is none."""
     impossible = not s.possible
-    found = [_why(s, full, precision), _nearest(s, precision)] if impossible else []
-    sections = found or [_gradient(s), _free(s, full)]
-    return asked(Document((_answer(s),), tuple(sections)), s.p, command, backward=False)
+    found = [_why(s, c.full, c.precision), _nearest(s, c.precision)] if impossible else []
+    sections = found or [_gradient(s), _free(s, c.full)]
+    return asked(Document((_answer(s),), tuple(sections)), s.p, c.command, backward=False)
 
 
 def _nearly(s: SeedFor) -> list[Block]:

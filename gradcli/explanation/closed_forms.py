@@ -1,0 +1,72 @@
+"""Closed forms alone, a line each."""
+
+from ..notation.tree import Name, Token
+from .blocks import (
+    EQUALS,
+    Code,
+    Document,
+    Formula,
+    Line,
+    Row,
+    Section,
+    Table,
+    plain,
+    text_of,
+    words,
+)
+from .data import Data
+from .derivation.derivation import Derivation
+from .derivation.derivation import Line as Derived
+from .derivation.statements import Assignment
+from .formulas.source_text import role_of
+from .question import asked
+from .short.gradients import Gradients
+
+
+def closed_forms(data: Data, format: str, command: str = "") -> Document:
+    """The formula of each gradient: alone for one input, after its name for several; derived by the
+    names of what they go through, where the program has such names or several inputs, and that is
+    shorter. They are a table of lines, and code where they are pasted.
+    """
+    lines = _lines(data, named=format == "latex")
+    if format == "markdown":
+        text = "\n".join(map(text_of, lines))
+        section = Section("", (), (), (Code(text, "python"),))
+    else:
+        rows = Table(tuple(Row((line,)) for line in lines))
+        section = Section("gradient", words("Gradients"), (), (rows,))
+    return asked(Document((), (section,)), data.p, command)
+
+
+def _lines(data: Data, named: bool) -> list[Line]:
+    """The lines; `named` where each begins with the gradient that it is, and not with its input."""
+    a, w, several = data.a, data.w, len(data.p.wrt) > 1
+    derived = Gradients(a, w).derivation if several or _has_intermediates(data) else None
+    if derived is not None:
+        added = [_added(derived, s) for s in derived.added(derived.lines)]
+        return [*added, *map(_derived, derived.lines)]
+    found: list[Line] = []
+    for x in a.problem.wrt:
+        name: Line = (Token(x.name, role_of(x)), EQUALS) if several else ()
+        name = (Formula(w.gradient_of(x)), EQUALS) if named else name
+        absent = a.gradient(x) is None or w.gradient(x) is None
+        found.append((*name, Token("None")) if absent else w.gradient_line(x, name))
+    return found
+
+
+def _has_intermediates(data: Data) -> bool:
+    """Whether the program gives names to tensors on the way to its output."""
+    return any(n.op.inputs and n is not data.p.out for n in data.p.named.values())
+
+
+def _added(derived: Derivation, s: Assignment) -> Line:
+    """A statement that the program does not have."""
+    if len(s.names) > 1:
+        return plain(f"{s.names_text} = {s.value}")
+    value = Formula(derived.written(s.nodes[0]), "", (Token(s.value),))
+    return (Formula(Name(s.names_text)), EQUALS, value)
+
+
+def _derived(line: Derived) -> Line:
+    formula = Formula(line.formula) if line.formula else "None"
+    return plain(Formula(Name(line.gradient_name)), EQUALS, formula)

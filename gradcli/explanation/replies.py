@@ -1,0 +1,112 @@
+"""What is answered to each kind of question: documents for people, and data for programs."""
+
+from typing import TYPE_CHECKING, Any
+
+from .blocks import Document, Reply
+from .choices import Choices
+from .question import asked
+
+if TYPE_CHECKING:
+    from .analysis import Analysis
+    from .data import Data
+    from .higher.hessian import Hessian
+    from .higher.jvp import Jvp
+    from .messages.answer import Answer as Message
+    from .reading.answer import Answer as Reading
+    from .seeds.seed_for import SeedFor
+
+
+def explanation(a: "Analysis", choices: Choices) -> Reply:
+    """An explained gradient. Raises GradcliError for a section that there is not."""
+    from .document import check_sections, document
+
+    check_sections(choices.show)
+
+    def documents(format: str) -> list[Document]:
+        return [document(a, choices._replace(followed=format == "html"))]
+
+    def data() -> dict[str, Any]:
+        from .data import chosen
+
+        return chosen(a, choices.show)
+
+    return Reply(documents, data)
+
+
+def hessian(h: "Hessian", choices: Choices) -> Reply:
+    """A Hessian."""
+    from .document import hessian_document
+    from .higher_data import hessian_data
+
+    return Reply(lambda _: [hessian_document(h, choices)], lambda: hessian_data(h))
+
+
+def jvp(j: "Jvp", choices: Choices) -> Reply:
+    """A Jacobian-vector product."""
+    from .document import jvp_document
+    from .higher_data import jvp_data
+
+    return Reply(lambda _: [jvp_document(j, choices)], lambda: jvp_data(j))
+
+
+def seed_for(s: "SeedFor", choices: Choices) -> Reply:
+    """The seed for a target."""
+    from .seeds.seed_for_document import data, document
+
+    return Reply(lambda _: [document(s, choices)], lambda: data(s))
+
+
+def formulas(data: "Data", command: str = "") -> Reply:
+    """Closed forms alone."""
+    from .closed_forms import closed_forms
+
+    return Reply(
+        lambda format: [closed_forms(data, format, command)],
+        lambda: {x.name: data.formula(x) for x in data.p.wrt},
+    )
+
+
+def graph(a: "Analysis", command: str = "") -> Reply:
+    """The graph alone."""
+    from .data import Data
+    from .formulas.wording import Wording
+    from .sections import graph
+
+    def documents(_: str) -> list[Document]:
+        drawn = Document((), (graph.graph(a, Wording(a)),))
+        return [asked(drawn, a.problem, command, backward=False)]
+
+    return Reply(documents, lambda: Data(a)("graph"))
+
+
+def programs(answers: "list[Reading]", command: str = "") -> Reply:
+    """Programs that were read; below the last stands the command."""
+    from .reading.answer import data
+
+    def documents(_: str) -> list[Document]:
+        pages = [answer.document() for answer in answers]
+        return [*pages[:-1], *(page._replace(command=command) for page in pages[-1:])]
+
+    return Reply(documents, lambda: data(answers))
+
+
+def message(found: "Message", command: str = "") -> Reply:
+    """An error message, and what it means."""
+    from .messages.answer import data, document
+
+    return Reply(lambda _: [document(found)._replace(command=command)], lambda: data(found))
+
+
+def messages(full: bool, command: str = "") -> Reply:
+    """The messages that are known."""
+    from .messages.answer import listing, listing_document
+
+    return Reply(lambda _: [listing_document(full)._replace(command=command)], listing)
+
+
+def why(a: "Analysis", command: str = "") -> Reply:
+    """Why elements of a gradient are nan, infinite or zero."""
+    from .why import why_expression
+
+    found = why_expression(a)
+    return Reply(lambda _: [asked(found.document(), a.problem, command)], found.data)
