@@ -6,8 +6,10 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import Future
+from concurrent.futures.process import _threads_wakeups
 from itertools import count, islice
 from pathlib import Path
 
@@ -95,6 +97,15 @@ def test_the_answers_of_two_are_those_of_one():
     one, two = gradcli("batch", "-", stdin=text), process("batch", "-", "-j", "2", stdin=text)
     assert (two.status, two.out, two.err) == (one.status, one.out, one.err)
     assert (one.status, len(one.lines)) == (1, 80)
+
+
+def test_pools_have_ended_with_their_block():
+    with Processes(2) as slots:
+        futures = [slot.submit([square(k)], Limits()) for k, slot in enumerate(slots)]
+        assert [json.loads(f.result()[0].text) for f in futures] == [*map(answer_to_square, (0, 1))]
+        running = [thread.name for thread in threading.enumerate() if thread in _threads_wakeups]
+        assert len(running) == 2
+    assert not [t for t in threading.enumerate() if t in _threads_wakeups]
 
 
 def test_a_line_is_answered_before_the_next_is_sent():

@@ -84,6 +84,48 @@ def test_stack_overflow_has_the_code():
     assert "out.backward(torch.tensor(" in fences(text)[-1]
 
 
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        (("jacobian", "x * x", "-v", "x=[1.,2.]"), "| `out[1]` | · | 4 |"),
+        (("hessian", "(x ** 3).sum()", "-v", "x=[1.,2.]"), "| `x.grad[1]` | · | 12 |"),
+        (("check", "x @ W", "--claim", "x = g @ W"), "✗ wrong"),
+        (("why", "log(x)", "-v", "x=[0.]"), "`x[0]` inf"),
+        (("x @ W", "--show", "gradient"), "x.grad[i,k] = Σ_j g[i,j] W[k,j]"),
+        (("x @ W", "--full"), "x.grad[i,k] = Σ_j g[i,j] W[k,j]"),
+    ],
+)
+def test_stack_overflow_has_what_was_asked_for(asked, expected):
+    text = gradcli(*asked, "--for", "stackoverflow").out
+    assert expected in text
+    assert not re.search("^#", text, re.MULTILINE)
+
+
+READ = """\
+import torch
+x = torch.tensor([1., 2.], requires_grad=True)
+y = x * x
+for _ in range(1):
+    pass
+"""
+
+
+def test_stack_overflow_has_the_gradients_of_a_program():
+    program = f"{READ}y.backward(torch.ones(2), retain_graph=True)\ny.backward(x)\nprint(x.grad)\n"
+    text = gradcli("read", "-", "--for", "stackoverflow", stdin=program).out
+    assert text.count("\n") <= 25
+    assert "`x.grad = 2 * g * x` `[2, 4]`" in text
+
+
+def test_stack_overflow_has_the_cure_of_a_program():
+    page = f"# A page\n\nIn words.\n\n```python\n{READ}y.backward()\n```\n"
+    text = gradcli("read", "-", "--for", "stackoverflow", stdin=page).out
+    assert "**Raises at line 11: RuntimeError**" in text
+    assert "grad can be implicitly created only for scalar outputs" in text
+    assert fences(text)[-1].startswith("import torch\n")
+    assert fences(text)[-1].endswith("y.sum().backward()\n")
+
+
 @cases
 def test_stack_exchange_has_mathematics_between_dollars(program):
     text = pasted("stackexchange", program)

@@ -62,6 +62,7 @@ class Server:
                         streams.stdout.flush()
             finally:
                 self._worker.kill()
+                self._worker.join()
 
     def answers(self, line: bytes) -> Iterator[Any]:
         """The answer to a line, if it has one."""

@@ -36,12 +36,15 @@ class Processes:
     def __exit__(self, kind: object, *_: object) -> None:
         for slot in self.slots:
             slot.kill() if kind else slot.end()
+        for slot in self.slots:
+            slot.join()
 
 
 class Process:
     """One of them."""
 
     def __init__(self) -> None:
+        self._manager: Any = None
         self._start()
 
     def _start(self) -> None:
@@ -85,7 +88,15 @@ class Process:
     def end(self) -> None:
         """Let it end after the line that it is at."""
         self._shared[STOP] = 1
+        self._manager = self._pool._executor_manager_thread
         self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def join(self) -> None:
+        """Wait until it has ended. The thread of its pool closes a pipe then, to which an
+        interpreter that ends at that moment writes.
+        """
+        if self._manager is not None:
+            self._manager.join()
 
 
 def _begin(shared: Any) -> None:

@@ -10,26 +10,42 @@ import textwrap
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from ..explanation.blocks import Block, Code, Document, Matrix, Prose, Section
+from ..explanation.blocks import Document, Matrix, Prose, Section, text_of
 from .environment import Environment
 from .markdown_math import DOLLARS, DOLLARS_AND_TABLES, FENCES, MathPage
-from .markdown_page import Page, fenced
+from .markdown_page import Page, code_span, fenced
 from .names import DISCOURSE_WITH_MATH
 
 ANSWER_LINES = 25  # of an answer that is read on a page of answers
+UNTITLED = ("seed", "code")  # sections whose text says what it is
+SPARED = ("code", "program", "backward")  # sections that a long answer does without, in this order
 MESSAGE = 1_890  # characters: Discord takes 2,000
 BACKTICKS = re.compile("```+")
 
 
 class Brief(Page):
-    """An answer among others: the gradients, one reason, code, and no headings."""
+    """An answer among others: the gradients, one reason, code; of what was asked for besides, all,
+    below bold words and not below headings.
+    """
 
     def document(self, document: Document) -> str:
-        """Without the code where that makes it too long."""
-        made = super().document(_with(document, _is_reason_or_code))
-        if made.count("\n") > ANSWER_LINES:
-            made = super().document(_with(document, _is_reason))
+        """Without parts of SPARED where these make it too long."""
+        sections = [_reason(s) if s.name == "seed" else s for s in document.sections]
+        made = super().document(document._replace(sections=tuple(sections)))
+        while made.count("\n") > ANSWER_LINES and not self.environment.full:
+            spared = next((n for n in SPARED if any(s.name == n for s in sections)), None)
+            if spared is None:
+                break
+            del sections[max(k for k, s in enumerate(sections) if s.name == spared)]
+            made = super().document(document._replace(sections=tuple(sections)))
         return made
+
+    def heading(self, section: Section) -> str:
+        """Bold words; none where the text says what it is."""
+        if section.name in UNTITLED or not section.title:
+            return ""
+        remark = f" ({code_span(text_of(section.remark))})" if section.remark else ""
+        return f"**{self.cell(section.title)}**{remark}"
 
 
 class Indented(Page):
@@ -104,20 +120,9 @@ def shown_at(place: str, full: bool) -> tuple[str, ...]:
     return () if full else BY_PLACE[place].sections
 
 
-def _with(document: Document, wanted: Callable[[Block], bool]) -> Document:
-    """The document with the blocks that are wanted, one reason among them, and no headings."""
-    blocks = [block for section in document.sections for block in section.blocks if wanted(block)]
-    reasons = [block for block in blocks if isinstance(block, Prose)]
-    kept = [block for block in blocks if block not in reasons[1:]]
-    return document._replace(sections=tuple(Section("", (), (), (block,)) for block in kept))
-
-
-def _is_reason(block: Block) -> bool:
-    return isinstance(block, Prose)
-
-
-def _is_reason_or_code(block: Block) -> bool:
-    return isinstance(block, Prose | Code)
+def _reason(section: Section) -> Section:
+    """The first paragraph alone."""
+    return section._replace(blocks=tuple(b for b in section.blocks if isinstance(b, Prose))[:1])
 
 
 def _messages(text: str, longest: int) -> Iterator[str]:

@@ -124,10 +124,14 @@ class Page:
         text = self.fenced("\n".join(lines), "text")
         return "\n".join(" " * indent + line for line in text.split("\n"))
 
-    def section(self, section: Section) -> str:
+    def heading(self, section: Section) -> str:
+        """The title, its remark beside it."""
         remark = text_of(section.remark)
         head = f"### {self.cell(section.title)}" if section.title else ""
-        head += f" ({code_span(remark)})" if remark else ""
+        return head + (f" ({code_span(remark)})" if remark else "")
+
+    def section(self, section: Section) -> str:
+        head = self.heading(section)
         parts: list[str] = [head] * bool(head)
         for block in section.blocks:
             glue = "\n" if parts and isinstance(block, Step | Note) else "\n\n"

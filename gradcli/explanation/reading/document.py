@@ -105,7 +105,8 @@ def _backwards(reading: Reading) -> list[Section]:
         sections.append(Section("backward", title, remark, _explained(explained(back))))
     left = len(first) - MOST_BACKWARDS
     if left > 0:
-        note = Prose(words(f"{left} further lines go back, as these do."))
+        said = "1 further line goes back" if left == 1 else f"{left} further lines go back"
+        note = Prose(words(f"{said}, as these do."))
         sections.append(Section("backward", words("More"), (), (note,)))
     return sections
 
@@ -158,5 +159,5 @@ def _finding(finding: Finding) -> list[Section]:
         blocks += [Note(label, words(line.removeprefix(READ_AGAIN)))] if line else []
         label = "note"
     if finding.corrected:
-        blocks.append(Code(finding.corrected.rstrip("\n"), "python"))
+        blocks.append(Code(finding.corrected.strip("\n"), "python"))
     return [Section("finding", words(finding.title), (), tuple(blocks))]

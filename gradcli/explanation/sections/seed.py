@@ -46,9 +46,9 @@ def _meaning(a: Analysis, w: Wording) -> Line:
             "respect to itself."
         )
     return words(
-        f"What the rest of a computation would send back: if loss = f({out}), then ",
         w.seed,
-        f" is the gradient of the loss with respect to {out}. It has {out}'s shape, a weight for "
+        f" is what the rest of a computation would send back: if loss = f({out}), it is the "
+        f"gradient of the loss with respect to {out}. It has {out}'s shape, a weight for "
         f"each element of {out}, and weighs the rows of the Jacobian; it is not multiplied with "
         f"{out} itself. loss = ({out} * ",
         w.seed,

@@ -111,7 +111,7 @@ def _name(tree: Name) -> Form:
         return _attribute(Attribute(Name(name, tree.role), rest))
     if text.startswith("∂"):
         return Form(MULTIPLIED, [DIFFERENTIAL, *identifier(text[1:], tree.role)])
-    return Form(ATOM, identifier(text, tree.role))
+    return Form(ATOM, number(text) or identifier(text, tree.role))  # inf and nan are numbers
 
 
 def _number(tree: Number) -> Form:
