@@ -97,6 +97,7 @@ class Explanation:
         environment = Environment(full=self._full, say=in_python)
         return {
             "text/html": fragment(answer, environment),
+            "text/latex": self.to("latex", full=self._full),
             "text/markdown": self.to("markdown", full=self._full),
             "text/plain": self.to("plain", full=self._full),
         }

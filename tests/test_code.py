@@ -278,6 +278,7 @@ def test_the_numbers_of_the_answer_are_asserted():
         assert "[[2, 8, 18], [32, 50, 72]]" in text
 
 
+@pytest.mark.oracle
 def test_gradients_of_intermediates_are_asserted_and_used_by_name():
     expr = "h = tanh(x @ W); y = h @ V; loss = (y**2).sum() + y.sum()"
     text = gradcli.code(expr, shapes={"x": (4, 3), "W": (3, 5), "V": (5, 2)})
@@ -288,6 +289,7 @@ def test_gradients_of_intermediates_are_asserted_and_used_by_name():
     assert scope["y"].grad.shape == (4, 2)
 
 
+@pytest.mark.oracle
 def test_a_gradient_that_is_used_once_needs_no_name():
     text = gradcli.code("h = x @ a; h.sum()", shapes={"x": (2, 3)}, wrt="x")
     assert "retain_grad" not in text

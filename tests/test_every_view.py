@@ -66,7 +66,7 @@ def short(a):
 
 
 def page(a):
-    text = render(a, "html", Choices(full=True), Environment())
+    text = shown(a, "html", Choices(full=True), Environment())
     tree = HTMLParser(strict=True, namespaceHTMLElements=False).parse(text)
     assert len(tree.findall(".//h2")) >= 7
     return text

@@ -26,7 +26,7 @@ def bundle() -> dict[str, str]:
 
 def test_an_explanation_shows_itself_in_three_ways(bundle):
     explanation = gradcli.explain(**SQUARE)
-    assert set(bundle) == {"text/html", "text/markdown", "text/plain"}
+    assert set(bundle) == {"text/html", "text/latex", "text/markdown", "text/plain"}
     assert bundle["text/markdown"] == explanation.to("markdown")
     assert bundle["text/plain"] == str(explanation)
 

@@ -56,3 +56,16 @@ def test_formulas_alone():
     found = lines(gradcli("formula", "x @ W", "-s", "x=2x3,W=3x4", "-f", "svg").out)
     assert found[0].startswith("$ gradcli formula")
     assert {"x = g @ W.T", "W = x.T @ g"} <= {*found}
+
+
+def test_a_graph_is_drawn_from_the_inputs_down():
+    picture = ElementTree.fromstring(gradcli("graph", "relu(x @ W + b).sum()", "-f", "svg").out)
+    nodes = [g for g in picture.iter(f"{SVG}g") if "node" in g.get("class", "").split()]
+    texts = [next(g.iter(f"{SVG}text")).text or "" for g in nodes]
+    heights = [float(next(g.iter(f"{SVG}text")).get("y", "")) for g in nodes]
+    assert [text.split()[0] for text in texts] == ["x", "W", "x", "b", "·", "relu(·)", "out"]
+    edges = {
+        (int(e.get("data-from", "")), int(e.get("data-to", ""))) for e in picture.iter(f"{SVG}path")
+    }
+    assert edges == {(0, 2), (1, 2), (2, 4), (3, 4), (4, 5), (5, 6)}
+    assert all(heights[i] < heights[n] for i, n in edges)

@@ -36,15 +36,7 @@ class Math(StrEnum):
     dollars = "dollars"
 
 
-class GraphFormat(StrEnum):
-    """What a graph can be drawn as."""
-
-    terminal = "terminal"
-    plain = "plain"
-    markdown = "markdown"
-    json = "json"
-    mermaid = "mermaid"
-    dot = "dot"
+GraphFormat = StrEnum("GraphFormat", {x: x for x in (*FORMATS, "mermaid", "dot")})  # type: ignore[misc]
 
 
 class Target(StrEnum):

@@ -1,4 +1,4 @@
-"""A graph as a picture in SVG, to stand in a page, whose styles it takes."""
+"""A graph as a picture in SVG: in a page, whose styles it takes, or as a file."""
 
 from html import escape
 
@@ -9,6 +9,19 @@ LETTER = 8.0  # of the font in which labels are set, which is monospaced
 PAD, MARGIN = 24.0, 6.0
 LONGEST = 34  # characters of a label
 Point = tuple[float, float]
+STYLE = (  # of a picture of its own, on whatever paper
+    "<style>svg { background: #fff; font: 13px ui-monospace, Menlo, Consolas, monospace } "
+    ".node rect { fill: #fff; stroke: #596273 } .node.leaf rect { fill: #eef0f4; stroke: none } "
+    ".node text { fill: #1b1f27; text-anchor: middle } "
+    ".edge { fill: none; stroke: #596273; stroke-width: 1.3 }</style>"
+)
+
+
+def picture(graph: Graph) -> str:
+    """The graph as a file of its own."""
+    start, _, inside = drawn_graph(graph).partition(">")
+    namespace = 'xmlns="http://www.w3.org/2000/svg"'
+    return f"{start} {namespace}>{STYLE}{inside}\n"
 
 
 def drawn_graph(graph: Graph) -> str:

@@ -1,12 +1,15 @@
-"""Graphs for programs that draw: Mermaid and Graphviz's dot."""
+"""Graphs as they are drawn: for Mermaid, for Graphviz's dot, as a picture."""
 
 from ..explanation.blocks import Graph, GraphNode, Reply, text_of
+from .drawn_graph import picture
 from .environment import Environment
 from .formats import render
 
 
 def render_graph(answer: Reply, format: str, environment: Environment) -> str:
-    """The graph alone: as "mermaid", as "dot", or as what other answers are rendered as."""
+    """The graph alone: as "mermaid", as "dot", as a picture in "svg", or as what other answers are
+    rendered as.
+    """
     if format not in DRAWN:
         return render(answer, format, environment).strip("\n")
     (page,) = answer.documents(format)
@@ -33,7 +36,7 @@ def dot(graph: Graph) -> str:
     return "\n".join([*lines, *(f"  n{i} -> n{k};" for k, i in _edges(graph)), "}"])
 
 
-DRAWN = {"mermaid": mermaid, "dot": dot}
+DRAWN = {"mermaid": mermaid, "dot": dot, "svg": picture}
 
 
 def _edges(graph: Graph) -> list[tuple[int, int]]:
