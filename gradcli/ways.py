@@ -51,7 +51,11 @@ JSON = Way(
     "[{}]",
     "[{}]",
     {"grad", "values", "shapes", "wrt", "assume", "claim"},
-    ((r"(?<![\w-])-w (\w+)", r'"wrt": ["\1"]'), OF_TYPES),
+    (
+        (r"gradcli jacobian -w (\w+)", r'"show": ["jacobian"], "wrt": ["\1"]'),
+        (r"(?<![\w-])-w (\w+)", r'"wrt": ["\1"]'),
+        OF_TYPES,
+    ),
 )
 PYTHON = Way(
     "{}=",

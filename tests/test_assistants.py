@@ -113,6 +113,16 @@ def test_notifications_and_answers_have_no_answer(server):
     assert not sent(server, [cancelled])
 
 
+def test_what_shows_more_is_an_argument(server):
+    arguments = {"expr": "x @ W", "shapes": {"x": [100, 100], "W": [100, 100]}}
+    _, text = called(server, "explain_gradient", arguments)
+    assert '("show": ["jacobian"], "wrt": ["x"])' in " ".join(text.split())
+    more = arguments | {"show": ["jacobian"], "wrt": ["x"]}
+    failed, text = called(server, "explain_gradient", more)
+    assert not failed
+    assert "Jacobian of out with respect to x" in text
+
+
 def test_several_messages_in_one_line(server):
     (found,) = sent(server, [request("ping"), {"jsonrpc": "2.0", "method": "x"}, request("no")])
     assert [answer.get("result", answer.get("error", {}).get("code")) for answer in found] == [

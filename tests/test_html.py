@@ -342,6 +342,13 @@ def test_factors_that_are_sums_or_negative_stand_in_brackets():
     assert items == ["x.grad[0] = 5·3", "x.grad[1] = 5·(a - b) + (-7)·11"]
 
 
+def test_a_sum_with_nan_is_no_number():
+    made = gradcli("log(x) / x", "-v", "x=[0.,1]", "-g", "ones(2)", "-f", "html").out
+    text = re.sub("<[^>]*>", "", made)
+    assert "1·inf + 1·nan, which is nan; backward, in one pass, gives inf" in text
+    assert "nan = inf" not in text
+
+
 def test_a_column_without_entries_sums_to_zero():
     empty = MATRIX._replace(entries=(("·", "1"), ("·", "1")), product=("0", "-2"))
     items = [said(i) for i in figure(rendered(empty)).iter(f"{HTML}li")]

@@ -54,6 +54,24 @@ def test_nothing_that_was_typed_is_markup(place, program):
     assert not {"html_inline", "em_open", "image", "link_open"} & {t.type for t in inner}
 
 
+@pytest.mark.parametrize("place", ["github", "stackexchange"])
+@pytest.mark.parametrize(
+    "program",
+    [
+        ("softmax(x, -1)", "-s", "x=2x3x4", "--show", "jacobian"),
+        ("where(x > 0, x, a * x)", "-s", "x=3,a=3"),
+        ("linalg.svd(A, full_matrices=False).S", "-s", "A=3x3"),
+    ],
+)
+def test_text_within_mathematics_holds_no_commands(place, program):
+    """MathJax shows them as they are typed."""
+    assert not re.search(r"\\text(tt)?\{[^}]*[\\~$]", gradcli(*program, "--for", place).out)
+
+
+def test_the_shape_of_a_vector_is_no_number():
+    assert "&= 2 g && (3,) " in gradcli("2 * x", "-s", "x=3", "--for", "github").out
+
+
 @cases
 def test_github_has_equations_in_fences(program):
     tokens = GITHUB.parse(pasted("github", program))

@@ -80,6 +80,8 @@ SHAPES = "x=4x3,W1=3x5,b1=5,W2=5x2,y=4,lam=()"
         ("W1", "W_1"),
         ("x_hat", r"x_{\text{hat}}"),
         ("lam * 2", r"\lambda \cdot 2"),
+        ("-inf", r"-\infty"),
+        ("qr(x, full_q=True)", r"\operatorname{qr}(x, \text{full}\_\text{q} = \text{True})"),
         ("h.grad", r"\frac{\partial L}{\partial h}"),
         ("logits", r"\mathit{logits}"),
         ("x ** 2", "x^2"),
@@ -92,7 +94,7 @@ SHAPES = "x=4x3,W1=3x5,b1=5,W2=5x2,y=4,lam=()"
         ("where(x > 0, g, 0)", r"\mathbb{1}[x > 0] \odot g"),
         (
             "where(x > 0, a, b)",
-            r"\begin{cases} a & \text{if~}x > 0 \\ b & \text{otherwise} \end{cases}",
+            r"\begin{cases} a & \text{if}~x > 0 \\ b & \text{otherwise} \end{cases}",
         ),
         ("a - (b - c)", "a - (b - c)"),
         ("a + -b", "a + (-b)"),
@@ -125,12 +127,12 @@ i, k, x, y = map(Name, "ikxy")
         (Infix("/", Name("∂out"), Name("∂x")), r"\frac{\partial \mathit{out}}{\partial x}"),
         (Derivative(y, (Indexed(x, (i,)), x)), r"\frac{\partial^2 y}{\partial x_i \partial x}"),
         (Infix("·", Verbatim("(-2)"), Verbatim("0.5")), r"(-2) \cdot 0.5"),
-        (Infix("+", x, LeftOut(24)), r"x + \cdots\text{~(24 terms)}"),
+        (Infix("+", x, LeftOut(24)), r"x + \cdots~\text{(24 terms)}"),
         (Infix("*", x, y, (0, 2)), "x y"),
         (Infix("*", x, y, (1, 2)), r"x \odot y"),
         (Infix("@", x, y, (1, 1)), r"x^{\top} y"),
         (Verbatim("[[1, 2], [3, 4]]"), r"\begin{bmatrix} 1 & 2 \\ 3 & 4 \end{bmatrix}"),
-        (Verbatim("'a_b$'"), r"\text{'a\_b\$'}"),
+        (Verbatim("'a_b$'"), r"\text{'a}\_\text{b}\$\text{'}"),
     ],
 )
 def test_indices_and_conditions(formula, expected):

@@ -31,7 +31,7 @@ from ..explanation.blocks import (
     is_words,
 )
 from ..notation.formulas.spelling import parsed
-from ..notation.typeset.latex import latex, plain
+from ..notation.typeset.latex import latex, plain, text_in_math
 from .ascii import in_ascii
 from .environment import Environment
 from .matrix import Cut, cut
@@ -47,6 +47,7 @@ SLIDES = ARTICLE.replace("article", "beamer")
 END = "\n\\end{document}"
 WIDEST = 200  # characters of a tensor that is no vector and no matrix
 MOST = 48  # elements of a tensor that is set as a matrix
+SHAPE = r"\s*\(?\d+(?:×\d+)*,?\)?\s*"
 SHADES = ("\\cdot", "\\circ", "\\bullet")
 
 
@@ -109,7 +110,7 @@ def _in_math(piece: Any) -> str:
         found = parsed(said)
         if found is not None:
             return latex(found)
-    return f"\\text{{{plain(piece.text)}}}"
+    return text_in_math(piece.text)
 
 
 def inline(line: Line) -> str:
@@ -127,11 +128,17 @@ def _is_math(piece: Any) -> bool:
 
 
 def _said(piece: Any) -> str:
-    shape = re.fullmatch(r"(\s*)\(?(\d+(?:×\d+)*),?\)?(\s*)", piece.text)
-    if shape is not None:
-        return f"{shape[1]}${shape[2]}${shape[3]}".replace("×", " \\times ")
-    is_code = not piece.role and re.search(r"[\w\]]", piece.text)
-    return _code(piece.text) if is_code else plain(piece.text)
+    if re.fullmatch(SHAPE, piece.text):
+        return re.sub(r"\S+", lambda shape: f"${_shape(shape[0])}$", piece.text)
+    return _code(piece.text) if _is_code(piece) else plain(piece.text)
+
+
+def _shape(said: str) -> str:
+    return said.replace("×", " \\times ")
+
+
+def _is_code(piece: Any) -> bool:
+    return not piece.role and re.search(r"[\w\]]", piece.text) is not None
 
 
 def _code(text: str) -> str:
@@ -208,7 +215,7 @@ class Page:
         if not flat or any(not isinstance(c, str) for row in flat for c in row):
             line = " ".join(tensor_lines(array, 10_000, environment))
             cut_off = line if len(line) <= WIDEST else f"{line[:WIDEST]}…"
-            return f"\\texttt{{{plain(cut_off)}}}"
+            return text_in_math(cut_off, "texttt")
         columns = max(map(len, flat))
         lines = [row if isinstance(row, list) else ["⋮"] * columns for row in rows]
         made = array_of([[entry(c) for c in row] for row in lines], "r" * columns)
@@ -345,9 +352,15 @@ def mathematics_of(line: Line) -> list[str]:
 
 def text(line: Line) -> str:
     """A line within an equation."""
-    said = inline(line).strip()
-    alone = re.fullmatch(r"\$([^$]*)\$", said)
-    return alone[1] if alone else f"\\text{{{said}}}" if said else ""
+    return "".join(_text(piece) for piece in line).strip()
+
+
+def _text(piece: Any) -> str:
+    if _is_math(piece) or not piece.text.strip():
+        return _in_math(piece)
+    if re.fullmatch(SHAPE, piece.text):
+        return _shape(piece.text.strip())
+    return text_in_math(piece.text, "texttt" if _is_code(piece) else "text")
 
 
 def entry(said: str) -> str:
@@ -355,7 +368,7 @@ def entry(said: str) -> str:
     if said in ("", "·", "⋮", "…"):
         return {"": "", "·": "\\cdot", "⋮": "\\vdots", "…": "\\cdots"}[said]
     found = parsed(said)
-    return f"\\texttt{{{plain(shortened(said))}}}" if found is None else latex(found)
+    return text_in_math(shortened(said), "texttt") if found is None else latex(found)
 
 
 def _picked(texts: Sequence[str], shown: Cut) -> list[str]:

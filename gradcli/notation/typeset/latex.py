@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from itertools import zip_longest
 
 from ..trees import Tree
 from .mathematics import pieces
@@ -78,14 +79,19 @@ WORDS = {  # characters that fonts of text lack
     "⋮": "$\\vdots$", "✓": "$\\checkmark$", "✗": "$\\times$", "–": "--", "—": "---",
     "⟨": "$\\langle$", "⟩": "$\\rangle$", "∞": "$\\infty$", "ᵀ": "$^\\top$",
 }  # fmt: skip
+IN_MATH = {  # signs of text that differ within mathematics
+    "\\": "\\backslash ", "^": "\\hat{}", "~": "\\sim ", "…": "\\ldots ", "\N{NO-BREAK SPACE}": "~",
+    "–": "\\text{--}", "—": "\\text{---}",
+}  # fmt: skip
 POWER = "[⁰¹²³⁴-⁹]+"
+SPECIAL = f"[{re.escape(''.join({*TEXT, *WORDS, *LETTERS}))}]"
 SUPERSCRIPTS = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789"))
 
 
 def latex(tree: Tree) -> str:
     """A formula as LaTeX, for math mode."""
     found = pieces(tree)
-    return f"\\text{{{plain(text(tree)[:LONGEST])}}}" if found is None else written(found)
+    return text_in_math(text(tree)[:LONGEST]) if found is None else written(found)
 
 
 def written(found: Sequence[Piece]) -> str:
@@ -109,7 +115,7 @@ def _piece(found: Sequence[Piece], k: int, tall: bool, columns: int | None) -> s
     if isinstance(piece, Function):
         known = piece.text in KNOWN
         return f"\\{piece.text}" if known else f"\\operatorname{{{_word(piece.text)}}}"
-    return piece.text if isinstance(piece, Digits) else f"\\text{{{plain(piece.text)}}}"
+    return piece.text if isinstance(piece, Digits) else text_in_math(piece.text)
 
 
 def _sign(found: Sequence[Piece], k: int, tall: bool) -> str:
@@ -158,15 +164,32 @@ def _word(word: str) -> str:
 
 def plain(said: str) -> str:
     """Text in which nothing is a command."""
-    return re.sub(POWER, _power, "".join(map(_character, said)))
+    return re.sub(POWER, lambda found: _power(found[0]), "".join(map(_character, said)))
+
+
+def text_in_math(said: str, command: str = "text") -> str:
+    """Text within mathematics. Signs that need a command stand beside it, in mathematics: MathJax
+    shows the commands within text as they are typed.
+    """
+    parts = re.split(f"({POWER})|({SPECIAL})", said)
+    runs = [f"\\{command}{{{run}}}" if run else "" for run in parts[::3]]
+    signs = [
+        f"{{}}{_power(p)[1:-1]}" if p else _sign_of(c) for p, c in zip(parts[1::3], parts[2::3])
+    ]
+    return "".join(run + sign for run, sign in zip_longest(runs, signs, fillvalue=""))
+
+
+def _sign_of(c: str) -> str:
+    made = IN_MATH.get(c) or _character(c)
+    return f"{made[1:-1]} " if made.startswith("$") else made
 
 
 def _character(c: str) -> str:
     return f"${LETTERS[c]}$" if c in LETTERS else TEXT.get(c) or WORDS.get(c, c)
 
 
-def _power(found: re.Match[str]) -> str:
-    return f"$^{{{''.join(map(SUPERSCRIPTS.__getitem__, found[0]))}}}$"
+def _power(digits: str) -> str:
+    return f"$^{{{''.join(map(SUPERSCRIPTS.__getitem__, digits))}}}$"
 
 
 def _tall(found: Sequence[Piece]) -> set[int]:

@@ -144,8 +144,12 @@ class MatrixFigure:
         terms = [self.term(_factor(w), _factor(e)) for w, e in _terms(block, c)]
         terms += ["…"] * bool(block.skipped_rows[1])
         said = f"{self.markup.span(name, block.input_role)} = {' + '.join(terms) or '0'}"
-        total = f" = <strong>{escape(block.product[c])}</strong>" if block.product and terms else ""
-        return f"<code>{said}{total}</code>"
+        if not block.product or not terms:
+            return f"<code>{said}</code>"
+        total = f"<strong>{escape(block.product[c])}</strong>"
+        if block.product[c] != "nan" and any(e == "nan" for _, e in _terms(block, c)):
+            return f"<code>{said}</code>, which is nan; backward, in one pass, gives {total}"
+        return f"<code>{said} = {total}</code>"
 
     def term(self, weight: str, entry: str) -> str:
         kind = "short" if len(weight + entry) < LONG_TERM else None
