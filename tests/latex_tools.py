@@ -1,5 +1,6 @@
 """Those who read LaTeX: KaTeX in strict mode, and pdflatex, where they are installed."""
 
+import atexit
 import json
 import re
 import shutil
@@ -9,16 +10,17 @@ from pathlib import Path
 
 SCRIPT = """
 const katex = require("katex");
-const formulas = JSON.parse(require("fs").readFileSync(0, "utf8"));
-const wrong = [];
-for (const formula of formulas) {
-  try {
-    katex.renderToString(formula, {displayMode: true, strict: "error", throwOnError: true});
-  } catch (error) {
-    wrong.push([error.message, formula]);
+require("readline").createInterface({input: process.stdin}).on("line", (line) => {
+  const wrong = [];
+  for (const formula of JSON.parse(line)) {
+    try {
+      katex.renderToString(formula, {displayMode: true, strict: "error", throwOnError: true});
+    } catch (error) {
+      wrong.push([error.message, formula]);
+    }
   }
-}
-console.log(JSON.stringify(wrong));
+  console.log(JSON.stringify(wrong));
+});
 """
 DISPLAYED = re.compile(r"\\begin\{align\*\}.*?\\end\{align\*\}|\\\[(.*?)\\\]", re.DOTALL)
 NO_MATHEMATICS = re.compile(r"\\begin\{verbatim\}.*?\\end\{verbatim\}|^%.*?$", re.DOTALL | re.M)
@@ -45,17 +47,28 @@ def _modules() -> str | None:
 KATEX = _modules()
 
 
+@cache
+def _reader() -> subprocess.Popen[str]:
+    """A process that KaTeX runs in, a line of formulas in and a line out, until the tests end."""
+    process = subprocess.Popen(
+        ["node", "-e", SCRIPT],
+        env={"NODE_PATH": KATEX or "", "PATH": "/usr/local/bin:/usr/bin:/bin"},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    atexit.register(process.communicate)
+    return process
+
+
 def checked_by_katex(formulas: list[str]) -> list[list[str]]:
     """What KaTeX says of formulas that it does not read, with each of these."""
-    run = subprocess.run(
-        ["node", "-e", SCRIPT],
-        input=json.dumps(formulas),
-        env={"NODE_PATH": KATEX or "", "PATH": "/usr/local/bin:/usr/bin:/bin"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return json.loads(run.stdout)
+    reader = _reader()
+    assert reader.stdin
+    assert reader.stdout
+    reader.stdin.write(json.dumps(formulas) + "\n")
+    reader.stdin.flush()
+    return json.loads(reader.stdout.readline())
 
 
 def formulas_in(page: str) -> list[str]:

@@ -156,6 +156,7 @@ def test_what_there_is_to_copy():
     buttons = {said(b): b.get("data-copy") for b in elements(text, "//button")}
     assert buttons["Copy command"] == "gradcli 'a*a' -v 'a=[[1,2,3],[4,5,6]]' -g a"
     assert buttons["Copy Markdown"].startswith("```python\nout = a*a\nout.backward(a)\n```\n")
+    assert r"\frac{\partial L}{\partial a} &= 2 g \odot a" in buttons["Copy LaTeX"]
     assert "out.backward(a)" in buttons["Copy PyTorch"]
 
 

@@ -9,8 +9,9 @@ import pytest
 from console import gradcli
 from corpus import ALL
 from latex_tools import KATEX, PDFLATEX, checked_by_katex, compiled, formulas_in
-from support import Example, examples, one_in, swept
+from support import Example, explained, first_examples, one_in, swept
 
+from gradcli.explanation import replies
 from gradcli.explanation.blocks import (
     EQUALS,
     Answer,
@@ -32,6 +33,7 @@ from gradcli.explanation.blocks import (
     words,
 )
 from gradcli.explanation.blocks import Block as AnyBlock
+from gradcli.explanation.choices import Choices
 from gradcli.notation.formulas.spelling import read
 from gradcli.notation.tree import (
     Between,
@@ -52,7 +54,7 @@ from gradcli.notation.tree import (
 from gradcli.notation.typeset.latex import latex
 from gradcli.notation.typeset.mathml import mathml
 from gradcli.render.environment import Environment
-from gradcli.render.formats import render_documents
+from gradcli.render.formats import render, render_documents
 from gradcli.render.names import RENDERERS
 
 NETWORK = "h = relu(x @ W1 + b1); loss = cross_entropy(h @ W2, y) + lam * (W1 ** 2).sum()"
@@ -211,11 +213,10 @@ def test_what_is_typed_is_no_command():
 # ---- the corpus ----------------------------------------------------------------------------------
 
 
-def shown(e: Example) -> list[str]:
-    """An example in LaTeX: its formulas, and all that is said of it."""
-    request = [e.text, *(["-s", e.shapes] if e.shapes else []), "-f", "latex"]
-    found = (gradcli("formula", *request), gradcli("explain", *request, "--full"))
-    return [formula for r in found if r.status == 0 for formula in formulas_in(r.out)]
+def shown(example: Example) -> list[str]:
+    """The formulas of an example in LaTeX, in all that is said of it."""
+    answer = replies.explanation(explained(example), Choices(full=True))
+    return formulas_in(render(answer, "latex", Environment()))
 
 
 def forms(text: str) -> list[Tree]:
@@ -225,9 +226,9 @@ def forms(text: str) -> list[Tree]:
 
 
 @pytest.mark.skipif(not KATEX, reason="needs node and its package katex")
-@pytest.mark.parametrize("e", swept(12))
-def test_katex_reads_examples(e):
-    assert checked_by_katex(shown(e)) == []
+@pytest.mark.parametrize("example", swept(12))
+def test_katex_reads_examples(example):
+    assert checked_by_katex(shown(example)) == []
 
 
 @pytest.mark.skipif(not KATEX, reason="needs node and its package katex")
@@ -245,9 +246,8 @@ def test_mathml_of_identities_is_xml():
 
 @pytest.mark.sweep
 @pytest.mark.skipif(not PDFLATEX, reason="needs pdflatex")
-@pytest.mark.parametrize("start", range(0, len(examples()), 60))
-def test_latex_compiles_examples(start, tmp_path):
-    found = [f for e in examples()[start : start + 60] for f in shown(e)]
+def test_latex_compiles_examples(tmp_path):
+    found = [f for example in first_examples()[::8] for f in shown(example)]
     made = [f if f.startswith("\\begin{align*}") else f"\\[ {f} \\]" for f in found]
     assert compiled("\n\n".join(made), tmp_path) == []
 

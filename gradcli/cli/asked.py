@@ -8,7 +8,7 @@ from ..errors import GradcliError
 from ..pasted.request import in_language
 from ..render.names import DISCOURSE_WITH_MATH
 from .mistakes import check_expression
-from .options import Given
+from .options import PAGE, Given
 from .streams import LazyInput, Streams
 
 NAMES = {"markdown": "Markdown", "latex": "LaTeX", "json": "JSON"}  # of formats
@@ -176,7 +176,7 @@ def _place(given: Given) -> str:
 
 def _page(given: Given) -> str:
     """What LaTeX is made as."""
-    for name in ("standalone", "overlay"):
+    for name in PAGE:
         if getattr(given, name):
             if given.format != "latex":
                 raise GradcliError("option", f"--{name} is for -f latex")

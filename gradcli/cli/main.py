@@ -31,7 +31,7 @@ from .asked import (
 )
 from .help import FIRST, help_of, help_of_all, width_of_help
 from .mistakes import meant
-from .options import ALWAYS, ANSWER, LOOK, REQUEST, VALUES, Given, in_full, is_json, takes
+from .options import ALWAYS, ANSWER, LOOK, PAGE, REQUEST, VALUES, Given, in_full, is_json, takes
 from .streams import Closed, ReaderGone, Streams
 from .usage import check_not_a_command, expression_last, is_extra, usage_error
 
@@ -107,8 +107,7 @@ def command(group: str, name: str | None = None) -> Any:
     "expand",
     "claim",
     *ANSWER,
-    "standalone",
-    "overlay",
+    *PAGE,
     "show",
     "element",
     "step",
@@ -161,7 +160,7 @@ def grad(streams: Streams, given: Given) -> None:
 
 
 @command("Derive")
-@takes(*REQUEST, *ANSWER, "precision", "full", *LOOK, *ALWAYS)
+@takes(*REQUEST, *ANSWER, *PAGE, "precision", "full", *LOOK, *ALWAYS)
 def jacobian(streams: Streams, given: Given) -> None:
     """Print the Jacobian alone, its structure named.
 
@@ -179,7 +178,7 @@ def jacobian(streams: Streams, given: Given) -> None:
 
 
 @command("Derive")
-@takes(*VALUES, "wrt", "assume", "tangent", *ANSWER, "precision", "full", *LOOK, *ALWAYS)
+@takes(*VALUES, "wrt", "assume", "tangent", *ANSWER, *PAGE, "precision", "full", *LOOK, *ALWAYS)
 def hessian(streams: Streams, given: Given) -> None:
     """Print the Hessian of a single number.
 
@@ -195,7 +194,7 @@ def hessian(streams: Streams, given: Given) -> None:
 
 
 @command("Derive")
-@takes(*VALUES, "wrt", "tangent", *ANSWER, "precision", "full", *LOOK, *ALWAYS)
+@takes(*VALUES, "wrt", "tangent", *ANSWER, *PAGE, "precision", "full", *LOOK, *ALWAYS)
 def jvp(streams: Streams, given: Given) -> None:
     """Print how the output moves as inputs move along tangents.
 
@@ -270,7 +269,7 @@ def code(streams: Streams, given: Given) -> None:
 
 
 @command("Check")
-@takes(*REQUEST, "assume", "order", "claim", "against", *ANSWER, *LOOK, *ALWAYS)
+@takes(*REQUEST, "assume", "order", "claim", "against", *ANSWER, *PAGE, *LOOK, *ALWAYS)
 def check(streams: Streams, given: Given) -> None:
     """Check a gradient, or a formula that you derived by hand.
 
@@ -300,7 +299,7 @@ def check(streams: Streams, given: Given) -> None:
 
 
 @command("Derive", "seed-for")
-@takes(*VALUES, "target", *ANSWER, "precision", "full", *LOOK, *ALWAYS)
+@takes(*VALUES, "target", *ANSWER, *PAGE, "precision", "full", *LOOK, *ALWAYS)
 def seed_for(streams: Streams, given: Given) -> None:
     """Find the seed that gives a gradient, or why none does.
 
@@ -364,7 +363,7 @@ def mcp(streams: Streams, given: Given) -> None:
 
 
 @command("Explain")
-@takes("source", *ANSWER, "precision", "full", *LOOK, "limit", "debug")
+@takes("source", *ANSWER, *PAGE, "precision", "full", *LOOK, "limit", "debug")
 def read(streams: Streams, given: Given) -> None:
     """Read a pasted program: what it prints, its gradients and errors.
 

@@ -296,6 +296,7 @@ def is_json(arguments: list[str]) -> bool:
 VALUES = ("expr", "shape", "value")
 REQUEST = (*VALUES, "grad", "wrt")
 ANSWER = ("format", "place", "math", "copy", "output")
+PAGE = ("standalone", "overlay")  # what LaTeX is made as
 LOOK = ("width", "ascii", "color")
 ALWAYS = ("random_seed", "limit", "debug")
 

@@ -15,7 +15,7 @@ Tree = Union[
 ]  # fmt: skip
 Inner = Any  # a Tree in an index, a place or a condition: mypy takes very long over more recursion
 NAMED = 3  # names, numbers and symbols of a part that needs no name
-LISTED = 8  # numbers of a list that count as much as one name
+LISTED, MOST_LISTED = 8, 20  # numbers of a list that count as much as one name; names at most
 
 
 class Token(NamedTuple):
@@ -191,9 +191,9 @@ def _counts(part: Tree) -> int:
 def listed(part: Tree) -> int:
     """What the numbers of a list count for beside its name: some of them as much as one name."""
     if isinstance(part, Verbatim):
-        return part.text.count(",") // LISTED
+        return min(part.text.count(",") // LISTED, MOST_LISTED)
     if isinstance(part, Listing) and part.brackets == "[]":
-        return len(part.items) // LISTED
+        return min(len(part.items) // LISTED, MOST_LISTED)
     return sum(map(listed, part.items)) if isinstance(part, Subscript) else 0
 
 

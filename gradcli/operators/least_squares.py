@@ -61,6 +61,7 @@ def _batch(s, *tolerances):
     symbolic=matrix_elements.pseudoinverse,
     dtype="float",
     torch=LINALG + "pinv",
+    numbers=("atol", "rtol"),
     order="x rtol hermitian atol",
     examples=(
         ("pinv(x)", "x=3x1"),

@@ -121,6 +121,7 @@ class _Page:
 
     def copies(self, document: Document) -> list[tuple[str, str]]:
         """What there is to copy: a name, and a text."""
+        from .latex import render_latex
         from .markdown import render_markdown
 
         code = (s for s in document.sections if s.name == "code")
@@ -128,6 +129,7 @@ class _Page:
         return [
             ("command", document.command),
             ("Markdown", render_markdown(document, self.environment)),
+            ("LaTeX", render_latex(document, self.environment)),
             ("PyTorch", next(programs, "")),
         ]
 
