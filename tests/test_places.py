@@ -199,6 +199,12 @@ def test_another_format_is_refused():
     assert "--for slack is Markdown" in result.err + result.out
 
 
+def test_the_command_names_no_place():
+    for option in (("--math", "dollars"), ("--math=dollars",)):
+        text = pasted("discourse", "values", *option)
+        assert text.endswith("Made by `gradcli 'a*a' -v 'a=[[1,2,3],[4,5,6]]' -g a`\n")
+
+
 def test_the_command_makes_the_answer_again_anywhere():
     result = gradcli(*PROGRAMS["values"], "--for=github", "--full")
     assert "Made by `gradcli 'a*a' -v 'a=[[1,2,3],[4,5,6]]' -g a --full`" in result.out
@@ -228,6 +234,14 @@ def test_the_terminal_copies_where_somebody_is_logged_in_from_elsewhere(monkeypa
     sent = re.search(r"\x1b\]52;c;([^\x07]*)\x07", err.getvalue())
     assert sent
     assert base64.b64decode(sent[1]).decode() == gradcli("a*a", "-s", "a=2", "-f", "markdown").out
+
+
+def test_a_file_and_the_clipboard_are_not_chosen_between(monkeypatch, tmp_path):
+    monkeypatch.setattr(pyperclip, "copy", lambda text: pytest.fail("nobody said which"))
+    result = gradcli(*PROGRAMS["values"], "--copy", "-o", str(tmp_path / "answer.md"))
+    assert result.status == 2
+    assert "error[option]: --copy and --output" in result.err
+    assert not [*tmp_path.iterdir()]
 
 
 def test_no_clipboard_is_an_error(monkeypatch):

@@ -11,6 +11,8 @@ from .mistakes import check_expression
 from .options import PAGE, Given
 from .streams import LazyInput, Streams
 
+# options for where an answer goes, and as what: they do not change what is said
+ELSEWHERE = ("-f", "--format", "-o", "--output", "--for", "--math")
 NAMES = {"markdown": "Markdown", "latex": "LaTeX", "json": "JSON"}  # of formats
 
 
@@ -215,16 +217,20 @@ def typed(streams: Streams) -> str:
     """
     found, skip, piped = list[str](), False, streams.piped.strip()
     for word in streams.arguments:
-        whole = word in ("-f", "--format", "-o", "--output", "--for")
-        part = word == "--copy" or word.startswith(("--format=", "--output=", "--for="))
-        if not (skip or whole or part):
+        option, equals, _ = word.partition("=")
+        whole = word in ELSEWHERE
+        if not (skip or whole or word == "--copy" or (equals and option in ELSEWHERE)):
             found.append(piped if word == "-" and piped and "\n" not in piped else word)
         skip = whole
     return shlex.join(["gradcli", *found])
 
 
 def write(streams: Streams, text: str, given: Given) -> None:
-    """Write an answer, its last line ended, or copy it."""
+    """Write an answer, its last line ended, or copy it. Raises GradcliError where both are asked
+    for.
+    """
+    if given.copy and given.output is not None:
+        raise GradcliError("option", "--copy and --output are two places for one answer")
     text = text if text.endswith("\n") else text + "\n"
     if not given.copy:
         streams.write(text, given.output)
