@@ -2,6 +2,7 @@
 
 import gc
 import os
+import signal
 import sys
 from importlib.util import find_spec
 
@@ -16,6 +17,10 @@ DEFAULTS["seconds"] = 600
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 
+
+# What tests start is interrupted as in a terminal, where they run in the background too.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Cycles are searched for seldom, while thousands of tests are made too.
 gc.set_threshold(100_000, 20, 100)

@@ -7,8 +7,9 @@ that one is lost.
 import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
+from contextlib import contextmanager
 from multiprocessing import get_context, parent_process
 from threading import Thread
 from typing import Any
@@ -61,11 +62,12 @@ class Process:
 
     def run(self, function: Callable[..., Any], *args: Any) -> "Future[Any]":
         """Have a function called."""
-        try:
-            return self._pool.submit(function, *args)
-        except BrokenExecutor:  # it was killed as it had nothing to do
-            self._start()
-            return self._pool.submit(function, *args)
+        with _interrupts_wait():  # a process that this starts says nothing of Ctrl-C
+            try:
+                return self._pool.submit(function, *args)
+            except BrokenExecutor:  # it was killed as it had nothing to do
+                self._start()
+                return self._pool.submit(function, *args)
 
     def lost(self, error: BaseException) -> int:
         """Which of the lines was worked on; another worker takes the place of this one."""
@@ -99,6 +101,19 @@ class Process:
             self._manager.join()
 
 
+@contextmanager
+def _interrupts_wait() -> Iterator[None]:
+    """Interrupts wait meanwhile, in what is started too; where a system can have them wait."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _begin(shared: Any) -> None:
     """What a worker does first."""
     global _shared
@@ -106,6 +121,8 @@ def _begin(shared: Any) -> None:
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(name, "1")  # NumPy is not imported yet: the cores have workers
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if hasattr(signal, "pthread_sigmask"):  # the parent had interrupts wait until now
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     collect_seldom()
     Thread(target=_end_with_parent, daemon=True).start()
 
