@@ -82,7 +82,8 @@ def logical_not(g, y, x):
     return None
 
 
-def _chosen(condition, a, b):
+def chosen(condition, a, b):
+    """np.where, and faster where one of the two is 0 and the other a large array of doubles."""
     if np.size(condition) >= MANY and condition.dtype == bool:
         if _is_plain_zero(a) and _is_double(b):
             return _kept(np.logical_not(condition), b)
@@ -107,7 +108,7 @@ def _kept(mask, x):
 
 
 @elementwise(
-    _chosen,
+    chosen,
     symbolic=elements.choice,
     labels=("condition",),
     masks=("condition",),

@@ -6,7 +6,7 @@ from ..graphs import OPS
 from ..lazy import np
 from . import elements
 from .bounds import ANY, NOT_NEGATIVE, PROBABILITY, larger
-from .comparisons import where
+from .comparisons import chosen, where
 from .families import SAMPLES, elementwise, written_out
 from .guards import unless
 from .precision import by_python
@@ -102,7 +102,7 @@ F = "torch.nn.functional."
 
 
 @elementwise(
-    lambda x: np.where(np.less(x, 0), np.zeros_like(x), x),  # of -0 it is -0
+    lambda x: chosen(np.less(x, 0), 0, x),  # of -0 it is -0
     symbolic=lambda sp, x: elements.extreme(sp, "Max", x, sp.S.Zero),
     flat=True,
     kink=lambda y, x: x.eq(0),
