@@ -108,12 +108,13 @@ def first_examples() -> tuple[Example, ...]:
     return tuple({e.op: e for e in reversed(examples())}.values())[::-1]
 
 
-def swept(count: int = 1) -> list[Any]:
-    """Every example as a parameter of tests that take long: all but the first of an operator, of
-    one operator in so many, are left to the full sweep.
+def swept(count: int = 1, others: int = 1) -> list[Any]:
+    """Examples as parameters of tests that take long: the first of every operator, and one in so
+    many `others`. All but the first of one operator in `count` are left to the full sweep.
     """
-    first = set(first_examples()[::count])
-    return [_parameter(e, str(e), e in first) for e in examples()]
+    first, always = set(first_examples()), set(first_examples()[::count])
+    tried = [e for k, e in enumerate(examples()) if e in first or k % others == 0]
+    return [_parameter(e, str(e), e in always) for e in tried]
 
 
 def one_in(count: int, cases: Iterable[Any], ids: Callable[[Any], str] = str) -> list[Any]:

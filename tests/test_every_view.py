@@ -75,7 +75,7 @@ def page(a):
 VIEWS = (narrow, short, plain, markdown, as_json, page)
 
 
-@pytest.mark.parametrize("example", swept(12))
+@pytest.mark.parametrize("example", swept(12, others=3))
 def test_every_example_is_shown(example):
     checks.run(example, explained(example))
 

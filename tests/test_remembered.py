@@ -5,9 +5,11 @@ import pytest
 from console import gradcli as run
 
 import gradcli
+from gradcli.budget import Budget, OutOfTime
 from gradcli.graphs.signature import signature
 from gradcli.language.posing import pose
 from gradcli.notation.formulas.rules.atoms import atom_of
+from gradcli.notation.formulas.shorten import Shortener
 from gradcli.remembering import remembered
 
 
@@ -109,3 +111,29 @@ def test_nor_arrays():
     one, other = (pose(text, shapes={"x": (2,)}).out for text in texts)
     assert one is not other
     assert signature(one) == signature(other)
+
+
+@pytest.mark.parametrize("ticks", [20, 200, 1000])
+def test_a_search_that_was_cut_short_leaves_nothing_behind(ticks, monkeypatch):
+    """The same program with a comment is one that was never asked about."""
+    expr = f"(x / x.norm() * w).sum() + {ticks} * logsumexp(x * w, 0)"
+    given = {"x": np.arange(1.0, 4), "w": np.ones(3)}
+    with monkeypatch.context() as patch:
+        left = iter(range(ticks))
+        patch.setattr(Budget, "tick", lambda self: cut_short() if next(left, -1) < 0 else None)
+        gradcli.formula(expr, values=given)
+    assert next(left, None) is None, "nothing was cut short"
+    assert gradcli.formula(expr, values=given) == gradcli.formula(f"{expr}  # new", values=given)
+
+
+def cut_short():
+    raise OutOfTime
+
+
+def test_formulas_are_searched_for_once(monkeypatch):
+    searched = []
+    search = Shortener.__call__
+    monkeypatch.setattr(Shortener, "__call__", lambda *a: searched.append(a) or search(*a))
+    formulas = [gradcli.formula("sigmoid(x * 7) ** 3", values={"x": v}) for v in (0.5, 0.25)]
+    assert formulas[0] == formulas[1]
+    assert len(searched) == len({node for _, node in searched})

@@ -34,7 +34,7 @@ def structures(c: Case):
         yield alone, checked, J
 
 
-@pytest.mark.parametrize("example", swept(4))
+@pytest.mark.parametrize("example", swept(4, others=3))
 def test_example(example):
     checks.run(case(example))
 

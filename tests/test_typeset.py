@@ -226,7 +226,7 @@ def forms(text: str) -> list[Tree]:
 
 
 @pytest.mark.skipif(not KATEX, reason="needs node and its package katex")
-@pytest.mark.parametrize("example", swept(12))
+@pytest.mark.parametrize("example", swept(12, others=4))
 def test_katex_reads_examples(example):
     assert checked_by_katex(shown(example)) == []
 

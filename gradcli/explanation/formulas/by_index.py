@@ -123,9 +123,9 @@ def _shortest_jacobian(w: Wording, x: Input, search: bool) -> tuple[Node | None,
     read off, where none can be read. It is found once.
     """
     key = x.name, search
-    if key not in w.jacobians:
-        w.jacobians[key] = _found_jacobian(w, x, search)
-    return w.jacobians[key]
+    if key not in w.known.jacobians:
+        w.known.jacobians[key] = _found_jacobian(w, x, search)
+    return w.known.jacobians[key]
 
 
 def _found_jacobian(w: Wording, x: Input, search: bool) -> tuple[Node | None, Notation | None]:

@@ -111,7 +111,7 @@ def _named(
         *(p.out, x.node, shown, p.seed.node, w.names, numbers),
         like=w.like_output,
         composing=composing,
-        known=w.factors,
+        known=w.known.factors,
     )
 
 
@@ -237,7 +237,7 @@ def _readings(w: Wording, x: Input) -> Iterator[Structure]:
             parts=parts,
             telling=w.problem.telling,
             like=w.like_output,
-            known=w.factors,
+            known=w.known.factors,
         )
     row = _row(w, p.inputs[x.name])
     if row is not None:

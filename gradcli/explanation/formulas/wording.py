@@ -23,13 +23,13 @@ from .count_names import known_sizes
 from .counterparts import Counterparts
 from .labels import known_labels, with_labels
 from .posed_again import in_general
+from .remembered import Formulas, formulas_of, new_formulas
 from .source_text import SourceText, role_of
 from .trials import Trials
 from .tried_out import Reach, tried_out, undefined
 
 if TYPE_CHECKING:
-    from ...notation.indices.index import Indices, Notation
-    from ...notation.jacobians.structure import Known
+    from ...notation.indices.index import Indices
 
 SAVED = 1  # names, numbers and symbols that a statement before a formula must save
 AT_ONCE = 80  # names, numbers and symbols of a formula that is read without statements before it
@@ -40,15 +40,10 @@ UNREAD = (Token("(no formula that can be read)"),)
 class Wording:
     """How the nodes of a problem are written."""
 
-    def __init__(self, analysis: Analysis):
+    def __init__(self, analysis: Analysis, known: Formulas | None = None):
         self.analysis, self.problem = analysis, analysis.problem
-        self._found: dict[tuple, tree.Tree | None] = {}
-        self._shortened: dict[tuple, Node] = {}
-        self._shorteners: dict[frozenset[Node], Shortener] = {}
+        self.known = known or new_formulas()
         self._wrong: dict[str, bool] = {}
-        # as the Jacobian by an input is shortest by index, after a search or without
-        self.jacobians: dict[tuple[str, bool], tuple[Node | None, Notation | None]] = {}
-        self.factors: Known = {}  # of products that Jacobians are
 
     @cached_property
     def names(self) -> dict[Node, Name]:
@@ -164,9 +159,10 @@ class Wording:
     def _alone(self, node: Node, later: Collection[Node] = ()) -> tree.Tree | None:
         """The shortest formula of a node at the sizes that it has."""
         key = node, tuple(later)
-        if key not in self._found:
-            self._found[key] = self._formula(node, None, later)
-        return self._found[key]
+        written = self.known.written
+        if key not in written:
+            written[key] = self._formula(node, None, later)
+        return written[key]
 
     def _formula(
         self, node: Node, extra: dict[Node, Name] | None, later: Collection[Node]
@@ -185,7 +181,7 @@ class Wording:
                 return None
             written = write(simplify(asked, keep=names))
             if tree.size(written) > LONG_STEP:
-                written = min(written, write(self._shortener(names)(asked)), key=tree.size)
+                written = min(written, write(self._shorter(names, asked)), key=tree.size)
         return None if too_long(written) else written
 
     def is_foreign(self, x: Input) -> bool:
@@ -209,12 +205,13 @@ class Wording:
 
     def _shortest(self, node: Node, names: Mapping[Node, Name]) -> Node:
         key = node, frozenset(names)
-        if key not in self._shortened:
+        shortened = self.known.shortened
+        if key not in shortened:
             named = with_labels(names, self.labels)
-            shortener = self._shortener({named.get(n, n): name for n, name in names.items()})
-            short = shortener(substitute(node, self.labels))
-            self._shortened[key] = substitute(short, {new: n for n, new in named.items()})
-        return self._shortened[key]
+            known = {named.get(n, n): name for n, name in names.items()}
+            short = self._shorter(known, substitute(node, self.labels))
+            shortened[key] = substitute(short, {new: n for n, new in named.items()})
+        return shortened[key]
 
     @searched(lambda self, node: node)
     def shortened(self, node: Node) -> Node:
@@ -222,11 +219,15 @@ class Wording:
         names = {n: name for n, name in self.names.items() if n is not node}
         return self._shortest(self.without_implicit_seed(node), names)
 
-    def _shortener(self, names: Mapping[Node, Name]) -> Shortener:
-        known = frozenset(names)
-        if known not in self._shorteners:
-            self._shorteners[known] = Shortener(names, self._program, self.problem.telling)
-        return self._shorteners[known]
+    def _shorter(self, names: Mapping[Node, Name], node: Node) -> Node:
+        """An equal node whose formula is the shortest that a search finds in terms of `names`."""
+        shorteners, key = self.known.shorteners, frozenset(names)
+        shortener = shorteners.pop(key, None)
+        if shortener is None:
+            shortener = Shortener(names, self._program, self.problem.telling)
+        short = shortener(node)
+        shorteners[key] = shortener  # one whose search was cut short is not asked again
+        return short
 
     @cached_property
     def alike(self) -> Counterparts:
@@ -297,7 +298,7 @@ class Wording:
         problem = in_general(self.problem)
         if problem is None:
             return None
-        w = Wording(type(self.analysis)(problem))
+        w = Wording(type(self.analysis)(problem), formulas_of(problem))
         try:
             w.analysis.gradients  # noqa: B018
         except GradcliError:  # the program has no such sizes after all
