@@ -22,7 +22,7 @@ gradcli examples lists worked examples, and gradcli --help all commands.
 GROUPS = ("Explain", "Derive", "Check", "For scripts", "Learn")
 PANELS = {  # options by what they are about
     "The request": (
-        *("shape", "value", "grad", "wrt", "target", "tangent", "assume", "order", "expand"),
+        *("shapes", "values", "grad", "wrt", "target", "tangents", "assume", "order", "expand"),
         *("claim", "against", "random_seed", "dtype"),
     ),
     "Who answers": ("jobs", "executor", "scheduler"),
