@@ -3,7 +3,7 @@
 Values may be read from files, `values={"x": "@x.npy"}`, only with `allow_files=True`.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
@@ -12,6 +12,7 @@ from .errors import GradcliError, short_repr
 from .explained import Explanation
 from .keywords import (
     Assumptions,
+    Names,
     Shapes,
     Values,
     alone,
@@ -28,46 +29,30 @@ from .lazy import np
 
 @in_keywords
 def explain(
-    expr: str,
-    *,
-    shapes: Shapes | None = None,
-    values: Values | None = None,
-    grad: Any = None,
-    wrt: Collection[str] | str | None = None,
-    assume: Assumptions = None,
-    order: int = 1,
-    grads: Sequence[Any] = (),
+    expr: str, *, shapes: Shapes = None, values: Values = None, grad: Any = None,
+    wrt: Names = None, assume: Assumptions = None, order: int = 1, grads: Sequence[Any] = (),
     allow_files: bool = False,
-) -> Explanation:
+) -> Explanation:  # fmt: skip
     """The explanation of the gradient of `expr`, or of the derivative of higher `order` by one
     input. Raises GradcliError.
     """
-    if isinstance(values, Mapping):
-        values = {name: _own(value) for name, value in values.items()}
-    given: Any = {"shapes": shapes, "values": values, "grad": _own(grad), "wrt": wrt}
-    request = asked(allow_files, order, expr=expr, **given, assume=assume, grads=grads)
-    explanation = Explanation(request.one(suppose=True))
+    explanation = Explanation(asked("explain", _own(locals())).one(suppose=True))
     explanation._analysis.gradients  # noqa: B018  (errors come now, not when it is printed)
     return explanation
 
 
 def _own(value: Any) -> Any:
-    """A copy of an array, for what is computed later not to change with the caller's."""
+    """A copy of arrays, for what is computed later not to change with the caller's."""
+    if isinstance(value, Mapping):
+        return {name: _own(of) for name, of in value.items()}
     return deepcopy(detached(value)) if hasattr(value, "__array__") else value
 
 
 @in_keywords
 def grad(
-    expr: str,
-    *,
-    shapes: Shapes | None = None,
-    values: Values | None = None,
-    grad: Any = None,
-    wrt: Collection[str] | str | None = None,
-    order: int = 1,
-    grads: Sequence[Any] = (),
-    allow_files: bool = False,
-) -> Any:
+    expr: str, *, shapes: Shapes = None, values: Values = None, grad: Any = None,
+    wrt: Names = None, order: int = 1, grads: Sequence[Any] = (), allow_files: bool = False,
+) -> Any:  # fmt: skip
     """The gradient of `expr` in numbers: an array, or a dict by name where there are several
     inputs.
 
@@ -77,8 +62,7 @@ def grad(
     from .explanation.in_pytorch.not_in_pytorch import not_in_pytorch
 
     found: dict[str, Any] = {}
-    given: Any = {"shapes": shapes, "values": values, "grad": grad, "wrt": wrt, "grads": grads}
-    analyses = asked(allow_files, order, expr=expr, **given).analyses()
+    analyses = asked("grad", locals()).analyses()
     for analysis in analyses:
         analysis.require_numbers()
         arrays = [a for a in analysis.evaluator.values.values() if a is not None]
@@ -98,13 +82,9 @@ def _apart(found: Any, given: Iterable[Any]) -> Any:
 
 @in_keywords
 def jacobian(
-    expr: str,
-    *,
-    shapes: Shapes | None = None,
-    values: Values | None = None,
-    wrt: Collection[str] | str | None = None,
+    expr: str, *, shapes: Shapes = None, values: Values = None, wrt: Names = None,
     allow_files: bool = False,
-) -> Any:
+) -> Any:  # fmt: skip
     """The Jacobian of `expr`, of shape (*out.shape, *x.shape): an array, or a dict by name where
     there are several inputs.
 
@@ -114,8 +94,7 @@ def jacobian(
     from .explanation.data import Data
     from .explanation.in_pytorch.not_in_pytorch import not_in_pytorch
 
-    request = asked(allow_files, expr=expr, shapes=shapes, values=values, wrt=wrt)
-    analysis = request.analysis()
+    analysis = asked("jacobian", locals()).analysis()
     data, found = Data(analysis), {}
     for x in analysis.problem.wrt:
         entries = data.entries(x)
@@ -127,15 +106,9 @@ def jacobian(
 
 @in_keywords
 def hessian(
-    expr: str,
-    *,
-    shapes: Shapes | None = None,
-    values: Values | None = None,
-    wrt: Collection[str] | str | None = None,
-    assume: Assumptions = None,
-    tangents: Values | None = None,
-    allow_files: bool = False,
-) -> Any:
+    expr: str, *, shapes: Shapes = None, values: Values = None, wrt: Names = None,
+    assume: Assumptions = None, tangents: Values = None, allow_files: bool = False,
+) -> Any:  # fmt: skip
     """The Hessian of `expr`, a single number: an array of shape (*x.shape, *x.shape), or where
     there are several inputs a dict of dicts by name, `found["x"]["z"]` of shape
     (*x.shape, *z.shape).
@@ -147,9 +120,7 @@ def hessian(
     from .explanation.higher_data import hessian_arrays, product_arrays
     from .explanation.in_pytorch.not_in_pytorch import hessian_not_in_pytorch
 
-    given: Any = {"shapes": shapes, "values": values, "wrt": wrt, "tangents": tangents}
-    request = asked(allow_files, expr=expr, **given, assume=assume)
-    found = Hessian(request.moving(scalar=True))
+    found = Hessian(asked("hessian", locals()).moving(scalar=True))
     arrays = product_arrays(found) if tangents else hessian_arrays(found)
     warn(hessian_not_in_pytorch(found.p))
     found = alone(arrays)
@@ -158,14 +129,9 @@ def hessian(
 
 @in_keywords
 def jvp(
-    expr: str,
-    *,
-    tangents: Values,
-    shapes: Shapes | None = None,
-    values: Values | None = None,
-    wrt: Collection[str] | str | None = None,
-    allow_files: bool = False,
-) -> Any:
+    expr: str, *, tangents: Values, shapes: Shapes = None, values: Values = None,
+    wrt: Names = None, allow_files: bool = False,
+) -> Any:  # fmt: skip
     """The Jacobian of `expr` times tangents.
 
     An array in the shape of the output, of numbers where the inputs have values, and otherwise of
@@ -175,24 +141,17 @@ def jvp(
     from .explanation.higher_data import array_of
     from .explanation.in_pytorch.not_in_pytorch import not_in_pytorch
 
-    given: Any = {"shapes": shapes, "values": values, "wrt": wrt, "tangents": tangents}
-    found = Jvp(asked(allow_files, expr=expr, **given).moving())
+    found = Jvp(asked("jvp", locals()).moving())
     warn(not_in_pytorch(found.a))
     return array_of(found.a, found.node, found.p.out.shape)
 
 
 @in_keywords
 def check(
-    expr: str,
-    *,
-    shapes: Shapes | None = None,
-    values: Values | None = None,
-    grad: Any = None,
-    wrt: Collection[str] | str | None = None,
-    claim: Mapping[str, str] | str | None = None,
-    assume: Assumptions = None,
+    expr: str, *, shapes: Shapes = None, values: Values = None, grad: Any = None,
+    wrt: Names = None, claim: Mapping[str, str] | str | None = None, assume: Assumptions = None,
     allow_files: bool = False,
-) -> list[dict[str, Any]]:
+) -> list[dict[str, Any]]:  # fmt: skip
     """The checks of the gradient of `expr`: name, ok, max_error, place, remark.
 
     Formulas of a `claim`, or one as a text `W = g.T @ x`, get a check each after the others, with
@@ -201,8 +160,7 @@ def check(
     """
     from .explanation.data import Data
 
-    given: Any = {"shapes": shapes, "values": values, "grad": grad, "wrt": wrt, "claim": claim}
-    request = asked(allow_files, expr=expr, **given, assume=assume)
+    request = asked("check", locals())
     data = Data(request.analysis(suppose=bool(request.claim)))
     return [*data("checks"), *map(_claim_check, data("claims"))]
 
@@ -223,33 +181,22 @@ def _claim_check(found: dict[str, Any]) -> dict[str, Any]:
 
 @in_keywords
 def cost(
-    expr: str,
-    *,
-    shapes: Shapes | None = None,
-    values: Values | None = None,
-    wrt: Collection[str] | str | None = None,
+    expr: str, *, shapes: Shapes = None, values: Values = None, wrt: Names = None,
     allow_files: bool = False,
-) -> dict[str, Any]:
+) -> dict[str, Any]:  # fmt: skip
     """What the gradient of `expr` costs, from shapes alone: FLOP of forward pass, VJP and JVP;
     entries, bytes and passes of each Jacobian; what is saved for backward. Raises GradcliError.
     """
     from .explanation.data import Data
 
-    request = asked(allow_files, expr=expr, shapes=shapes, values=values, wrt=wrt)
-    return Data(request.for_shapes().analysis())("cost")
+    return Data(asked("cost", locals()).for_shapes().analysis())("cost")
 
 
 @in_keywords
 def formula(
-    expr: str,
-    *,
-    shapes: Shapes | None = None,
-    values: Values | None = None,
-    grad: Any = None,
-    wrt: Collection[str] | str | None = None,
-    assume: Assumptions = None,
-    allow_files: bool = False,
-) -> Any:
+    expr: str, *, shapes: Shapes = None, values: Values = None, grad: Any = None,
+    wrt: Names = None, assume: Assumptions = None, allow_files: bool = False,
+) -> Any:  # fmt: skip
     """The gradient of `expr` as a formula in the language: a text, or a dict by name where there
     are several inputs.
 
@@ -261,8 +208,7 @@ def formula(
     from .explanation.formulas.assumed_shapes import as_note
     from .explanation.notes import formulas
 
-    given: Any = {"shapes": shapes, "values": values, "grad": grad, "wrt": wrt, "assume": assume}
-    data = Data(asked(allow_files, expr=expr, **given).for_shapes().analysis(suppose=True))
+    data = Data(asked("formula", locals()).for_shapes().analysis(suppose=True))
     warn([*formulas(data.w), *as_note(data.w, ways.PYTHON)])
     found = {x.name: data.formula(x) for x in data.p.wrt}
     return alone(found)
@@ -270,15 +216,9 @@ def formula(
 
 @in_keywords
 def code(
-    expr: str,
-    target: str = "torch",
-    *,
-    shapes: Shapes | None = None,
-    values: Values | None = None,
-    grad: Any = None,
-    wrt: Collection[str] | str | None = None,
-    allow_files: bool = False,
-) -> str:
+    expr: str, target: str = "torch", *, shapes: Shapes = None, values: Values = None,
+    grad: Any = None, wrt: Names = None, allow_files: bool = False,
+) -> str:  # fmt: skip
     """A Python program that computes the gradient of `expr` and ends without an error where it is
     right.
 
@@ -287,19 +227,14 @@ def code(
     from .explanation.programs import program
 
     check_text("target", target)
-    request = asked(allow_files, expr=expr, shapes=shapes, values=values, grad=grad, wrt=wrt)
-    return program(request.analysis(suppose=True), target)
+    return program(asked("code", locals()).analysis(suppose=True), target)
 
 
 @in_keywords
 def seed_for(
-    expr: str,
-    target: Values,
-    *,
-    shapes: Shapes | None = None,
-    values: Values | None = None,
+    expr: str, target: Values, *, shapes: Shapes = None, values: Values = None,
     allow_files: bool = False,
-) -> dict[str, Any]:
+) -> dict[str, Any]:  # fmt: skip
     """The seed of least norm for which the gradients are `target`.
 
     A dict: `possible`; `seed` with its `value`; `grad`, what a VJP with it gives; `residual`,
@@ -309,18 +244,13 @@ def seed_for(
     from .explanation.seeds.seed_for import SeedFor
     from .explanation.seeds.seed_for_document import data
 
-    request = asked(allow_files, expr=expr, shapes=shapes, values=values, target=target)
-    return data(SeedFor(*request.aiming()))
+    return data(SeedFor(*asked("seed_for", locals()).aiming()))
 
 
 @in_keywords
 def graph(
-    expr: str,
-    *,
-    shapes: Shapes | None = None,
-    values: Values | None = None,
-    allow_files: bool = False,
-) -> list[dict[str, Any]]:
+    expr: str, *, shapes: Shapes = None, values: Values = None, allow_files: bool = False,
+) -> list[dict[str, Any]]:  # fmt: skip
     """The graph of `expr`, a node each: id, op, name, inputs (ids), shape, text, value. Raises
     GradcliError.
     """

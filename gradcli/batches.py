@@ -20,13 +20,7 @@ if TYPE_CHECKING:
 
 BYTE_ORDER_MARK = "\ufeff"
 EXAMPLE = 'as in {"expr": "a * b"}'
-ALONE = {  # fields that stand for a whole request: what they hold, and an example
-    "read": ("a program", 'as in {"read": "import torch; ..."}'),
-    "why": (
-        "an error message",
-        'as in {"why": "grad can be implicitly created only for scalar outputs"}',
-    ),
-}
+ALONE = {"read": "a program", "why": "an error message"}  # what stands for a whole request
 FIELDS = {name: field.schema for name, field in REQUEST.items() if field.json is not None}
 NEED_NO_LABELS = frozenset({"formula", "claims"})
 DERIVATIVES = frozenset(
@@ -126,7 +120,7 @@ def _check_fields(fields: dict[str, Any]) -> None:
         if name not in FIELDS:
             hint = did_you_mean(str(name), FIELDS) or f"its fields are {', '.join(FIELDS)}"
             raise GradcliError("request", f"a request has no field {name}", hint=hint)
-    alone = next((name for name in ("read", "why") if name in fields), None)
+    alone = next((name for name in ALONE if name in fields), None)
     if alone is not None:
         _check_alone(alone, fields)
     elif not isinstance(fields.get("expr"), str):
@@ -135,9 +129,9 @@ def _check_fields(fields: dict[str, Any]) -> None:
 
 def _check_alone(name: str, fields: dict[str, Any]) -> None:
     """Refuse a field that is no text, or others beside it."""
-    what, example = ALONE[name]
+    example = f'as in {{"{name}": {REQUEST[name].example}}}'
     if not isinstance(fields[name], str):
-        raise GradcliError("request", f"{name} is a text: {what}", hint=example)
+        raise GradcliError("request", f"{name} is a text: {ALONE[name]}", hint=example)
     others = [other for other in fields if other not in ("id", name)]
     if others:
         said = f"a request with the field {name} has no field {others[0]}"

@@ -1,7 +1,7 @@
 """Functions of Python: errors and docstrings speak of keywords, and notes are warnings."""
 
 import warnings
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
@@ -11,8 +11,9 @@ from .fields import FIELDS, QUESTIONS
 from .limits import NO_MEMORY, TOO_DEEP, Limits
 from .request import Request, of_values
 
-Shapes = Mapping[str, tuple[int, ...]]
-Values = Mapping[str, Any]
+Shapes = Mapping[str, Sequence[int] | str] | None
+Values = Mapping[str, Any] | None
+Names = Collection[str] | str | None
 PYTHON_ALONE = ("grads", "allow_files")  # what a question takes here, and not in a shell
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -43,8 +44,7 @@ def in_keywords(function: Callable[P, T]) -> Callable[P, T]:
 
 def _meanings(function: Callable[..., Any]) -> str:
     """What the keywords of a request mean, a line each."""
-    known = {*QUESTIONS[function.__name__], *PYTHON_ALONE}
-    names = [name for name in function.__annotations__ if name in known]
+    names = _fields(function.__name__, function.__annotations__)
     return "".join(f"    {name}: {FIELDS[name].meaning}\n" for name in names)
 
 
@@ -64,9 +64,15 @@ def alone(found: dict[str, Any]) -> Any:
     return found if len(found) > 1 else next(iter(found.values()))
 
 
-def asked(allow_files: bool, order: Any = 1, **given: Any) -> Request:
-    """The request of what was given for keywords. Raises GradcliError."""
-    return of_values(given, limits_of(allow_files), ways.PYTHON, order)
+def asked(question: str, given: Mapping[str, Any]) -> Request:
+    """The request of what was given for the keywords of a function. Raises GradcliError."""
+    limits = limits_of(given["allow_files"])
+    return of_values({n: given[n] for n in _fields(question, given)}, limits, ways.PYTHON)
+
+
+def _fields(question: str, keywords: Iterable[str]) -> list[str]:
+    """The keywords that are fields of a request."""
+    return [name for name in keywords if name in (*QUESTIONS[question], *PYTHON_ALONE)]
 
 
 def limits_of(allow_files: bool) -> Limits:

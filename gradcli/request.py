@@ -13,15 +13,8 @@ from .errors import GradcliError, short_repr
 from .explanation.analysis import Analysis
 from .fields import FIELDS
 from .graphs.shapes import Shape
+from .language.given import options
 from .language.given.assumptions import Assumed, read_assumptions
-from .language.given.options import (
-    is_shape,
-    read_names,
-    read_shape,
-    read_shapes,
-    read_tangents,
-    read_values,
-)
 from .language.posing import pose
 from .language.problem import Problem
 from .limits import MOST_ORDER, Limits
@@ -30,6 +23,7 @@ from .ways import Way
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 POSED = ("expr", "shapes", "values", "wrt", "assume", "limits", "random_seed")
+NEVER_NONE = ("expr", "order")
 DTYPES = ("float64", "float32")
 
 
@@ -137,12 +131,7 @@ class Request(NamedTuple):
             raise GradcliError("option", "--claim is about the gradient: it goes with --order 1")
 
 
-# ---- from texts ----------------------------------------------------------------------------------
-
-
-def listed(texts: Sequence[str]) -> list[str]:
-    """The names in texts with commas, each once."""
-    return list(dict.fromkeys(name.strip() for text in texts for name in text.split(",")))
+# ---- reading -------------------------------------------------------------------------------------
 
 
 def of_texts(expr: str, given: Mapping[str, Any], limits: Limits, stdin: Any = None) -> Request:
@@ -154,62 +143,57 @@ def of_texts(expr: str, given: Mapping[str, Any], limits: Limits, stdin: Any = N
     return Request(expr, seeds=found.pop("grad", ()), limits=limits, stdin=stdin, **found)
 
 
-TEXTS: dict[str, Callable[[Any], Any]] = {
-    "shapes": read_shapes,
-    "values": read_values,
-    "wrt": lambda texts: read_names(",".join(texts)),
-    "assume": lambda texts: read_assumptions(",".join(texts)),
-    "tangents": read_tangents,
-    "target": lambda texts: read_values(texts, "--target"),
-    "against": listed,
-}
-
-# ---- from values ---------------------------------------------------------------------------------
-
-
-def of_values(given: Mapping[str, Any], limits: Limits, way: Way, order: Any = 1) -> Request:
+def of_values(given: Mapping[str, Any], limits: Limits, way: Way) -> Request:
     """A request from values of JSON or of Python by name of the field; None is as if left out, and
     what has no reader is passed over. Raises GradcliError, for other types in the words of `way`.
     """
-    known = {n: v for n, v in given.items() if n in VALUES and (v is not None or n == "expr")}
+    known = {n: v for n, v in given.items() if n in VALUES and (v is not None or n in NEVER_NONE)}
     found = {name: VALUES[name](name, value, way) for name, value in known.items()}
     seed, further = found.pop("grad", None), found.pop("grads", [])
     seeds = [] if seed is None and not further else [seed, *further]
-    return Request(seeds=seeds, limits=limits, order=order, **found)
+    return Request(seeds=seeds, limits=limits, **found)
 
 
-def _wrong(name: str, said: str, value: Any, way: Way) -> GradcliError:
-    """The error for a value of another type than `said`."""
+def listed(texts: Sequence[str]) -> list[str]:
+    """The names in texts with commas, each once."""
+    return list(dict.fromkeys(name.strip() for text in texts for name in text.split(",")))
+
+
+def _wrong(name: str, said: str, way: Way, example: str = "") -> GradcliError:
+    """The error for a value of another type."""
     field = FIELDS[name]
-    hint = f"as in {way.field.format(name, field.example)}"
-    return GradcliError(way.code or field.code, f"{said}, not {short_repr(value)}", hint=hint)
+    hint = f"as in {way.field.format(name, example or field.example)}"
+    return GradcliError(way.code or field.code, said, hint=hint)
 
 
 def _text(name: str, value: Any, way: Way) -> str:
     if not isinstance(value, str):
-        raise _wrong(name, "an expression is a text", value, way)
+        raise _wrong(name, f"an expression is a text, not {short_repr(value)}", way)
     return value
 
 
 def _by_name(name: str, value: Any, way: Way, also: str = "") -> Mapping[str, Any]:
     said = f"{name} is {also}{way.mapping} by name of the input"
     if not isinstance(value, Mapping):
-        raise _wrong(name, said, value, way)
+        raise _wrong(name, f"{said}, not {short_repr(value)}", way)
     for key in value:
         if not isinstance(key, str):
-            raise GradcliError(
-                way.code or FIELDS[name].code, f"{said}, and {short_repr(key)} is no text"
-            )
+            raise _wrong(name, f"{said}, and {short_repr(key)} is no text", way)
     return value
+
+
+def _text_or_by_name(name: str, value: Any, way: Way) -> str | Mapping[str, Any]:
+    return value if isinstance(value, str) else _by_name(name, value, way, "a text, or ")
 
 
 def _shapes(name: str, value: Any, way: Way) -> dict[str, Shape]:
     """Lists of sizes, or texts as after the option."""
     found = {}
     for of, given in _by_name(name, value, way).items():
-        shape = read_shape(of, given) if isinstance(given, str) else given
-        if not is_shape(shape):
-            raise _wrong(name, f"the shape of {of} is a list of whole numbers", shape, way)
+        shape = options.read_shape(of, given) if isinstance(given, str) else given
+        if not options.is_shape(shape):
+            said = f"the shape of {of} is a list of whole numbers, not {short_repr(shape)}"
+            raise _wrong(name, said, way, f'{{"{of}": [2, 3]}}')
         found[of] = tuple(shape)
     return found
 
@@ -217,15 +201,12 @@ def _shapes(name: str, value: Any, way: Way) -> dict[str, Shape]:
 def _names(name: str, value: Any, way: Way) -> list[str]:
     """A list of names, or a text as after the option."""
     if isinstance(value, str):
-        return read_names(value)
+        return options.read_names(value)
     listed = isinstance(value, Collection) and not isinstance(value, Mapping)
     if not listed or not all(isinstance(of, str) for of in value):
-        raise _wrong(name, f"{name} is the name of an input or a list of names", value, way)
+        said = f"{name} is the name of an input or a list of names, not {short_repr(value)}"
+        raise _wrong(name, said, way)
     return [*value]
-
-
-def _assumed(name: str, value: Any, way: Way) -> Assumed:
-    return read_assumptions(_text_or_by_name(name, value, way))
 
 
 def _claims(name: str, value: Any, way: Way) -> Any:
@@ -233,26 +214,31 @@ def _claims(name: str, value: Any, way: Way) -> Any:
     return [found] if isinstance(found, str) else found
 
 
-def _text_or_by_name(name: str, value: Any, way: Way) -> str | Mapping[str, Any]:
-    return value if isinstance(value, str) else _by_name(name, value, way, "a text, or ")
-
-
 def _seeds(name: str, value: Any, way: Way) -> list[Any]:
     """A list of seeds; a text is one."""
     if not isinstance(value, Sequence) or isinstance(value, bytes):
-        raise _wrong(name, f"{name} are a list of seeds", value, way)
+        raise _wrong(name, f"{name} are a list of seeds, not {short_repr(value)}", way)
     return [value] if isinstance(value, str) else [*value]
 
 
+# how a field is read from texts; the others are as they were typed
+TEXTS: dict[str, Callable[[Any], Any]] = {
+    "shapes": options.read_shapes,
+    "values": options.read_values,
+    "wrt": lambda texts: options.read_names(",".join(texts)),
+    "assume": lambda texts: read_assumptions(",".join(texts)),
+    "tangents": options.read_tangents,
+    "target": lambda texts: options.read_values(texts, "--target"),
+    "against": listed,
+}
+# and from values
 VALUES: dict[str, Callable[[str, Any, Way], Any]] = {
     "expr": _text,
     "shapes": _shapes,
-    "values": _by_name,
-    "grad": lambda _, value, way: value,
+    **dict.fromkeys(("values", "tangents", "target"), _by_name),
+    **dict.fromkeys(("grad", "order"), lambda name, value, way: value),
     "grads": _seeds,
     "wrt": _names,
-    "assume": _assumed,
+    "assume": lambda *given: read_assumptions(_text_or_by_name(*given)),
     "claim": _claims,
-    "tangents": _by_name,
-    "target": _by_name,
 }

@@ -27,11 +27,6 @@ OWN: dict[str, dict[str, Any]] = {
 in_json = partial(ways.said, way=ways.JSON)
 
 
-def _of_json(question: str) -> tuple[str, ...]:
-    """The fields of a question that JSON has."""
-    return tuple(name for name in QUESTIONS[question] if FIELDS[name].json)
-
-
 class Tool(NamedTuple):
     """A tool: what it is for, the fields of a call, those that it needs, what it answers."""
 
@@ -42,11 +37,17 @@ class Tool(NamedTuple):
     answer: Callable[[dict[str, Any], Limits], str]
 
     @property
+    def arguments(self) -> dict[str, Any]:
+        """The fields that JSON has, each as JSON Schema."""
+        known = [name for name in self.fields if name in OWN or FIELDS[name].json]
+        return {name: OWN.get(name) or FIELDS[name].schema for name in known}
+
+    @property
     def schema(self) -> dict[str, Any]:
         """The fields of a call as JSON Schema."""
         return {
             "type": "object",
-            "properties": {name: OWN.get(name) or FIELDS[name].schema for name in self.fields},
+            "properties": self.arguments,
             "required": [*self.needed],
             "additionalProperties": False,
         }
@@ -57,15 +58,16 @@ def call(name: str, fields: Any, limits: Limits) -> str:
     tool = TOOLS[name]
     if not isinstance(fields, dict):
         raise GradcliError("request", f"the arguments of {name} are an object")
+    known = tool.arguments
     for field in fields:
-        if field not in tool.fields:
-            hint = did_you_mean(field, tool.fields) or f"it has {', '.join(tool.fields)}"
+        if field not in known:
+            hint = did_you_mean(field, known) or f"it has {', '.join(known)}"
             raise GradcliError("request", f"{name} has no argument {field}", hint=hint)
     for field in tool.needed:
         kinds, said = (dict | str, "an object") if field == "claim" else (str, "a text")
         if not isinstance(fields.get(field), kinds):
-            told = tool.schema["properties"][field]
-            raise GradcliError("request", f"{name} needs {field}, {said}", hint=told["description"])
+            said = f"{name} needs {field}, {said}"
+            raise GradcliError("request", said, hint=known[field]["description"])
     try:
         return tool.answer(fields, limits)
     except GradcliError as error:
@@ -139,7 +141,7 @@ TOOLS = {
         "Explains what backward() computes for tensor code in the words of PyTorch, NumPy or JAX: "
         "the graph, the Jacobian and its structure, the way back step by step, gradients as "
         "formulas and in numbers, checked against finite differences. Nothing is executed.",
-        (*_of_json("explain"), "show"),
+        (*QUESTIONS["explain"], "show"),
         ("expr",),
         _explain,
     ),
@@ -148,7 +150,7 @@ TOOLS = {
         "The closed form of the gradient with respect to each input, in the shortest matrix "
         "notation, for tensors of any size: softmax(x @ W, dim=1) gives W.grad and x.grad. g is "
         "the seed, the gradient that flows into the output.",
-        _of_json("formula"),
+        QUESTIONS["formula"],
         ("expr",),
         _formula,
     ),
@@ -156,7 +158,7 @@ TOOLS = {
         "Check a derived gradient",
         "Judges a formula that somebody derived for a gradient: whether it is right for all "
         "values, where it differs, and the smallest change that mends it.",
-        _of_json("check"),
+        QUESTIONS["check"],
         ("expr", "claim"),
         _check,
     ),

@@ -28,7 +28,7 @@ from .asked import (
 )
 from .help import FIRST, help_of, help_of_all, width_of_help
 from .mistakes import meant
-from .options import ALWAYS, ANSWER, LOOK, PAGE, Given, in_full, is_json, takes
+from .options import ALWAYS, ANSWER, LOOK, PAGE, SHOWN, WORKERS, Given, in_full, is_json, takes
 from .streams import Closed, ReaderGone, Streams
 from .usage import check_not_a_command, expression_last, is_extra, usage_error
 
@@ -97,21 +97,7 @@ def command(group: str, name: str | None = None) -> Any:
 
 
 @command("Explain")
-@takes(
-    *QUESTIONS["explain"],
-    "expand",
-    "claim",
-    *ANSWER,
-    *PAGE,
-    "show",
-    "element",
-    "step",
-    "precision",
-    "full",
-    *LOOK,
-    "dtype",
-    *ALWAYS,
-)
+@takes(*QUESTIONS["explain"], "expand", "claim", *ANSWER, *PAGE, *SHOWN, *LOOK, "dtype", *ALWAYS)
 def explain(streams: Streams, given: Given) -> None:
     """Explain a gradient on one screen, or in full.
 
@@ -314,9 +300,7 @@ def seed_for(streams: Streams, given: Given) -> None:
 
 
 @command("For scripts")
-@takes(
-    *("file", "output", "resume", "jobs", "executor", "scheduler", "allow_files", "limit", "debug")
-)
+@takes("file", "output", "resume", *WORKERS, "allow_files", "limit", "debug")
 def batch(streams: Streams, given: Given) -> None:
     """Answer JSON Lines with JSON Lines, in their order.
 

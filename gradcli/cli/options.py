@@ -17,44 +17,18 @@ from . import completion
 from .streams import ReaderGone, Streams
 
 
-class Color(StrEnum):
-    """When to use colour."""
-
-    auto = "auto"
-    always = "always"
-    never = "never"
+def _choices(name: str, *words: str) -> Any:
+    """A type of words out of which one is chosen."""
+    return StrEnum(name, {word.replace("-", "_"): word for word in words})
 
 
-Format = StrEnum("Format", {name: name for name in FORMATS})  # type: ignore[misc]
-
-
-Place = StrEnum("Place", {name: name for name in PLACES})  # type: ignore[misc]
-
-
-class Math(StrEnum):
-    """How Markdown holds mathematics, where a place may or may not show it."""
-
-    dollars = "dollars"
-
-
-GraphFormat = StrEnum("GraphFormat", {x: x for x in (*FORMATS, "mermaid", "dot")})  # type: ignore[misc]
-
-
-class Target(StrEnum):
-    """What a program can be written for."""
-
-    torch = "torch"
-    jax = "jax"
-    numpy = "numpy"
-    torch_function = "torch-function"
-    custom_vjp = "custom-vjp"
-
-
-class Executor(StrEnum):
-    """Who can answer the lines of a batch."""
-
-    processes = "processes"
-    dask = "dask"
+Color = _choices("Color", "auto", "always", "never")
+Format = _choices("Format", *FORMATS)
+GraphFormat = _choices("GraphFormat", *FORMATS, "mermaid", "dot")
+Place = _choices("Place", *PLACES)
+Math = _choices("Math", "dollars")
+Target = _choices("Target", "torch", "jax", "numpy", "torch-function", "custom-vjp")
+Executor = _choices("Executor", "processes", "dask")
 
 
 class Option(NamedTuple):
@@ -256,6 +230,8 @@ def is_json(arguments: list[str]) -> bool:
 
 ANSWER = ("format", "place", "math", "copy", "output")
 PAGE = ("standalone", "overlay")  # what LaTeX is made as
+SHOWN = ("show", "element", "step", "precision", "full")
+WORKERS = ("jobs", "executor", "scheduler")
 LOOK = ("width", "ascii", "color")
 ALWAYS = ("random_seed", "limit", "debug")
 
