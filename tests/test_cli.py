@@ -754,7 +754,7 @@ def test_interrupted(monkeypatch):
     def stop(*_args, **_named):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("gradcli.language.posing.pose", stop)
+    monkeypatch.setattr("gradcli.request.pose", stop)
     result = gradcli("x*x")
     assert (result.status, result.out) == (130, "")
     assert "Traceback" not in result.err
