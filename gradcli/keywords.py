@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import wraps
+from textwrap import fill
 from typing import Any, ParamSpec, TypeVar
 
 from . import ways
@@ -43,9 +44,10 @@ def in_keywords(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def _meanings(function: Callable[..., Any]) -> str:
-    """What the keywords of a request mean, a line each."""
+    """What the keywords of a request mean."""
     names = _fields(function.__name__, function.__annotations__)
-    return "".join(f"    {name}: {FIELDS[name].meaning}\n" for name in names)
+    said = (f"    {name}: {FIELDS[name].meaning}" for name in names)
+    return "".join(f"{fill(text, 96, subsequent_indent='        ')}\n" for text in said)
 
 
 def in_python(text: str) -> str:

@@ -54,7 +54,7 @@ class Request(NamedTuple):
         return self._replace(limits=(self.limits or Limits()).for_shapes())
 
     def analysis(self, suppose: bool = False, scalar: bool = False) -> Analysis:
-        """That of the gradient. `suppose`: labels that nobody gave are made up; `scalar`: the
+        """The gradient, analysed. `suppose`: labels that nobody gave are made up; `scalar`: the
         output is a single number, where that fits. Raises GradcliError.
         """
         self._check()
@@ -72,7 +72,7 @@ class Request(NamedTuple):
         return Analysis(problem, self.dtype, self.against, self.claim)
 
     def analyses(self, suppose: bool = False) -> list[Analysis]:
-        """That of the gradient; of order 2 and up, one for each input. Raises GradcliError."""
+        """The gradient; of order 2 and up, the derivative by each input. Raises GradcliError."""
         first = self.analysis(suppose and self.order == 1)
         if self.order == 1:
             return [first]
@@ -83,7 +83,7 @@ class Request(NamedTuple):
         return each_of_order(first, self.order, self.seeds[1:], reader)
 
     def one(self, suppose: bool = False) -> Analysis:
-        """The only one of the analyses. Raises GradcliError where there are several."""
+        """The only one of `analyses`. Raises GradcliError where there are several."""
         found = self.analyses(suppose)
         if len(found) > 1:
             names = [a.problem.wrt[0].name for a in found]
@@ -92,7 +92,7 @@ class Request(NamedTuple):
         return found[0]
 
     def moving(self, scalar: bool = False) -> Analysis:
-        """That of inputs which move along tangents; `scalar` as of `analysis`. Raises
+        """The output, as inputs move along tangents; `scalar` as of `analysis`. Raises
         GradcliError.
         """
         from .explanation.higher.posing import pose_moving
