@@ -15,6 +15,7 @@ from .fields import FIELDS
 from .graphs.shapes import Shape
 from .language.given import options
 from .language.given.assumptions import Assumed, read_assumptions
+from .language.given.values import Reader
 from .language.posing import pose
 from .language.problem import Problem
 from .limits import MOST_ORDER, Limits
@@ -77,10 +78,8 @@ class Request(NamedTuple):
         if self.order == 1:
             return [first]
         from .explanation.derived import each_of_order
-        from .language.given.values import Reader
 
-        reader = Reader(first.problem.limits, self.random_seed, self._stdin())
-        return each_of_order(first, self.order, self.seeds[1:], reader)
+        return each_of_order(first, self.order, self.seeds[1:], self._reader())
 
     def one(self, suppose: bool = False) -> Analysis:
         """The only one of `analyses`. Raises GradcliError where there are several."""
@@ -97,14 +96,14 @@ class Request(NamedTuple):
         """
         from .explanation.higher.posing import pose_moving
 
-        problem = pose_moving(tangents=self.tangents, scalar=scalar, **self._asked())
+        problem = pose_moving(self.tangents, self._reader(), self._asked(), scalar)
         return Analysis(problem, self.dtype, unmoved=True)
 
     def aiming(self) -> tuple[Problem, dict[str, Any]]:
         """The problem of wanted gradients, and these as arrays. Raises GradcliError."""
         from .language.targets import pose_targets
 
-        return pose_targets(targets=self.target, **self._asked())
+        return pose_targets(self.target, self._reader(), self._asked())
 
     def _asked(self, **seed: Any) -> dict[str, Any]:
         """What was asked, as `pose` takes it, with `grad` where there may be a seed."""
@@ -113,6 +112,10 @@ class Request(NamedTuple):
 
     def _stdin(self) -> Any:
         return self.stdin and self.stdin()
+
+    def _reader(self) -> Reader:
+        """Of what is given besides that."""
+        return Reader(self.limits or Limits(), self.random_seed, self._stdin())
 
     def _check(self) -> None:
         """Refuse what is none, and what does not go together."""
