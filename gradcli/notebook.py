@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 from .api import explain
 from .errors import GradcliError, did_you_mean
 from .explained import Explanation
+from .fields import FIELDS
 from .language.given.options import read_names, read_shapes, read_values
 
 NAME = "gradcli"
@@ -31,9 +32,8 @@ def _explained(shell: Any, line: str, cell: str | None = None) -> Explanation | 
     """
     try:
         given = _read(line, cell)
-        values = _values(given.value, shell.user_ns)
-        wrt = read_names(",".join(given.wrt)) if given.wrt else None
-        shapes = read_shapes(given.shape)
+        values, wrt = _values(given.values, shell.user_ns), ",".join(given.wrt) or None
+        shapes = read_shapes(given.shapes)
         found = explain(given.expr, shapes=shapes, values=values, grad=given.grad, wrt=wrt)
     except GradcliError as error:
         print(error, file=sys.stderr)
@@ -45,9 +45,9 @@ def _read(line: str, cell: str | None) -> Namespace:
     parser = _Parser(prog=NAME, add_help=False, allow_abbrev=False)
     if cell is None:
         parser.add_argument("expr")
-    for short, name in (("-s", "--shape"), ("-v", "--value"), ("-w", "--wrt")):
-        parser.add_argument(short, name, action="append", default=[])
-    parser.add_argument("-g", "--grad")
+    for name in ("shapes", "values", "wrt"):
+        parser.add_argument(*FIELDS[name].options, dest=name, action="append", default=[])
+    parser.add_argument(*FIELDS["grad"].options)
     parser.add_argument("--full", action="store_true")
     try:
         words = shlex.split(line)

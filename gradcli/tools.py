@@ -1,6 +1,6 @@
 """What an assistant may call: tools by name, each a text for a text.
 
-The fields of a call are those of a request (`requests.FIELDS`), and a few of its own.
+The fields of a call are those of a request (`fields`), and a few of its own.
 """
 
 from collections.abc import Callable
@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 from . import ways
 from .errors import GradcliError, did_you_mean
 from .explanation.section_names import SECTIONS
+from .fields import FIELDS, QUESTIONS
 from .limits import Limits
-from .requests import FIELDS, analysis_of
+from .request import of_values
 
 SHORT, LONG = 4_000, 40_000  # bytes of an answer: as it is, and where sections are named
 CUT = '\n... the rest is left out: "show" names the sections that are needed\n'
@@ -21,9 +22,8 @@ OWN: dict[str, dict[str, Any]] = {
         "items": {"enum": [*SECTIONS]},
         "description": "Only these sections, at length. Left out: the answer on one screen.",
     },
-    "code": FIELDS["read"],
+    "code": FIELDS["read"].schema,
 }
-SHAPED = ("expr", "shapes", "values", "grad", "wrt", "assume")
 in_json = partial(ways.said, way=ways.JSON)
 
 
@@ -37,11 +37,17 @@ class Tool(NamedTuple):
     answer: Callable[[dict[str, Any], Limits], str]
 
     @property
+    def arguments(self) -> dict[str, Any]:
+        """The fields that JSON has, each as JSON Schema."""
+        known = [name for name in self.fields if name in OWN or FIELDS[name].json]
+        return {name: OWN.get(name) or FIELDS[name].schema for name in known}
+
+    @property
     def schema(self) -> dict[str, Any]:
         """The fields of a call as JSON Schema."""
         return {
             "type": "object",
-            "properties": {name: OWN.get(name) or FIELDS[name] for name in self.fields},
+            "properties": self.arguments,
             "required": [*self.needed],
             "additionalProperties": False,
         }
@@ -52,16 +58,16 @@ def call(name: str, fields: Any, limits: Limits) -> str:
     tool = TOOLS[name]
     if not isinstance(fields, dict):
         raise GradcliError("request", f"the arguments of {name} are an object")
+    known = tool.arguments
     for field in fields:
-        if field not in tool.fields:
-            hint = did_you_mean(field, tool.fields) or f"it has {', '.join(tool.fields)}"
+        if field not in known:
+            hint = did_you_mean(field, known) or f"it has {', '.join(known)}"
             raise GradcliError("request", f"{name} has no argument {field}", hint=hint)
     for field in tool.needed:
-        kind = dict if field == "claim" else str
-        if not isinstance(fields.get(field), kind):
-            told = tool.schema["properties"][field]
-            said = f"{name} needs {field}, {'an object' if kind is dict else 'a text'}"
-            raise GradcliError("request", said, hint=told["description"])
+        kinds, said = (dict | str, "an object") if field == "claim" else (str, "a text")
+        if not isinstance(fields.get(field), kinds):
+            said = f"{name} needs {field}, {said}"
+            raise GradcliError("request", said, hint=known[field]["description"])
     try:
         return tool.answer(fields, limits)
     except GradcliError as error:
@@ -75,20 +81,21 @@ def _explain(fields: dict[str, Any], limits: Limits) -> str:
     show = fields.get("show") or []
     if not isinstance(show, list) or not all(isinstance(name, str) for name in show):
         raise GradcliError("request", "show is a list of sections", hint=", ".join(SECTIONS))
-    return _rendered(fields, limits, tuple(show), suppose=True)
+    return _rendered(fields, limits, tuple(show))
 
 
 def _check(fields: dict[str, Any], limits: Limits) -> str:
-    return _rendered(fields, limits, ("claims", "checks"), suppose=True)
+    return _rendered(fields, limits, ("claims", "checks"))
 
 
-def _rendered(fields: dict[str, Any], limits: Limits, show: tuple[str, ...], suppose: bool) -> str:
+def _rendered(fields: dict[str, Any], limits: Limits, show: tuple[str, ...]) -> str:
     from .explanation import replies
     from .explanation.choices import Choices
     from .render.environment import Environment
     from .render.formats import render
 
-    answer = replies.explanation(analysis_of(fields, limits, suppose), Choices(show=show))
+    analysis = of_values(fields, limits, ways.JSON).analysis(suppose=True)
+    answer = replies.explanation(analysis, Choices(show=show))
     text = render(answer, "plain", Environment(say=in_json))
     return _cut(text, LONG if show else SHORT)
 
@@ -110,7 +117,8 @@ def _formula(fields: dict[str, Any], limits: Limits) -> str:
     from .render.environment import Environment
     from .render.formulas import render_formulas
 
-    data = Data(analysis_of(fields, limits.for_shapes(), suppose=True))
+    request = of_values(fields, limits.for_shapes(), ways.JSON)
+    data = Data(request.analysis(suppose=True))
     text = render_formulas(replies.formulas(data), "plain", Environment(say=in_json))
     notes = [*unused(data.w.analysis), *formulas(data.w), *as_note(data.w, ways.JSON)]
     return "\n".join([text, *(f"note: {in_json(said)}" for _, said in notes)]) + "\n"
@@ -133,7 +141,7 @@ TOOLS = {
         "Explains what backward() computes for tensor code in the words of PyTorch, NumPy or JAX: "
         "the graph, the Jacobian and its structure, the way back step by step, gradients as "
         "formulas and in numbers, checked against finite differences. Nothing is executed.",
-        (*SHAPED, "show"),
+        (*QUESTIONS["explain"], "show"),
         ("expr",),
         _explain,
     ),
@@ -142,7 +150,7 @@ TOOLS = {
         "The closed form of the gradient with respect to each input, in the shortest matrix "
         "notation, for tensors of any size: softmax(x @ W, dim=1) gives W.grad and x.grad. g is "
         "the seed, the gradient that flows into the output.",
-        SHAPED,
+        QUESTIONS["formula"],
         ("expr",),
         _formula,
     ),
@@ -150,7 +158,7 @@ TOOLS = {
         "Check a derived gradient",
         "Judges a formula that somebody derived for a gradient: whether it is right for all "
         "values, where it differs, and the smallest change that mends it.",
-        (*SHAPED, "claim"),
+        QUESTIONS["check"],
         ("expr", "claim"),
         _check,
     ),

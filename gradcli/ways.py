@@ -8,58 +8,49 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 from .errors import GradcliError
+from .fields import FIELDS
 
 ENTRY = r"\w+=[^\s,;)]+"
 OPTION = re.compile(rf"(?<![\w-])(--?[a-z]+(?:-[a-z]+)*)\b(?: ({ENTRY}(?:,{ENTRY})*))?")
-NAMES = {
-    "--grad": "grad",
-    "-g": "grad",
-    "--value": "values",
-    "-v": "values",
-    "--shape": "shapes",
-    "-s": "shapes",
-    "--wrt": "wrt",
-    "-w": "wrt",
-    "--tangent": "tangents",
-    "--target": "target",
-    "--assume": "assume",
-    "--claim": "claim",
-    "--order": "order",
-    "--allow-files": "allow_files",
-}
+NAMES = {option: name for name, f in FIELDS.items() if f.meaning for option in f.options}
 
 
 class Way(NamedTuple):
-    """How one way writes a name alone, values by names of inputs, one of them, and a shape; the
-    names that it has; and whole phrases, which are looked for first.
+    """How one way writes a name alone, one with a value, a value by name of the input, and a shape;
+    the names that it has; whole phrases, which are looked for first; what it calls a mapping, and
+    the code of errors of all its fields.
     """
 
     name: str
-    entries: str
+    field: str
     entry: str
     shape: str
     alone: str
     known: Collection[str]
     phrases: tuple[tuple[str, str], ...]
+    mapping: str
+    code: str | None = None
 
 
 OF_TYPES = (": --dtype says in which one to compute", "")  # which the command line alone has
 JSON = Way(
     '"{}"',
-    '"{}": {{{}}}',
+    '"{}": {}',
     '"{}": {}',
     "[{}]",
     "[{}]",
-    {"grad", "values", "shapes", "wrt", "assume", "claim"},
+    {name for name, field in FIELDS.items() if field.json},
     (
         (r"gradcli jacobian -w (\w+)", r'"show": ["jacobian"], "wrt": ["\1"]'),
         (r"(?<![\w-])-w (\w+)", r'"wrt": ["\1"]'),
         OF_TYPES,
     ),
+    "an object",
+    "request",
 )
 PYTHON = Way(
     "{}=",
-    "{}={{{}}}",
+    "{}={}",
     '"{}": {}',
     "({})",
     "({},)",
@@ -73,6 +64,8 @@ PYTHON = Way(
         (r"gradcli why lists those that are", "paste its last line, as PyTorch prints it"),
         (r"(?<![\w-])-w (\w+)", r'wrt="\1"'),
         (r"(?<![\w-])--full\b", "full=True"),
+        (r"--grad is given (\d) times", r"\1 seeds are given"),
+        (r"--order (\d)", r"order=\1"),
         (r"--limit (\w+)=N raises it", r"this limit is fixed in Python: less is asked at a time"),
         (r" \(--limit (seconds=N|entries=N shows more)\)", ""),
         (r'--target "(\w+)=([^"]*)"', r'target={"\1": \2}'),
@@ -81,6 +74,7 @@ PYTHON = Way(
         (r"and no --limit raises that", "which no limit raises"),
         OF_TYPES,
     ),
+    "a dict",
 )
 
 
@@ -113,7 +107,7 @@ def said(text: str, way: Way, typed: str = "") -> str:
             way.entry.format(of, _shape(value, way) if known == "shapes" else value)
             for of, value in pairs
         )
-        return way.entries.format(known, ", ".join(entries))
+        return way.field.format(known, f"{{{', '.join(entries)}}}")
 
     return OPTION.sub(in_words, text)
 

@@ -14,7 +14,7 @@ import pytest
 from console import Input, Result, Terminal, gradcli, process, shell
 
 import gradcli as package
-from gradcli import operators, requests
+from gradcli import batches, operators
 from gradcli.cli.help import GROUPS, WIDEST, width_of_help
 from gradcli.cli.main import COMMANDS, run
 from gradcli.cli.options import OPTIONS
@@ -243,12 +243,12 @@ def test_errors_of_batch_have_the_id_and_name_fields():
 
 
 def test_a_batch_goes_on_after_an_exception_that_nothing_foresees(monkeypatch):
-    real = requests._answer
+    real = batches._answer
 
     def broken(fields, limits):
         return real(fields, limits) if fields["expr"] == "x * x" else [][1]
 
-    monkeypatch.setattr(requests, "_answer", broken)
+    monkeypatch.setattr(batches, "_answer", broken)
     lines = [{"id": 1, "expr": "x"}, {"id": 2, "expr": "x * x", "values": {"x": 3}}]
     first, second = package.batch(map(json.dumps, lines))
     assert (first["id"], first["ok"], first["error"]["code"]) == (1, False, "internal")
@@ -754,7 +754,7 @@ def test_interrupted(monkeypatch):
     def stop(*_args, **_named):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("gradcli.language.posing.pose", stop)
+    monkeypatch.setattr("gradcli.request.pose", stop)
     result = gradcli("x*x")
     assert (result.status, result.out) == (130, "")
     assert "Traceback" not in result.err

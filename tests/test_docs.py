@@ -100,8 +100,9 @@ def test_kinks_are_up_to_date():
     assert PAGES["docs/kinks.md"] == made, "scripts/docs repairs it"
 
 
-def test_codes_are_up_to_date():
-    assert PAGES["docs/errors.md"] == docs.codes(PAGES["docs/errors.md"]), "scripts/docs repairs it"
+@pytest.mark.parametrize("page", ["docs/errors.md", "docs/requests.md"])
+def test_tables_are_up_to_date(page):
+    assert PAGES[page] == docs.tables(PAGES[page]), "scripts/docs repairs it"
 
 
 def test_every_code_has_a_section_that_provokes_it(tmp_path):

@@ -7,9 +7,9 @@ import typer
 from console import gradcli
 from schema import SCHEMA, hold, strict
 
+from gradcli.batches import FIELDS, WANTED
 from gradcli.cli.main import app
 from gradcli.explanation.data import KEYS
-from gradcli.requests import FIELDS, WANTED
 
 jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed")
 PROGRAM = "import torch\nx = torch.ones(2, requires_grad=True)\nx.sum().backward()\nprint(x.grad)\n"

@@ -21,8 +21,8 @@ from gradcli.explanation.analysis import Analysis
 from gradcli.explanation.blocks import text_of
 from gradcli.explanation.data import Data
 from gradcli.explanation.higher.jvp import Jvp
-from gradcli.explanation.higher.posing import pose_moving
 from gradcli.graphs import walk
+from gradcli.request import Request
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 pytestmark = [
@@ -86,7 +86,8 @@ def test_steps_shown_go_back_to_the_gradients(example):
 def test_formulas_of_tangents_are_the_jacobian_times_them(example):
     """PyTorch's Jacobian comes from its reverse mode, which covers more than its forward mode."""
     names, tensors, function = moving(example)
-    problem = pose_moving(example.text, dict.fromkeys(names), values=example.values)
+    asked = Request(example.text, tangents=dict.fromkeys(names), values=example.values)
+    problem = asked.moving().problem
     j = Jvp(Analysis(problem))
     if not names or j.node is None or j.formula is None:
         return

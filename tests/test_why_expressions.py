@@ -16,7 +16,7 @@ from support import run_torch
 
 from gradcli.explanation.blocks import Document
 from gradcli.explanation.why import Why, why_expression
-from gradcli.keywords import posed
+from gradcli.request import Request
 
 DATA = Path(__file__).parent / "data" / "why_expressions.jsonl"
 CASES = [json.loads(line) for line in DATA.read_text(encoding="utf-8").splitlines()]
@@ -25,12 +25,17 @@ RANGES = ((0.01, 2.0), (-2.0, 2.0), (0.05, 0.95))
 CLOSE = 1e-9
 
 
+def posed(expr, values, grad=None, wrt=None):
+    seeds = [] if grad is None else [grad]
+    return Request(expr, values=values, seeds=seeds, wrt=wrt).analysis()
+
+
 def why(case) -> Why:
-    return why_expression(posed(case["expr"], None, case["values"], case["grad"], case["wrt"]))
+    return why_expression(posed(case["expr"], case["values"], case["grad"], case["wrt"]))
 
 
 def answer(expr: str, **values) -> dict:
-    return why_expression(posed(expr, None, values, None, None)).data()
+    return why_expression(posed(expr, values)).data()
 
 
 def test_every_element_has_its_kind_and_operation():
@@ -58,7 +63,7 @@ REWRITTEN = [  # by hand: equal where both are finite
 def test_rewritten_expressions_have_the_derivative(expr, x, grad):
     text = answer(expr, x=x)["rewritten"]
     assert text is not None
-    a = posed(text, None, {"x": x}, None, None)
+    a = posed(text, {"x": x})
     value = a.grad_value(a.problem.wrt[0])
     assert np.all(np.isfinite(value))
     if grad is not None:
@@ -91,7 +96,7 @@ def test_reasons_have_the_numbers_of_the_case():
 
 
 def test_where_nothing_has_a_gradient():
-    w = why_expression(posed("(sigmoid(x) > 0.5).float().mean()", None, {"x": [1.0]}, None, None))
+    w = why_expression(posed("(sigmoid(x) > 0.5).float().mean()", {"x": [1.0]}))
     (element,) = w.elements
     assert (element.name, element.kind, element.operation) == ("x", "none", "gt")
     assert any(section.name == "instead" for section in w.document().sections)
@@ -104,7 +109,7 @@ def test_integers_are_no_output_and_have_a_reason(expr):
 
 
 def test_a_seed_that_pytorch_asks_for_is_ones():
-    w = why_expression(posed("sqrt(x)", None, {"x": [0.0, 4.0]}, None, None))
+    w = why_expression(posed("sqrt(x)", {"x": [0.0, 4.0]}))
     assert [(e.name, e.kind) for e in w.elements] == [("x[0]", "inf")]
     assert w.document().sections[-1].name == "seed"
 

@@ -1,15 +1,17 @@
 """Options of a command, understood, and its answer written: what commands have in common."""
 
 import shlex
-from collections.abc import Sequence
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from ..errors import GradcliError
-from ..pasted.request import in_language
 from ..render.names import DISCOURSE_WITH_MATH
 from .mistakes import check_expression
 from .options import PAGE, Given
 from .streams import LazyInput, Streams
+
+if TYPE_CHECKING:
+    from ..request import Request
 
 # options for where an answer goes, and as what: they do not change what is said
 ELSEWHERE = ("-f", "--format", "-o", "--output", "--for", "--math")
@@ -34,119 +36,30 @@ def read_limits(texts: list[str], files: bool = True) -> Any:
     return Limits(raised, files=files)
 
 
-def _asked(
-    streams: Streams, given: Given, shapes_alone: bool = False, **seed: str | None
-) -> dict[str, Any]:
-    """What was asked, as `pose` takes it, with `grad` where there may be a seed; `shapes_alone`: no
-    array of its shapes is made.
+def request_of(streams: Streams, given: Given, shapes_alone: bool = False) -> "Request":
+    """The request of a command; `shapes_alone`: no array of its shapes is made. Raises
+    GradcliError.
     """
     from ..explanation.section_names import SHAPES_ALONE
-    from ..language.given.assumptions import read_assumptions
-    from ..language.given.options import read_names, read_shapes, read_values
+    from ..request import listed, of_texts
 
-    sections, limits = set(_sections(given)), read_limits(given.limit)
-    shapes_alone |= bool(sections) and sections <= set(SHAPES_ALONE)
+    limits = read_limits(given.limit)
     expr = streams.expression(given.expr, limits)
     check_expression(expr, streams.command)
-    asked = {
-        "expr": expr,
-        "shapes": read_shapes(given.shape),
-        "values": read_values(given.value),
-        "wrt": read_names(",".join(given.wrt)) if given.wrt else None,
-        "limits": limits.for_shapes() if shapes_alone else limits,
-        "assume": read_assumptions(",".join(given.assume)) if given.assume else None,
-        "random_seed": given.random_seed,
-        "stdin": LazyInput(streams),
-        **seed,
-    }
-    return in_language(asked)
-
-
-def analysis_of(
-    streams: Streams, given: Given, suppose: bool = False, shapes_alone: bool = False
-) -> Any:
-    """The request of a command, understood; `suppose`: labels that nobody gave are made up."""
-    from ..explanation.analysis import Analysis
-    from ..language.posing import pose
-
-    if given.dtype not in ("float64", "float32"):
-        said = f"--dtype {given.dtype} is not float64 or float32"
-        hint = "float32 is the shortest that is computed, and float64 what is computed without it"
-        raise GradcliError("option", said, hint=hint)
-    seed = given.grad[0] if given.grad else None
-    problem = pose(suppose=suppose, **_asked(streams, given, shapes_alone, grad=seed))
-    if given.expand:
-        from ..autodiff.expansion import expanded
-
-        problem = problem.rebuilt(expanded(problem.roots))
-    seeds = len(given.grad)
-    if seeds > given.order:
-        said = f"--grad is given {seeds} times: there is one seed for each order"
-        raise GradcliError("option", said, hint=f"to differentiate again: --order {seeds}")
-    if given.claim and given.order > 1:
-        raise GradcliError("option", "--claim is about the gradient: it goes with --order 1")
-    return Analysis(problem, given.dtype, _listed(given.against), given.claim)
-
-
-def _sections(given: Given) -> tuple[str, ...]:
-    """The sections that were named."""
-    return tuple(_listed(given.show))
-
-
-def _listed(texts: Sequence[str]) -> list[str]:
-    """The names in texts with commas, each once."""
-    return list(dict.fromkeys(name.strip() for text in texts for name in text.split(",")))
-
-
-def analyses(streams: Streams, given: Given, suppose: bool = False) -> list[Any]:
-    """The analysis of what was asked, one for each input where the order is 2 or more."""
-    first = analysis_of(streams, given, suppose and given.order == 1)
-    if given.order == 1:
-        return [first]
-    from ..explanation.derived import each_of_order
-    from ..language.given.values import Reader
-
-    reader = Reader(first.problem.limits, given.random_seed, LazyInput(streams))  # type: ignore[arg-type]
-    return each_of_order(first, given.order, given.grad[1:], reader)
-
-
-def one_order(streams: Streams, given: Given, suppose: bool = False) -> Any:
-    """The analysis of what was asked; of one input alone, where the order is 2 or more."""
-    found = analyses(streams, given, suppose)
-    if len(found) > 1:
-        names = [a.problem.wrt[0].name for a in found]
-        said = f"--order {given.order} is explained for one input at a time"
-        raise GradcliError("option", said, hint=" or ".join(f"-w {name}" for name in names))
-    return found[0]
-
-
-def moving(streams: Streams, given: Given, scalar: bool = False) -> Any:
-    """The request of a command whose inputs move along tangents."""
-    from ..explanation.analysis import Analysis
-    from ..explanation.higher.posing import pose_moving
-    from ..language.given.options import read_tangents
-
-    tangents = read_tangents(given.tangent)
-    problem = pose_moving(tangents=tangents, scalar=scalar, **_asked(streams, given))
-    return Analysis(problem, given.dtype, unmoved=True)
-
-
-def aiming(streams: Streams, given: Given) -> tuple[Any, dict[str, Any]]:
-    """The problem of a command with targets, and these as arrays."""
-    from ..language.given.options import read_values
-    from ..language.targets import pose_targets
-
-    targets = read_values(given.target, "--target")
-    return pose_targets(targets=targets, **_asked(streams, given))
+    request = of_texts(expr, vars(given), limits, partial(LazyInput, streams))
+    sections = {*listed(given.show)}
+    shapes_alone |= bool(sections) and sections <= {*SHAPES_ALONE}
+    return request.for_shapes() if shapes_alone else request
 
 
 def choices_of(streams: Streams, given: Given, analysis: Any) -> Any:
     """What is shown of an analysis, and how much."""
     from ..explanation.choices import Choices
     from ..explanation.document import check_sections
+    from ..request import listed
     from .element import read_element
 
-    names = _sections(given)
+    names = tuple(listed(given.show))
     check_sections(names)
     if given.place and not names:
         from ..render.markdown import shown_at

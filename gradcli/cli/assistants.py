@@ -130,7 +130,7 @@ class Server:
 
 def _called(name: str, fields: Any, limits: Limits) -> tuple[bool, str]:
     """Whether a call failed, and the text of its answer or error."""
-    from ..requests import unforeseen
+    from ..batches import unforeseen
 
     try:
         return False, call(name, fields, limits.renewed())

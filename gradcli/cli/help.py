@@ -5,6 +5,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from ..fields import FIELDS
 from .streams import PIPE_WIDTH, Streams
 
 ABOUT = "gradcli explains gradients: what backward(gradient) computes, step by step."
@@ -21,10 +22,7 @@ gradcli examples lists worked examples, and gradcli --help all commands.
 """
 GROUPS = ("Explain", "Derive", "Check", "For scripts", "Learn")
 PANELS = {  # options by what they are about
-    "The request": (
-        *("shape", "value", "grad", "wrt", "target", "tangent", "assume", "order", "expand"),
-        *("claim", "against", "random_seed", "dtype"),
-    ),
+    "The request": tuple(name for name in FIELDS if name != "allow_files"),
     "Who answers": ("jobs", "executor", "scheduler"),
     "The answer": (
         *("library", "format", "graph_format", "place", "math", "standalone", "overlay"),

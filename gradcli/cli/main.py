@@ -12,26 +12,23 @@ from typer.core import TyperCommand, TyperGroup
 
 from .. import __version__
 from ..errors import GradcliError
+from ..fields import QUESTIONS, SEEDED
 from ..limits import NO_MEMORY, TOO_DEEP
 from ..render.errors import as_json, message, wrapped
 from .asked import (
-    aiming,
-    analyses,
-    analysis_of,
     choices_of,
     emit,
     environment_of,
     explained,
     format_of,
-    moving,
-    one_order,
     read_limits,
+    request_of,
     typed,
     write,
 )
 from .help import FIRST, help_of, help_of_all, width_of_help
 from .mistakes import meant
-from .options import ALWAYS, ANSWER, LOOK, PAGE, REQUEST, VALUES, Given, in_full, is_json, takes
+from .options import ALWAYS, ANSWER, LOOK, PAGE, SHOWN, WORKERS, Given, in_full, is_json, takes
 from .streams import Closed, ReaderGone, Streams
 from .usage import check_not_a_command, expression_last, is_extra, usage_error
 
@@ -100,30 +97,14 @@ def command(group: str, name: str | None = None) -> Any:
 
 
 @command("Explain")
-@takes(
-    *REQUEST,
-    "assume",
-    "order",
-    "expand",
-    "claim",
-    *ANSWER,
-    *PAGE,
-    "show",
-    "element",
-    "step",
-    "precision",
-    "full",
-    *LOOK,
-    "dtype",
-    *ALWAYS,
-)
+@takes(*QUESTIONS["explain"], "expand", "claim", *ANSWER, *PAGE, *SHOWN, *LOOK, "dtype", *ALWAYS)
 def explain(streams: Streams, given: Given) -> None:
     """Explain a gradient on one screen, or in full.
 
     gradcli "x@a" --grad "[[1,2,3,4],[5,6,7,8]]"
     gradcli "a*a" -v "a=[1,2]" -g a --full
     """
-    found = one_order(streams, given, suppose=True)
+    found = request_of(streams, given).one(suppose=True)
     if given.step:
         from .stepping import step_through
 
@@ -133,7 +114,7 @@ def explain(streams: Streams, given: Given) -> None:
 
 
 @command("For scripts")
-@takes(*REQUEST, "order", "output", "digits", "dtype", *ALWAYS)
+@takes(*QUESTIONS["grad"], "output", "digits", "dtype", *ALWAYS)
 def grad(streams: Streams, given: Given) -> None:
     """Print the gradients alone, as JSON.
 
@@ -147,7 +128,7 @@ def grad(streams: Streams, given: Given) -> None:
 
     found: dict[str, Any] = {}
     notes: dict[str, None] = {}
-    for analysis in analyses(streams, given):
+    for analysis in request_of(streams, given).analyses():
         analysis.require_numbers()
         values = analysis.grad_values().items()
         found |= {name: rounded(value, given.digits) for name, value in values}
@@ -160,7 +141,7 @@ def grad(streams: Streams, given: Given) -> None:
 
 
 @command("Derive")
-@takes(*REQUEST, *ANSWER, *PAGE, "precision", "full", *LOOK, *ALWAYS)
+@takes(*QUESTIONS["jacobian"], "grad", *ANSWER, *PAGE, "precision", "full", *LOOK, *ALWAYS)
 def jacobian(streams: Streams, given: Given) -> None:
     """Print the Jacobian alone, its structure named.
 
@@ -171,14 +152,14 @@ def jacobian(streams: Streams, given: Given) -> None:
     from ..explanation.in_pytorch.not_in_pytorch import not_in_pytorch
 
     given.show = ["jacobian"]
-    analysis = analysis_of(streams, given)
+    analysis = request_of(streams, given).analysis()
     explained(streams, analysis, given)
     for _, said in not_in_pytorch(analysis):
         streams.warn(f"note: {said}")
 
 
 @command("Derive")
-@takes(*VALUES, "wrt", "assume", "tangent", *ANSWER, *PAGE, "precision", "full", *LOOK, *ALWAYS)
+@takes(*QUESTIONS["hessian"], *ANSWER, *PAGE, "precision", "full", *LOOK, *ALWAYS)
 def hessian(streams: Streams, given: Given) -> None:
     """Print the Hessian of a single number.
 
@@ -189,12 +170,12 @@ def hessian(streams: Streams, given: Given) -> None:
     from ..explanation import replies
     from ..explanation.higher.hessian import Hessian
 
-    found = Hessian(moving(streams, given, scalar=True))
+    found = Hessian(request_of(streams, given).moving(scalar=True))
     emit(streams, replies.hessian(found, choices_of(streams, given, found.a)), given)
 
 
 @command("Derive")
-@takes(*VALUES, "wrt", "tangent", *ANSWER, *PAGE, "precision", "full", *LOOK, *ALWAYS)
+@takes(*QUESTIONS["jvp"], *ANSWER, *PAGE, "precision", "full", *LOOK, *ALWAYS)
 def jvp(streams: Streams, given: Given) -> None:
     """Print how the output moves as inputs move along tangents.
 
@@ -205,12 +186,12 @@ def jvp(streams: Streams, given: Given) -> None:
     from ..explanation import replies
     from ..explanation.higher.jvp import Jvp
 
-    found = Jvp(moving(streams, given))
+    found = Jvp(request_of(streams, given).moving())
     emit(streams, replies.jvp(found, choices_of(streams, given, found.a)), given)
 
 
 @command("Derive")
-@takes(*REQUEST, "assume", *ANSWER, "standalone", *LOOK, *ALWAYS)
+@takes(*QUESTIONS["formula"], *ANSWER, "standalone", *LOOK, *ALWAYS)
 def formula(streams: Streams, given: Given) -> None:
     """Print the closed forms of the gradients: a line each, or a derivation.
 
@@ -226,7 +207,7 @@ def formula(streams: Streams, given: Given) -> None:
     from ..explanation.notes import formulas, unused
     from ..render.formulas import render_formulas
 
-    data = Data(analysis_of(streams, given, suppose=True, shapes_alone=True))
+    data = Data(request_of(streams, given, shapes_alone=True).analysis(suppose=True))
     environment = environment_of(streams, given, full=True)
     answer = replies.formulas(data, typed(streams))
     write(streams, render_formulas(answer, format_of(streams, given), environment), given)
@@ -238,7 +219,7 @@ def formula(streams: Streams, given: Given) -> None:
 
 
 @command("Explain")
-@takes(*VALUES, "expand", "graph_format", *ANSWER[1:], *LOOK, *ALWAYS)
+@takes(*QUESTIONS["graph"], "expand", "graph_format", *ANSWER[1:], *LOOK, *ALWAYS)
 def graph(streams: Streams, given: Given) -> None:
     """Draw the graph as a tree, Mermaid or dot.
 
@@ -247,13 +228,14 @@ def graph(streams: Streams, given: Given) -> None:
     from ..explanation import replies
     from ..render.graphs import render_graph
 
-    answer = replies.graph(analysis_of(streams, given, shapes_alone=True), typed(streams))
+    analysis = request_of(streams, given, shapes_alone=True).analysis()
+    answer = replies.graph(analysis, typed(streams))
     environment = environment_of(streams, given, full=True)
     write(streams, render_graph(answer, format_of(streams, given), environment), given)
 
 
 @command("For scripts")
-@takes(*REQUEST, "library", "output", "color", *ALWAYS)
+@takes(*QUESTIONS["code"], "library", "output", "color", *ALWAYS)
 def code(streams: Streams, given: Given) -> None:
     """Write a program that computes the gradient and asserts it.
 
@@ -264,12 +246,12 @@ def code(streams: Streams, given: Given) -> None:
     from ..explanation.programs import program
     from ..render.programs import render_program
 
-    text = program(analysis_of(streams, given, suppose=True), given.library.value)
+    text = program(request_of(streams, given).analysis(suppose=True), given.library.value)
     streams.write(render_program(text, environment_of(streams, given, full=True)), given.output)
 
 
 @command("Check")
-@takes(*REQUEST, "assume", "order", "claim", "against", *ANSWER, *PAGE, *LOOK, *ALWAYS)
+@takes(*QUESTIONS["check"], "order", "against", *ANSWER, *PAGE, *LOOK, *ALWAYS)
 def check(streams: Streams, given: Given) -> None:
     """Check a gradient, or a formula that you derived by hand.
 
@@ -284,7 +266,7 @@ def check(streams: Streams, given: Given) -> None:
     from ..explanation.formulas.wording import Wording
 
     given.show = ["claims,checks" if given.claim else "answer,checks,notes"]
-    analysis = one_order(streams, given, suppose=bool(given.claim))
+    analysis = request_of(streams, given).one(suppose=bool(given.claim))
     explained(streams, analysis, given)
     assumed = None if given.claim else assumed_shapes(Wording(analysis))
     if assumed is not None:
@@ -299,7 +281,7 @@ def check(streams: Streams, given: Given) -> None:
 
 
 @command("Derive", "seed-for")
-@takes(*VALUES, "target", *ANSWER, *PAGE, "precision", "full", *LOOK, *ALWAYS)
+@takes(*QUESTIONS["seed_for"], *ANSWER, *PAGE, "precision", "full", *LOOK, *ALWAYS)
 def seed_for(streams: Streams, given: Given) -> None:
     """Find the seed that gives a gradient, or why none does.
 
@@ -311,16 +293,14 @@ def seed_for(streams: Streams, given: Given) -> None:
     from ..explanation import replies
     from ..explanation.seeds.seed_for import SeedFor
 
-    found = SeedFor(*aiming(streams, given))
+    found = SeedFor(*request_of(streams, given).aiming())
     emit(streams, replies.seed_for(found, choices_of(streams, given, found.a)), given)
     if not found.possible:
         raise typer.Exit(NO)
 
 
 @command("For scripts")
-@takes(
-    *("file", "output", "resume", "jobs", "executor", "scheduler", "allow_files", "limit", "debug")
-)
+@takes("file", "output", "resume", *WORKERS, "allow_files", "limit", "debug")
 def batch(streams: Streams, given: Given) -> None:
     """Answer JSON Lines with JSON Lines, in their order.
 
@@ -383,7 +363,7 @@ def read(streams: Streams, given: Given) -> None:
 
 
 @command("Explain")
-@takes("question", "shape", "value", "grad", "wrt", *ANSWER, "full", *LOOK, "dtype", *ALWAYS)
+@takes("question", *SEEDED[1:], *ANSWER, "full", *LOOK, "dtype", *ALWAYS)
 def why(streams: Streams, given: Given) -> None:
     """Explain an error message, or a gradient that is nan, inf or zero.
 
@@ -433,10 +413,10 @@ def examples(streams: Streams, given: Given) -> None:
         return
     example = EXAMPLES[find(given.example)]
     given.expr, given.grad = example.expr, [] if example.grad is None else [example.grad]
-    given.shape, given.value = example.shapes, example.values
+    given.shapes, given.values = example.shapes, example.values
     if not (given.format or given.place or given.copy or given.output):
         streams.write(f"{wrapped(example.question, width, '')}\n\n    {example.command}\n\n")
-    explained(streams, analysis_of(streams, given), given)
+    explained(streams, request_of(streams, given).analysis(), given)
 
 
 COMMANDS = [c.name or c.callback.__name__ for c in app.registered_commands if c.callback]

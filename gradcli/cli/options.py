@@ -10,50 +10,25 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from ..explanation.section_names import SECTIONS
-from ..limits import DEFAULTS, MOST_ORDER, PRECISIONS, WIDTHS
+from ..fields import FIELDS, Field
+from ..limits import DEFAULTS, PRECISIONS, WIDTHS
 from ..render.names import FORMATS, PLACES
 from . import completion
 from .streams import ReaderGone, Streams
 
 
-class Color(StrEnum):
-    """When to use colour."""
-
-    auto = "auto"
-    always = "always"
-    never = "never"
+def _choices(name: str, *words: str) -> Any:
+    """A type of words out of which one is chosen."""
+    return StrEnum(name, {word.replace("-", "_"): word for word in words})
 
 
-Format = StrEnum("Format", {name: name for name in FORMATS})  # type: ignore[misc]
-
-
-Place = StrEnum("Place", {name: name for name in PLACES})  # type: ignore[misc]
-
-
-class Math(StrEnum):
-    """How Markdown holds mathematics, where a place may or may not show it."""
-
-    dollars = "dollars"
-
-
-GraphFormat = StrEnum("GraphFormat", {x: x for x in (*FORMATS, "mermaid", "dot")})  # type: ignore[misc]
-
-
-class Target(StrEnum):
-    """What a program can be written for."""
-
-    torch = "torch"
-    jax = "jax"
-    numpy = "numpy"
-    torch_function = "torch-function"
-    custom_vjp = "custom-vjp"
-
-
-class Executor(StrEnum):
-    """Who can answer the lines of a batch."""
-
-    processes = "processes"
-    dask = "dask"
+Color = _choices("Color", "auto", "always", "never")
+Format = _choices("Format", *FORMATS)
+GraphFormat = _choices("GraphFormat", *FORMATS, "mermaid", "dot")
+Place = _choices("Place", *PLACES)
+Math = _choices("Math", "dollars")
+Target = _choices("Target", "torch", "jax", "numpy", "torch-function", "custom-vjp")
+Executor = _choices("Executor", "processes", "dask")
 
 
 class Option(NamedTuple):
@@ -88,6 +63,15 @@ def _option(
     return Option(type, default, typer.Option(*names, autocompletion=complete, **told), names)
 
 
+def _of_request(name: str, field: Field) -> Option:
+    """The option of a field of a request."""
+    least, most = field.within
+    return _option(
+        field.type, field.default, *field.options, metavar=field.metavar, help=field.help,
+        min=least, max=most, complete=COMPLETED.get(name),
+    )  # fmt: skip
+
+
 def _one_of(choices: type[StrEnum]) -> str:
     """`terminal, plain or json`, for the help."""
     *most, last = choices
@@ -96,7 +80,14 @@ def _one_of(choices: type[StrEnum]) -> str:
 
 MOST_JOBS = 1_000
 FORMATTED = "as for a terminal, or plain in a pipe, if left out."
+COMPLETED: dict[str, Callable[..., Any]] = {
+    **dict.fromkeys(("shapes", "values", "tangents", "target"), completion.inputs_with_sign),
+    "wrt": completion.inputs,
+    "against": completion.frameworks,
+    "dtype": completion.dtypes,
+}
 OPTIONS = {
+    **{name: _of_request(name, field) for name, field in FIELDS.items() if field.options},
     "expr": _argument("EXPR", 'An expression: "relu(x @ W + b).sum()"; - reads standard input.'),
     "question": _argument(
         "[EXPR|MESSAGE]", "An expression, or an error message of PyTorch; - reads standard input.",
@@ -110,40 +101,6 @@ OPTIONS = {
     ),
     "example": _argument(
         "[NAME]", "An example.", str | None, None, complete=completion.examples,
-    ),
-    "shape": _option(
-        list[str], (), "-s", "--shape", metavar="NAME=DIMS", complete=completion.inputs_with_sign,
-        help="The shape of an input: x=2x3. Repeatable.",
-    ),
-    "value": _option(
-        list[str], (), "-v", "--value", metavar="NAME=VALUE", complete=completion.inputs_with_sign,
-        help="The value of an input: a list, a pasted tensor, an expression, @file. Repeatable.",
-    ),
-    "grad": _option(
-        list[str], (), "-g", "--grad", metavar="SEED",
-        help="The seed, the argument of backward(): as a value, or over inputs: ones_like(out). "
-        "Again for each further order.",
-    ),
-    "order": _option(
-        int, 1, "--order", metavar="N", min=1, max=MOST_ORDER,
-        help=f"The derivative of order N, 1 to {MOST_ORDER}: the gradient of the gradient.",
-    ),
-    "tangent": _option(
-        list[str], (), "--tangent", metavar="NAME[=VALUE]", complete=completion.inputs_with_sign,
-        help="The direction in which an input moves: a value, or over inputs: ones_like(x); a "
-        "symbol without one. Repeatable.",
-    ),
-    "target": _option(
-        list[str], (), "--target", metavar="NAME=VALUE", complete=completion.inputs_with_sign,
-        help="The gradient that an input should have; written as a value is. Repeatable.",
-    ),
-    "wrt": _option(
-        list[str], (), "-w", "--wrt", metavar="NAME,...", complete=completion.inputs,
-        help="The inputs to differentiate by; all of them, if left out. Repeatable.",
-    ),
-    "assume": _option(
-        list[str], (), "--assume", metavar="NAME=WORD,...",
-        help="What a matrix is: symmetric, posdef, orthogonal, diagonal. Shortens formulas.",
     ),
     "format": _option(
         Format | None, None, "-f", "--format", metavar="FORMAT",
@@ -219,17 +176,6 @@ OPTIONS = {
     "full": _option(
         bool, False, "--full", help="Everything, and nothing left out of lists and tables.",
     ),
-    "expand": _option(
-        bool, False, "--expand", help="In terms of what operators are made of, where they are.",
-    ),
-    "against": _option(
-        list[str], (), "--against", metavar="torch,jax", complete=completion.frameworks,
-        help="Compare with PyTorch, with JAX, or with both, where they are installed. Repeatable.",
-    ),
-    "claim": _option(
-        list[str], (), "--claim", metavar='"W = g.T @ x"',
-        help="A formula that you derived: is it the gradient of W? Repeatable.",
-    ),
     "port": _option(
         int, 0, "--port", metavar="N", min=0, max=65_535,
         help="The port of the address; one that is free, if left out.",
@@ -240,20 +186,9 @@ OPTIONS = {
         Color, Color.auto, "--color", metavar="WHEN",
         help=f"{_one_of(Color)}; it goes before NO_COLOR and FORCE_COLOR.",
     ),
-    "dtype": _option(
-        str, "float64", "--dtype", metavar="NAME", complete=completion.dtypes,
-        help="The precision of the numbers: float64, or float32; float64, if left out.",
-    ),
-    "random_seed": _option(
-        int, 0, "--random-seed", metavar="N",
-        help="Where randn and rand begin, as torch.manual_seed; 0, if left out.",
-    ),
     "limit": _option(
         list[str], (), "--limit", metavar="KIND=N",
         help=f"Raise a limit: {', '.join(DEFAULTS)}.",
-    ),
-    "allow_files": _option(
-        bool, False, "--allow-files", help="Let requests name files for values: @file.",
     ),
     "debug": _option(bool, False, "--debug", help="Show a traceback with an error."),
 }  # fmt: skip
@@ -293,10 +228,10 @@ def is_json(arguments: list[str]) -> bool:
     return ("--format", "json") in pairs or not {"--format=json", "-fjson"}.isdisjoint(words)
 
 
-VALUES = ("expr", "shape", "value")
-REQUEST = (*VALUES, "grad", "wrt")
 ANSWER = ("format", "place", "math", "copy", "output")
 PAGE = ("standalone", "overlay")  # what LaTeX is made as
+SHOWN = ("show", "element", "step", "precision", "full")
+WORKERS = ("jobs", "executor", "scheduler")
 LOOK = ("width", "ascii", "color")
 ALWAYS = ("random_seed", "limit", "debug")
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from itertools import count
 from typing import IO, Any
 
+from ..batches import identity_of
 from ..errors import GradcliError, unreadable
 from ..limits import Limits
-from ..requests import identity_of
 
 
 def written_before(file: str, lines: Iterator[str], limits: Limits) -> tuple[int, bool]:

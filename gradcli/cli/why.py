@@ -4,7 +4,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from ..errors import GradcliError
-from .asked import analysis_of, typed
+from .asked import request_of, typed
 from .mistakes import question
 from .options import Given
 from .streams import Streams
@@ -37,13 +37,13 @@ def _analysis(streams: Streams, given: Given) -> "Analysis":
     that of the same numbers as floats.
     """
     try:
-        return analysis_of(streams, given)
+        return request_of(streams, given).analysis()
     except GradcliError as error:
         if error.code != "not-differentiable":
             raise
         as_floats = Given(**vars(given) | {"expr": _as_floats(given.expr)})
         try:
-            return analysis_of(streams, as_floats)
+            return request_of(streams, as_floats).analysis()
         except GradcliError:
             raise error from None
 

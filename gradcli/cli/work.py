@@ -4,8 +4,8 @@ import json
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from ..batches import answer, failed
 from ..limits import Limits
-from ..requests import answer, failed
 
 
 class Answered(NamedTuple):

@@ -7,7 +7,7 @@ renderer can lay them out in its width.
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from ..notation import tree
 from ..notation.tree import Token, Tree
@@ -181,12 +181,17 @@ class Document(NamedTuple):
     question: str = ""
 
 
+# What documents are made for, as far as formats differ: lines that are read; equations, which have
+# both of their sides; code that is pasted; a page, on which somebody steps through the graph.
+Use = Literal["lines", "equations", "code", "page"]
+
+
 class Reply(NamedTuple):
-    """What is answered, made when it is asked for: `documents` for people, in a format by name, and
-    `data` for programs, which JSON can be made of.
+    """What is answered, made when it is asked for: `documents` for people, for the use that a
+    format makes of them, and `data` for programs, which JSON can be made of.
     """
 
-    documents: Callable[[str], list[Document]]
+    documents: Callable[[Use], list[Document]]
     data: Callable[[], Any]
 
 

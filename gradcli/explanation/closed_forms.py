@@ -10,6 +10,7 @@ from .blocks import (
     Row,
     Section,
     Table,
+    Use,
     plain,
     text_of,
     words,
@@ -23,13 +24,13 @@ from .question import asked
 from .short.gradients import Gradients
 
 
-def closed_forms(data: Data, format: str, command: str = "") -> Document:
+def closed_forms(data: Data, use: Use, command: str = "") -> Document:
     """The formula of each gradient: alone for one input, after its name for several; derived by the
     names of what they go through, where the program has such names or several inputs, and that is
     shorter. They are a table of lines, and code where they are pasted.
     """
-    lines = _lines(data, named=format == "latex")
-    if format == "markdown":
+    lines = _lines(data, named=use == "equations")
+    if use == "code":
         text = "\n".join(map(text_of, lines))
         section = Section("", (), (), (Code(text, "python"),))
     else:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from .blocks import Document, Reply
+from .blocks import Document, Reply, Use
 from .choices import Choices
 from .question import asked
 
@@ -22,8 +22,8 @@ def explanation(a: "Analysis", choices: Choices) -> Reply:
 
     check_sections(choices.show)
 
-    def documents(format: str) -> list[Document]:
-        return [document(a, choices._replace(followed=format == "html"))]
+    def documents(use: Use) -> list[Document]:
+        return [document(a, choices._replace(followed=use == "page"))]
 
     def data() -> dict[str, Any]:
         from .data import chosen
@@ -61,7 +61,7 @@ def formulas(data: "Data", command: str = "") -> Reply:
     from .closed_forms import closed_forms
 
     return Reply(
-        lambda format: [closed_forms(data, format, command)],
+        lambda use: [closed_forms(data, use, command)],
         lambda: {x.name: data.formula(x) for x in data.p.wrt},
     )
 
@@ -72,7 +72,7 @@ def graph(a: "Analysis", command: str = "") -> Reply:
     from .formulas.wording import Wording
     from .sections import graph
 
-    def documents(_: str) -> list[Document]:
+    def documents(_: Use) -> list[Document]:
         drawn = Document((), (graph.graph(a, Wording(a)),))
         return [asked(drawn, a.problem, command, backward=False)]
 
@@ -83,7 +83,7 @@ def programs(answers: "list[Reading]", command: str = "") -> Reply:
     """Programs that were read; below the last stands the command."""
     from .reading.answer import data
 
-    def documents(_: str) -> list[Document]:
+    def documents(_: Use) -> list[Document]:
         pages = [answer.document() for answer in answers]
         return [*pages[:-1], *(page._replace(command=command) for page in pages[-1:])]
 

@@ -4,22 +4,18 @@ the page may call it itself.
 
 import json
 import shlex
-from typing import Any
 
 from ..errors import INTERNAL, GradcliError
-from ..explanation.analysis import Analysis
 from ..explanation.choices import Choices
 from ..explanation.replies import explanation
-from ..language.given.options import read_names, read_shapes, read_values
-from ..language.posing import pose
+from ..fields import FIELDS
 from ..limits import Limits
-from ..pasted.request import in_language
 from ..render.environment import Environment
 from ..render.errors import message
 from ..render.formats import render
+from ..request import Request, of_texts
 
-OPTIONS = {"shapes": "-s", "values": "-v", "grad": "-g", "wrt": "-w"}  # fields, and what they are
-FIELDS = ("expr", *OPTIONS)
+OPTIONS = {name: FIELDS[name].options[0] for name in ("shapes", "values", "grad", "wrt")}
 SECONDS = 3  # of CPU for searches: somebody waits
 
 
@@ -31,7 +27,8 @@ def answer(question: str) -> str:
     """
     try:
         given = _fields(question)
-        explained = explanation(_analysis(given), Choices(command=command(given)))
+        analysis = _request(given).analysis(suppose=True)
+        explained = explanation(analysis, Choices(command=command(given)))
         made = render(explained, "html", Environment())
         return json.dumps({"ok": True, "command": command(given), "page": made})
     except GradcliError as error:
@@ -44,10 +41,16 @@ def answer(question: str) -> str:
 def command(given: dict[str, str]) -> str:
     """The command line that prints the same."""
     words = ["gradcli", given["expr"]]
-    for name, option in OPTIONS.items():
-        for line in given[name].splitlines() if name == "values" else [given[name]]:
-            words += [option, line] if line.strip() else []
+    for name, texts in _texts(given).items():
+        for text in texts:
+            words += [OPTIONS[name], text]
     return shlex.join(words)
+
+
+def _texts(given: dict[str, str]) -> dict[str, list[str]]:
+    """What would stand after each option; a value may stand in each line."""
+    lines = {n: given[n].splitlines() if n == "values" else [given[n]] for n in OPTIONS}
+    return {name: [line for line in found if line.strip()] for name, found in lines.items()}
 
 
 def _fields(question: str) -> dict[str, str]:
@@ -57,16 +60,8 @@ def _fields(question: str) -> dict[str, str]:
         asked = None
     if not isinstance(asked, dict) or not all(isinstance(x, str) for x in asked.values()):
         raise GradcliError("request", "a question is a JSON object of texts")
-    return {name: asked.get(name, "") for name in FIELDS}
+    return {name: asked.get(name, "") for name in ("expr", *OPTIONS)}
 
 
-def _analysis(given: dict[str, str]) -> Analysis:
-    asked: dict[str, Any] = {
-        "expr": given["expr"],
-        "shapes": read_shapes([given["shapes"]] if given["shapes"].strip() else []),
-        "values": read_values([line for line in given["values"].splitlines() if line.strip()]),
-        "grad": given["grad"].strip() or None,
-        "wrt": read_names(given["wrt"]) if given["wrt"].strip() else None,
-        "limits": Limits({"seconds": SECONDS}, files=False),
-    }
-    return Analysis(pose(suppose=True, **in_language(asked)))
+def _request(given: dict[str, str]) -> Request:
+    return of_texts(given["expr"], _texts(given), Limits({"seconds": SECONDS}, files=False))

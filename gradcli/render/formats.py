@@ -5,7 +5,7 @@ from importlib import import_module
 from ..errors import GradcliError, did_you_mean
 from ..explanation.blocks import Document, Reply, said_otherwise
 from .environment import Environment
-from .names import FORMATS, PAGES, RENDERERS
+from .names import FORMATS
 
 
 def render(answer: Reply, format: str, environment: Environment) -> str:
@@ -17,14 +17,14 @@ def render(answer: Reply, format: str, environment: Environment) -> str:
         from .json import render_json
 
         return render_json(answer.data())
-    return render_documents(answer.documents(format), format, environment)
+    return render_documents(answer.documents(FORMATS[format].use), format, environment)
 
 
 def fragment(answer: Reply, environment: Environment) -> str:
     """An answer as HTML to stand within another page."""
     from .html import html_fragment
 
-    (made,) = answer.documents("fragment")
+    (made,) = answer.documents("lines")
     return html_fragment(said_otherwise(made, environment.say), environment)
 
 
@@ -32,8 +32,8 @@ def render_documents(documents: list[Document], format: str, environment: Enviro
     """Documents below each other, in one of FORMATS other than "json"."""
     if environment.say is not str:
         documents = [said_otherwise(made, environment.say) for made in documents]
-    name = RENDERERS[format]
+    name, several, _ = FORMATS[format]
     renderer = getattr(import_module(f".{name}", __package__), f"render_{name}")
-    if format in PAGES:
+    if several:
         return renderer(documents, environment)
     return "\n".join(renderer(made, environment) for made in documents)

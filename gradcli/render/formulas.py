@@ -4,13 +4,14 @@ from ..explanation.blocks import Document, Line, Reply, Table, Tensor, text_of
 from .ascii import in_ascii
 from .environment import Environment
 from .formats import render
+from .names import FORMATS
 
 
 def render_formulas(answer: Reply, format: str, environment: Environment) -> str:
     """Lines that are never wrapped, or aligned equations; other formats have a page of them."""
     if format not in ("latex", "plain", "terminal"):
         return render(answer, format, environment)
-    (page,) = answer.documents(format)
+    (page,) = answer.documents(FORMATS[format].use)
     lines = _lines(page)
     if format == "latex":
         from .latex import aligned, as_page

@@ -12,7 +12,7 @@ def render_graph(answer: Reply, format: str, environment: Environment) -> str:
     """
     if format not in DRAWN:
         return render(answer, format, environment).strip("\n")
-    (page,) = answer.documents(format)
+    (page,) = answer.documents("lines")
     (graph,) = (b for section in page.sections for b in section.blocks if isinstance(b, Graph))
     return DRAWN[format](graph)
 

@@ -1,17 +1,31 @@
-"""The formats of an answer, by name: the file of this folder that renders a document so."""
+"""The formats of an answer, and the places where Markdown is pasted, by name."""
 
-RENDERERS = {
-    "terminal": "terminal",
-    "plain": "terminal",
-    "markdown": "markdown",
-    "latex": "latex",
-    "html": "html",
-    "svg": "svg",
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from ..explanation.blocks import Use
+
+
+class Format(NamedTuple):
+    """A format: the file of this folder that renders documents so, whether a file takes several of
+    them, and the use that it makes of them.
+    """
+
+    renderer: str
+    several: bool = False
+    use: "Use" = "lines"
+
+
+FORMATS = {
+    "terminal": Format("terminal"),
+    "plain": Format("terminal"),
+    "markdown": Format("markdown", use="code"),
+    "latex": Format("latex", use="equations"),
+    "html": Format("html", several=True, use="page"),
+    "svg": Format("svg", several=True),
+    "json": Format("json"),
 }
-PAGES = ("html", "svg")  # of which a file takes several documents
-# where Markdown is pasted
 PLACES = (
     "github", "discourse", "stackoverflow", "stackexchange", "reddit", "slack", "discord",
 )  # fmt: skip
 DISCOURSE_WITH_MATH = "discourse, with mathematics"
-FORMATS = (*RENDERERS, "json")

@@ -14,17 +14,13 @@ EXAMPLE = "as in A=symmetric,posdef"
 TOLERANCE = 1e-6  # relative, for values that were computed
 
 
-def read_assumptions(given: Any) -> Assumed:
+def read_assumptions(given: str | Mapping[str, Any]) -> Assumed:
     """Words by name, from "A=symmetric,posdef,B=diagonal", or from a dict of texts and lists.
 
     Raises GradcliError for what cannot be assumed.
     """
     if isinstance(given, str):
         return _settled(_items(given))
-    if not isinstance(given, Mapping):
-        raise GradcliError(
-            "assume", f"assumptions are a dict by name, not {short_repr(given)}", hint=EXAMPLE
-        )
     return _settled((name, word) for name, words in given.items() for word in _words(words))
 
 

@@ -1,7 +1,7 @@
-"""Requests as dicts, one JSON object each, and their answers."""
+"""Lines of a batch: requests as JSON objects, and their answers."""
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from . import ways
@@ -10,92 +10,18 @@ from .explanation.analysis import Analysis
 from .explanation.arrays import jsonable
 from .explanation.messages.answer import explained
 from .explanation.section_names import SHAPES_ALONE
-from .language.given.assumptions import read_assumptions
-from .language.given.options import is_shape, read_names, read_shape
-from .language.posing import pose
-from .language.problem import Problem
+from .fields import FIELDS as REQUEST
+from .fields import WANTED
 from .limits import NO_MEMORY, TOO_DEEP, Limits
-from .pasted.request import in_language
+from .request import of_values
 
 if TYPE_CHECKING:
     from .explanation.data import Data
 
 BYTE_ORDER_MARK = "\ufeff"
 EXAMPLE = 'as in {"expr": "a * b"}'
-ALONE = {  # fields that stand for a whole request: what they hold, and an example
-    "read": ("a program", 'as in {"read": "import torch; ..."}'),
-    "why": (
-        "an error message",
-        'as in {"why": "grad can be implicitly created only for scalar outputs"}',
-    ),
-}
-OBJECTS = {  # fields by name of the input, each with an example
-    "shapes": '{"x": [2, 3]}',
-    "values": '{"x": [[1.0, 2.0]]}',
-    "claim": '{"x": "g @ W.T"}',
-}
-WANTED = (
-    "output",
-    "grad",
-    "jacobian",
-    "jacobian_values",
-    "hessian",
-    "formula",
-    "index",
-    "elements",
-    "notes",
-    "claims",
-    "cost",
-)
-ARRAY: dict[str, Any] = {"type": ["number", "boolean", "array", "string"]}
-NAME: dict[str, Any] = {"type": "string"}
-FIELDS: dict[str, dict[str, Any]] = {  # each as JSON Schema has it
-    "id": {"description": "What the answer is to be known by."},
-    "expr": {
-        "type": "string",
-        "description": "The program, its last statement the output: relu(x @ W + b).sum(). "
-        "Functions are called as in PyTorch, NumPy or JAX; names that nothing defines are inputs.",
-    },
-    "read": {"type": "string", "description": "A program of PyTorch, as it was pasted."},
-    "why": {"type": "string", "description": "An error message of PyTorch, as it was pasted."},
-    "shapes": {
-        "type": "object",
-        "additionalProperties": {"type": ["array", "string"], "items": {"type": "integer"}},
-        "description": 'Shapes by name of the input: {"x": [2, 3]}. Those left out are inferred.',
-    },
-    "values": {
-        "type": "object",
-        "additionalProperties": ARRAY,
-        "description": 'Values by name of the input: {"x": [[1.0, 2.0]]}, or a text: "randn(2,3)". '
-        "Without them the answer is symbolic.",
-    },
-    "grad": {
-        **ARRAY,
-        "description": "The seed, the argument of backward(): numbers, or a text over inputs: "
-        "ones_like(out). A single number as output needs none.",
-    },
-    "wrt": {
-        "type": ["array", "string"],
-        "items": NAME,
-        "description": "The inputs to differentiate with respect to; all of them, if left out.",
-    },
-    "want": {
-        "anyOf": [{"enum": [*WANTED]}, {"type": "array", "items": {"enum": [*WANTED]}}],
-        "description": "What the answer holds: output and grad, if left out.",
-    },
-    "assume": {
-        "type": ["object", "string"],
-        "additionalProperties": {"type": ["array", "string"], "items": NAME},
-        "description": 'What a matrix is, which shortens formulas: {"A": "symmetric"}; symmetric, '
-        "posdef, orthogonal or diagonal.",
-    },
-    "claim": {
-        "type": "object",
-        "additionalProperties": NAME,
-        "description": 'Formulas that somebody derived, by name of the input: {"W": "x.T @ g"}; g '
-        "is the seed.",
-    },
-}
+ALONE = {"read": "a program", "why": "an error message"}  # what stands for a whole request
+FIELDS = {name: field.schema for name, field in REQUEST.items() if field.json is not None}
 NEED_NO_LABELS = frozenset({"formula", "claims"})
 DERIVATIVES = frozenset(
     {"grad", "jacobian", "jacobian_values", "hessian", "formula", "index", "elements"}
@@ -194,7 +120,7 @@ def _check_fields(fields: dict[str, Any]) -> None:
         if name not in FIELDS:
             hint = did_you_mean(str(name), FIELDS) or f"its fields are {', '.join(FIELDS)}"
             raise GradcliError("request", f"a request has no field {name}", hint=hint)
-    alone = next((name for name in ("read", "why") if name in fields), None)
+    alone = next((name for name in ALONE if name in fields), None)
     if alone is not None:
         _check_alone(alone, fields)
     elif not isinstance(fields.get("expr"), str):
@@ -203,9 +129,9 @@ def _check_fields(fields: dict[str, Any]) -> None:
 
 def _check_alone(name: str, fields: dict[str, Any]) -> None:
     """Refuse a field that is no text, or others beside it."""
-    what, example = ALONE[name]
+    example = f'as in {{"{name}": {REQUEST[name].example}}}'
     if not isinstance(fields[name], str):
-        raise GradcliError("request", f"{name} is a text: {what}", hint=example)
+        raise GradcliError("request", f"{name} is a text: {ALONE[name]}", hint=example)
     others = [other for other in fields if other not in ("id", name)]
     if others:
         said = f"a request with the field {name} has no field {others[0]}"
@@ -236,36 +162,9 @@ def _answer(fields: dict[str, Any], limits: Limits) -> dict[str, Any]:
     wanted = _wanted(fields.get("want"))
     limits = limits if set(wanted) - {*SHAPES_ALONE, "formula"} else limits.for_shapes()
     suppose = NEED_NO_LABELS.issuperset(wanted)
-    analysis = analysis_of(fields, limits, suppose, _posing(wanted))
+    request = of_values(fields, limits, ways.JSON)
+    analysis = request.analysis(suppose, scalar="hessian" in wanted)
     return {name: jsonable(value) for name, value in _answers(analysis, wanted)}
-
-
-def analysis_of(
-    fields: dict[str, Any], limits: Limits, suppose: bool, posing: Callable[..., Problem] = pose
-) -> Analysis:
-    """The analysis of a request; `suppose`: labels that nobody gave are made up. Raises
-    GradcliError.
-    """
-    assume = fields.get("assume")
-    asked = {
-        "expr": fields["expr"],
-        "shapes": _shapes(fields.get("shapes")),
-        "values": _object(fields.get("values"), "values"),
-        "grad": fields.get("grad"),
-        "wrt": _names(fields.get("wrt")),
-        "limits": limits,
-        "assume": None if assume is None else read_assumptions(assume),
-        "suppose": suppose,
-    }
-    return Analysis(posing(**in_language(asked)), claims=_object(fields.get("claim"), "claim"))
-
-
-def _posing(wanted: tuple[str, ...]) -> Callable[..., Problem]:
-    if "hessian" not in wanted:
-        return pose
-    from .explanation.higher.posing import pose_scalar
-
-    return pose_scalar
 
 
 def _answers(a: Analysis, wanted: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
@@ -391,33 +290,3 @@ def _wanted(want: Any) -> tuple[str, ...]:
                 hint=did_you_mean(name, WANTED) or f"{', '.join(WANTED)} can",
             )
     return tuple(names)
-
-
-def _object(value: Any, field: str) -> dict[str, Any]:
-    if value is None:
-        return {}
-    if not isinstance(value, dict):
-        said, example = f"{field} is an object by name of the input", OBJECTS[field]
-        raise GradcliError("request", said, hint=f'as in "{field}": {example}')
-    return value
-
-
-def _shapes(value: Any) -> dict[str, tuple[int, ...]]:
-    shapes: dict[str, tuple[int, ...]] = {}
-    for name, shape in _object(value, "shapes").items():
-        if isinstance(shape, str):
-            shapes[name] = read_shape(name, shape)
-            continue
-        if not is_shape(shape):
-            said = f"the shape of {name} is a list of whole numbers"
-            raise GradcliError("request", said, hint=f'as in "shapes": {{"{name}": [2, 3]}}')
-        shapes[name] = tuple(shape)
-    return shapes
-
-
-def _names(value: Any) -> list[str] | None:
-    if isinstance(value, str):
-        return read_names(value)
-    if value is None or (isinstance(value, list) and all(isinstance(n, str) for n in value)):
-        return value
-    raise GradcliError("request", "wrt is a list of names", hint='as in "wrt": ["x", "W"]')

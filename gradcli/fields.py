@@ -1,0 +1,155 @@
+"""What a request may hold: each field said once, for a shell, for JSON, for Python and assistants.
+
+Knows no values; `request` reads them. Imports next to nothing, for every command begins here.
+"""
+
+from typing import Any, NamedTuple
+
+from .limits import MOST_ORDER
+
+WANTED = (
+    "output", "grad", "jacobian", "jacobian_values", "hessian", "formula", "index", "elements",
+    "notes", "claims", "cost",
+)  # fmt: skip
+
+
+class Field(NamedTuple):
+    """A field of a request. `meaning` is said in JSON and Python, `help` of the `options` of a
+    shell, which take texts of the form `metavar`; `json` is its JSON Schema, where JSON has it. An
+    error about a value of another type shows the `example`, and has the `code` in Python.
+    """
+
+    meaning: str = ""
+    options: tuple[str, ...] = ()
+    metavar: str | None = None
+    help: str = ""
+    json: dict[str, Any] | None = None
+    example: str = ""
+    code: str = "option"
+    type: Any = list[str]
+    default: Any = ()
+    within: tuple[int | None, int | None] = (None, None)
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """What JSON may hold in its place."""
+        return {**(self.json or {}), "description": self.meaning}
+
+
+ARRAY: dict[str, Any] = {"type": ["number", "boolean", "array", "string"]}
+TEXT: dict[str, Any] = {"type": "string"}
+SIZES: dict[str, Any] = {"type": ["array", "string"], "items": {"type": "integer"}}
+TEXTS: dict[str, Any] = {"type": ["array", "string"], "items": TEXT}
+FIELDS = {  # in the order in which the help has options
+    "id": Field("What the answer is to be known by.", json={}),
+    "expr": Field(
+        "The program, its last statement the output: relu(x @ W + b).sum(). Functions are called "
+        "as in PyTorch, NumPy or JAX; names that nothing defines are inputs.",
+        json=TEXT, example='"a * b"', code="syntax",
+    ),
+    "read": Field(
+        "A program of PyTorch, as it was pasted.", json=TEXT, example='"import torch; ..."',
+    ),
+    "why": Field(
+        "An error message of PyTorch, as it was pasted.",
+        json=TEXT, example='"grad can be implicitly created only for scalar outputs"',
+    ),
+    "shapes": Field(
+        'Shapes by name of the input: {"x": [2, 3]}. Those left out are inferred.',
+        ("-s", "--shape"), "NAME=DIMS", "The shape of an input: x=2x3. Repeatable.",
+        {"type": "object", "additionalProperties": SIZES}, '{"x": [2, 3]}', "shape-option",
+    ),
+    "values": Field(
+        'Values by name of the input: {"x": [[1.0, 2.0]]}, or a text: "randn(2,3)". Without them '
+        "the answer is symbolic.", ("-v", "--value"), "NAME=VALUE",
+        "The value of an input: a list, a pasted tensor, an expression, @file. Repeatable.",
+        {"type": "object", "additionalProperties": ARRAY}, '{"x": [[1.0, 2.0]]}', "value",
+    ),
+    "grad": Field(
+        "The seed, the argument of backward(): numbers, or a text over inputs: ones_like(out). A "
+        "single number as output needs none.", ("-g", "--grad"), "SEED",
+        "The seed, the argument of backward(): as a value, or over inputs: ones_like(out). Again "
+        "for each further order.", ARRAY,
+    ),
+    "wrt": Field(
+        "The inputs to differentiate with respect to; all of them, if left out.",
+        ("-w", "--wrt"), "NAME,...",
+        "The inputs to differentiate by; all of them, if left out. Repeatable.",
+        TEXTS, '["x", "W"]',
+    ),
+    "want": Field(
+        "What the answer holds: output and grad, if left out.",
+        json={"anyOf": [{"enum": [*WANTED]}, {"type": "array", "items": {"enum": [*WANTED]}}]},
+    ),
+    "target": Field(
+        "The gradients that inputs should have, by name of the input.",
+        ("--target",), "NAME=VALUE",
+        "The gradient that an input should have; written as a value is. Repeatable.",
+        example='{"x": [2.0, 8.0]}', code="value",
+    ),
+    "tangents": Field(
+        "The directions in which inputs move, by name of the input; those left out stay.",
+        ("--tangent",), "NAME[=VALUE]",
+        "The direction in which an input moves: a value, or over inputs: ones_like(x); a symbol "
+        "without one. Repeatable.", example='{"x": [1.0, 0.0]}', code="value",
+    ),
+    "assume": Field(
+        'What a matrix is, which shortens formulas: {"A": "symmetric"}; symmetric, posdef, '
+        "orthogonal or diagonal.", ("--assume",), "NAME=WORD,...",
+        "What a matrix is: symmetric, posdef, orthogonal, diagonal. Shortens formulas.",
+        {"type": ["object", "string"], "additionalProperties": TEXTS},
+        '{"A": "symmetric"}', "assume",
+    ),
+    "order": Field(
+        f"The order of the derivative, 1 to {MOST_ORDER}: 2 is the gradient of the gradient.",
+        ("--order",), "N",
+        f"The derivative of order N, 1 to {MOST_ORDER}: the gradient of the gradient.",
+        type=int, default=1, within=(1, MOST_ORDER),
+    ),
+    "grads": Field(
+        "The seeds of orders after the first, for what is not a single number.",
+        example='["ones_like(out)"]', code="value",
+    ),
+    "expand": Field(
+        options=("--expand",), type=bool, default=False,
+        help="In terms of what operators are made of, where they are.",
+    ),
+    "claim": Field(
+        'Formulas that somebody derived, by name of the input: {"W": "x.T @ g"}; g is the seed.',
+        ("--claim",), '"W = g.T @ x"',
+        "A formula that you derived: is it the gradient of W? Repeatable.",
+        {"type": ["object", "string"], "additionalProperties": TEXT}, '{"x": "g @ W.T"}',
+    ),
+    "against": Field(
+        options=("--against",), metavar="torch,jax",
+        help="Compare with PyTorch, with JAX, or with both, where they are installed. Repeatable.",
+    ),
+    "random_seed": Field(
+        options=("--random-seed",), metavar="N", type=int, default=0,
+        help="Where randn and rand begin, as torch.manual_seed; 0, if left out.",
+    ),
+    "dtype": Field(
+        options=("--dtype",), metavar="NAME", type=str, default="float64",
+        help="The precision of the numbers: float64, or float32; float64, if left out.",
+    ),
+    "allow_files": Field(
+        'Whether values may name files: {"x": "@x.npy"}.', ("--allow-files",), None,
+        "Let requests name files for values: @file.", type=bool, default=False,
+    ),
+}  # fmt: skip
+
+VALUES = ("expr", "shapes", "values")
+SEEDED = (*VALUES, "grad", "wrt")
+QUESTIONS = {  # what can be asked of an expression, and the fields that all who ask it may give
+    "explain": (*SEEDED, "assume", "order"),
+    "grad": (*SEEDED, "order"),
+    "jacobian": (*VALUES, "wrt"),
+    "hessian": (*VALUES, "wrt", "assume", "tangents"),
+    "jvp": (*VALUES, "wrt", "tangents"),
+    "check": (*SEEDED, "assume", "claim"),
+    "cost": (*VALUES, "wrt"),
+    "formula": (*SEEDED, "assume"),
+    "code": SEEDED,
+    "seed_for": (*VALUES, "target"),
+    "graph": VALUES,
+}

@@ -1,0 +1,247 @@
+"""A request about an expression: one record, whoever asks and in whatever words.
+
+What was typed after options is read by `of_texts`, keys of JSON and keywords of Python by
+`of_values`; FIELDS of `fields` says what there is to ask. A request knows how its problem is posed,
+and nothing of how the answer is shown.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from .errors import GradcliError, short_repr
+from .explanation.analysis import Analysis
+from .fields import FIELDS
+from .graphs.shapes import Shape
+from .language.given import options
+from .language.given.assumptions import Assumed, read_assumptions
+from .language.given.values import Reader
+from .language.posing import pose
+from .language.problem import Problem
+from .limits import MOST_ORDER, Limits
+from .pasted.request import in_language
+from .ways import Way
+
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+POSED = ("expr", "shapes", "values", "wrt", "assume", "limits", "random_seed")
+NEVER_NONE = ("expr", "order")
+DTYPES = ("float64", "float32")
+
+
+class Request(NamedTuple):
+    """What is asked. `seeds` are that of the output and those of further orders; `stdin` opens
+    standard input, for values that stand there.
+    """
+
+    expr: str
+    shapes: Mapping[str, Shape] = NOTHING
+    values: Mapping[str, Any] = NOTHING
+    seeds: Sequence[Any] = ()
+    wrt: Collection[str] | None = None
+    assume: Assumed | None = None
+    claim: Any = ()
+    order: int = 1
+    tangents: Mapping[str, Any] = NOTHING
+    target: Mapping[str, Any] = NOTHING
+    expand: bool = False
+    against: Sequence[str] = ()
+    dtype: str = DTYPES[0]
+    random_seed: int = 0
+    limits: Limits | None = None
+    stdin: Callable[[], Any] | None = None
+
+    def for_shapes(self) -> "Request":
+        """The request, where no array of its shapes is made."""
+        return self._replace(limits=(self.limits or Limits()).for_shapes())
+
+    def analysis(self, suppose: bool = False, scalar: bool = False) -> Analysis:
+        """The gradient, analysed. `suppose`: labels that nobody gave are made up; `scalar`: the
+        output is a single number, where that fits. Raises GradcliError.
+        """
+        self._check()
+        posing: Callable[..., Problem] = pose
+        if scalar:
+            from .explanation.higher.posing import pose_scalar
+
+            posing = pose_scalar
+        asked = self._asked(grad=self.seeds[0] if self.seeds else None)
+        problem = posing(**asked, suppose=suppose)
+        if self.expand:
+            from .autodiff.expansion import expanded
+
+            problem = problem.rebuilt(expanded(problem.roots))
+        return Analysis(problem, self.dtype, self.against, self.claim)
+
+    def analyses(self, suppose: bool = False) -> list[Analysis]:
+        """The gradient; of order 2 and up, the derivative by each input. Raises GradcliError."""
+        first = self.analysis(suppose and self.order == 1)
+        if self.order == 1:
+            return [first]
+        from .explanation.derived import each_of_order
+
+        return each_of_order(first, self.order, self.seeds[1:], self._reader())
+
+    def one(self, suppose: bool = False) -> Analysis:
+        """The only one of `analyses`. Raises GradcliError where there are several."""
+        found = self.analyses(suppose)
+        if len(found) > 1:
+            names = [a.problem.wrt[0].name for a in found]
+            said = f"--order {self.order} is explained for one input at a time"
+            raise GradcliError("option", said, hint=" or ".join(f"-w {name}" for name in names))
+        return found[0]
+
+    def moving(self, scalar: bool = False) -> Analysis:
+        """The output, as inputs move along tangents; `scalar` as of `analysis`. Raises
+        GradcliError.
+        """
+        from .explanation.higher.posing import pose_moving
+
+        problem = pose_moving(self.tangents, self._reader(), self._asked(), scalar)
+        return Analysis(problem, self.dtype, unmoved=True)
+
+    def aiming(self) -> tuple[Problem, dict[str, Any]]:
+        """The problem of wanted gradients, and these as arrays. Raises GradcliError."""
+        from .language.targets import pose_targets
+
+        return pose_targets(self.target, self._reader(), self._asked())
+
+    def _asked(self, **seed: Any) -> dict[str, Any]:
+        """What was asked, as `pose` takes it, with `grad` where there may be a seed."""
+        asked = {name: getattr(self, name) for name in POSED}
+        return in_language({**asked, "stdin": self._stdin(), **seed})
+
+    def _stdin(self) -> Any:
+        return self.stdin and self.stdin()
+
+    def _reader(self) -> Reader:
+        """Of what is given besides that."""
+        return Reader(self.limits or Limits(), self.random_seed, self._stdin())
+
+    def _check(self) -> None:
+        """Refuse what is none, and what does not go together."""
+        if type(self.order) is not int or not 1 <= self.order <= MOST_ORDER:
+            said = f"the order is a whole number from 1 to {MOST_ORDER}"
+            raise GradcliError("option", f"{said}, not {short_repr(self.order)}")
+        if self.dtype not in DTYPES:
+            said = f"--dtype {self.dtype} is not float64 or float32"
+            hint = "float32 is the shortest that is computed, and float64 what is computed without"
+            raise GradcliError("option", said, hint=f"{hint} it")
+        seeds = len(self.seeds)
+        if seeds > self.order:
+            said = f"--grad is given {seeds} times: there is one seed for each order"
+            raise GradcliError("option", said, hint=f"to differentiate again: --order {seeds}")
+        if self.claim and self.order > 1:
+            raise GradcliError("option", "--claim is about the gradient: it goes with --order 1")
+
+
+# ---- reading -------------------------------------------------------------------------------------
+
+
+def of_texts(expr: str, given: Mapping[str, Any], limits: Limits, stdin: Any = None) -> Request:
+    """A request from what was typed after options: several texts for each that may be repeated;
+    numbers and the like as they are. What is none of FIELDS is passed over. Raises GradcliError.
+    """
+    typed = {name: v for name, v in given.items() if v and name in FIELDS and name != "expr"}
+    found = {n: TEXTS[n](v) if n in TEXTS else v for n, v in typed.items()}
+    return Request(expr, seeds=found.pop("grad", ()), limits=limits, stdin=stdin, **found)
+
+
+def of_values(given: Mapping[str, Any], limits: Limits, way: Way) -> Request:
+    """A request from values of JSON or of Python by name of the field; None is as if left out, and
+    what has no reader is passed over. Raises GradcliError, for other types in the words of `way`.
+    """
+    known = {n: v for n, v in given.items() if n in VALUES and (v is not None or n in NEVER_NONE)}
+    found = {name: VALUES[name](name, value, way) for name, value in known.items()}
+    seed, further = found.pop("grad", None), found.pop("grads", [])
+    seeds = [] if seed is None and not further else [seed, *further]
+    return Request(seeds=seeds, limits=limits, **found)
+
+
+def listed(texts: Sequence[str]) -> list[str]:
+    """The names in texts with commas, each once."""
+    return list(dict.fromkeys(name.strip() for text in texts for name in text.split(",")))
+
+
+def _wrong(name: str, said: str, way: Way, example: str = "") -> GradcliError:
+    """The error for a value of another type."""
+    field = FIELDS[name]
+    hint = f"as in {way.field.format(name, example or field.example)}"
+    return GradcliError(way.code or field.code, said, hint=hint)
+
+
+def _text(name: str, value: Any, way: Way) -> str:
+    if not isinstance(value, str):
+        raise _wrong(name, f"an expression is a text, not {short_repr(value)}", way)
+    return value
+
+
+def _by_name(name: str, value: Any, way: Way, also: str = "") -> Mapping[str, Any]:
+    said = f"{name} is {also}{way.mapping} by name of the input"
+    if not isinstance(value, Mapping):
+        raise _wrong(name, f"{said}, not {short_repr(value)}", way)
+    for key in value:
+        if not isinstance(key, str):
+            raise _wrong(name, f"{said}, and {short_repr(key)} is no text", way)
+    return value
+
+
+def _text_or_by_name(name: str, value: Any, way: Way) -> str | Mapping[str, Any]:
+    return value if isinstance(value, str) else _by_name(name, value, way, "a text, or ")
+
+
+def _shapes(name: str, value: Any, way: Way) -> dict[str, Shape]:
+    """Lists of sizes, or texts as after the option."""
+    found = {}
+    for of, given in _by_name(name, value, way).items():
+        shape = options.read_shape(of, given) if isinstance(given, str) else given
+        if not options.is_shape(shape):
+            said = f"the shape of {of} is a list of whole numbers, not {short_repr(shape)}"
+            raise _wrong(name, said, way, f'{{"{of}": [2, 3]}}')
+        found[of] = tuple(shape)
+    return found
+
+
+def _names(name: str, value: Any, way: Way) -> list[str]:
+    """A list of names, or a text as after the option."""
+    if isinstance(value, str):
+        return options.read_names(value)
+    listed = isinstance(value, Collection) and not isinstance(value, Mapping)
+    if not listed or not all(isinstance(of, str) for of in value):
+        said = f"{name} is the name of an input or a list of names, not {short_repr(value)}"
+        raise _wrong(name, said, way)
+    return [*value]
+
+
+def _claims(name: str, value: Any, way: Way) -> Any:
+    found = _text_or_by_name(name, value, way)
+    return [found] if isinstance(found, str) else found
+
+
+def _seeds(name: str, value: Any, way: Way) -> list[Any]:
+    """A list of seeds; a text is one."""
+    if not isinstance(value, Sequence) or isinstance(value, bytes):
+        raise _wrong(name, f"{name} are a list of seeds, not {short_repr(value)}", way)
+    return [value] if isinstance(value, str) else [*value]
+
+
+# how a field is read from texts; the others are as they were typed
+TEXTS: dict[str, Callable[[Any], Any]] = {
+    "shapes": options.read_shapes,
+    "values": options.read_values,
+    "wrt": lambda texts: options.read_names(",".join(texts)),
+    "assume": lambda texts: read_assumptions(",".join(texts)),
+    "tangents": options.read_tangents,
+    "target": lambda texts: options.read_values(texts, "--target"),
+    "against": listed,
+}
+# and from values
+VALUES: dict[str, Callable[[str, Any, Way], Any]] = {
+    "expr": _text,
+    "shapes": _shapes,
+    **dict.fromkeys(("values", "tangents", "target"), _by_name),
+    **dict.fromkeys(("grad", "order"), lambda name, value, way: value),
+    "grads": _seeds,
+    "wrt": _names,
+    "assume": lambda *given: read_assumptions(_text_or_by_name(*given)),
+    "claim": _claims,
+}
