@@ -5,11 +5,9 @@ tried apart from the others, on all branches that there are within it.
 """
 
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
 
-from ...errors import GradcliError
 from ...graphs import Node
 from ...graphs.shapes import is_square
 from ...lazy import np
@@ -63,11 +61,9 @@ def _among_symmetric(claim: Claim, findings: list[Finding]) -> str | None:
 
 def _has_both(claim: Claim, point: Point) -> bool:
     """Whether the claim has at each place off the diagonal what the gradient has at both sides."""
-    with suppress(GradcliError):
-        found = at_point(claim.program, claim.name, point)
-        diagonal = found.right * np.eye(found.right.shape[-1])
-        return found._replace(right=2 * _symmetric(found.right) - diagonal).agrees
-    return False
+    found = at_point(claim.program, claim.name, point)
+    diagonal = found.right * np.eye(found.right.shape[-1])
+    return found._replace(right=2 * _symmetric(found.right) - diagonal).agrees
 
 
 def _right_for(claim: Claim, findings: list[Finding], name: str, special: Special) -> bool:

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from ...language.program import Program, read_again
 from ...lazy import np
-from .edits import divisors, negated, numbers, renumbered, scaled
+from .edits import divisors, negated, numbers, scaled, with_another
 from .findings import Finding, close
 from .given import ORIGIN, built
 
@@ -42,7 +42,7 @@ def other_numbers(program: Program, findings: list[Finding]) -> Iterator[tuple[s
     below = ((place, n, n * ratios[0]) for place, n in divisors(program))
     for place, number, right in (*above, *below):
         if abs(round(right) - right) <= SAME * abs(right):
-            yield renumbered(program, place, str(round(right))), str(number), str(round(right))
+            yield with_another(program, place, str(round(right))), str(number), str(round(right))
 
 
 def sizes_for_numbers(
@@ -58,7 +58,7 @@ def sizes_for_numbers(
         numbers = [_number(size, t) for t in findings]
         for place, number in divided_by if len(set(numbers)) > 1 else ():
             if all(abs(number * r - n) <= SAME * n for r, n in zip(ratios, numbers)):
-                yield renumbered(program, place, size), str(number), size
+                yield with_another(program, place, size), str(number), size
 
 
 def by_a_size(

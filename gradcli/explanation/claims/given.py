@@ -13,7 +13,7 @@ from ...language.built import no_tensor
 from ...language.given.values import Reader
 from ...language.names import free_names
 from ...language.problem import Problem
-from ...language.program import Program, Statement, read_program
+from ...language.program import Program, Statement, read_again, read_program
 from ...language.source import Source
 from ...language.vocabulary import function
 from ..phrases import listed
@@ -172,6 +172,16 @@ def _parsed(text: str, problem: Problem) -> Program:
         raise
     statements = [s for t in program.statements for s in _apart(t, program.source)]
     return program._replace(statements=tuple(statements))
+
+
+def reread(text: str) -> Program | None:
+    """The program of a formula that was written from one that was read; None where it cannot be
+    read, as where it is nested too deeply.
+    """
+    try:
+        return read_again(text, ORIGIN)
+    except GradcliError:
+        return None
 
 
 def _apart(s: Statement, source: Source) -> Iterator[Statement]:

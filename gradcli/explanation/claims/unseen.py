@@ -2,15 +2,13 @@
 
 from collections.abc import Iterator
 
-from ...errors import GradcliError
 from ...graphs import Node, walk
-from ...language.program import Program, read_again
-from .changes import without_small_term
-from .drafts import Change, Draft
+from ...language.program import Program
+from .edits import Edit
 from .findings import holds
-from .given import ORIGIN, Claim
-from .parts import parts
+from .given import Claim, reread
 from .points import Point
+from .syntax import is_sum, parts, small_number
 
 
 def unseen(claim: Claim, points: list[Point]) -> list[float]:
@@ -19,25 +17,25 @@ def unseen(claim: Claim, points: list[Point]) -> list[float]:
     known = _numbers([problem.out, points[0].gradient(claim.name)])
     found = (
         number
-        for draft, number in _without(claim.program)
-        if number not in known and _holds(draft, claim.name, points)
+        for edit, number in _without(claim.program)
+        if number not in known and _holds(edit, claim.name, points)
     )
     return list(dict.fromkeys(found))
 
 
-def _without(program: Program) -> Iterator[tuple[Draft, float]]:
+def _without(program: Program) -> Iterator[tuple[Edit, float]]:
     """The claim without one of its small numbers, and that number."""
     for place, value in enumerate(program.values):
-        for part in parts(value):
-            for rest, number in without_small_term(part):
-                yield Draft(program, place, part, Change(rest, "", 0)), number
+        for e in filter(is_sum, parts(value)):
+            for rest, term in ((e.left, e.right), (e.right, e.left)):
+                number = small_number(term)
+                if number is not None:
+                    yield Edit(program, place, e, rest, ""), number
 
 
-def _holds(draft: Draft, name: str, points: list[Point]) -> bool:
-    try:
-        return holds(read_again(draft.text, ORIGIN), name, points)
-    except GradcliError:
-        return False
+def _holds(edit: Edit, name: str, points: list[Point]) -> bool:
+    program = reread(edit.text)
+    return program is not None and holds(program, name, points)
 
 
 def _numbers(roots: list[Node | None]) -> set[float]:

@@ -27,13 +27,13 @@ from ..formulas.readings import (
 )
 from ..formulas.wording import Wording
 from .branches import on_all_branches
-from .changes import loses_dimension
 from .conditions import condition
 from .findings import Finding, at_point, holds
 from .given import ORIGIN, Claim, Given, built, read_claims, uses_seed
-from .mending import Mend, Search
+from .mutations import loses_dimension
 from .points import Point, Points, points
 from .proof import same
+from .search import Mend, Search
 from .unseen import unseen
 from .zeros import Apart, apart
 
@@ -51,6 +51,9 @@ class Verdict:
     def __init__(self, claim: Claim, points: Points, remark: str = ""):
         self.claim, self.points, self.remark = claim, points, remark
         self.findings = [at_point(claim.program, claim.name, point) for point in points.tried]
+        for finding in self.findings:
+            if finding.unreadable:
+                raise finding.error  # type: ignore[misc]
 
     def remarked(self, remark: str) -> "Verdict":
         """The same verdict with another remark."""

@@ -5,32 +5,131 @@ Whatever is offered was read from its text and is right at all points, on its ow
 
 import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import cached_property, partial
 from itertools import chain, combinations
+from typing import NamedTuple
 
 from ...autodiff.reverse import Contribution, Step, backward
 from ...errors import GradcliError
 from ...graphs import Node
 from ...language.program import Program, read_again
 from ...lazy import np
+from ...notation import tree
 from ..blocks import text_of
+from ..formulas.trial import Trial
 from ..phrases import listed
 from . import edits, factors
 from .beyond import beyond
-from .drafts import FIRST, LIKELY, NEAR, RENAMED, Edit, written
-from .exchanges import exchanges, parts_of
-from .findings import Finding, close, is_jacobian_diagonal, same
-from .given import ORIGIN
-from .lengths import FACTOR, REASON, TRIED, TRIED_IN_PAIRS
-from .missing import left_out, with_a_mistake
-from .parts import divided, expression, is_quotient
-from .tries import Mend, TriedEdit, Tries, alike
+from .branches import on_all_branches
+from .edits import FIRST, LIKELY, NEAR, RENAMED, Edit, written
+from .findings import Finding, at_point, close, holds, is_jacobian_diagonal, same
+from .given import ORIGIN, Claim, reread, targets
+from .mutations import edits as edits_of
+from .mutations import pairs
+from .omissions import exchanges, left_out, parts_of, with_a_mistake
+from .points import Point, Points
+from .syntax import divided, expression, factors_of, is_quotient
+from .words import Words, formula, words
 
 ONLY_SHAPED = "the numbers are right, and the shape is not"
 LENGTH = re.compile(r"\blen\((\w+)\)")
 USES = 5  # uses of an input, of which some may be missing
+TRIED = 40_000  # characters of all changed formulas that are tried, together
+TRIED_IN_PAIRS = 20_000  # of those with two changes
+FACTOR = 60  # of a factor that is said to be missing
+REASON = 80  # of what is said of a part that was left out, while there may be shorter reasons
+
+
+TriedEdit = tuple[Edit, Finding]  # a changed formula, and what it comes to
+
+
+class Mend(NamedTuple):
+    """A formula that is right, and what was the matter with the claim."""
+
+    formula: str
+    why: str
+
+
+class Tries:
+    """Texts tried in the place of one claim; of its `findings` the first is at short numbers."""
+
+    def __init__(self, claim: Claim, findings: list[Finding], points: Points):
+        self.claim, self.findings, self.points = claim, findings, points
+        self.problem = points.tried[0].problem
+        self.w = points.tried[0].wording
+        self.grad = points.tried[0].gradient(claim.name)
+        self.target = targets(self.problem)[claim.name]
+        self.others: list[Trial] = []
+        self._holding: dict[str, Program | None] = {}
+
+    def verified(self, text: str) -> Program | None:
+        """The program of a text that is right at all points, and at the `others`; None for other
+        texts.
+        """
+        if text not in self._holding:
+            self._holding[text] = self._at_all_points(text)
+        program = self._holding[text]
+        there = program and not any(t.fails(text, self.claim.name) for t in self.others)
+        return program if there else None
+
+    def _at_all_points(self, text: str) -> Program | None:
+        program, name, points = reread(text), self.claim.name, self.points
+        if program is None or not holds(program, name, points.tried):
+            return None
+        own = on_all_branches(points, [self.claim._replace(program=program)], [name])
+        return program if holds(program, name, own.tried[len(points.tried) :]) else None
+
+    def if_right(self, text: str, why: str) -> Mend | None:
+        """A text as what mends the claim, if it is verified."""
+        return Mend(text, why) if self.verified(text) else None
+
+    def finding_of(self, text: str, point: Point) -> Finding | None:
+        """What a text comes to at a point; None where it cannot be read."""
+        program = reread(text)
+        found = None if program is None else at_point(program, self.claim.name, point)
+        return None if found is None or found.unreadable else found
+
+    def comes_to(self, text: str, finding: Finding) -> bool:
+        """Whether a text can be read, and comes to what the claim does."""
+        found = self.finding_of(text, finding.point)
+        return found is not None and found.is_as(finding)
+
+    def rank_of(self, text: str) -> int:
+        """How many dimensions a text comes to; -1 where it cannot be read."""
+        found = self.finding_of(text, self.points.tried[0])
+        return -1 if found is None or found.value is None else len(found.shape)
+
+    def shorter(self, node: Node) -> str | None:
+        """The formula of a node, if it is shorter than the gradient's."""
+        made, whole = self.w.formula(node), self.w.formula(self.grad)
+        if made is None or whole is None or tree.size(made) >= tree.size(whole):
+            return None
+        return tree.text(made)
+
+    def formula(self, node: Node | None) -> str | None:
+        """The formula of a node; None where it has none."""
+        return formula(node, self.w)
+
+    def sizes(self) -> list[str]:
+        """Numbers of elements as texts: of dimensions, and of whole tensors."""
+        named = {n: node for n, node in self.named().items() if node.ndim}
+        wholes = [f"{name}.numel()" for name in named]
+        sizes = ((name, d, n) for name, node in named.items() for d, n in enumerate(node.shape))
+        dims = [f"{name}.shape[{d}]" for name, d, n in sizes if n != 1]
+        return [*dims, *wholes]
+
+    @cached_property
+    def words(self) -> Words:
+        """What may stand in the place of a part of the claim."""
+        return words(self.claim, self.findings[0], self.named(), self.sizes())
+
+    def named(self) -> dict[str, Node]:
+        """What a claim may be about, and the output, by name."""
+        p = self.problem
+        found = targets(p)
+        return found if p.out in found.values() else found | {p.out_name: p.out}
 
 
 class Search(Tries):
@@ -150,7 +249,7 @@ class Search(Tries):
     @cached_property
     def _tried_edits(self) -> list[TriedEdit]:
         """The changes that can be computed, with what they come to at the first point."""
-        made = written(edits.edits(self.claim.program, self.words), TRIED)
+        made = written(edits_of(self.claim.program, self.words), TRIED)
         tried = ((e, self.finding_of(e.text, self.points.tried[0])) for e in made)
         return [(e, finding) for e, finding in tried if finding is not None]
 
@@ -192,7 +291,7 @@ class Search(Tries):
         if text is None or value is None:
             return None
         lacking = left_out(read_again(text, ORIGIN))
-        why = next((e.change.why for e in lacking if self._is_claimed(e.text)), None)
+        why = next((e.why for e in lacking if self._is_claimed(e.text)), None)
         return Mend(text, why) if why else None
 
     def _is_claimed(self, text: str) -> bool:
@@ -217,9 +316,10 @@ class Search(Tries):
     def _same(self, text: str, other: str) -> bool:
         """Whether two texts come to the same at all points, and at the `others`."""
         tries = [self.finding_of(text, point) for point in self.points.tried]
-        with suppress(GradcliError):
-            here = all(t is not None and self.comes_to(other, t) for t in tries)
-            return here and all(same(t.array(text), t.array(other)) for t in self.others)
+        if not all(t is not None and self.comes_to(other, t) for t in tries):
+            return False
+        with suppress(GradcliError):  # a text that does not fit the shapes of a trial
+            return all(same(t.array(text), t.array(other)) for t in self.others)
         return False
 
     def _exchanged(self) -> Mend | None:
@@ -237,7 +337,7 @@ class Search(Tries):
 
     @cached_property
     def _edits_twice(self) -> list[Edit]:
-        return written(edits.pairs(self.claim.program), TRIED_IN_PAIRS)
+        return written(pairs(self.claim.program), TRIED_IN_PAIRS)
 
     def _diagonal_alone(self) -> Mend | None:
         """Where each element of the output is taken to depend on one element of the input."""
@@ -308,8 +408,9 @@ class Search(Tries):
         if not is_quotient(quotient):
             return None
         new, old = ast.unparse(quotient.left), ast.unparse(quotient.right)
-        texts = edits.with_other_factor(self.claim.program, old, new)
-        why = f"{new} belongs where {old} stands"
+        program, why = self.claim.program, f"{new} belongs where {old} stands"
+        places = (e for e in factors_of(program.result) if ast.unparse(e) == old)
+        texts = (edits.with_another(program, e, new) for e in places)
         return next((found for text in texts if (found := self.if_right(text, why))), None)
 
     def _with_factor(self, factor: str) -> Mend | None:
@@ -328,3 +429,11 @@ class Search(Tries):
         term = self.grad - first.node
         text = self.shorter(term)
         return None if text is None else self._plus(term, f"a term is missing: {text}")
+
+
+def alike(some: Iterable[TriedEdit], others: list[TriedEdit]) -> Iterator[tuple[Edit, Edit]]:
+    """The pairs of formulas that come to the same, and not to 0."""
+    for e, one in some:
+        for other, there in others:
+            if one.is_as(there) and np.any(one.value):
+                yield e, other
