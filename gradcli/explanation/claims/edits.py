@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from itertools import product
 from math import gcd
+from typing import NamedTuple
 
 from ...language.program import Program
 from ...language.syntax import is_whole_number
@@ -31,6 +32,16 @@ SHAPES = 3  # up to here rows and columns are exchanged, or operands
 LIKELY = 5  # up to here something else may be wrong beside it
 NEAR = 7  # up to here told before parts are exchanged with those of other formulas
 RENAMED = 8  # another name, anywhere
+
+
+class Mend(NamedTuple):
+    """A formula that may be right in the place of a claim, or is known to be; and what was the
+    matter.
+    """
+
+    formula: str
+    why: str
+    is_right: bool = False
 
 
 class Edit:

@@ -5,11 +5,10 @@ Whatever is offered was read from its text and is right at all points, on its ow
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import cached_property, partial
-from itertools import chain, combinations
-from typing import NamedTuple
+from itertools import chain, combinations, islice
 
 from ...autodiff.reverse import Contribution, Step, backward
 from ...errors import GradcliError
@@ -23,7 +22,7 @@ from ..phrases import listed
 from . import edits, factors
 from .beyond import beyond
 from .branches import on_all_branches
-from .edits import FIRST, LIKELY, NEAR, RENAMED, Edit, written
+from .edits import FIRST, LIKELY, NEAR, RENAMED, Edit, Mend, written
 from .findings import Finding, at_point, close, holds, is_jacobian_diagonal, same
 from .given import ORIGIN, Claim, reread, targets
 from .mutations import edits as edits_of
@@ -43,13 +42,6 @@ REASON = 80  # of what is said of a part that was left out, while there may be s
 
 
 TriedEdit = tuple[Edit, Finding]  # a changed formula, and what it comes to
-
-
-class Mend(NamedTuple):
-    """A formula that is right, and what was the matter with the claim."""
-
-    formula: str
-    why: str
 
 
 class Tries:
@@ -80,10 +72,6 @@ class Tries:
             return None
         own = on_all_branches(points, [self.claim._replace(program=program)], [name])
         return program if holds(program, name, own.tried[len(points.tried) :]) else None
-
-    def if_right(self, text: str, why: str) -> Mend | None:
-        """A text as what mends the claim, if it is verified."""
-        return Mend(text, why) if self.verified(text) else None
 
     def finding_of(self, text: str, point: Point) -> Finding | None:
         """What a text comes to at a point; None where it cannot be read."""
@@ -133,7 +121,7 @@ class Tries:
 
 
 class Search(Tries):
-    """The search for what would mend one claim."""
+    """The search for what would mend one claim: ways to look, of which each knows candidates."""
 
     def mend(self) -> Mend | None:
         """The nearest right formula, as far as one was found: right at other sizes and ranks too,
@@ -143,175 +131,141 @@ class Search(Tries):
             return None
         for others in beyond(self.claim, self.problem):
             self.others = others
-            found = self._nearest()
+            candidates = chain.from_iterable(way() for way in self._ways())
+            found = next((m for m in candidates if m.is_right or self.verified(m.formula)), None)
             if found is not None:
                 return found
         return None
 
-    def _nearest(self) -> Mend | None:
-        ways = (
-            partial(self._edited, FIRST),
-            self._a_size_for_a_number,
-            self._by_a_size,
-            self._by_a_number,
-            self._another_number,
-            self._broadcast,
-            partial(self._edited, NEAR),
-            self._rearranged,
-            self._diagonal_alone,
-            self._edited_and_broadcast,
-            self._left_out_in_short,
-            self._edited_and_left_out,
-            self._exchanged,
-            partial(self._edited, RENAMED),
-            self._way_back_missing,
-            self._by_a_fraction,
-            self._left_out,
-            self._factor_missing,
-            self._term_missing,
-            self._edited_and_scaled,
-            self._edited_twice,
-        )
-        return next((found for way in ways if (found := way()) is not None), None)
+    def _ways(self) -> Iterator[Callable[[], Iterable[Mend]]]:
+        """Where to look, the likeliest mistakes first."""
+        yield partial(self._edited, FIRST)
+        yield self._a_size_for_a_number
+        yield self._by_a_size
+        yield self._by_a_number
+        yield self._another_number
+        yield self._broadcast
+        yield partial(self._edited, NEAR)
+        yield self._rearranged
+        yield self._diagonal_alone
+        yield self._edited_and_broadcast
+        yield self._left_out_in_short
+        yield self._edited_and_left_out
+        yield self._exchanged
+        yield partial(self._edited, RENAMED)
+        yield self._way_back_missing
+        yield self._by_a_fraction
+        yield self._left_out
+        yield self._factor_missing
+        yield self._term_missing
+        yield self._edited_and_scaled
+        yield self._edited_twice
 
     # ---- a factor that is the same everywhere ----------------------------------------------------
 
-    def _by_a_size(self) -> Mend | None:
+    def _by_a_size(self) -> Iterator[Mend]:
         """Too large or too small by a number of elements, as a sum is for a mean."""
-        return self._scaled(self.claim.program, self.findings, sizes=True)
+        yield from self._scaled(self.claim.program, self.findings, sizes=True)
 
-    def _by_a_number(self) -> Mend | None:
+    def _by_a_number(self) -> Iterator[Mend]:
         """Twice too large, or of the other sign."""
-        return self._scaled(self.claim.program, self.findings, sizes=False)
+        yield from self._scaled(self.claim.program, self.findings, sizes=False)
 
-    def _by_a_fraction(self) -> Mend | None:
-        found = factors.by_a_number(self.claim.program, self.findings, whole=False)
-        return found and self.if_right(*found)
+    def _by_a_fraction(self) -> Iterator[Mend]:
+        yield from factors.by_a_number(self.claim.program, self.findings, whole=False)
 
-    def _another_number(self) -> Mend | None:
+    def _another_number(self) -> Iterator[Mend]:
         """A number in the formula that is to be another one."""
-        return self._renumbered(factors.other_numbers(self.claim.program, self.findings))
+        yield from factors.other_numbers(self.claim.program, self.findings)
 
-    def _a_size_for_a_number(self) -> Mend | None:
+    def _a_size_for_a_number(self) -> Iterator[Mend]:
         """A number in the formula that is to be a number of elements."""
-        sizes = self.sizes()
-        return self._renumbered(factors.sizes_for_numbers(self.claim.program, self.findings, sizes))
+        yield from factors.sizes_for_numbers(self.claim.program, self.findings, self.sizes())
 
-    def _renumbered(self, others: Iterable[tuple[str, str, str]]) -> Mend | None:
-        right = (other for other in others if self.verified(other[0]))
-        return next((Mend(text, f"{old} is to be {new}") for text, old, new in right), None)
-
-    def _scaled(self, program: Program, findings: list[Finding], sizes: bool) -> Mend | None:
+    def _scaled(self, program: Program, findings: list[Finding], sizes: bool) -> Iterator[Mend]:
         """A formula without a factor, in the shortest way; the factor is a number, or a size."""
-        if not sizes:
-            found = factors.by_a_number(program, findings, whole=True)
-        else:
+        found = factors.by_a_number(program, findings, whole=True)
+        if sizes:
             mentioned = LENGTH.sub(r"\1.shape[0]", f"{self.formula(self.grad)} {self.claim.text}")
             likely = sorted(self.sizes(), key=lambda size: size not in mentioned)
-            told = ((s, s in mentioned or bool(self.others)) for s in likely)
-            tried = (factors.by_a_size(program, findings, *size) for size in told)
-            found = next((f for f in tried if f and self.verified(f[0])), None)
-        if found is None:
-            return None
-        texts = [e.text for e in self._right_edits if e.rank <= LIKELY]
-        return self.if_right(min([*texts, found[0]], key=len), found[1])
+            known = ((s, s in mentioned or bool(self.others)) for s in likely)
+            tried = chain.from_iterable(factors.by_a_size(program, findings, *s) for s in known)
+            found = (m for m in tried if self.verified(m.formula))
+        for m in islice(found, 1):
+            texts = [e.formula for e in self._edited(LIKELY)]
+            yield Mend(min([*texts, m.formula], key=len), m.why)
 
-    # ---- changes of the claim's text -------------------------------------------------------------
+    # ---- edits of the claim's text ---------------------------------------------------------------
 
-    def _broadcast(self) -> Mend | None:
+    def _broadcast(self) -> Iterator[Mend]:
         """Right numbers in another shape."""
-        if not all(t.broadcasts or t.agrees for t in self.findings):
-            return None
-        program, name = self.claim.program, self.claim.name
-        filled = edits.scaled(program, f"ones_like({name})")  # a Python number has no methods
-        shaped = [edits.called(program, way, f"{name}.shape") for way in ("expand", "reshape")]
-        texts = shaped if np.ndim(self.findings[0].value) else [filled]
-        right = [*filter(self.verified, texts), self.formula(self.grad) or ""]
-        return Mend(right[0], ONLY_SHAPED)
+        if all(t.broadcasts or t.agrees for t in self.findings):
+            program, name = self.claim.program, self.claim.name
+            filled = edits.scaled(program, f"ones_like({name})")  # a Python number has no methods
+            shaped = [edits.called(program, way, f"{name}.shape") for way in ("expand", "reshape")]
+            texts = shaped if np.ndim(self.findings[0].value) else [filled]
+            yield from (Mend(text, ONLY_SHAPED) for text in texts)
+            yield self._gradient(ONLY_SHAPED)
 
-    def _rearranged(self) -> Mend | None:
+    def _gradient(self, why: str) -> Mend:
+        """The formula of the gradient itself."""
+        return Mend(self.formula(self.grad) or "", why, is_right=True)
+
+    def _rearranged(self) -> Iterator[Mend]:
         """As many numbers, and in their order."""
-        shaped = edits.called(self.claim.program, "reshape", f"{self.claim.name}.shape")
-        return self.if_right(shaped, ONLY_SHAPED)
+        shape = f"{self.claim.name}.shape"
+        yield Mend(edits.called(self.claim.program, "reshape", shape), ONLY_SHAPED)
 
-    def _edited(self, rank: int) -> Mend | None:
-        """A change of the claim, no less likely than that of a rank."""
-        return self._first_of(e for e in self._right_edits if e.rank <= rank)
+    def _edited(self, rank: int) -> Iterator[Mend]:
+        """An edit of the claim, no less likely than those of a rank."""
+        yield from self._right(e for e, t in self._tried_edits if e.rank <= rank and t.agrees)
 
-    def _first_of(self, right: Iterable[Edit]) -> Mend | None:
-        return next((Mend(e.text, e.why) for e in right), None)
-
-    @property
-    def _right_edits(self) -> list[Edit]:
-        """The changes that make the claim right, the likeliest first."""
-        return [e for e, finding in self._tried_edits if finding.agrees and self.verified(e.text)]
+    def _right(self, found: Iterable[Edit]) -> Iterator[Mend]:
+        """The edits that make the claim right."""
+        return (Mend(e.text, e.why) for e in found if self.verified(e.text))
 
     @cached_property
     def _tried_edits(self) -> list[TriedEdit]:
-        """The changes that can be computed, with what they come to at the first point."""
+        """The edits that can be computed, with what they come to at the first point."""
         made = written(edits_of(self.claim.program, self.words), TRIED)
         tried = ((e, self.finding_of(e.text, self.points.tried[0])) for e in made)
         return [(e, finding) for e, finding in tried if finding is not None]
 
-    def _edited_and_scaled(self) -> Mend | None:
-        """A change, and a factor beside it."""
-        for e, first in self._tried_edits:
-            if e.rank <= LIKELY and factors.ratio(first) is not None:
+    @property
+    def _likely_edits(self) -> Iterator[TriedEdit]:
+        return ((e, finding) for e, finding in self._tried_edits if e.rank <= LIKELY)
+
+    def _edited_and_scaled(self) -> Iterator[Mend]:
+        """An edit, and a factor beside it."""
+        for e, first in self._likely_edits:
+            if factors.ratio(first) is not None:
                 others = [self.finding_of(e.text, point) for point in self.points.tried[1:]]
                 findings = [first, *(t for t in others if t is not None)]
                 program = read_again(e.text, ORIGIN)
                 for sizes in (True, False):
-                    found = self._scaled(program, findings, sizes)
-                    if found is not None:
-                        return Mend(found.formula, f"{e.why}; and as a whole, {found.why}")
-        return None
+                    for m in self._scaled(program, findings, sizes):
+                        yield Mend(m.formula, f"{e.why}; and as a whole, {m.why}")
 
-    def _edited_and_broadcast(self) -> Mend | None:
-        """A change, and another shape beside it."""
-        for e, finding in self._tried_edits:
-            if e.rank <= LIKELY and finding.broadcasts:
-                shape = f"{self.claim.name}.shape"
-                text = edits.called(read_again(e.text, ORIGIN), "expand", shape)
-                if self.verified(text):
-                    return Mend(text, f"{e.why}; and its shape is not that of {self.claim.name}")
-        return None
+    def _edited_and_broadcast(self) -> Iterator[Mend]:
+        """An edit, and another shape beside it."""
+        name = self.claim.name
+        for e in (e for e, finding in self._likely_edits if finding.broadcasts):
+            text = edits.called(read_again(e.text, ORIGIN), "expand", f"{name}.shape")
+            yield Mend(text, f"{e.why}; and its shape is not that of {name}")
 
-    def _left_out_in_short(self) -> Mend | None:
-        """A part that was left out, where that is a short reason."""
-        found = self._left_out()
-        return found if found and len(found.why) <= REASON else None
-
-    def _left_out(self) -> Mend | None:
-        """A part of the right formula, without which it is the claim."""
-        return self._lacking
-
-    @cached_property
-    def _lacking(self) -> Mend | None:
-        text, value = self.formula(self.grad), self.findings[0].value
-        if text is None or value is None:
-            return None
-        lacking = left_out(read_again(text, ORIGIN))
-        why = next((e.why for e in lacking if self._is_claimed(e.text)), None)
-        return Mend(text, why) if why else None
-
-    def _is_claimed(self, text: str) -> bool:
-        return all(self.comes_to(text, t) for t in self.findings)
-
-    def _edited_and_left_out(self) -> Mend | None:
-        """A change, and a mistake in another part: what the change makes of the claim is the right
+    def _edited_and_left_out(self) -> Iterator[Mend]:
+        """An edit, and a mistake in another part: what the edit makes of the claim is the right
         formula with that mistake.
         """
         text, first = self.formula(self.grad), self.points.tried[0]
         if text is None:
-            return None
+            return
         made = written(with_a_mistake(read_again(text, ORIGIN)), TRIED_IN_PAIRS)
         wrong = [(e, t) for e in made if (t := self.finding_of(e.text, first)) and not t.agrees]
-        likely = ((e, t) for e, t in self._tried_edits if e.rank <= LIKELY and not e.alone)
+        likely = ((e, t) for e, t in self._likely_edits if not e.alone)
         kept = ((e, t) for e, t in likely if not self.findings[0].is_as(t))
-        for e, other in alike(kept, wrong):
-            if self._same(e.text, other.text):
-                return self.if_right(text, f"{e.why}, and {other.why}")
-        return None
+        same = (pair for pair in alike(kept, wrong) if self._same(*(e.text for e in pair)))
+        yield from (Mend(text, f"{e.why}, and {other.why}") for e, other in islice(same, 1))
 
     def _same(self, text: str, other: str) -> bool:
         """Whether two texts come to the same at all points, and at the `others`."""
@@ -322,113 +276,118 @@ class Search(Tries):
             return all(same(t.array(text), t.array(other)) for t in self.others)
         return False
 
-    def _exchanged(self) -> Mend | None:
+    def _exchanged(self) -> Iterator[Mend]:
         """A part of the right formula, or of the program, in the place of one of the claim's."""
         text = self.formula(self.grad)
         right = () if text is None else read_again(text, ORIGIN).values
         others = parts_of((*right, *self.problem.program.values))
         ranks = self.rank_of if self.findings[0].comparable else None
-        made = written(exchanges(self.claim.program, others, ranks), TRIED)
-        return self._first_of(e for e in made if self.verified(e.text))
+        yield from self._right(written(exchanges(self.claim.program, others, ranks), TRIED))
 
-    def _edited_twice(self) -> Mend | None:
-        """Two changes: of shapes and places, and of the sign beside them."""
-        return self._first_of(e for e in self._edits_twice if self.verified(e.text))
+    def _edited_twice(self) -> Iterator[Mend]:
+        """Two edits: of shapes and places, and of the sign beside them."""
+        yield from self._right(self._edits_twice)
 
     @cached_property
     def _edits_twice(self) -> list[Edit]:
         return written(pairs(self.claim.program), TRIED_IN_PAIRS)
 
-    def _diagonal_alone(self) -> Mend | None:
+    def _diagonal_alone(self) -> Iterator[Mend]:
         """Where each element of the output is taken to depend on one element of the input."""
-        if not all(is_jacobian_diagonal(t, self.claim.name) for t in self.findings):
-            return None
         name, out = self.claim.name, self.problem.out_name
-        why = f"every element of {out} depends on others of {name} too: this is the diagonal alone"
-        return Mend(self.formula(self.grad) or "", why)
+        if all(is_jacobian_diagonal(t, name) for t in self.findings):
+            beside = f"every element of {out} depends on others of {name} too"
+            yield self._gradient(f"{beside}: this is the diagonal alone")
 
     # ---- what is missing -------------------------------------------------------------------------
 
-    def _way_back_missing(self) -> Mend | None:
+    def _left_out_in_short(self) -> Iterator[Mend]:
+        """A part that was left out, where that is a short reason."""
+        yield from (self._gradient(why) for why in self._lacking if len(why) <= REASON)
+
+    def _left_out(self) -> Iterator[Mend]:
+        """A part of the right formula, without which it is the claim."""
+        yield from map(self._gradient, self._lacking)
+
+    @cached_property
+    def _lacking(self) -> list[str]:
+        text, value = self.formula(self.grad), self.findings[0].value
+        if text is None or value is None:
+            return []
+        lacking = (e for e in left_out(read_again(text, ORIGIN)) if self._is_claimed(e.text))
+        return [e.why for e in islice(lacking, 1)]
+
+    def _is_claimed(self, text: str) -> bool:
+        return all(self.comes_to(text, t) for t in self.findings)
+
+    def _way_back_missing(self) -> Iterator[Mend]:
         """An input that is used several times, and some of the uses forgotten."""
         value = self.findings[0].value
         steps = backward(self.problem.out, self.problem.seed.node, [self.target]).steps
         arriving = [(s, c) for s in steps for c in s.contributions if c.to is self.target]
         if value is None or not 1 < len(arriving) <= USES:
-            return None
+            return
         arrays = [self.points.tried[0](c.sent) for _, c in arriving]
-        chosen = chain.from_iterable(
-            combinations(range(len(arriving)), n) for n in range(len(arriving) - 1, 0, -1)
-        )
-        for there in chosen:
+        counts = range(len(arriving) - 1, 0, -1)
+        for there in chain.from_iterable(combinations(range(len(arriving)), n) for n in counts):
             if value.shape == arrays[0].shape and close(value, sum(arrays[k] for k in there)):
-                return self._with_ways([a for k, a in enumerate(arriving) if k not in there])
-        return None
+                yield from self._with_ways([a for k, a in enumerate(arriving) if k not in there])
+                return
 
-    def _with_ways(self, missing: list[tuple[Step, Contribution]]) -> Mend | None:
+    def _with_ways(self, missing: list[tuple[Step, Contribution]]) -> Iterator[Mend]:
         total = missing[0][1].sent
         for _, contribution in missing[1:]:
             total = total + contribution.sent
         steps = dict.fromkeys(text_of(self.w.source.short(step.node)) for step, _ in missing)
-        through = listed(list(steps))
-        used = f"{self.claim.name} is used several times"
-        return self._plus(total, f"{used}, and what comes back from {through} is missing")
+        missed = f"what comes back from {listed([*steps])} is missing"
+        yield from self._plus(total, f"{self.claim.name} is used several times, and {missed}")
 
-    def _plus(self, term: Node, why: str) -> Mend | None:
+    def _plus(self, term: Node, why: str) -> Iterator[Mend]:
         text = self.formula(term)
-        made = "" if text is None else edits.plus(self.claim.program, text)
-        return self.if_right(made, why)
+        if text is not None:
+            yield Mend(edits.plus(self.claim.program, text), why)
 
-    def _factor_missing(self) -> Mend | None:
+    def _term_missing(self) -> Iterator[Mend]:
+        """right - claim, where that is short."""
+        first = self.findings[0]
+        if first.node is not None and first.comparable:
+            term = self.grad - first.node
+            text = self.shorter(term)
+            if text is not None:
+                yield from self._plus(term, f"a term is missing: {text}")
+
+    def _factor_missing(self) -> Iterator[Mend]:
         """right / claim, where that is short; claim / right, where that is what it lacks below."""
         first = self.findings[0]
         if first.node is None or not first.comparable or not np.all(first.value):
-            return None
+            return
         ratio = self.grad / first.node
         factor = self.formula(ratio)
         if factor is None or len(factor) > FACTOR:
-            return None
-        below = divided(expression(factor))
+            return
+        e = expression(factor)
+        below = divided(e)
         if below is not None:
-            return self._divided_by(below)
-        if self.shorter(ratio) is None:
-            return None
-        return self._in_place_of_a_factor(factor) or self._with_factor(factor)
+            yield from self._divided_by(below)
+        elif self.shorter(ratio) is not None:
+            if is_quotient(e):
+                yield from self._in_place_of_a_factor(e)
+            if not is_quotient(e) or not isinstance(e.left, ast.BinOp):  # nobody forgets such
+                text = edits.scaled(self.claim.program, factor)
+                yield Mend(text, f"the factor {factor} is missing")
 
-    def _divided_by(self, below: ast.expr) -> Mend | None:
+    def _divided_by(self, below: ast.expr) -> Iterator[Mend]:
         """The claim divided, in lowest terms if it is right like that."""
         program, divisor = self.claim.program, ast.unparse(below)
         texts = edits.divided_by(program, below), edits.scaled(program, divisor, divide=True)
-        right = filter(self.verified, texts)
-        return next((Mend(text, f"it is to be divided by {divisor}") for text in right), None)
+        yield from (Mend(text, f"it is to be divided by {divisor}") for text in texts)
 
-    def _in_place_of_a_factor(self, factor: str) -> Mend | None:
-        """For a factor log(x) / y, log(x) in the place of y."""
-        quotient = expression(factor)
-        if not is_quotient(quotient):
-            return None
+    def _in_place_of_a_factor(self, quotient: ast.BinOp) -> Iterator[Mend]:
+        """For a factor log(x) / y that is missing, log(x) in the place of y."""
         new, old = ast.unparse(quotient.left), ast.unparse(quotient.right)
-        program, why = self.claim.program, f"{new} belongs where {old} stands"
-        places = (e for e in factors_of(program.result) if ast.unparse(e) == old)
-        texts = (edits.with_another(program, e, new) for e in places)
-        return next((found for text in texts if (found := self.if_right(text, why))), None)
-
-    def _with_factor(self, factor: str) -> Mend | None:
-        """The factor, if it is no quotient of sums: nobody forgets such."""
-        quotient = expression(factor)
-        if is_quotient(quotient) and isinstance(quotient.left, ast.BinOp):
-            return None
-        made = edits.scaled(self.claim.program, factor)
-        return self.if_right(made, f"the factor {factor} is missing")
-
-    def _term_missing(self) -> Mend | None:
-        """right - claim, where that is short."""
-        first = self.findings[0]
-        if first.node is None or not first.comparable:
-            return None
-        term = self.grad - first.node
-        text = self.shorter(term)
-        return None if text is None else self._plus(term, f"a term is missing: {text}")
+        program = self.claim.program
+        for e in (e for e in factors_of(program.result) if ast.unparse(e) == old):
+            yield Mend(edits.with_another(program, e, new), f"{new} belongs where {old} stands")
 
 
 def alike(some: Iterable[TriedEdit], others: list[TriedEdit]) -> Iterator[tuple[Edit, Edit]]:

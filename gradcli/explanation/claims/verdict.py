@@ -28,12 +28,13 @@ from ..formulas.readings import (
 from ..formulas.wording import Wording
 from .branches import on_all_branches
 from .conditions import condition
+from .edits import Mend
 from .findings import Finding, at_point, holds
 from .given import ORIGIN, Claim, Given, built, read_claims, uses_seed
 from .mutations import loses_dimension
 from .points import Point, Points, points
 from .proof import same
-from .search import Mend, Search
+from .search import Search
 from .unseen import unseen
 from .zeros import Apart, apart
 
