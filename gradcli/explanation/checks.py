@@ -11,9 +11,9 @@ from ..graphs import Node, walk
 from ..language.problem import Input, Problem
 from ..lazy import np
 from .analysis import Analysis, searched
-from .checking.mirrored import kept_symmetric
-from .checking.slopes import CORNER, NOT_FINITE, TOLERANCE, UNCLEAR, Moving
-from .checking.steady import is_steady, nudged
+from .checking.finite_differences import CORNER, NOT_FINITE, TOLERANCE, UNCLEAR, Moving
+from .checking.symmetric import kept_symmetric
+from .checking.well_conditioned import is_well_conditioned, perturbed
 from .formulas.trial_values import random_values
 from .phrases import label, listed
 from .random_numbers import Numbers
@@ -116,10 +116,10 @@ class Sample:
         """Whether the gradients are more than rounding, as those of a singular matrix are not."""
         moving = [x.node for x, _ in _differentiated(self.a)]
         try:
-            near = self._gradients_at(nudged(self.values, moving))
+            near = self._gradients_at(perturbed(self.values, moving))
         except GradcliError:  # singular there
             return False
-        return all(is_steady(array, near[x]) for x, array in self.gradients.items())
+        return all(is_well_conditioned(array, near[x]) for x, array in self.gradients.items())
 
     def within_triangle(self, x: Input) -> bool:
         """Whether an input of which one triangle is read has nothing in the other."""

@@ -19,7 +19,7 @@ from ...graphs import Node, downstream, walk
 from ...language.given.assumptions import made
 from ...lazy import np
 from ...notation.formulas.rules.guards import TINY, is_left_out
-from ..checking.mirrored import kept_symmetric, mirrored
+from ..checking.symmetric import kept_symmetric, mirrored
 from ..in_pytorch.conventions import kinks
 from .findings import NOISE, close
 from .given import Claim, built

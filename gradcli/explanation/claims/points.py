@@ -20,8 +20,8 @@ from ...language.given.assumptions import made
 from ...language.problem import Input, Problem
 from ...lazy import np
 from ..analysis import Analysis
-from ..checking.mirrored import is_symmetric, kept_symmetric, mirrored
-from ..checking.steady import is_steady, nudged
+from ..checking.symmetric import is_symmetric, kept_symmetric, mirrored
+from ..checking.well_conditioned import is_well_conditioned, perturbed
 from ..formulas.readings import resized
 from ..formulas.trial_values import Draw, combinations
 from ..formulas.wording import Wording
@@ -35,7 +35,7 @@ COMBINATIONS = 100  # of ranges, until output and gradients are finite
 ELEMENTS = 1_000_000  # of all nodes together that random values are drawn for
 TOLERANCE = 1e-10  # relative to the largest element, within which a claim agrees
 SINGLE = 1e-6  # the same where the gradient has a number that PyTorch rounds to single precision
-NUDGES = (4, 5, 6)  # rounding may be the same at one point nearby
+PERTURBATIONS = (4, 5, 6)  # rounding may be the same at one point nearby
 MOST_SIZES = 12  # that are tried where the program is singular at some
 
 Values = dict[Node, Any]
@@ -113,13 +113,13 @@ class Point:
             return False
         free = [x.node for x in self.problem.wrt if x.node.dtype == "float" and not _is_mask(x)]
         given = {x.node: self(x.node) for x in self.problem.inputs.values()}
-        near = (within(nudged(given, free, draw)) for draw in NUDGES)
+        near = (within(perturbed(given, free, draw)) for draw in PERTURBATIONS)
         return all(self._steady(values, names) for values in near)
 
     def _steady(self, values: dict[Node, Any], names: Sequence[str]) -> bool:
         near = self.moved(values)
         pairs = ((self.right(name), near.right(name)) for name in names)
-        return near.finite(names) and all(is_steady(*pair) for pair in pairs)
+        return near.finite(names) and all(is_well_conditioned(*pair) for pair in pairs)
 
 
 class Points(NamedTuple):

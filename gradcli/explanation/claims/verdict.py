@@ -27,6 +27,7 @@ from ..formulas.readings import (
 )
 from ..formulas.wording import Wording
 from .branches import on_all_branches
+from .caveats import Apart, apart, unseen
 from .conditions import condition
 from .edits import Mend
 from .findings import Finding, at_point, holds
@@ -35,8 +36,6 @@ from .mutations import loses_dimension
 from .points import Point, Points, points
 from .proof import same
 from .search import Search
-from .unseen import unseen
-from .zeros import Apart, apart
 
 FAR = 9  # places in brackets that are larger tell of sizes that are not tried
 IN_BRACKETS, NUMBER = re.compile(r"\[[^\]]*\]"), re.compile(r"\d+")

@@ -11,9 +11,8 @@ from ...notation import tree
 from ...notation.formulas.formula import formula
 from ...notation.tree import Name
 from ..analysis import Analysis
-from .local_step import LocalStep, Place
 from .names import operation_name
-from .tracing import Origin, Tracer
+from .tracing import LocalStep, Origin, Place, Tracer
 
 LONGEST = 50  # characters of a rule or an operation that is written out
 SIGNS = {"div": "/", "mul": "·", "pow": "^", "add": " + ", "sub": " - "}

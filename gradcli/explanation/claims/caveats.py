@@ -1,6 +1,7 @@
-"""Where a right claim parts from PyTorch after all: at the values given, and where kinks are, which
-is at 0 and where inputs are equal.
+"""Caveats of a right claim: where it differs from PyTorch after all, and small numbers in it that
+are too small to make a difference.
 
+It may differ at the values given, and where kinks are, which is at 0 and where inputs are equal.
 Inputs that keep the values that were given, as masks do, are not tried there.
 """
 
@@ -9,11 +10,15 @@ from functools import partial
 from itertools import combinations
 from typing import NamedTuple
 
+from ...graphs import Node, walk
 from ...language.given.assumptions import made
+from ...language.program import Program
 from ...lazy import np
-from .findings import NOISE, Finding, at_point
-from .given import Claim
+from .edits import Edit
+from .findings import NOISE, Finding, at_point, holds
+from .given import Claim, reread
 from .points import Point, Values, Within, at_values
+from .syntax import is_sum, parts, small_number
 
 
 class Apart(NamedTuple):
@@ -84,3 +89,39 @@ def _moving(point: Point) -> Iterator[str]:
         never_0 = np.any(made(x.node.attrs["known"], np.zeros(x.shape)))
         if x.node.dtype == "float" and not stays and not never_0:
             yield x.name
+
+
+# ---- small numbers -------------------------------------------------------------------------------
+
+
+def unseen(claim: Claim, points: list[Point]) -> list[float]:
+    """The small numbers without any one of which the claim is as right, but the program's own."""
+    problem = points[0].problem
+    known = _numbers([problem.out, points[0].gradient(claim.name)])
+    found = (
+        number
+        for edit, number in _without(claim.program)
+        if number not in known and _holds(edit, claim.name, points)
+    )
+    return list(dict.fromkeys(found))
+
+
+def _without(program: Program) -> Iterator[tuple[Edit, float]]:
+    """The claim without one of its small numbers, and that number."""
+    for place, value in enumerate(program.values):
+        for e in filter(is_sum, parts(value)):
+            for rest, term in ((e.left, e.right), (e.right, e.left)):
+                number = small_number(term)
+                if number is not None:
+                    yield Edit(program, place, e, rest, ""), number
+
+
+def _holds(edit: Edit, name: str, points: list[Point]) -> bool:
+    program = reread(edit.text)
+    return program is not None and holds(program, name, points)
+
+
+def _numbers(roots: list[Node | None]) -> set[float]:
+    """The numbers of a graph: constants and attributes."""
+    attrs = (n.attrs.values() for n in walk([r for r in roots if r is not None]))
+    return {a for values in attrs for a in values if isinstance(a, float)}
