@@ -8,13 +8,11 @@ above, which formulas leave out, or where rounding decides on a claim.
 """
 
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from functools import partial
 from itertools import islice
 from typing import Any
 
 from ...backends.numeric import Evaluator, sources
-from ...errors import GradcliError
 from ...graphs import Node, downstream, walk
 from ...language.given.assumptions import made
 from ...lazy import np
@@ -22,7 +20,7 @@ from ...notation.formulas.rules.guards import TINY, is_left_out
 from ..checking.symmetric import kept_symmetric, mirrored
 from ..in_pytorch.conventions import kinks
 from .findings import NOISE, close
-from .given import Claim, built
+from .given import Claim, built, if_applicable
 from .points import Point, Points, Values, Within, kept_values
 
 MOST = 8  # points that are added
@@ -84,16 +82,18 @@ class _Branches:
         assumed = {x: made(x.attrs["known"], values[x]) for x in self.free}
         there = self.within(values | assumed)
         kept = {x: mirrored(v) if x in self.symmetric else v for x, v in there.items()}
-        with suppress(GradcliError), np.errstate(all="ignore"):
-            point = self.base.moved(kept)
-            point.tolerance = FAR_OUT
-            special = any(np.any(point(mask)) for mask in self.kinks)
-            held = any(np.any(point(y) <= TINY) for y in self.lengths)
-            if not special and not held and point.sound(self.names) and self._steady(kept, point):
-                return point
-        return None
+        with np.errstate(all="ignore"):
+            return if_applicable(lambda: self._sound(kept))
 
-    def _steady(self, values: Values, point: Point) -> bool:
+    def _sound(self, values: Values) -> Point | None:
+        point = self.base.moved(values)
+        point.tolerance = FAR_OUT
+        special = any(np.any(point(mask)) for mask in self.kinks)
+        held = any(np.any(point(y) <= TINY) for y in self.lengths)
+        sound = not special and not held and point.sound(self.names)
+        return point if sound and self._keeps_digits(values, point) else None
+
+    def _keeps_digits(self, values: Values, point: Point) -> bool:
         """Whether the claims are finite, no digits are lost in them, and they are 0 or more than
         what rounding may leave of it.
         """
@@ -158,10 +158,9 @@ class _Branches:
 
 
 def _formulas(claims: Sequence[Claim], base: Point) -> Iterator[Node]:
-    """The claims as graphs, as far as they are any."""
-    for claim in claims:
-        with suppress(GradcliError):
-            yield built(claim.program, base.problem, base.picking)
+    """The claims as graphs, as far as they fit."""
+    made = (partial(built, c.program, base.problem, base.picking) for c in claims)
+    return filter(None, map(if_applicable, made))
 
 
 def _bends(claimed: Sequence[Node], free: Sequence[Node]) -> Iterator[Node]:

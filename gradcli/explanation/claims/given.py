@@ -4,8 +4,9 @@
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
 
 from ...errors import GradcliError, Span, did_you_mean, short_repr
 from ...graphs import Node, as_node
@@ -45,7 +46,18 @@ TRANSPOSED = re.compile(
 # `W:`, `W :=` and `W +=`, where a statement begins.
 HEAD = re.compile(r"(^|[;\n])([ ]*)(\w+)([ ]*)(:=?|\+=)(?=[^=])")
 
+T = TypeVar("T")
 Given = Mapping[str, str] | str | Sequence[str]
+
+
+def if_applicable(make: Callable[[], T]) -> T | None:
+    """What can be made of a formula, a program or values that nobody asked for; None where that is
+    not applicable: where shapes do not fit, or numbers are not defined.
+    """
+    try:
+        return make()
+    except GradcliError:
+        return None
 
 
 class Claim(NamedTuple):
@@ -196,16 +208,6 @@ def _parsed(text: str, problem: Problem) -> Program:
     return program._replace(statements=tuple(statements))
 
 
-def reread(text: str) -> Program | None:
-    """The program of a formula that was written from one that was read; None where it cannot be
-    read, as where it is nested too deeply.
-    """
-    try:
-        return read_again(text, ORIGIN)
-    except GradcliError:
-        return None
-
-
 def _apart(s: Statement, source: Source) -> Iterator[Statement]:
     """`a = b` and `b = a`, for `a, b = b, a`; other statements as they are."""
     values = s.value.elts if isinstance(s.value, ast.Tuple) else []
@@ -299,6 +301,11 @@ def built(program: Program, problem: Problem, values: dict[Node, Any] | None = N
         hint = no_tensor(found, program).hint
         raise GradcliError("value", "the claim is not a tensor", span=span, hint=hint)
     return as_node(found)
+
+
+def reread(text: str) -> Program | None:
+    """The program of a formula that was written from one that was read."""
+    return if_applicable(partial(read_again, text, ORIGIN))
 
 
 # ---- spellings -----------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ from ..formulas.readings import resized
 from ..formulas.trial_values import Draw, combinations
 from ..formulas.wording import Wording
 from ..in_pytorch.conventions import kinks_met
-from .given import targets
+from .given import if_applicable, targets
 
 DRAWS = 40  # of values, until no two are the same
 POINTS = 5  # for the first sizes, where there are no others
@@ -91,11 +91,8 @@ class Point:
 
     def finite(self, names: Sequence[str]) -> bool:
         """Whether output and gradients are."""
-        try:
-            arrays = [self(self.problem.out), *map(self.right, names)]
-        except GradcliError:
-            return False
-        return all(np.all(np.isfinite(a)) for a in arrays)
+        arrays = if_applicable(lambda: [self(self.problem.out), *map(self.right, names)])
+        return arrays is not None and all(np.all(np.isfinite(a)) for a in arrays)
 
     def moved(self, values: dict[Node, Any]) -> "Point":
         """The point of other values, with the same seed. Raises GradcliError where they do not fit
@@ -265,7 +262,4 @@ def _as_given(problem: Problem, names: Sequence[str]) -> Point | None:
 
 def at_values(problem: Problem, values: dict[Node, Any], seed: Any) -> Point | None:
     """The point of these values; None where they do not fit the problem."""
-    try:
-        return Point(problem, values, seed)
-    except GradcliError:
-        return None
+    return if_applicable(lambda: Point(problem, values, seed))

@@ -6,12 +6,10 @@ Whatever is offered was read from its text and is right at all points, on its ow
 import ast
 import re
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from functools import cached_property, partial
 from itertools import chain, combinations, islice
 
 from ...autodiff.reverse import Contribution, Step, backward
-from ...errors import GradcliError
 from ...graphs import Node
 from ...language.program import Program, read_again
 from ...lazy import np
@@ -24,7 +22,7 @@ from .beyond import beyond
 from .branches import on_all_branches
 from .edits import FIRST, LIKELY, NEAR, RENAMED, Edit, Mend, written
 from .findings import Finding, at_point, close, holds, is_jacobian_diagonal, same
-from .given import ORIGIN, Claim, reread, targets
+from .given import ORIGIN, Claim, if_applicable, reread, targets
 from .mutations import edits as edits_of
 from .mutations import pairs
 from .omissions import exchanges, left_out, parts_of, with_a_mistake
@@ -272,9 +270,8 @@ class Search(Tries):
         tries = [self.finding_of(text, point) for point in self.points.tried]
         if not all(t is not None and self.comes_to(other, t) for t in tries):
             return False
-        with suppress(GradcliError):  # a text that does not fit the shapes of a trial
-            return all(same(t.array(text), t.array(other)) for t in self.others)
-        return False
+        there = (partial(_same_there, t, text, other) for t in self.others)
+        return all(map(if_applicable, there))
 
     def _exchanged(self) -> Iterator[Mend]:
         """A part of the right formula, or of the program, in the place of one of the claim's."""
@@ -388,6 +385,10 @@ class Search(Tries):
         program = self.claim.program
         for e in (e for e in factors_of(program.result) if ast.unparse(e) == old):
             yield Mend(edits.with_another(program, e, new), f"{new} belongs where {old} stands")
+
+
+def _same_there(trial: Trial, text: str, other: str) -> bool:
+    return same(trial.array(text), trial.array(other))
 
 
 def alike(some: Iterable[TriedEdit], others: list[TriedEdit]) -> Iterator[tuple[Edit, Edit]]:

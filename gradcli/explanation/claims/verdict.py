@@ -2,11 +2,9 @@
 
 import ast
 import re
-from contextlib import suppress
 from copy import copy
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 
-from ...errors import GradcliError
 from ...graphs import Node, walk
 from ...graphs.shapes import Shape
 from ...language.inference.infer import different_sides
@@ -31,7 +29,7 @@ from .caveats import Apart, apart, unseen
 from .conditions import condition
 from .edits import Mend
 from .findings import Finding, at_point, holds
-from .given import ORIGIN, Claim, Given, built, read_claims, uses_seed
+from .given import ORIGIN, Claim, Given, built, if_applicable, read_claims, uses_seed
 from .mutations import loses_dimension
 from .points import Point, Points, points
 from .proof import same
@@ -103,12 +101,14 @@ class Verdict:
         """Whether what is the same formula for the sizes given is so at others, too."""
         if self.points.sizes_vary or not self.same or self._reaches_far:
             return False
-        found: list[Verdict] = []
         there = (trial.problem for trial in self.points.tried[0].wording.trials.elsewhere)
-        for other in (p for p in there if not different_sides(p.roots)):
-            with suppress(GradcliError):  # nothing is finite for these sizes
-                found.append(Verdict(self.claim, points([other], [self.claim.name])))
+        others = (self._at(p) for p in there if not different_sides(p.roots))
+        found = [v for v in others if v is not None]
         return bool(found) and all(v.ok for v in found) and all(v.same for v in found[:SAME])
+
+    def _at(self, problem: Problem) -> "Verdict | None":
+        """The verdict for other sizes; None where the claim is not applicable to them."""
+        return if_applicable(lambda: Verdict(self.claim, points([problem], [self.claim.name])))
 
     @property
     def _reaches_far(self) -> bool:
@@ -247,9 +247,8 @@ def _in_other_shapes(
     if all(v.ok or not (v.misfits or scalar) for v in found):
         return [_of_every_rank(v, problem) for v in found]
     for reading in readings(problem):
-        try:
-            other = _judged(claims, reading.problems, reading.remark)
-        except GradcliError:  # nothing is finite for these shapes
+        other = if_applicable(partial(_judged, claims, reading.problems, reading.remark))
+        if other is None:
             continue
         if reading.ranks and not scalar and any(v.is_about_these for v in found):
             found = _only_right_with(reading, found, other)
@@ -275,13 +274,14 @@ def _only_right_with(reading: Reading, found: list[Verdict], other: list[Verdict
 
 def _of_every_rank(v: Verdict, problem: Problem) -> Verdict:
     """A verdict on ranks that are a guess, after a look at the other."""
-    try:
-        if not v.ok:
-            return _with_vectors(v, problem)
-        other = _with_matrices(v, problem)
-        return _with_batches(v, problem) if other is v else other
-    except GradcliError:  # nothing is finite for these shapes
-        return v
+    return if_applicable(lambda: _after_other_ranks(v, problem)) or v
+
+
+def _after_other_ranks(v: Verdict, problem: Problem) -> Verdict:
+    if not v.ok:
+        return _with_vectors(v, problem)
+    other = _with_matrices(v, problem)
+    return _with_batches(v, problem) if other is v else other
 
 
 def _with_batches(v: Verdict, problem: Problem) -> Verdict:
@@ -311,10 +311,10 @@ def _with_matrices(v: Verdict, problem: Problem) -> Verdict:
 
 def _with_vectors(v: Verdict, problem: Problem) -> Verdict:
     """What is wrong for matrices, after a look at vectors."""
-    for reading in (with_rank(problem, 2, 1), *with_vectors(problem)):
-        with suppress(GradcliError):  # nothing is finite for these shapes
-            if reading is not None and _judged([v.claim], reading.problems)[0].ok:
-                return v.remarked(_only_for_vectors(reading))
+    for reading in filter(None, (with_rank(problem, 2, 1), *with_vectors(problem))):
+        other = if_applicable(partial(_judged, [v.claim], reading.problems))
+        if other is not None and other[0].ok:
+            return v.remarked(_only_for_vectors(reading))
     return v
 
 
@@ -341,10 +341,8 @@ def _in_either_reading(claim: Claim, points: Points, remark: str) -> Verdict:
     found, other = Verdict(claim, points, remark), claim.with_steps
     if other is None or found.ok:
         return found
-    with suppress(GradcliError):
-        stepwise = Verdict(other, points, remark)
-        return stepwise if stepwise.ok else found
-    return found
+    stepwise = if_applicable(lambda: Verdict(other, points, remark))
+    return stepwise if stepwise is not None and stepwise.ok else found
 
 
 def _without_steps(found: list[Verdict]) -> list[Verdict]:
