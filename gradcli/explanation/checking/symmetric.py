@@ -3,7 +3,7 @@
 from typing import Any
 
 from ...backends.numeric import Evaluator
-from ...errors import GradcliError
+from ...errors import if_applicable
 from ...graphs import Node, walk
 from ...graphs.shapes import is_square
 from ...lazy import np
@@ -56,8 +56,6 @@ def _needed(node: Node) -> set[Node]:
 
 
 def _is_symmetric_at(node: Node, values: dict[Node, Any]) -> bool:
-    try:
-        with np.errstate(all="ignore"):
-            return is_symmetric(Evaluator(values)(node)[0])
-    except GradcliError:  # nothing tells
-        return True
+    with np.errstate(all="ignore"):
+        found = if_applicable(lambda: Evaluator(values)(node)[0])
+    return found is None or is_symmetric(found)  # where it has no numbers, nothing tells

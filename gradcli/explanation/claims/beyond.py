@@ -8,12 +8,13 @@ from collections.abc import Collection, Iterator
 from functools import partial
 from itertools import product
 
+from ...errors import if_applicable
 from ...language.problem import Problem
 from ..formulas.posed_again import in_general
 from ..formulas.readings import with_rank
 from ..formulas.trial import Trial
 from ..formulas.trials import SMALL
-from .given import Claim, built, if_applicable
+from .given import Claim, built
 
 
 def beyond(claim: Claim, problem: Problem) -> Iterator[list[Trial]]:

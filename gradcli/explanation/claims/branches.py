@@ -13,6 +13,7 @@ from itertools import islice
 from typing import Any
 
 from ...backends.numeric import Evaluator, sources
+from ...errors import if_applicable
 from ...graphs import Node, downstream, walk
 from ...language.given.assumptions import made
 from ...lazy import np
@@ -20,7 +21,7 @@ from ...notation.formulas.rules.guards import TINY, is_left_out
 from ..checking.symmetric import kept_symmetric, mirrored
 from ..in_pytorch.conventions import kinks
 from .findings import NOISE, close
-from .given import Claim, built, if_applicable
+from .given import Claim, built
 from .points import Point, Points, Values, Within, kept_values
 
 MOST = 8  # points that are added

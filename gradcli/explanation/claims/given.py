@@ -4,11 +4,11 @@
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
-from ...errors import GradcliError, Span, did_you_mean, short_repr
+from ...errors import GradcliError, Span, did_you_mean, if_applicable, short_repr
 from ...graphs import Node, as_node
 from ...language.building.build import Builder
 from ...language.building.calls import FUNCTIONS
@@ -46,18 +46,7 @@ TRANSPOSED = re.compile(
 # `W:`, `W :=` and `W +=`, where a statement begins.
 HEAD = re.compile(r"(^|[;\n])([ ]*)(\w+)([ ]*)(:=?|\+=)(?=[^=])")
 
-T = TypeVar("T")
 Given = Mapping[str, str] | str | Sequence[str]
-
-
-def if_applicable(make: Callable[[], T]) -> T | None:
-    """What can be made of a formula, a program or values that nobody asked for; None where that is
-    not applicable: where shapes do not fit, or numbers are not defined.
-    """
-    try:
-        return make()
-    except GradcliError:
-        return None
 
 
 class Claim(NamedTuple):

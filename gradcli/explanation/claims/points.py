@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ...autodiff.reverse import backward
 from ...backends.numeric import Evaluator
-from ...errors import GradcliError
+from ...errors import GradcliError, if_applicable
 from ...graphs import Node, walk
 from ...graphs.shapes import Shape, is_square
 from ...language.general import decided_by_values
@@ -26,7 +26,7 @@ from ..formulas.readings import resized
 from ..formulas.trial_values import Draw, combinations
 from ..formulas.wording import Wording
 from ..in_pytorch.conventions import kinks_met
-from .given import if_applicable, targets
+from .given import targets
 
 DRAWS = 40  # of values, until no two are the same
 POINTS = 5  # for the first sizes, where there are no others

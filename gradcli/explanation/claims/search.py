@@ -10,6 +10,7 @@ from functools import cached_property, partial
 from itertools import chain, combinations, islice
 
 from ...autodiff.reverse import Contribution, Step, backward
+from ...errors import if_applicable
 from ...graphs import Node
 from ...language.program import Program, read_again
 from ...lazy import np
@@ -22,7 +23,7 @@ from .beyond import beyond
 from .branches import on_all_branches
 from .edits import FIRST, LIKELY, NEAR, RENAMED, Edit, Mend, written
 from .findings import Finding, at_point, close, holds, is_jacobian_diagonal, same
-from .given import ORIGIN, Claim, if_applicable, reread, targets
+from .given import ORIGIN, Claim, reread, targets
 from .mutations import edits as edits_of
 from .mutations import pairs
 from .omissions import exchanges, left_out, parts_of, with_a_mistake

@@ -5,6 +5,7 @@ import re
 from copy import copy
 from functools import cached_property, lru_cache, partial
 
+from ...errors import if_applicable
 from ...graphs import Node, walk
 from ...graphs.shapes import Shape
 from ...language.inference.infer import different_sides
@@ -29,7 +30,7 @@ from .caveats import Apart, apart, unseen
 from .conditions import condition
 from .edits import Mend
 from .findings import Finding, at_point, holds
-from .given import ORIGIN, Claim, Given, built, if_applicable, read_claims, uses_seed
+from .given import ORIGIN, Claim, Given, built, read_claims, uses_seed
 from .mutations import loses_dimension
 from .points import Point, Points, points
 from .proof import same
