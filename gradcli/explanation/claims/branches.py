@@ -18,11 +18,11 @@ from ...graphs import Node, downstream, walk
 from ...language.given.assumptions import made
 from ...lazy import np
 from ...notation.formulas.rules.guards import TINY, is_left_out
-from ..checking.symmetric import kept_symmetric, mirrored
+from ..checking.symmetric import kept_symmetric, symmetrized
 from ..in_pytorch.conventions import kinks
 from .findings import NOISE, close
 from .given import Claim, built
-from .points import Point, Points, Values, Within, kept_values
+from .points import Point, Points, Values, Within, fixed_values
 
 MOST = 8  # points that are added
 TRIES = 72
@@ -68,10 +68,10 @@ class _Branches:
         self.kinks = [mask for _, mask in kinks(base.problem)]
         roots = [base.problem.out, *filter(None, map(base.gradient, names)), *self.claimed]
         self.given = {x.node: base(x.node) for x in base.problem.inputs.values()}
-        kept = kept_values(base.problem)
+        kept = fixed_values(base.problem)
         self.free = [x for x in self.given if x.dtype == "float" and x not in kept]
         self.symmetric = kept_symmetric(base.problem.out)
-        order = walk([*roots, *self.kinks, *_bends(self.claimed, self.free)], sources)
+        order = walk([*roots, *self.kinks, *_kink_masks(self.claimed, self.free)], sources)
         self.compared = _compared(order, self.free)
         self.lengths = [y for y, c in self.compared if c is not None and is_left_out(c, y)]
         self.ordered = any(node.op.finds_places for node in order)
@@ -82,7 +82,7 @@ class _Branches:
         """The point of these values; None where it tells nothing of the claims."""
         assumed = {x: made(x.attrs["known"], values[x]) for x in self.free}
         there = self.within(values | assumed)
-        kept = {x: mirrored(v) if x in self.symmetric else v for x, v in there.items()}
+        kept = {x: symmetrized(v) if x in self.symmetric else v for x, v in there.items()}
         with np.errstate(all="ignore"):
             return if_applicable(lambda: self._sound(kept))
 
@@ -128,7 +128,7 @@ class _Branches:
         edges = np.unique([0.0, *constants, *(-c for c in constants)])
         for _ in range(SPREAD if constants else 0):
             yield self.given | {x: _between(rng, edges, x.shape) for x in self.free}
-        yield from self._turned(rng)
+        yield from self._with_other_signs(rng)
         scales = [k * c for c in constants for k in (1, 3, 0.3)] + [*SCALES]
         for s in scales:
             for changed in (partial(np.multiply, s), *(partial(_signed, k * s) for k in (1, -1))):
@@ -137,7 +137,7 @@ class _Branches:
             for x in self.free:
                 yield self.given | {x: self.given[x] * s}
 
-    def _turned(self, rng: Any) -> Iterator[Values]:
+    def _with_other_signs(self, rng: Any) -> Iterator[Values]:
         """The first values with signs that are drawn, one input at a scale of its own and with
         either sign: what decides on one mask does not decide on the others.
         """
@@ -152,7 +152,7 @@ class _Branches:
         inverse: up, or down, with the last one first along every dimension.
         """
         for direction in (1, -1) if self.ordered else ():
-            yield self.given | {x: _rolled(self.given[x], direction) for x in self.free}
+            yield self.given | {x: _reordered(self.given[x], direction) for x in self.free}
 
 
 # ---- conditions ----------------------------------------------------------------------------------
@@ -164,7 +164,7 @@ def _formulas(claims: Sequence[Claim], base: Point) -> Iterator[Node]:
     return filter(None, map(if_applicable, made))
 
 
-def _bends(claimed: Sequence[Node], free: Sequence[Node]) -> Iterator[Node]:
+def _kink_masks(claimed: Sequence[Node], free: Sequence[Node]) -> Iterator[Node]:
     """Where claims have kinks, as masks."""
     order = walk(claimed)
     moving = downstream(order, free)
@@ -217,7 +217,7 @@ def _between(rng: Any, edges: Any, shape: tuple[int, ...]) -> Any:
     return ends[k] + np.round(rng.uniform(0.1, 0.9, shape), 2) * (ends[k + 1] - ends[k])
 
 
-def _rolled(array: Any, direction: int) -> Any:
+def _reordered(array: Any, direction: int) -> Any:
     found = np.sort(array, axis=None)[::direction].reshape(array.shape)
     for axis in range(found.ndim):
         found = np.roll(found, 1, axis)

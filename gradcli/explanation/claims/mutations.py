@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from ...graphs import Operator
 from ...language.inference.products import called
-from ...language.inference.ranks import along_a_dimension
 from ...language.program import Program, read_again
 from ...language.syntax import called_name, is_whole_number
+from .dimensions import KEEPDIM, along, dimension, keeping, loses_dimension, may_keep, takes_keepdim
 from .edits import RENAMED, SHAPES, Edit, whole
 from .given import ORIGIN
 from .syntax import (
@@ -50,16 +50,14 @@ WIDER = 3  # the rank of another dimension
 MATRICES = 4  # of a product whose orders are tried
 
 MIRRORED = {"<=": ">=", "<": ">", ">=": "<=", ">": "<"}
-COMPLEMENT: dict[type[ast.cmpop], type[ast.cmpop]] = {
-    ast.LtE: ast.Gt, ast.Lt: ast.GtE, ast.GtE: ast.Lt, ast.Gt: ast.LtE,
-}  # fmt: skip
+COMPLEMENTS = {"<=": ">", "<": ">=", ">=": "<", ">": "<="}
+COMPARISONS = (*MIRRORED, "==", "!=")
 
 PAIRS = "triu tril, amax amin, max min, maximum minimum, sin cos, sinh cosh"
 SISTERS = dict(map(str.split, PAIRS.split(", ")))
 SISTERS |= {b: a for a, b in SISTERS.items()}
 
 DIMS = ("dim", "dims", "axis", "keepdim")
-KEEPDIM = ast.keyword("keepdim", ast.Constant(True))
 
 
 class Mutation(NamedTuple):
@@ -113,51 +111,15 @@ def _sentence(mistake: str, found: Bindings) -> str:
     return mistake.format(**texts)
 
 
-# ---- dimensions ----------------------------------------------------------------------------------
-
-
-def dimension(e: ast.Call) -> ast.expr | None:
-    """The number of the dimension that a call goes along; None for other calls."""
-    if along_a_dimension(e) is None:
-        return None
-    given = [*e.args[-1:], *(k.value for k in e.keywords if k.arg in ("dim", "axis"))]
-    return next(filter(is_whole_number, given), None)
-
-
-def along(e: ast.Call, old: ast.expr, new: ast.expr | None) -> ast.Call:
-    """The same call along another dimension, or along none."""
-    args = [new if a is old else a for a in e.args]
-    pairs = [(k.arg, new if k.value is old else k.value) for k in e.keywords]
-    named = [ast.keyword(k, v) for k, v in pairs if v and (new or k != "keepdim")]
-    return ast.Call(e.func, [a for a in args if a], named)
-
-
-def _takes_keepdim(e: ast.Call) -> bool:
-    op = called(e)
-    return op is not None and "keepdim" in op.places
-
-
-def _may_keep(e: ast.Call) -> bool:
-    """Whether a call that takes keepdim=True has none."""
-    return _takes_keepdim(e) and all(k.arg != "keepdim" for k in e.keywords)
+# ---- dimensions ---------------------------------------------------------------------------------
 
 
 def _kept(e: ast.Call) -> ast.expr | None:
-    return keeping(e) if _may_keep(e) else None
+    return keeping(e) if may_keep(e) else None
 
 
 def _over_all(m: Bindings) -> ast.expr | None:
-    return along(m["e"], m["o"], None) if _takes_keepdim(m["e"]) else None
-
-
-def loses_dimension(e: ast.AST) -> bool:
-    """Whether a part of a formula is a call along a dimension that it does not keep."""
-    return isinstance(e, ast.Call) and dimension(e) is not None and _may_keep(e)
-
-
-def keeping(e: ast.Call) -> ast.Call:
-    """The same call with the dimension kept that it goes along, if it takes that."""
-    return ast.Call(e.func, e.args, [*e.keywords, *([KEEPDIM] if _may_keep(e) else [])])
+    return along(m["e"], m["o"], None) if takes_keepdim(m["e"]) else None
 
 
 def _along(m: Bindings, words: Words) -> Iterator[Bindings]:
@@ -271,17 +233,6 @@ def _sister(m: Bindings) -> ast.expr | None:
     return ast.Call(func, e.args, e.keywords)
 
 
-def _compared_with_names(m: Bindings, words: Words) -> Iterator[Bindings]:
-    """x > y for x > 0, or for 0 > y."""
-    e = m["e"]
-    if isinstance(e, ast.Compare) and len(e.ops) == 1:
-        left, right = e.left, e.comparators[0]
-        for name in map(expression, words.names):
-            for old, sides in ((right, (left, name)), (left, (name, right))):
-                if isinstance(old, ast.Constant):
-                    yield {"p": ast.Compare(sides[0], e.ops, [sides[1]])}
-
-
 def _elementwise(e: ast.expr) -> Operator | None:
     """The elementwise operation that a part calls; None for other parts."""
     op = called(e) if isinstance(e, ast.Call) else None
@@ -360,19 +311,12 @@ def _with_slope(m: Bindings) -> ast.expr:
 
 def _as_condition(e: ast.expr) -> ast.expr:
     """h > 0 for where(h <= 0, 0, 1.0) and for (h > 0).double(), which may be masks combined."""
-    if not isinstance(e, ast.Call):
-        return e
-    if isinstance(e.func, ast.Attribute) and _is_condition(e.func.value) and not e.args:
-        return e.func.value
-    if not (isinstance(e.func, ast.Name) and e.func.id == "where"):
-        return e
-    mask, no, yes = e.args
-    numbers = isinstance(no, ast.Constant) and isinstance(yes, ast.Constant)
-    if not (numbers and (no.value, yes.value) == (0, 1)):  # type: ignore[attr-defined]
-        return e
-    if not (isinstance(mask, ast.Compare) and type(mask.ops[0]) in COMPLEMENT):
-        return e
-    return ast.Compare(mask.left, [COMPLEMENT[type(mask.ops[0])]()], mask.comparators)
+    for sign, other in COMPLEMENTS.items():
+        found = matched(f"where(a {sign} b, 0, 1)", e)
+        if found is not None:
+            return filled(f"a {other} b", found)
+    is_method = isinstance(e, ast.Call) and isinstance(e.func, ast.Attribute) and not e.args
+    return e.func.value if is_method and _is_condition(e.func.value) else e  # type: ignore[attr-defined]
 
 
 def _is_condition(e: ast.expr) -> bool:
@@ -482,7 +426,8 @@ TABLE: Sequence[Mutation] = (
       for sign, other in MIRRORED.items()),
     M("{replaced}", "e", _sister, 4),
     M("{replaced}", "e", "p", 2, _shifted),
-    M(BELONGS, "e", "p", 4, _compared_with_names),
+    *(M(BELONGS, compared, right, 4, _names) for sign in COMPARISONS for compared, right in (
+        (f"a {sign} n", f"a {sign} q"), (f"n {sign} b", f"q {sign} b"))),
     M("the branches of {op} are exchanged", "e", "p", 2, _branches_exchanged),
     M("{new} belongs where {e} stands", "e", _without_function, 5),
     # signs

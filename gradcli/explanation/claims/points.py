@@ -20,7 +20,7 @@ from ...language.given.assumptions import made
 from ...language.problem import Input, Problem
 from ...lazy import np
 from ..analysis import Analysis
-from ..checking.symmetric import is_symmetric, kept_symmetric, mirrored
+from ..checking.symmetric import is_symmetric, kept_symmetric, symmetrized
 from ..checking.well_conditioned import is_well_conditioned, perturbed
 from ..formulas.readings import resized
 from ..formulas.trial_values import Draw, combinations
@@ -211,7 +211,7 @@ def _drawn(problem: Problem, names: Sequence[str], rng: Any, short: bool = False
 
 def _sound(problem: Problem, names: Sequence[str], rng: Any, short: bool) -> Iterator[Point]:
     """Points with random values that are sound."""
-    kept = kept_values(problem)
+    kept = fixed_values(problem)
     free = [x.node for x in problem.inputs.values() if x.node not in kept]
     symmetric = kept_symmetric(problem.out)
     for draws in islice(combinations(DRAWN, len(free)), COMBINATIONS):
@@ -219,14 +219,14 @@ def _sound(problem: Problem, names: Sequence[str], rng: Any, short: bool) -> Ite
         for x, draw in zip(free, draws):
             array = _short(rng, draw, x.shape) if short else draw(rng, x.shape)
             array = made(x.attrs["known"], array)
-            values[x] = mirrored(array) if x in symmetric else array
+            values[x] = symmetrized(array) if x in symmetric else array
         seed = _short(rng, _mixed, problem.out.shape) if short else _mixed(rng, problem.out.shape)
         found = at_values(problem, values, seed)
         if found is not None and found.sound(names):
             yield found
 
 
-def kept_values(problem: Problem) -> dict[Node, Any]:
+def fixed_values(problem: Problem) -> dict[Node, Any]:
     """The values that were given, and stay at all points."""
     smooth = not kinks_met(Analysis(problem))
     return {x.node: x.value for x in problem.inputs.values() if _kept(x, problem, smooth)}

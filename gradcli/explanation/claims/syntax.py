@@ -171,7 +171,7 @@ def _matches(p: Any, e: Any, found: Bindings) -> bool:
         return _matches(p.func.value, operands(e)[0], found)  # type: ignore[attr-defined]
     if type(p) is not type(e):
         return False
-    if isinstance(p, ast.Call):
+    if isinstance(p, ast.Call) and isinstance(p.args[0], ast.Constant) and p.args[0].value is ...:
         return _matches(p.func, e.func, found)
     if isinstance(p, ast.Compare):
         if len(e.ops) > 1 or type(p.ops[0]) is not type(e.ops[0]):
@@ -186,6 +186,8 @@ def _same(v: Any, other: Any, found: Bindings) -> bool:
     """Whether fields of a pattern and of a part are the same."""
     if isinstance(v, ast.expr):
         return _matches(v, other, found)
+    if isinstance(v, list):
+        return len(v) == len(other) and all(_same(a, b, found) for a, b in zip(v, other))
     return type(v) is type(other) if isinstance(v, ast.AST) else v == other
 
 

@@ -28,10 +28,10 @@ from ..formulas.wording import Wording
 from .branches import on_all_branches
 from .caveats import Apart, apart, unseen
 from .conditions import condition
+from .dimensions import loses_dimension
 from .edits import Mend
 from .findings import Finding, at_point, holds
 from .given import ORIGIN, Claim, Given, built, read_claims, uses_seed
-from .mutations import loses_dimension
 from .points import Point, Points, points
 from .proof import same
 from .search import Search

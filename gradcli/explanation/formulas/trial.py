@@ -17,7 +17,7 @@ from ...language.given.assumptions import made
 from ...language.problem import Input, Problem
 from ...language.program import Program, read_again
 from ...lazy import np
-from ..checking.symmetric import kept_symmetric, mirrored
+from ..checking.symmetric import kept_symmetric, symmetrized
 from ..checking.well_conditioned import is_well_conditioned, perturbed
 from ..random_numbers import Numbers
 from .posed_again import posed_again
@@ -47,7 +47,7 @@ class Trial:
             drawn = [i.node for i in p.inputs.values() if i.value is None]
             free = [n for n in drawn if n in floats and not n.attrs["known"]]
             given |= {n: given[n] * np.sign(draw.normal(n.shape)) for n in free}
-        given |= {x: mirrored(given[x]) for x in kept_symmetric(p.out)}
+        given |= {x: symmetrized(given[x]) for x in kept_symmetric(p.out)}
         one = problem.seed.implicit and p.out.numel == 1
         given[p.seed.node] = np.ones(p.out.shape) if one else draw.uniform(0.5, 1.5, p.out.shape)
         self.evaluate = Evaluator(given, limits=p.limits)
