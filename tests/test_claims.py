@@ -596,7 +596,7 @@ def test_symmetric_values_do_not_hide_a_transpose():
 def test_a_claim_is_tried_on_what_is_assumed(text, claim, assume, ok):
     (v,) = judge([claim], pose(text, wrt=["x"], assume=assume, shapes={"x": (3,)}))
     assert v.ok is ok
-    assert v.apart is None
+    assert v.deviation is None
 
 
 @pytest.mark.parametrize(("text", "claim"), [

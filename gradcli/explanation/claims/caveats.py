@@ -21,28 +21,28 @@ from .points import Point, Values, Within, at_values
 from .syntax import is_sum, parts, small_number
 
 
-class Apart(NamedTuple):
+class Deviation(NamedTuple):
     """A finding that disagrees, and where that is: `x = 0`."""
 
     where: str
     finding: Finding
 
 
-def apart(claim: Claim, points: Sequence[Point]) -> Apart | None:
-    """The first of these places at which output and gradient are sound, and the claim is not the
-    gradient; with an input at 0, or as another one is, beside the numbers of each of the first two
-    points.
+def deviation(claim: Claim, points: Sequence[Point]) -> Deviation | None:
+    """The first of these places at which output and gradient are finite, and the claim is not the
+    gradient: the values given, then an input that is 0 or equal to another one, with the other
+    numbers of each of the first two points.
     """
     first = points[0]
     if first.problem.numeric:
         given = _disagreeing(claim, first, _values(first) | first.problem.values, dict)
         if given is not None:
-            return Apart("the values given", given)
+            return Deviation("the values given", given)
     moving = list(_moving(first))
-    for name, other in [*((name, None) for name in moving), *_alike(first, moving)]:
+    for name, other in [*((name, None) for name in moving), *_of_one_shape(first, moving)]:
         findings = [_at(claim, p, partial(_made, p, name, other)) for p in points[:2]]
         if findings[0] is not None and None not in findings:
-            return Apart(f"{name} = {other or 0}", findings[0])
+            return Deviation(f"{name} = {other or 0}", findings[0])
     return None
 
 
@@ -64,7 +64,7 @@ def _is_rounding(finding: Finding) -> bool:
     return bool(np.all(np.abs(finding.value - finding.right) <= NOISE))
 
 
-def _alike(point: Point, names: Sequence[str]) -> Iterator[tuple[str, str]]:
+def _of_one_shape(point: Point, names: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Two of the inputs that have one shape, and one kind where that is known of them."""
     nodes = [(name, point.problem.inputs[name].node) for name in names]
     for (a, x), (b, y) in combinations(nodes, 2):
@@ -94,7 +94,7 @@ def _moving(point: Point) -> Iterator[str]:
 # ---- small numbers -------------------------------------------------------------------------------
 
 
-def unseen(claim: Claim, points: list[Point]) -> list[float]:
+def negligible(claim: Claim, points: list[Point]) -> list[float]:
     """The small numbers without any one of which the claim is as right, but the program's own."""
     problem = points[0].problem
     known = _numbers([problem.out, points[0].gradient(claim.name)])

@@ -61,7 +61,7 @@ class Finding(NamedTuple):
         shapes = self.shape, self.right.shape
         return (fits(*shapes) or fits(*reversed(shapes))) and self.close()
 
-    def is_as(self, other: "Finding") -> bool:
+    def same_as(self, other: "Finding") -> bool:
         """Whether another formula comes to the same."""
         return self.value is not None and other.value is not None and same(self.value, other.value)
 

@@ -81,7 +81,7 @@ class Tries:
     def comes_to(self, text: str, finding: Finding) -> bool:
         """Whether a text can be read, and comes to what the claim does."""
         found = self.finding_of(text, finding.point)
-        return found is not None and found.is_as(finding)
+        return found is not None and found.same_as(finding)
 
     def rank_of(self, text: str) -> int:
         """How many dimensions a text comes to; -1 where it cannot be read."""
@@ -262,7 +262,7 @@ class Search(Tries):
         made = written(with_a_mistake(read_again(text, ORIGIN)), TRIED_IN_PAIRS)
         wrong = [(e, t) for e in made if (t := self.finding_of(e.text, first)) and not t.agrees]
         likely = ((e, t) for e, t in self._likely_edits if not e.alone)
-        kept = ((e, t) for e, t in likely if not self.findings[0].is_as(t))
+        kept = ((e, t) for e, t in likely if not self.findings[0].same_as(t))
         same = (pair for pair in alike(kept, wrong) if self._same(*(e.text for e in pair)))
         yield from (Mend(text, f"{e.why}, and {other.why}") for e, other in islice(same, 1))
 
@@ -396,5 +396,5 @@ def alike(some: Iterable[TriedEdit], others: list[TriedEdit]) -> Iterator[tuple[
     """The pairs of formulas that come to the same, and not to 0."""
     for e, one in some:
         for other, there in others:
-            if one.is_as(there) and np.any(one.value):
+            if one.same_as(there) and np.any(one.value):
                 yield e, other

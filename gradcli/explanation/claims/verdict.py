@@ -26,7 +26,7 @@ from ..formulas.readings import (
 )
 from ..formulas.wording import Wording
 from .branches import on_all_branches
-from .caveats import Apart, apart, unseen
+from .caveats import Deviation, deviation, negligible
 from .conditions import condition
 from .dimensions import loses_dimension
 from .edits import Mend
@@ -203,14 +203,14 @@ class Verdict:
         return None if self.ok else condition(self.claim, self.findings)
 
     @cached_property
-    def apart(self) -> Apart | None:
-        """Where a claim that is right parts from PyTorch after all."""
-        return apart(self.claim, self.points.tried) if self.ok else None
+    def deviation(self) -> Deviation | None:
+        """Where a claim that is right differs from PyTorch after all."""
+        return deviation(self.claim, self.points.tried) if self.ok else None
 
     @cached_property
-    def unseen(self) -> list[float]:
+    def negligible(self) -> list[float]:
         """Small numbers in a claim that is right, which may not belong there."""
-        return unseen(self.claim, self.points.tried) if self.ok and not self.same else []
+        return negligible(self.claim, self.points.tried) if self.ok and not self.same else []
 
     @property
     def only_here(self) -> bool:
