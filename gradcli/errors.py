@@ -3,7 +3,10 @@
 Knows nothing about where an error is shown; cli and the JSON of `batch` each show it their way.
 """
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar
+
+T = TypeVar("T")
 
 CODES = {
     "syntax": "the text is not an expression of the language",
@@ -69,6 +72,19 @@ class GradcliError(Exception):
 
 # What Python raises where an argument is of a wrong kind, and no operator says so itself.
 MISUSES = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+
+
+def if_applicable(
+    make: Callable[[], T], errors: tuple[type[Exception], ...] = (GradcliError,)
+) -> T | None:
+    """What can be made of something that nobody asked for, as a formula that may be meant; None
+    where that is not applicable: where shapes do not fit, or numbers are not defined. What users
+    ask for is not made like that: its errors are theirs to see.
+    """
+    try:
+        return make()
+    except errors:
+        return None
 
 
 def misused(name: str, hint: str | None = None) -> GradcliError:

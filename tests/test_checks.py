@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 
 from gradcli.explanation.analysis import Analysis
-from gradcli.explanation.checking.slopes import CORNER, LONG, OTHER, SAME, Moving, compare
+from gradcli.explanation.checking.finite_differences import (
+    CORNER,
+    LONG,
+    OTHER,
+    SAME,
+    Moving,
+    compare,
+)
 from gradcli.explanation.checks import run_checks
 from gradcli.language.posing import pose
 

@@ -14,11 +14,11 @@ from support import one_in, run_torch
 
 import gradcli as package
 from gradcli.errors import GradcliError
-from gradcli.explanation.claims import edits
-from gradcli.explanation.claims.drafts import written
+from gradcli.explanation.claims import mutations
+from gradcli.explanation.claims.edits import written
 from gradcli.explanation.claims.given import FORM
-from gradcli.explanation.claims.parts import expression
 from gradcli.explanation.claims.report import as_data, extent, reason, right_where
+from gradcli.explanation.claims.syntax import expression
 from gradcli.explanation.claims.verdict import judge
 from gradcli.explanation.claims.words import typed_numbers
 from gradcli.language.given.options import read_shapes, read_values
@@ -596,7 +596,7 @@ def test_symmetric_values_do_not_hide_a_transpose():
 def test_a_claim_is_tried_on_what_is_assumed(text, claim, assume, ok):
     (v,) = judge([claim], pose(text, wrt=["x"], assume=assume, shapes={"x": (3,)}))
     assert v.ok is ok
-    assert v.apart is None
+    assert v.deviation is None
 
 
 @pytest.mark.parametrize(("text", "claim"), [
@@ -839,7 +839,7 @@ def test_numbers_and_shapes_of_the_program_can_be_used():
 def test_the_search_for_what_mends_a_claim_ends():
     """A long formula has more pairs of changes than anybody waits for."""
     program = read_program(" + ".join(f"x.T @ a{k}" for k in range(30)), Limits())
-    texts = [e.text for e in written(edits.pairs(program), 5000)]
+    texts = [e.text for e in written(mutations.pairs(program), 5000)]
     assert len({*texts}) == len(texts) > 10
     assert sum(map(len, texts[:-1])) <= 5000
 

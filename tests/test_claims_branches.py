@@ -170,7 +170,7 @@ def test_rounding_is_not_compared_with_rounding(expr, claim, right):
 def test_a_right_claim_does_not_part_at_0_by_chance(expr, claim):
     (v,) = judge([claim], pose(expr))
     assert v.ok
-    assert v.apart is None
+    assert v.deviation is None
 
 
 def test_a_claim_that_divides_by_0_where_the_gradient_does_not():

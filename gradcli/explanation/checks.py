@@ -11,9 +11,9 @@ from ..graphs import Node, walk
 from ..language.problem import Input, Problem
 from ..lazy import np
 from .analysis import Analysis, searched
-from .checking.mirrored import kept_symmetric
-from .checking.slopes import CORNER, NOT_FINITE, TOLERANCE, UNCLEAR, Moving
-from .checking.steady import is_steady, nudged
+from .checking.finite_differences import CORNER, NOT_FINITE, TOLERANCE, UNCLEAR, Moving
+from .checking.symmetric import kept_symmetric
+from .checking.well_conditioned import is_well_conditioned, perturbed
 from .formulas.trial_values import random_values
 from .phrases import label, listed
 from .random_numbers import Numbers
@@ -116,10 +116,10 @@ class Sample:
         """Whether the gradients are more than rounding, as those of a singular matrix are not."""
         moving = [x.node for x, _ in _differentiated(self.a)]
         try:
-            near = self._gradients_at(nudged(self.values, moving))
+            near = self._gradients_at(perturbed(self.values, moving))
         except GradcliError:  # singular there
             return False
-        return all(is_steady(array, near[x]) for x, array in self.gradients.items())
+        return all(is_well_conditioned(array, near[x]) for x, array in self.gradients.items())
 
     def within_triangle(self, x: Input) -> bool:
         """Whether an input of which one triangle is read has nothing in the other."""
@@ -195,14 +195,14 @@ def largest_difference(left: Any, right: Any) -> tuple[float, int]:
 def _finite_differences(a: Analysis, at: Sample) -> Check:
     """<seed, out> a little to either side of the values, against the gradient."""
     worst, place, compared = 0.0, "", 0
-    mirrored = kept_symmetric(a.problem.out)
+    symmetric = kept_symmetric(a.problem.out)
     uncompared: dict[str, list[str]] = {why: [] for why in (*UNCOMPARED.values(), NOT_TRIANGULAR)}
     sampled: dict[str, list[str]] = {}
     for x, _ in _differentiated(a):
         if not at.within_triangle(x):
             uncompared[NOT_TRIANGULAR].append(x.name)
             continue
-        moving = _moving(a, at, x, x.node in mirrored)
+        moving = _moving(a, at, x, x.node in symmetric)
         undefined = not np.all(np.isfinite(moving.here))  # what is nan or inf shows no slope
         for name, outcome, error in moving.compared(partial(label, x.name, x.shape)):
             if undefined and error > TOLERANCE:
@@ -217,7 +217,7 @@ def _finite_differences(a: Analysis, at: Sample) -> Check:
                 worst, place = error, name
         if moving.sampled and compared:
             sampled.setdefault(moving.sampled, []).append(x.name)
-    kept = [x.name for x, _ in _differentiated(a) if x.node in mirrored]
+    kept = [x.name for x, _ in _differentiated(a) if x.node in symmetric]
     remarks = [at.remark, f"{' and '.join(kept)} kept symmetric" if kept else ""]
     kept = [x.name for x, _ in _differentiated(a) if x.node in at.triangles]
     if kept and not uncompared[NOT_TRIANGULAR]:
@@ -236,13 +236,13 @@ def _finite_differences(a: Analysis, at: Sample) -> Check:
     return Check(DIFFERENCES, worst <= TOLERANCE, worst, place, told)
 
 
-def _moving(a: Analysis, at: Sample, x: Input, mirrored: bool) -> Moving:
+def _moving(a: Analysis, at: Sample, x: Input, symmetric: bool) -> Moving:
     p = a.problem
     known = {n: v for n, v in at.values.items() if n is not x.node} | at.detached
     out = Evaluator(known, limits=p.limits).varying(p.out, x.node)
     value = np.asarray(at.values[x.node], float)
     within = at.triangles.get(x.node, np.asarray)
-    return Moving(x.name, out, value, at.seed, at.gradients[x.node], mirrored, within, out.work)
+    return Moving(x.name, out, value, at.seed, at.gradients[x.node], symmetric, within, out.work)
 
 
 def _left_out(names: list[str], why: str) -> str:

@@ -5,7 +5,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from ...backends.numeric import sources
-from ...errors import GradcliError
+from ...errors import if_applicable
 from ...graphs import Node, walk
 from ...language.problem import Input
 from ...lazy import np
@@ -90,7 +90,4 @@ def _differs(here: Any, other: Any, within: float) -> Any:
 
 def _value(a: Analysis, grad: Node) -> Any:
     """A gradient in numbers, or None where a library computes in double precision alone."""
-    try:
-        return a.value(grad)
-    except GradcliError:
-        return None
+    return if_applicable(lambda: a.value(grad))

@@ -5,10 +5,10 @@ At other sizes than those given, and for matrices where vectors were assumed.
 
 import ast
 from collections.abc import Collection, Iterator
-from contextlib import suppress
+from functools import partial
 from itertools import product
 
-from ...errors import GradcliError
+from ...errors import if_applicable
 from ...language.problem import Problem
 from ..formulas.posed_again import in_general
 from ..formulas.readings import with_rank
@@ -44,11 +44,13 @@ def _matrices(claim: Claim, problem: Problem) -> list[Trial]:
     if any(i.inferred and len(i.shape) > 1 for i in problem.inputs.values()):
         return []
     reading = with_rank(problem, 1, 2)
-    with suppress(GradcliError):
-        other = None if reading is None else reading.problems[0]
-        if other and built(claim.program, other).ndim == len(other.inputs[claim.name].shape):
-            return [Trial(other, other.shapes)]
-    return []
+    other = None if reading is None else reading.problems[0]
+    if other is None:
+        return []
+    node = if_applicable(partial(built, claim.program, other))
+    fits = node is not None and node.ndim == len(other.inputs[claim.name].shape)
+    trial = if_applicable(partial(Trial, other, other.shapes)) if fits else None
+    return [] if trial is None else [trial]
 
 
 # ---- other sizes ---------------------------------------------------------------------------------
@@ -91,9 +93,7 @@ def _elsewhere(problem: Problem, sizes: dict[int, int], kept: tuple[int, ...]) -
         for i in general.inputs.values()
         if i.node.dtype == "float"
     }
-    with suppress(GradcliError):
-        return Trial(problem, shapes)
-    return None
+    return if_applicable(partial(Trial, problem, shapes))
 
 
 def _others(sizes: dict[int, int], free: Collection[int]) -> dict[int, int]:

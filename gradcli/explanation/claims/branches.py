@@ -8,22 +8,21 @@ above, which formulas leave out, or where rounding decides on a claim.
 """
 
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from functools import partial
 from itertools import islice
 from typing import Any
 
 from ...backends.numeric import Evaluator, sources
-from ...errors import GradcliError
+from ...errors import if_applicable
 from ...graphs import Node, downstream, walk
 from ...language.given.assumptions import made
 from ...lazy import np
 from ...notation.formulas.rules.guards import TINY, is_left_out
-from ..checking.mirrored import kept_symmetric, mirrored
+from ..checking.symmetric import kept_symmetric, symmetrized
 from ..in_pytorch.conventions import kinks
 from .findings import NOISE, close
 from .given import Claim, built
-from .points import Point, Points, Values, Within, kept_values
+from .points import Point, Points, Values, Within, fixed_values
 
 MOST = 8  # points that are added
 TRIES = 72
@@ -69,10 +68,10 @@ class _Branches:
         self.kinks = [mask for _, mask in kinks(base.problem)]
         roots = [base.problem.out, *filter(None, map(base.gradient, names)), *self.claimed]
         self.given = {x.node: base(x.node) for x in base.problem.inputs.values()}
-        kept = kept_values(base.problem)
+        kept = fixed_values(base.problem)
         self.free = [x for x in self.given if x.dtype == "float" and x not in kept]
         self.symmetric = kept_symmetric(base.problem.out)
-        order = walk([*roots, *self.kinks, *_bends(self.claimed, self.free)], sources)
+        order = walk([*roots, *self.kinks, *_kink_masks(self.claimed, self.free)], sources)
         self.compared = _compared(order, self.free)
         self.lengths = [y for y, c in self.compared if c is not None and is_left_out(c, y)]
         self.ordered = any(node.op.finds_places for node in order)
@@ -83,17 +82,19 @@ class _Branches:
         """The point of these values; None where it tells nothing of the claims."""
         assumed = {x: made(x.attrs["known"], values[x]) for x in self.free}
         there = self.within(values | assumed)
-        kept = {x: mirrored(v) if x in self.symmetric else v for x, v in there.items()}
-        with suppress(GradcliError), np.errstate(all="ignore"):
-            point = self.base.moved(kept)
-            point.tolerance = FAR_OUT
-            special = any(np.any(point(mask)) for mask in self.kinks)
-            held = any(np.any(point(y) <= TINY) for y in self.lengths)
-            if not special and not held and point.sound(self.names) and self._steady(kept, point):
-                return point
-        return None
+        kept = {x: symmetrized(v) if x in self.symmetric else v for x, v in there.items()}
+        with np.errstate(all="ignore"):
+            return if_applicable(lambda: self._sound(kept))
 
-    def _steady(self, values: Values, point: Point) -> bool:
+    def _sound(self, values: Values) -> Point | None:
+        point = self.base.moved(values)
+        point.tolerance = FAR_OUT
+        special = any(np.any(point(mask)) for mask in self.kinks)
+        held = any(np.any(point(y) <= TINY) for y in self.lengths)
+        sound = not special and not held and point.sound(self.names)
+        return point if sound and self._keeps_digits(values, point) else None
+
+    def _keeps_digits(self, values: Values, point: Point) -> bool:
         """Whether the claims are finite, no digits are lost in them, and they are 0 or more than
         what rounding may leave of it.
         """
@@ -127,7 +128,7 @@ class _Branches:
         edges = np.unique([0.0, *constants, *(-c for c in constants)])
         for _ in range(SPREAD if constants else 0):
             yield self.given | {x: _between(rng, edges, x.shape) for x in self.free}
-        yield from self._turned(rng)
+        yield from self._with_other_signs(rng)
         scales = [k * c for c in constants for k in (1, 3, 0.3)] + [*SCALES]
         for s in scales:
             for changed in (partial(np.multiply, s), *(partial(_signed, k * s) for k in (1, -1))):
@@ -136,7 +137,7 @@ class _Branches:
             for x in self.free:
                 yield self.given | {x: self.given[x] * s}
 
-    def _turned(self, rng: Any) -> Iterator[Values]:
+    def _with_other_signs(self, rng: Any) -> Iterator[Values]:
         """The first values with signs that are drawn, one input at a scale of its own and with
         either sign: what decides on one mask does not decide on the others.
         """
@@ -151,20 +152,19 @@ class _Branches:
         inverse: up, or down, with the last one first along every dimension.
         """
         for direction in (1, -1) if self.ordered else ():
-            yield self.given | {x: _rolled(self.given[x], direction) for x in self.free}
+            yield self.given | {x: _reordered(self.given[x], direction) for x in self.free}
 
 
 # ---- conditions ----------------------------------------------------------------------------------
 
 
 def _formulas(claims: Sequence[Claim], base: Point) -> Iterator[Node]:
-    """The claims as graphs, as far as they are any."""
-    for claim in claims:
-        with suppress(GradcliError):
-            yield built(claim.program, base.problem, base.picking)
+    """The claims as graphs, as far as they fit."""
+    made = (partial(built, c.program, base.problem, base.picking) for c in claims)
+    return filter(None, map(if_applicable, made))
 
 
-def _bends(claimed: Sequence[Node], free: Sequence[Node]) -> Iterator[Node]:
+def _kink_masks(claimed: Sequence[Node], free: Sequence[Node]) -> Iterator[Node]:
     """Where claims have kinks, as masks."""
     order = walk(claimed)
     moving = downstream(order, free)
@@ -217,7 +217,7 @@ def _between(rng: Any, edges: Any, shape: tuple[int, ...]) -> Any:
     return ends[k] + np.round(rng.uniform(0.1, 0.9, shape), 2) * (ends[k + 1] - ends[k])
 
 
-def _rolled(array: Any, direction: int) -> Any:
+def _reordered(array: Any, direction: int) -> Any:
     found = np.sort(array, axis=None)[::direction].reshape(array.shape)
     for axis in range(found.ndim):
         found = np.roll(found, 1, axis)

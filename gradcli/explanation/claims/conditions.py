@@ -1,33 +1,31 @@
 """What an input would have to be for a wrong claim to be right after all.
 
-A condition is said where it makes the claim right at every point, and no more than that: each is
+A condition is named where it makes the claim right at every point, and no more than that: each is
 tried apart from the others, on all branches that there are within it.
 """
 
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
 
-from ...errors import GradcliError
 from ...graphs import Node
 from ...graphs.shapes import is_square
 from ...lazy import np
 from .branches import on_all_branches
 from .findings import Finding, at_point, holds
 from .given import Claim
-from .points import Point, Points
+from .points import Point, Points, Values
 
-Special = Callable[[Any], Any]
+Projection = Callable[[Any], Any]
 
 
 class Condition(NamedTuple):
-    """What is said of an input, how its values are brought to it, and which inputs it is for: the
+    """The condition in words, how values are made to meet it, and which inputs it is for: the
     node, and whether the claim is about another one.
     """
 
-    said: str
-    special: Special
+    words: str
+    project: Projection
     fits: Callable[[Node, bool], bool]
 
 
@@ -36,10 +34,10 @@ def condition(claim: Claim, findings: list[Finding]) -> str | None:
     problem = findings[0].point.problem
     for name in (x.name for x in problem.inputs.values() if x.node.dtype == "float"):
         nodes = [t.point.problem.inputs[name].node for t in findings]
-        for said, special, fits in CONDITIONS:
+        for words, project, fits in CONDITIONS:
             fitting = all(fits(node, name != claim.name) for node in nodes)
-            if fitting and _right_for(claim, findings, name, special):
-                return f"{name} {said}"
+            if fitting and _right_for(claim, findings, name, project):
+                return f"{name} {words}"
     seed = problem.seed
     square = all(is_square(t.point.problem.seed.node.shape) for t in findings)
     if seed.value is None and square and _right_for(claim, findings, seed.name, _symmetric):
@@ -56,43 +54,41 @@ def _among_symmetric(claim: Claim, findings: list[Finding]) -> str | None:
     if not all(x is not None and is_square(x.shape) for x in inputs):
         return None
     points = [p for p in (_within(t.point, name, _symmetric) for t in findings) if p.finite([name])]
-    if not points or not all(_has_both(claim, p) for p in points):
+    if not points or not all(_has_both_sides(claim, p) for p in points):
         return None
     return f"{name} varies among symmetric matrices alone"
 
 
-def _has_both(claim: Claim, point: Point) -> bool:
+def _has_both_sides(claim: Claim, point: Point) -> bool:
     """Whether the claim has at each place off the diagonal what the gradient has at both sides."""
-    with suppress(GradcliError):
-        found = at_point(claim.program, claim.name, point)
-        diagonal = found.right * np.eye(found.right.shape[-1])
-        return found._replace(right=2 * _symmetric(found.right) - diagonal).agrees
-    return False
+    found = at_point(claim.program, claim.name, point)
+    diagonal = found.right * np.eye(found.right.shape[-1])
+    return found._replace(right=2 * _symmetric(found.right) - diagonal).agrees
 
 
-def _right_for(claim: Claim, findings: list[Finding], name: str, special: Special) -> bool:
-    """Whether the claim is right where an input, or the seed, is made special."""
-    points = [_within(t.point, name, special) for t in findings]
+def _right_for(claim: Claim, findings: list[Finding], name: str, project: Projection) -> bool:
+    """Whether the claim is right where an input, or the seed, meets the condition."""
+    points = [_within(t.point, name, project) for t in findings]
     if not all(p.finite([claim.name]) and holds(claim.program, claim.name, [p]) for p in points):
         return False
     found = on_all_branches(
-        Points(points, False), [claim], [claim.name], partial(_made, points[0], name, special)
+        Points(points, False), [claim], [claim.name], partial(_projected, points[0], name, project)
     )
     return holds(claim.program, claim.name, found.tried[len(points) :])
 
 
-def _within(point: Point, name: str, special: Special) -> Point:
+def _within(point: Point, name: str, project: Projection) -> Point:
     values = {i.node: point(i.node) for i in point.problem.inputs.values()}
-    seed = point.seed if name in point.problem.inputs else special(point.seed)
-    return Point(point.problem, _made(point, name, special, values), seed)
+    seed = point.seed if name in point.problem.inputs else project(point.seed)
+    return Point(point.problem, _projected(point, name, project, values), seed)
 
 
-def _made(point: Point, name: str, special: Special, values: dict[Node, Any]) -> dict[Node, Any]:
-    """The values with an input made special; as they are where it is the seed."""
+def _projected(point: Point, name: str, project: Projection, values: Values) -> Values:
+    """The values, of which those of an input meet the condition; unchanged where it is the seed."""
     if name not in point.problem.inputs:
         return values
     node = point.problem.inputs[name].node
-    return values | {node: special(values[node])}
+    return values | {node: project(values[node])}
 
 
 # ---- the conditions ------------------------------------------------------------------------------
@@ -114,24 +110,24 @@ def _positive(array: Any) -> Any:
     return np.abs(array)
 
 
-def _may_hold_shares(node: Node, other: bool) -> bool:
+def _may_sum_to_one(node: Node, other: bool) -> bool:
     return other and node.ndim > 0 and node.shape[-1] > 1
 
 
 def _summing_to_one(array: Any) -> Any:
     """Of positive numbers positive ones; others keep their signs, as far as they can."""
     if np.all(array > 0):
-        return _shares(array)
+        return _normalized(array)
     return array + (1 - array.sum(axis=-1, keepdims=True)) / array.shape[-1]
 
 
-def _shares(array: Any) -> Any:
+def _normalized(array: Any) -> Any:
     return _positive(array) / _positive(array).sum(axis=-1, keepdims=True)
 
 
 CONDITIONS = (
     Condition("is symmetric", _symmetric, _is_square),
     Condition("is positive", _positive, _is_any),
-    Condition("sums to 1 along its last dimension", _summing_to_one, _may_hold_shares),
-    Condition("is positive and sums to 1 along its last dimension", _shares, _may_hold_shares),
+    Condition("sums to 1 along its last dimension", _summing_to_one, _may_sum_to_one),
+    Condition("is positive and sums to 1 along its last dimension", _normalized, _may_sum_to_one),
 )

@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import lru_cache
 
 from ...language.program import Program, read_again
 from ...lazy import np
-from .edits import divisors, negated, numbers, renumbered, scaled
+from .edits import Mend, divisors, negated, numbers, scaled, with_another
 from .findings import Finding, close
 from .given import ORIGIN, built
+from .points import Point
 
 LARGEST = 12  # number above or below the line in a factor that is told
 SAME = 1e-6  # relative difference up to which factors are the same
@@ -16,38 +18,37 @@ BESIDE = (1, 2, Fraction(1, 2))  # what may stand beside a size in a factor
 MEAN, SUM = "a mean divides by it", "a sum does not divide by it"
 
 
-def by_a_number(program: Program, findings: list[Finding], whole: bool) -> tuple[str, str] | None:
-    """The formula without a factor that is the same number at all points, and what is said; only
-    for a `whole` number or one over it, or for other fractions.
+def by_a_number(program: Program, findings: list[Finding], whole: bool) -> Iterator[Mend]:
+    """The formula without a factor that is the same number at all points; only for a `whole` number
+    or one over it, or for other fractions.
     """
-    ratios = _ratios(findings)
-    if ratios is None or max(ratios) - min(ratios) > SAME * abs(ratios[0]):
-        return None
-    exact = Fraction(ratios[0]).limit_denominator(LARGEST)
-    near = abs(float(exact) - ratios[0]) <= SAME * abs(ratios[0])
-    is_whole = 1 in (abs(exact.numerator), exact.denominator)
-    if exact in (0, 1) or not near or abs(exact.numerator) > LARGEST or is_whole != whole:
-        return None
-    return _without(program, exact), _too_large(exact)
-
-
-def other_numbers(program: Program, findings: list[Finding]) -> Iterator[tuple[str, str, str]]:
-    """The formula with another number in place of one that would bring the claim to the gradient:
-    its text, the number that stands there, and the other.
-    """
-    ratios = _ratios(findings)
-    if ratios is None or max(ratios) - min(ratios) > SAME * abs(ratios[0]):
+    ratio = _same_ratio(findings)
+    if ratio is None:
         return
-    above = ((place, n, n / ratios[0]) for place, n in numbers(program))
-    below = ((place, n, n * ratios[0]) for place, n in divisors(program))
+    exact = Fraction(ratio).limit_denominator(LARGEST)
+    is_near = abs(float(exact) - ratio) <= SAME * abs(ratio)
+    is_whole = 1 in (abs(exact.numerator), exact.denominator)
+    small = abs(exact.numerator) <= LARGEST
+    if is_near and small and is_whole == whole and exact not in (0, 1):
+        yield Mend(_without(program, exact), _too_large(exact))
+
+
+def other_numbers(program: Program, findings: list[Finding]) -> Iterator[Mend]:
+    """The formula with another number in place of one, which brings the claim to the gradient."""
+    ratio = _same_ratio(findings)
+    if ratio is None:
+        return
+    above = ((place, n, n / ratio) for place, n in numbers(program))
+    below = ((place, n, n * ratio) for place, n in divisors(program))
     for place, number, right in (*above, *below):
-        if abs(round(right) - right) <= SAME * abs(right):
-            yield renumbered(program, place, str(round(right))), str(number), str(round(right))
+        new = round(right)
+        if abs(new - right) <= SAME * abs(right):
+            yield Mend(with_another(program, place, str(new)), f"{number} is to be {new}")
 
 
 def sizes_for_numbers(
     program: Program, findings: list[Finding], sizes: list[str]
-) -> Iterator[tuple[str, str, str]]:
+) -> Iterator[Mend]:
     """The same for a number that is divided by, and in place of it one of the `sizes`, where that
     is not the same at all points.
     """
@@ -55,39 +56,47 @@ def sizes_for_numbers(
     if ratios is None or not divided_by:
         return
     for size in sizes:
-        numbers = [_number(size, t) for t in findings]
-        for place, number in divided_by if len(set(numbers)) > 1 else ():
-            if all(abs(number * r - n) <= SAME * n for r, n in zip(ratios, numbers)):
-                yield renumbered(program, place, size), str(number), size
+        counts = [_count(size, t.point) for t in findings]
+        for place, number in divided_by if len(set(counts)) > 1 else ():
+            if all(abs(number * r - n) <= SAME * n for r, n in zip(ratios, counts)):
+                yield Mend(with_another(program, place, size), f"{number} is to be {size}")
 
 
-def by_a_size(
-    program: Program, findings: list[Finding], size: str, told: bool
-) -> tuple[str, str] | None:
+def by_a_size(program: Program, findings: list[Finding], size: str, known: bool) -> Iterator[Mend]:
     """The same for a factor that is a number of elements, written `size`, and 2, 1/2 or a sign
-    beside it; where all points have the same, only if it is `told` from a number, by a formula that
-    mentions it or by other sizes.
+    beside it; where all points have the same, only if it is `known` from a number, by a formula
+    that mentions it or by other sizes.
     """
     ratios = _ratios(findings)
-    numbers = [_number(size, t) for t in findings]
-    if ratios is None or (len(set(numbers)) == 1 and not told):
-        return None
+    counts = [_count(size, t.point) for t in findings]
+    if ratios is None or (len(set(counts)) == 1 and not known):
+        return
     for divide in (True, False):
-        rest = [r / n if divide else r * n for r, n in zip(ratios, numbers)]
+        rest = [r / n if divide else r * n for r, n in zip(ratios, counts)]
         beside = Fraction(rest[0]).limit_denominator(2)
         opposite = all(abs(r + 1) < SAME for r in ratios)  # what stands beside it cancels it
         if not opposite and abs(beside) in BESIDE and all(abs(r - beside) < SAME for r in rest):
             why = f"{size} times too {'large' if divide else 'small'}: {MEAN if divide else SUM}"
             made = scaled(program, size, divide)
-            if beside == 1:
-                return made, why
-            return _without(read_again(made, ORIGIN), beside), f"{why}; {_too_large(beside)}"
-    return None
+            if beside != 1:
+                made = _without(read_again(made, ORIGIN), beside)
+                why = f"{why}; {_too_large(beside)}"
+            yield Mend(made, why)
+            return
 
 
-def _number(size: str, finding: Finding) -> float:
-    program = read_again(size, ORIGIN)
-    return float(finding.point(built(program, finding.point.problem)))
+def _same_ratio(findings: list[Finding]) -> float | None:
+    """What a claim is too large by, if that is the same at all points."""
+    ratios = _ratios(findings)
+    if ratios is None or max(ratios) - min(ratios) > SAME * abs(ratios[0]):
+        return None
+    return ratios[0]
+
+
+@lru_cache(maxsize=128)  # every edit is tried with the same sizes
+def _count(size: str, point: Point) -> float:
+    """The number that a size is at a point."""
+    return float(point(built(read_again(size, ORIGIN), point.problem)))
 
 
 def _ratios(findings: list[Finding]) -> list[float] | None:

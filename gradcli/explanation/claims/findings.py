@@ -26,6 +26,11 @@ class Finding(NamedTuple):
     error: GradcliError | None
 
     @property
+    def unreadable(self) -> bool:
+        """Whether it has an error that is none of shapes or numbers: it is no formula."""
+        return self.error is not None and self.error.code not in MISFITS
+
+    @property
     def comparable(self) -> bool:
         """Whether it has the gradient's shape."""
         return self.value is not None and self.shape == self.right.shape
@@ -56,7 +61,7 @@ class Finding(NamedTuple):
         shapes = self.shape, self.right.shape
         return (fits(*shapes) or fits(*reversed(shapes))) and self.close()
 
-    def is_as(self, other: "Finding") -> bool:
+    def same_as(self, other: "Finding") -> bool:
         """Whether another formula comes to the same."""
         return self.value is not None and other.value is not None and same(self.value, other.value)
 
@@ -104,28 +109,18 @@ def _near(found: Any, right: Any, tolerance: float) -> Any:
 
 
 def at_point(program: Program, name: str, point: Point) -> Finding:
-    """The formula of a program, claimed to be the gradient of `name`, at a point.
-
-    Raises GradcliError where it cannot be read.
-    """
-    right = point.right(name)
-    node = None
+    """The formula of a program, claimed to be the gradient of `name`, at a point."""
+    right, node = point.right(name), None
     try:
         node = built(program, point.problem, point.picking)
-        value = np.asarray(point(node), float)
+        return Finding(point, right, node, np.asarray(point(node), float), None)
     except GradcliError as error:
-        if error.code not in MISFITS:
-            raise
         return Finding(point, right, node, None, error)
-    return Finding(point, right, node, value, None)
 
 
 def holds(program: Program, name: str, points: list[Point]) -> bool:
     """Whether a formula is right at all points."""
-    try:
-        return all(at_point(program, name, point).agrees for point in points)
-    except GradcliError:
-        return False
+    return all(at_point(program, name, point).agrees for point in points)
 
 
 def is_jacobian_diagonal(finding: Finding, name: str) -> bool:

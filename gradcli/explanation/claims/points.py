@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ...autodiff.reverse import backward
 from ...backends.numeric import Evaluator
-from ...errors import GradcliError
+from ...errors import GradcliError, if_applicable
 from ...graphs import Node, walk
 from ...graphs.shapes import Shape, is_square
 from ...language.general import decided_by_values
@@ -20,8 +20,8 @@ from ...language.given.assumptions import made
 from ...language.problem import Input, Problem
 from ...lazy import np
 from ..analysis import Analysis
-from ..checking.mirrored import is_symmetric, kept_symmetric, mirrored
-from ..checking.steady import is_steady, nudged
+from ..checking.symmetric import is_symmetric, kept_symmetric, symmetrized
+from ..checking.well_conditioned import is_well_conditioned, perturbed
 from ..formulas.readings import resized
 from ..formulas.trial_values import Draw, combinations
 from ..formulas.wording import Wording
@@ -35,7 +35,7 @@ COMBINATIONS = 100  # of ranges, until output and gradients are finite
 ELEMENTS = 1_000_000  # of all nodes together that random values are drawn for
 TOLERANCE = 1e-10  # relative to the largest element, within which a claim agrees
 SINGLE = 1e-6  # the same where the gradient has a number that PyTorch rounds to single precision
-NUDGES = (4, 5, 6)  # rounding may be the same at one point nearby
+PERTURBATIONS = (4, 5, 6)  # rounding may be the same at one point nearby
 MOST_SIZES = 12  # that are tried where the program is singular at some
 
 Values = dict[Node, Any]
@@ -91,11 +91,8 @@ class Point:
 
     def finite(self, names: Sequence[str]) -> bool:
         """Whether output and gradients are."""
-        try:
-            arrays = [self(self.problem.out), *map(self.right, names)]
-        except GradcliError:
-            return False
-        return all(np.all(np.isfinite(a)) for a in arrays)
+        arrays = if_applicable(lambda: [self(self.problem.out), *map(self.right, names)])
+        return arrays is not None and all(np.all(np.isfinite(a)) for a in arrays)
 
     def moved(self, values: dict[Node, Any]) -> "Point":
         """The point of other values, with the same seed. Raises GradcliError where they do not fit
@@ -113,13 +110,13 @@ class Point:
             return False
         free = [x.node for x in self.problem.wrt if x.node.dtype == "float" and not _is_mask(x)]
         given = {x.node: self(x.node) for x in self.problem.inputs.values()}
-        near = (within(nudged(given, free, draw)) for draw in NUDGES)
+        near = (within(perturbed(given, free, draw)) for draw in PERTURBATIONS)
         return all(self._steady(values, names) for values in near)
 
     def _steady(self, values: dict[Node, Any], names: Sequence[str]) -> bool:
         near = self.moved(values)
         pairs = ((self.right(name), near.right(name)) for name in names)
-        return near.finite(names) and all(is_steady(*pair) for pair in pairs)
+        return near.finite(names) and all(is_well_conditioned(*pair) for pair in pairs)
 
 
 class Points(NamedTuple):
@@ -214,7 +211,7 @@ def _drawn(problem: Problem, names: Sequence[str], rng: Any, short: bool = False
 
 def _sound(problem: Problem, names: Sequence[str], rng: Any, short: bool) -> Iterator[Point]:
     """Points with random values that are sound."""
-    kept = kept_values(problem)
+    kept = fixed_values(problem)
     free = [x.node for x in problem.inputs.values() if x.node not in kept]
     symmetric = kept_symmetric(problem.out)
     for draws in islice(combinations(DRAWN, len(free)), COMBINATIONS):
@@ -222,14 +219,14 @@ def _sound(problem: Problem, names: Sequence[str], rng: Any, short: bool) -> Ite
         for x, draw in zip(free, draws):
             array = _short(rng, draw, x.shape) if short else draw(rng, x.shape)
             array = made(x.attrs["known"], array)
-            values[x] = mirrored(array) if x in symmetric else array
+            values[x] = symmetrized(array) if x in symmetric else array
         seed = _short(rng, _mixed, problem.out.shape) if short else _mixed(rng, problem.out.shape)
         found = at_values(problem, values, seed)
         if found is not None and found.sound(names):
             yield found
 
 
-def kept_values(problem: Problem) -> dict[Node, Any]:
+def fixed_values(problem: Problem) -> dict[Node, Any]:
     """The values that were given, and stay at all points."""
     smooth = not kinks_met(Analysis(problem))
     return {x.node: x.value for x in problem.inputs.values() if _kept(x, problem, smooth)}
@@ -265,7 +262,4 @@ def _as_given(problem: Problem, names: Sequence[str]) -> Point | None:
 
 def at_values(problem: Problem, values: dict[Node, Any], seed: Any) -> Point | None:
     """The point of these values; None where they do not fit the problem."""
-    try:
-        return Point(problem, values, seed)
-    except GradcliError:
-        return None
+    return if_applicable(lambda: Point(problem, values, seed))

@@ -1,16 +1,39 @@
-"""Two formulas brought together: the same for every value, and where sizes vary, for every size."""
+"""Two formulas brought together: the same for every value, and where sizes vary, for every size.
+
+They are the same if rewriting makes one of the other, or if their index notation, multiplied out,
+has one normal form: a sum of terms, each a number, sums over letters and powers of factors. Knows
+no identities of functions but those of comparisons.
+"""
 
 from collections.abc import Iterable, Mapping
+from itertools import permutations, product
+from typing import NamedTuple
 
-from ...graphs import Node
+from ...graphs import OPS, Node
 from ...graphs.substitution import substitute
+from ...notation.formulas.rules.guards import OPPOSITE
 from ...notation.formulas.simplify import simplify
 from ...notation.indices.collect import Simplifier
-from ...notation.indices.expressions import TooLong
+from ...notation.indices.expressions import (
+    Element,
+    Expr,
+    Function,
+    Number,
+    Power,
+    Product,
+    Sum,
+    TooLong,
+    Total,
+    letters_of,
+    parts,
+    substituted,
+)
 from ...notation.indices.lower import Lowering
 from ...notation.tree import Name
-from .normal import normal_form
 from .points import Point
+
+MOST_TERMS, MOST_LETTERS, HIGHEST = 400, 4, 4
+DIGITS = 11  # to which the numbers of like terms are compared
 
 
 def same(claim: Node, right: Node, point: Point, names: Mapping[Node, Name]) -> bool:
@@ -52,3 +75,168 @@ def _by_index(claim: Node, right: Node, names: Mapping[Node, Name]) -> bool:
     except (TooLong, RecursionError, OverflowError):
         return False
     return forms[0] == forms[1]
+
+
+# ---- normal forms --------------------------------------------------------------------------------
+
+
+class Term(NamedTuple):
+    """number · Σ over `sums` (letters with their sizes) of factors, each to an exponent."""
+
+    number: float
+    sums: dict[str, int]
+    factors: dict[Expr, int]
+
+
+def normal_form(e: Expr, sizes: Mapping[str, int], depth: int = 0) -> Expr:
+    """The normal form of an expression. Raises TooLong."""
+    return _Normal(sizes, depth).form(e)
+
+
+class _Normal:
+    """The normal form at one depth: each has letters of its own, so that none is caught."""
+
+    def __init__(self, sizes: Mapping[str, int], depth: int):
+        self.sizes, self.depth, self.fresh = sizes, depth, 0
+
+    def form(self, e: Expr) -> Expr:
+        """Like terms added up, terms in one order."""
+        numbers: dict[Expr, float] = {}
+        for term in self.terms(e):
+            key = self.canonical(term)
+            numbers[key] = numbers.get(key, 0.0) + term.number
+        largest = max(map(abs, numbers.values()), default=0.0)
+        kept = {k: n for k, n in numbers.items() if abs(n) > largest * 10.0**-DIGITS}
+        ordered = sorted(kept, key=_key)
+        return Total(tuple(Product((Number(_rounded(kept[k])), k)) for k in ordered))
+
+    # ---- terms -----------------------------------------------------------------------------------
+
+    def terms(self, e: Expr) -> list[Term]:
+        """The terms of an expression that is multiplied out."""
+        if isinstance(e, Number):
+            return [Term(float(e.value), {}, {})]
+        if isinstance(e, Total):
+            return _bounded(t for part in e.terms for t in self.terms(part))
+        if isinstance(e, Product):
+            found = [Term(1.0, {}, {})]
+            for factor in e.factors:
+                pairs = product(found, self.terms(factor))
+                found = _bounded(self.times(a, b) for a, b in pairs)
+            return found
+        if isinstance(e, Sum):
+            return [_summed(t, e.letter, e.size) for t in self.terms(e.body)]
+        if isinstance(e, Power):
+            return self.power(e)
+        return self.function(e) if isinstance(e, Function) else [Term(1.0, {}, {e: 1})]
+
+    def times(self, a: Term, b: Term) -> Term:
+        """Two terms multiplied; the letters of the second become new ones."""
+        names = {letter: self._letter() for letter in b.sums}
+        factors = dict(a.factors)
+        for factor, exponent in b.factors.items():
+            made = substituted(factor, names, self.sizes) if names else factor
+            factors[made] = factors.get(made, 0) + exponent
+        sums = a.sums | {names[letter]: size for letter, size in b.sums.items()}
+        return Term(a.number * b.number, sums, {f: n for f, n in factors.items() if n})
+
+    def _letter(self) -> str:
+        self.fresh += 1
+        return f"~{self.depth}.{self.fresh}"
+
+    def power(self, e: Power) -> list[Term]:
+        """A whole power of one term by its factors, a small one of several multiplied out."""
+        exponent = e.exponent.value if isinstance(e.exponent, Number) else 0.5
+        base = self.terms(e.base)
+        if float(exponent).is_integer() and len(base) == 1 and not base[0].sums and base[0].number:
+            ((number, _, factors),) = base
+            n = int(exponent)
+            return [Term(number**n, {}, {f: k * n for f, k in factors.items()})]
+        if float(exponent).is_integer() and 1 <= exponent <= HIGHEST:
+            return self.terms(Product((e.base,) * int(exponent)))
+        inner = self.inner(e.base)
+        if float(exponent).is_integer():
+            return [Term(1.0, {}, {inner: int(exponent)})]
+        return [Term(1.0, {}, {Power(inner, self.inner(e.exponent)): 1})]
+
+    def function(self, e: Function) -> list[Term]:
+        """A function of normal forms; ~(a <= b) is a > b, relu(a) > 0 is a > 0, and nothing differs
+        from itself.
+        """
+        e = _without_relu(e)
+        inside = e.args[0] if e.op.name == "logical_not" else None
+        if isinstance(inside, Function) and inside.op.name in OPPOSITE:
+            return self.terms(Function(OPS[OPPOSITE[inside.op.name]], inside.args, inside.attrs))
+        args = tuple(map(self.inner, e.args))
+        if e.op.name in ("ne", "eq") and args[0] == args[1]:
+            return self.terms(Number(int(e.op.name == "eq")))
+        if inside is not None and args[0] == Total(()):
+            return self.terms(Number(1))
+        return [Term(1.0, {}, {Function(e.op, args, e.attrs): 1})]
+
+    def inner(self, e: Expr) -> Expr:
+        """The normal form of a part that is not multiplied out with the rest."""
+        return normal_form(e, self.sizes, self.depth + 1)
+
+    # ---- one way to write a term -----------------------------------------------------------------
+
+    def canonical(self, term: Term) -> Expr:
+        """The term without its number, its letters named and its factors ordered in one way."""
+        names = [f"#{self.depth}.{k}" for k in range(len(term.sums))]
+        orders: Iterable[tuple[str, ...]] = permutations(term.sums)
+        if len(term.sums) > MOST_LETTERS:
+            orders = [tuple(term.sums)]
+        written = (self._written(term, dict(zip(order, names))) for order in orders)
+        return min(written, key=_key)
+
+    def _written(self, term: Term, names: dict[str, str]) -> Expr:
+        factors = sorted(
+            (
+                Power(substituted(f, names, self.sizes) if names else f, Number(n))
+                for f, n in term.factors.items()
+            ),
+            key=_key,
+        )
+        body: Expr = Product(tuple(factors))
+        for letter in sorted(names, key=names.__getitem__, reverse=True):
+            body = Sum(names[letter], term.sums[letter], body)
+        return body
+
+
+def _without_relu(e: Function) -> Function:
+    """a > 0 for relu(a) > 0, and a <= 0 for relu(a) <= 0."""
+    compared = e.args[0] if e.op.name in ("gt", "le") and e.args[1] == Number(0) else None
+    if isinstance(compared, Function) and compared.op.name == "relu":
+        return Function(e.op, (*compared.args, e.args[1]), e.attrs)
+    return e
+
+
+def _summed(term: Term, letter: str, size: int) -> Term:
+    """The sum of a term over a letter; a letter that it does not hold counts."""
+    if any(letter in letters_of(f) for f in term.factors):
+        return term._replace(sums=term.sums | {letter: size})
+    return term._replace(number=term.number * size)
+
+
+def _bounded(terms: Iterable[Term]) -> list[Term]:
+    found: list[Term] = []
+    for term in terms:
+        found.append(term)
+        if len(found) > MOST_TERMS:
+            raise TooLong
+    return found
+
+
+def _rounded(number: float) -> float:
+    return float(f"{number:.{DIGITS}g}")
+
+
+def _key(e: Expr) -> str:
+    """A text that orders expressions, and tells nodes apart."""
+    if isinstance(e, Element):
+        return f"{e.node.serial}{e.places!r}"
+    if not parts(e):
+        return repr(e)
+    head = e.op.name + repr(e.attrs) if isinstance(e, Function) else type(e).__name__
+    head += f"{e.letter}{e.size}" if isinstance(e, Sum) else ""
+    return f"{head}({','.join(map(_key, parts(e)))})"

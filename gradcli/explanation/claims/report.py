@@ -1,4 +1,4 @@
-"""Verdicts in words: how far a claim holds, what is the matter, the element that tells."""
+"""Verdicts in words: for which sizes a claim is right, what is wrong, the first wrong element."""
 
 from typing import Any, NamedTuple
 
@@ -53,11 +53,11 @@ def right_line(v: Verdict) -> Line:
 
 
 def exception(v: Verdict) -> str | None:
-    """Where a right claim is not, and what in it is too small to tell."""
-    return "; ".join(filter(None, (_exception(v), _unseen(v.unseen)))) or None
+    """The caveats of a right claim: where it differs from PyTorch, and terms that are too small."""
+    return "; ".join(filter(None, (_deviation(v), _negligible(v.negligible)))) or None
 
 
-def _unseen(numbers: list[float]) -> str | None:
+def _negligible(numbers: list[float]) -> str | None:
     """`the term 1e-12 is one too many`."""
     if not numbers:
         return None
@@ -66,15 +66,15 @@ def _unseen(numbers: list[float]) -> str | None:
     return f"the {terms} too many, though too small to be seen here"
 
 
-def _exception(v: Verdict) -> str | None:
+def _deviation(v: Verdict) -> str | None:
     """`at x = 0, x.grad[0] is 0 in PyTorch, and here nan`."""
-    if v.apart is None:
+    if v.deviation is None:
         return None
-    where, finding = v.apart
+    where, finding = v.deviation
     place = finding.first_wrong()
     if place is None:
         return f"at {where} its shape is another"
-    right, found = _apart(float(finding.right[place]), float(finding.value[place]))
+    right, found = _distinct(float(finding.right[place]), float(finding.value[place]))
     return f"at {where}, {_element(v, place)} is {right} in PyTorch, and here {found}"
 
 
@@ -175,7 +175,7 @@ def equations(found: Wrong) -> tuple[list[Line], list[Line]]:
     is.
     """
     values = [float(array[found.place]) for array in (found.finding.value, found.finding.right)]
-    texts = _apart(*values)
+    texts = _distinct(*values)
     alike = texts != tuple(map(short, values))
     written = found.claimed, found.right
     claimed, right = (
@@ -193,7 +193,7 @@ def _equation(written: Written, total: str | None) -> list[Line]:
     return [*lines[:-1], (*lines[-1], Token(" = "), *end)] if lines else [end]
 
 
-def _apart(a: float, b: float) -> tuple[str, ...]:
+def _distinct(a: float, b: float) -> tuple[str, ...]:
     """Two numbers with as many digits as tell them apart."""
     texts = (short(a), short(b))
     for digits in range(5, 18):

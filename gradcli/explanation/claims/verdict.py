@@ -2,11 +2,10 @@
 
 import ast
 import re
-from contextlib import suppress
 from copy import copy
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 
-from ...errors import GradcliError
+from ...errors import if_applicable
 from ...graphs import Node, walk
 from ...graphs.shapes import Shape
 from ...language.inference.infer import different_sides
@@ -27,15 +26,15 @@ from ..formulas.readings import (
 )
 from ..formulas.wording import Wording
 from .branches import on_all_branches
-from .changes import loses_dimension
+from .caveats import Deviation, deviation, negligible
 from .conditions import condition
+from .dimensions import loses_dimension
+from .edits import Mend
 from .findings import Finding, at_point, holds
 from .given import ORIGIN, Claim, Given, built, read_claims, uses_seed
-from .mending import Mend, Search
 from .points import Point, Points, points
 from .proof import same
-from .unseen import unseen
-from .zeros import Apart, apart
+from .search import Search
 
 FAR = 9  # places in brackets that are larger tell of sizes that are not tried
 IN_BRACKETS, NUMBER = re.compile(r"\[[^\]]*\]"), re.compile(r"\d+")
@@ -51,6 +50,9 @@ class Verdict:
     def __init__(self, claim: Claim, points: Points, remark: str = ""):
         self.claim, self.points, self.remark = claim, points, remark
         self.findings = [at_point(claim.program, claim.name, point) for point in points.tried]
+        for finding in self.findings:
+            if finding.unreadable:
+                raise finding.error  # type: ignore[misc]
 
     def remarked(self, remark: str) -> "Verdict":
         """The same verdict with another remark."""
@@ -100,12 +102,14 @@ class Verdict:
         """Whether what is the same formula for the sizes given is so at others, too."""
         if self.points.sizes_vary or not self.same or self._reaches_far:
             return False
-        found: list[Verdict] = []
         there = (trial.problem for trial in self.points.tried[0].wording.trials.elsewhere)
-        for other in (p for p in there if not different_sides(p.roots)):
-            with suppress(GradcliError):  # nothing is finite for these sizes
-                found.append(Verdict(self.claim, points([other], [self.claim.name])))
+        others = (self._at(p) for p in there if not different_sides(p.roots))
+        found = [v for v in others if v is not None]
         return bool(found) and all(v.ok for v in found) and all(v.same for v in found[:SAME])
+
+    def _at(self, problem: Problem) -> "Verdict | None":
+        """The verdict for other sizes; None where the claim is not applicable to them."""
+        return if_applicable(lambda: Verdict(self.claim, points([problem], [self.claim.name])))
 
     @property
     def _reaches_far(self) -> bool:
@@ -199,14 +203,14 @@ class Verdict:
         return None if self.ok else condition(self.claim, self.findings)
 
     @cached_property
-    def apart(self) -> Apart | None:
-        """Where a claim that is right parts from PyTorch after all."""
-        return apart(self.claim, self.points.tried) if self.ok else None
+    def deviation(self) -> Deviation | None:
+        """Where a claim that is right differs from PyTorch after all."""
+        return deviation(self.claim, self.points.tried) if self.ok else None
 
     @cached_property
-    def unseen(self) -> list[float]:
+    def negligible(self) -> list[float]:
         """Small numbers in a claim that is right, which may not belong there."""
-        return unseen(self.claim, self.points.tried) if self.ok and not self.same else []
+        return negligible(self.claim, self.points.tried) if self.ok and not self.same else []
 
     @property
     def only_here(self) -> bool:
@@ -244,9 +248,8 @@ def _in_other_shapes(
     if all(v.ok or not (v.misfits or scalar) for v in found):
         return [_of_every_rank(v, problem) for v in found]
     for reading in readings(problem):
-        try:
-            other = _judged(claims, reading.problems, reading.remark)
-        except GradcliError:  # nothing is finite for these shapes
+        other = if_applicable(partial(_judged, claims, reading.problems, reading.remark))
+        if other is None:
             continue
         if reading.ranks and not scalar and any(v.is_about_these for v in found):
             found = _only_right_with(reading, found, other)
@@ -272,13 +275,14 @@ def _only_right_with(reading: Reading, found: list[Verdict], other: list[Verdict
 
 def _of_every_rank(v: Verdict, problem: Problem) -> Verdict:
     """A verdict on ranks that are a guess, after a look at the other."""
-    try:
-        if not v.ok:
-            return _with_vectors(v, problem)
-        other = _with_matrices(v, problem)
-        return _with_batches(v, problem) if other is v else other
-    except GradcliError:  # nothing is finite for these shapes
-        return v
+    return if_applicable(lambda: _after_other_ranks(v, problem)) or v
+
+
+def _after_other_ranks(v: Verdict, problem: Problem) -> Verdict:
+    if not v.ok:
+        return _with_vectors(v, problem)
+    other = _with_matrices(v, problem)
+    return _with_batches(v, problem) if other is v else other
 
 
 def _with_batches(v: Verdict, problem: Problem) -> Verdict:
@@ -308,10 +312,10 @@ def _with_matrices(v: Verdict, problem: Problem) -> Verdict:
 
 def _with_vectors(v: Verdict, problem: Problem) -> Verdict:
     """What is wrong for matrices, after a look at vectors."""
-    for reading in (with_rank(problem, 2, 1), *with_vectors(problem)):
-        with suppress(GradcliError):  # nothing is finite for these shapes
-            if reading is not None and _judged([v.claim], reading.problems)[0].ok:
-                return v.remarked(_only_for_vectors(reading))
+    for reading in filter(None, (with_rank(problem, 2, 1), *with_vectors(problem))):
+        other = if_applicable(partial(_judged, [v.claim], reading.problems))
+        if other is not None and other[0].ok:
+            return v.remarked(_only_for_vectors(reading))
     return v
 
 
@@ -338,10 +342,8 @@ def _in_either_reading(claim: Claim, points: Points, remark: str) -> Verdict:
     found, other = Verdict(claim, points, remark), claim.with_steps
     if other is None or found.ok:
         return found
-    with suppress(GradcliError):
-        stepwise = Verdict(other, points, remark)
-        return stepwise if stepwise.ok else found
-    return found
+    stepwise = if_applicable(lambda: Verdict(other, points, remark))
+    return stepwise if stepwise is not None and stepwise.ok else found
 
 
 def _without_steps(found: list[Verdict]) -> list[Verdict]:

@@ -18,7 +18,7 @@ from ...notation import tree
 from ...notation.jacobians.structure import Structure
 from ..analysis import Analysis
 from ..checking.rounding import FEW, MUCH
-from ..checking.steady import nudged
+from ..checking.well_conditioned import perturbed
 from ..in_pytorch.conventions import kinks_met
 from .trial import MOST, reads_one_draw, value_of
 from .wording import Wording
@@ -104,7 +104,7 @@ def _contradiction(a: Analysis, formula: str, both: Numbers) -> Contradiction | 
         if numbers.shape != made.shape:
             return None
         hit = np.isfinite(made) & ~_alike(a, numbers, made)
-        for _, near in _moved(a, nudged, both) if np.any(hit) else ():
+        for _, near in _moved(a, perturbed, both) if np.any(hit) else ():
             hit &= _alike(a, made, near)
         if np.any(hit):
             return _told(a, Contradiction(hit, made, numbers, False), both)

@@ -17,8 +17,8 @@ from ...language.given.assumptions import made
 from ...language.problem import Input, Problem
 from ...language.program import Program, read_again
 from ...lazy import np
-from ..checking.mirrored import kept_symmetric, mirrored
-from ..checking.steady import is_steady, nudged
+from ..checking.symmetric import kept_symmetric, symmetrized
+from ..checking.well_conditioned import is_well_conditioned, perturbed
 from ..random_numbers import Numbers
 from .posed_again import posed_again
 
@@ -47,11 +47,11 @@ class Trial:
             drawn = [i.node for i in p.inputs.values() if i.value is None]
             free = [n for n in drawn if n in floats and not n.attrs["known"]]
             given |= {n: given[n] * np.sign(draw.normal(n.shape)) for n in free}
-        given |= {x: mirrored(given[x]) for x in kept_symmetric(p.out)}
+        given |= {x: symmetrized(given[x]) for x in kept_symmetric(p.out)}
         one = problem.seed.implicit and p.out.numel == 1
         given[p.seed.node] = np.ones(p.out.shape) if one else draw.uniform(0.5, 1.5, p.out.shape)
         self.evaluate = Evaluator(given, limits=p.limits)
-        self._near = nudged(given, floats)
+        self._near = perturbed(given, floats)
         nodes = p.scope | {p.out_name: p.out, p.seed.name: p.seed.node}
         self.values = {name: np.asarray(self.evaluate(node)[0]) for name, node in nodes.items()}
         self._gradients: dict[str, Node | None] = {}  # by name of the input
@@ -124,7 +124,7 @@ class Trial:
         except GradcliError:
             return False
         vanishes = bool(np.all(np.abs(here) < ZERO))
-        return bool(np.all(np.isfinite(out))) and (vanishes or is_steady(here, near))
+        return bool(np.all(np.isfinite(out))) and (vanishes or is_well_conditioned(here, near))
 
     def contradicts(self, formula: str, name: str) -> bool:
         """Whether a formula has numbers that are not those of the gradient of the input `name`; nan

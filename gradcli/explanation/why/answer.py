@@ -10,10 +10,10 @@ from ...language.problem import Input
 from ...lazy import np
 from ..analysis import Analysis
 from ..blocks import Code, Document, Note, Prose, Row, Section, Table, plain, words
-from .cuts import cut_for
-from .names import element_name, operation_name, used_for
+from ..phrases import element_name
+from .names import operation_name, used_for
 from .reasons import Reasons
-from .tracing import Origin, Tracer
+from .tracing import Origin, Tracer, cut_for
 
 ORDER = ("nan", "inf", "none", "zero")  # the most telling first
 

@@ -81,8 +81,3 @@ def used_for(program: Program, name: str) -> str | None:
 
 def _is_named(e: ast.expr, name: str) -> bool:
     return isinstance(e, ast.Name) and e.id == name
-
-
-def element_name(name: str, place: tuple[int, ...]) -> str:
-    """`x[0,1]`; the name alone for a single number."""
-    return f"{name}[{','.join(map(str, place))}]" if place else name

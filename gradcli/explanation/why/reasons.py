@@ -4,16 +4,15 @@ from typing import Any
 
 from ...autodiff.reverse import conducts
 from ...backends.numeric import Evaluator
-from ...errors import GradcliError
+from ...errors import if_applicable
 from ...graphs import Node, walk
 from ...lazy import np
 from ...notation import tree
 from ...notation.formulas.formula import formula
 from ...notation.tree import Name
 from ..analysis import Analysis
-from .local_step import LocalStep, Place
 from .names import operation_name
-from .tracing import Origin, Tracer
+from .tracing import LocalStep, Origin, Place, Tracer
 
 LONGEST = 50  # characters of a rule or an operation that is written out
 SIGNS = {"div": "/", "mul": "·", "pow": "^", "add": " + ", "sub": " - "}
@@ -83,10 +82,7 @@ class Reasons:
         """The rule in the words of the program, with g for what is received."""
         names = {i.node: Name(i.name) for i in self.a.problem.inputs.values()}
         names |= {step.seed: Name("g")}
-        try:
-            text = tree.text(formula(step.sent_node, names))
-        except GradcliError:
-            return ""
+        text = if_applicable(lambda: tree.text(formula(step.sent_node, names))) or ""
         return text if len(text) <= LONGEST else ""
 
     def _arithmetic(self, step: LocalStep, place: Place) -> str:

@@ -1,17 +1,117 @@
-"""From an element of a gradient back to the operation that makes it nan, infinite or zero.
+"""From an element of a gradient back to the operation that makes it nan, infinite, zero or absent.
 
 The way goes against the reverse pass. What is not finite comes from a received element that is not,
 where there is one that counts; otherwise the operation itself makes it so. A zero comes from zeros
-received where filling them wakes it, or where nothing else is received.
+received where filling them wakes it, or where nothing else is received. An absent gradient comes
+from the first operation that lets none through.
 """
 
+from functools import cached_property
 from typing import Any, NamedTuple
 
-from ...autodiff.reverse import Step
-from ...graphs import Node
+from ...autodiff.reverse import Step, backward, conducts
+from ...backends.numeric import Evaluator
+from ...errors import GradcliError
+from ...graphs import OPS, Node, walk
+from ...language.problem import Input
 from ...lazy import np
 from ..analysis import Analysis
-from .local_step import LocalStep, Place
+
+Place = tuple[int, ...]
+DRAWS = 2  # values of the operands at which dependence is tried
+
+
+# ---- one operation -------------------------------------------------------------------------------
+
+
+class LocalStep:
+    """The step of `node` back to `to`, one of its operands, in numbers: what it sends for what it
+    receives, and which of the received elements an element that is sent depends on.
+    """
+
+    def __init__(self, a: Analysis, node: Node, to: Node, received: Node):
+        self.a, self.node, self.to, self.received_node = a, node, to, received
+        self.seed = OPS["input"](name="r", shape=node.shape, is_direction=True)
+        sent = backward(node, self.seed, node.parents).of[to]
+        self.sent_node: Node = OPS["zeros"](size=to.shape) if sent is None else sent
+
+    @cached_property
+    def received(self) -> Any:
+        """The numbers that arrive."""
+        return np.broadcast_to(np.asarray(self.a.value(self.received_node)), self.node.shape)
+
+    @cached_property
+    def operands(self) -> dict[Node, Any]:
+        """The values of the operands."""
+        return {i: self.a.value(i) for i in self.node.parents}
+
+    @cached_property
+    def here(self) -> dict[Node, Any]:
+        """The values of the operands and of the result."""
+        return self.operands | {self.node: self.a.value(self.node)}
+
+    @cached_property
+    def sent(self) -> Any:
+        """The numbers that are sent."""
+        return self.send(self.here, self.received)
+
+    def send(self, given: dict[Node, Any], received: Any) -> Any:
+        """What is sent for other values and other numbers received."""
+        return Evaluator(given | {self.seed: received})(self.sent_node)[0]
+
+    def reach(self, place: Place) -> Any:
+        """A mask of the received elements that the one at `place` depends on, here or at any other
+        values.
+        """
+        at = self._only(place)
+        if at is not None and any(sent[place] != 0 for sent in self._ones_sent):
+            mask = np.zeros(self.node.shape, bool)
+            mask[at] = True
+            return mask
+        weights = [self._weights(place, given) for given in (self.here, *self._generic)]
+        return np.any([np.isfinite(w) & (w != 0) for w in weights], axis=0)
+
+    def _only(self, place: Place) -> Place | None:
+        """The received element that the one at `place` depends on, where it can be only one."""
+        if self.node.numel == 1:
+            return (0,) * self.node.ndim
+        same = self.node.shape == self.to.shape
+        return place if same and self.node.op.family == "elementwise" else None
+
+    @cached_property
+    def _ones_sent(self) -> list[Any]:
+        return [self.send(given, np.ones(self.node.shape)) for given in self._generic]
+
+    @cached_property
+    def _generic(self) -> list[dict[Node, Any]]:
+        """Random values for the operands, as numbers that have nothing special about them."""
+        rng = np.random.default_rng(1)
+        return [
+            {
+                i: rng.uniform(0.3, 0.9, size=i.shape) if i.dtype == "float" else v
+                for i, v in self.operands.items()
+            }
+            for _ in range(DRAWS)
+        ]
+
+    @cached_property
+    def _transposed(self) -> tuple[Node, Node | None]:
+        """A seed in the shape of what is sent, and the gradient by what is received."""
+        one = OPS["input"](name="e", shape=self.to.shape, is_direction=True)
+        return one, backward(self.sent_node, one, [self.seed]).of[self.seed]
+
+    def _weights(self, place: Place, given: dict[Node, Any]) -> Any:
+        """The factors by which the received elements count in one that is sent."""
+        try:
+            one, weights = self._transposed
+            if weights is None:
+                return np.zeros(self.node.shape)
+            hot = np.zeros(self.to.shape)
+            hot[place] = 1
+            received = np.ones(self.node.shape)
+            return Evaluator(given | {one: hot, self.seed: received})(weights)[0]
+        except GradcliError:  # no such decomposition, or a rule that is not differentiated again
+            return np.ones(self.node.shape)
 
 
 class Origin(NamedTuple):
@@ -34,6 +134,9 @@ class Origin(NamedTuple):
     def reaches(self) -> bool:
         """Whether the element depends on what the operation receives at other values."""
         return self.step is None or bool(self.step.reach(self.place).any())
+
+
+# ---- the way back --------------------------------------------------------------------------------
 
 
 class Tracer:
@@ -86,8 +189,6 @@ class Tracer:
         """The steps to a node, in the order of the reverse pass."""
         return [self._local(step, node) for step in self._consumers.get(node, [])]
 
-    # ---- not finite ------------------------------------------------------------------------------
-
     def _not_finite_at(self, node: Node, place: Place) -> Any:
         steps = self._arriving(node)
         culprits = [s for s in steps if not np.isfinite(s.sent[place])]
@@ -102,8 +203,6 @@ class Tracer:
         if not through.any():
             return Origin(step.node, place, step)
         return step.node, _first(through)
-
-    # ---- zero ------------------------------------------------------------------------------------
 
     def _zero_at(self, node: Node, place: Place) -> Any:
         steps = self._arriving(node)
@@ -137,3 +236,40 @@ class Tracer:
 
 def _first(mask: Any) -> Place:
     return tuple(int(i) for i in np.argwhere(mask)[0])
+
+
+# ---- where nothing flows -------------------------------------------------------------------------
+
+
+def cut_for(a: Analysis, x: Input) -> Node | None:
+    """The first operation on the input that lets no gradient through; None where the output is
+    computed without it.
+    """
+    p = a.problem
+    masks = _in_brackets(a)
+    order = [n for n in walk([*p.indices, *masks, *p.roots]) if n.inputs]
+    carried: set[Node] = {x.node}
+    cuts = []
+    for node in order:
+        if carried.isdisjoint(node.parents):
+            continue
+        if not conducts(node) or _takes_none(a, node, carried):
+            cuts.append(node)
+        else:
+            carried.add(node)
+    used = set(walk([p.out, *p.indices, *masks]))
+    return next((n for n in cuts if n in used), cuts[0] if cuts else None)
+
+
+def _takes_none(a: Analysis, node: Node, carried: set[Node]) -> bool:
+    """Whether an operation with a gradient sends none to these operands."""
+    step = next((s for s in a.gradients.steps if s.node is node), None)
+    return step is not None and not any(c.to in carried for c in step.contributions)
+
+
+def _in_brackets(a: Analysis) -> list[Node]:
+    """The tensors that stand in brackets, which are no part of the graph."""
+    items = [
+        item for n in walk(a.problem.roots) if n.op.name == "getitem" for item in n.attrs["index"]
+    ]
+    return [item.node for item in items if isinstance(getattr(item, "node", None), Node)]

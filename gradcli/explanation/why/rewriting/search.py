@@ -1,11 +1,12 @@
 """The search for an expression that cures a gradient: idioms, then masks inside, then both."""
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 from math import pi
+from typing import Any
 
-from ....errors import MISUSES, GradcliError
+from ....errors import MISUSES, GradcliError, if_applicable
 from ....graphs import Node, intern, walk
 from ....graphs.substitution import rebuilt, substitute
 from ....lazy import np
@@ -19,6 +20,7 @@ from .idioms import IDIOMS, Rule
 from .removable import removable
 from .verified import Numbers, Verifier
 
+UNFIT = (GradcliError, *MISUSES)  # what an idiom raises where shapes or numbers do not fit
 MOST = 200  # expressions that are tried
 PI = repr(pi)
 LARGEST = 4096  # elements of inputs
@@ -111,7 +113,7 @@ class Search:
         ):
             try:
                 yield from ((c, kind) for c in make())
-            except (GradcliError, *MISUSES):
+            except UNFIT:
                 continue
 
     def _improved(self, candidates: list[tuple[Node, str]]) -> list[tuple[Node, str]]:
@@ -122,12 +124,15 @@ class Search:
         return [candidates[k] for _, k in better[:2]]
 
     def _count(self, out: Node) -> int:
-        try:
-            a = self._analysis(out)
-            grads = [a.grad_value(x) for x in a.problem.wrt]
-            return sum(int(np.count_nonzero(~np.isfinite(g))) for g in grads if g is not None)
-        except GradcliError:
+        """How many elements of the gradients are not finite; very many where there are none."""
+        grads = if_applicable(lambda: self._gradients(out))
+        if grads is None:
             return 1 << 30
+        return sum(int(np.count_nonzero(~np.isfinite(g))) for g in grads if g is not None)
+
+    def _gradients(self, out: Node) -> list[Any]:
+        a = self._analysis(out)
+        return [a.grad_value(x) for x in a.problem.wrt]
 
     def _analysis(self, out: Node) -> Analysis:
         p = self.a.problem
@@ -138,11 +143,10 @@ class Search:
 
     def _written(self, out: Node) -> str | None:
         names = {x.node: Name(x.name) for x in self.a.problem.inputs.values()}
-        try:
-            text = tree.text(formula(out, names))
-            return text if "pi" in self.a.problem.inputs else text.replace(PI, "pi")
-        except GradcliError:
-            return None
+        text = if_applicable(lambda: tree.text(formula(out, names)))
+        if text is None or "pi" in self.a.problem.inputs:
+            return text
+        return text.replace(PI, "pi")
 
 
 def plain(node: Node) -> Node:
@@ -155,14 +159,9 @@ def _applied(out: Node, rules: Sequence[Rule]) -> Node:
         if not n.inputs:
             return None
         here = intern(n.op, tuple(inputs), n.attrs)
-        for rule in rules:
-            try:
-                found = rule(here)
-            except (GradcliError, *MISUSES):
-                continue
-            if found is not None and found is not here and found.shape == n.shape:
-                return found
-        return None
+        made = (if_applicable(partial(rule, here), UNFIT) for rule in rules)
+        others = (m for m in made if m is not None and m is not here)
+        return next((m for m in others if m.shape == n.shape), None)
 
     return rebuilt(out, make)
 

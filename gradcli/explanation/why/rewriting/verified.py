@@ -2,17 +2,19 @@
 same in value and gradient.
 """
 
+from functools import partial
 from typing import Any
 
 from ....autodiff.reverse import backward
 from ....backends.numeric import Evaluator
-from ....errors import GradcliError
+from ....errors import GradcliError, if_applicable
 from ....language.posing import pose
 from ....language.problem import Problem
 from ....lazy import np
 from ...analysis import Analysis
 from ...checking.rounding import LONGER
 
+UNFIT = (GradcliError, TypeError)  # what LAPACK computes has no more digits
 CLOSE = 1e-9
 RANGES = (
     *((0.01, 2.0), (-2.0, 2.0), (0.05, 0.95), (-0.6, 0.6), (0.5, 4.0), (-30.0, 30.0)),
@@ -74,13 +76,11 @@ class Verifier:
 
     def _tried(self, values: dict[str, Any]) -> Any:
         """The original at other values; None where there is no value, or rounding spoils it."""
-        try:
-            result = self.original(values)
-        except GradcliError:
+        result = if_applicable(lambda: self.original(values))
+        if result is None:
             return None
-        try:
-            longer = self.original(values, LONGER["float64"])
-        except (GradcliError, TypeError):  # what LAPACK computes has no more digits
+        longer = if_applicable(lambda: self.original(values, LONGER["float64"]), UNFIT)
+        if longer is None:
             return result
         pairs = zip([result[0], *result[1]], [longer[0], *longer[1]])
         return result if all(_same_digits(a, b) for a, b in pairs) else None
@@ -96,12 +96,12 @@ class Verifier:
     def read(self, text: str) -> Numbers | None:
         """The expression that a text is, over the same inputs; None where it cannot be read so."""
         given = {n: v for n, v in self.values.items() if n in text}
-        try:
-            with np.errstate(all="ignore"):
-                p = pose(text, values=given, grad=self.seed, wrt=self.names)
-        except GradcliError:
+        posed = partial(pose, text, values=given, grad=self.seed, wrt=self.names)
+        with np.errstate(all="ignore"):
+            p = if_applicable(posed)
+        if p is None or p.out.shape != self.p.out.shape:
             return None
-        if p.out.shape != self.p.out.shape or not p.inputs.keys() <= self.values.keys():
+        if not p.inputs.keys() <= self.values.keys():
             return None
         return Numbers(p, self.names, self.seed)
 
@@ -112,17 +112,14 @@ class Verifier:
         original is "clamped" its value may be another here.
         """
         with np.errstate(all="ignore"):
-            try:
-                return (
-                    self._is_finite_here(other, exact=guard != "clamped")
-                    and self._is_equal_elsewhere(other)
-                    and (
-                        guard not in ("mask", "singular")
-                        or self._is_limit(other, slopes=guard == "singular")
-                    )
-                )
-            except GradcliError:
-                return False
+            return if_applicable(lambda: self._accepts(other, guard)) is True
+
+    def _accepts(self, other: Numbers, guard: str) -> bool:
+        here = self._is_finite_here(other, exact=guard != "clamped")
+        if not here or not self._is_equal_elsewhere(other):
+            return False
+        is_guarded = guard in ("mask", "singular")
+        return not is_guarded or self._is_limit(other, slopes=guard == "singular")
 
     def _is_finite_here(self, other: Numbers, exact: bool = True) -> bool:
         out, grads = other(self.values)
@@ -169,9 +166,8 @@ class Verifier:
         """The output times the seed after a move of one element; None where it is not finite."""
         moved = np.array(values[name], dtype=float)
         moved[place] += step
-        try:
-            out = self.original.out(values | {name: moved})
-        except GradcliError:
+        out = if_applicable(lambda: self.original.out(values | {name: moved}))
+        if out is None:
             return None
         total = float(np.sum(np.where(self.seed == 0, 0, out * self.seed)))
         return total if np.isfinite(total) else None

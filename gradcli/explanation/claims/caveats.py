@@ -1,6 +1,7 @@
-"""Where a right claim parts from PyTorch after all: at the values given, and where kinks are, which
-is at 0 and where inputs are equal.
+"""Caveats of a right claim: where it differs from PyTorch after all, and small numbers in it that
+are too small to make a difference.
 
+It may differ at the values given, and where kinks are, which is at 0 and where inputs are equal.
 Inputs that keep the values that were given, as masks do, are not tried there.
 """
 
@@ -9,35 +10,39 @@ from functools import partial
 from itertools import combinations
 from typing import NamedTuple
 
+from ...graphs import Node, walk
 from ...language.given.assumptions import made
+from ...language.program import Program
 from ...lazy import np
-from .findings import NOISE, Finding, at_point
-from .given import Claim
+from .edits import Edit
+from .findings import NOISE, Finding, at_point, holds
+from .given import Claim, reread
 from .points import Point, Values, Within, at_values
+from .syntax import is_sum, parts, small_number
 
 
-class Apart(NamedTuple):
+class Deviation(NamedTuple):
     """A finding that disagrees, and where that is: `x = 0`."""
 
     where: str
     finding: Finding
 
 
-def apart(claim: Claim, points: Sequence[Point]) -> Apart | None:
-    """The first of these places at which output and gradient are sound, and the claim is not the
-    gradient; with an input at 0, or as another one is, beside the numbers of each of the first two
-    points.
+def deviation(claim: Claim, points: Sequence[Point]) -> Deviation | None:
+    """The first of these places at which output and gradient are finite, and the claim is not the
+    gradient: the values given, then an input that is 0 or equal to another one, with the other
+    numbers of each of the first two points.
     """
     first = points[0]
     if first.problem.numeric:
         given = _disagreeing(claim, first, _values(first) | first.problem.values, dict)
         if given is not None:
-            return Apart("the values given", given)
+            return Deviation("the values given", given)
     moving = list(_moving(first))
-    for name, other in [*((name, None) for name in moving), *_alike(first, moving)]:
+    for name, other in [*((name, None) for name in moving), *_of_one_shape(first, moving)]:
         findings = [_at(claim, p, partial(_made, p, name, other)) for p in points[:2]]
         if findings[0] is not None and None not in findings:
-            return Apart(f"{name} = {other or 0}", findings[0])
+            return Deviation(f"{name} = {other or 0}", findings[0])
     return None
 
 
@@ -59,7 +64,7 @@ def _is_rounding(finding: Finding) -> bool:
     return bool(np.all(np.abs(finding.value - finding.right) <= NOISE))
 
 
-def _alike(point: Point, names: Sequence[str]) -> Iterator[tuple[str, str]]:
+def _of_one_shape(point: Point, names: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Two of the inputs that have one shape, and one kind where that is known of them."""
     nodes = [(name, point.problem.inputs[name].node) for name in names]
     for (a, x), (b, y) in combinations(nodes, 2):
@@ -84,3 +89,39 @@ def _moving(point: Point) -> Iterator[str]:
         never_0 = np.any(made(x.node.attrs["known"], np.zeros(x.shape)))
         if x.node.dtype == "float" and not stays and not never_0:
             yield x.name
+
+
+# ---- small numbers -------------------------------------------------------------------------------
+
+
+def negligible(claim: Claim, points: list[Point]) -> list[float]:
+    """The small numbers without any one of which the claim is as right, but the program's own."""
+    problem = points[0].problem
+    known = _numbers([problem.out, points[0].gradient(claim.name)])
+    found = (
+        number
+        for edit, number in _without(claim.program)
+        if number not in known and _holds(edit, claim.name, points)
+    )
+    return list(dict.fromkeys(found))
+
+
+def _without(program: Program) -> Iterator[tuple[Edit, float]]:
+    """The claim without one of its small numbers, and that number."""
+    for place, value in enumerate(program.values):
+        for e in filter(is_sum, parts(value)):
+            for rest, term in ((e.left, e.right), (e.right, e.left)):
+                number = small_number(term)
+                if number is not None:
+                    yield Edit(program, place, e, rest, ""), number
+
+
+def _holds(edit: Edit, name: str, points: list[Point]) -> bool:
+    program = reread(edit.text)
+    return program is not None and holds(program, name, points)
+
+
+def _numbers(roots: list[Node | None]) -> set[float]:
+    """The numbers of a graph: constants and attributes."""
+    attrs = (n.attrs.values() for n in walk([r for r in roots if r is not None]))
+    return {a for values in attrs for a in values if isinstance(a, float)}

@@ -111,7 +111,7 @@ def _agree(slopes: Sequence[float], within: float) -> bool:
 
 
 class Moving:
-    """The input `name` as it moves: `out` gives the output for a value of it. Where `mirrored`, an
+    """The input `name` as it moves: `out` gives the output for a value of it. Where `symmetric`, an
     element moves with the one across the diagonal; `within` is the part of a direction that may be
     moved along. `work` is how many elements are computed for one value.
     """
@@ -123,12 +123,12 @@ class Moving:
         value: Any,
         seed: Any,
         gradient: Any,
-        mirrored: bool,
+        symmetric: bool,
         within: Callable,
         work: int,
     ):
         self.name, self.out, self.value, self.seed = name, out, value, seed
-        self.gradient, self.mirrored, self.within = gradient, mirrored, within
+        self.gradient, self.symmetric, self.within = gradient, symmetric, within
         self.long = work > LONG
         self.here = out(value)
         self.sampled = ""  # how it was moved, where not every element by itself
@@ -179,7 +179,7 @@ class Moving:
 
     def _line(self, direction: Any) -> tuple[Line, float]:
         """The line along a direction, and the slope that the gradient gives it."""
-        if self.mirrored:
+        if self.symmetric:
             direction = (direction + np.swapaxes(direction, -1, -2)) / 2
         moved = direction != 0
         largest = float(np.max(np.abs(self.value), where=moved, initial=0.0))

@@ -1,0 +1,641 @@
+"""The mistakes that people make in a formula, as a table: what part may be wrong, what belongs in
+its place, and what is said of it. `edits` puts the table to use on every part of a formula.
+
+Knows nothing about whether an edit is right.
+"""
+
+import ast
+from collections.abc import Callable, Iterator, Sequence
+from copy import copy, deepcopy
+from functools import partial
+from itertools import combinations, groupby, permutations
+from typing import NamedTuple
+
+from ...graphs import Operator
+from ...language.inference.products import called
+from ...language.program import Program, read_again
+from ...language.syntax import called_name, is_whole_number
+from .dimensions import KEEPDIM, along, dimension, keeping, loses_dimension, may_keep, takes_keepdim
+from .edits import RENAMED, SHAPES, Edit, whole
+from .given import ORIGIN
+from .syntax import (
+    REDUCTIONS,
+    Bindings,
+    Shown,
+    around,
+    divided,
+    expression,
+    factors_of,
+    filled,
+    is_size,
+    is_transposed,
+    matched,
+    method,
+    operands,
+    opposite,
+    over,
+    parts,
+    reduction,
+    replaced,
+    replaced_text,
+    shown,
+    times,
+    transposed,
+)
+from .words import Words, typed_numbers
+
+MOST = 40  # parts of a formula that are changed
+FEW = 4  # places of a name of which some may be those of another
+WIDER = 3  # the rank of another dimension
+MATRICES = 4  # of a product whose orders are tried
+
+MIRRORED = {"<=": ">=", "<": ">", ">=": "<=", ">": "<"}
+COMPLEMENTS = {"<=": ">", "<": ">=", ">=": "<", ">": "<="}
+COMPARISONS = (*MIRRORED, "==", "!=")
+
+PAIRS = "triu tril, amax amin, max min, maximum minimum, sin cos, sinh cosh"
+SISTERS = dict(map(str.split, PAIRS.split(", ")))
+SISTERS |= {b: a for a, b in SISTERS.items()}
+
+DIMS = ("dim", "dims", "axis", "keepdim")
+
+
+class Mutation(NamedTuple):
+    """A mistake in words, the pattern of a part that has it, and patterns of what may belong in its
+    place, apart by `;`, or a function of what the letters stand for (None where it does not apply).
+    The rank says how likely it is, as that of an `Edit`. Each of `choices` gives further letters a
+    meaning; `e` is always the part.
+    """
+
+    mistake: str
+    part: str
+    right: str | Callable[[Bindings], ast.expr | None]
+    rank: int
+    choices: Callable[[Bindings, Words], Iterator[Bindings]] | None = None
+    widens: bool = False
+    alone: bool = False
+
+    def made(self, found: Bindings) -> Iterator[ast.expr]:
+        """What may belong in the place of a part; nothing where it does not have the mistake."""
+        letters = matched(self.part, found["e"])
+        if letters is None:
+            return
+        found |= letters
+        if isinstance(self.right, str):
+            yield from (filled(text, found) for text in self.right.split("; "))
+        elif (new := self.right(found)) is not None:
+            yield new
+
+
+def mutated(
+    table: Sequence[Mutation], e: ast.expr, words: Words, it: str
+) -> Iterator[tuple[Mutation, ast.expr, Callable[[], str]]]:
+    """The mutations that fit a part, what they make of it, and what is said then; mutations with
+    the same choices take turns. `it` is what the part is called.
+    """
+    beside, of = (f" {word} {it}" * (it != "it") for word in ("beside", "of"))
+    known = {"e": e, "it": it, "beside_it": beside, "of_it": of}
+    for choices, group in groupby(table, lambda m: m.choices):
+        rows = [*group]
+        for chosen in choices(known, words) if choices else ({},):
+            for m in rows:
+                found = known | chosen
+                for new in m.made(found):
+                    yield m, new, partial(_sentence, m.mistake, found | {"new": new})
+
+
+def _sentence(mistake: str, found: Bindings) -> str:
+    texts = {k: Shown(v) if isinstance(v, ast.expr) else v for k, v in found.items()}
+    if "{replaced}" in mistake:
+        texts["replaced"] = replaced_text(found["e"], found["new"])
+    return mistake.format(**texts)
+
+
+# ---- dimensions ---------------------------------------------------------------------------------
+
+
+def _kept(e: ast.Call) -> ast.expr | None:
+    return keeping(e) if may_keep(e) else None
+
+
+def _over_all(m: Bindings) -> ast.expr | None:
+    return along(m["e"], m["o"], None) if takes_keepdim(m["e"]) else None
+
+
+def _along(m: Bindings, words: Words) -> Iterator[Bindings]:
+    """The dimension `o` that a call, which is no reduction, goes along."""
+    old = dimension(m["e"]) if isinstance(m["e"], ast.Call) else None
+    if old is not None and reduction(m["e"]) is None:
+        yield {"o": old}
+
+
+def _along_others(m: Bindings, words: Words) -> Iterator[Bindings]:
+    """The same, with another one that is `d`."""
+    for letters in _along(m, words):
+        numbers = filter(is_whole_number, map(expression, words.dims))
+        yield from (letters | {"d": d} for d in numbers if _differs(d, letters["o"]))
+
+
+def _differs(a: ast.expr, b: ast.expr) -> bool:
+    return ast.unparse(a) != ast.unparse(b)
+
+
+def _spans(m: Bindings, words: Words) -> Iterator[Bindings]:
+    """What a sum may go over, as arguments and in words."""
+    for dim in map(expression, words.dims):
+        several = "s" * isinstance(dim, ast.Tuple)
+        yield {"args": [dim], "over": f"over dimension{several} {ast.unparse(dim)}"}
+    yield {"args": [], "over": "over all elements"}
+
+
+def _reduced(m: Bindings, name: str, keep: bool = False) -> ast.expr | None:
+    """A part that is no sum and no mean, reduced over a span."""
+    return None if reduction(m["e"]) else _over(m, m["e"], name, keep)
+
+
+def _over(m: Bindings, base: ast.expr, name: str, keep: bool = False) -> ast.expr | None:
+    """A sum or a mean over a span; None for one of all elements that keeps dimensions."""
+    if keep:
+        same = [ast.dump(a) for a in m.get("rest", ((),))[0]] == [ast.dump(a) for a in m["args"]]
+        lacks = same and loses_dimension(m["e"])
+        m["lacks"] = "lacks keepdim=True" if lacks else f"is to go {m['over']}, with keepdim=True"
+    if keep and not m["args"]:
+        return None
+    return method(base, name, m["args"], [KEEPDIM] * keep)
+
+
+# ---- what further letters stand for ----------------------------------------------------------
+
+
+def _seed(m: Bindings, words: Words) -> Iterator[Bindings]:
+    """The seed `g`, where the formula has none; `d` where the part is 1 / d."""
+    if words.seed is not None:
+        yield {"g": expression(words.seed), "seed": words.seed}
+
+
+def _names(m: Bindings, words: Words) -> Iterator[Bindings]:
+    yield from ({"q": expression(name), "name": name} for name in words.names)
+
+
+def _at_other_places(m: Bindings, words: Words) -> Iterator[Bindings]:
+    """g.unsqueeze(1) for g.unsqueeze(0)."""
+    letters = matched("a.unsqueeze(...)", m["e"])
+    texts = ("a.unsqueeze(0)", "a.unsqueeze(1)", "a.unsqueeze(-1)") if letters else ()
+    made = (filled(text, letters or {}) for text in texts)
+    yield from ({"p": new} for new in made if _differs(new, m["e"]))
+
+
+def _batch_transposed(m: Bindings) -> ast.expr | None:
+    return None if isinstance(m["e"], ast.Attribute) else ast.Attribute(m["e"], "mT")
+
+
+def _divided_by_name(m: Bindings) -> ast.expr | None:
+    """A part divided by a name that is no factor of it."""
+    known = m["name"] in map(ast.unparse, factors_of(m["e"]))
+    return None if known else over(m["e"], m["q"])
+
+
+def _permuted_back(m: Bindings, words: Words) -> Iterator[Bindings]:
+    """g.permute(1, 2, 0) for g.permute(2, 0, 1)."""
+    e = m["e"]
+    if isinstance(e, ast.Call) and all(map(is_whole_number, e.args)):
+        order = [ast.literal_eval(a) for a in e.args]
+        if len(order) > 2 and sorted(order) == [*range(len(order))]:
+            back: list[ast.expr] = [ast.Constant(order.index(d)) for d in range(len(order))]
+            yield {"p": ast.Call(e.func, back, e.keywords)}
+
+
+def _in_other_orders(m: Bindings, words: Words) -> Iterator[Bindings]:
+    """A product of several matrices in other orders."""
+    matrices = [*_multiplied(m["e"])]
+    for order in permutations(matrices) if 2 < len(matrices) <= MATRICES else ():
+        new = order[0]
+        for matrix in order[1:]:
+            new = ast.BinOp(new, ast.MatMult(), matrix)
+        yield {"p": new}
+
+
+def _multiplied(e: ast.expr) -> Iterator[ast.expr]:
+    if isinstance(e, ast.BinOp) and isinstance(e.op, ast.MatMult):
+        yield from _multiplied(e.left)
+        yield e.right
+    else:
+        yield e
+
+
+def _sister(m: Bindings) -> ast.expr | None:
+    """triu(x) for tril(x), cos(x) for sin(x)."""
+    e, name = m["e"], SISTERS.get(called_name(m["e"]) or "")
+    if name is None:
+        return None
+    is_method = isinstance(e.func, ast.Attribute)
+    func = ast.Attribute(e.func.value, name) if is_method else ast.Name(name)
+    return ast.Call(func, e.args, e.keywords)
+
+
+def _elementwise(e: ast.expr) -> Operator | None:
+    """The elementwise operation that a part calls; None for other parts."""
+    op = called(e) if isinstance(e, ast.Call) else None
+    return op if isinstance(op, Operator) and op.family == "elementwise" else None
+
+
+def _has_branches(e: ast.Call, op: Operator) -> bool:
+    return bool(op.masks) and len(op.inputs) == len(e.args) == 3
+
+
+def _branches_exchanged(m: Bindings, words: Words) -> Iterator[Bindings]:
+    """The branches of a condition exchanged."""
+    e = m["e"]
+    op = _elementwise(e)
+    if op is not None and _has_branches(e, op):
+        exchanged = [e.args[0], e.args[2], e.args[1]]
+        yield {"p": ast.Call(e.func, exchanged, e.keywords), "op": op.name}
+
+
+def _without_function(m: Bindings) -> ast.expr | None:
+    """What an elementwise function is of."""
+    e = m["e"]
+    op = _elementwise(e)
+    known = op is not None and not _has_branches(e, op) and operands(e)
+    return operands(e)[0] if known else None
+
+
+def _next_exponents(m: Bindings, words: Words) -> Iterator[Bindings]:
+    letters = matched("a ** n", m["e"])
+    exponent = letters["n"] if letters else None
+    if isinstance(exponent, ast.Constant) and isinstance(exponent.value, int | float):
+        yield from ({"number": n} for n in (exponent.value - 1, exponent.value + 1))
+
+
+def _with_exponent(m: Bindings) -> ast.expr:
+    new = ast.BinOp(m["a"], ast.Pow(), ast.Constant(m["number"]))
+    return m["a"] if m["number"] == 1 else new
+
+
+def _lower_exponent(m: Bindings) -> ast.expr | None:
+    """1 - y ** 2 for (1 - y) ** 2."""
+    a = m["a"]
+    if not isinstance(a, ast.BinOp) or not isinstance(m["n"], ast.Constant):
+        return None
+    m["b"] = a.right
+    return ast.BinOp(a.left, a.op, ast.BinOp(a.right, ast.Pow(), m["n"]))
+
+
+# ---- derivatives of functions --------------------------------------------------------------------
+
+
+def _derivatives(m: Bindings, words: Words) -> Iterator[Bindings]:
+    """The derivatives `s` of the functions of the program; whether one may stand in the place of
+    the part, and what is said then.
+    """
+    for formula, function, of in words.derivatives:
+        slope = _as_condition(expression(formula))
+        text, e = ast.unparse(slope), m["e"]
+        missing = f"the factor {text} is missing{m['beside_it']}"
+        if function is not None:
+            missing = f"the derivative of {function}, {text}, is missing as a factor{m['of_it']}"
+        yield {
+            "s": slope,
+            "likely": m["it"] == "it" or not isinstance(e, ast.Attribute),  # g in x.T @ g, not x.T
+            "missing": missing,
+            "known": "" if function is None else f", the derivative of {function}",
+            "instead": isinstance(e, ast.Call | ast.Compare) or ast.unparse(e) in of,
+        }
+
+
+def _with_slope(m: Bindings) -> ast.expr:
+    """e * slope; e / d for a slope 1 / d."""
+    below = divided(m["s"])
+    return times(m["e"], m["s"]) if below is None else over(m["e"], below)
+
+
+def _as_condition(e: ast.expr) -> ast.expr:
+    """h > 0 for where(h <= 0, 0, 1.0) and for (h > 0).double(), which may be masks combined."""
+    for sign, other in COMPLEMENTS.items():
+        found = matched(f"where(a {sign} b, 0, 1)", e)
+        if found is not None:
+            return filled(f"a {other} b", found)
+    is_method = isinstance(e, ast.Call) and isinstance(e.func, ast.Attribute) and not e.args
+    return e.func.value if is_method and _is_condition(e.func.value) else e  # type: ignore[attr-defined]
+
+
+def _is_condition(e: ast.expr) -> bool:
+    combined = isinstance(e, ast.BinOp) and isinstance(e.op, ast.BitAnd | ast.BitOr)
+    return combined or isinstance(e, ast.Compare)
+
+
+# ---- shifts, widths and slices -------------------------------------------------------------------
+
+
+def _shifted(m: Bindings, words: Words) -> Iterator[Bindings]:
+    """g.roll(-1) for g.roll(1), pad(g, (1, 0)) for pad(g, (0, 1)), g[1:] for g[:-1], g[1] for
+    g[0].
+    """
+    e = m["e"]
+    if isinstance(e, ast.Call) and reduction(e) is None:
+        given = [*e.args, *(k.value for k in e.keywords if k.arg not in DIMS)]
+        yield from ({"p": replaced(e, old, new)} for old in given for new in _turned(old))
+    elif isinstance(e, ast.Subscript):
+        yield from ({"p": ast.Subscript(e.value, index)} for index in _other_slices(e.slice))
+
+
+def _turned(e: ast.expr) -> Iterator[ast.expr]:
+    """Whole numbers of the other sign, and in the opposite order."""
+    if is_whole_number(e):
+        yield from _opposite(e)
+    elif isinstance(e, ast.Tuple | ast.List) and e.elts and all(map(is_whole_number, e.elts)):
+        if len({ast.unparse(n) for n in e.elts}) > 1:
+            yield type(e)(e.elts[::-1], ast.Load())
+        yield type(e)([next(_opposite(n), n) for n in e.elts], ast.Load())
+
+
+def _opposite(e: ast.expr) -> Iterator[ast.expr]:
+    number = ast.literal_eval(e)
+    if number:
+        yield ast.UnaryOp(ast.USub(), e) if number > 0 else ast.Constant(-number)
+
+
+def _other_slices(index: ast.expr) -> Iterator[ast.expr]:
+    """The same index with another slice in the place of one."""
+    if isinstance(index, ast.Slice):
+        yield from _other_ends(index)
+    elif is_whole_number(index):
+        yield from (ast.Constant(n) for n in (0, 1) if ast.unparse(index) != str(n))
+        yield from _opposite(index)
+    elif isinstance(index, ast.Tuple):
+        for place, part in enumerate(index.elts):
+            for new in _other_slices(part):
+                made = copy(index)
+                made.elts = [*index.elts[:place], new, *index.elts[place + 1 :]]
+                yield made
+
+
+def _other_ends(s: ast.Slice) -> Iterator[ast.Slice]:
+    """[1:], [-1:] and [:-1] for [:1]; [n:] for [n + 1:]."""
+    bound = s.lower or s.upper
+    if bound is None or (s.lower and s.upper) or s.step:
+        return
+    minus = isinstance(bound, ast.UnaryOp) and isinstance(bound.op, ast.USub)
+    negative = bound.operand if minus else ast.UnaryOp(ast.USub(), bound)  # type: ignore[attr-defined]
+    for other in (bound, negative):
+        yield ast.Slice(None, other) if s.lower else ast.Slice(other)
+    yield ast.Slice(negative) if s.lower else ast.Slice(None, negative)
+    if isinstance(bound, ast.BinOp) and is_whole_number(bound.right):
+        yield ast.Slice(bound.left) if s.lower else ast.Slice(None, bound.left)
+
+
+# ---- the table -----------------------------------------------------------------------------------
+
+M = Mutation
+BELONGS = "{new:full} belongs where {e:full} stands"
+
+TABLE: Sequence[Mutation] = (
+    # a function along another dimension, or without keepdim=True
+    M("{e} lacks a dimension: {new:full}", "e", lambda m: _kept(m["e"]), WIDER, _along,
+      widens=True),
+    M("{e} is to go along dimension {d:full}", "e", lambda m: along(m["e"], m["o"], m["d"]), 1,
+      _along_others),
+    M("{e} is to go along dimension {d:full}, with keepdim=True", "e",
+      lambda m: _kept(along(m["e"], m["o"], m["d"])), WIDER, _along_others, widens=True),
+    M("{e} is to go over all elements", "e", _over_all, 2, _along),
+    # dimensions in another order, or missing
+    M("the dimensions are to be moved back: {new}", "e", "p", 1, _permuted_back),
+    M("{it} lacks a dimension: {new:full}", "x", "x.unsqueeze(-1); x.unsqueeze(0)", WIDER,
+      widens=True),
+    M("{new:full} belongs where {e} stands", "e", "p", 1, _at_other_places),
+    # transposes, products in another order and with other brackets
+    M("{a} is not to be transposed", "a.T", "a", 1),
+    M("{a} is not to be transposed", "a.mT", "a", 1),
+    M("{it} is to be transposed", "x", "x.T", 1),
+    M("{it} is to be transposed", "z", "z.T", 2),
+    M("{it} is to be transposed", "e", _batch_transposed, 2),
+    M(BELONGS, "a.T", "a.mT", 1),
+    *(M("an outer product is meant: {new:full}", product, right, 3) for product, right in
+      (("a @ b.T", "outer(a, b)"), ("a @ b.mT", "outer(a, b)"), ("a @ y", "outer(a, y)"))),
+    M("the operands of @ are exchanged", "a @ b", "b @ a", 2),
+    M("the operands of / are exchanged", "a / b", "b / a", 2),
+    M("the order of the product is to be {new:full}", "e", "p", 4, _in_other_orders),
+    M("the brackets are to stand as in {new:full}", "(a @ b) * c", "a @ (b * c)", 4),
+    M("the brackets are to stand as in {new:full}", "a * (b @ c)", "(a * b) @ c", 4),
+    M("{a} belongs into the {R}", "a * b.R(...)", "(a * b).R(...)", 4),
+    M("{b} belongs into the {R}", "a.R(...) * b", "(b * a).R(...)", 4),
+    M("{a} belongs outside of the {R}", "(a * b).R(...)", "a * b.R(...)", 4),
+    M("{b} belongs outside of the {R}", "(a * b).R(...)", "b * a.R(...)", 4),
+    # comparisons, functions and places the other way round
+    *(M("the comparison is the wrong way round: {new:full}", f"a {sign} b", f"a {other} b", 3)
+      for sign, other in MIRRORED.items()),
+    M("{replaced}", "e", _sister, 4),
+    M("{replaced}", "e", "p", 2, _shifted),
+    *(M(BELONGS, compared, right, 4, _names) for sign in COMPARISONS for compared, right in (
+        (f"a {sign} n", f"a {sign} q"), (f"n {sign} b", f"q {sign} b"))),
+    M("the branches of {op} are exchanged", "e", "p", 2, _branches_exchanged),
+    M("{new} belongs where {e} stands", "e", _without_function, 5),
+    # signs
+    M("a + is to be a -", "a + b", "a - b", 4),
+    M("a - is to be a +", "a - b", "a + b", 4),
+    M("the sign is wrong", "a - b", "b - a", 4),
+    M("a minus is one too many", "e", lambda m: getattr(m["e"], "operand", None), 4),
+    M("the sign of {it} is wrong", "w", lambda m: opposite(m["e"]), 4),
+    # factors, divisors, terms and exponents that do not belong there
+    M("the factor {a} is one too many", "a * b", "b", 4, alone=True),
+    M("the factor {b} is one too many", "a * b", "a", 4, alone=True),
+    M("{b} divides, and does not multiply", "a * b", "a / b", 5, alone=True),
+    M("{a} divides, and does not multiply", "a * b", "b / a", 5, alone=True),
+    M("it is not to be divided by {b}", "a / b", "a", 4, alone=True),
+    M("the root of {b} divides", "a / b", "a / sqrt(b)", 5),
+    M("it is to be divided by {l:full} - 1 in place of {l:full}", "a / l", "a / (l - 1)", 5),
+    M("{b} multiplies, and does not divide", "a / b", "a * b", 5, alone=True),
+    *(M("right but for the small term {k:full}", part, right, 6)
+      for part, right in (("a + k", "a"), ("a - k", "a"), ("k + b", "b"), ("k - b", "-b"))),
+    *(M("the term {t} is one too many", part, right, 5, alone=True)
+      for part, right in (("a + t", "a"), ("a - t", "a"), ("t + b", "b"), ("t - b", "-b"))),
+    M("the exponent is to be {number}", "a ** n", _with_exponent, 4, _next_exponents),
+    M("the exponent is that of {b} alone", "a ** n", _lower_exponent, 5),
+    # the seed is missing
+    *(M("the seed {seed} is missing", part, right, rank, _seed) for part, right, rank in (
+        ("1 / d", "g / d", 1),
+        ("ones_like(...) / d", "g / d", 1),
+        ("e", "g * e", 1),
+        ("e", "g.unsqueeze(-1) * e; g.unsqueeze(0) * e", 2),
+        ("e", "g @ e; e @ g; g.T @ e; e @ g.T", 2),
+        ("e", "e.T @ g; g @ e.T; outer(g, e); outer(e, g)", 3),
+    )),
+    # other factors are missing
+    M("{missing}", "e", lambda m: _with_slope(m) if m["likely"] else None, 4, _derivatives),
+    M("{missing}", "e", lambda m: None if m["likely"] else _with_slope(m), 5, _derivatives),
+    M("{e} is to be {s:full}{known}", "e", lambda m: m["s"] if m["instead"] else None, 5,
+      _derivatives),
+    *(M("the term {h} is half what it should be", part, right, 4) for part, right in (
+        ("h + b", "2 * h + b"), ("h - b", "2 * h - b"), ("a + h", "a + 2 * h"),
+        ("a - h", "a - 2 * h"))),
+    M("{it} is to be squared", "f", "f ** 2", 5),
+    M("the factor {name} is missing{beside_it}", "e", "e * q", 7, _names),
+    M("it is to be divided by {name}", "e", _divided_by_name, 7, _names),
+    # sums and means
+    M("a {R} stands where a {S} belongs", "a.R(...)", "a.S(...)", 0),
+    M("the {R} of {a} is to go {over}", "a.R(...)", lambda m: _over(m, m["a"], m["R"]), 1, _spans),
+    M("the {R} of {a} {lacks}", "a.R(...)", lambda m: _over(m, m["a"], m["R"], True), 2, _spans),
+    M("the {R} is one too many", "a.R(...)", "a", 4, alone=True),
+    M("a sum of {it} {over} is missing", "e", lambda m: _reduced(m, "sum"), 4, _spans),
+    M("a sum of {it} {over} is missing, with keepdim=True", "e",
+      lambda m: _reduced(m, "sum", True), 4, _spans),
+    M("a mean of {it} {over} is missing", "e", lambda m: _reduced(m, "mean"), 6, _spans),
+    M("a mean of {it} {over} is missing, with keepdim=True", "e",
+      lambda m: _reduced(m, "mean", True), 6, _spans),
+)  # fmt: skip
+
+
+# ---- all edits of a formula ----------------------------------------------------------------------
+
+
+def edits(program: Program, words: Words) -> list[Edit]:
+    """The edits of each part of a formula, of its steps as well, the likeliest first."""
+    return sorted(_edits(program, words), key=lambda edit: edit.rank)
+
+
+def _edits(program: Program, words: Words) -> Iterator[Edit]:
+    count = 0
+    for place, value in enumerate(program.values):
+        for part in parts(value):
+            count += 1
+            if count > MOST:
+                return
+            it = "it" if part is program.result else shown(part)
+            for m, new, why in mutated(TABLE, part, words, it):
+                yield Edit(program, place, part, new, why, m.rank, m.widens, m.alone)
+    yield from _transposed_everywhere(program)
+    yield from _along_others_everywhere(program, words.dims)
+    yield from _means_everywhere(program)
+    yield from _resized(program, words.sizes)
+    yield from _with_numbers(program, words.numbers)
+    yield from _renamed(program, words.names)
+
+
+def pairs(program: Program) -> Iterator[Edit]:
+    """Two edits: of shapes and places, and of the sign beside them; two dimensions that are
+    lacking first, for what is transposed twice may fit by chance.
+    """
+    for first in (edit for edit in _shape_edits(program) if edit.widens):
+        others = _shape_edits(read_again(first.text, ORIGIN))
+        yield from (other.after(first) for other in others if other.widens)
+    for first in _shape_edits(program):
+        changed = read_again(first.text, ORIGIN)
+        sign = whole(changed, opposite(changed.result), "the sign is wrong", 0)
+        for second in (sign, *_shape_edits(changed)):
+            yield second.after(first)
+
+
+def _shape_edits(program: Program) -> list[Edit]:
+    """The edits that exchange rows and columns, or operands."""
+    found = edits(program, Words(None, (), (), (), ()))
+    return [edit for edit in found if edit.rank <= SHAPES]
+
+
+# ---- edits in several places ---------------------------------------------------------------------
+
+
+def _transposed_everywhere(program: Program) -> Iterator[Edit]:
+    """What occurs several times, transposed wherever it does."""
+    value = program.result
+    groups: dict[str, list[ast.expr]] = {}
+    for part in parts(value):
+        groups.setdefault(ast.unparse(part), []).append(part)
+    for text, same in groups.items():
+        if len(same) > 1:
+            made = value
+            for part in same:
+                made = replaced(made, part, transposed(part))
+            why = f"{text} is to be transposed"
+            if is_transposed(same[0]):
+                why = f"{shown(same[0].value)} is not to be transposed"
+            yield whole(program, made, why, SHAPES)
+
+
+def _along_others_everywhere(program: Program, dims: tuple[str, ...]) -> Iterator[Edit]:
+    """Another dimension in all calls that go along the same; with and without keepdim=True."""
+    value = program.result
+    calls = [e for e in ast.walk(value) if isinstance(e, ast.Call)]
+    numbers = [ast.unparse(d) for d in map(dimension, calls) if d is not None]
+    for old in dict.fromkeys(n for n in numbers if numbers.count(n) > 1):
+        kept = _along_everywhere(value, old, old, True)
+        yield whole(program, kept, f"what goes along dimension {old} lacks keepdim=True", 2)
+        for new in (d for d in dims if d != old):
+            for keep in (False, True):
+                why = f"dimension {old} is to be {new}" + ", with keepdim=True" * keep
+                yield whole(program, _along_everywhere(value, old, new, keep), why, 2)
+
+
+def _along_everywhere(value: ast.expr, old: str, new: str, keep: bool) -> ast.expr:
+    made = deepcopy(value)
+    for e in ast.walk(made):
+        number = dimension(e) if isinstance(e, ast.Call) else None
+        if isinstance(e, ast.Call) and number is not None and ast.unparse(number) == old:
+            other = along(keeping(e) if keep else e, number, expression(new))
+            e.args, e.keywords = other.args, other.keywords
+    return made
+
+
+def _means_everywhere(program: Program) -> Iterator[Edit]:
+    """Means for all sums, and sums for all means, where there are several."""
+    for old, new in REDUCTIONS.items():
+        made = deepcopy(program.result)
+        calls = [e for e in ast.walk(made) if isinstance(e, ast.Call) and reduction(e) == old]
+        for e in calls:
+            setattr(e.func, "attr" if isinstance(e.func, ast.Attribute) else "id", new)
+        if len(calls) > 1:
+            yield whole(program, made, f"{old}s stand where {new}s belong", 0)
+
+
+# ---- other sizes, numbers and names --------------------------------------------------------------
+
+
+def _resized(program: Program, sizes: tuple[str, ...]) -> Iterator[Edit]:
+    """One number of elements in place of another.
+
+    Rank 0: a wrong size also makes a claim too large by a factor, which would be told before it.
+    """
+    for place, value in enumerate(program.values):
+        calls = (e for e in ast.walk(value) if isinstance(e, ast.Subscript | ast.Call))
+        for old in filter(is_size, calls):
+            for size in sizes:
+                if size != ast.unparse(old):
+                    why = f"{size} belongs where {ast.unparse(old)} stands"
+                    yield Edit(program, place, old, expression(size), why, alone=True)
+
+
+def _with_numbers(program: Program, numbers: tuple[str, ...]) -> Iterator[Edit]:
+    """A number of the program in place of another."""
+    for place, value in enumerate(program.values):
+        for old in (e for e in typed_numbers(value) if isinstance(e, ast.Constant)):
+            for new in map(expression, numbers):
+                yield Edit(program, place, old, new, _in_place(old, new, around(old, value)), 4)
+
+
+def _in_place(old: ast.expr, new: ast.expr, inside: ast.expr | None) -> str:
+    """`2 is to be 3`, or with what stands around it, where that is to be said."""
+    if inside is None:
+        return f"{ast.unparse(old)} is to be {ast.unparse(new)}"
+    return f"{ast.unparse(replaced(inside, old, new))} belongs where {ast.unparse(inside)} stands"
+
+
+def _renamed(program: Program, names: tuple[str, ...]) -> Iterator[Edit]:
+    """One name in place of another, in a single place, in several or in all."""
+    value = program.result
+    functions = {id(e.func) for e in ast.walk(value) if isinstance(e, ast.Call)}
+    named = (e for e in ast.walk(value) if isinstance(e, ast.Name))
+    used = [e for e in named if id(e) not in functions]
+    for old in dict.fromkeys(part.id for part in used):
+        places = [part for part in used if part.id == old]
+        for name in (n for n in names if n != old):
+            for chosen in _some(places):
+                made = value
+                for part in chosen:
+                    made = replaced(made, part, expression(name))
+                yield whole(program, made, f"{name} belongs where {old} stands", RENAMED)
+
+
+def _some(places: Sequence[ast.Name]) -> Iterator[Sequence[ast.Name]]:
+    """Some of a few places, or all of them; of many, one or all."""
+    counts = range(1, len(places) + 1) if len(places) <= FEW else (1, len(places))
+    for n in counts:
+        yield from combinations(places, n)

@@ -1,0 +1,254 @@
+"""What may be missing in a claim, or stand there in place of what is right, seen from the right
+formula: without one of its parts, or with a mistake, it is the claim.
+"""
+
+import ast
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import deepcopy
+from functools import cache, partial
+from itertools import takewhile
+from typing import Any
+
+from ...language.program import Program
+from ...language.syntax import called_name, name_of
+from .dimensions import along, dimension
+from .edits import Edit
+from .mutations import Mutation, mutated
+from .syntax import (
+    Bindings,
+    around,
+    is_number,
+    is_product,
+    is_quotient,
+    matched,
+    parts,
+    replaced,
+    shown,
+)
+from .words import Words
+
+TERM, OTHER = 0, 1  # a term first: without it a factor in it may be missing just as well
+PART = 60  # characters of a part that is put in the place of another
+MOST = 20  # parts of a formula that are exchanged
+
+
+def _without_call(m: Bindings, words: Words) -> Iterator[Bindings]:
+    """What a method is called on, in the place of the call."""
+    e = m["e"]
+    if not (isinstance(e, ast.Call) and isinstance(e.func, ast.Attribute)):
+        return
+    text, base = shown(e), shown(e.func.value)
+    lacking = f"{base} lacks a method: {text}"
+    if text != ast.unparse(e):
+        where = "at the end" if m["it"] == "it" else f"after {base}"
+        lacking = f"{_called(e)} is missing {where}"
+    if e.func.attr != "unsqueeze":
+        yield {"p": e.func.value, "lacking": lacking}
+
+
+def _without_argument(m: Bindings, words: Words) -> Iterator[Bindings]:
+    """A call without its last argument, where that is a number."""
+    e = m["e"]
+    if isinstance(e, ast.Call) and e.args and is_number(e.args[-1]):
+        yield {"p": ast.Call(e.func, e.args[:-1], e.keywords), "n": e.args[-1]}
+
+
+def _along_others(m: Bindings, words: Words) -> Iterator[Bindings]:
+    """A call along another dimension than the right one."""
+    right = dimension(m["e"]) if isinstance(m["e"], ast.Call) else None
+    if right is not None:
+        for number in (0, 1, 2):
+            yield {"p": along(m["e"], right, ast.Constant(number)), "d": right}
+
+
+def _power(m: Bindings, words: Words) -> Iterator[Bindings]:
+    letters = matched("a ** b", m["e"])
+    if letters is not None:
+        exponent = ast.unparse(letters["b"])
+        other = f"is to have the exponent {exponent}"
+        yield {"power": "is to be squared" if exponent == "2" else other}
+
+
+M = Mutation
+OPERANDS: Sequence[Mutation] = (  # what is left without an operand, and which one that is
+    M("the product with {a} on the left", "a @ b", "b", OTHER),
+    M("the product with {b} on the right", "a @ b", "a", OTHER),
+    M("the term {b:full}", "a + b", "a", TERM),
+    M("the term {a:full}", "a + b", "b", TERM),
+    M("the term -({u:full})", "a - u", "a", TERM),
+    M("the term -{v:full}", "a - v", "a", TERM),
+    M("the factor {b:full}", "a * b", "a", OTHER),
+    M("the factor {a:full}", "a * b", "b", OTHER),
+    M("the division by {b:full}", "a / b", "a", OTHER),
+)
+CALLS: Sequence[Mutation] = (
+    M("{lacking}", "e", "p", OTHER, _without_call),
+    M("{n:full} is missing: {e}", "e", "p", OTHER, _without_argument),
+)
+MISTAKES: Sequence[Mutation] = (  # in the right formula
+    M("the sign of {b:long} is wrong", "a + b", "a - b", OTHER),
+    M("the sign of {b:long} is wrong", "a - b", "a + b", OTHER),
+    *(M("{a} is to be {e:long}", f"a {sign} b", "a", OTHER)
+      for sign in ("<", "<=", ">", ">=", "==", "!=")),
+    M("the factor {a:long} is missing", "a / b", "1 / b", OTHER),
+    M("{a} {power}", "a ** b", "a", OTHER, _power),
+    M("dimension {d:full} belongs into {e:long}", "e", "p", OTHER, _along_others),
+)  # fmt: skip
+NO_WORDS = Words(None, (), (), (), ())
+
+
+def left_out(program: Program) -> list[Edit]:
+    """A formula without one of its terms, factors, methods or arguments; `why` says that this is
+    missing.
+    """
+    return sorted(_left_out(program), key=lambda edit: edit.rank)
+
+
+def with_a_mistake(program: Program) -> Iterator[Edit]:
+    """The same, and a formula with a wrong sign or dimension, or without an exponent."""
+    yield from left_out(program)
+    for place, value in enumerate(program.values):
+        for e in parts(value):
+            for m, new, why in mutated(MISTAKES, e, NO_WORDS, ""):
+                yield Edit(program, place, e, new, why, m.rank)
+
+
+def _left_out(program: Program) -> Iterator[Edit]:
+    for place, value in enumerate(program.values):
+        below = _divisors(value)
+        for e in parts(value):
+            for m, rest, missing in mutated(OPERANDS, e, NO_WORDS, ""):
+                said = missing().replace("the factor", "the divisor", id(e) in below)
+                yield Edit(program, place, e, rest, f"{said} is missing", m.rank)
+            for m, rest, why in mutated(CALLS, e, NO_WORDS, "it" if e is value else ""):
+                yield Edit(program, place, e, rest, why, m.rank)
+        for rest, said in (*_without_name(value), *_without_method(value)):
+            yield Edit(program, place, value, rest, said, OTHER)
+
+
+def _divisors(value: ast.expr) -> set[int]:
+    """The ids of the products that a formula divides by, and of those in them."""
+    found: set[int] = set()
+    left = [e.right for e in ast.walk(value) if is_quotient(e)]
+    while left:
+        e = left.pop()
+        if is_product(e):
+            found.add(id(e))
+            left += [e.left, e.right]
+    return found
+
+
+# ---- what is missing in several places -----------------------------------------------------------
+
+
+def _without_name(value: ast.expr) -> Iterator[tuple[ast.expr, str]]:
+    """A formula without one name wherever that is a factor, for names that it has several times."""
+    names = [name for e in ast.walk(value) if (name := name_of(e))]
+    for name in dict.fromkeys(n for n in names if names.count(n) > 1):
+        yield _everywhere(value, partial(_times, name)), f"the factor {name} is missing"
+
+
+def _times(name: str, e: ast.AST) -> ast.expr | None:
+    """What is multiplied with a name."""
+    sides = ((e.left, e.right), (e.right, e.left)) if is_product(e) else ()
+    return next((rest for side, rest in sides if name_of(side) == name), None)
+
+
+def _without_method(value: ast.expr) -> Iterator[tuple[ast.expr, str]]:
+    """A formula without a method wherever that is called in the same way, if it is several
+    times.
+    """
+    calls = [e for e in ast.walk(value) if isinstance(e, ast.Call)]
+    texts = [_called(e) for e in calls if isinstance(e.func, ast.Attribute)]
+    for text in dict.fromkeys(t for t in texts if texts.count(t) > 1):
+        rest = _everywhere(value, partial(_base_of, text))
+        yield rest, f"{text} is missing, in {texts.count(text)} places"
+
+
+def _base_of(text: str, e: ast.AST) -> ast.expr | None:
+    """What a method is called on, for a call that is written like this."""
+    if isinstance(e, ast.Call) and isinstance(e.func, ast.Attribute) and _called(e) == text:
+        return e.func.value
+    return None
+
+
+def _called(e: ast.Call) -> str:
+    """`flip(0)`, of `g.flip(0)`."""
+    name = ast.Name(called_name(e) or ast.unparse(e.func))
+    return ast.unparse(ast.Call(name, e.args, e.keywords))
+
+
+def _everywhere(value: ast.expr, instead: Callable[[ast.AST], ast.expr | None]) -> ast.expr:
+    """A formula with what stands `instead` of its parts, where that is anything."""
+
+    class Replaced(ast.NodeTransformer):
+        def visit(self, e: ast.AST) -> Any:
+            self.generic_visit(e)
+            return instead(e) or e
+
+    return Replaced().visit(deepcopy(value))
+
+
+# ---- one part in place of any other --------------------------------------------------------------
+
+
+def parts_of(values: Iterable[ast.expr]) -> list[ast.expr]:
+    """The parts of several formulas that are short, each once."""
+    found = (part for value in values for part in parts(value))
+    return [e for text, e in {ast.unparse(e): e for e in found}.items() if len(text) <= PART]
+
+
+def exchanges(
+    program: Program, others: list[ast.expr], ranks: Callable[[str], int] | None
+) -> list[Edit]:
+    """One of `others` in the place of each part, what is most like it first; nothing of fewer
+    dimensions, where `ranks` says how many a text has.
+    """
+    made = _exchanges(program, others, cache(ranks or (lambda text: 0)))
+    return sorted(made, key=lambda edit: edit.rank)
+
+
+def _exchanges(
+    program: Program, others: list[ast.expr], ranks: Callable[[str], int]
+) -> Iterator[Edit]:
+    for place, value in enumerate(program.values):
+        so_far = program.only(range(place + 1))
+        texts = [(ast.unparse(p), p) for p in parts(value) if p is not program.result]
+        for old, part in sorted(texts[:MOST], key=lambda pair: len(pair[0])):
+            for new in others:
+                text = ast.unparse(new)
+                if text != old and ranks(text) >= ranks(so_far.written(place, part)):
+                    yield from _put(program, place, part, new)
+
+
+def _put(program: Program, place: int, part: ast.expr, new: ast.expr) -> Iterator[Edit]:
+    """A part exchanged where it stands; and everywhere, from the first place where it does."""
+    value, distance = program.values[place], _distance(ast.unparse(part), ast.unparse(new))
+    yield Edit(program, place, part, new, lambda: _why(part, new, around(part, value)), distance)
+    same = [e for e in parts(value) if ast.unparse(e) == ast.unparse(part)]
+    if len(same) > 1 and same[0] is part:
+        made = value
+        for e in same:
+            made = replaced(made, e, new)
+        yield Edit(program, place, value, made, _why(part, new, None), distance * len(same))
+
+
+def _distance(old: str, new: str) -> int:
+    """How many characters go and come, but for those that both begin and end with."""
+    begins = _shared(old, new)
+    ends = _shared(old[begins:][::-1], new[begins:][::-1])
+    return len(old) + len(new) - 2 * (begins + ends)
+
+
+def _shared(a: str, b: str) -> int:
+    """The length of what two texts begin with."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(a, b)))
+
+
+def _why(old: ast.expr, new: ast.expr, place: ast.expr | None) -> str:
+    """`the term b is missing beside W @ x`, `x - y belongs where x stands in norm(x)`."""
+    here, inside = ast.unparse(old), f" in {ast.unparse(place)}" if place else ""
+    for _, rest, missing in mutated(OPERANDS, new, NO_WORDS, ""):
+        if ast.unparse(rest) == here:
+            return f"{missing()} is missing beside {here}{inside}"
+    return f"{ast.unparse(new)} belongs where {here} stands{inside}"

@@ -1,0 +1,310 @@
+"""Formulas as Python's syntax has them: their parts, patterns that match parts, and one part in
+the place of another.
+
+A pattern is a formula in which single letters stand for parts: `a @ b` is any matrix product,
+`a.unsqueeze(...)` a call with any arguments, and `a.R(...)` a sum or a mean, also `sum(a, ...)`;
+some letters stand for parts of one kind alone (`KINDS`).
+"""
+
+import ast
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from typing import Any, TypeGuard
+
+from ...language.program import Program
+from ...language.syntax import called_name
+
+REDUCTIONS = {"sum": "mean", "mean": "sum"}
+EPSILON = 1e-3  # the largest number that is added to keep a denominator from 0
+SIZES = ("shape", "size", "numel", "ndim")
+MATRICES = (ast.Mult, ast.Div, ast.MatMult)
+
+Bindings = dict[str, Any]  # what the letters of a pattern stand for
+
+
+def expression(text: str) -> ast.expr:
+    """A text as syntax."""
+    return ast.parse(text, mode="eval").body
+
+
+# ---- parts ---------------------------------------------------------------------------------------
+
+
+def parts(e: ast.expr) -> Iterator[ast.expr]:
+    """The tensors that a formula is made of, from the outside in; numbers are none."""
+    if is_number(e):
+        return
+    yield e
+    for inner in operands(e):
+        yield from parts(inner)
+
+
+def operands(e: ast.expr) -> list[ast.expr]:
+    """The tensors that a part is made of."""
+    if isinstance(e, ast.BinOp):
+        return [e.left, e.right]
+    if isinstance(e, ast.Compare):
+        return [e.left, *e.comparators]
+    if isinstance(e, ast.UnaryOp):
+        return [e.operand]
+    if isinstance(e, ast.Attribute | ast.Subscript):
+        return [e.value]
+    if isinstance(e, ast.Call):
+        return [e.func.value, *e.args] if isinstance(e.func, ast.Attribute) else list(e.args)
+    return []
+
+
+def factors_of(e: ast.expr) -> Iterator[ast.expr]:
+    """What a formula is a product of, left of quotients."""
+    if isinstance(e, ast.BinOp) and isinstance(e.op, MATRICES):
+        yield from factors_of(e.left)
+        yield from () if isinstance(e.op, ast.Div) else factors_of(e.right)
+    elif isinstance(e, ast.UnaryOp):
+        yield from factors_of(e.operand)
+    else:
+        yield e
+
+
+def around(part: ast.expr, value: ast.expr) -> ast.expr | None:
+    """The operation around a part, if the same part occurs elsewhere in the formula too."""
+    text = ast.unparse(part)
+    same = (e for e in ast.walk(value) if isinstance(e, type(part)) and ast.unparse(e) == text)
+    if len([*same]) == 1:
+        return None
+    return next((e for e in parts(value) if part in operands(e)), None)
+
+
+def is_number(e: ast.expr) -> bool:
+    """Whether it is a number, several of them, or a size."""
+    if isinstance(e, ast.UnaryOp):
+        return is_number(e.operand)
+    return isinstance(e, ast.Constant | ast.Tuple | ast.List | ast.Starred) or is_size(e)
+
+
+def is_size(e: ast.expr) -> bool:
+    """Whether it is a size, as `x.shape[0]`, `x.size(0)`, `x.numel()` and `len(x)` are."""
+    if isinstance(e, ast.Call) and isinstance(e.func, ast.Name):
+        return e.func.id == "len"
+    if isinstance(e, ast.Subscript | ast.Call):
+        return is_size(e.value if isinstance(e, ast.Subscript) else e.func)
+    return isinstance(e, ast.Attribute) and e.attr in SIZES
+
+
+def is_product(e: ast.AST) -> TypeGuard[ast.BinOp]:
+    """Whether it is a * b."""
+    return isinstance(e, ast.BinOp) and isinstance(e.op, ast.Mult)
+
+
+def is_quotient(e: ast.AST) -> TypeGuard[ast.BinOp]:
+    """Whether it is a / b."""
+    return isinstance(e, ast.BinOp) and isinstance(e.op, ast.Div)
+
+
+def is_sum(e: ast.AST) -> TypeGuard[ast.BinOp]:
+    """Whether it is a + b or a - b."""
+    return isinstance(e, ast.BinOp) and isinstance(e.op, ast.Add | ast.Sub)
+
+
+def is_transposed(e: ast.AST) -> TypeGuard[ast.Attribute]:
+    """Whether it is `x.T` or `x.mT`."""
+    return isinstance(e, ast.Attribute) and e.attr in ("T", "mT")
+
+
+def reduction(e: ast.expr) -> str | None:
+    """ "sum" or "mean" for a call of it."""
+    name = called_name(e) if operands(e) else None
+    return name if name in REDUCTIONS else None
+
+
+# ---- patterns ------------------------------------------------------------------------------------
+
+
+def small_number(e: ast.expr) -> float | None:
+    """A number that may keep a denominator from 0."""
+    value = e.value if isinstance(e, ast.Constant) else None
+    return value if isinstance(value, float) and 0 < value <= EPSILON else None
+
+
+def _is_simple(e: ast.expr) -> bool:
+    return isinstance(e, ast.Name | ast.Attribute | ast.Call)
+
+
+KINDS: dict[str, Callable[[ast.expr], bool]] = {
+    "x": lambda e: _is_simple(e) and not is_transposed(e),  # a name, a method or a function
+    "y": lambda e: not is_transposed(e),
+    "z": lambda e: not _is_simple(e),
+    "f": lambda e: isinstance(e, ast.Name | ast.Call),
+    "k": lambda e: small_number(e) is not None,
+    "t": lambda e: small_number(e) is None,
+    "l": is_size,
+    "n": lambda e: isinstance(e, ast.Constant),
+    "u": lambda e: isinstance(e, ast.BinOp),  # what has brackets after a sign
+    "v": lambda e: not isinstance(e, ast.BinOp),
+    "w": lambda e: not isinstance(e, ast.UnaryOp) and not is_sum(e),  # what has no sign
+}
+pattern = cache(expression)
+
+
+def matched(text: str, e: ast.expr) -> Bindings | None:
+    """What the letters of a pattern stand for in a part; None where it does not match."""
+    found: Bindings = {}
+    return found if _matches(pattern(text), e, found) else None
+
+
+def filled(text: str, found: Bindings) -> ast.expr:
+    """A pattern with parts in the place of its letters."""
+    made: ast.expr = _filled(pattern(text), found)
+    return made
+
+
+def _matches(p: Any, e: Any, found: Bindings) -> bool:
+    if isinstance(p, ast.Name) and len(p.id) == 1:
+        found[p.id] = e
+        return p.id not in KINDS or KINDS[p.id](e)
+    if isinstance(p, ast.Call) and _method(p) == "R":
+        name = reduction(e)
+        if name is None:
+            return False
+        method = isinstance(e.func, ast.Attribute)
+        rest = e.args if method else e.args[1:], e.keywords
+        found |= {"R": name, "S": REDUCTIONS[name], "rest": rest}
+        return _matches(p.func.value, operands(e)[0], found)  # type: ignore[attr-defined]
+    if type(p) is not type(e):
+        return False
+    if isinstance(p, ast.Call) and isinstance(p.args[0], ast.Constant) and p.args[0].value is ...:
+        return _matches(p.func, e.func, found)
+    if isinstance(p, ast.Compare):
+        if len(e.ops) > 1 or type(p.ops[0]) is not type(e.ops[0]):
+            return False
+        pairs = (p.left, e.left), (p.comparators[0], e.comparators[0])
+        return all(_matches(*pair, found) for pair in pairs)
+    fields = ((name, v) for name, v in ast.iter_fields(p) if name != "ctx")
+    return all(_same(v, getattr(e, name), found) for name, v in fields)
+
+
+def _same(v: Any, other: Any, found: Bindings) -> bool:
+    """Whether fields of a pattern and of a part are the same."""
+    if isinstance(v, ast.expr):
+        return _matches(v, other, found)
+    if isinstance(v, list):
+        return len(v) == len(other) and all(_same(a, b, found) for a, b in zip(v, other))
+    return type(v) is type(other) if isinstance(v, ast.AST) else v == other
+
+
+def _filled(p: Any, found: Bindings) -> Any:
+    if isinstance(p, ast.Name):
+        return found[p.id] if len(p.id) == 1 else p
+    if isinstance(p, ast.Call) and _method(p) in ("R", "S"):
+        base = _filled(p.func.value, found)  # type: ignore[attr-defined]
+        return method(base, found[_method(p)], *found["rest"])
+    if isinstance(p, list):
+        return [_filled(item, found) for item in p]
+    if not isinstance(p, ast.expr):
+        return p
+    return type(p)(**{name: _filled(value, found) for name, value in ast.iter_fields(p)})
+
+
+def _method(e: ast.Call) -> str:
+    return e.func.attr if isinstance(e.func, ast.Attribute) else ""
+
+
+# ---- other parts ---------------------------------------------------------------------------------
+
+
+def replaced(e: Any, old: ast.expr, new: ast.expr) -> Any:
+    """The tree with one part of it replaced; what does not hold that part is kept as it is."""
+    if e is old:
+        return new
+    if isinstance(e, list):
+        items = [replaced(item, old, new) for item in e]
+        return items if any(a is not b for a, b in zip(items, e)) else e
+    if not isinstance(e, ast.expr | ast.keyword):
+        return e
+    fields = dict(ast.iter_fields(e))
+    made = {name: replaced(value, old, new) for name, value in fields.items()}
+    return type(e)(**made) if any(made[k] is not fields[k] for k in fields) else e
+
+
+def ending(program: Program, value: ast.expr) -> str:
+    """The text of a formula with another value for its last step."""
+    return program.written(len(program.values) - 1, value)
+
+
+def times(e: ast.expr, factor: ast.expr) -> ast.expr:
+    """e * factor."""
+    return ast.BinOp(e, ast.Mult(), factor)
+
+
+def over(e: ast.expr, divisor: ast.expr) -> ast.expr:
+    """e / divisor."""
+    return ast.BinOp(e, ast.Div(), divisor)
+
+
+def method(
+    base: ast.expr, name: str, args: Iterable[ast.expr] = (), keywords: Iterable[ast.keyword] = ()
+) -> ast.Call:
+    """base.name(args)."""
+    return ast.Call(ast.Attribute(base, name), list(args), list(keywords))
+
+
+def divided(e: ast.expr) -> ast.expr | None:
+    """d of 1 / d, and of ones_like(x) / d; None for what is no such quotient."""
+    found = matched("1 / d", e) or matched("ones_like(...) / d", e)
+    return None if found is None else found["d"]
+
+
+def opposite(e: ast.expr) -> ast.expr:
+    """A part with the other sign."""
+    if isinstance(e, ast.UnaryOp) and isinstance(e.op, ast.USub):
+        return e.operand
+    if isinstance(e, ast.BinOp) and isinstance(e.op, MATRICES):
+        return ast.BinOp(opposite(e.left), e.op, e.right)
+    return ast.UnaryOp(ast.USub(), e)
+
+
+def added(left: ast.expr, right: ast.expr) -> ast.expr:
+    """left + right; left - b where right is -b."""
+    first = right
+    while isinstance(first, ast.BinOp) and isinstance(first.op, MATRICES):
+        first = first.left
+    if isinstance(first, ast.UnaryOp) and isinstance(first.op, ast.USub):
+        return ast.BinOp(left, ast.Sub(), opposite(right))
+    return ast.BinOp(left, ast.Add(), right)
+
+
+def transposed(e: ast.expr) -> ast.expr:
+    """A part transposed, or not transposed any more."""
+    return e.value if is_transposed(e) else ast.Attribute(e, "T")
+
+
+# ---- parts in sentences --------------------------------------------------------------------------
+
+LONG, SHORT = 60, 30  # characters of a part that is written out in a sentence
+
+
+class Shown:
+    """A part as sentences have it: `{a}` is a short one, or "a part of it", `{a:long}` may be
+    longer, and `{a:full}` is all of it.
+    """
+
+    def __init__(self, e: ast.expr):
+        self.e = e
+
+    def __format__(self, spec: str) -> str:
+        text = ast.unparse(self.e)
+        most = {"": SHORT, "long": LONG, "full": len(text)}[spec]
+        return text if len(text) <= most else "a part of it"
+
+
+def shown(e: ast.expr) -> str:
+    """A part as a sentence has it."""
+    return f"{Shown(e)}"
+
+
+def replaced_text(old: ast.expr, new: ast.expr) -> str:
+    """`g.roll(-1) belongs where g.roll(1) stands`, or by names alone where calls are long."""
+    texts = [ast.unparse(e) for e in (new, old)]
+    if isinstance(old, ast.Call) and isinstance(new, ast.Call) and max(map(len, texts)) > LONG:
+        names = [ast.unparse(e.func).rpartition(".")[2] for e in (new, old)]
+        texts = names if names[0] != names[1] else texts
+    return f"{texts[0]} belongs where {texts[1]} stands"
