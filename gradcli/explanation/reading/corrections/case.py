@@ -11,7 +11,7 @@ from ....snippets.python.machine import Failure
 from ....snippets.python.values import Instance
 from ....snippets.reading import Reading
 from ..graphs import readable
-from .nodes import ARITHMETIC, keyword, method
+from .nodes import ARITHMETIC, keyword, method, names_in
 from .program import Program
 from .text import Edit
 
@@ -119,6 +119,19 @@ class Case(Program):
     def is_module(self, node: ast.AST | None) -> bool:
         """Whether an expression is a module, or another object of a class."""
         return isinstance(self.value(node), Instance)
+
+    def leads_to_leaf(self, node: ast.AST) -> bool:
+        """Whether an expression may be computed from a tensor that requires grad: from one, from
+        a module, from a function of the program, or from what is not known.
+        """
+        places = [node, *self.slice_of(node, getattr(node, "lineno", self.line))]
+        return any(self._may_require(name) for p in places for name in names_in(p))
+
+    def _may_require(self, name: str) -> bool:
+        value = self.values.get(name)
+        if isinstance(value, Tensor):
+            return value.requires_grad
+        return name in self.functions or isinstance(value, Instance) or "." in name
 
     @property
     def operands(self) -> list[ast.expr]:

@@ -13,6 +13,7 @@ from .nodes import (
     elements,
     is_operation,
     method,
+    names_in,
     owner,
     targets,
     value_of,
@@ -22,10 +23,15 @@ from .text import Edit
 
 COPIES = ("tensor", "as_tensor", "from_numpy", "Tensor", "FloatTensor")
 INTEGERS = re.compile(r"\((dtype=)?torch\.(Long|Int|long|int)\w*\)$")
+FLOATS = re.compile(r"\((dtype=)?[\"']?torch\.(Float|Double|float|double)\w*[\"']?\)$|float\)$")
 STRAIGHT = "Straight through: its gradient is taken to be 1."
 SMOOTH = "It is another function, which agrees with it where the numbers are clear."
 IN_TORCH = {"arctan": "atan", "power": "pow", "absolute": "abs", "fabs": "abs"}  # NumPy's names
 ROUNDING = ("round", "sign", "floor", "ceil")
+COMPARISONS: dict[str, ast.cmpop] = {
+    **{"gt": ast.Gt(), "ge": ast.GtE(), "lt": ast.Lt(), "le": ast.LtE()},
+    **{"eq": ast.Eq(), "ne": ast.NotEq()},
+}  # as functions and methods
 PAIRS = ("max", "min", "topk", "sort", "median", "kthvalue")
 LEFT_OUT = {
     **{name: f".{name}() cuts the graph on purpose." for name in ("detach", "detach_")},
@@ -46,12 +52,14 @@ def uncut(case: Case, node: ast.AST) -> Uncut | None:
     """What a step that cuts the graph becomes; None for what cuts nothing."""
     if any(_goes_straight(n) for n in (node, *case.around(node))):
         return None
+    if isinstance(node, ast.expr) and _is_number(case, node):
+        test = as_comparison(node)
+        if test:
+            return _threshold(case, node, test)
     if isinstance(node, ast.Call):
         return _of_module(case, node) or _of_method(case, node) or _of_function(case, node)
     if isinstance(node, ast.Subscript):
         return _indices(case, node)
-    if isinstance(node, ast.Compare) and isinstance(case.parents.get(node), ast.Assign):
-        return _threshold(case, node, node)
     if isinstance(node, ast.Attribute) and node.attr == "indices":
         return Uncut(case.renamed(node, "values"), _at(node, ".indices have no gradient."))
     if isinstance(node, ast.Attribute) and node.attr == "data":
@@ -104,13 +112,14 @@ def _of_method(case: Case, node: ast.Call) -> Uncut | None:
         return _smooth(case, node)
     if name in ("type", "to") and INTEGERS.search(case.of(node)):
         return Uncut(case.without_method(node), _at(node, LEFT_OUT["long"]))
-    if name in ("float", "double") and isinstance(inner, ast.Compare):
-        return _threshold(case, node, inner)
     first = node.args[0] if node.args else None
+    if name in ("float", "double") or (name in ("type", "to") and FLOATS.search(case.of(node))):
+        test = as_comparison(inner)
+        return _threshold(case, node, test) if test else None
     if name == "one_hot" and isinstance(first, ast.Call) and method(first) == "argmax":
         return _soft_classes(case, node, first)
-    if name == "where" and len(node.args) == 3 and isinstance(first, ast.Compare):
-        return _step(case, node, first)
+    if name == "where" and len(node.args) == 3:
+        return _step(case, node)
     return None
 
 
@@ -197,6 +206,9 @@ def _smooth(case: Case, node: ast.Call) -> Uncut | None:
         numbers = f"torch.arange({x}.shape[{where}], dtype={x}.dtype)"
         new = f"(torch.softmax({signed}, dim={where}) * {numbers}).sum(dim={where})"
         return _instead(case, node, new, why, f"The mean index under softmax. {SMOOTH}")
+    if name == "round" and is_probability(case, given[0]):
+        note = "The probability itself, which has a gradient."
+        return _instead(case, node, x, "round is flat: its derivative is 0.", note)
     if name == "sign":
         return _instead(case, node, f"torch.tanh({x})", why, SMOOTH)
     return _instead(case, node, f"({x} + ({x}.{name}() - {x}).detach())", why, STRAIGHT)
@@ -211,69 +223,125 @@ def _soft_classes(case: Case, node: ast.Call, chosen: ast.Call) -> Uncut | None:
     return _instead(case, node, new, why, SMOOTH)
 
 
-def _threshold(case: Case, node: ast.expr, inner: ast.Compare) -> Uncut | None:
-    """(x > t).float(): a sigmoid."""
-    (sign, *more), (bound, *_) = inner.ops, inner.comparators
-    left, right = case.operand(inner.left), case.operand(bound)
-    why = "a comparison gives booleans, which have no gradient."
-    if more:
+def as_comparison(node: ast.expr) -> ast.Compare | None:
+    """a > b, also where it is written torch.gt(a, b) or a.gt(b)."""
+    if isinstance(node, ast.Compare):
+        return node if len(node.ops) == 1 else None
+    sign = COMPARISONS.get(method(node))
+    if sign is None or not isinstance(node, ast.Call):
         return None
-    if probability(case, inner):
+    given = [*node.args] if dotted(owner(node)) == "torch" else [owner(node), *node.args]
+    if len(given) != 2 or given[0] is None:
+        return None
+    return ast.copy_location(ast.Compare(given[0], [sign], [given[1]]), node)
+
+
+def _is_number(case: Case, node: ast.AST) -> bool:
+    """Whether a comparison is computed with: it has a name, is summed, or stands beside a sign."""
+    outer = case.parents.get(node)
+    if isinstance(outer, ast.Attribute):
+        return outer.attr in ("sum", "mean")
+    return isinstance(outer, ast.Assign | ast.BinOp) or method(outer) in ("sum", "mean")
+
+
+def _threshold(case: Case, node: ast.expr, test: ast.Compare) -> Uncut | None:
+    """(x > t).float(): a sigmoid; of a probability, that itself."""
+    (sign,), (bound,) = test.ops, test.comparators
+    if not case.leads_to_leaf(test):
+        return None
+    left, right = case.operand(test.left), case.operand(bound)
+    why = "a comparison gives booleans, which have no gradient."
+    if probability(case, test):
         note = "The probability itself, which has a gradient."
+        statement = case.parents.get(node)
+        if isinstance(statement, ast.Assign) and targets(statement) == [left]:
+            return Uncut(case.removing(statement), _at(node, why), note)
         return _instead(case, node, left, why, note)
     if isinstance(sign, ast.Gt | ast.GtE):
-        above = case.of(inner.left) if right in ("(0)", "(0.0)") else f"{left} - {right}"
+        above = case.of(test.left) if right in ("(0)", "(0.0)") else f"{left} - {right}"
         return _instead(case, node, f"torch.sigmoid({above})", why, SMOOTH)
     if isinstance(sign, ast.Lt | ast.LtE):
         return _instead(case, node, f"torch.sigmoid({right} - {left})", why, SMOOTH)
-    return _accuracy(case, inner) if isinstance(sign, ast.Eq | ast.NotEq) else None
+    return _accuracy(case, node, test)
 
 
 def probability(case: Case, test: ast.Compare) -> bool:
     """Whether p > 0.5 asks of a sigmoid's output which of two classes it means."""
     half = value_of(test.comparators[0]) == 0.5
-    if not half or not isinstance(test.ops[0], ast.Gt | ast.GtE):
-        return False
-    values = case.tensor(test.left)
+    above = half and isinstance(test.ops[0], ast.Gt | ast.GtE)
+    return above and is_probability(case, test.left)
+
+
+def is_probability(case: Case, node: ast.expr) -> bool:
+    """Whether the values of an expression are between 0 and 1, or it is a sigmoid's output."""
+    values = case.tensor(node)
     if values is not None and values.numel:
         return bool(values.data.min() >= 0 and values.data.max() <= 1)
-    return method(test.left) in ("sigmoid", "softmax", "Sigmoid")
+    return method(node) in ("sigmoid", "softmax", "Sigmoid")
 
 
-def _step(case: Case, node: ast.Call, test: ast.Compare) -> Uncut | None:
+def _step(case: Case, node: ast.Call) -> Uncut | None:
     """where(x > t, 1, 0): a sigmoid."""
-    high, low = (case.of(a) for a in node.args[1:])
-    one = "one" in high or high in ("1", "1.0", "1.")
-    zero = "zero" in low or low in ("0", "0.0", "0.")
-    return _threshold(case, node, test) if one and zero else None
+    test = as_comparison(node.args[0])
+    whole = _is_filled(case, node.args[1], "one", 1) and _is_filled(case, node.args[2], "zero", 0)
+    return _threshold(case, node, test) if test and whole else None
 
 
-def _accuracy(case: Case, inner: ast.Compare) -> Uncut | None:
-    """The share of right classes as a loss: cross entropy in the place of 1 - accuracy."""
-    sides = (inner.left, inner.comparators[0])
-    for named, other in (sides, sides[::-1]):
-        side = case.made(named, inner.lineno)
-        if not (isinstance(side, ast.Call) and method(side) == "argmax"):
-            continue
-        whole: ast.AST = inner
+def _is_filled(case: Case, node: ast.expr, name: str, number: int) -> bool:
+    """Whether an expression is 1, torch.tensor(1.0), or something that is called ones."""
+    alone = node.args[0] if isinstance(node, ast.Call) and len(node.args) == 1 else node
+    return name in case.of(node) or value_of(alone) == number
+
+
+# ---- accuracies ----------------------------------------------------------------------------------
+
+STANDS_FOR = "An accuracy has no gradient; this is the loss that stands for it."
+
+
+def _accuracy(case: Case, node: ast.expr, test: ast.Compare) -> Uncut | None:
+    """The share of right classes as a loss: one of classes in the place of 1 - accuracy."""
+    sides = (test.left, test.comparators[0])
+    for side, other in (sides, sides[::-1]):
+        loss = _loss_of_classes(case, case.made(side, test.lineno), other)
+        whole: ast.AST = node
         while isinstance(case.parents[whole], ast.expr):
             whole = case.parents[whole]
-        if method(whole) == "print":
-            continue
-        scores = side.args[0] if dotted(owner(side)) == "torch" else owner(side)
-        loss = f"torch.nn.functional.cross_entropy({case.of(scores)}, {case.of(other)})"
-        note = "An accuracy has no gradient; cross entropy is the loss that stands for it."
-        why = _at(inner, "an argmax and a comparison give no gradient.")
-        return Uncut(case.replacing(_subtracted(case, inner) or whole, loss), why, note)
+        if loss and method(whole) != "print":
+            why = _at(node, "a comparison of classes gives no gradient.")
+            place = _subtracted(case, case.statement_of(node)) or whole
+            return Uncut(case.replacing(place, loss), why, STANDS_FOR)
     return None
 
 
-def _subtracted(case: Case, inner: ast.Compare) -> ast.expr | None:
-    """The 1 - accuracy, or -accuracy, that a program computes of what a comparison is part of."""
-    names = targets(case.statement_of(inner))
+def _loss_of_classes(case: Case, chosen: ast.expr, target: ast.expr) -> str:
+    """The loss that compares with a target what classes were chosen from: scores, logits, margins;
+    "" where they were not.
+    """
+    functional, labels = "torch.nn.functional", case.of(target)
+    name = method(chosen)
+    if isinstance(chosen, ast.Call) and name in ("argmax", "sign"):
+        scores = chosen.args[0] if dotted(owner(chosen)) == "torch" else owner(chosen)
+        loss = "cross_entropy" if name == "argmax" else "soft_margin_loss"
+        return f"{functional}.{loss}({case.of(scores)}, {labels})"
+    converted = name in ("float", "double", "int", "long", "type", "to")
+    test = as_comparison(owner(chosen) if converted else chosen)
+    if test is None or not isinstance(test.ops[0], ast.Gt | ast.GtE):
+        return ""
+    tensor = case.tensor(target)
+    floating = tensor is not None and tensor.dtype.is_floating
+    given = f"{case.of(test.left)}, {labels if floating else f'{case.operand(target)}.float()'}"
+    if probability(case, test):
+        return f"{functional}.binary_cross_entropy({given})"
+    at_zero = value_of(test.comparators[0]) == 0
+    return f"{functional}.binary_cross_entropy_with_logits({given})" if at_zero else ""
+
+
+def _subtracted(case: Case, statement: ast.stmt) -> ast.expr | None:
+    """The 1 - accuracy, or -accuracy, that a program computes of what a statement gives."""
+    names = set(targets(statement))
     for node in case.of_type(ast.BinOp, ast.UnaryOp, everywhere=True):
-        if isinstance(node, ast.UnaryOp) and dotted(node.operand) in names:
+        if isinstance(node, ast.UnaryOp) and names & set(names_in(node.operand)):
             return node
-        if is_operation(node, ast.Sub) and dotted(node.right) in names:
+        if is_operation(node, ast.Sub) and names & set(names_in(node.right)):
             return node
     return None

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from math import prod
 
 from .case import Case, Proposal, weight_of
-from .nodes import argument, dotted, method, number_of, target_of
-from .seeds import size
+from .nodes import argument, dotted, method, number_of, size, target_of
 from .table import cures
 
 NORMS = ("BatchNorm1d", "BatchNorm2d", "BatchNorm3d")
@@ -60,18 +59,6 @@ def flattened_before(case: Case, layers: list[ast.Call]) -> Iterator[Proposal]:
             prefix = dotted(node.func).rpartition(".")[0] or "torch.nn"
             why = "A linear layer takes rows of features; what comes here are images."
             yield case.proposal(case.inserting(node, f"{prefix}.Flatten(), "), why=why)
-
-
-@cures(
-    r"input.size\(-1\) must be equal to input_size. Expected (\d+), got (\d+)",
-    "A recurrent layer takes as many features as its input has.",
-)
-def recurrent_features(case: Case) -> Iterator[Proposal]:
-    """The number of features where the layer is made."""
-    for call in case.calls("RNN", "LSTM", "GRU", everywhere=True):
-        first = argument(call, 0, "input_size")
-        if first is not None:
-            yield case.replaced(first, case.match[2])
 
 
 @cures(
@@ -133,26 +120,6 @@ def norm_of_one(case: Case) -> Iterator[Proposal]:
             text = f"{case.of(call.func)}.eval()"
             note = "In eval() the running statistics are used; batches of several need none of it."
             yield case.proposal(case.before(case.statement, text), note=note)
-
-
-@cures(
-    r"Expected hidden(?:\[\d\])? size \((.*?)\), got \[(.*?)\]",
-    "A state has a row for each sample: layers, batch, features.",
-)
-def state_size(case: Case) -> Iterator[Proposal]:
-    """The sizes where the states are made."""
-    wanted, given = size(case.match[1]), size(case.match[2])
-    edits = []
-    for call in case.calls(everywhere=True):
-        numbers = tuple(number_of(a) for a in call.args)
-        if dotted(call.func).startswith("torch.") and numbers == given:
-            sizes = zip(call.args, wanted, given)
-            edits += [case.replacing(a, str(n)) for a, n, old in sizes if n != old]
-    yield from case.change(*edits)
-    for node, tensor in case.tensors:
-        if tensor.shape == given and given[1] > wanted[1]:
-            new = f"{case.of(node)}[:, :{wanted[1]}].contiguous()"
-            yield case.replaced(node, new, weak=True)
 
 
 @cures(

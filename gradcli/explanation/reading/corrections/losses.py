@@ -5,8 +5,7 @@ import difflib
 from collections.abc import Iterator
 
 from .case import Case, Proposal
-from .nodes import calls_in, dotted, number_of
-from .seeds import size
+from .nodes import calls_in, dotted, number_of, size
 from .table import cures
 
 

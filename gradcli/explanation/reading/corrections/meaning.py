@@ -6,6 +6,7 @@ import re
 from ....snippets.eager.tensor import Tensor
 from ....snippets.reading import Reading
 from ....snippets.trace import Backward
+from ..graphs import records
 from .text import Text
 
 
@@ -18,6 +19,7 @@ def keeps_meaning(before: Reading, after: Reading) -> bool:
         and len(reached(before)) <= len(reached(after))
         and gradients_arrive(before, after)
         and no_new_warnings(before, after)
+        and not flat(after)
     )
 
 
@@ -88,3 +90,16 @@ def no_new_warnings(before: Reading, after: Reading) -> bool:
     old = {w.message for w in before.outcome.warnings}
     new = [w.message for w in after.outcome.warnings if w.message not in old]
     return all("def closure" in after.source and m.startswith("Converting") for m in new)
+
+
+FLAT = re.compile(r"(Round|Sign|Sgn|Floor|Ceil|Trunc|Heaviside)Backward")
+
+
+def flat(reading: Reading) -> bool:
+    """Whether a way back goes through a flat step, and every gradient that it gives is 0."""
+    return any(
+        way.leaves
+        and not any(leaf.grad is not None and leaf.grad.data.any() for leaf in way.leaves)
+        and any(FLAT.match(r.name) for r in records(way))
+        for way in reading.trace.backwards
+    )

@@ -112,3 +112,8 @@ def number_of(node: ast.AST | None) -> int | None:
         return None if apply is None or None in sides else apply(*sides)  # type: ignore[arg-type]
     value = node.value if isinstance(node, ast.Constant) else None
     return value if type(value) is int else None
+
+
+def size(text: str) -> tuple[int, ...]:
+    """The sizes in a message: "[2, 3]"."""
+    return tuple(int(n) for n in text.strip("[]()").split(",") if n.strip())

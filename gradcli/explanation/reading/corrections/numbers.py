@@ -8,7 +8,8 @@ from ....snippets.eager.tensor import Tensor
 from ....snippets.python.values import Instance
 from .case import Case, Proposal
 from .nodes import dotted, is_operation, method, target_of, value_of, within
-from .seeds import first_output, reduction
+from .recurrent import first_output
+from .seeds import reduction
 from .table import cures
 from .text import Edit
 

@@ -92,6 +92,11 @@ class Program(Text):
         """The innermost loop around a node."""
         return next((n for n in self.around(node) if isinstance(n, LOOPS)), None)
 
+    def outermost(self, node: ast.AST) -> ast.stmt:
+        """The statement of the program itself that a node stands in."""
+        *_, last = (n for n in (node, *self.around(node)) if isinstance(n, ast.stmt))
+        return last
+
     def block_after(self, statement: ast.stmt) -> list[ast.stmt]:
         """The statements of the same block that come after a statement."""
         block = self.blocks.get(statement, [])

@@ -33,11 +33,13 @@ from . import (
     optimisers,
     overwritten,
     parameters,
+    recurrent,
     second_order,
     seeds,
     shapes,
     single_edits,
     states,
+    text_labels,
     transforms,
     views,
 )
@@ -47,9 +49,10 @@ from .syntax_errors import repairs
 from .table import Kind, kinds
 
 TABLES = (
-    *(seeds, cuts, second_order, graphs, in_place, overwritten, views, gradients, parameters),
-    *(optimisers, single_edits, functions, hooks, transforms, gradchecks, numerics, shapes),
-    *(joining, layers, losses, dtypes, numbers, names, calls, attributes, states),
+    *(seeds, recurrent, cuts, second_order, graphs, in_place, overwritten, views, gradients),
+    *(parameters, optimisers, single_edits, functions, hooks, transforms, gradchecks, numerics),
+    *(shapes, joining, layers, losses, dtypes, numbers, text_labels, names, calls, attributes),
+    states,
 )
 ORDER = {table.__name__: k for k, table in enumerate(TABLES)}  # whose cures are tried first
 DEPTH = 5  # errors one after another

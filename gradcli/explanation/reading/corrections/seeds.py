@@ -7,7 +7,8 @@ from math import prod
 from ....snippets.eager.tensor import Tensor
 from ....snippets.python.values import Instance
 from .case import Case, Proposal
-from .nodes import calls_in, elements, keyword, method, value_of, within
+from .nodes import calls_in, elements, keyword, method, size, target_of, value_of, within
+from .recurrent import first_output
 from .table import cures
 from .text import Edit
 
@@ -33,6 +34,15 @@ def seed_of(call: ast.Call, root: ast.expr) -> ast.expr | None:
     place = 0 if isinstance(call.func, ast.Attribute) and call.func.value is root else 1
     place += method(call) == "grad"
     return call.args[place] if len(call.args) > place else None
+
+
+def pulled(case: Case) -> Iterator[tuple[ast.Call, ast.expr, ast.expr]]:
+    """The calls of what torch.func.vjp gave on the line that raises, the output, the cotangent."""
+    for call in case.calls():
+        for made in case.makers(call.func) if call.args else ():
+            pair = target_of(made, ast.Tuple)
+            if pair and method(made.value) == "vjp" and len(pair.elts) == 2:
+                yield call, pair.elts[0], call.args[0]
 
 
 def seeded(case: Case) -> Iterator[tuple[ast.Call, ast.expr, ast.expr]]:
@@ -81,7 +91,7 @@ def _what(text: str, end: str) -> str:
 def seed_shape(case: Case) -> Iterator[Proposal]:
     """A seed of the output's shape."""
     given, wanted = size(case.match[2]), size(case.match[4])
-    for call, root, seed in seeded(case):
+    for call, root, seed in (*seeded(case), *pulled(case)):
         if elements(root) and elements(seed):
             place = int(case.match[1])
             root, seed = elements(root)[place], elements(seed)[place]
@@ -90,7 +100,7 @@ def seed_shape(case: Case) -> Iterator[Proposal]:
         if case.is_grad(call) and given[1:] == wanted and not keyword(call, "is_grads_batched"):
             note = "One way back for each row of the seeds: with the identity, the Jacobian."
             yield case.given(call, "is_grads_batched", "True", note=note)
-        if written and not wanted:
+        if written and not wanted and call in case.here:
             note = "A single number needs no seed: it is 1."
             yield from case.change(without_seed(case, call, seed), note=note)
         if written:
@@ -123,11 +133,6 @@ def _constant(seed: ast.expr) -> bool:
         return True
     numbers = [n.value for n in within(seed, ast.Constant)]
     return bool(numbers) and all(n == 1 for n in numbers) and method(seed) != "full"
-
-
-def size(text: str) -> tuple[int, ...]:
-    """The sizes in a message: "[2, 3]"."""
-    return tuple(int(n) for n in text.strip("[]()").split(",") if n.strip())
 
 
 @cures(
@@ -211,15 +216,6 @@ def sum_of_dict(case: Case) -> Iterator[Proposal]:
     for call in case.calls("sum"):
         if call.args and isinstance(case.value(call.args[0]), dict):
             yield case.appended(call.args[0], ".values()")
-
-
-def first_output(case: Case, node: ast.expr) -> Iterator[Proposal]:
-    """`out, _ = lstm(x)`: a recurrent layer gives its outputs and its last state."""
-    for made in case.makers(node):
-        if isinstance(made.value, ast.Call) and case.is_module(made.value.func):
-            why = f"Line {made.lineno} gives a tuple: the outputs, and the last state."
-            yield case.proposal(case.adding(made.targets[0], ", _"), why=why)
-            yield case.appended(made.value, "[0]", why=why)
 
 
 def _returned_pair(case: Case, node: ast.expr) -> bool:

@@ -4,6 +4,7 @@ import ast
 from collections.abc import Callable, Iterator
 
 from .case import Case, Proposal
+from .cut_steps import SMOOTH
 from .nodes import keyword
 from .table import cures
 
@@ -51,6 +52,13 @@ def _unchecked(case: Case) -> Iterator[Proposal]:
     for call in case.calls("clip_grad_norm_"):
         cut = case.without_keyword(call, "error_if_nonfinite")
         yield from case.change(cut, note=note, weak=True)
+
+
+def _sigmoid(case: Case) -> Iterator[Proposal]:
+    """torch.sigmoid(x) for torch.heaviside(x, values)."""
+    for call in case.calls("heaviside", everywhere=True):
+        if len(call.args) == 2:
+            yield case.replaced(call, f"torch.sigmoid({case.of(call.args[0])})", note=SMOOTH)
 
 
 def _as_text(case: Case) -> Iterator[Proposal]:
@@ -120,6 +128,11 @@ TABLE: tuple[tuple[str, str, Edits], ...] = (
         r"The total norm of order .* for gradients from `parameters` is non-finite",
         "A gradient is nan or infinite: no factor makes its norm 1.",
         _unchecked,
+    ),
+    (
+        "derivative for aten::heaviside is not implemented",
+        "A step has derivative 0 on both sides, and none at the step itself.",
+        _sigmoid,
     ),
     (
         r'can only concatenate str \(not "(\w+)"\) to str',

@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterator
 
 from .case import Case, Proposal
-from .nodes import method, owner, value_of
-from .seeds import size
+from .nodes import method, owner, size, value_of
 from .table import cures
 
 

@@ -1,15 +1,29 @@
 """Cures of torch.func and torch.autograd.functional."""
 
 import ast
+import re
 from collections.abc import Iterator
+from math import prod
 
 from .case import Case, Proposal
 from .cut_steps import uncut
 from .dtypes import floating_creation
 from .functions import results_of
-from .nodes import calls_in, dotted, keyword, method, target_of, value_of, within
+from .nodes import (
+    argument,
+    calls_in,
+    dotted,
+    keyword,
+    method,
+    parts,
+    size,
+    target_of,
+    value_of,
+    within,
+)
 from .numbers import where_of_branches, where_of_expressions
 from .table import cures
+from .text import Edit
 
 
 def results(case: Case) -> list[ast.expr]:
@@ -204,10 +218,13 @@ def direction(case: Case) -> Iterator[Proposal]:
     for call in case.calls("make_dual"):
         if len(call.args) > 1:
             yield case.replaced(call.args[1], f"torch.ones_like({case.of(call.args[0])})")
+    sizes = re.search(r"should be torch.Size\((.*?)\) but got torch.Size\((.*?)\)", case.message)
     for call in case.calls("jvp", "vjp", "hvp", "vhp"):
         if len(call.args) < 2:
             continue
         function, x, *given = call.args
+        if sizes and given and prod(size(sizes[1])) == prod(size(sizes[2])):
+            yield case.appended(given[0], f".reshape({size(sizes[1])})")
         new = f"torch.ones_like({case.of(x)})"
         if method(call) == "vjp":
             new = f"torch.ones_like({case.operand(function)}({case.of(x)}))"
@@ -262,12 +279,59 @@ def dual_of_integer(case: Case) -> Iterator[Proposal]:
 # ---- arguments of the transforms -----------------------------------------------------------------
 
 
+OF_ARGUMENTS = ("grad", "grad_and_value", "jacrev", "jacfwd", "hessian")
+
+
 @cures(r"Got argnum=(\d+), but only (\d+) positional inputs", "Arguments are counted from 0.")
 def argnum(case: Case) -> Iterator[Proposal]:
-    """The last argument there is."""
-    for call in case.calls(everywhere=True):
-        if named := keyword(call, "argnums"):
-            yield case.replaced(named.value, str(int(case.match[2]) - 1))
+    """The argument that is missing; all counted from 0; the last argument there is."""
+    wrong, count = int(case.match[1]), int(case.match[2])
+    for call in case.calls(
+        "grad", "grad_and_value", "jacrev", "jacfwd", "hessian", everywhere=True
+    ):
+        asked = argument(call, 1, "argnums")
+        if asked is None:
+            continue
+        yield from _given_more(case, call, count)
+        numbers = [n for part in parts(asked) if (n := case.number(part)) is not None]
+        if wrong not in numbers or len(numbers) < len(parts(asked)):
+            continue
+        if min(numbers) > 0:
+            why = "Arguments are counted from 0, not from 1."
+            yield from _numbered(case, asked, [n - 1 for n in numbers], why)
+        free = [n for n in range(count) if n not in numbers]
+        there = [n if n < count else free.pop() for n in numbers if n < count or free]
+        yield from _numbered(case, asked, there, f"There are {count} arguments, counted from 0.")
+
+
+def _numbered(case: Case, asked: ast.expr, numbers: list[int], why: str) -> Iterator[Proposal]:
+    """Other numbers of arguments, as many as there were in brackets or alone."""
+    if isinstance(asked, ast.Tuple | ast.List):
+        inner = ", ".join(map(str, numbers)) + ("," if len(numbers) == 1 else "")
+        yield case.replaced(asked, f"({inner})", why=why)
+    elif numbers:
+        yield case.replaced(asked, str(numbers[0]), why=why)
+
+
+def _given_more(case: Case, call: ast.Call, count: int) -> Iterator[Proposal]:
+    """The argument itself, where the function takes more than it is given: by its position where
+    it has its name; else what the program calls as the function does.
+    """
+    outer, defined = case.parents.get(call), case.made(call.args[0])
+    defined = case.functions.get(dotted(defined), defined)  # type: ignore[assignment]
+    if not isinstance(outer, ast.Call) or outer.func is not call:
+        return
+    if not isinstance(defined, ast.FunctionDef | ast.Lambda):
+        return
+    edits: list[Edit] = []
+    for name in [a.arg for a in defined.args.args][count:]:
+        named = keyword(outer, name)
+        if named:
+            edits.append(Edit(case.start(named), case.start(named.value), ""))
+        elif name in case.scope:
+            edits.append(case.with_argument(outer, name))
+    why = f"The function takes more than {count} arguments: a gradient is of one that is given."
+    yield from case.change(*edits[:1], why=why)
 
 
 @cures(
