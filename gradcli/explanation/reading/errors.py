@@ -9,9 +9,9 @@ from ...snippets.eager.engine import Record, Saved
 from ...snippets.eager.tensor import Tensor
 from ...snippets.reading import Reading
 from .changes import gradients, in_words
-from .corrections.case import kinds
+from .corrections.nodes import dotted
 from .corrections.search import Correction, correction
-from .corrections.text import dotted
+from .corrections.table import kinds
 from .findings import READ_AGAIN, Finding
 from .graphs import operation, readable
 

@@ -11,7 +11,8 @@ from ...snippets.eager.engine import Record
 from ...snippets.eager.tensor import Tensor
 from ...snippets.reading import Reading
 from .changes import numbers
-from .corrections.text import Text, dotted, keyword, method
+from .corrections.nodes import dotted, keyword, method
+from .corrections.text import Text
 from .findings import Finding, evidence
 from .graphs import operands, readable, records, result
 from .not_finite import not_finite
@@ -129,7 +130,7 @@ def non_leaf(reading: Reading, text: Text) -> Iterator[Finding]:
             continue
         names = [
             dotted(n.value)
-            for n in text.nodes(warning.line)
+            for n in text.nodes_of(warning.line)
             if isinstance(n, ast.Attribute) and n.attr == "grad"
         ]
         made = {a.name: a for a in reading.trace.assignments if a.line <= warning.line}

@@ -132,6 +132,18 @@ def _uneven(parts: Sequence[Any]) -> Exception:
     return error("ValueError", "uneven lists")
 
 
+def _no_numbers(array: Any) -> Exception:
+    """What is raised of an array whose elements are no numbers: texts, objects."""
+    if array.dtype.kind not in "UO":
+        return Unsupported(f"tensors of {array.dtype.name}")
+    known = "float64, float32, float16, complex64, complex128, int64, int32, int16, int8, uint64, "
+    return error(
+        "TypeError",
+        f"can't convert np.ndarray of type numpy.{array.dtype.type.__name__}. The only supported "
+        f"types are: {known}uint32, uint16, uint8, and bool.",
+    )
+
+
 def inferred(data: Any) -> DType:
     """The dtype of nested lists of numbers: torch.tensor's choice."""
     if isinstance(data, Tensor):
@@ -144,7 +156,7 @@ def inferred(data: Any) -> DType:
     if inner is None:
         return _refused(data)
     if inner.dtype.name not in BY_NUMPY:
-        raise Unsupported(f"tensors of {inner.dtype.name}")
+        raise _no_numbers(inner)
     return BY_NUMPY[inner.dtype.name]
 
 
@@ -205,7 +217,7 @@ def from_numpy(m: Machine, ndarray: Any) -> Tensor:
         name = m.class_of(ndarray).name
         raise error("TypeError", f"expected np.ndarray (got {name})")
     if array.dtype.name not in BY_NUMPY:
-        raise Unsupported(f"tensors of {array.dtype.name}")
+        raise _no_numbers(array)
     return Tensor(array)
 
 

@@ -6,15 +6,38 @@ import ast
 import re
 from typing import Any, NamedTuple
 
-from ....snippets.python.values import Instance
 from .case import Case
-from .text import Edit, dotted, keyword, method
+from .nodes import (
+    argument,
+    dotted,
+    elements,
+    is_operation,
+    method,
+    names_in,
+    owner,
+    targets,
+    value_of,
+    within,
+)
+from .text import Edit
 
 COPIES = ("tensor", "as_tensor", "from_numpy", "Tensor", "FloatTensor")
 INTEGERS = re.compile(r"\((dtype=)?torch\.(Long|Int|long|int)\w*\)$")
+FLOATS = re.compile(r"\((dtype=)?[\"']?torch\.(Float|Double|float|double)\w*[\"']?\)$|float\)$")
 STRAIGHT = "Straight through: its gradient is taken to be 1."
 SMOOTH = "It is another function, which agrees with it where the numbers are clear."
 IN_TORCH = {"arctan": "atan", "power": "pow", "absolute": "abs", "fabs": "abs"}  # NumPy's names
+ROUNDING = ("round", "sign", "floor", "ceil")
+COMPARISONS: dict[str, ast.cmpop] = {
+    **{"gt": ast.Gt(), "ge": ast.GtE(), "lt": ast.Lt(), "le": ast.LtE()},
+    **{"eq": ast.Eq(), "ne": ast.NotEq()},
+}  # as functions and methods
+PAIRS = ("max", "min", "topk", "sort", "median", "kthvalue")
+LEFT_OUT = {
+    **{name: f".{name}() cuts the graph on purpose." for name in ("detach", "detach_")},
+    **dict.fromkeys(("numpy", "tolist"), "NumPy records nothing."),
+    **dict.fromkeys(("long", "int", "bool", "byte"), "Integers have no gradient."),
+}
 
 
 class Uncut(NamedTuple):
@@ -27,33 +50,53 @@ class Uncut(NamedTuple):
 
 def uncut(case: Case, node: ast.AST) -> Uncut | None:
     """What a step that cuts the graph becomes; None for what cuts nothing."""
-    if any(_goes_straight(n) for n in (node, *case.text.around(node))):
+    if any(_goes_straight(n) for n in (node, *case.around(node))):
         return None
+    if isinstance(node, ast.expr) and _is_number(case, node):
+        test = as_comparison(node)
+        if test:
+            return _threshold(case, node, test)
     if isinstance(node, ast.Call):
         return _of_module(case, node) or _of_method(case, node) or _of_function(case, node)
     if isinstance(node, ast.Subscript):
         return _indices(case, node)
-    if isinstance(node, ast.Compare) and isinstance(case.text.parents.get(node), ast.Assign):
-        return _threshold(case, node, node)
     if isinstance(node, ast.Attribute) and node.attr == "indices":
         return Uncut(case.renamed(node, "values"), _at(node, ".indices have no gradient."))
     if isinstance(node, ast.Attribute) and node.attr == "data":
         why = _at(node, ".data is a tensor with the same numbers and no graph.")
-        return Uncut(Edit(case.dot(node), case.text.end(node), ""), why)
+        return Uncut(Edit(case.dot(node), case.end(node), ""), why)
     return None
+
+
+def _instead(case: Case, node: Any, new: str, why: str, note: str = "") -> Uncut:
+    """Another expression in the place of a step."""
+    return Uncut(case.replacing(node, new), _at(node, why), note)
+
+
+def _at(node: Any, why: str) -> str:
+    is_name = not why.split()[0][1:].islower()  # NumPy, .detach()
+    return f"Line {node.lineno}: {why if is_name else why[0].lower() + why[1:]}"
+
+
+def _goes_straight(node: ast.AST) -> bool:
+    """Whether a node is the (x.round() - x).detach() of a step whose gradient is taken to be 1."""
+    inner = owner(node) if method(node) == "detach" else None
+    return isinstance(inner, ast.BinOp) and method(inner.left) in ROUNDING
+
+
+# ---- calls ---------------------------------------------------------------------------------------
 
 
 def _of_module(case: Case, node: ast.Call) -> Uncut | None:
     """np.exp(x), torch.tensor(x): functions that know nothing of the graph."""
     module, _, name = dotted(node.func).rpartition(".")
-    if module == "torch" and name in COPIES:
+    numpy = module in ("np", "numpy")
+    if (module == "torch" and name in COPIES) or (numpy and name == "array"):
         return _copied(case, node)
-    if module not in ("np", "numpy", "math") or name in ("random", "pi"):
+    if not (numpy or module == "math") or name in ("random", "pi"):
         return None
-    if name == "array":
-        return _copied(case, node)
     why = _at(node, f"{module}.{name} gives numbers without a graph.")
-    return Uncut(case.text.replacing(node.func, f"torch.{IN_TORCH.get(name, name)}"), why)
+    return Uncut(case.replacing(node.func, f"torch.{IN_TORCH.get(name, name)}"), why)
 
 
 def _of_method(case: Case, node: ast.Call) -> Uncut | None:
@@ -64,215 +107,241 @@ def _of_method(case: Case, node: ast.Call) -> Uncut | None:
     if name in LEFT_OUT and not node.args:
         return Uncut(case.without_method(node), _at(node, LEFT_OUT[name]))
     if name == "item" and not node.args:
-        return _number(case, node, node.func)
-    if name in ("argmax", "argmin", "round", "sign", "floor", "ceil"):
+        return _number(case, node)
+    if name in ("argmax", "argmin", *ROUNDING):
         return _smooth(case, node)
-    if name in ("type", "to") and INTEGERS.search(case.text.of(node)):
+    if name in ("type", "to") and INTEGERS.search(case.of(node)):
         return Uncut(case.without_method(node), _at(node, LEFT_OUT["long"]))
-    if name in ("float", "double") and isinstance(inner, ast.Compare):
-        return _threshold(case, node, inner)
     first = node.args[0] if node.args else None
+    if name in ("float", "double") or (name in ("type", "to") and FLOATS.search(case.of(node))):
+        test = as_comparison(inner)
+        return _threshold(case, node, test) if test else None
     if name == "one_hot" and isinstance(first, ast.Call) and method(first) == "argmax":
         return _soft_classes(case, node, first)
-    if name == "where" and len(node.args) == 3 and isinstance(first, ast.Compare):
-        return _step(case, node, first)
+    if name == "where" and len(node.args) == 3:
+        return _step(case, node)
     return None
 
 
-LEFT_OUT = {
-    **{name: f".{name}() cuts the graph on purpose." for name in ("detach", "detach_")},
-    **dict.fromkeys(("numpy", "tolist"), "NumPy records nothing."),
-    **dict.fromkeys(("long", "int", "bool", "byte"), "Integers have no gradient."),
-}
-
-
-def _number(case: Case, node: ast.Call, name: ast.Attribute) -> Uncut:
+def _number(case: Case, node: ast.Call) -> Uncut:
     """x.item() as x; what a module gives, of one number, without its dimensions."""
     why = _at(node, ".item() gives a Python number, which has no graph.")
-    called = name.value.func if isinstance(name.value, ast.Call) else None
-    if isinstance(case.value(called), Instance):
-        return Uncut(case.renamed(name, "squeeze"), why)
+    called = owner(node)
+    if isinstance(called, ast.Call) and case.is_module(called.func):
+        return Uncut(case.renamed(node, "squeeze"), why)
     return Uncut(case.without_method(node), why)
 
 
 def _of_function(case: Case, node: ast.Call) -> Uncut | None:
     """round(x), float(x), Variable(x)."""
-    name, text = dotted(node.func), case.text
+    name, first = dotted(node.func), node.args[0] if node.args else None
+    if first is None:
+        return None
+    x = case.operand(first)
     if name == "round" and len(node.args) == 1:
-        x = text.operand(node.args[0])
-        why = _at(node, "round is flat: its derivative is 0.")
-        return Uncut(text.replacing(node, f"({x} + ({x}.round() - {x}).detach())"), why, STRAIGHT)
-    if name in ("float", "int") and node.args:
-        why = _at(node, f"{name}() gives a Python number, which has no graph.")
-        return Uncut(text.replacing(node, text.operand(node.args[0])), why)
-    return _rewrapped(case, node) if name in ("Variable", "nn.Parameter") else None
+        new = f"({x} + ({x}.round() - {x}).detach())"
+        return _instead(case, node, new, "round is flat: its derivative is 0.", STRAIGHT)
+    if name in ("float", "int"):
+        return _instead(case, node, x, f"{name}() gives a Python number, which has no graph.")
+    leaf = name in ("Variable", "nn.Parameter")
+    if leaf and isinstance(first, ast.Name | ast.Attribute | ast.BinOp):
+        return _instead(case, node, x, f"{name}(...) makes a new leaf of the numbers.")
+    return None
 
 
 def _indices(case: Case, node: ast.Subscript) -> Uncut | None:
     """x.max(0)[1]: the values in the place of the indices."""
     name = method(node.value)
-    pairs = ("max", "min", "topk", "sort", "median", "kthvalue")
-    if name not in pairs or getattr(node.slice, "value", None) != 1:
+    if name not in PAIRS or value_of(node.slice) != 1:
         return None
     why = _at(node, f"[1] of {name} are the indices, which have no gradient.")
-    return Uncut(case.text.replacing(node.slice, "0"), why, "[0] are the values.")
-
-
-def _goes_straight(node: ast.AST) -> bool:
-    """Whether a node is the (x.round() - x).detach() of a step whose gradient is taken to be 1."""
-    called = node.func if isinstance(node, ast.Call) and method(node) == "detach" else None
-    inner = getattr(called, "value", None)
-    return isinstance(inner, ast.BinOp) and method(inner.left) in ("round", "sign", "floor", "ceil")
-
-
-def _at(node: Any, why: str) -> str:
-    is_name = not why.split()[0][1:].islower()  # NumPy, .detach()
-    return f"Line {node.lineno}: {why if is_name else why[0].lower() + why[1:]}"
-
-
-def _rewrapped(case: Case, node: ast.Call) -> Uncut | None:
-    """Variable(y) of a tensor that is computed: a leaf of its own."""
-    inner = node.args[0] if node.args else None
-    if isinstance(inner, ast.Name | ast.Attribute | ast.BinOp):
-        why = f"{dotted(node.func)}(...) makes a new leaf of the numbers."
-        new = case.text.of(inner) if isinstance(inner, ast.Name) else case.text.operand(inner)
-        return Uncut(case.text.replacing(node, new), _at(node, why))
-    return None
+    return Uncut(case.replacing(node.slice, "0"), why, "[0] are the values.")
 
 
 def _copied(case: Case, node: ast.Call) -> Uncut | None:
     """torch.tensor(...) of tensors copies numbers: stack them, or leave it out."""
-    if not node.args:
+    given = node.args[0] if node.args else None
+    if given is None or isinstance(given, ast.Constant):
         return None
-    (argument, *_), text = node.args, case.text
-    why = _at(node, f"{dotted(node.func)}(...) copies the numbers, and leaves the graph behind.")
-    if isinstance(argument, ast.List | ast.Tuple):
-        if not any(isinstance(n, ast.Name | ast.Call) for n in ast.walk(argument)):
+    why = f"{dotted(node.func)}(...) copies the numbers, and leaves the graph behind."
+    if isinstance(given, ast.List | ast.Tuple):
+        if not within(given, ast.Name, ast.Call):
             return None  # numbers alone
-        rows = [e for e in argument.elts if isinstance(e, ast.List | ast.Tuple)]
-        if not rows and any(isinstance(e, ast.Constant) for e in argument.elts):
-            items = [
-                f"torch.tensor({float(e.value)})"
-                if isinstance(e, ast.Constant) and isinstance(e.value, int | float)
-                else text.of(e)
-                for e in argument.elts
-            ]
-            return Uncut(text.replacing(node, f"torch.stack([{', '.join(items)}])"), why)
-        if len(rows) == len(argument.elts):
-            inner = [f"torch.stack([{', '.join(text.of(e) for e in r.elts)}])" for r in rows]
-            return Uncut(text.replacing(node, f"torch.stack([{', '.join(inner)}])"), why)
-        return Uncut(text.replacing(node, f"torch.stack({text.of(argument)})"), why)
-    if isinstance(argument, ast.ListComp | ast.GeneratorExp):
-        return Uncut(text.replacing(node, f"torch.stack({text.of(argument)})"), why)
-    if isinstance(argument, ast.Constant):
-        return None
-    if isinstance(case.value(argument), list):
-        return Uncut(text.replacing(node, f"torch.stack({text.of(argument)})"), why)
-    return Uncut(text.replacing(node, text.operand(argument)), why)
+        return _instead(case, node, f"torch.stack({_stackable(case, given)})", why)
+    if isinstance(given, ast.ListComp | ast.GeneratorExp) or isinstance(case.value(given), list):
+        return _instead(case, node, f"torch.stack({case.of(given)})", why)
+    return _instead(case, node, case.operand(given), why)
+
+
+def _stackable(case: Case, given: ast.List | ast.Tuple) -> str:
+    """A list of tensors: numbers among them as tensors, rows stacked."""
+    rows = [e for e in given.elts if isinstance(e, ast.List | ast.Tuple)]
+    if rows and len(rows) == len(given.elts):
+        inner = [f"torch.stack([{', '.join(case.of(e) for e in elements(r))}])" for r in rows]
+        return f"[{', '.join(inner)}]"
+    if rows or not any(isinstance(e, ast.Constant) for e in given.elts):
+        return case.of(given)
+    items = [
+        f"torch.tensor({float(e.value)})"
+        if isinstance(e, ast.Constant) and isinstance(e.value, int | float)
+        else case.of(e)
+        for e in given.elts
+    ]
+    return f"[{', '.join(items)}]"
+
+
+# ---- what is flat --------------------------------------------------------------------------------
 
 
 def _smooth(case: Case, node: ast.Call) -> Uncut | None:
     """A function that has a gradient in the place of one that is flat everywhere."""
-    assert isinstance(node.func, ast.Attribute)
-    name, text = node.func.attr, case.text
-    function = dotted(node.func.value) == "torch"
-    if function and not node.args:
+    name = method(node)
+    given = [*node.args] if dotted(owner(node)) == "torch" else [owner(node), *node.args]
+    if not given:
         return None
-    x = text.operand(node.args[0] if function else node.func.value)
-    rest = node.args[1:] if function else node.args
-    why = _at(node, f"{name} is flat: its derivative is 0 or does not exist.")
+    x, why = case.operand(given[0]), f"{name} is flat: its derivative is 0 or does not exist."
     if name in ("argmax", "argmin"):
-        dim = keyword(node, "dim") or (rest[0] if rest else None)
-        where = text.of(dim.value if isinstance(dim, ast.keyword) else dim) or "-1"
-        sign = "" if name == "argmax" else "(-1.0 * "
-        soft = f"torch.softmax({sign}{x}{')' if sign else ''}, dim={where})"
+        where = case.of(argument(node, len(node.args) - len(given) + 1, "dim")) or "-1"
+        signed = x if name == "argmax" else f"(-1.0 * {x})"
         numbers = f"torch.arange({x}.shape[{where}], dtype={x}.dtype)"
-        new = f"({soft} * {numbers}).sum(dim={where})"
-        return Uncut(text.replacing(node, new), why, f"The mean index under softmax. {SMOOTH}")
+        new = f"(torch.softmax({signed}, dim={where}) * {numbers}).sum(dim={where})"
+        return _instead(case, node, new, why, f"The mean index under softmax. {SMOOTH}")
+    if name == "round" and is_probability(case, given[0]):
+        note = "The probability itself, which has a gradient."
+        return _instead(case, node, x, "round is flat: its derivative is 0.", note)
     if name == "sign":
-        return Uncut(text.replacing(node, f"torch.tanh({x})"), why, SMOOTH)
-    new = f"({x} + ({x}.{name}() - {x}).detach())"
-    return Uncut(text.replacing(node, new), why, STRAIGHT)
+        return _instead(case, node, f"torch.tanh({x})", why, SMOOTH)
+    return _instead(case, node, f"({x} + ({x}.{name}() - {x}).detach())", why, STRAIGHT)
 
 
 def _soft_classes(case: Case, node: ast.Call, chosen: ast.Call) -> Uncut | None:
     """one_hot(argmax(x)) as softmax(x)."""
-    text, owner = case.text, getattr(chosen.func, "value", None)
-    of = [*chosen.args] if dotted(owner) == "torch" else [owner, *chosen.args]
-    if not of or not isinstance(of[0], ast.expr):
-        return None
-    dim = case.argument(chosen, 1 if of[0] in chosen.args else 0, "dim")
-    new = f"torch.softmax({text.of(of[0])}, {text.of(dim) or '-1'})"
-    why = _at(node, "argmax and one_hot give integers, which have no gradient.")
-    return Uncut(text.replacing(node, new), why, SMOOTH)
+    x = chosen.args[0] if dotted(owner(chosen)) == "torch" else owner(chosen)
+    dim = argument(chosen, 1 if x in chosen.args else 0, "dim")
+    new = f"torch.softmax({case.of(x)}, {case.of(dim) or '-1'})"
+    why = "argmax and one_hot give integers, which have no gradient."
+    return _instead(case, node, new, why, SMOOTH)
 
 
-def _threshold(case: Case, node: ast.expr, inner: ast.Compare) -> Uncut | None:
-    """(x > t).float(): a sigmoid."""
-    text = case.text
-    if len(inner.ops) != 1:
+def as_comparison(node: ast.expr) -> ast.Compare | None:
+    """a > b, also where it is written torch.gt(a, b) or a.gt(b)."""
+    if isinstance(node, ast.Compare):
+        return node if len(node.ops) == 1 else None
+    sign = COMPARISONS.get(method(node))
+    if sign is None or not isinstance(node, ast.Call):
         return None
-    if probability(case, inner):
-        why = _at(node, "a comparison gives booleans, which have no gradient.")
+    given = [*node.args] if dotted(owner(node)) == "torch" else [owner(node), *node.args]
+    if len(given) != 2 or given[0] is None:
+        return None
+    return ast.copy_location(ast.Compare(given[0], [sign], [given[1]]), node)
+
+
+def _is_number(case: Case, node: ast.AST) -> bool:
+    """Whether a comparison is computed with: it has a name, is summed, or stands beside a sign."""
+    outer = case.parents.get(node)
+    if isinstance(outer, ast.Attribute):
+        return outer.attr in ("sum", "mean")
+    return isinstance(outer, ast.Assign | ast.BinOp) or method(outer) in ("sum", "mean")
+
+
+def _threshold(case: Case, node: ast.expr, test: ast.Compare) -> Uncut | None:
+    """(x > t).float(): a sigmoid; of a probability, that itself."""
+    (sign,), (bound,) = test.ops, test.comparators
+    if not case.leads_to_leaf(test):
+        return None
+    left, right = case.operand(test.left), case.operand(bound)
+    why = "a comparison gives booleans, which have no gradient."
+    if probability(case, test):
         note = "The probability itself, which has a gradient."
-        return Uncut(text.replacing(node, text.operand(inner.left)), why, note)
-    left, right = text.operand(inner.left), text.operand(inner.comparators[0])
-    above = f"{left} - {right}" if right not in ("(0)", "(0.0)") else text.of(inner.left)
-    why = _at(node, "a comparison gives booleans, which have no gradient.")
-    if isinstance(inner.ops[0], ast.Gt | ast.GtE):
-        return Uncut(text.replacing(node, f"torch.sigmoid({above})"), why, SMOOTH)
-    if isinstance(inner.ops[0], ast.Lt | ast.LtE):
-        return Uncut(text.replacing(node, f"torch.sigmoid({right} - {left})"), why, SMOOTH)
-    if isinstance(inner.ops[0], ast.Eq | ast.NotEq):
-        return _accuracy(case, inner)
-    return None
+        statement = case.parents.get(node)
+        if isinstance(statement, ast.Assign) and targets(statement) == [left]:
+            return Uncut(case.removing(statement), _at(node, why), note)
+        return _instead(case, node, left, why, note)
+    if isinstance(sign, ast.Gt | ast.GtE):
+        above = case.of(test.left) if right in ("(0)", "(0.0)") else f"{left} - {right}"
+        return _instead(case, node, f"torch.sigmoid({above})", why, SMOOTH)
+    if isinstance(sign, ast.Lt | ast.LtE):
+        return _instead(case, node, f"torch.sigmoid({right} - {left})", why, SMOOTH)
+    return _accuracy(case, node, test)
 
 
 def probability(case: Case, test: ast.Compare) -> bool:
     """Whether p > 0.5 asks of a sigmoid's output which of two classes it means."""
-    half = getattr(test.comparators[0], "value", None) == 0.5
-    if not half or not isinstance(test.ops[0], ast.Gt | ast.GtE):
-        return False
-    values = case.tensor(test.left)
+    half = value_of(test.comparators[0]) == 0.5
+    above = half and isinstance(test.ops[0], ast.Gt | ast.GtE)
+    return above and is_probability(case, test.left)
+
+
+def is_probability(case: Case, node: ast.expr) -> bool:
+    """Whether the values of an expression are between 0 and 1, or it is a sigmoid's output."""
+    values = case.tensor(node)
     if values is not None and values.numel:
         return bool(values.data.min() >= 0 and values.data.max() <= 1)
-    return method(test.left) in ("sigmoid", "softmax", "Sigmoid")
+    return method(node) in ("sigmoid", "softmax", "Sigmoid")
 
 
-def _step(case: Case, node: ast.Call, test: ast.Compare) -> Uncut | None:
+def _step(case: Case, node: ast.Call) -> Uncut | None:
     """where(x > t, 1, 0): a sigmoid."""
-    high, low = (case.text.of(a) for a in node.args[1:])
-    if "one" not in high and high not in ("1", "1.0", "1."):
-        return None
-    if "zero" not in low and low not in ("0", "0.0", "0."):
-        return None
-    return _threshold(case, node, test)
+    test = as_comparison(node.args[0])
+    whole = _is_filled(case, node.args[1], "one", 1) and _is_filled(case, node.args[2], "zero", 0)
+    return _threshold(case, node, test) if test and whole else None
 
 
-def _accuracy(case: Case, inner: ast.Compare) -> Uncut | None:
-    """The share of right classes as a loss: cross entropy in the place of 1 - accuracy."""
-    text = case.text
-    sides = (inner.left, inner.comparators[0])
-    for named, other in (sides, sides[::-1]):
-        side = case.made(named, inner.lineno)
-        if not (isinstance(side, ast.Call) and method(side) == "argmax"):
-            continue
-        assert isinstance(side.func, ast.Attribute)
-        of = side.func.value if dotted(side.func.value) != "torch" else side.args[0]
-        loss = f"torch.nn.functional.cross_entropy({text.of(of)}, {text.of(other)})"
-        note = "An accuracy has no gradient; cross entropy is the loss that stands for it."
-        why = _at(inner, "an argmax and a comparison give no gradient.")
-        whole: ast.AST = inner
-        while isinstance(text.parents[whole], ast.expr):
-            whole = text.parents[whole]
-        if isinstance(whole, ast.Call) and method(whole) == "print":
-            continue
-        statement = text.statement(inner)
-        names = [dotted(t) for t in getattr(statement, "targets", [])]
-        for node in case.all_nodes:
-            operand = node.right if isinstance(node, ast.BinOp) else getattr(node, "operand", None)
-            subtracted = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub)
-            if (subtracted or isinstance(node, ast.UnaryOp)) and dotted(operand) in names:
-                return Uncut(text.replacing(node, loss), why, note)
-        return Uncut(text.replacing(whole, loss), why, note)
+def _is_filled(case: Case, node: ast.expr, name: str, number: int) -> bool:
+    """Whether an expression is 1, torch.tensor(1.0), or something that is called ones."""
+    alone = node.args[0] if isinstance(node, ast.Call) and len(node.args) == 1 else node
+    return name in case.of(node) or value_of(alone) == number
+
+
+# ---- accuracies ----------------------------------------------------------------------------------
+
+STANDS_FOR = "An accuracy has no gradient; this is the loss that stands for it."
+
+
+def _accuracy(case: Case, node: ast.expr, test: ast.Compare) -> Uncut | None:
+    """The share of right classes as a loss: one of classes in the place of 1 - accuracy."""
+    sides = (test.left, test.comparators[0])
+    for side, other in (sides, sides[::-1]):
+        loss = _loss_of_classes(case, case.made(side, test.lineno), other)
+        whole: ast.AST = node
+        while isinstance(case.parents[whole], ast.expr):
+            whole = case.parents[whole]
+        if loss and method(whole) != "print":
+            why = _at(node, "a comparison of classes gives no gradient.")
+            place = _subtracted(case, case.statement_of(node)) or whole
+            return Uncut(case.replacing(place, loss), why, STANDS_FOR)
+    return None
+
+
+def _loss_of_classes(case: Case, chosen: ast.expr, target: ast.expr) -> str:
+    """The loss that compares with a target what classes were chosen from: scores, logits, margins;
+    "" where they were not.
+    """
+    functional, labels = "torch.nn.functional", case.of(target)
+    name = method(chosen)
+    if isinstance(chosen, ast.Call) and name in ("argmax", "sign"):
+        scores = chosen.args[0] if dotted(owner(chosen)) == "torch" else owner(chosen)
+        loss = "cross_entropy" if name == "argmax" else "soft_margin_loss"
+        return f"{functional}.{loss}({case.of(scores)}, {labels})"
+    converted = name in ("float", "double", "int", "long", "type", "to")
+    test = as_comparison(owner(chosen) if converted else chosen)
+    if test is None or not isinstance(test.ops[0], ast.Gt | ast.GtE):
+        return ""
+    tensor = case.tensor(target)
+    floating = tensor is not None and tensor.dtype.is_floating
+    given = f"{case.of(test.left)}, {labels if floating else f'{case.operand(target)}.float()'}"
+    if probability(case, test):
+        return f"{functional}.binary_cross_entropy({given})"
+    at_zero = value_of(test.comparators[0]) == 0
+    return f"{functional}.binary_cross_entropy_with_logits({given})" if at_zero else ""
+
+
+def _subtracted(case: Case, statement: ast.stmt) -> ast.expr | None:
+    """The 1 - accuracy, or -accuracy, that a program computes of what a statement gives."""
+    names = set(targets(statement))
+    for node in case.of_type(ast.BinOp, ast.UnaryOp, everywhere=True):
+        if isinstance(node, ast.UnaryOp) and names & set(names_in(node.operand)):
+            return node
+        if is_operation(node, ast.Sub) and names & set(names_in(node.right)):
+            return node
     return None

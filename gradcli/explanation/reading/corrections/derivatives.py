@@ -13,7 +13,7 @@ from ...analysis import Analysis
 from ...formulas.wording import Wording
 from ...short.gradients import Gradients
 from .case import Case
-from .text import dotted, method
+from .nodes import dotted, method
 
 
 def derivative(case: Case, cls: ast.ClassDef, place: int) -> str | None:
@@ -52,9 +52,9 @@ def _program(case: Case, forward: ast.FunctionDef) -> str | None:
         if isinstance(value, ast.Constant) or method(value) == "save_for_backward":
             continue
         if isinstance(statement, ast.Return) and value is not None:
-            lines.append(case.text.of(value))
+            lines.append(case.of(value))
         elif isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
-            lines.append(case.text.of(statement))
+            lines.append(case.of(statement))
         elif not dotted(getattr(statement, "targets", [None])[0]).startswith("ctx."):
             return None
     return "\n".join(lines)

@@ -2,20 +2,22 @@
 
 import ast
 from collections.abc import Iterator
-from typing import Any
 
 from ....snippets.eager.tensor import Tensor
 from ....snippets.python.values import Instance
-from .case import Case, Proposal, cures, names_in
-from .cuts import CREATORS, connected, leaves, recording, requiring
+from .case import Case, Proposal
+from .cuts import connected, recording
 from .in_place import NO_GRAD
-from .seeds import roots
-from .text import Edit, dotted, keyword, method
+from .nodes import calls_in, dotted, method, names_in, owner, targets, within
+from .requiring import CREATORS, leaves, requiring
+from .table import cures
+from .text import Edit
 
 NO_GRADIENT_YET = (
     "No gradient is there: either no way back has run yet, or the name is now that of a computed "
     "tensor, whose .grad stays None."
 )
+FILLS = "backward() gives nothing: it fills the .grad of the leaves."
 
 
 @cures(
@@ -41,114 +43,103 @@ def no_gradient(case: Case) -> Iterator[Proposal]:
     yield from not_a_leaf_at_birth(case)
 
 
+def read_grads(case: Case) -> list[str]:
+    """The names whose .grad stands on the line that raises."""
+    names = [dotted(n.value) for n in case.attributes("grad", "_grad")]
+    return [n for n in dict.fromkeys(names) if n]
+
+
+# ---- what gives nothing --------------------------------------------------------------------------
+
+
 def of_backward(case: Case) -> Iterator[Proposal]:
     """backward() gives nothing: two statements."""
-    for node in case.of_type(ast.Attribute):
+    leaf = next(iter(case.leaves), "")
+    for node in case.attributes():
         if method(node.value) != "backward":
             continue
-        call = case.text.parents.get(node)
-        leaf = next(iter(case.leaves), "")
         if node.attr == "grad" and leaf:
             yield case.proposal(
-                case.text.before(case.statement, case.text.of(node.value)),
-                case.text.replacing(node, f"{leaf}.grad"),
-                why="backward() gives nothing: it fills the .grad of the leaves.",
+                case.before(case.statement, case.of(node.value)),
+                case.replacing(node, f"{leaf}.grad"),
+                why=FILLS,
             )
-        end = case.text.end(call) if isinstance(call, ast.Call) else case.text.end(node)
-        cut = Edit(case.text.end(node.value), end, "")
-        why = "backward() gives nothing: it fills the .grad of the leaves."
-        yield case.proposal(cut, why=why)
-    for part in case.of_type(ast.Attribute, ast.BinOp, ast.Subscript, ast.UnaryOp):
-        for name in [n for n in ast.walk(part) if isinstance(n, ast.Name)]:
-            for s in case.assignments(name.id, case.line):
-                value: Any = getattr(s, "value", None)
-                if method(value) == "backward" and isinstance(s, ast.Assign):
-                    why = f"Line {s.lineno}: backward() gives nothing: it fills .grad."
-                    start = case.text.start(s)
-                    leaf = next(iter(case.leaves), "")
-                    edit = Edit(start, case.text.start(value), "")
-                    if leaf:
-                        uses = [
-                            case.text.replacing(n, f"{leaf}.grad")
-                            for n in case.all_nodes
-                            if isinstance(n, ast.Name)
-                            and n.id == name.id
-                            and isinstance(n.ctx, ast.Load)
-                        ]
-                        yield case.proposal(edit, *uses, why=why)
+        outer = case.parents.get(node)
+        end = case.end(outer if isinstance(outer, ast.Call) else node)
+        yield case.proposal(Edit(case.end(node.value), end, ""), why=FILLS)
+    used = case.of_type(ast.Attribute, ast.BinOp, ast.Subscript, ast.UnaryOp)
+    for name in [n.id for part in used for n in within(part, ast.Name)] if leaf else ():
+        for made in reversed(case.makers(name)):
+            if method(made.value) == "backward":
+                uses = [case.replacing(n, f"{leaf}.grad") for n in case.reads_of(name)]
+                why = f"Line {made.lineno}: backward() gives nothing: it fills .grad."
+                cut = Edit(case.start(made), case.start(made.value), "")
+                yield case.proposal(cut, *uses, why=why)
 
 
 def nothing_returned(case: Case) -> Iterator[Proposal]:
     """A function that ends without a return: what it computed last is returned."""
-    for function in case.all_nodes:
-        if not isinstance(function, ast.FunctionDef) or function.name == "__init__":
+    called = {method(n) for n in case.calls(everywhere=True)} | {"forward"}
+    for function in case.of_type(ast.FunctionDef, everywhere=True):
+        if function.name == "__init__" or function.name not in called:
             continue
         last = function.body[-1]
-        names = [dotted(t) for t in getattr(last, "targets", [])]
-        if any(isinstance(n, ast.Return | ast.Yield) for n in ast.walk(function)):
-            continue
-        called = {method(n) for n in case.all_nodes if isinstance(n, ast.Call)}
-        if names and names[0] and (function.name in called or function.name == "forward"):
-            yield case.proposal(
-                case.text.after(last, f"return {names[0]}"),
-                why=f"{function.name} has no return: what it gives is None.",
-            )
+        names = targets(last)
+        if names and names[0] and not within(function, ast.Return, ast.Yield):
+            why = f"{function.name} has no return: what it gives is None."
+            yield case.proposal(case.after(last, f"return {names[0]}"), why=why)
+
+
+# ---- leaves that are none any more ---------------------------------------------------------------
 
 
 def rebound(case: Case) -> Iterator[Proposal]:
     """w = w - lr * w.grad makes w another tensor: change the leaf in place, without recording."""
-    for node in case.all_nodes:
-        if not isinstance(node, ast.Assign) or len(node.targets) != 1:
+    for node in case.of_type(ast.Assign, everywhere=True):
+        name = case.of(node.targets[0])
+        if not _rebinds(case, node) or f"{name}.grad" not in case.of(node.value.right):  # type: ignore[attr-defined]
             continue
-        name, value = case.text.of(node.targets[0]), node.value
-        if not isinstance(value, ast.BinOp) or case.text.of(value.left) != name:
-            continue
-        operator = {ast.Sub: "-=", ast.Add: "+="}.get(type(value.op))
-        if operator is None or f"{name}.grad" not in case.text.of(value.right):
-            continue
-        block = case.text.blocks[node]
-        group = [s for s in block if _rebinds(case, s)]
-        edits = []
-        for s in group:
-            assert isinstance(s, ast.Assign)
-            assert isinstance(s.value, ast.BinOp)
-            sign = {ast.Sub: "-=", ast.Add: "+="}.get(type(s.value.op), "-=")
-            left = case.text.of(s.targets[0])
-            edits.append((s, f"{left} {sign} {case.text.of(s.value.right)}"))
+        block = case.blocks[node]
+        group = [s for s in block if isinstance(s, ast.Assign) and _rebinds(case, s)]
         why = (
             f"Line {node.lineno} makes {name} a new, computed tensor: the leaf is lost, and the "
             f".grad of what took its name stays None."
         )
-        within = any(
-            isinstance(a, ast.With) and method(a.items[0].context_expr) == "no_grad"
-            for a in case.text.around(node)
-        )
-        if within:
-            yield case.proposal(*[case.text.replacing(s, t) for s, t in edits], why=why)
-        elif all(case.text.alone(s) for s in group) and _adjacent(block, group):
-            start, end = case.text.span(group)
-            indent = case.text.indent(group[0])
-            lines = [f"{indent}{NO_GRAD}", *[f"{indent}    {t}" for _, t in edits]]
-            close = "\n" if case.text.source[start:end].endswith("\n") else ""
+        if any(_switches_off(a) for a in case.around(node)):
+            edits = [case.replacing(s, _in_place(case, s)) for s in group]
+            yield case.proposal(*edits, why=why)
+        elif all(case.alone(s) for s in group) and _adjacent(block, group):
+            start, end = case.span(group)
+            indent = case.indent(group[0])
+            lines = [f"{indent}{NO_GRAD}", *[f"{indent}    {_in_place(case, s)}" for s in group]]
+            close = "\n" if case.source[start:end].endswith("\n") else ""
             yield case.proposal(Edit(start, end, "\n".join(lines) + close), why=why)
         else:
-            data = [
-                case.text.replacing(s, t.replace(f" {o} ", f".data {o} ", 1))
-                for s, t in edits
-                for o in (t.split()[1],)
-            ]
-            yield case.proposal(*data, why=why)
+            edits = [case.replacing(s, _in_place(case, s, ".data")) for s in group]
+            yield case.proposal(*edits, why=why)
         return
 
 
-def _rebinds(case: Case, s: ast.stmt) -> bool:
-    if not (isinstance(s, ast.Assign) and len(s.targets) == 1 and isinstance(s.value, ast.BinOp)):
+def _rebinds(case: Case, s: ast.Assign) -> bool:
+    """Whether a statement is w = w - something with a gradient."""
+    if len(s.targets) != 1 or not isinstance(s.value, ast.BinOp):
         return False
-    same = case.text.of(s.targets[0]) == case.text.of(s.value.left)
-    return same and "grad" in ast.dump(s.value.right)
+    same = case.of(s.targets[0]) == case.of(s.value.left)
+    return same and isinstance(s.value.op, ast.Sub | ast.Add) and "grad" in ast.dump(s.value.right)
 
 
-def _adjacent(block: list[ast.stmt], group: list[ast.stmt]) -> bool:
+def _in_place(case: Case, s: ast.Assign, end: str = "") -> str:
+    """w = w - d as w -= d."""
+    assert isinstance(s.value, ast.BinOp)
+    sign = "+=" if isinstance(s.value.op, ast.Add) else "-="
+    return f"{case.of(s.targets[0])}{end} {sign} {case.of(s.value.right)}"
+
+
+def _switches_off(node: ast.AST) -> bool:
+    return isinstance(node, ast.With) and method(node.items[0].context_expr) == "no_grad"
+
+
+def _adjacent(block: list[ast.stmt], group: list[ast.Assign]) -> bool:
     places = [block.index(s) for s in group]
     return places == list(range(places[0], places[0] + len(places)))
 
@@ -156,22 +147,23 @@ def _adjacent(block: list[ast.stmt], group: list[ast.stmt]) -> bool:
 def kept_gradient(case: Case) -> Iterator[Proposal]:
     """retain_grad() for a computed tensor whose gradient is read."""
     for name in read_grads(case):
-        tensor = case.values.get(name)
-        if not (isinstance(tensor, Tensor) and tensor.record is not None):
-            continue
         for made in case.assignments(name, case.line)[-1:]:
-            yield case.proposal(
-                case.text.after(made, f"{name}.retain_grad()"),
-                why=f"{name} is computed: backward() keeps the gradients of leaves alone.",
-            )
+            if _computed(case.values.get(name)):
+                yield _retained(case, case.after(made, f"{name}.retain_grad()"), name)
     for call in case.calls("append", everywhere=True):
-        tensor = case.tensor(call.args[0]) if call.args else None
-        if tensor is not None and tensor.record is not None and call.lineno < case.line:
-            name = case.text.of(call.args[0])
-            yield case.proposal(
-                case.text.before(case.text.statement(call), f"{name}.retain_grad()"),
-                why=f"{name} is computed: backward() keeps the gradients of leaves alone.",
-            )
+        if call.args and _computed(case.tensor(call.args[0])) and call.lineno < case.line:
+            name = case.of(call.args[0])
+            edit = case.before(case.statement_of(call), f"{name}.retain_grad()")
+            yield _retained(case, edit, name)
+
+
+def _retained(case: Case, edit: Edit, name: str) -> Proposal:
+    why = f"{name} is computed: backward() keeps the gradients of leaves alone."
+    return case.proposal(edit, why=why)
+
+
+def _computed(value: object) -> bool:
+    return isinstance(value, Tensor) and value.record is not None
 
 
 def without_flag(case: Case) -> Iterator[Proposal]:
@@ -179,77 +171,50 @@ def without_flag(case: Case) -> Iterator[Proposal]:
     for node in case.attributes("grad_fn"):
         yield from leaves(case, [node.value])
     for name in read_grads(case):
-        tensor = case.values.get(name)
-        if isinstance(tensor, Tensor) and not tensor.requires_grad:
-            edit = requiring(case, name)
-            if edit:
-                why = f"{name} does not require grad: no gradient is kept for it."
-                yield case.proposal(edit, why=why)
+        tensor = case.tensor_of(name)
+        if tensor is not None and not tensor.requires_grad:
+            why = f"{name} does not require grad: no gradient is kept for it."
+            yield from case.change(requiring(case, name), why=why)
 
 
 def leaf_again(case: Case) -> Iterator[Proposal]:
     """A name that a loop gives a computed tensor: a leaf again at the end of each turn."""
+    loop = case.loop(case.statement)
     for name in read_grads(case):
-        loop = case.loop(case.statement)
-        inside = [s for s in case.assignments(name) if loop and loop in case.text.around(s)]
-        if not inside or not isinstance(inside[-1], ast.Assign):
-            continue
-        why = f"Line {inside[-1].lineno} makes {name} a computed tensor, whose .grad stays None."
-        yield case.appended(inside[-1].value, ".detach().requires_grad_()", why=why)
-
-
-def read_grads(case: Case) -> list[str]:
-    """The names whose .grad stands on the line that raises."""
-    names = [
-        dotted(n.value)
-        for n in case.nodes
-        if isinstance(n, ast.Attribute) and n.attr in ("grad", "_grad")
-    ]
-    return [n for n in dict.fromkeys(names) if n]
+        inside = [s for s in case.assignments(name) if loop and loop in case.around(s)]
+        last = inside[-1] if inside else None
+        if isinstance(last, ast.Assign):
+            why = f"Line {last.lineno} makes {name} a computed tensor, whose .grad stays None."
+            yield case.appended(last.value, ".detach().requires_grad_()", why=why)
 
 
 def not_a_leaf_at_birth(case: Case) -> Iterator[Proposal]:
     """torch.randn(3, requires_grad=True) * 0.1: the leaf is the product's factor, not the name."""
     for name in read_grads(case):
-        for made in case.assignments(name, case.line):
-            value: Any = getattr(made, "value", None)
-            if value is None or not isinstance(made, ast.Assign):
-                continue
-            for inner in ast.walk(value):
-                if (
-                    isinstance(inner, ast.Call)
-                    and inner is not value
-                    and keyword(inner, "requires_grad")
-                    and method(inner) in CREATORS
-                ):
-                    edit = case.without_keyword(inner, "requires_grad")
-                    end = case.text.appending(value, ".requires_grad_()")
-                    if edit and end.start >= edit.end:
-                        why = f"{name} is computed from a leaf, and is none itself."
-                        yield case.proposal(edit, end, why=why)
+        for made in reversed(case.makers(name)):
+            end = case.appending(made.value, ".requires_grad_()")
+            for inner in calls_in(made.value, *CREATORS):
+                edit = case.without_keyword(inner, "requires_grad")
+                if edit and inner is not made.value and end.start >= edit.end:
+                    why = f"{name} is computed from a leaf, and is none itself."
+                    yield case.proposal(edit, end, why=why)
+
+
+# ---- before and after the way back ---------------------------------------------------------------
 
 
 def guarded(case: Case) -> Iterator[Proposal]:
     """`if w.grad is not None:` before what needs a gradient."""
-    for statement in case.statements:
-        names = read_grads(case)
-        if not names:
-            continue
-        zeroes = any(method(n) in ("zero_", "detach_", "fill_") for n in ast.walk(statement))
-        loop = case.loop(statement)
-        each = isinstance(loop, ast.For) and names[0] in names_in(loop.target)
-        if not zeroes and not each:
-            continue
-        if not zeroes:
-            yield case.proposal(
-                case.text.wrapping([statement], f"if {names[0]}.grad is not None:"),
-                why="What the loss does not depend on has no gradient: its .grad is None.",
-            )
-            continue
-        yield case.proposal(
-            case.text.wrapping([statement], f"if {names[0]}.grad is not None:"),
-            why="Before the first way back .grad is None: there is nothing to clear.",
-        )
+    for name in read_grads(case)[:1]:
+        for statement in case.statements:
+            loop = case.loop(statement)
+            if calls_in(statement, "zero_", "detach_", "fill_"):
+                why = "Before the first way back .grad is None: there is nothing to clear."
+            elif isinstance(loop, ast.For) and name in names_in(loop.target):
+                why = "What the loss does not depend on has no gradient: its .grad is None."
+            else:
+                continue
+            yield case.proposal(case.wrapping([statement], f"if {name}.grad is not None:"), why=why)
 
 
 def reconnected(case: Case) -> Iterator[Proposal]:
@@ -260,21 +225,19 @@ def reconnected(case: Case) -> Iterator[Proposal]:
             continue
         yield from recording(case)
         for call in case.backwards:
-            root = roots(case, call)
+            root = case.root(call)
             if call.lineno < case.line and root is not None:
                 yield from connected(case, root)
 
 
 def or_zero(case: Case) -> Iterator[Proposal]:
     """0 in the place of a gradient that is None, where gradients are combined."""
-    for node in case.nodes:
-        outer = case.text.parents.get(node)
-        if not (isinstance(node, ast.Attribute) and node.attr == "grad"):
-            continue
+    for node in case.attributes("grad"):
         tensor = case.tensor(node.value)
-        if tensor is not None and tensor.grad is None and isinstance(outer, ast.BinOp):
-            text = case.text.of(node)
-            why = f"The output does not depend on {case.text.of(node.value)}: {text} is None."
+        combined = isinstance(case.parents.get(node), ast.BinOp)
+        if tensor is not None and tensor.grad is None and combined:
+            text = case.of(node)
+            why = f"The output does not depend on {case.of(node.value)}: {text} is None."
             yield case.replaced(node, f"({text} if {text} is not None else 0)", why=why, weak=True)
 
 
@@ -282,47 +245,35 @@ def after_backward(case: Case) -> Iterator[Proposal]:
     """The line moved behind the way back that fills the gradient."""
     if case.reading.trace.backwards:
         return
-    statement = case.statement
+    statement: ast.stmt = case.statement
     outer = case.loop(statement)
     if outer is not None and statement in outer.body:
         statement = outer  # the whole loop, over parameters, where no way back is in it
-    block = case.text.blocks.get(statement, [])
-    if statement not in block or any(method(n) == "backward" for n in ast.walk(statement)):
+    if case.goes_back(statement) or calls_in(statement, "zero_"):
         return
-    for other in block[block.index(statement) + 1 :]:
-        if any(method(n) == "backward" for n in ast.walk(other)):
-            if any(method(n) in ("zero_",) for n in ast.walk(statement)):
-                continue
+    for other in case.block_after(statement):
+        if case.goes_back(other):
             yield case.proposal(
-                case.text.removing(statement),
-                case.text.after(other, *case.text.lines_of(statement)),
+                case.removing(statement),
+                case.after(other, *case.lines_of(statement)),
                 why="The gradient is read before the way back that fills it.",
             )
 
 
 def before_backward(case: Case) -> Iterator[Proposal]:
     """A way back before the gradient is read: of the last number that was computed."""
-    if case.reading.trace.backwards or any(method(n) == "backward" for n in case.all_nodes):
+    if case.reading.trace.backwards or case.calls("backward", everywhere=True):
         return
-    scope = case.scope
-    names = [n for n, v in scope.items() if isinstance(v, Tensor) and v.record is not None]
     why = "No way back has run: backward() is what fills .grad."
-    if names:
-        name = names[-1]
-        output = scope[name]
-        end = "" if output.numel == 1 else ".sum()"
-        yield case.proposal(case.text.before(case.statement, f"{name}{end}.backward()"), why=why)
-    else:
-        for name in read_grads(case):
-            tensor = scope.get(name)
-            if isinstance(tensor, Tensor) and tensor.requires_grad:
-                text = f"({name} ** 2).sum().backward()"
-                yield case.proposal(
-                    case.text.before(case.statement, text),
-                    why=why,
-                    note="The loss is yours; the sum of squares stands for it.",
-                    weak=True,
-                )
+    computed = [n for n, v in case.scope.items() if _computed(v)]
+    for name in computed[-1:]:
+        end = "" if case.scope[name].numel == 1 else ".sum()"
+        yield case.proposal(case.before(case.statement, f"{name}{end}.backward()"), why=why)
+    for name in [] if computed else read_grads(case):
+        if name in case.leaves:
+            text = f"({name} ** 2).sum().backward()"
+            note = "The loss is yours; the sum of squares stands for it."
+            yield case.proposal(case.before(case.statement, text), why=why, note=note, weak=True)
 
 
 @cures(
@@ -332,10 +283,10 @@ def before_backward(case: Case) -> Iterator[Proposal]:
 def closure_without_loss(case: Case) -> Iterator[Proposal]:
     """return loss."""
     for call in case.backwards:
-        root, last = roots(case, call), case.text.statement(call)
-        function = next((n for n in case.text.around(call) if isinstance(n, ast.FunctionDef)), None)
+        root, last = case.root(call), case.statement_of(call)
+        function = next((n for n in case.around(call) if isinstance(n, ast.FunctionDef)), None)
         if function is not None and root is not None and function.body[-1] is last:
-            yield case.proposal(case.text.after(last, f"return {case.text.of(root)}"))
+            yield case.proposal(case.after(last, f"return {case.of(root)}"))
 
 
 @cures(
@@ -344,10 +295,8 @@ def closure_without_loss(case: Case) -> Iterator[Proposal]:
 )
 def tensor_zero_grad(case: Case) -> Iterator[Proposal]:
     """x.grad = None."""
-    for node in case.calls("zero_grad"):
-        if isinstance(node.func, ast.Attribute):
-            for name, value in case.values.items():
-                if isinstance(value, Instance) and "param_groups" in value.fields:
-                    yield case.replaced(node.func.value, name)
-            new = f"{case.text.of(node.func.value)}.grad = None"
-            yield case.replaced(node, new)
+    for call in case.methods("zero_grad"):
+        for name, value in case.values.items():
+            if isinstance(value, Instance) and "param_groups" in value.fields:
+                yield case.replaced(owner(call), name)
+        yield case.replaced(call, f"{case.of(owner(call))}.grad = None")

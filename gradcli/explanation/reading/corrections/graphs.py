@@ -6,14 +6,18 @@ from typing import Any
 
 from ....snippets.eager.tensor import Tensor
 from ....snippets.python.values import Instance
-from .case import Case, Proposal, cures, names_in
-from .seeds import here, roots
-from .text import Edit, dotted, method
+from .case import Case, Proposal
+from .nodes import calls_in, dotted, is_operation, names_in, owner, targets, value_of, within
+from .optimisers import computes
+from .table import cures
+from .text import Edit
 
 SECOND = (
     "The first way back freed what the operations had saved; a second one through them finds "
     "nothing."
 )
+BUT_LAST = "Keep the graph in every way back but the last."
+IN_LOOP = "In a loop each way back keeps the graph for the next one."
 
 
 @cures("Trying to backward through the graph a second time", SECOND)
@@ -24,23 +28,30 @@ def freed(case: Case) -> Iterator[Proposal]:
     yield from recomputed(case)
     yield from carried_over(case)
     yield from carried_by_module(case)
-    calls, again = freeing(case), here(case)
-    looped = any(case.loop(c) for c in again)
-    before = [c for c in case.backwards if c not in again]
+    calls, again = freeing(case), case.here
+    note = IN_LOOP if any(case.loop(c) for c in again) else BUT_LAST
     yield from kept(case, [c for c in calls if c not in again], BUT_LAST)
-    yield from kept(case, before, BUT_LAST)
-    yield from kept(case, again, IN_LOOP if looped else BUT_LAST)
-    yield from kept(case, [*calls, *again], IN_LOOP if looped else BUT_LAST)
-
-
-BUT_LAST = "Keep the graph in every way back but the last."
-IN_LOOP = "In a loop each way back keeps the graph for the next one."
+    yield from kept(case, [c for c in case.backwards if c not in again], BUT_LAST)
+    yield from kept(case, again, note)
+    yield from kept(case, [*calls, *again], note)
 
 
 def kept(case: Case, calls: list[ast.Call], note: str) -> Iterator[Proposal]:
     """retain_graph=True for ways back."""
     edits = [case.with_keyword(c, "retain_graph", "True") for c in dict.fromkeys(calls)]
-    yield from case.together(edits, note=note)
+    yield from case.change(*edits, note=note)
+
+
+def freeing(case: Case) -> list[ast.Call]:
+    """The calls that freed what cannot be read."""
+    refused = case.reading.trace.refused
+    if refused is None:
+        return []
+    line = refused[0].freed_line
+    return [c for c in case.backwards if c.lineno <= line <= (c.end_lineno or line)]
+
+
+# ---- two networks --------------------------------------------------------------------------------
 
 
 def detached_for_other(case: Case) -> Iterator[Proposal]:
@@ -48,39 +59,34 @@ def detached_for_other(case: Case) -> Iterator[Proposal]:
 
     Where the second loss uses what the other network said before its step, that is computed again.
     """
-    if len({case.text.of(c.func) for c in case.calls("step", everywhere=True)}) < 2:
+    if len({case.of(c.func) for c in case.calls("step", everywhere=True)}) < 2:
         return
-    for first in [*freeing(case), *here(case)]:
-        root, at = roots(case, first), case.text.statement(first)
-        case.text.blocks.get(at, [])
+    for back in [*freeing(case), *case.here]:
+        root, at = case.root(back), case.statement_of(back)
         slices = [at, *case.slice_of(root, at.lineno)] if root is not None else []
-        calls = [n for s in slices for n in ast.walk(s) if isinstance(n, ast.Call)]
-        for call in calls:
+        for call in [n for s in slices for n in calls_in(s)]:
             if not (_is_network(case, call) and _stepped_after(case, call, at)):
                 continue
             (given, *_) = call.args
             made = case.assignments(dotted(given), at.lineno)
-            if not made or not _is_network(case, getattr(made[-1], "value", None)):
-                continue
-            edits = [case.text.appending(given, ".detach()"), *_said_again(case, call, at)]
-            name, network = case.text.of(given), case.text.of(call.func)
-            yield case.proposal(
-                *edits,
-                note=f"This loss trains {network} alone; the other one goes through {name}.",
-                why=SECOND + f" Both losses go back through {name}; the first needs none of it.",
-            )
+            if made and _is_network(case, value_of(made[-1])):
+                name, network = case.of(given), case.of(call.func)
+                both = f" Both losses go back through {name}; the first needs none of it."
+                yield case.proposal(
+                    case.appending(given, ".detach()"),
+                    *_said_again(case, call, at),
+                    note=f"This loss trains {network} alone; the other one goes through {name}.",
+                    why=SECOND + both,
+                )
 
 
 def _stepped_after(case: Case, call: ast.Call, at: ast.stmt) -> bool:
     """Whether the step that follows a way back is one of the network that is called."""
-    block = case.text.blocks[at]
-    for later in block[block.index(at) + 1 :]:
-        for step in [n for n in ast.walk(later) if method(n) == "step"]:
-            optimiser = case.value(step.func.value)  # type: ignore[attr-defined]
-            groups = optimiser.fields["param_groups"] if isinstance(optimiser, Instance) else []
-            stepped = {id(p) for g in groups for p in g["params"]}
-            network = case.value(call.func)
-            return bool(stepped & {id(p) for p in _parameters_of(network)})
+    for step in [c for later in case.block_after(at) for c in calls_in(later, "step")]:
+        optimiser = case.value(owner(step))
+        groups = optimiser.fields["param_groups"] if isinstance(optimiser, Instance) else []
+        stepped = {id(p) for g in groups for p in g["params"]}
+        return bool(stepped & {id(p) for p in _parameters_of(case.value(call.func))})
     return False
 
 
@@ -94,32 +100,21 @@ def _parameters_of(module: Any) -> Iterator[Any]:
 
 def _is_network(case: Case, node: ast.AST | None) -> bool:
     """Whether a node calls a module with something."""
-    if not (isinstance(node, ast.Call) and node.args):
-        return False
-    value = case.value(node.func)
+    value = case.value(node.func) if isinstance(node, ast.Call) and node.args else None
     return isinstance(value, Instance) and "_parameters" in value.fields
 
 
 def _said_again(case: Case, call: ast.Call, first: ast.stmt) -> list[Edit]:
     """The statement of a call once more, before what uses it after the first way back."""
-    statement, text = case.text.statement(call), case.text
-    block = text.blocks[first]
-    names = {dotted(t) for t in getattr(statement, "targets", [])}
-    if not names or statement not in block:
-        return []
-    for later in block[block.index(first) + 1 :]:
-        if names & set(names_in(later)):
-            return [text.before(later, *text.lines_of(statement))]
+    statement = case.statement_of(call)
+    if statement in case.blocks[first]:
+        for later in case.block_after(first):
+            if set(targets(statement)) & set(names_in(later)):
+                return [case.before(later, *case.lines_of(statement))]
     return []
 
 
-def freeing(case: Case) -> list[ast.Call]:
-    """The calls that freed what cannot be read."""
-    refused = case.reading.trace.refused
-    if refused is None:
-        return []
-    line = refused[0].freed_line
-    return [c for c in case.backwards if c.lineno <= line <= (c.end_lineno or line)]
+# ---- loops ---------------------------------------------------------------------------------------
 
 
 def recomputed(case: Case) -> Iterator[Proposal]:
@@ -127,24 +122,20 @@ def recomputed(case: Case) -> Iterator[Proposal]:
 
     Only where the loop changes what the forward reads, so that each turn needs another one.
     """
-    for call in here(case):
-        root, loop = roots(case, call), case.loop(call)
-        if root is None or loop is None or not updates(loop):
+    for call, root in case.ways:
+        loop = case.loop(call)
+        if loop is None or not updates(loop):
             continue
         outside = [
             s
-            for s in case.slice_of(root, case.line)
-            if s.lineno < loop.lineno and _depends(case, s) and case.loop(s) is case.loop(loop)
+            for s in reversed(case.slice_of(root, case.line))
+            if s.lineno < loop.lineno and case.loop(s) is case.loop(loop)
+            if isinstance(value_of(s), ast.AST) and computes(case, s)
         ]
-        if not outside:
-            continue
-        outside.reverse()
-        lines = [line for s in outside for line in case.text.lines_of(s)]
-        edits = [case.text.removing(s) for s in outside]
-        first = loop.body[0]
-        yield case.proposal(
-            *edits,
-            case.text.before(first, *lines),
+        lines = [line for s in outside for line in case.lines_of(s)]
+        yield from case.change(
+            *[case.removing(s) for s in outside],
+            case.before(loop.body[0], *lines) if outside else None,
             note="Each turn of the loop changes the parameters: it needs a forward of its own.",
             why=SECOND + " The forward stands outside the loop and builds the graph only once.",
         )
@@ -152,62 +143,56 @@ def recomputed(case: Case) -> Iterator[Proposal]:
 
 def updates(loop: ast.AST) -> bool:
     """Whether a loop changes parameters: an optimiser's step, or a change by a gradient."""
-    for node in ast.walk(loop):
-        if method(node) in ("step", "sub_", "add_", "copy_"):
-            return True
-        if isinstance(node, ast.AugAssign | ast.Assign) and _by_gradient(node.value):
-            return True
-    return False
+    if calls_in(loop, "step", "sub_", "add_", "copy_"):
+        return True
+    return any(_by_gradient(s.value) for s in within(loop, ast.AugAssign, ast.Assign))
 
 
 def _by_gradient(value: ast.expr) -> bool:
     """Whether an expression computes with a .grad."""
-    return not isinstance(value, ast.Attribute) and any(
-        isinstance(n, ast.Attribute) and n.attr == "grad" and dotted(n.value) not in TRANSFORMS
-        for n in ast.walk(value)
-    )
+    read = [n for n in within(value, ast.Attribute) if n.attr == "grad"]
+    computed = not isinstance(value, ast.Attribute)
+    return computed and any(dotted(n.value) not in TRANSFORMS for n in read)
 
 
 TRANSFORMS = ("autograd", "torch.autograd", "func", "torch.func")  # modules with a function grad
 
 
-def _depends(case: Case, statement: ast.stmt) -> bool:
-    """Whether a statement computes with a tensor that requires grad."""
-    value = getattr(statement, "value", None)
-    if not isinstance(value, ast.AST):
-        return False
-    for a in case.reading.trace.assignments:
-        if a.line == statement.lineno and a.tensor.record is not None:
-            return True
-    return False
-
-
 def carried_over(case: Case) -> Iterator[Proposal]:
     """A state that a turn of a loop takes from the one before: cut off from its graph."""
-    loop = next((lp for c in here(case) if (lp := case.loop(c))), None)
-    if loop is None:
+    loop = next((lp for c in case.here if (lp := case.loop(c))), None)
+    if loop is None or not case.alone(loop.body[0]):
         return
-    if not case.text.alone(loop.body[0]):
-        return
-    states = [n for n in _states(case, loop) if _has_graph(case.scope.get(n))]
-    if len(states) > 1:
-        yield _cut_at(case, loop, states)
-    for name in _states(case, loop):
+    names = _states(case, loop)
+    computed = [n for n in names if _has_graph(case.scope.get(n))]
+    if len(computed) > 1:
+        yield _cut_at(case, loop, computed)
+    for name in names:
         yield _cut_at(case, loop, [name])
         for statement in case.assignments(name):
-            if loop in case.text.around(statement) and isinstance(statement, ast.Assign):
-                yield case.proposal(case.text.after(statement, _cut(case, name)), weak=True)
+            if loop in case.around(statement) and isinstance(statement, ast.Assign):
+                yield case.proposal(case.after(statement, _cut(case, name)), weak=True)
+
+
+def _states(case: Case, loop: ast.For | ast.While) -> list[str]:
+    """Names that are given before a loop, read in it, and given again."""
+    read = dict.fromkeys(n for s in loop.body for n in names_in(s))
+    return [
+        name
+        for name in read
+        if "." not in name
+        and any(loop in case.around(s) for s in case.assignments(name))
+        and case.assignments(name, loop.lineno)
+    ]
 
 
 def _cut_at(case: Case, loop: ast.For | ast.While, names: list[str]) -> Proposal:
     """States cut off where a turn of a loop begins; one that begins as a number is a tensor."""
-    begun = [
-        getattr(s, "value", None) for n in names for s in case.assignments(n, loop.lineno)[-1:]
-    ]
+    begun = [value_of(s) for n in names for s in case.assignments(n, loop.lineno)[-1:]]
     listed = " and ".join(names)
     return case.proposal(
-        *case.numbers_as("torch.tensor({})", [n for n in begun if isinstance(n, ast.expr)]),
-        case.text.before(loop.body[0], *[_cut(case, n) for n in names]),
+        *case.numbers_as("torch.tensor({})", begun),
+        case.before(loop.body[0], *[_cut(case, n) for n in names]),
         note=f"{listed}: the numbers are kept, the graph of the turn before is let go.",
         why=SECOND + f" {listed}: from the turn before, with its graph.",
     )
@@ -226,24 +211,16 @@ def _has_graph(value: Any) -> bool:
 
 def carried_by_module(case: Case) -> Iterator[Proposal]:
     """A state that a module keeps from call to call: cut off where the call begins."""
-    for function in case.all_nodes:
-        if not isinstance(function, ast.FunctionDef) or function.name == "__init__":
+    for function in case.of_type(ast.FunctionDef, everywhere=True):
+        if function.name == "__init__":
             continue
-        stored = {
-            dotted(n)
-            for n in ast.walk(function)
-            if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)
-        }
-        read = {
-            dotted(n)
-            for n in ast.walk(function)
-            if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Load)
-        }
-        for name in sorted(n for n in stored & read if n.startswith("self.")):
-            value = f"{name}.detach()"
-            for text in (value, f"tuple(s.detach() for s in {name})"):
+        nodes = [n for n in within(function, ast.Attribute) if dotted(n).startswith("self.")]
+        stored = {dotted(n) for n in nodes if isinstance(n.ctx, ast.Store)}
+        read = {dotted(n) for n in nodes if isinstance(n.ctx, ast.Load)}
+        for name in sorted(stored & read):
+            for text in (f"{name}.detach()", f"tuple(s.detach() for s in {name})"):
                 yield case.proposal(
-                    case.text.before(function.body[0], f"{name} = {text}"),
+                    case.before(function.body[0], f"{name} = {text}"),
                     note=f"{name} keeps its numbers; the graph of the call before is let go.",
                     why=SECOND + f" {name} comes from the call before, and brings its graph along.",
                 )
@@ -251,19 +228,19 @@ def carried_by_module(case: Case) -> Iterator[Proposal]:
 
 def last_term(case: Case) -> Iterator[Proposal]:
     """total += loss; total.backward() in a loop: the loss of each turn goes back alone."""
-    for call in here(case):
-        root, loop = roots(case, call), case.loop(call)
+    for call, root in case.ways:
+        loop = case.loop(call)
         if not isinstance(root, ast.Name) or loop is None:
             continue
-        for s in case.assignments(root.id, case.line):
-            term = _term(s, root.id) if loop in case.text.around(s) else None
-            if term is not None and case.assignments(root.id, loop.lineno):
-                why = f"{root.id} holds the losses of the turns before, whose graphs are freed."
+        name = root.id
+        for s in case.assignments(name, case.line):
+            term = _term(s, name) if loop in case.around(s) else None
+            if term is not None and case.assignments(name, loop.lineno):
                 yield case.proposal(
-                    case.text.appending(term, ".detach()"),
-                    case.text.replacing(root, case.text.of(term)),
-                    why=why,
-                    note=f"{root.id} counts the numbers; each turn goes back from its own loss.",
+                    case.appending(term, ".detach()"),
+                    case.replacing(root, case.of(term)),
+                    why=f"{name} holds the losses of the turns before, whose graphs are freed.",
+                    note=f"{name} counts the numbers; each turn goes back from its own loss.",
                 )
 
 
@@ -271,18 +248,6 @@ def _term(statement: ast.stmt, name: str) -> ast.expr | None:
     """What a statement adds to a name."""
     if isinstance(statement, ast.AugAssign) and isinstance(statement.op, ast.Add):
         return statement.value
-    value = getattr(statement, "value", None)
-    if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
-        return value.right if dotted(value.left) == name else None
-    return None
-
-
-def _states(case: Case, loop: ast.For | ast.While) -> list[str]:
-    """Names that are given before a loop, read in it, and given again."""
-    result = []
-    for name in dict.fromkeys(n for s in loop.body for n in names_in(s)):
-        inside = [s for s in case.assignments(name) if loop in case.text.around(s)]
-        before = list(case.assignments(name, loop.lineno))
-        if inside and before and "." not in name:
-            result.append(name)
-    return result
+    value = value_of(statement)
+    added = is_operation(value, ast.Add) and dotted(value.left) == name
+    return value.right if added else None

@@ -4,9 +4,14 @@ import ast
 import difflib
 from collections.abc import Iterator
 
-from .case import Case, Proposal, cures
-from .seeds import here, roots, size
-from .text import dotted, number_of
+from .case import Case, Proposal
+from .nodes import calls_in, dotted, number_of, size
+from .table import cures
+
+
+def compared(case: Case) -> list[tuple[ast.expr, ast.expr]]:
+    """The first two arguments of the calls on the line that raises: scores and target."""
+    return [(c.args[0], c.args[1]) for c in case.calls() if len(c.args) >= 2]
 
 
 @cures(
@@ -21,17 +26,15 @@ def target_size(case: Case) -> Iterator[Proposal]:
     of_input = size(case.match[2] or case.match[4])
     if of_input[:-1] == of_target and of_input[-1:] > (1,):
         yield from of_classes(case)
-    for node in case.calls():
-        if len(node.args) >= 2:
-            first, second = node.args[:2]
-            if of_input == (*of_target, 1):
-                yield case.appended(second, f".unsqueeze({len(of_target)})")
-            if of_target == (*of_input, 1):
-                yield case.appended(second, f".squeeze({len(of_input)})")
-            if isinstance(first, ast.Name | ast.Attribute):
-                yield case.appended(second, f".view_as({case.text.of(first)})")
-                yield case.appended(second, f".expand_as({case.text.of(first)})")
-            yield case.appended(second, f".reshape({of_input})")
+    for first, second in compared(case):
+        if of_input == (*of_target, 1):
+            yield case.appended(second, f".unsqueeze({len(of_target)})")
+        if of_target == (*of_input, 1):
+            yield case.appended(second, f".squeeze({len(of_input)})")
+        if isinstance(first, ast.Name | ast.Attribute):
+            yield case.appended(second, f".view_as({case.of(first)})")
+            yield case.appended(second, f".expand_as({case.of(first)})")
+        yield case.appended(second, f".reshape({of_input})")
 
 
 def of_classes(case: Case) -> Iterator[Proposal]:
@@ -40,9 +43,9 @@ def of_classes(case: Case) -> Iterator[Proposal]:
         "BCEWithLogitsLoss": "CrossEntropyLoss",
         "binary_cross_entropy_with_logits": "cross_entropy",
     }
+    why = "There is a score for each class, and one class for each sample."
     for node in case.attributes(*new, everywhere=True):
-        why = "There is a score for each class, and one class for each sample."
-        yield case.proposal(case.renamed(node, new[node.attr]), why=why)
+        yield case.renamed_to(node, new[node.attr], why=why)
 
 
 @cures(
@@ -53,30 +56,25 @@ def of_classes(case: Case) -> Iterator[Proposal]:
 def class_target(case: Case) -> Iterator[Proposal]:
     """The target as a vector: squeezed, or the argmax of one-hot rows."""
     yield from swapped(case)
-    yield from kept_batch(case)
-    for node in case.calls():
-        if len(node.args) >= 2:
-            target = node.args[1]
-            tensor = case.tensor(target)
-            if tensor is None or tensor.shape[-1:] != (1,):
-                yield case.appended(target, ".argmax(1)")
-                yield case.appended(target, ".float()")
-            yield case.appended(target, ".squeeze(1)")
-            yield case.appended(target, ".view(-1)")
-            yield case.appended(node.args[0], ".unsqueeze(0)")
+    if "batch_size" in case.message:
+        yield from kept_batch(case)
+    for scores, target in compared(case):
+        if (case.shape(target) or ())[-1:] != (1,):
+            yield case.appended(target, ".argmax(1)")
+            yield case.appended(target, ".float()")
+        yield case.appended(target, ".squeeze(1)")
+        yield case.appended(target, ".view(-1)")
+        yield case.appended(scores, ".unsqueeze(0)")
 
 
 def kept_batch(case: Case) -> Iterator[Proposal]:
     """x.view(-1, 400) takes features for samples where there are not 400: x.flatten(1)."""
-    if "batch_size" not in case.failure.message:
-        return
-    for call in case.calls("view", "reshape", everywhere=True):
-        flat = len(call.args) == 2 and case.text.of(call.args[0]) == "-1"
-        if flat and number_of(call.args[1]) and isinstance(call.func, ast.Attribute):
+    for call in case.methods("view", "reshape", everywhere=True):
+        flat = len(call.args) == 2 and case.of(call.args[0]) == "-1"
+        if flat and number_of(call.args[1]):
             why = f"Line {call.lineno}: -1 makes other rows than there are samples."
-            yield case.replaced(
-                call, f"{case.text.of(call.func.value)}.flatten(1)", why=why, uncovers=True
-            )
+            new = f"{case.source[case.start(call) : case.dot(call)]}.flatten(1)"
+            yield case.replaced(call, new, why=why, uncovers=True)
 
 
 @cures(
@@ -87,20 +85,17 @@ def kept_batch(case: Case) -> Iterator[Proposal]:
 )
 def class_places(case: Case) -> Iterator[Proposal]:
     """The classes put second; a target without its dimension of size 1."""
-    for node in case.calls():
-        if len(node.args) < 2:
-            continue
-        scores, target = node.args[:2]
-        values, labels = case.tensor(scores), case.tensor(target)
-        if labels is not None and 1 in labels.shape[1:2]:
+    for scores, target in compared(case):
+        values, labels = case.shape(scores), case.shape(target)
+        if labels is not None and 1 in labels[1:2]:
             yield case.appended(target, ".squeeze(1)")
-        if values is not None and labels is not None and values.shape[:-1] == labels.shape:
+        if values is not None and values[:-1] == labels:
             ends = {3: ".transpose(1, 2)", 4: ".permute(0, 3, 1, 2)"}
-            if values.ndim in ends:
-                yield case.appended(scores, ends[values.ndim])
+            if len(values) in ends:
+                yield case.appended(scores, ends[len(values)])
         yield case.appended(scores, ".transpose(1, 2)")
-        if labels is not None and values is not None and values.ndim == 4:
-            yield case.appended(target, f".view({case.text.operand(scores)}[:, 0].shape)")
+        if labels is not None and len(values or ()) == 4:
+            yield case.appended(target, f".view({case.operand(scores)}[:, 0].shape)")
 
 
 @cures(
@@ -109,33 +104,29 @@ def class_places(case: Case) -> Iterator[Proposal]:
 )
 def batch_of_one(case: Case) -> Iterator[Proposal]:
     """Without what squeezes the scores; else a batch of one."""
-    for call in case.calls("squeeze", everywhere=True):
-        if isinstance(call.func, ast.Attribute) and dotted(call.func.value) != "torch":
-            yield case.proposal(case.without_method(call), why="squeeze() takes the batch away.")
-    for node in case.calls():
-        if len(node.args) >= 2:
-            yield case.appended(node.args[0], ".unsqueeze(0)")
+    for call in case.methods("squeeze", everywhere=True):
+        if not dotted(call.func).startswith("torch."):
+            yield case.without(call, why="squeeze() takes the batch away.")
+    for scores, _ in compared(case):
+        yield case.appended(scores, ".unsqueeze(0)")
 
 
 @cures(r"Target (-?\d+) is out of bounds", "The classes are numbered from 0.")
 def class_number(case: Case) -> Iterator[Proposal]:
     """Classes from 0; or as many scores as there are classes."""
     number = int(case.match[1])
-    for node in case.calls():
-        if len(node.args) >= 2:
-            target, scores = node.args[1], case.tensor(node.args[0])
-            values = case.tensor(target)
-            lowest = int(values.data.min()) if values is not None and values.numel else 0
-            if (scores is not None and number == scores.shape[-1]) or lowest > 0:
-                note = "The numbers began at 1; classes are counted from 0."
-                yield case.appended(target, " - 1", note=note)
+    for scores, target in compared(case):
+        values = case.tensor(target)
+        lowest = int(values.data.min()) if values is not None and values.numel else 0
+        if (case.shape(scores) or ())[-1:] == (number,) or lowest > 0:
+            note = "The numbers began at 1; classes are counted from 0."
+            yield case.appended(target, " - 1", note=note)
     for layer in case.calls("Linear", everywhere=True):
         if len(layer.args) >= 2 and number_of(layer.args[1]) in range(number + 1):
             why = f"Class {number} needs {number + 1} scores."
             yield case.replaced(layer.args[1], str(number + 1), why=why)
-    for node in case.calls():
-        if len(node.args) >= 2:
-            yield case.appended(node.args[1], f".clamp(max={number - 1})", weak=True)
+    for _, target in compared(case):
+        yield case.appended(target, f".clamp(max={number - 1})", weak=True)
 
 
 @cures(
@@ -146,11 +137,10 @@ def probabilities(case: Case) -> Iterator[Proposal]:
     """The loss that takes scores."""
     for node in case.attributes("BCELoss", "binary_cross_entropy", everywhere=True):
         new = {"BCELoss": "BCEWithLogitsLoss"}.get(node.attr, f"{node.attr}_with_logits")
-        yield case.proposal(case.renamed(node, new), note="It applies the sigmoid itself.")
+        yield case.renamed_to(node, new, note="It applies the sigmoid itself.")
     for call in case.calls():
         if call.args:
-            new = f"torch.sigmoid({case.text.of(call.args[0])})"
-            yield case.replaced(call.args[0], new)
+            yield case.replaced(call.args[0], f"torch.sigmoid({case.of(call.args[0])})")
 
 
 @cures(
@@ -167,24 +157,18 @@ def reduction_name(case: Case) -> Iterator[Proposal]:
 
 def swapped(case: Case) -> Iterator[Proposal]:
     """Scores first, classes second."""
-    for node in case.calls():
-        if len(node.args) == 2:
-            a, b = case.tensor(node.args[0]), case.tensor(node.args[1])
-            if a is None or b is None or a.dtype.is_floating or not b.dtype.is_floating:
-                continue
+    for call in case.calls():
+        a, b = [case.tensor(a) for a in call.args] if len(call.args) == 2 else (None, None)
+        if a and b and not a.dtype.is_floating and b.dtype.is_floating:
             why = "A loss takes the scores first, and then the target."
-            yield case.exchanged(*node.args, why=why)
+            yield case.exchanged(*call.args, why=why)
 
 
 def last_loss(case: Case) -> list[ast.expr]:
     """The arguments of the call that makes what goes back."""
     result: list[ast.expr] = []
-    for call in here(case):
-        root = roots(case, call)
-        if root is None:
-            continue
-        nodes = [n for s in case.slice_of(root, case.line)[:1] for n in ast.walk(s)]
-        for node in [*ast.walk(root), *nodes]:
-            if isinstance(node, ast.Call) and len(node.args) >= 2:
-                result += [node.args[1], node.args[0]]
+    for _, root in case.ways:
+        for place in [root, *case.slice_of(root, case.line)[:1]]:
+            for call in calls_in(place):
+                result += reversed(call.args[:2]) if len(call.args) >= 2 else []
     return result

@@ -2,12 +2,16 @@
 
 import ast
 from collections.abc import Iterator
+from typing import Any
 
 from ....snippets.eager.tensor import Tensor
 from ....snippets.python.values import Instance
-from .case import Case, Proposal, cures
-from .seeds import first_output, is_loss
-from .text import Edit, dotted, method
+from .case import Case, Proposal
+from .nodes import dotted, is_operation, method, target_of, value_of, within
+from .recurrent import first_output
+from .seeds import reduction
+from .table import cures
+from .text import Edit
 
 
 @cures(
@@ -17,22 +21,22 @@ from .text import Edit, dotted, method
 def bound(case: Case) -> Iterator[Proposal]:
     """clamp."""
     for call in case.calls(case.match[1]):
-        number, x = call.args[:2]
-        side = "min" if case.match[1] == "max" else "max"
-        new = f"torch.clamp({case.text.of(x)}, {side}={case.text.of(number)})"
-        yield case.replaced(call, new)
+        yield case.replaced(call, _clamped(case, case.match[1], *call.args[:2]))
+
+
+def _clamped(case: Case, name: str, number: ast.expr, x: ast.expr) -> str:
+    """max or min of a number and a tensor."""
+    side = "min" if name == "max" else "max"
+    return f"torch.clamp({case.of(x)}, {side}={case.of(number)})"
 
 
 @cures(r"invalid index of a 0-dim tensor", "A single number has no elements to index.")
 def number_indexed(case: Case) -> Iterator[Proposal]:
     """.item() in the place of [0]: what was written before 0.4."""
+    note = "Before PyTorch 0.4 a loss had one dimension: loss.data[0] was its number."
     for node in case.of_type(ast.Subscript):
-        text = case.text.of(node.value).removesuffix(".data")
-        yield case.replaced(
-            node,
-            f"{text}.item()",
-            note="Before PyTorch 0.4 a loss had one dimension: loss.data[0] was its number.",
-        )
+        text = case.of(node.value).removesuffix(".data")
+        yield case.replaced(node, f"{text}.item()", note=note)
         yield case.replaced(node, text)
 
 
@@ -44,28 +48,27 @@ def number_indexed(case: Case) -> Iterator[Proposal]:
 )
 def to_number(case: Case) -> Iterator[Proposal]:
     """Reduced first, or as a list."""
-    for node in case.calls():
-        if method(node) == "item" and isinstance(node.func, ast.Attribute):
-            end = ".mean()" if is_loss(case.text.of(node.func.value)) else ".sum()"
-            if end == ".sum()" and bool(case.calls("print")):
-                yield case.proposal(case.renamed(node.func, "tolist"))
-            yield case.proposal(case.before_attribute(node.func, end))
-            yield case.proposal(case.renamed(node.func, "tolist"))
-        if dotted(node.func) == "float" and node.args:
-            end = ".mean()" if is_loss(case.text.of(node.args[0])) else ".sum()"
-            yield case.replaced(node, f"{case.text.operand(node.args[0])}{end}.item()")
-        if dotted(node.func) == "int" and node.args:
-            yield case.appended(node.args[0], ".sum()")
-        if dotted(node.func) in ("torch.tensor", "torch.Tensor", "torch.FloatTensor") and node.args:
-            yield case.replaced(node, f"torch.stack({case.text.of(node.args[0])})")
-            yield case.replaced(node, f"torch.cat({case.text.of(node.args[0])})")
-        module, _, name = dotted(node.func).rpartition(".")
-        if module in ("math", "np", "numpy"):
-            yield case.replaced(node.func, f"torch.{name}")
+    for call in case.calls():
+        name = dotted(call.func)
+        if method(call) == "item":
+            end = reduction(case.source[case.start(call) : case.dot(call)])
+            if end == ".sum()" and case.calls("print"):
+                yield case.renamed_to(call, "tolist")
+            yield case.first(call, end)
+            yield case.renamed_to(call, "tolist")
+        if name == "float" and call.args:
+            (x, *_) = call.args
+            yield case.replaced(call, f"{case.operand(x)}{reduction(case.of(x))}.item()")
+        if name == "int" and call.args:
+            yield case.appended(call.args[0], ".sum()")
+        if name in ("torch.tensor", "torch.Tensor", "torch.FloatTensor") and call.args:
+            yield case.replaced(call, f"torch.stack({case.of(call.args[0])})")
+            yield case.replaced(call, f"torch.cat({case.of(call.args[0])})")
+        if name.startswith(("math.", "np.", "numpy.")):
+            yield case.replaced(call.func, f"torch.{method(call)}")
     for text in case.of_type(ast.BinOp):
-        if isinstance(text.op, ast.Mod) and case.tensor(text.right) is not None:
-            loss = is_loss(case.text.of(text.right))
-            yield case.appended(text.right, ".mean()" if loss else ".sum()")
+        if is_operation(text, ast.Mod) and case.tensor(text.right) is not None:
+            yield case.appended(text.right, reduction(case.of(text.right)))
 
 
 @cures(
@@ -78,30 +81,34 @@ def no_tensor(case: Case) -> Iterator[Proposal]:
     """What is a tensor in it: the output of a recurrent layer, a stack of a list; else a tensor of
     the same numbers.
     """
-    for call in case.calls():
-        for argument in call.args:
-            value = case.value(argument)
-            value = getattr(value, "array", value)
-            if isinstance(value, tuple) and value and isinstance(value[0], Tensor):
-                yield from first_output(case, argument)
-                yield case.appended(argument, "[0]")
-            elif isinstance(argument, ast.Call) and "tuple" in case.failure.message:
-                yield case.appended(argument, "[0]")
-            text = case.text.of(argument)
-            if isinstance(value, list) and any(isinstance(v, Tensor) for v in value):
-                yield case.replaced(argument, f"torch.stack({text})")
-            elif isinstance(argument, ast.List):
-                if any(case.tensor(e) is not None for e in argument.elts):
-                    yield case.replaced(argument, f"torch.stack({text})")
-                yield case.replaced(argument, f"torch.tensor({text})")
-            elif isinstance(argument, ast.Constant | ast.UnaryOp):
-                number = _float_text(text)
-                yield case.replaced(argument, f"torch.tensor({number})")
-            elif isinstance(value, list | float | int) and not isinstance(value, bool):
-                yield case.replaced(argument, f"torch.tensor({text})")
-            elif value is not None and not isinstance(value, Tensor | Instance | str | tuple):
-                yield case.replaced(argument, f"torch.as_tensor({text}).float()")
-                yield case.replaced(argument, f"torch.as_tensor({text})")
+    for given in [a for call in case.calls() for a in call.args]:
+        value = case.value(given)
+        value = getattr(value, "array", value)
+        if isinstance(value, tuple) and value and isinstance(value[0], Tensor):
+            yield from first_output(case, given)
+            yield case.appended(given, "[0]")
+        elif isinstance(given, ast.Call) and "tuple" in case.message:
+            yield case.appended(given, "[0]")
+        for new in _as_tensor(case, given, value):
+            yield case.replaced(given, new)
+
+
+def _as_tensor(case: Case, node: ast.expr, value: object) -> Iterator[str]:
+    """A tensor of what is a number, a list or an array."""
+    text = case.of(node)
+    if isinstance(value, list) and any(isinstance(v, Tensor) for v in value):
+        yield f"torch.stack({text})"
+    elif isinstance(node, ast.List):
+        if any(case.tensor(e) is not None for e in node.elts):
+            yield f"torch.stack({text})"
+        yield f"torch.tensor({text})"
+    elif isinstance(node, ast.Constant | ast.UnaryOp):
+        yield f"torch.tensor({text}.0)" if text.lstrip("-").isdigit() else f"torch.tensor({text})"
+    elif isinstance(value, list | float | int) and not isinstance(value, bool):
+        yield f"torch.tensor({text})"
+    elif value is not None and not isinstance(value, Tensor | Instance | str | tuple):
+        yield f"torch.as_tensor({text}).float()"
+        yield f"torch.as_tensor({text})"
 
 
 @cures(
@@ -111,14 +118,8 @@ def no_tensor(case: Case) -> Iterator[Proposal]:
 def array_beside_tensor(case: Case) -> Iterator[Proposal]:
     """The array as a tensor."""
     for node in case.of_type(ast.Name):
-        value = case.value(node)
-        if value is not None and hasattr(value, "array"):
+        if hasattr(case.value(node), "array"):
             yield case.replaced(node, f"torch.as_tensor({node.id}).float()")
-
-
-def _float_text(text: str) -> str:
-    """A number as a float of the same value."""
-    return f"{text}.0" if text.lstrip("-").isdigit() else text
 
 
 @cures(
@@ -132,75 +133,68 @@ def ambiguous(case: Case) -> Iterator[Proposal]:
         if isinstance(statement, ast.If):
             yield from where_of_branches(case, statement)
         if isinstance(statement, ast.If | ast.While | ast.Assert):
+            end = ".any()" if isinstance(statement, ast.If) else ".all()"
             for test in _tests(statement.test):
-                end = ".any()" if isinstance(statement, ast.If) else ".all()"
                 yield case.appended(test, end)
-    for node in case.nodes:
+    for node in case.of_type(ast.BoolOp, ast.UnaryOp, ast.Call):
         if isinstance(node, ast.BoolOp):
             sign = " & " if isinstance(node.op, ast.And) else " | "
-            parts = sign.join(f"({case.text.of(v)})" for v in node.values)
-            yield case.replaced(node, parts)
-        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-            yield case.replaced(node, f"~({case.text.of(node.operand)})")
-        if (
-            isinstance(node, ast.Call)
-            and dotted(node.func) in ("max", "min")
-            and len(node.args) == 2
-        ):
-            a, b = node.args
-            numbers = [x for x in (a, b) if isinstance(x, ast.Constant)]
-            if numbers:
-                other = b if numbers[0] is a else a
-                side = "min" if dotted(node.func) == "max" else "max"
-                new = f"torch.clamp({case.text.of(other)}, {side}={case.text.of(numbers[0])})"
-            else:
-                name = "maximum" if dotted(node.func) == "max" else "minimum"
-                new = f"torch.{name}({case.text.of(a)}, {case.text.of(b)})"
-            yield case.replaced(node, new)
-        if isinstance(node, ast.Call) and dotted(node.func) == "bool" and node.args:
-            yield case.appended(node.args[0], ".any()")
+            yield case.replaced(node, sign.join(f"({case.of(v)})" for v in node.values))
+        elif isinstance(node, ast.Call):
+            yield from _of_python(case, node)
+        elif isinstance(node.op, ast.Not):
+            yield case.replaced(node, f"~({case.of(node.operand)})")
+
+
+def _of_python(case: Case, call: ast.Call) -> Iterator[Proposal]:
+    """PyTorch's function for max, min and bool."""
+    name = dotted(call.func)
+    if name in ("max", "min") and len(call.args) == 2:
+        a, b = call.args
+        new = f"torch.{name}imum({case.of(a)}, {case.of(b)})"
+        if isinstance(a, ast.Constant):
+            new = _clamped(case, name, a, b)
+        elif isinstance(b, ast.Constant):
+            new = _clamped(case, name, b, a)
+        yield case.replaced(call, new)
+    if name == "bool" and call.args:
+        yield case.appended(call.args[0], ".any()")
 
 
 def _tests(test: ast.expr) -> list[ast.expr]:
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         return [test.operand]
-    return [test, *[n for n in ast.walk(test) if isinstance(n, ast.Compare) and n is not test]]
+    return [test, *[n for n in within(test, ast.Compare) if n is not test]]
 
 
 def where_of_expressions(case: Case) -> Iterator[Proposal]:
     """a if x > 0 else b, as torch.where(x > 0, a, b)."""
-    t = case.text
     for node in case.of_type(ast.IfExp):
-        new = f"torch.where({t.of(node.test)}, {t.of(node.body)}, {t.of(node.orelse)})"
-        yield case.replaced(node, new)
+        yield case.replaced(node, _where(case, node.test, node.body, node.orelse))
+
+
+def _where(case: Case, *nodes: ast.expr | None) -> str:
+    return f"torch.where({', '.join(case.of(n) for n in nodes)})"
 
 
 def where_of_branches(case: Case, statement: ast.If) -> Iterator[Proposal]:
     """if x > 0: y = a, else: y = b, as y = torch.where(x > 0, a, b); with return likewise."""
-    t = case.text
-    test, body, orelse = t.of(statement.test), statement.body, list(statement.orelse)
-    block = t.blocks.get(statement, [])
-    place = block.index(statement)
-    after = block[place + 1 : place + 2]
-    if not orelse and len(body) == 1 and isinstance(body[0], ast.Return) and after:
-        if isinstance(after[0], ast.Return):
-            new = f"return torch.where({test}, {t.of(body[0].value)}, {t.of(after[0].value)})"
-            start, end = t.start(statement), t.end(after[0])
-            yield case.proposal(Edit(start, end, new))
-        return
+    body, orelse, after = statement.body, statement.orelse, case.block_after(statement)
     if len(body) != 1:
         return
-    first = body[0]
+    first, test = body[0], statement.test
+    if isinstance(first, ast.Return) and not orelse and after:
+        if isinstance(after[0], ast.Return):
+            new = f"return {_where(case, test, first.value, after[0].value)}"
+            yield case.proposal(Edit(case.start(statement), case.end(after[0]), new))
+        return
     last = orelse[0] if len(orelse) == 1 else None
     if isinstance(first, ast.Return) and isinstance(last, ast.Return):
-        new = f"return torch.where({test}, {t.of(first.value)}, {t.of(last.value)})"
-        yield case.proposal(t.replacing(statement, new))
-    if isinstance(first, ast.Assign) and (last is None or isinstance(last, ast.Assign)):
-        left = t.of(first.targets[0])
-        other = t.of(last.value) if isinstance(last, ast.Assign) else left
-        if not isinstance(last, ast.Assign) or t.of(last.targets[0]) == left:
-            new = f"{left} = torch.where({test}, {t.of(first.value)}, {other})"
-            yield case.proposal(t.replacing(statement, new))
+        yield case.replaced(statement, f"return {_where(case, test, first.value, last.value)}")
+    target, other = target_of(first, ast.AST), target_of(last, ast.AST)
+    if target and (last is None or (other and case.of(other) == case.of(target))):
+        values: list[Any] = [value_of(first), value_of(last) if last else target]
+        yield case.replaced(statement, f"{case.of(target)} = {_where(case, test, *values)}")
 
 
 @cures(
@@ -223,10 +217,9 @@ def inverted_mask(case: Case) -> Iterator[Proposal]:
     """~mask for 1 - mask; else the mask as numbers."""
     inverted = [n.operand for n in case.of_type(ast.UnaryOp) if isinstance(n.op, ast.USub)]
     differences = [n for n in case.of_type(ast.BinOp) if isinstance(n.op, ast.Sub)]
-    inverted += [n.right for n in differences if getattr(n.left, "value", None) in (1, True)]
+    inverted += [n.right for n in differences if value_of(n.left) in (1, True)]
     for mask in inverted:
-        yield case.replaced(case.text.parents[mask], f"~{case.text.operand(mask)}")
-    for name in case.operands:
-        tensor = case.tensor(name)
-        if tensor is not None and tensor.dtype.name == "bool":
-            yield case.appended(name, ".float()")
+        yield case.replaced(case.parents[mask], f"~{case.operand(mask)}")
+    for node, tensor in case.tensors:
+        if tensor.dtype.name == "bool":
+            yield case.appended(node, ".float()")

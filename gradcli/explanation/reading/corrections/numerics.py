@@ -3,8 +3,11 @@
 import ast
 from collections.abc import Iterator
 
-from .case import Case, Proposal, cures
-from .text import dotted, keyword, method
+from .case import Case, Proposal
+from .nodes import dotted, is_operation, keyword, method
+from .table import cures
+
+OF_TORCH = ("torch", "torch.linalg", "F")
 
 
 @cures(
@@ -14,28 +17,14 @@ from .text import dotted, keyword, method
 )
 def singular(case: Case) -> Iterator[Proposal]:
     """A little more on the diagonal."""
-    for node in case.calls():
-        if node.args:
-            a = case.text.operand(node.args[0])
-            if method(node) in ("inv", "inverse"):
-                yield case.replaced(node.func, "torch.linalg.pinv")
-            if method(node) in ("det", "slogdet", "cholesky", "inv", "solve", "eigh"):
-                new = f"{a} + 1e-3 * torch.eye({a}.shape[-1])"
-                yield case.replaced(node.args[0], new)
-                new = f"{a} @ {a}.T + 1e-3 * torch.eye({a}.shape[0])"
-                yield case.replaced(node.args[0], new)
-                yield case.replaced(node.args[0], f"{a}.T @ {a}")
-
-
-@cures(
-    r"The derivative of linalg.qr depends on Q|The QR decomposition is not differentiable",
-    "Only the reduced decomposition has a derivative.",
-)
-def qr_mode(case: Case) -> Iterator[Proposal]:
-    """mode="reduced"."""
-    for node in case.calls("qr", everywhere=True):
-        if named := keyword(node, "mode"):
-            yield case.replaced(named.value, '"reduced"')
+    for call in [c for c in case.calls() if c.args]:
+        matrix, a = call.args[0], case.operand(call.args[0])
+        if method(call) in ("inv", "inverse"):
+            yield case.replaced(call.func, "torch.linalg.pinv")
+        if method(call) in ("det", "slogdet", "cholesky", "inv", "solve", "eigh"):
+            yield case.replaced(matrix, f"{a} + 1e-3 * torch.eye({a}.shape[-1])")
+            yield case.replaced(matrix, f"{a} @ {a}.T + 1e-3 * torch.eye({a}.shape[0])")
+            yield case.replaced(matrix, f"{a}.T @ {a}")
 
 
 @cures(
@@ -45,34 +34,20 @@ def qr_mode(case: Case) -> Iterator[Proposal]:
 def nan_found(case: Case) -> Iterator[Proposal]:
     """Away from the point where the derivative is infinite."""
     name = case.match[1].partition("Backward")[0].lower()
-    for node in case.calls(everywhere=True):
-        if method(node) in (name, "sqrt", "norm", "pow", "log") and isinstance(
-            node.func, ast.Attribute
-        ):
-            note = "1e-12 keeps the argument away from 0, where the derivative is infinite."
-            if dotted(node.func.value) in ("torch", "torch.linalg") and node.args:
-                x = case.text.operand(node.args[0])
-                yield case.replaced(node.args[0], f"{x} + 1e-12", note=note)
-            elif dotted(node.func.value) not in ("torch", "torch.linalg", "F"):
-                inner, dot = node.func.value, case.dot(node.func)
-                x = case.text.of(inner)
-                bracketed = ")" in case.text.source[case.text.end(inner) : dot]
-                new = f"{x} + 1e-12" if bracketed else f"({x} + 1e-12)"
-                yield case.replaced(inner, new, note=note)
+    note = "1e-12 keeps the argument away from 0, where the derivative is infinite."
+    for call in case.methods(name, "sqrt", "norm", "pow", "log", everywhere=True):
+        assert isinstance(call.func, ast.Attribute)
+        x = call.func.value
+        if dotted(x) in OF_TORCH[:2] and call.args:
+            new = f"{case.operand(call.args[0])} + 1e-12"
+            yield case.replaced(call.args[0], new, note=note)
+        elif dotted(x) not in OF_TORCH:
+            bracketed = ")" in case.source[case.end(x) : case.dot(call)]
+            new = f"{case.of(x)} + 1e-12"
+            yield case.replaced(x, new if bracketed else f"({new})", note=note)
     for quotient in case.of_type(ast.BinOp, everywhere=True):
-        if isinstance(quotient.op, ast.Div):
-            x = case.text.operand(quotient.right)
-            yield case.replaced(quotient.right, f"({x} + 1e-12)")
-
-
-@cures(
-    "When use_reentrant=True, torch.utils.checkpoint is incompatible",
-    "The re-entrant form of checkpoint runs a backward of its own.",
-)
-def reentrant(case: Case) -> Iterator[Proposal]:
-    """use_reentrant=False."""
-    for node in case.calls("checkpoint", everywhere=True):
-        yield case.proposal(case.with_keyword(node, "use_reentrant", "False"))
+        if is_operation(quotient, ast.Div):
+            yield case.replaced(quotient.right, f"({case.operand(quotient.right)} + 1e-12)")
 
 
 @cures(
@@ -81,6 +56,6 @@ def reentrant(case: Case) -> Iterator[Proposal]:
 )
 def constant_argument(case: Case) -> Iterator[Proposal]:
     """.detach()."""
-    for node in case.calls():
-        if named := keyword(node, case.match[2]):
+    for call in case.calls():
+        if named := keyword(call, case.match[2]):
             yield case.appended(named.value, ".detach()")

@@ -3,66 +3,69 @@
 import ast
 from collections.abc import Iterator
 
-from ....snippets.python.values import Instance
-from .case import Case, Proposal, cures
-from .cuts import CREATORS, unfrozen
-from .text import dotted, keyword, method
-
-
-@cures(r"'(\w+)' object is not iterable", "An optimiser takes the parameters of a module.")
-def optimised_module(case: Case) -> Iterator[Proposal]:
-    """model.parameters()."""
-    for call in case.calls(*OPTIMISERS):
-        if call.args and isinstance(call.args[0], ast.Attribute):
-            yield case.appended(call.args[0], "()", why="parameters is a method: it is called.")
-        if call.args and isinstance(case.value(call.args[0]), Instance):
-            yield case.appended(call.args[0], ".parameters()")
-        for k in call.keywords:
-            if k.arg == "params" and isinstance(case.value(k.value), Instance):
-                yield case.appended(k.value, ".parameters()")
-
-
-@cures("can't optimize a non-leaf Tensor", "An optimiser changes leaves; this one is computed.")
-def optimised_non_leaf(case: Case) -> Iterator[Proposal]:
-    """The leaf that it is computed from, or a leaf in its place."""
-    for call in case.calls(*OPTIMISERS):
-        listed = call.args[0] if call.args else None
-        items = listed.elts if isinstance(listed, ast.List | ast.Tuple) else []
-        for item in items:
-            name = dotted(item)
-            for made in reversed(case.assignments(name, case.line)) if name else ():
-                if isinstance(made, ast.Assign):
-                    yield from _leaf_again(case, made)
-                    end = ".detach().requires_grad_()"
-                    yield case.appended(made.value, end)
-            if not name:
-                for n in ast.walk(item):
-                    if isinstance(n, ast.Name) and (t := case.tensor(n)) is not None and t.is_leaf:
-                        yield case.replaced(item, n.id)
-    for n in case.of_type(ast.Assign, everywhere=True):
-        yield from _leaf_again(case, n)
-
-
-def _leaf_again(case: Case, made: ast.Assign) -> Iterator[Proposal]:
-    """f(torch.randn(3, requires_grad=True)) as f(torch.randn(3)).requires_grad_()."""
-    for inner in ast.walk(made.value):
-        if isinstance(inner, ast.Call) and keyword(inner, "requires_grad"):
-            edit = case.without_keyword(inner, "requires_grad")
-            end = case.text.appending(made.value, ".requires_grad_()")
-            if edit and inner is not made.value and end.start >= edit.end:
-                yield case.proposal(edit, end)
-            elif edit and inner is not made.value:
-                inside = case.text.of(made.value)
-                shift = case.text.start(made.value)
-                cut = inside[: edit.start - shift] + inside[edit.end - shift :]
-                new = f"({cut}).requires_grad_()"
-                yield case.replaced(made.value, new)
-
+from .case import Case, Proposal
+from .nodes import calls_in, dotted, elements, keyword, method, names_in, owner, value_of
+from .requiring import CREATORS, unfrozen
+from .table import cures
+from .text import Edit
 
 OPTIMISERS = (
     *("SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "Adadelta", "Adamax"),
     *("NAdam", "RAdam", "ASGD", "Rprop", "LBFGS", "SparseAdam"),
 )
+
+
+def optimised(case: Case) -> list[ast.expr]:
+    """What the optimisers on the line that raises are given."""
+    return [c.args[0] for c in case.calls(*OPTIMISERS) if c.args]
+
+
+@cures(r"'(\w+)' object is not iterable", "An optimiser takes the parameters of a module.")
+def optimised_module(case: Case) -> Iterator[Proposal]:
+    """model.parameters()."""
+    for given in optimised(case):
+        if isinstance(given, ast.Attribute):
+            yield case.appended(given, "()", why="parameters is a method: it is called.")
+        if case.is_module(given):
+            yield case.appended(given, ".parameters()")
+    for call in case.calls(*OPTIMISERS):
+        named = keyword(call, "params")
+        if named and case.is_module(named.value):
+            yield case.appended(named.value, ".parameters()")
+
+
+@cures("can't optimize a non-leaf Tensor", "An optimiser changes leaves; this one is computed.")
+def optimised_non_leaf(case: Case) -> Iterator[Proposal]:
+    """The leaf that it is computed from, or a leaf in its place."""
+    for item in [i for given in optimised(case) for i in elements(given)]:
+        for made in case.makers(item):
+            yield from _leaf_again(case, made)
+            yield case.appended(made.value, ".detach().requires_grad_()")
+        for name in [] if dotted(item) else names_in(item):
+            tensor = case.tensor_of(name)
+            if tensor is not None and tensor.is_leaf:
+                yield case.replaced(item, name)
+    for made in case.of_type(ast.Assign, everywhere=True):
+        yield from _leaf_again(case, made)
+
+
+def _leaf_again(case: Case, made: ast.Assign) -> Iterator[Proposal]:
+    """f(torch.randn(3, requires_grad=True)) as f(torch.randn(3)).requires_grad_()."""
+    for inner in calls_in(made.value):
+        edit = case.without_keyword(inner, "requires_grad")
+        if edit is None or inner is made.value:
+            continue
+        end = case.appending(made.value, ".requires_grad_()")
+        if end.start >= edit.end:
+            yield case.proposal(edit, end)
+        else:
+            yield case.replaced(made.value, f"({_cut(case, made.value, edit)}).requires_grad_()")
+
+
+def _cut(case: Case, node: ast.expr, edit: Edit) -> str:
+    """The text of an expression after an edit within."""
+    text, at = case.of(node), case.start(node)
+    return text[: edit.start - at] + edit.text + text[edit.end - at :]
 
 
 @cures(
@@ -71,10 +74,8 @@ OPTIMISERS = (
 )
 def one_parameter(case: Case) -> Iterator[Proposal]:
     """[w]."""
-    for call in case.calls(*OPTIMISERS):
-        if call.args:
-            text = case.text.of(call.args[0])
-            yield case.replaced(call.args[0], f"[{text}]")
+    for given in optimised(case):
+        yield case.replaced(given, f"[{case.of(given)}]")
 
 
 @cures(
@@ -84,85 +85,60 @@ def one_parameter(case: Case) -> Iterator[Proposal]:
 )
 def wrong_parameters(case: Case) -> Iterator[Proposal]:
     """Lists of layers registered; numbers as tensors; each parameter once."""
-    if "empty" in case.failure.message:
+    if "empty" in case.message:
         yield from unfrozen(case)
     yield from registered(case)
-    for call in case.calls(*OPTIMISERS):
-        listed = call.args[0] if call.args else None
-        if isinstance(listed, ast.List | ast.Tuple):
-            names = [n for n in case.leaves if n]
-            if isinstance(listed, ast.List) and not listed.elts and names:
-                yield case.replaced(listed, f"[{', '.join(names)}]")
-            form = "torch.tensor({}, requires_grad=True)"
-            yield from case.together(case.numbers_as(form, listed.elts))
-            for e in listed.elts:
-                if isinstance(e, ast.Name) and isinstance(case.value(e), int | float):
-                    for made in reversed(case.assignments(e.id, case.line)):
-                        if isinstance(made, ast.Assign):
-                            number = f"float({case.text.of(made.value)})"
-                            new = f"torch.tensor({number}, requires_grad=True)"
-                            yield case.replaced(made.value, new)
-                if method(e) == "parameters":
-                    edit = case.text.replacing(e, f"*{case.text.of(e)}")
-                    yield case.proposal(edit)
-            unique = dict.fromkeys(case.text.of(e) for e in listed.elts)
-            if len(unique) < len(listed.elts):
-                yield case.replaced(listed, f"[{', '.join(unique)}]")
-            if not listed.elts:
-                new = "[torch.zeros(1, requires_grad=True)]"
-                yield case.replaced(listed, new, weak=True)
-        if isinstance(listed, ast.Name):
-            for made in reversed(case.assignments(listed.id, case.line)):
-                if isinstance(made, ast.Assign) and method(made.value) in ("parameters", "filter"):
-                    new = f"list({case.text.of(made.value)})"
-                    yield case.replaced(
-                        made.value,
-                        new,
-                        why="parameters() can be gone through once; it was used up before.",
-                    )
+    for given in optimised(case):
+        if isinstance(given, ast.List | ast.Tuple):
+            yield from _listed(case, given)
+        for made in case.makers(given) if isinstance(given, ast.Name) else ():
+            if method(made.value) in ("parameters", "filter"):
+                why = "parameters() can be gone through once; it was used up before."
+                yield case.replaced(made.value, f"list({case.of(made.value)})", why=why)
+
+
+def _listed(case: Case, given: ast.List | ast.Tuple) -> Iterator[Proposal]:
+    """A list of parameters: the leaves that there are, numbers as tensors, each once."""
+    if isinstance(given, ast.List) and not given.elts and case.leaves:
+        yield case.replaced(given, f"[{', '.join(case.leaves)}]")
+    form = "torch.tensor({}, requires_grad=True)"
+    yield from case.change(*case.numbers_as(form, given.elts))
+    for e in given.elts:
+        if isinstance(e, ast.Name) and isinstance(case.value(e), int | float):
+            for made in case.makers(e):
+                yield case.replaced(made.value, form.format(f"float({case.of(made.value)})"))
+        if method(e) == "parameters":
+            yield case.proposal(case.inserting(e, "*"))
+    unique = dict.fromkeys(case.of(e) for e in given.elts)
+    if len(unique) < len(given.elts):
+        yield case.replaced(given, f"[{', '.join(unique)}]")
+    if not given.elts:
+        yield case.replaced(given, "[torch.zeros(1, requires_grad=True)]", weak=True)
 
 
 def registered(case: Case) -> Iterator[Proposal]:
     """self.layers = [nn.Linear(...)] as nn.ModuleList, self.w = torch.randn as nn.Parameter."""
     edits = []
-    for node in case.of_type(ast.Assign, everywhere=True):
-        if not (dotted(node.targets[0]).startswith("self.")):
+    for made in case.of_type(ast.Assign, everywhere=True):
+        value = made.value
+        if not dotted(made.targets[0]).startswith("self."):
             continue
-        value = node.value
-        layers = [n for n in ast.walk(value) if "nn." in dotted(getattr(n, "func", None))]
-        if isinstance(value, ast.List | ast.ListComp) and layers:
-            prefix = dotted(layers[0].func).rpartition(".")[0]  # type: ignore[attr-defined]
-            new = f"{prefix}.ModuleList({case.text.of(value)})"
-            edits.append(case.text.replacing(value, new))
-        elif isinstance(value, ast.Dict) and layers:
-            prefix = dotted(layers[0].func).rpartition(".")[0]  # type: ignore[attr-defined]
-            new = f"{prefix}.ModuleDict({case.text.of(value)})"
-            edits.append(case.text.replacing(value, new))
-        elif (
-            isinstance(value, ast.Call)
-            and method(value) in CREATORS
-            and dotted(value.func).startswith("torch.")
-        ):
-            edit = case.without_keyword(value, "requires_grad")
-            inner = case.text.of(value)
-            if edit:
-                at = case.text.start(value)
-                inner = inner[: edit.start - at] + inner[edit.end - at :]
-            new = f"torch.nn.Parameter({inner})"
-            edits.append(case.text.replacing(value, new))
+        layers = [n for n in calls_in(value) if "nn." in dotted(n.func)]
+        held = {ast.List: "ModuleList", ast.ListComp: "ModuleList", ast.Dict: "ModuleDict"}
+        if type(value) in held and layers:
+            prefix = dotted(layers[0].func).rpartition(".")[0]
+            new = f"{prefix}.{held[type(value)]}({case.of(value)})"
+            edits.append(case.replacing(value, new))
+        elif isinstance(value, ast.Call) and _creates(value):
+            cut = case.without_keyword(value, "requires_grad")
+            inner = _cut(case, value, cut) if cut else case.of(value)
+            edits.append(case.replacing(value, f"torch.nn.Parameter({inner})"))
     why = "A module knows the parameters and modules that are its attributes, not those in a list."
-    yield from case.together(edits, why=why)
+    yield from case.change(*edits, why=why)
 
 
-@cures(
-    r"'(float|Tensor|int)' object is not callable",
-    "An optimiser's step() takes a function that computes the loss, or nothing.",
-)
-def step_with_number(case: Case) -> Iterator[Proposal]:
-    """step()."""
-    for call in case.calls("step"):
-        if call.args:
-            yield case.replaced(call.args[0], "")
+def _creates(call: ast.Call) -> bool:
+    return method(call) in CREATORS and dotted(call.func).startswith("torch.")
 
 
 @cures(
@@ -173,43 +149,37 @@ def step_with_number(case: Case) -> Iterator[Proposal]:
 def closure(case: Case) -> Iterator[Proposal]:
     """The backward as a closure."""
     for call in case.calls("step"):
-        statement = case.text.statement(call)
-        block = case.text.blocks[statement]
+        statement = case.statement_of(call)
+        block = case.blocks[statement]
         place = block.index(statement)
-        optimiser = case.text.of(call.func)
-        backs = [s for s in block[:place] if any(method(n) == "backward" for n in ast.walk(s))]
-        loss = ""
-        moved: list[ast.stmt] = []
+        optimiser = case.of(call.func).rpartition(".")[0]
+        backs = [s for s in block[:place] if case.goes_back(s)]
+        loss, moved = "", list[ast.stmt]()
         if backs:
             start = backs[-1]
-            back = next(n for n in ast.walk(start) if method(n) == "backward")
-            assert isinstance(back, ast.Call)
-            assert isinstance(back.func, ast.Attribute)
-            loss = case.text.of(back.func.value)
-            sliced = [s for s in case.slice_of(back.func.value, start.lineno) if s in block]
-            first = min((block.index(s) for s in sliced if _tensor_made(case, s)), default=place)
+            root = owner(calls_in(start, "backward")[0])
+            loss = case.of(root)
+            sliced = [s for s in case.slice_of(root, start.lineno) if s in block]
+            first = min((block.index(s) for s in sliced if computes(case, s)), default=place)
             moved = block[min(first, block.index(start)) : place]
-        body = [line for s in moved for line in case.text.lines_of(s)]
-        name = optimiser.rpartition(".")[0]
-        if body and not any("zero_grad" in b for b in body):
-            body.insert(0, f"{name}.zero_grad()")
-        if not body:
-            leaf = next(iter(case.leaves), "")
-            if not leaf:
-                return
-            body = [f"{name}.zero_grad()", f"loss = ({leaf} ** 2).sum()", "loss.backward()"]
+        body = [line for s in moved for line in case.lines_of(s)]
+        if not body and case.leaves:
             loss = "loss"
+            body = [f"loss = ({case.leaves[0]} ** 2).sum()", "loss.backward()"]
+        if not body:
+            return
+        if not any("zero_grad" in b for b in body):
+            body.insert(0, f"{optimiser}.zero_grad()")
         lines = ["def closure():", *[f"    {b}" for b in body], f"    return {loss}"]
-        edits = [case.text.removing(s) for s in moved]
+        edits = [case.removing(s) for s in moved]
         step = case.with_argument(call, "closure")
-        yield case.proposal(*edits, case.text.before(statement, *lines), step)
+        yield case.proposal(*edits, case.before(statement, *lines), step)
 
 
-def _tensor_made(case: Case, statement: ast.stmt) -> bool:
-    return any(
-        a.line == statement.lineno and a.tensor.record is not None
-        for a in case.reading.trace.assignments
-    )
+def computes(case: Case, statement: ast.stmt) -> bool:
+    """Whether a statement gives a name a tensor that is computed from leaves."""
+    made = [a for a in case.reading.trace.assignments if a.line == statement.lineno]
+    return any(a.tensor.record is not None for a in made)
 
 
 @cures(
@@ -218,28 +188,11 @@ def _tensor_made(case: Case, statement: ast.stmt) -> bool:
 )
 def sparse(case: Case) -> Iterator[Proposal]:
     """The other optimiser."""
-    for node in case.all_nodes:
-        if isinstance(node, ast.Attribute) and node.attr in ("Adam", "SparseAdam"):
-            new = "SparseAdam" if node.attr == "Adam" else "Adam"
-            yield case.renamed_to(node, new)
-        if isinstance(node, ast.Call) and keyword(node, "sparse"):
-            edit = case.without_keyword(node, "sparse")
-            if edit:
-                yield case.proposal(edit)
-
-
-@cures(
-    r"The total norm of order .* for gradients from `parameters` is non-finite",
-    "A gradient is nan or infinite: no factor makes its norm 1.",
-)
-def non_finite(case: Case) -> Iterator[Proposal]:
-    """The check left out."""
-    for call in case.calls("clip_grad_norm_"):
-        edit = case.without_keyword(call, "error_if_nonfinite")
-        if edit:
-            yield case.proposal(
-                edit, note="The gradient stays nan; find where it becomes so.", weak=True
-            )
+    for node in case.of_type(ast.Attribute, ast.Call, everywhere=True):
+        if isinstance(node, ast.Call):
+            yield from case.change(case.without_keyword(node, "sparse"))
+        elif node.attr in ("Adam", "SparseAdam"):
+            yield case.renamed_to(node, "SparseAdam" if node.attr == "Adam" else "Adam")
 
 
 @cures(
@@ -249,6 +202,6 @@ def non_finite(case: Case) -> Iterator[Proposal]:
 def negative_number(case: Case) -> Iterator[Proposal]:
     """Without the sign."""
     for number in case.of_type(ast.UnaryOp):
-        value = getattr(number.operand, "value", None)
-        if isinstance(number.op, ast.USub) and value == -float(case.match[1]):
-            yield case.replaced(number, case.text.of(number.operand))
+        same = value_of(number.operand) == -float(case.match[1])
+        if same and isinstance(number.op, ast.USub):
+            yield case.replaced(number, case.of(number.operand))

@@ -3,15 +3,13 @@
 import ast
 from collections.abc import Iterator
 
-from ....snippets.eager.tensor import Tensor
-from .case import Case, Proposal, cures
-from .cuts import leaves, recording, requiring
+from .case import Case, Proposal
+from .cuts import recording
 from .dtypes import INTEGERS, floating_creation
-from .in_place import NO_GRAD, is_update
-from .text import dotted, keyword, method
-
-# ---- .grad that is None --------------------------------------------------------------------------
-
+from .in_place import NO_GRAD
+from .nodes import calls_in, dotted, keyword, method, owner, target_of, value_of, within
+from .requiring import leaves, requiring
+from .table import cures
 
 # ---- flags ---------------------------------------------------------------------------------------
 
@@ -23,37 +21,27 @@ from .text import dotted, keyword, method
 def flag_of_computed(case: Case) -> Iterator[Proposal]:
     """retain_grad() for what should have a gradient; detach() for what should have none."""
     for statement in case.statements:
-        target = value = None
-        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Attribute):
-            target, value = statement.targets[0].value, getattr(statement.value, "value", None)
-        for node in ast.walk(statement):
-            if (
-                method(node) == "requires_grad_"
-                and isinstance(node, ast.Call)
-                and isinstance(node.func, ast.Attribute)
-            ):
-                target = node.func.value
-                value = getattr(node.args[0], "value", True) if node.args else True
+        flagged = target_of(statement, ast.Attribute)
+        target = owner(flagged)
+        value = value_of(value_of(statement)) if flagged else None
+        for call in calls_in(statement, "requires_grad_"):
+            target, value = owner(call), value_of(call.args[0]) if call.args else True
         if target is None:
             continue
-        text = case.text.of(target)
-        if value:
-            if case.loop(statement):
-                for made in case.assignments(text, case.line)[-1:]:
-                    if isinstance(made, ast.Assign):
-                        note = "A new leaf in each turn: the graph of the turn before is let go."
-                        yield case.appended(made.value, ".detach()", note=note)
-            note = "It requires grad already; retain_grad() keeps its gradient."
-            yield case.replaced(statement, f"{text}.retain_grad()", note=note)
-            new = f"{text} = {text}.detach().requires_grad_()"
-            yield case.replaced(statement, new)
-            for made in reversed(case.assignments(text, case.line)):
-                if isinstance(made, ast.Assign):
-                    yield case.appended(made.value, ".detach()")
-        else:
+        text = case.of(target)
+        if not value:
             note = "The same numbers without the graph."
-            new = f"{text} = {text}.detach()"
-            yield case.replaced(statement, new, note=note)
+            yield case.replaced(statement, f"{text} = {text}.detach()", note=note)
+            continue
+        made = case.makers(text)
+        for last in made[:1] if case.loop(statement) else ():
+            note = "A new leaf in each turn: the graph of the turn before is let go."
+            yield case.appended(last.value, ".detach()", note=note)
+        note = "It requires grad already; retain_grad() keeps its gradient."
+        yield case.replaced(statement, f"{text}.retain_grad()", note=note)
+        yield case.replaced(statement, f"{text} = {text}.detach().requires_grad_()")
+        for earlier in made:
+            yield case.appended(earlier.value, ".detach()")
 
 
 @cures(
@@ -76,36 +64,19 @@ def flag_no_bool(case: Case) -> Iterator[Proposal]:
 )
 def no_flag(case: Case) -> Iterator[Proposal]:
     """requires_grad=True where it is made, or where what it comes from is."""
-
-    for node in case.nodes:
-        names: list[str] = []
-        if isinstance(node, ast.Call):
-            if method(node) in ("retain_grad", "register_hook") and isinstance(
-                node.func, ast.Attribute
-            ):
-                names = [dotted(node.func.value)]
-            named = keyword(node, "inputs")
-            names += [dotted(n) for n in ast.walk(named.value)] if named else []
-        for name in [n for n in names if n]:
-            tensor = case.values.get(name)
-            edit = requiring(case, name) if isinstance(tensor, Tensor) else None
-            sliced = case.slice_of(ast.Name(name, ast.Load()), case.line)
-            if len(sliced) <= 1 and edit:
-                yield case.proposal(edit)
+    for call in case.calls():
+        watched = method(call) in ("retain_grad", "register_hook")
+        named = keyword(call, "inputs")
+        asked = [owner(call)] if watched else []
+        asked += within(named.value, ast.AST) if named else []
+        for name in [dotted(n) for n in asked if dotted(n)]:
+            edit = requiring(case, name) if case.tensor_of(name) else None
+            read = ast.Name(name, ast.Load())
+            if len(case.slice_of(read, case.line)) <= 1:
+                yield from case.change(edit)
             yield from recording(case)
-            yield from leaves(case, [ast.Name(name, ast.Load())])
-            if edit:
-                yield case.proposal(edit)
-
-
-@cures(
-    "post accumulate grad hooks cannot be registered on non-leaf tensors",
-    "Gradients accumulate in leaves alone.",
-)
-def hook_of_computed(case: Case) -> Iterator[Proposal]:
-    """register_hook."""
-    for node in case.attributes("register_post_accumulate_grad_hook"):
-        yield case.renamed_to(node, "register_hook")
+            yield from leaves(case, [read])
+            yield from case.change(edit)
 
 
 # ---- conversions ---------------------------------------------------------------------------------
@@ -117,33 +88,26 @@ def hook_of_computed(case: Case) -> Iterator[Proposal]:
 )
 def to_numpy(case: Case) -> Iterator[Proposal]:
     """.detach() before it; torch's function where the gradient goes on."""
-    for node in case.calls():
-        if method(node) in ("numpy", "apply_", "map_") and isinstance(node.func, ast.Attribute):
-            yield case.proposal(case.before_attribute(node.func, ".detach()"))
-        module = dotted(node.func).split(".")[0]
-        if module in ("np", "numpy", "math", "plt") and node.args:
-            if _goes_on(case):
-                name = method(node)
-                new = {"arctan": "atan", "power": "pow", "absolute": "abs"}.get(name, name)
-                yield case.replaced(node.func, f"torch.{new}")
-            edits = [
-                case.text.appending(a, ".detach()")
-                for a in node.args
-                if (t := case.tensor(a)) is None or t.requires_grad
-                if not isinstance(a, ast.Constant)
-            ]
-            yield case.proposal(*edits)
-            yield from (case.proposal(e) for e in edits)
-        elif node.args:
-            for a in node.args:
-                tensor = case.tensor(a)
-                if tensor is not None and tensor.requires_grad:
-                    yield case.appended(a, ".detach()")
+    goes_on = any(c.lineno > case.line for c in case.backwards)
+    for call in case.calls():
+        if method(call) in ("numpy", "apply_", "map_") and owner(call) is not None:
+            yield case.first(call, ".detach()")
+        given = [a for a in call.args if not isinstance(a, ast.Constant)]
+        cut = {a: case.appending(a, ".detach()") for a in given if _recorded(case, a) is not False}
+        if dotted(call.func).split(".")[0] not in ("np", "numpy", "math", "plt"):
+            yield from (case.proposal(e) for a, e in cut.items() if _recorded(case, a))
+        elif call.args:
+            if goes_on:
+                new = {"arctan": "atan", "power": "pow", "absolute": "abs"}
+                yield case.replaced(call.func, f"torch.{new.get(method(call), method(call))}")
+            yield from case.change(*cut.values())
+            yield from (case.proposal(e) for e in cut.values())
 
 
-def _goes_on(case: Case) -> bool:
-    """Whether a way back comes after the line that raises."""
-    return any(c.lineno > case.line for c in case.backwards)
+def _recorded(case: Case, node: ast.expr) -> bool | None:
+    """Whether a tensor requires grad; None of what is not known."""
+    tensor = case.tensor(node)
+    return None if tensor is None else tensor.requires_grad
 
 
 @cures(
@@ -153,21 +117,20 @@ def _goes_on(case: Case) -> bool:
 def deep_copied(case: Case) -> Iterator[Proposal]:
     """.detach().clone()."""
     for node in case.calls("deepcopy"):
-        (argument, *_) = node.args
-        text, held = case.text.operand(argument), case.value(argument)
+        (given, *_) = node.args
+        text, held = case.operand(given), case.value(given)
+        copies = f"{text}.detach().clone()"
         if isinstance(held, dict):
             copies = f"{{k: v.detach().clone() for k, v in {text}.items()}}"
         elif isinstance(held, list | tuple):
             copies = f"[v.detach().clone() for v in {text}]"
-        else:
-            copies = f"{text}.detach().clone()"
         yield case.replaced(node, copies)
     for made in case.of_type(ast.Assign, everywhere=True):
         if dotted(made.targets[0]).startswith("self.") and made.lineno != case.line:
             yield case.appended(made.value, ".detach()")
 
 
-# ---- optimisers and parameters -------------------------------------------------------------------
+# ---- what is assigned ----------------------------------------------------------------------------
 
 
 @cures(
@@ -176,17 +139,16 @@ def deep_copied(case: Case) -> Iterator[Proposal]:
 )
 def assigned_parameter(case: Case) -> Iterator[Proposal]:
     """copy_ without recording."""
-    for statement in case.statements:
-        if isinstance(statement, ast.Assign):
-            left, right = case.text.of(statement.targets[0]), case.text.of(statement.value)
-            edit = case.text.wrapping([statement], NO_GRAD)
-            new = edit.text.replace(case.text.of(statement), f"{left}.copy_({right})")
-            yield case.proposal(
-                edit._replace(text=new), note="The parameter stays, with new numbers."
-            )
-            yield case.replaced(statement.value, f"torch.nn.Parameter({right})")
-        elif isinstance(statement, ast.AugAssign):
-            yield case.proposal(case.text.wrapping([statement], NO_GRAD))
+    for statement in case.of_type(ast.Assign, ast.AugAssign):
+        edit = case.wrapping([statement], NO_GRAD)
+        if isinstance(statement, ast.AugAssign):
+            yield case.proposal(edit)
+            continue
+        left, right = case.of(statement.targets[0]), case.of(statement.value)
+        new = edit.text.replace(case.of(statement), f"{left}.copy_({right})")
+        note = "The parameter stays, with new numbers."
+        yield case.proposal(edit._replace(text=new), note=note)
+        yield case.replaced(statement.value, f"torch.nn.Parameter({right})")
 
 
 @cures(
@@ -196,37 +158,25 @@ def assigned_parameter(case: Case) -> Iterator[Proposal]:
 )
 def assigned_gradient(case: Case) -> Iterator[Proposal]:
     """Fitted to the tensor."""
-    for statement in case.statements:
-        if not (
-            isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Attribute)
-        ):
+    for statement in case.of_type(ast.Assign):
+        if not isinstance(statement.targets[0], ast.Attribute):
             continue
-        owner = case.text.of(statement.targets[0].value)
-        value = statement.value
+        of, value = case.of(statement.targets[0].value), statement.value
         if isinstance(value, ast.Constant):
-            text = case.text.of(value)
-            new = f"torch.full_like({owner}, {text})" if value.value else "None"
+            new = f"torch.full_like({of}, {case.of(value)})" if value.value else "None"
             yield case.replaced(value, new)
-        for end in (
-            f".to({owner}.dtype)",
-            f".expand_as({owner}).clone()",
-            f".view_as({owner})",
-            ".detach().clone()",
-        ):
+        ends = (f".to({of}.dtype)", f".expand_as({of}).clone()", f".view_as({of})")
+        for end in (*ends, ".detach().clone()"):
             yield case.appended(value, end)
-        yield case.replaced(value, f"torch.ones_like({owner})", weak=True)
+        yield case.replaced(value, f"torch.ones_like({of})", weak=True)
 
 
-@cures(
-    "data set to a tensor that requires gradients must be floating point",
-    INTEGERS,
-)
+@cures("data set to a tensor that requires gradients must be floating point", INTEGERS)
 def integer_data(case: Case) -> Iterator[Proposal]:
     """.float()."""
-    for statement in case.statements:
-        if isinstance(statement, ast.Assign):
-            yield from floating_creation(case, list(ast.walk(statement.value)))
-            yield case.appended(statement.value, ".float()")
+    for statement in case.of_type(ast.Assign):
+        yield from floating_creation(case, within(statement.value, ast.AST))
+        yield case.appended(statement.value, ".float()")
 
 
 @cures(
@@ -235,10 +185,7 @@ def integer_data(case: Case) -> Iterator[Proposal]:
 )
 def grad_fn_written(case: Case) -> Iterator[Proposal]:
     """detach()."""
-    for statement in case.statements:
-        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Attribute):
-            owner = case.text.of(statement.targets[0].value)
-            yield case.replaced(statement, f"{owner} = {owner}.detach()")
-
-
-__all__ = ["is_update"]
+    for statement in case.of_type(ast.Assign):
+        if target := target_of(statement, ast.Attribute):
+            text = case.of(target.value)
+            yield case.replaced(statement, f"{text} = {text}.detach()")

@@ -7,40 +7,52 @@ still has every way back, with the gradients that the program asks for.
 
 import ast
 import heapq
-import re
 import time
 from collections.abc import Iterator
 from itertools import count
 from typing import NamedTuple
 
-from ....snippets.eager.tensor import Tensor
 from ....snippets.reading import Reading
-from ....snippets.trace import Backward
 from . import (
+    attributes,
+    calls,
     cuts,
     dtypes,
     functions,
+    gradchecks,
     gradients,
     graphs,
+    hooks,
     in_place,
+    joining,
     layers,
     losses,
     names,
     numbers,
     numerics,
     optimisers,
+    overwritten,
     parameters,
+    recurrent,
+    second_order,
     seeds,
     shapes,
+    single_edits,
+    states,
+    text_labels,
     transforms,
+    views,
 )
-from .case import Case, Kind, Proposal, kinds
-from .syntax import repairs
-from .text import Text
+from .case import Case, Proposal
+from .meaning import keeps_meaning
+from .syntax_errors import repairs
+from .table import Kind, kinds
 
 TABLES = (
-    *(seeds, cuts, graphs, in_place, gradients, parameters, optimisers, functions, transforms),
-    *(numerics, shapes, layers, losses, dtypes, numbers, names),
+    *(seeds, recurrent, cuts, second_order, graphs, in_place, overwritten, views, gradients),
+    *(parameters, optimisers, single_edits, functions, hooks, transforms, gradchecks, numerics),
+    *(shapes, joining, layers, losses, dtypes, numbers, text_labels, names, calls, attributes),
+    states,
 )
 ORDER = {table.__name__: k for k, table in enumerate(TABLES)}  # whose cures are tried first
 DEPTH = 5  # errors one after another
@@ -155,87 +167,3 @@ def progress(reading: Reading) -> int:
     """How far a program came."""
     trace = reading.trace
     return len(trace.assignments) + len(trace.prints) + len(trace.backwards)
-
-
-# ---- what the author meant -----------------------------------------------------------------------
-
-
-def keeps_meaning(before: Reading, after: Reading) -> bool:
-    """Whether a program that runs still does what the one that raises is after."""
-    return (
-        same_output(before.outcome.stdout, after.outcome.stdout)
-        and len(after.trace.backwards) >= len(before.trace.backwards)
-        and all(b.leaves and not loss_is_leaf(b, after.source) for b in after.trace.backwards)
-        and len(reached(before)) <= len(reached(after))
-        and gradients_arrive(before, after)
-        and no_new_warnings(before, after)
-    )
-
-
-def reached(reading: Reading) -> set[str]:
-    """What the leaves are called that the ways back of a program reach."""
-    ways = reading.backwards
-    return {w.paths.get(leaf) or w.names.get(leaf, "") for w in ways for leaf in w.leaves}
-
-
-def loss_is_leaf(way: Backward, source: str) -> bool:
-    """Whether a way back reaches nothing but where it starts, and nobody asks for that gradient."""
-    if not all(leaf in way.outputs for leaf in way.leaves):
-        return False
-    return not any(f"{way.names.get(leaf, '')}.grad" in source for leaf in way.leaves)
-
-
-def same_output(before: str, after: str) -> bool:
-    """Whether what was printed before the error is printed again, the same numbers at least."""
-    if after.startswith(before) or plain_numbers(after).startswith(plain_numbers(before)):
-        return True
-    old, new = floats(before), floats(after)
-    close = all(abs(a - b) <= 1e-3 * max(1.0, abs(a)) for a, b in zip(old, new))
-    return close and len(old) <= len(new) and before.count("\n") <= after.count("\n")
-
-
-def floats(text: str) -> list[float]:
-    """The numbers in a printed text: a number and a tensor of it have the same."""
-    text = re.sub(r"torch\.\w+|<\w+>|dtype=\S+", "", text)
-    return [float(n) for n in re.findall(r"-?\d+\.?\d*(?:e[+-]?\d+)?", text)]
-
-
-def plain_numbers(text: str) -> str:
-    """A printed text without what says how a tensor was made."""
-    text = re.sub(r",\s*(grad_fn=<\w+>|requires_grad=True|dtype=torch\.\w+)", "", text)
-    text = re.sub(r"(\d)\.(?!\d)", r"\1", text)
-    return re.sub(r"\s+", " ", text.strip())
-
-
-def gradients_arrive(before: Reading, after: Reading) -> bool:
-    """Whether the gradients that a program reads by name are there, unless it clears them."""
-    if re.search(r"zero_grad\(|\.grad\s*=|del ", after.source):
-        return True
-    lines = after.source.split("\n")
-    printed = [lines[n - 1] for n, text in after.trace.prints if "None" in text.split()]
-    if any(".grad" in line for line in printed) and "None" not in before.outcome.stdout.split():
-        return False
-    scope = after.outcome.scope
-    for node in ast.walk(Text(after.source).tree):
-        if isinstance(node, ast.Attribute) and node.attr == "grad":
-            name = node.value.id if isinstance(node.value, ast.Name) else ""
-            value = scope.get(name) if assigned(after, name) < 2 else None
-            asked = after.trace.backwards and isinstance(value, Tensor)
-            if asked and isinstance(value, Tensor) and value.grad is None:
-                return False
-    return True
-
-
-def assigned(reading: Reading, name: str) -> int:
-    """How often a program gives a name a tensor."""
-    return sum(a.name == name for a in reading.trace.assignments)
-
-
-def no_new_warnings(before: Reading, after: Reading) -> bool:
-    """Whether a change brings no warning that the program did not have.
-
-    An optimiser that evaluates a closure warns of its own conversion of the loss.
-    """
-    old = {w.message for w in before.outcome.warnings}
-    new = [w.message for w in after.outcome.warnings if w.message not in old]
-    return all("def closure" in after.source and m.startswith("Converting") for m in new)

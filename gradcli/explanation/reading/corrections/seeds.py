@@ -2,12 +2,15 @@
 
 import ast
 from collections.abc import Iterator
-from typing import Any
+from math import prod
 
 from ....snippets.eager.tensor import Tensor
 from ....snippets.python.values import Instance
-from .case import Case, Proposal, cures
-from .text import Edit, dotted, keyword, method
+from .case import Case, Proposal
+from .nodes import calls_in, elements, keyword, method, size, target_of, value_of, within
+from .recurrent import first_output
+from .table import cures
+from .text import Edit
 
 LOSSES = ("loss", "err", "cost", "mse", "bce", "criterion", "objective", "nll", "penalty")
 
@@ -17,27 +20,12 @@ def is_loss(text: str) -> bool:
     return any(word in text.lower() for word in LOSSES)
 
 
-def reduction(case: Case, root: ast.expr) -> str:
+def reduction(text: str) -> str:
     """`.mean()` of what is called a loss, `.sum()` of what else is differentiated."""
-    return ".mean()" if is_loss(case.text.of(root)) else ".sum()"
+    return ".mean()" if is_loss(text) else ".sum()"
 
 
-def roots(case: Case, call: ast.Call) -> ast.expr | None:
-    """What a call goes back from."""
-    named = keyword(call, "outputs") or keyword(call, "tensors")
-    if named:
-        return named.value
-    if isinstance(call.func, ast.Attribute) and dotted(call.func) not in (
-        "torch.autograd.grad",
-        "torch.autograd.backward",
-        "autograd.grad",
-        "autograd.backward",
-    ):
-        return call.func.value if method(call) == "backward" else None
-    return call.args[0] if call.args else None
-
-
-def seed_of(call: ast.Call, root: ast.expr | None) -> ast.expr | None:
+def seed_of(call: ast.Call, root: ast.expr) -> ast.expr | None:
     """The seed that a call is given."""
     for name in ("gradient", "grad_tensors", "grad_outputs"):
         named = keyword(call, name)
@@ -48,9 +36,21 @@ def seed_of(call: ast.Call, root: ast.expr | None) -> ast.expr | None:
     return call.args[place] if len(call.args) > place else None
 
 
-def here(case: Case) -> list[ast.Call]:
-    """The calls that go back on the line that raises."""
-    return [c for c in case.backwards if c in case.nodes]
+def pulled(case: Case) -> Iterator[tuple[ast.Call, ast.expr, ast.expr]]:
+    """The calls of what torch.func.vjp gave on the line that raises, the output, the cotangent."""
+    for call in case.calls():
+        for made in case.makers(call.func) if call.args else ():
+            pair = target_of(made, ast.Tuple)
+            if pair and method(made.value) == "vjp" and len(pair.elts) == 2:
+                yield call, pair.elts[0], call.args[0]
+
+
+def seeded(case: Case) -> Iterator[tuple[ast.Call, ast.expr, ast.expr]]:
+    """The calls that go back here with a seed, what they go back from, and the seed."""
+    for call, root in case.ways:
+        seed = seed_of(call, root)
+        if seed is not None:
+            yield call, root, seed
 
 
 @cures(
@@ -59,34 +59,22 @@ def here(case: Case) -> list[ast.Call]:
 )
 def not_scalar(case: Case) -> Iterator[Proposal]:
     """Reduce the output, as its name or its use says; else a seed of ones."""
-    for call in here(case):
-        root = roots(case, call)
-        if root is None:
-            continue
-        for statement in case.slice_of(root, case.line):
-            for inner in ast.walk(statement):
-                if (
-                    isinstance(inner, ast.Call)
-                    and (named := keyword(inner, "reduction"))
-                    and getattr(named.value, "value", "") == "none"
-                ):
-                    yield case.replaced(
-                        named.value, case.text.of(named.value).replace("none", "mean")
-                    )
-        end = reduction(case, root)
-        if isinstance(call.func, ast.Attribute) and call.func.value is root:
-            edit = case.before_attribute(call.func, end)
-        elif isinstance(root, ast.List | ast.Tuple):
+    for call, root in case.ways:
+        for inner in [c for s in case.slice_of(root, case.line) for c in calls_in(s)]:
+            named = keyword(inner, "reduction")
+            if named and value_of(named.value) == "none":
+                yield case.replaced(named.value, case.of(named.value).replace("none", "mean"))
+        end = reduction(case.of(root))
+        if isinstance(root, ast.List | ast.Tuple):
             for item in root.elts:
                 yield case.appended(item, end)
-            continue
+        elif isinstance(call.func, ast.Attribute) and call.func.value is root:
+            yield case.first(call, end, note=_what(case.of(root), end))
         else:
-            edit = case.text.appending(root, end)
-        yield case.proposal(edit, note=_what(case, root, end))
+            yield case.appended(root, end, note=_what(case.of(root), end))
 
 
-def _what(case: Case, root: ast.expr, end: str) -> str:
-    text = case.text.of(root)
+def _what(text: str, end: str) -> str:
     if end == ".sum()":
         return (
             f"The sum has the gradient of each element with weight 1; other weights: "
@@ -102,37 +90,32 @@ def _what(case: Case, root: ast.expr, end: str) -> str:
 )
 def seed_shape(case: Case) -> Iterator[Proposal]:
     """A seed of the output's shape."""
-    for call in here(case):
-        root = roots(case, call)
-        seed = seed_of(call, root)
-        if root is None or seed is None:
-            continue
-        place = int(case.match[1])
-        if isinstance(root, ast.List | ast.Tuple) and isinstance(seed, ast.List | ast.Tuple):
-            root, seed = root.elts[place], seed.elts[place]
-        given, wanted = size(case.match[2]), size(case.match[4])
+    given, wanted = size(case.match[2]), size(case.match[4])
+    for call, root, seed in (*seeded(case), *pulled(case)):
+        if elements(root) and elements(seed):
+            place = int(case.match[1])
+            root, seed = elements(root)[place], elements(seed)[place]
+        ones = f"torch.ones_like({case.of(root)})"
+        written = not isinstance(seed, ast.Name) and _constant(seed)
         if case.is_grad(call) and given[1:] == wanted and not keyword(call, "is_grads_batched"):
             note = "One way back for each row of the seeds: with the identity, the Jacobian."
-            yield case.proposal(case.with_argument(call, "is_grads_batched=True"), note=note)
-        text = case.text.operand(root)
-        value = case.tensor(seed)
-        if not wanted and not isinstance(seed, ast.Name) and _constant(seed):
-            edit = without_seed(case, call, seed)
-            if edit:
-                yield case.proposal(edit, note="A single number needs no seed: it is 1.")
-        if not isinstance(seed, ast.Name) and _constant(seed):
-            yield case.replaced(seed, f"torch.ones_like({case.text.of(root)})")
-        if product(given) == product(wanted):
-            yield case.appended(seed, f".view_as({text})")
+            yield case.given(call, "is_grads_batched", "True", note=note)
+        if written and not wanted and call in case.here:
+            note = "A single number needs no seed: it is 1."
+            yield from case.change(without_seed(case, call, seed), note=note)
+        if written:
+            yield case.replaced(seed, ones)
+        if prod(given) == prod(wanted):
+            yield case.appended(seed, f".view_as({case.operand(root)})")
             yield case.appended(seed, f".reshape({wanted})")
+        value = case.tensor(seed)
         if value is not None and (value.data == 1).all():
-            yield case.replaced(seed, f"torch.ones_like({case.text.of(root)})")
+            yield case.replaced(seed, ones)
         if len(given) == len(wanted) == 1 and given > wanted:
-            note = f"The first {wanted[0]} weights."
-            yield case.appended(seed, f"[:{wanted[0]}]", note=note)
+            yield case.appended(seed, f"[:{wanted[0]}]", note=f"The first {wanted[0]} weights.")
         if len(given) <= len(wanted):
-            yield case.appended(seed, f".expand_as({text})")
-        yield case.replaced(seed, f"torch.ones_like({case.text.of(root)})", weak=True)
+            yield case.appended(seed, f".expand_as({case.operand(root)})")
+        yield case.replaced(seed, ones, weak=True)
 
 
 def without_seed(case: Case, call: ast.Call, seed: ast.expr) -> Edit | None:
@@ -141,28 +124,15 @@ def without_seed(case: Case, call: ast.Call, seed: ast.expr) -> Edit | None:
         if k.value is seed and k.arg:
             return case.without_keyword(call, k.arg)
     alone = call.args == [seed] and not call.keywords
-    return case.text.replacing(seed, "") if alone else None
+    return case.replacing(seed, "") if alone else None
 
 
 def _constant(seed: ast.expr) -> bool:
     """Whether a seed is one number everywhere: torch.ones(...), torch.tensor([1.0])."""
-    if isinstance(seed, ast.Call) and method(seed) in ("ones", "ones_like"):
+    if method(seed) in ("ones", "ones_like"):
         return True
-    numbers = [n.value for n in ast.walk(seed) if isinstance(n, ast.Constant)]
+    numbers = [n.value for n in within(seed, ast.Constant)]
     return bool(numbers) and all(n == 1 for n in numbers) and method(seed) != "full"
-
-
-def size(text: str) -> tuple[int, ...]:
-    """The sizes in a message: "[2, 3]"."""
-    return tuple(int(n) for n in text.strip("[]()").split(",") if n.strip())
-
-
-def product(sizes: tuple[int, ...]) -> int:
-    """How many elements a shape has."""
-    result = 1
-    for n in sizes:
-        result *= n
-    return result
 
 
 @cures(
@@ -171,35 +141,29 @@ def product(sizes: tuple[int, ...]) -> int:
 )
 def seed_no_tensor(case: Case) -> Iterator[Proposal]:
     """The same numbers as a tensor; the leaf in the place of its number."""
-    for call in here(case):
-        wanted = case.argument(call, 1, "inputs") if case.is_grad(call) else None
+    for call in case.here:
+        wanted = case.inputs_of(call) if case.is_grad(call) else None
         if wanted is not None and isinstance(case.value(wanted), int | float):
             for name in case.leaves:
                 yield case.replaced(wanted, name, why="A gradient is with respect to a tensor.")
-        root = roots(case, call)
-        seed = seed_of(call, root)
-        if root is None or seed is None:
-            continue
-        text = case.text.of(seed)
+    for _, root, seed in seeded(case):
+        text = case.of(seed)
         yield case.replaced(seed, f"torch.tensor({text})")
         if isinstance(seed, ast.Constant):
-            yield case.replaced(seed, f"torch.full_like({case.text.of(root)}, {text})")
-        yield case.replaced(seed, f"torch.ones_like({case.text.of(root)})")
-        yield case.replaced(root, f"torch.tensor({case.text.of(root)})")
+            yield case.replaced(seed, f"torch.full_like({case.of(root)}, {text})")
+        yield case.replaced(seed, f"torch.ones_like({case.of(root)})")
+        yield case.replaced(root, f"torch.tensor({case.of(root)})")
 
 
 @cures(r"got \d+ tensors and \d+ gradients", "Each output needs a seed of its own.")
 def seed_count(case: Case) -> Iterator[Proposal]:
     """The same seed for each output."""
-    for call in here(case):
-        root = roots(case, call)
-        seed = seed_of(call, root)
-        if not isinstance(root, ast.List | ast.Tuple) or seed is None:
-            continue
-        listed = seed.elts if isinstance(seed, ast.List | ast.Tuple) else [seed]
-        texts = [case.text.of(s) for s in listed[: len(root.elts)]]
-        texts += [f"torch.ones_like({case.text.of(r)})" for r in root.elts[len(texts) :]]
-        yield case.replaced(seed, f"[{', '.join(texts)}]")
+    for _, root, seed in seeded(case):
+        outputs = elements(root)
+        texts = [case.of(s) for s in (elements(seed) or [seed])[: len(outputs)]]
+        texts += [f"torch.ones_like({case.of(r)})" for r in outputs[len(texts) :]]
+        if outputs:
+            yield case.replaced(seed, f"[{', '.join(texts)}]")
 
 
 @cures(
@@ -208,13 +172,9 @@ def seed_count(case: Case) -> Iterator[Proposal]:
 )
 def seed_batch(case: Case) -> Iterator[Proposal]:
     """One seed a row of the identity."""
-    for call in here(case):
-        root = roots(case, call)
-        seed = seed_of(call, root)
-        if root is not None and seed is not None:
-            text = case.text.operand(root)
-            new = f"torch.eye({text}.numel()).view(-1, *{text}.shape)"
-            yield case.replaced(seed, new)
+    for _, root, seed in seeded(case):
+        text = case.operand(root)
+        yield case.replaced(seed, f"torch.eye({text}.numel()).view(-1, *{text}.shape)")
 
 
 @cures(
@@ -225,29 +185,27 @@ def seed_batch(case: Case) -> Iterator[Proposal]:
 )
 def holds_tensors(case: Case) -> Iterator[Proposal]:
     """The sum of losses in a list; the one tensor in what grad() gives."""
-    for node in case.nodes:
-        if not isinstance(node, ast.Attribute) or node.attr != case.match[2]:
-            continue
-        held = case.value(node.value)
-        held = list(held.values()) if isinstance(held, dict) else held
-        items = held if isinstance(held, list | tuple) else None
-        values = ".values()" if case.match[1] == "dict" else ""
-        text = case.text.of(node.value) + values
-        alone = case.text.appending(node.value, "[0]")
-        if items is not None and len(items) == 1:
-            yield from _unpacked(case, node.value)
-            yield case.proposal(alone)
-        if case.match[1] == "tuple":
-            yield from first_output(case, node.value)
-            if _returned_pair(case, node.value):
-                yield from _unpacked(case, node.value)
-        if node.attr == "backward":
-            scalar = all(isinstance(i, Tensor) and i.numel == 1 for i in items or ())
-            inner = text if scalar else f"x.sum() for x in {text}"
-            yield case.replaced(node.value, f"sum({inner})")
-        yield case.replaced(node.value, f"torch.stack({text})")
-        yield from _unpacked(case, node.value)
-        yield case.proposal(alone)
+    kind, name = case.match.groups()
+    for node in case.attributes(name):
+        holder = node.value
+        held = case.value(holder)
+        items = list(held.values()) if isinstance(held, dict) else held
+        known = isinstance(items, list | tuple)
+        text = case.of(holder) + (".values()" if kind == "dict" else "")
+        if known and len(items) == 1:
+            yield from _unpacked(case, holder)
+            yield case.appended(holder, "[0]")
+        if kind == "tuple":
+            yield from first_output(case, holder)
+            if _returned_pair(case, holder):
+                yield from _unpacked(case, holder)
+        if name == "backward":
+            numbers = items if known else ()
+            scalar = all(isinstance(i, Tensor) and i.numel == 1 for i in numbers)
+            yield case.replaced(holder, f"sum({text if scalar else f'x.sum() for x in {text}'})")
+        yield case.replaced(holder, f"torch.stack({text})")
+        yield from _unpacked(case, holder)
+        yield case.appended(holder, "[0]")
 
 
 @cures(
@@ -255,35 +213,21 @@ def holds_tensors(case: Case) -> Iterator[Proposal]:
 )
 def sum_of_dict(case: Case) -> Iterator[Proposal]:
     """sum(d.values())."""
-    for node in case.calls():
-        if dotted(node.func) == "sum" and node.args and isinstance(case.value(node.args[0]), dict):
-            yield case.appended(node.args[0], ".values()")
-
-
-def first_output(case: Case, node: ast.expr) -> Iterator[Proposal]:
-    """`out, _ = lstm(x)`: a recurrent layer gives its outputs and its last state."""
-    for made in reversed(case.assignments(dotted(node), case.line)):
-        called = made.value if isinstance(made, ast.Assign) else None
-        if isinstance(called, ast.Call) and isinstance(case.value(called.func), Instance):
-            at = case.text.end(made.targets[0])  # type: ignore[attr-defined]
-            why = f"Line {made.lineno} gives a tuple: the outputs, and the last state."
-            yield case.proposal(Edit(at, at, ", _"), why=why)
-            yield case.appended(called, "[0]", why=why)
+    for call in case.calls("sum"):
+        if call.args and isinstance(case.value(call.args[0]), dict):
+            yield case.appended(call.args[0], ".values()")
 
 
 def _returned_pair(case: Case, node: ast.expr) -> bool:
     """Whether a tuple is what a function of the program returns: a loss, and more."""
-    named = case.functions.keys()
-    values = [getattr(s, "value", None) for s in case.assignments(dotted(node), case.line)]
-    return any(isinstance(v, ast.Call) and method(v) in named for v in values)
+    return any(method(s.value) in case.functions for s in case.makers(node))
 
 
 def _unpacked(case: Case, node: ast.expr) -> Iterator[Proposal]:
     """`(g,) = grad(...)` where g alone stands on the left: `grad(...)[0]`."""
-    for statement in reversed(case.assignments(dotted(node), case.line)):
-        value: Any = getattr(statement, "value", None)
-        if isinstance(value, ast.Call):
-            yield case.appended(value, "[0]")
+    for made in case.makers(node):
+        if isinstance(made.value, ast.Call):
+            yield case.appended(made.value, "[0]")
 
 
 @cures(
@@ -300,13 +244,11 @@ def named_pair(case: Case) -> Iterator[Proposal]:
         held = case.value(name)
         if isinstance(held, Instance) and held.cls.name.startswith("torch.return_types"):
             yield case.appended(name, ".values")
-    for node in case.of_type(ast.Attribute):
-        end = ".values"
-        for statement in reversed(case.assignments(dotted(node.value), case.line)):
-            value: Any = getattr(statement, "value", None)
-            if isinstance(value, ast.Call):
-                yield case.appended(value, end)
-        yield case.proposal(case.before_attribute(node, end))
+    for node in case.attributes():
+        for made in case.makers(node.value):
+            if isinstance(made.value, ast.Call):
+                yield case.appended(made.value, ".values")
+        yield case.first(node, ".values")
 
 
 @cures(
@@ -315,38 +257,14 @@ def named_pair(case: Case) -> Iterator[Proposal]:
 )
 def old_argument(case: Case) -> Iterator[Proposal]:
     """retain_variables was the name of retain_graph before 0.2."""
-    for call in here(case):
-        named = keyword(call, case.match[1])
-        if named is None:
-            continue
-        if case.match[1] in ("retain_variables", "retain", "retain_graphs", "keep_graph"):
-            start = case.text.start(named)
-            end = case.text.start(named.value)
-            yield case.proposal(
-                Edit(start, end, "retain_graph="),
-                note="Until PyTorch 0.2 retain_graph was called retain_variables.",
-            )
-        edit = case.without_keyword(call, case.match[1])
-        if edit:
-            yield case.proposal(edit)
-
-
-@cures(r"`grad_tensors` and `grad_variables`", "Both are names of the seeds.")
-def both_spellings(case: Case) -> Iterator[Proposal]:
-    """Without the old one."""
-    for call in here(case):
-        edit = case.without_keyword(call, "grad_variables")
-        if edit:
-            yield case.proposal(edit)
-
-
-@cures(r"Expected allow_unused to be True", "materialize_grads=True is for unused inputs.")
-def contradicting(case: Case) -> Iterator[Proposal]:
-    """Without allow_unused=False."""
-    for call in here(case):
-        edit = case.without_keyword(call, "allow_unused")
-        if edit:
-            yield case.proposal(edit)
+    name = case.match[1]
+    for call in case.here:
+        named = keyword(call, name)
+        if named and name in ("retain_variables", "retain", "retain_graphs", "keep_graph"):
+            edit = Edit(case.start(named), case.start(named.value), "retain_graph=")
+            note = "Until PyTorch 0.2 retain_graph was called retain_variables."
+            yield case.proposal(edit, note=note)
+        yield from case.change(case.without_keyword(call, name))
 
 
 @cures(
@@ -355,7 +273,6 @@ def contradicting(case: Case) -> Iterator[Proposal]:
 )
 def complex_output(case: Case) -> Iterator[Proposal]:
     """Its absolute value."""
-    for call in here(case):
-        if isinstance(call.func, ast.Attribute):
-            yield case.proposal(case.before_attribute(call.func, ".abs()"))
-            yield case.proposal(case.before_attribute(call.func, ".real"))
+    for call in case.here:
+        yield case.first(call, ".abs()")
+        yield case.first(call, ".real")

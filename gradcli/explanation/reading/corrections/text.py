@@ -4,21 +4,12 @@ Knows where each node stands; nothing of PyTorch.
 """
 
 import ast
-import operator
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 Block = list[ast.stmt]
-ATOMS = (
-    ast.Name,
-    ast.Attribute,
-    ast.Call,
-    ast.Subscript,
-    ast.Constant,
-    ast.List,
-    ast.ListComp,
-)
+ATOMS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.Constant, ast.List, ast.ListComp)
 
 
 class Edit(NamedTuple):
@@ -92,7 +83,7 @@ class Text:
         after = self.source[self.end(statement) :].split("\n", 1)[0].strip()
         return not before.strip() and (not after or after.startswith("#"))
 
-    def statement(self, node: ast.AST) -> ast.stmt:
+    def statement_of(self, node: ast.AST) -> ast.stmt:
         """The statement that a node belongs to."""
         while not isinstance(node, ast.stmt):
             node = self.parents[node]
@@ -104,7 +95,7 @@ class Text:
             node = self.parents[node]
             yield node
 
-    def statements(self, line: int) -> list[ast.stmt]:
+    def statements_of(self, line: int) -> list[ast.stmt]:
         """The innermost statements of a line."""
         found = [
             n
@@ -113,9 +104,9 @@ class Text:
         ]
         return [n for n in found if not any(self.parents.get(m) is n for m in found)]
 
-    def nodes(self, line: int) -> list[Any]:
+    def nodes_of(self, line: int) -> list[Any]:
         """All nodes of the statements of a line."""
-        statements = self.statements(line)
+        statements = self.statements_of(line)
         simple = [s for s in statements if not hasattr(s, "body")]
         if simple:
             return [n for s in simple for n in ast.walk(s)]
@@ -141,6 +132,14 @@ class Text:
             return Edit(self.end(node), self.end(node), text)
         return Edit(self.start(node), self.end(node), f"({self.of(node)}){text}")
 
+    def inserting(self, node: ast.AST, text: str) -> Edit:
+        """Text put right before a node."""
+        return Edit(self.start(node), self.start(node), text)
+
+    def adding(self, node: ast.AST, text: str) -> Edit:
+        """Text put right after a node."""
+        return Edit(self.end(node), self.end(node), text)
+
     def before(self, statement: ast.stmt, *lines: str) -> Edit:
         """Statements put before another."""
         line = self.first_line(statement)
@@ -164,6 +163,11 @@ class Text:
         first, last = self.first_line(statements[0]), statements[-1].end_lineno or 0
         return self.starts[first - 1], min(self.starts[last], len(self.source))
 
+    def naming(self, function: ast.FunctionDef, name: str) -> Edit:
+        """A function with another name."""
+        start = self.start(function) + len("def ")
+        return Edit(start, start + len(function.name), name)
+
     def removing(self, statement: ast.stmt) -> Edit:
         """A statement left out."""
         if len(self.blocks.get(statement, [])) == 1 and not isinstance(
@@ -178,6 +182,10 @@ class Text:
             return Edit(start, end + rest.end(), "")
         head = re.search(r";\s*$", self.source[:start])
         return Edit(head.start() if head else start, end, "")
+
+    def without_lines(self, node: Any) -> Edit:
+        """The lines of a decorator, or of a function, left out."""
+        return Edit(self.starts[node.lineno - 1], self.starts[node.end_lineno], "")
 
     def lines_of(self, statement: ast.stmt) -> list[str]:
         """The text of a statement, without the indentation of its first line."""
@@ -232,48 +240,3 @@ def _heads(statement: ast.stmt) -> list[ast.AST]:
         for child in ast.iter_child_nodes(statement)
         if not isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case)
     ] or [statement]
-
-
-def dotted(node: ast.AST | None) -> str:
-    """The name of a name or of attributes of one, "torch.nn.init"; "" of anything else."""
-    if isinstance(node, ast.Name):
-        return node.id
-    if isinstance(node, ast.Attribute):
-        inner = dotted(node.value)
-        return f"{inner}.{node.attr}" if inner else ""
-    return ""
-
-
-def method(node: ast.AST) -> str:
-    """What a call calls, without what stands before the last dot."""
-    if not isinstance(node, ast.Call):
-        return ""
-    if isinstance(node.func, ast.Attribute):
-        return node.func.attr
-    return node.func.id if isinstance(node.func, ast.Name) else ""
-
-
-def keyword(call: ast.Call, name: str) -> ast.keyword | None:
-    """The keyword argument of this name."""
-    return next((k for k in call.keywords if k.arg == name), None)
-
-
-ARITHMETIC: dict[type[ast.operator], Callable[[int, int], int]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-}
-
-
-def number_of(node: ast.AST | None) -> int | None:
-    """The integer that a node is, or a product of integers, as 16 * 5 * 5."""
-    if isinstance(node, ast.BinOp):
-        parts = number_of(node.left), number_of(node.right)
-        apply = ARITHMETIC.get(type(node.op))
-        return None if apply is None or None in parts else apply(*parts)  # type: ignore[arg-type]
-    value = node.value if isinstance(node, ast.Constant) else None
-    return value if type(value) is int else None
-
-
-def is_number(node: ast.AST, number: int) -> bool:
-    return number_of(node) == number

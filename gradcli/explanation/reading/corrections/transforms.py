@@ -1,15 +1,46 @@
-"""Cures of torch.func and torch.autograd.functional, and of gradcheck."""
+"""Cures of torch.func and torch.autograd.functional."""
 
 import ast
+import re
 from collections.abc import Iterator
+from math import prod
 
-from .case import Case, Proposal, cures
+from .case import Case, Proposal
 from .cut_steps import uncut
-from .cuts import requiring
 from .dtypes import floating_creation
-from .functions import as_function, functions, returns, uses_ctx
+from .functions import results_of
+from .nodes import (
+    argument,
+    calls_in,
+    dotted,
+    keyword,
+    method,
+    parts,
+    size,
+    target_of,
+    value_of,
+    within,
+)
 from .numbers import where_of_branches, where_of_expressions
-from .text import Edit, dotted, keyword, method
+from .table import cures
+from .text import Edit
+
+
+def results(case: Case) -> list[ast.expr]:
+    """What the functions give that are transformed on the line that raises."""
+    result: list[ast.expr] = []
+    names = [n.id for n in case.of_type(ast.Name)]
+    for value in [value_of(s) for name in list(names) for s in case.assignments(name)]:
+        names += [n.id for n in within(value, ast.Name)]
+        result += [n.body for n in within(value, ast.Lambda)]
+    result += [n.body for n in case.of_type(ast.Lambda)]
+    for name in dict.fromkeys(names):
+        if name in case.functions:
+            result += results_of(case.functions[name])
+    return list(dict.fromkeys(result))
+
+
+# ---- what a function gives and takes -------------------------------------------------------------
 
 
 @cures(
@@ -25,24 +56,6 @@ def scalar_function(case: Case) -> Iterator[Proposal]:
         yield case.renamed_to(node, "jacrev")
 
 
-def results(case: Case) -> list[ast.expr]:
-    """What the functions give that are transformed on the line that raises."""
-    result: list[ast.expr] = []
-    named = case.functions
-    names = [n.id for n in case.nodes if isinstance(n, ast.Name)]
-    for name in list(names):
-        for s in case.assignments(name):
-            value = getattr(s, "value", None)
-            if value is not None:
-                names += [n.id for n in ast.walk(value) if isinstance(n, ast.Name)]
-                result += [n.body for n in ast.walk(value) if isinstance(n, ast.Lambda)]
-    result += [n.body for n in case.nodes if isinstance(n, ast.Lambda)]
-    for name in dict.fromkeys(names):
-        if name in named:
-            result += [r.value for r in returns(named[name]) if r.value is not None]
-    return list(dict.fromkeys(result))
-
-
 @cures(
     r"grad_and_value\(f\)\(\*args\): Expected f\(\*args\) to return a Tensor, got|"
     r"The outputs of the user-provided function given to \w+ must be either a Tensor|"
@@ -54,20 +67,23 @@ def results(case: Case) -> list[ast.expr]:
 def function_gives(case: Case) -> Iterator[Proposal]:
     """The tensor itself."""
     for value in results(case):
-        for n in ast.walk(value):
-            if isinstance(n, ast.Call) and method(n) in ("item", "tolist", "numpy"):
-                yield case.proposal(case.without_method(n))
-            if isinstance(n, ast.Call) and dotted(n.func) == "float" and n.args:
-                yield case.replaced(n, case.text.of(n.args[0]))
+        for call in calls_in(value, "item", "tolist", "numpy", "float"):
+            if method(call) != "float":
+                yield case.without(call)
+            elif dotted(call.func) == "float" and call.args:
+                yield case.replaced(call, case.of(call.args[0]))
         if isinstance(value, ast.List):
-            inner = ", ".join(case.text.of(e) for e in value.elts)
-            yield case.replaced(value, f"({inner})")
+            yield case.replaced(value, _tuple(case.of(e) for e in value.elts))
         if isinstance(value, ast.Tuple):
             for call in case.calls("grad"):
-                yield case.proposal(case.with_keyword(call, "has_aux", "True"))
-            yield case.replaced(value, case.text.of(value.elts[0]))
+                yield case.given(call, "has_aux", "True")
+            yield case.replaced(value, case.of(value.elts[0]))
         if isinstance(value, ast.Constant):
-            yield case.replaced(value, f"torch.tensor({case.text.of(value)})")
+            yield case.replaced(value, f"torch.tensor({case.of(value)})")
+
+
+def _tuple(texts: Iterator[str]) -> str:
+    return f"({', '.join(texts)})"
 
 
 @cures(
@@ -79,25 +95,23 @@ def function_gives(case: Case) -> Iterator[Proposal]:
 def takes_tensors(case: Case) -> Iterator[Proposal]:
     """Numbers as tensors, lists as tuples; the function first."""
     for call in case.calls("jacobian", "hessian", "vjp", "jvp", "hvp"):
-        if "function" in case.failure.message and len(call.args) >= 2:
+        if "function" in case.message and len(call.args) >= 2:
             why = "The function comes first, and then its inputs."
             yield case.exchanged(*call.args[:2], why=why)
-    for node in case.calls():
-        edits: list[tuple[ast.expr, str, str]] = []
-        for a in node.args:
-            number = case.value(a)
+    for call in case.calls():
+        edits = []
+        for given in call.args:
+            number, text = case.value(given), case.of(given)
             if isinstance(number, int | float):
-                constant = isinstance(a, ast.Constant)
-                value = f"{float(number)}" if constant else f"float({case.text.of(a)})"
-                edits.append((a, f"torch.tensor({value})", f"torch.tensor([{value}])"))
-            elif isinstance(a, ast.List):
-                inner = ", ".join(case.text.of(e) for e in a.elts)
-                comma = "," if len(a.elts) == 1 else ""
-                text = case.text.of(a)
-                edits.append((a, f"({inner}{comma})", f"torch.tensor({text})"))
-        if edits:
-            yield case.proposal(*[case.text.replacing(a, new) for a, new, _ in edits])
-            yield case.proposal(*[case.text.replacing(a, new) for a, _, new in edits])
+                written = isinstance(given, ast.Constant)
+                text = f"{float(number)}" if written else f"float({text})"
+                edits.append((given, f"torch.tensor({text})", f"torch.tensor([{text}])"))
+            elif isinstance(given, ast.List):
+                comma = "," if len(given.elts) == 1 else ""
+                inner = ", ".join(case.of(e) for e in given.elts)
+                edits.append((given, f"({inner}{comma})", f"torch.tensor({text})"))
+        yield from case.change(*[case.replacing(a, new) for a, new, _ in edits])
+        yield from case.change(*[case.replacing(a, new) for a, _, new in edits])
 
 
 @cures(
@@ -107,12 +121,11 @@ def takes_tensors(case: Case) -> Iterator[Proposal]:
 def flag_in_transform(case: Case) -> Iterator[Proposal]:
     """Without it."""
     for statement in case.statements:
-        for node in ast.walk(statement):
-            if method(node) == "requires_grad_" and isinstance(node, ast.Call):
-                if isinstance(statement, ast.Expr) and statement.value is node:
-                    yield case.proposal(case.text.removing(statement))
-                else:
-                    yield case.proposal(case.without_method(node))
+        for call in calls_in(statement, "requires_grad_"):
+            if isinstance(statement, ast.Expr) and statement.value is call:
+                yield case.proposal(case.removing(statement))
+            else:
+                yield case.without(call)
 
 
 @cures(
@@ -122,10 +135,11 @@ def flag_in_transform(case: Case) -> Iterator[Proposal]:
 def backward_in_transform(case: Case) -> Iterator[Proposal]:
     """torch.func.grad; or the value alone, which the transform outside differentiates."""
     for call in case.calls("backward"):
-        statement = case.text.statement(call)
-        yield case.proposal(
-            case.text.removing(statement), note="The transform around it goes back itself."
-        )
+        note = "The transform around it goes back itself."
+        yield case.proposal(case.removing(case.statement_of(call)), note=note)
+
+
+# ---- vmap ----------------------------------------------------------------------------------------
 
 
 @cures(
@@ -135,28 +149,16 @@ def backward_in_transform(case: Case) -> Iterator[Proposal]:
 )
 def vmap_branches(case: Case) -> Iterator[Proposal]:
     """torch.where for a branch, the tensor for its item()."""
-    for node in case.nodes:
-        if isinstance(node, ast.Call) and method(node) == "item":
-            yield case.proposal(case.without_method(node))
-        if isinstance(node, ast.Call) and dotted(node.func) in ("float", "int") and node.args:
-            yield case.replaced(node, case.text.of(node.args[0]))
+    for call in case.calls("item", "float", "int"):
+        if method(call) == "item":
+            yield case.without(call)
+        elif isinstance(call.func, ast.Name) and call.args:
+            yield case.replaced(call, case.of(call.args[0]))
     yield from where_of_expressions(case)
     for statement in case.statements:
-        if isinstance(statement, ast.If):
-            yield from where_of_branches(case, statement)
-        for outer in case.text.around(statement):
-            if isinstance(outer, ast.If):
-                yield from where_of_branches(case, outer)
-
-
-@cures(
-    r"vmap: called random operation while in randomness error mode",
-    "Whether each sample has random numbers of its own is for the program to say.",
-)
-def vmap_random(case: Case) -> Iterator[Proposal]:
-    """randomness="different"."""
-    for node in case.calls("vmap", everywhere=True):
-        yield case.proposal(case.with_keyword(node, "randomness", '"different"'))
+        for node in (statement, *case.around(statement)):
+            if isinstance(node, ast.If):
+                yield from where_of_branches(case, node)
 
 
 @cures(
@@ -166,19 +168,13 @@ def vmap_random(case: Case) -> Iterator[Proposal]:
 def vmap_in_place(case: Case) -> Iterator[Proposal]:
     """A new tensor from the argument: x.new_zeros... or a stack."""
     for function in case.of_type(ast.FunctionDef, everywhere=True):
-        writes = [
-            s
-            for s in function.body
-            if isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Subscript)
-        ]
-        for w in writes:
-            target = w.targets[0]
-            assert isinstance(target, ast.Subscript)
-            name = dotted(target.value)
-            for made in function.body:
-                if isinstance(made, ast.Assign) and dotted(made.targets[0]) == name:
-                    new = f"{case.text.operand(made.value)} + 0 * {case.text.operand(w.value)}"
-                    yield case.replaced(made.value, new)
+        statements = [s for s in function.body if isinstance(s, ast.Assign)]
+        for write in statements:
+            target = target_of(write, ast.Subscript)
+            name = dotted(target.value) if target else ""
+            for made in [s for s in statements if name and dotted(s.targets[0]) == name]:
+                new = f"{case.operand(made.value)} + 0 * {case.operand(write.value)}"
+                yield case.replaced(made.value, new)
 
 
 @cures(
@@ -187,19 +183,18 @@ def vmap_in_place(case: Case) -> Iterator[Proposal]:
 )
 def vmap_sizes(case: Case) -> Iterator[Proposal]:
     """One of the arguments not mapped."""
-    for node in case.calls("vmap", everywhere=True):
-        outer = case.text.parents.get(node)
-        count = len(outer.args) if isinstance(outer, ast.Call) else 2
-        ranks = [
-            t.ndim if (t := case.tensor(a)) is not None else 0
-            for a in (outer.args if isinstance(outer, ast.Call) else [])
-        ] or [0] * count
-        for k in sorted(range(count), key=lambda k: (ranks[k], -k)):
-            dims = ", ".join("None" if j == k else "0" for j in range(count))
-            yield case.proposal(case.with_keyword(node, "in_dims", f"({dims})"))
-            ones = ", ".join("1" if j == k else "0" for j in range(count))
-            yield case.proposal(case.with_keyword(node, "in_dims", f"({ones})"))
-        yield case.proposal(case.with_keyword(node, "in_dims", "1"))
+    for call in case.calls("vmap", everywhere=True):
+        outer = case.parents.get(call)
+        given = outer.args if isinstance(outer, ast.Call) else [None, None]
+        ranks = [len(case.shape(a) or ()) for a in given]
+        for k in sorted(range(len(ranks)), key=lambda k: (ranks[k], -k)):
+            for this, others in (("None", "0"), ("1", "0")):
+                dims = _tuple(this if j == k else others for j in range(len(ranks)))
+                yield case.given(call, "in_dims", dims)
+        yield case.given(call, "in_dims", "1")
+
+
+# ---- vectors that derivatives are multiplied with ------------------------------------------------
 
 
 @cures(
@@ -209,12 +204,8 @@ def vmap_sizes(case: Case) -> Iterator[Proposal]:
 def jvp_tuples(case: Case) -> Iterator[Proposal]:
     """(x,), (v,)."""
     for call in case.calls("jvp"):
-        edits = [
-            case.text.replacing(a, f"({case.text.of(a)},)")
-            for a in call.args[1:3]
-            if not isinstance(a, ast.Tuple)
-        ]
-        yield from case.together(edits)
+        alone = [a for a in call.args[1:3] if not isinstance(a, ast.Tuple)]
+        yield from case.change(*[case.replacing(a, f"({case.of(a)},)") for a in alone])
 
 
 @cures(
@@ -224,35 +215,29 @@ def jvp_tuples(case: Case) -> Iterator[Proposal]:
 )
 def direction(case: Case) -> Iterator[Proposal]:
     """Ones in that shape."""
-    for call in case.calls("jvp", "vjp", "hvp", "vhp", "make_dual"):
-        of_input = method(call) in ("jvp", "hvp", "vhp")
-        place = 0 if method(call) == "make_dual" else 1
-        if len(call.args) <= place:
+    for call in case.calls("make_dual"):
+        if len(call.args) > 1:
+            yield case.replaced(call.args[1], f"torch.ones_like({case.of(call.args[0])})")
+    sizes = re.search(r"should be torch.Size\((.*?)\) but got torch.Size\((.*?)\)", case.message)
+    for call in case.calls("jvp", "vjp", "hvp", "vhp"):
+        if len(call.args) < 2:
             continue
-        x = call.args[place]
-        if method(call) == "make_dual" and len(call.args) > 1:
-            yield case.replaced(call.args[1], f"torch.ones_like({case.text.of(x)})")
-        if of_input and isinstance(x, ast.Tuple):
-            ones = ", ".join(f"torch.ones_like({case.text.of(e)})" for e in x.elts)
+        function, x, *given = call.args
+        if sizes and given and prod(size(sizes[1])) == prod(size(sizes[2])):
+            yield case.appended(given[0], f".reshape({size(sizes[1])})")
+        new = f"torch.ones_like({case.of(x)})"
+        if method(call) == "vjp":
+            new = f"torch.ones_like({case.operand(function)}({case.of(x)}))"
+            outputs = [v for v in results(case) if isinstance(v, ast.Tuple)]
+            for v in given[:1] if outputs else ():
+                yield case.replaced(v, _tuple(case.of(v) for _ in outputs[0].elts))
+        elif isinstance(x, ast.Tuple):
+            ones = ", ".join(f"torch.ones_like({case.of(e)})" for e in x.elts)
             new = f"({ones},)" if len(x.elts) == 1 else f"({ones})"
-        elif of_input:
-            new = f"torch.ones_like({case.text.of(x)})"
+        if given:
+            yield case.replaced(given[0], new)
         else:
-            function = case.text.operand(call.args[0])
-            new = f"torch.ones_like({function}({case.text.of(x)}))"
-            output = [v for v in results(case) if isinstance(v, ast.Tuple)]
-            if output:
-                count = len(output[0].elts)
-                value = case.text.of(call.args[2]) if len(call.args) > 2 else new
-                both = f"({', '.join([value] * count)})"
-                if len(call.args) > 2:
-                    yield case.replaced(call.args[2], both)
-        if len(call.args) > 2:
-            yield case.replaced(call.args[2], new)
-        elif keyword(call, "v"):
-            yield case.proposal(case.with_keyword(call, "v", new))
-        else:
-            yield case.proposal(case.with_argument(call, f"v={new}"))
+            yield case.given(call, "v", new)
 
 
 @cures(
@@ -261,15 +246,13 @@ def direction(case: Case) -> Iterator[Proposal]:
 )
 def cotangents(case: Case) -> Iterator[Proposal]:
     """A tuple."""
-    for node in case.calls():
-        if len(node.args) == 1:
-            text = case.text.of(node.args[0])
-            for value in results(case):
-                if isinstance(value, ast.Tuple):
-                    inner = ", ".join([text] * len(value.elts))
-                    yield case.replaced(node.args[0], f"({inner})")
-            yield case.replaced(node.args[0], f"({text}, {text})")
-            yield case.replaced(node.args[0], f"({text},)")
+    for given in [c.args[0] for c in case.calls() if len(c.args) == 1]:
+        text = case.of(given)
+        for value in results(case):
+            if isinstance(value, ast.Tuple):
+                yield case.replaced(given, _tuple(text for _ in value.elts))
+        yield case.replaced(given, f"({text}, {text})")
+        yield case.replaced(given, f"({text},)")
 
 
 @cures(r"Trying to create a dual Tensor for forward AD but no level", "Duals live within a level.")
@@ -277,9 +260,8 @@ def level(case: Case) -> Iterator[Proposal]:
     """with dual_level()."""
     for call in case.calls("make_dual"):
         module = dotted(call.func).rpartition(".")[0]
-        block = case.text.blocks[case.statement]
-        rest = block[block.index(case.statement) :]
-        yield case.proposal(case.text.wrapping(rest, f"with {module}.dual_level():"))
+        rest = [case.statement, *case.block_after(case.statement)]
+        yield case.proposal(case.wrapping(rest, f"with {module}.dual_level():"))
 
 
 @cures(
@@ -289,19 +271,67 @@ def level(case: Case) -> Iterator[Proposal]:
 )
 def dual_of_integer(case: Case) -> Iterator[Proposal]:
     """Floats."""
-
     for call in case.calls("make_dual"):
-        edits = [case.text.appending(a, ".float()") for a in call.args]
-        yield case.proposal(*edits)
+        yield case.proposal(*[case.appending(a, ".float()") for a in call.args])
     yield from floating_creation(case, case.nodes)
+
+
+# ---- arguments of the transforms -----------------------------------------------------------------
+
+
+OF_ARGUMENTS = ("grad", "grad_and_value", "jacrev", "jacfwd", "hessian")
 
 
 @cures(r"Got argnum=(\d+), but only (\d+) positional inputs", "Arguments are counted from 0.")
 def argnum(case: Case) -> Iterator[Proposal]:
-    """The last argument there is."""
-    for node in case.calls(everywhere=True):
-        if named := keyword(node, "argnums"):
-            yield case.replaced(named.value, str(int(case.match[2]) - 1))
+    """The argument that is missing; all counted from 0; the last argument there is."""
+    wrong, count = int(case.match[1]), int(case.match[2])
+    for call in case.calls(
+        "grad", "grad_and_value", "jacrev", "jacfwd", "hessian", everywhere=True
+    ):
+        asked = argument(call, 1, "argnums")
+        if asked is None:
+            continue
+        yield from _given_more(case, call, count)
+        numbers = [n for part in parts(asked) if (n := case.number(part)) is not None]
+        if wrong not in numbers or len(numbers) < len(parts(asked)):
+            continue
+        if min(numbers) > 0:
+            why = "Arguments are counted from 0, not from 1."
+            yield from _numbered(case, asked, [n - 1 for n in numbers], why)
+        free = [n for n in range(count) if n not in numbers]
+        there = [n if n < count else free.pop() for n in numbers if n < count or free]
+        yield from _numbered(case, asked, there, f"There are {count} arguments, counted from 0.")
+
+
+def _numbered(case: Case, asked: ast.expr, numbers: list[int], why: str) -> Iterator[Proposal]:
+    """Other numbers of arguments, as many as there were in brackets or alone."""
+    if isinstance(asked, ast.Tuple | ast.List):
+        inner = ", ".join(map(str, numbers)) + ("," if len(numbers) == 1 else "")
+        yield case.replaced(asked, f"({inner})", why=why)
+    elif numbers:
+        yield case.replaced(asked, str(numbers[0]), why=why)
+
+
+def _given_more(case: Case, call: ast.Call, count: int) -> Iterator[Proposal]:
+    """The argument itself, where the function takes more than it is given: by its position where
+    it has its name; else what the program calls as the function does.
+    """
+    outer, defined = case.parents.get(call), case.made(call.args[0])
+    defined = case.functions.get(dotted(defined), defined)  # type: ignore[assignment]
+    if not isinstance(outer, ast.Call) or outer.func is not call:
+        return
+    if not isinstance(defined, ast.FunctionDef | ast.Lambda):
+        return
+    edits: list[Edit] = []
+    for name in [a.arg for a in defined.args.args][count:]:
+        named = keyword(outer, name)
+        if named:
+            edits.append(Edit(case.start(named), case.start(named.value), ""))
+        elif name in case.scope:
+            edits.append(case.with_argument(outer, name))
+    why = f"The function takes more than {count} arguments: a gradient is of one that is given."
+    yield from case.change(*edits[:1], why=why)
 
 
 @cures(
@@ -311,88 +341,14 @@ def argnum(case: Case) -> Iterator[Proposal]:
 )
 def strict(case: Case) -> Iterator[Proposal]:
     """What cuts the graph in the function; else without strict: zeros."""
-    named = {n.id for n in case.nodes if isinstance(n, ast.Name)}
-    bodies: list[ast.AST] = [
-        n for n in case.all_nodes if isinstance(n, ast.FunctionDef) and n.name in named
-    ]
+    named = {n.id for n in case.of_type(ast.Name)}
+    bodies = [f for f in case.of_type(ast.FunctionDef, everywhere=True) if f.name in named]
     nodes = [n for b in [*bodies, *results(case)] for n in ast.walk(b)]
     steps = [s for n in nodes if (s := uncut(case, n)) is not None]
     edits = list(dict.fromkeys(s.edit for s in steps))
     why = " ".join(dict.fromkeys(s.why for s in steps))
     for chosen in [[e] for e in edits] + ([edits] if len(edits) > 1 else []):
         yield case.proposal(*chosen, why=why)
-    for node in case.calls():
-        edit = case.without_keyword(node, "strict")
-        if edit:
-            yield case.proposal(edit, note="The derivative is then 0 there.")
-
-
-@cures(
-    r"gradcheck expects at least one input tensor to require gradient",
-    "gradcheck compares gradients: an input must require one.",
-)
-def gradcheck_inputs(case: Case) -> Iterator[Proposal]:
-    """requires_grad=True, in float64."""
-
-    for call in case.calls("gradcheck", "gradgradcheck"):
-        for a in call.args[1:2]:
-            items = a.elts if isinstance(a, ast.Tuple | ast.List) else [a]
-            edits = [
-                case.text.appending(i, ".double().requires_grad_()")
-                for i in items
-                if not isinstance(i, ast.Constant)
-            ]
-            yield case.proposal(*edits)
-            named = [e for i in items if (e := requiring(case, dotted(i)))]
-            yield from case.together(named)
-
-
-@cures(
-    r"Jacobian mismatch for output (\d+) with respect to input (\d+)",
-    "The backward that is written is not the derivative of the forward, or the numbers are too "
-    "coarse: gradcheck needs float64.",
-)
-def mismatch(case: Case) -> Iterator[Proposal]:
-    """float64; else PyTorch's own derivative of forward."""
-    for call in case.calls("gradcheck"):
-        for a in call.args[1:2]:
-            items = a.elts if isinstance(a, ast.Tuple | ast.List) else [a]
-            edits = [
-                case.text.appending(i, ".double().detach().requires_grad_()")
-                for i in items
-                if (t := case.tensor(i)) is None or t.dtype.name != "float64"
-            ]
-            yield from case.together(edits)
-    for backward in functions(case, "backward"):
-        yield from differentiated(case, backward)
-
-
-def differentiated(case: Case, backward: ast.FunctionDef) -> Iterator[Proposal]:
-    """A wrong factor in a backward of one product: the power rule, 2 for the square."""
-    for node in returns(backward):
-        value = node.value
-        if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Mult):
-            saved = [
-                dotted(t)
-                for s in ast.walk(backward)
-                if isinstance(s, ast.Assign) and "saved_tensors" in case.text.of(s.value)
-                for x in s.targets
-                for t in getattr(x, "elts", [x])
-            ]
-            for x in ast.walk(value):
-                if isinstance(x, ast.Name) and x.id in saved:
-                    for power in (2, 3):
-                        yield case.replaced(x, f"{x.id} ** {power}")
-            for n in saved:
-                for factor in (2, 3):
-                    at = case.text.end(value)
-                    yield case.proposal(Edit(at, at, f" * {factor} * {n}"))
-            for text in ("2 * ", "3 * ", "0.5 * ", "-1 * "):
-                at = case.text.start(value)
-                yield case.proposal(Edit(at, at, text))
-        if value is not None:
-            yield case.replaced(value, f"-({case.text.of(value)})")
-    for forward in functions(case, "forward"):
-        cls = case.text.parents[forward]
-        if isinstance(cls, ast.ClassDef) and not uses_ctx(forward):
-            yield from as_function(case, cls, forward)
+    for call in case.calls():
+        cut = case.without_keyword(call, "strict")
+        yield from case.change(cut, note="The derivative is then 0 there.")

@@ -1,0 +1,239 @@
+"""Cures of calls: of a class for its object, of a value, with other arguments than there are."""
+
+import ast
+import difflib
+import re
+from collections.abc import Iterator
+
+from ....snippets.eager.tensor import Tensor
+from ....snippets.python.values import Instance
+from .case import Case, Proposal
+from .nodes import dotted, is_operation, keyword, method, owner, value_of, within
+from .table import cures
+from .text import Edit
+
+BUILT_IN = ("sum", "max", "min", "abs", "len", "range", "print", "list", "float")
+NO_METHODS = ("grad", "data", "shape", "T", "is_leaf", "requires_grad", "grad_fn", "ndim")
+KEYWORDS = {
+    **{"axis": "dim", "keepdims": "keepdim", "size_average": "reduction", "learning_rate": "lr"},
+    **dict.fromkeys(("require_grad", "requires_grads", "requiresgrad", "grad"), "requires_grad"),
+    **{"create_graphs": "create_graph", "retain_graphs": "retain_graph"},
+}
+
+
+# ---- classes -------------------------------------------------------------------------------------
+
+
+@cures(r"Boolean value of Tensor with more than one value", "A layer is made without its input.")
+def made_first(case: Case) -> Iterator[Proposal]:
+    """nn.ReLU()(x) for nn.ReLU(x): a layer, or a loss, is made and then called."""
+    named = {c.name for c in case.classes}
+    for call in case.calls():
+        made = case.assignments(dotted(call.func), case.line) if dotted(call.func) else []
+        for value in [value_of(s) for s in made]:
+            layer = isinstance(value, ast.Attribute) and value.attr[:1].isupper()
+            if isinstance(value, ast.expr) and (layer or dotted(value) in named):
+                why = f"{case.of(value)} is a class: the layer, or loss, comes with ()."
+                yield case.appended(value, "()", why=why)
+    for call in case.calls(everywhere=True):
+        name = dotted(call.func)
+        layer = method(call)[:1].isupper() and method(call) != "Parameter"
+        tensors = bool(call.args) and all(case.tensor(a) is not None for a in call.args)
+        layer &= name.startswith(("nn.", "torch.nn.")) and call.lineno <= case.line
+        if layer and tensors:
+            why = f"{name}(...) makes a layer; the tensor goes into its call."
+            yield case.proposal(case.adding(call.func, "()"), why=why)
+
+
+@cures(
+    r"torch.nn.modules.(\w+).(\w+) is not a Module subclass|(\w+) is not a Module subclass|"
+    r"[\w.]+ is not a Module subclass|empty\(\) received an invalid combination of arguments",
+    "A layer must be made first, then called.",
+)
+def class_for_layer(case: Case) -> Iterator[Proposal]:
+    """nn.ReLU() for nn.ReLU; F.relu for nn.ReLU(x); the layers of a list."""
+    for call in case.calls("Sequential"):
+        if len(call.args) == 1 and "list" in case.message:
+            why = "Sequential takes the layers themselves, not a list of them."
+            yield case.proposal(case.inserting(call.args[0], "*"), why=why)
+    for call in case.calls("Sequential", "ModuleList"):
+        layers = [a for a in call.args if isinstance(a, ast.Attribute) and a.attr[:1].isupper()]
+        yield from case.change(*[case.appending(a, "()") for a in layers])
+
+
+@cures(
+    r'Module \[(\w+)\] is missing the required "forward" function',
+    "A module that is called runs its forward.",
+)
+def misspelled_forward(case: Case) -> Iterator[Proposal]:
+    """The method whose name is nearly that; of a list of layers, one after the other."""
+    listed = case.match[1] == "ModuleList"
+    for call in case.methods("ModuleList", everywhere=True) if listed else ():
+        if call.args:
+            why = "A ModuleList holds layers; Sequential calls them one after the other."
+            star = case.inserting(call.args[0], "*")
+            yield case.proposal(case.renamed(call, "Sequential"), star, why=why)
+    for cls in [c for c in case.classes if c.name == case.match[1]]:
+        methods = {f.name: f for f in cls.body if isinstance(f, ast.FunctionDef)}
+        near = difflib.get_close_matches("forward", methods, 1, 0.6)
+        for name in near or [n for n in methods if n == "__call__"]:
+            yield case.proposal(case.naming(methods[name], "forward"))
+
+
+# ---- what is called is no function ---------------------------------------------------------------
+
+
+@cures(r"'(\w+)' object is not callable", "What is called is a value, not a function.")
+def called_value(case: Case) -> Iterator[Proposal]:
+    """Without the brackets; an index where one is meant."""
+    yield from shadowed(case)
+    for call in case.calls():
+        value = case.value(call.func)
+        if owner(call) is not None and method(call) in NO_METHODS and not call.args:
+            yield case.replaced(call, case.of(call.func))
+        if isinstance(value, Tensor | list | tuple) and len(call.args) == 1:
+            inner, brackets = case.of(call.args[0]), (case.end(call.func), case.end(call))
+            yield case.proposal(Edit(*brackets, f"[{inner}]"))
+            yield case.proposal(Edit(*brackets, f" * ({inner})"))
+
+
+def shadowed(case: Case) -> Iterator[Proposal]:
+    """A value with the name of a function of Python, under another name."""
+    called = {c.func for c in case.calls(everywhere=True)}
+    for name in [dotted(c.func) for c in case.calls()]:
+        if name in BUILT_IN:
+            others = [n for n in case.names(name) if n not in called]
+            why = f"{name} is the name of a value here: Python's own function is hidden."
+            edits = [case.replacing(n, f"{name}_value") for n in others]
+            yield from case.change(*edits, why=why)
+
+
+# ---- arguments -----------------------------------------------------------------------------------
+
+
+@cures(
+    r"(\w+\.)?(\w+)\(\) got an unexpected keyword argument '(\w+)'",
+    "The function has no argument of this name.",
+)
+def keyword_name(case: Case) -> Iterator[Proposal]:
+    """What it is called in PyTorch; else left out."""
+    name = case.match[3]
+    for call in case.calls():
+        named = keyword(call, name)
+        if named and name in KEYWORDS:
+            at = case.start(named)
+            yield case.proposal(Edit(at, at + len(name), KEYWORDS[name]))
+        yield from case.change(case.without_keyword(call, name), weak=True)
+
+
+@cures(
+    r"(\w+)\.forward\(\) (takes|missing) |forward\(\) (takes|missing) |"
+    r"(?:\w+\.)?(\w+)\(\) missing (\d+) required positional argument",
+    "The call and the definition have different numbers of arguments.",
+)
+def arguments(case: Case) -> Iterator[Proposal]:
+    """An instance in the place of its class; self, where a method lacks it; the argument."""
+    for cls in [owner(c) for c in case.calls()]:
+        for name, value in case.scope.items():
+            if isinstance(value, Instance) and value.cls.name == dotted(cls):
+                why = f"{value.cls.name} is the class; {name} is the module."
+                yield case.replaced(cls, name, why=why)
+    methods = [f for c in case.classes for f in c.body if isinstance(f, ast.FunctionDef)]
+    for f in [f for f in methods if not f.decorator_list]:
+        first = f.args.args[0].arg if f.args.args else ""
+        if first not in ("self", "ctx", "cls"):
+            at = case.source.index("(", case.start(f)) + 1
+            yield case.proposal(Edit(at, at, "self, " if first else "self"))
+    missing = re.search(r"missing 1 required positional argument: '(\w+)'$", case.message)
+    if missing:
+        yield from missing_argument(case, missing[1])
+
+
+def missing_argument(case: Case, name: str) -> Iterator[Proposal]:
+    """The argument by its name: a value that is called so; the tensor given, once more; or None,
+    for a function that can do without.
+    """
+    for call in case.calls():
+        for value in difflib.get_close_matches(name, case.scope, 1, 0.6):
+            yield case.given(call, name, value)
+        if call.args and case.tensor(call.args[-1]) is not None:
+            last = case.of(call.args[-1])
+            note = f"{name} is {last} too: self-attention; give another one where that is meant."
+            yield case.given(call, name, last, note=note, weak=True)
+    for defined in case.of_type(ast.arg, everywhere=True):
+        if defined.arg == name:
+            yield case.proposal(case.adding(defined, "=None"), weak=True)
+
+
+@cures(
+    r"(?:\w+\.)?(\w+)\(\) takes (?:from \d+ to )?(\d+) positional arguments? but (\d+) were given",
+    "The call has more arguments than the function takes.",
+)
+def too_many(case: Case) -> Iterator[Proposal]:
+    """A class made first; without the last ones."""
+    yield from made_first(case)
+    more = int(case.match[3]) - int(case.match[2])
+    for call in case.calls():
+        if len(call.args) >= more > 0:
+            kept = call.args[:-more]
+            start = case.end(kept[-1]) if kept else case.start(call.args[0])
+            yield case.proposal(Edit(start, case.end(call.args[-1]), ""), weak=True)
+
+
+@cures(
+    r"new\(\) received an invalid combination of arguments - got \(.*(requires_grad|dtype)=",
+    "torch.Tensor(...), an older maker, has no such argument; torch.tensor(...) has.",
+)
+def older_maker(case: Case) -> Iterator[Proposal]:
+    """torch.tensor of numbers, torch.empty of sizes."""
+    for call in case.calls():
+        if method(call).endswith("Tensor") and call.args:
+            sizes = all(isinstance(case.value(a), int) for a in call.args)
+            yield case.replaced(call.func, "torch.empty" if sizes else "torch.tensor")
+
+
+# ---- Python's own types --------------------------------------------------------------------------
+
+
+@cures(
+    r"'float' object cannot be interpreted as an integer|only integers, slices .*got float|"
+    r"slice indices must be integers|(list|tuple) indices must be integers or slices, not float|"
+    r".*argument 'size' .*must be tuple of ints",
+    "A division gives a float, even of integers that it divides evenly.",
+)
+def whole_division(case: Case) -> Iterator[Proposal]:
+    """// for /, on the line or where the number comes from; int(...)."""
+    made = [s for n in case.of_type(ast.Name) for s in case.assignments(n.id, case.line)]
+    for node in [*case.nodes, *[n for s in made for n in within(s, ast.BinOp)]]:
+        if is_operation(node, ast.Div):
+            start, end = case.end(node.left), case.start(node.right)
+            yield case.proposal(Edit(start, end, case.source[start:end].replace("/", "//")))
+    for node in case.of_type(ast.Constant):
+        if isinstance(node.value, float):
+            yield case.replaced(node, str(int(node.value)))
+
+
+@cures(
+    r"too many values to unpack \(expected (\d+)\)|"
+    r"not enough values to unpack \(expected (\d+), got \d+\)",
+    "There are as many names on the left as there are values, or none is given.",
+)
+def unpacked_parts(case: Case) -> Iterator[Proposal]:
+    """As many parts as there are names."""
+    for call in case.calls("chunk"):
+        place = 1 if dotted(owner(call)) == "torch" else 0
+        if len(call.args) > place:
+            yield case.replaced(call.args[place], case.match[1] or case.match[2])
+
+
+@cures(
+    r"unsupported format string passed to Tensor.__format__",
+    "A format of numbers is for one number; the tensor has several.",
+)
+def formatted(case: Case) -> Iterator[Proposal]:
+    """Without the format."""
+    for node in case.of_type(ast.Constant, ast.JoinedStr):
+        if isinstance(node, ast.JoinedStr):
+            yield case.replaced(node, re.sub(r"(\{[^{}:]+):[^{}]*\}", r"\1}", case.of(node)))
+        elif isinstance(node.value, str):
+            yield case.replaced(node, re.sub(r"\{(\w*):[^{}]*\}", r"{\1}", case.of(node)))

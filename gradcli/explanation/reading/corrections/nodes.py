@@ -1,0 +1,119 @@
+"""Questions about a syntax node alone: what it calls, what stands in it, the names it reads."""
+
+import ast
+import operator
+from collections.abc import Callable
+from typing import Any, TypeVar, overload
+
+N = TypeVar("N", bound=ast.AST)
+
+
+@overload
+def within(node: ast.AST | None, kind: type[N], /) -> list[N]: ...
+@overload
+def within(node: ast.AST | None, *kinds: type[ast.AST]) -> list[Any]: ...
+def within(node: ast.AST | None, *kinds: Any) -> list[Any]:
+    """The nodes of these classes that stand in a node, itself among them."""
+    return [] if node is None else [n for n in ast.walk(node) if isinstance(n, kinds)]
+
+
+def calls_in(node: ast.AST | None, *names: str) -> list[ast.Call]:
+    """The calls of functions or methods of these names, or of any, that stand in a node."""
+    return [c for c in within(node, ast.Call) if not names or method(c) in names]
+
+
+def dotted(node: ast.AST | None) -> str:
+    """The name of a name or of attributes of one, "torch.nn.init"; "" of anything else."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        inner = dotted(node.value)
+        return f"{inner}.{node.attr}" if inner else ""
+    return ""
+
+
+def method(node: ast.AST | None) -> str:
+    """What a call calls, without what stands before the last dot."""
+    if not isinstance(node, ast.Call):
+        return ""
+    if isinstance(node.func, ast.Attribute):
+        return node.func.attr
+    return node.func.id if isinstance(node.func, ast.Name) else ""
+
+
+def owner(node: ast.AST | None) -> Any:
+    """The `x` of x.item() and of x.grad; None of anything else."""
+    name = node.func if isinstance(node, ast.Call) else node
+    return name.value if isinstance(name, ast.Attribute) else None
+
+
+def keyword(call: ast.Call, name: str) -> ast.keyword | None:
+    """The keyword argument of this name."""
+    return next((k for k in call.keywords if k.arg == name), None)
+
+
+def argument(call: ast.Call, place: int, name: str) -> ast.expr | None:
+    """The argument of a call at a place, or of a name."""
+    named = keyword(call, name)
+    if named:
+        return named.value
+    return call.args[place] if len(call.args) > place else None
+
+
+def value_of(node: ast.AST | None) -> Any:
+    """What a statement assigns or returns, and what a constant is; None of anything else."""
+    return getattr(node, "value", None)
+
+
+def elements(node: ast.AST | None) -> list[ast.expr]:
+    """The expressions of a list or tuple that is written; [] of anything else."""
+    return node.elts if isinstance(node, ast.List | ast.Tuple) else []
+
+
+def parts(node: ast.expr) -> list[ast.expr]:
+    """The expressions of a tuple or list; of anything else, itself."""
+    return node.elts if isinstance(node, ast.List | ast.Tuple) else [node]
+
+
+def targets(statement: ast.AST) -> list[str]:
+    """The names, and the attributes, that an assignment gives a value, as they are written."""
+    return [dotted(t) for t in getattr(statement, "targets", [])]
+
+
+def target_of(statement: ast.AST | None, *types: type[N]) -> N | None:
+    """The first target of an assignment, where it is of one of these classes."""
+    first = statement.targets[0] if isinstance(statement, ast.Assign) else None
+    return first if isinstance(first, types) else None
+
+
+def is_operation(node: ast.AST, sign: type[ast.operator]) -> bool:
+    """Whether a node is `a sign b`."""
+    return isinstance(node, ast.BinOp) and isinstance(node.op, sign)
+
+
+def names_in(node: ast.AST | None) -> list[str]:
+    """The names, and the attributes of self, that an expression reads."""
+    read = [dotted(n) for n in within(node, ast.Name, ast.Attribute)]
+    return [n for n in read if n and ("." not in n or n.startswith("self."))]
+
+
+ARITHMETIC: dict[type[ast.operator], Callable[[int, int], int]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+}
+
+
+def number_of(node: ast.AST | None) -> int | None:
+    """The integer that a node is, or a product of integers, as 16 * 5 * 5."""
+    if isinstance(node, ast.BinOp):
+        sides = number_of(node.left), number_of(node.right)
+        apply = ARITHMETIC.get(type(node.op))
+        return None if apply is None or None in sides else apply(*sides)  # type: ignore[arg-type]
+    value = node.value if isinstance(node, ast.Constant) else None
+    return value if type(value) is int else None
+
+
+def size(text: str) -> tuple[int, ...]:
+    """The sizes in a message: "[2, 3]"."""
+    return tuple(int(n) for n in text.strip("[]()").split(",") if n.strip())

@@ -1,0 +1,133 @@
+"""Cures of numbers that a way back needs, and that a change in place wrote over."""
+
+import ast
+from collections.abc import Iterator
+
+from .case import Case, Proposal
+from .graphs import recomputed
+from .in_place import (
+    NEW,
+    base_of,
+    is_update,
+    out_of_place,
+    out_of_place_edits,
+    without_inplace,
+    written,
+)
+from .nodes import calls_in, names_in, targets
+from .table import cures
+
+COPIED = "The operation saves a copy, which the change does not reach."
+RANDOM = ("rand", "randn", "normal", "randint", "randperm", "dropout", "bernoulli", "next")
+
+
+@cures(
+    "one of the variables needed for gradient computation has been modified by an in",
+    "The way back needs the numbers that were there in the forward; the change wrote over them.",
+)
+def needed(case: Case) -> Iterator[Proposal]:
+    """Out of place; or the forward again after an optimiser's step; or the step later."""
+    statements = [s for line in changing_lines(case) for s in case.statements_of(line)]
+    yield from without_inplace(case)
+    for statement in statements:
+        leaf = case.tensor(base_of(written(statement)))
+        if leaf is not None and leaf.is_leaf and leaf.requires_grad:
+            yield from after_step(case, without_recording(case, statement))
+        if calls_in(statement, "step"):
+            yield from after_step(case, statement)
+        elif is_update(case, statement) and ".grad" in case.of(statement):
+            yield from recomputed(case)
+        else:
+            yield from out_of_place(case, statement)
+    yield from recomputed(case)
+    for statement in statements:
+        yield from after_step(case, statement)
+        yield from copied_operand(case)
+    edits = out_of_place_edits(case, statements)
+    if len(edits) > 1:
+        yield case.proposal(*edits, note=NEW)
+
+
+def without_recording(case: Case, statement: ast.stmt) -> ast.stmt:
+    """The block of no_grad() that a statement stands in; else the statement."""
+    outer = case.parents[statement]
+    return outer if isinstance(outer, ast.With) and "no_grad" in case.of(outer) else statement
+
+
+def changing_lines(case: Case) -> list[int]:
+    """The lines that changed what was needed, after it was saved."""
+    refused = case.reading.trace.refused
+    if refused is None or refused[1] is None:
+        return []
+    saved = refused[1]
+    lines = saved.tensor.version.lines[saved.version :]
+    return [n for n in dict.fromkeys(lines) if n]
+
+
+def copied_operand(case: Case) -> Iterator[Proposal]:
+    """The operation takes a copy of what is changed later."""
+    refused = case.reading.trace.refused
+    if refused is None or refused[1] is None:
+        return
+    names = {a.name for a in case.reading.trace.assignments if a.tensor is refused[1].tensor}
+    edits = []
+    for node in case.nodes_of(refused[0].line or 0):
+        name = isinstance(node, ast.Name) and node.id in names
+        part = isinstance(node, ast.Subscript) and case.tensor(node.value) is not None
+        if (name or part) and isinstance(node.ctx, ast.Load):
+            edits.append(case.appending(node, ".clone()"))
+            yield case.proposal(edits[-1], note=COPIED)
+    if len(edits) > 1:
+        yield case.proposal(*edits, note=COPIED)
+
+
+# ---- after a step --------------------------------------------------------------------------------
+
+
+def after_step(case: Case, step: ast.stmt) -> Iterator[Proposal]:
+    """What goes back after an optimiser's step: its forward after the step, or the step later.
+
+    Two networks that are trained in turn (with an optimiser each) need the forward again; one
+    network with two losses is stepped once, after both.
+    """
+    several = len({case.of(c.func) for c in case.calls("step", everywhere=True)}) > 1
+    ways = [_forward_after, _step_later] if several else [_step_later, _forward_after]
+    for call in case.here:
+        if case.statement_of(call) in case.block_after(step):
+            for way in ways:
+                yield from way(case, step, call)
+
+
+def _step_later(case: Case, step: ast.stmt, call: ast.Call) -> Iterator[Proposal]:
+    """The step after both ways back; where one stands there already, that alone."""
+    last = case.statement_of(call)
+    note = "Both ways back run before the parameters change."
+    if any(case.of(s) == case.of(step) for s in [last, *case.block_after(last)]):
+        yield case.proposal(case.removing(step), note=note)
+    yield case.proposal(case.removing(step), case.after(last, *case.lines_of(step)), note=note)
+
+
+def _forward_after(case: Case, step: ast.stmt, call: ast.Call) -> Iterator[Proposal]:
+    """The forward of what goes back, after the step: moved, or run again where others need it."""
+    at, root, block = case.statement_of(call), case.root(call), case.blocks[step]
+    if root is None:
+        return
+    earlier, after = block[: block.index(step)], block[block.index(step) + 1 : block.index(at)]
+    wanted = [s for s in case.slice_of(root, case.line) if s in earlier]
+    for n in range(1, len(wanted) + 1):
+        moved = list(reversed(wanted[:n]))
+        if any(calls_in(s, *RANDOM) for s in moved):
+            return
+        lines = [line for s in moved for line in case.lines_of(s)]
+        others = [s for s in [*earlier, step, *after] if s not in moved]
+        edits = [case.removing(s) for s in moved if not _needed_by(s, others)]
+        given = {name for s in moved for name in targets(s)}
+        user = next((s for s in after if given & set(names_in(s))), at)
+        note = "Its forward runs after the step, with the parameters as they are then."
+        yield case.proposal(*edits, case.before(user, *lines), note=note)
+
+
+def _needed_by(statement: ast.stmt, others: list[ast.stmt]) -> bool:
+    """Whether what a statement gives is read by others."""
+    names = set(targets(statement))
+    return any(names & set(names_in(s)) for s in others if s.lineno > statement.lineno)

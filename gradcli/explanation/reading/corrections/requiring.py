@@ -1,0 +1,148 @@
+"""Which tensors should require grad, and where a program says that they do."""
+
+import ast
+from collections.abc import Iterator
+
+from ....snippets.eager.tensor import Tensor
+from ....snippets.python.values import Instance
+from .case import Case, Proposal
+from .nodes import calls_in, dotted, keyword, method, names_in, owner, target_of, value_of
+from .text import Edit
+
+CREATORS = (
+    *("tensor", "rand", "randn", "ones", "zeros", "full", "arange", "linspace", "eye", "randint"),
+    *("normal", "empty", "ones_like", "zeros_like", "rand_like", "randn_like", "as_tensor"),
+)
+
+
+def leaves(case: Case, targets: list[ast.expr]) -> Iterator[Proposal]:
+    """requires_grad=True for what the gradient is asked of, or what leads to the output."""
+    wanted = asked_for(case)
+    source = [n for t in targets for n in names_in(t)]
+    source += [n for t in targets for s in case.slice_of(t, case.line) for n in names_in(s)]
+    order = dict.fromkeys([*wanted, *reversed(list(dict.fromkeys(source)))])
+    names = [n for n in order if is_leaf(case, n) and (n in wanted or is_given(case, n))]
+    names = sorted(names, key=lambda n: not is_given(case, n))  # of a computed one, its source
+    asked = [n for n in names if n in wanted]
+    asked = [n for n in asked if is_given(case, n)] or asked
+    if len(asked) > 1:
+        yield from case.change(*[requiring(case, n) for n in asked], why=why_leaves(asked))
+    for name in names:
+        weak = bool(asked) and name not in asked
+        yield from case.change(requiring(case, name), why=why_leaves([name]), weak=weak)
+    loops = case.of_type(ast.For, everywhere=True)
+    source += [n for f in loops if set(names_in(f.target)) & set(source) for n in names_in(f.iter)]
+    for name in dict.fromkeys(source):
+        yield from held_leaves(case, name)
+
+
+def held_leaves(case: Case, name: str) -> Iterator[Proposal]:
+    """requires_grad=True for all tensors that a list, or a dict, of them is made with."""
+    for value in [value_of(s) for s in case.assignments(name)]:
+        if isinstance(value, ast.List | ast.ListComp | ast.Dict | ast.DictComp):
+            made = [c for c in calls_in(value, *CREATORS) if dotted(c.func).startswith("torch.")]
+            edits = [case.with_keyword(c, "requires_grad", "True") for c in made]
+            yield from case.change(*edits, why=why_leaves([f"what {name} holds"]))
+
+
+def flag_too_late(case: Case, targets: list[ast.expr]) -> Iterator[Proposal]:
+    """x.requires_grad_() after what is computed from x: right after x is made."""
+    used = {n: s for t in targets for s in case.slice_of(t, case.line) for n in names_in(s)}
+    for statement in case.of_type(ast.Expr, ast.Assign, everywhere=True):
+        flagged = target_of(statement, ast.Attribute)
+        name = dotted(owner(flagged)) if flagged and flagged.attr == "requires_grad" else ""
+        if isinstance(statement, ast.Expr) and method(statement.value) == "requires_grad_":
+            name = dotted(owner(statement.value))
+        if name in used and used[name].lineno <= statement.lineno:
+            for made in case.assignments(name, statement.lineno)[:1]:
+                yield case.proposal(
+                    case.removing(statement),
+                    case.after(made, *case.lines_of(statement)),
+                    why=f"{name} required no grad yet when it was computed with.",
+                )
+
+
+def why_leaves(names: list[str]) -> str:
+    """Why nothing was recorded of what is computed from these names."""
+    listed = " and ".join(names)
+    return f"{listed} does not require grad, so nothing that is computed from it is recorded."
+
+
+def asked_for(case: Case) -> list[str]:
+    """Names whose gradient the program reads, asks for, or gives to an optimiser."""
+    result: list[str] = []
+    for node in case.of_type(ast.Attribute, ast.Call, everywhere=True):
+        if isinstance(node, ast.Attribute):
+            result += [dotted(node.value)] if node.attr == "grad" else []
+            continue
+        if case.is_grad(node) or "optim" in dotted(node.func):
+            place = 1 if case.is_grad(node) else 0
+            result += names_in(node.args[place]) if len(node.args) > place else []
+            named = keyword(node, "inputs") or keyword(node, "params")
+            result += names_in(named.value) if named else []
+        if method(node) in ("retain_grad", "register_hook"):
+            result.append(dotted(owner(node)))
+    return [n for n in dict.fromkeys(result) if n]
+
+
+def is_leaf(case: Case, name: str) -> bool:
+    """Whether a name is a tensor that records nothing and could."""
+    tensor = case.tensor_of(name)
+    return tensor is not None and not tensor.requires_grad
+
+
+def is_given(case: Case, name: str) -> bool:
+    """Whether a name is given its numbers, and not computed from other tensors."""
+    values = [value_of(s) for s in case.assignments(name)]
+    read = [case.values.get(n) for v in values for n in names_in(v)]
+    return bool(values) and not any(isinstance(v, Tensor | Instance) for v in read)
+
+
+def requiring(case: Case, name: str) -> Edit | None:
+    """requires_grad=True where a tensor is made, or right after that."""
+    made = [s for s in case.assignments(name) if isinstance(s, ast.Assign)]
+    if not made:
+        return None
+    statement, value, tensor = made[0], made[0].value, case.tensor_of(name)
+    floating = tensor is not None and tensor.dtype.is_floating
+    alone = len(statement.targets) == 1
+    if alone and isinstance(value, ast.Call):
+        edit = _in_creation(case, value, floating)
+        if edit:
+            return edit
+    end = ".requires_grad_()" if floating else ".float().requires_grad_()"
+    if not (alone and isinstance(statement.targets[0], ast.Name)):
+        return case.after(statement, f"{name} = {name}{end}")
+    if isinstance(value, ast.Call):
+        return case.appending(value, end)
+    return case.after(statement, f"{name} = {name}.detach(){end}")
+
+
+def _in_creation(case: Case, call: ast.Call, floating: bool) -> Edit | None:
+    """The argument requires_grad of what makes a tensor; a misspelled one renamed."""
+    creator = method(call) in CREATORS and dotted(call.func).startswith("torch.")
+    if floating:
+        for k in call.keywords:
+            if k.arg in ("require_grad", "requires_grads", "grad"):
+                return Edit(case.start(k), case.start(k) + len(k.arg), "requires_grad")
+        if creator or keyword(call, "requires_grad") or dotted(call.func).endswith("Variable"):
+            return case.with_keyword(call, "requires_grad", "True")
+    elif creator and method(call) != "randint":
+        return case.with_argument(call, "dtype=torch.float32, requires_grad=True")
+    return None
+
+
+def unfrozen(case: Case) -> Iterator[Proposal]:
+    """Parameters that were told not to require grad: told nothing."""
+    for node in case.of_type(ast.Assign, ast.Call, everywhere=True):
+        if isinstance(node, ast.Assign):
+            flagged = target_of(node, ast.Attribute)
+            if flagged and flagged.attr == "requires_grad" and value_of(node.value) is False:
+                outer = case.parents.get(node)
+                whole = isinstance(outer, ast.For) and outer.body == [node]
+                why = f"Line {node.lineno} switches the gradient of every parameter off."
+                statement = outer if whole and isinstance(outer, ast.For) else node
+                yield case.proposal(case.removing(statement), why=why)
+        elif method(node) == "requires_grad_" and node.args and value_of(node.args[0]) is False:
+            why = f"Line {node.lineno} switches the gradient off."
+            yield case.replaced(node.args[0], "True", why=why)

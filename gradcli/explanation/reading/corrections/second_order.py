@@ -1,0 +1,62 @@
+"""Cures of a way back through a gradient: what made the gradient must keep its graph."""
+
+import ast
+from collections.abc import Iterator
+
+from .case import Case, Proposal
+from .nodes import dotted, method, owner
+from .table import cures
+
+CREATED = "A gradient has a graph of its own only where create_graph=True made it."
+
+
+def second_order(case: Case) -> Iterator[Proposal]:
+    """create_graph=True in the ways back before this one."""
+    yield from by_grad(case)
+    earlier = [c for c in case.backwards if c.lineno < case.line and c not in case.here]
+    edits = [case.with_keyword(c, "create_graph", "True") for c in earlier if _feeds(case, c)]
+    yield from case.change(*edits, why=CREATED)
+
+
+def by_grad(case: Case) -> Iterator[Proposal]:
+    """y.backward(); g = x.grad, which goes back again: g = torch.autograd.grad(y, x)[0]."""
+    for call in case.backwards:
+        root = case.root(call)
+        if case.is_grad(call) or root is None or call.lineno >= case.line:
+            continue
+        for read in case.of_type(ast.Assign, everywhere=True):
+            value = read.value
+            if method(value) in ("clone", "detach"):
+                value = owner(value)
+            if not (isinstance(value, ast.Attribute) and read.lineno > call.lineno):
+                continue
+            if value.attr == "grad":
+                y, x = case.of(root), case.of(value.value)
+                new = f"torch.autograd.grad({y}, {x}, create_graph=True)[0]"
+                yield case.proposal(
+                    case.removing(case.statement_of(call)),
+                    case.replacing(value, new),
+                    why=CREATED,
+                    note=f"{x}.grad is then the second derivative alone.",
+                )
+
+
+def _feeds(case: Case, call: ast.Call) -> bool:
+    """Whether what goes back on the line that raises comes from a gradient of a call."""
+    if case.is_grad(call):
+        return True
+    places = [p for _, root in case.ways for p in (root, *case.slice_of(root, case.line))]
+    return any(".grad" in case.of(p) for p in places)
+
+
+@cures(
+    r"trying to differentiate twice a function that was marked with @once_differentiable",
+    "The decorator says that backward itself cannot be differentiated.",
+)
+def without_once(case: Case) -> Iterator[Proposal]:
+    """Without @once_differentiable, which lets no gradient through a backward."""
+    why = "once_differentiable says that backward itself cannot be differentiated."
+    for function in case.of_type(ast.FunctionDef, ast.ClassDef, everywhere=True):
+        for d in function.decorator_list:
+            if "once_differentiable" in dotted(d):
+                yield case.proposal(case.without_lines(d), why=why)
