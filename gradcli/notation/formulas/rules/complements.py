@@ -8,21 +8,19 @@ from itertools import combinations
 
 from ....graphs import OPS, Node
 from ....graphs.shapes import broadcast
-from .exponentials import hyperbolic
-from .factoring import negative, sum_of
+from .factoring import sum_of
 from .guards import OPPOSITE, is_positive
+from .identities import identities
 from .products import (
     ONE,
     Product,
     build,
     constant_value,
     multiplied_by,
-    product_of,
     with_factor,
-    with_factors,
 )
-from .registry import normal, other
-from .sums import add_up_to_zero, terms_of
+from .registry import NORMAL, normal, other
+from .sums import terms_of
 
 EITHER = {  # what holds where one of two comparisons does that never hold at once
     frozenset(("gt", "lt")): "ne", frozenset(("gt", "eq")): "ge", frozenset(("lt", "eq")): "le",
@@ -30,12 +28,16 @@ EITHER = {  # what holds where one of two comparisons does that never hold at on
 SIDES = {("gt", "lt"): 1, ("lt", "gt"): -1, ("ge", "le"): 1, ("le", "ge"): -1}
 
 
+identities(NORMAL, """
+    where(x, y, 0) + where(x, 0, z) = where(x, y, z)
+    where(x, y, 0) + s * where(x, 0, z) = where(x, y, s * z)
+    s * where(x, y, 0) + where(x, 0, z) = where(x, s * y, z)
+""")  # fmt: skip
+
+
 @normal("add", "sub")
 def complements(node: Node) -> Node | None:
-    """g * (x > 0) + g * (x < 0) = g * (x != 0); g * (x > 0) - g * (x < 0) = g * sign(x);
-    g * sigmoid(x) + g * sigmoid(-x) = g; relu(x) - relu(-x) = x;
-    log(sigmoid(x)) - log(sigmoid(-x)) = x; exp(x) + exp(-x) = 2 * cosh(x).
-    """
+    """g * (x > 0) + g * (x < 0) = g * (x != 0); g * (x > 0) - g * (x < 0) = g * sign(x)."""
     terms = terms_of(node) or []
     for p, q in combinations(terms, 2):
         together = _together(p, q)
@@ -53,28 +55,11 @@ def _together(p: Product, q: Product) -> Product | None:
         return None
     ((f, e),), ((k, n),) = left.items(), right.items()
     sign = 1 if p.coefficient == q.coefficient else -1
-    total = _made_one(f, k, sign) if e == n == 1 else None
-    total = total or hyperbolic(f, e, k, n, sign)
-    rest = {h: power for h, power in p.factors.items() if h is not f}
+    total = _masks_made_one(f, k, sign) if e == n == 1 else None
+    rest = p.without(f).factors
     if total is None or not any(h.dtype == "float" for h in (*rest, f)):
         return None
     return multiplied_by(p._replace(factors=rest), total)
-
-
-def _made_one(f: Node, k: Node, sign: int) -> Product | None:
-    """f + k or f - k, where that is one factor or 1."""
-    if f.op.name == k.op.name == "sigmoid":
-        ones = sign > 0 and negative(f.parents[0]) is k.parents[0]
-        return Product(ONE, {}) if ones else None
-    if f.op.name == k.op.name == "log" and sign < 0:
-        a, b = (n.parents[0] for n in (f, k))
-        both = a.op.name == b.op.name == "sigmoid" and add_up_to_zero(*a.parents, *b.parents)
-        return Product(ONE, {a.parents[0]: ONE}) if both else None
-    if f.op.name == k.op.name == "relu":
-        x = f.parents[0]
-        opposite = add_up_to_zero(x, k.parents[0])
-        return Product(ONE, {OPS["abs"](x) if sign > 0 else x: ONE}) if opposite else None
-    return _masks_made_one(f, k, sign)
 
 
 def _masks_made_one(f: Node, k: Node, sign: int) -> Product | None:
@@ -116,7 +101,7 @@ def _with_mask(t: Product) -> Product:
     if bent is None:
         return t
     (x,), e = bent.parents, t.factors[bent]
-    return t._replace(factors=with_factors(t.factors, {bent: -e, x: e, is_positive(x): 1}))
+    return t.times({bent: -e, x: e, is_positive(x): 1})
 
 
 def _are_complements(f: Node, k: Node) -> bool:
@@ -128,38 +113,3 @@ def _are_complements(f: Node, k: Node) -> bool:
 def _beside(p: Product, taken: set[Node]) -> Node:
     rest = {h: e for h, e in p.factors.items() if h not in taken}
     return build(p._replace(factors=rest), broadcast((), *(h.shape for h in rest)))
-
-
-@normal("add")
-def one_of_two(node: Node) -> Node | None:
-    """where(c, a, 0) + where(c, 0, b) = where(c, a, b)."""
-    found = [_split(i) for i in node.parents]
-    (p, first), (q, second) = found
-    if first is None or second is None or first.parents[0] is not second.parents[0]:
-        return None
-    condition, a, b = first.parents
-    _, c, d = second.parents
-    if constant_value(b) == 0 and constant_value(c) == 0:
-        chosen = (p, a), (q, d)
-    elif constant_value(a) == 0 and constant_value(d) == 0:
-        chosen = (q, c), (p, b)
-    else:
-        return None
-    sides = [value * factor if factor is not None else value for factor, value in chosen]
-    new = OPS["where"](condition, *sides)
-    return new if new.shape == node.shape else None
-
-
-def _split(term: Node) -> tuple[Node | None, Node | None]:
-    """A term as what is before a where, and the where."""
-    if term.op.name == "where":
-        return None, term
-    found = product_of(term)
-    if found is None:
-        return None, None
-    wheres = [f for f, e in found.factors.items() if f.op.name == "where" and e == 1]
-    if len(wheres) != 1:
-        return None, None
-    rest = {f: e for f, e in found.factors.items() if f is not wheres[0]}
-    shape = term.shape if any(f.shape for f in rest) else ()
-    return build(Product(found.coefficient, rest), shape), wheres[0]

@@ -1,13 +1,12 @@
 """Values put into zeros: what multiplies them, adds them up, and stands beside them."""
 
 from ....graphs import Node
-from ....graphs.shapes import Shape, axes
-from ....operators.indexing import full_index
+from ....graphs.shapes import Shape
 from .factoring import opened, sum_of
 from .labels import rows_of_unit
-from .places import is_hard, picked_shape, picks
-from .products import ONE, Product, build, product_of, with_factor
-from .registry import normal, other
+from .places import is_hard
+from .products import NOTHING, ONE, Product, build, product_of, with_factor
+from .registry import other
 from .sums import terms_of
 
 
@@ -20,32 +19,12 @@ def beside_what_is_put(node: Node) -> Node | None:
         return None
     (whole,) = put
     v, index = whole.parents[0], whole.attrs["index"]
-    rest = {f: e for f, e in found.factors.items() if f is not whole}
+    rest = found.without(whole).factors
     if any(map(is_hard, index)) or any(f.shape not in ((), node.shape) for f in rest):
         return None
     there = {f[index] if f.shape else f: e for f, e in rest.items()}
     new = build(found._replace(factors=with_factor(there, v)), v.shape)
     return whole.op(new, **whole.attrs) if new.shape == v.shape else None
-
-
-@normal("sum")
-def sum_of_what_is_put(node: Node) -> Node | None:
-    """v.put_at((3, 4), (0,)).sum(dim=0) = v, where v fills its place; of all elements, v.sum()."""
-    x, dim = node.parents[0], node.attrs["dim"]
-    if x.op.name != "put_at" or any(map(is_hard, x.attrs["index"])):
-        return None
-    v, index = x.parents[0], x.attrs["index"]
-    if any(map(picks, index)) or (dim is None and node.attrs["keepdim"]):
-        return None
-    if v.shape != picked_shape(x.shape, index):
-        return None
-    if dim is None:
-        return v.sum() if v.ndim else v
-    over, full = axes(dim, x.ndim), full_index(index, x.ndim)
-    one = all((isinstance(i, int) if d in over else i == slice(None)) for d, i in enumerate(full))
-    for d in over if one and node.attrs["keepdim"] else ():
-        v = v.unsqueeze(dim=d)
-    return v if one else None
 
 
 @other("add", "sub")
@@ -65,7 +44,7 @@ def put_in_one_place(node: Node) -> Node | None:
 def _what_is_put(t: Product, shape: Shape) -> tuple[Node, Product] | None:
     """What a term puts somewhere, and its value; None for a term that does not."""
     whole = next((f for f, e in t.factors.items() if f.op.name == "put_at" and e == 1), None)
-    rest = {f: e for f, e in t.factors.items() if f is not whole}
+    rest = t.without(whole).factors
     if whole is None or whole.shape != shape or any(f.shape for f in rest):
         return None
     return whole, t._replace(factors=with_factor(rest, whole.parents[0]))
@@ -82,8 +61,8 @@ def put_before_a_product(node: Node) -> Node | None:
     """x * (v.put_at(x.shape, (0,)) + y) = (x[0] * v).put_at(x.shape, (0,)) + x * y; diag(v) and
     eye(n)[y] are 0 elsewhere too.
     """
-    found = product_of(node)
-    terms = opened(found) if found is not None else []
+    found = product_of(node) or NOTHING
+    terms = opened(found)
     if len(terms) < 2 or not any(_is_mostly_zero(f) for t in terms for f in t.factors):
         return None
     made = [build(t, node.shape) for t in terms]
