@@ -322,9 +322,6 @@ RULE_CASES = {
     ],
     "sum_of_scattered": ["A.scatter_to((3, 5), 1, tensor([[0, 1, 2]] * 3)).sum(dim=1)"],
     "by_comparison": ["x.unsqueeze(1).scatter_to((3, 4), 1, tensor([[0], [3], [1]]))"],
-    "never_refused": [
-        "refuse_where(x, x > 5, said='large')", "2 * refuse_where(A, B > 5, said='')",
-    ],
     "never_odd": [
         "unless(x > 5, y, 0.0)", "unless(A > 5, A @ B, 0.0)", "without_slope(x > 5, y)",
     ],

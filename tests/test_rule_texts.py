@@ -19,19 +19,46 @@ TABLES = (RULES, NORMAL, OTHERS, LAYOUT)
 ALL = {r.text: r for t in TABLES for rules in t.values() for r in rules if isinstance(r, Identity)}
 EXAMPLES = {  # what conditions and operators ask for, by identity
     "outer(u, v) * outer(w, x) = outer(u * w, v * x)": "outer(u, v) * outer(w, u)",
-    "where(x, y, 0) + where(x, 0, z) = where(x, y, z)": "where(x > y, y, 0) + where(x > y, 0, z)",
-    "where(x, y, 0) + s * where(x, 0, z) = where(x, y, s * z)": (
-        "where(x > y, y, 0) + s * where(x > y, 0, z)"
+    "refuse_where(x, y, said=d) = x": "refuse_where(x, y > 5, said='large')",
+    "sum(A.mT, dim=d, keepdim=True) = sum(A, dim=1 - d, keepdim=True).mT where d in (0, 1)": (
+        "sum(A.mT, dim=0, keepdim=True)"
     ),
-    "s * where(x, y, 0) + where(x, 0, z) = where(x, s * y, z)": (
-        "s * where(x > y, y, 0) + where(x > y, 0, z)"
+    "mean(A.mT, dim=d, keepdim=True) = mean(A, dim=1 - d, keepdim=True).mT where d in (0, 1)": (
+        "mean(A.mT, dim=0, keepdim=True)"
     ),
+    "tril(tril(x, diagonal=j), diagonal=k) = tril(x, diagonal=j if j < k else k)": (
+        "x.tril().tril(-1)"
+    ),
+    "triu(triu(x, diagonal=j), diagonal=k) = triu(x, diagonal=k if j < k else j)": (
+        "x.triu(2).triu(1)"
+    ),
+    "sum(A * B) = trace(B) where is_unit(A) and is_factor(B)": "sum(eye(3) * B)",
+    "where(x, where(x, a, b), c) = where(x, a, c)": "where(x > y, where(x > y, a, b), c)",
+    "where(x, y * where(x, a, b), c) = where(x, y * a, c)": (
+        "where(x > y, -y * where(x > y, a, b), c)"
+    ),
+    "where(x, a, where(x, b, c)) = where(x, a, c)": "where(x > y, a, where(x > y, b, c))",
+    "where(x, a, y * where(x, b, c)) = where(x, a, y * c)": (
+        "where(x > y, a, y * where(x > y, b, c))"
+    ),
+    "(x > y) + (x < y) = ne(x, y)": "z * (x > y) + z * (x < y)",
+    "(x > y) + eq(x, y) = ge(x, y)": "z * (x > y) + z * x.eq(y)",
+    "(x < y) + eq(x, y) = le(x, y)": "z * (x < y) + z * x.eq(y)",
+    "(x > y) + (x <= y) = 1": "z * (x > y) + z * (x <= y)",
+    "(x >= y) + (x < y) = 1": "z * (x >= y) + z * (x < y)",
+    "eq(x, y) + ne(x, y) = 1": "z * x.eq(y) + z * x.ne(y)",
+    "(x > y) - (x < y) = sign(x - y)": "z * (x > y) - z * (x < y)",
+    "(x >= y) - (x <= y) = sign(x - y)": "z * (x <= y) - z * (x >= y)",
+    "inv(x.mT, check=c) = inv(x).mT": "inv(x.mT)",
+    "inv(inv(x, check=d), check=c) = x": "inv(inv(x))",
+    "inv(kron(A, B), check=c) = kron(inv(A, check=c), inv(B, check=c))"
+    " where is_square(A) and is_square(B)": "inv(kron(A, B))",
     "u @ u = vector_norm(u) ** 2 where u.inputs": "exp(u) @ exp(u)",
     "sign(x) ** 2 = ne(x, 0)": "y * sign(x) ** 2",
-    "inv(A) = A where is_unit(A)": "inv(eye(3))",
-    "solve(A, x) = inv(A) where is_unit(x)": "solve(A, eye(3))",
+    "inv(A, check=c) = A where is_unit(A)": "inv(eye(3))",
+    "solve(A, x, left=l, check=c) = inv(A) where is_unit(x)": "solve(A, eye(3))",
     "trace(A) = 1.0 * rows(A) where is_unit(A)": "trace(eye(3))",
-    "inv(A) = A.mT where is_orthogonal(A)": "inv(Q)",
+    "inv(A, check=c) = A.mT where is_orthogonal(A)": "inv(Q)",
     "u @ v = sum(u) where is_ones(v)": "u @ ones(3)",
     "v @ u = sum(u) where is_ones(v)": "ones(3) @ u",
     "A.mT @ v = sum(A, dim=0) where is_ones(v)": "A.mT @ ones(3)",
@@ -79,7 +106,8 @@ def built(text):
 
 
 def called(text):
-    return {n.func.id for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Call)}
+    calls = (n.func for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Call))
+    return {f.id for f in calls if isinstance(f, ast.Name)}
 
 
 def with_numbers(text):

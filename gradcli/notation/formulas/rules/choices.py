@@ -5,6 +5,7 @@ from itertools import product
 
 from ....graphs import OPS, Node
 from ....graphs.shapes import broadcast
+from .identities import identities
 from .products import (
     ONE,
     Coefficient,
@@ -16,9 +17,17 @@ from .products import (
     product_of,
     with_factor,
 )
-from .registry import normal, rule
+from .registry import NORMAL, normal, rule
 
 Powers = dict[Node, Coefficient]
+
+
+identities(NORMAL, """
+    where(x, where(x, a, b), c) = where(x, a, c)
+    where(x, y * where(x, a, b), c) = where(x, y * a, c)
+    where(x, a, where(x, b, c)) = where(x, a, c)
+    where(x, a, y * where(x, b, c)) = where(x, a, y * c)
+""")  # fmt: skip
 
 
 @normal("mul", "div")
@@ -60,30 +69,6 @@ def _halved_where_equal(choice: Node, two: Collection[Node]) -> Coefficient | No
     if at_tie is None or whole is None or at_tie.factors or whole.factors:
         return None
     return whole.coefficient if at_tie.coefficient * 2 == whole.coefficient else None
-
-
-@normal("where")
-def chosen_before(node: Node) -> Node | None:
-    """where(c, x * where(c, a, b), d) = where(c, x * a, d)."""
-    condition, *sides = node.parents
-    new = [_chosen(side, condition, k) for k, side in enumerate(sides, 1)]
-    made = OPS["where"](condition, *new) if new != sides else None
-    return made if made is not None and made.shape == node.shape else None
-
-
-def _chosen(side: Node, condition: Node, k: int) -> Node:
-    """A side of a choice, its factors that the same condition chooses settled."""
-    found = product_of(side)
-    if found is None:
-        return side
-    settled = [f for f in found.factors if f.op.name == "where" and f.parents[0] is condition]
-    if not settled:
-        return side
-    rest = {f: e for f, e in found.factors.items() if f not in settled}
-    out = build(found._replace(factors=rest), side.shape if rest else ())
-    for f in settled:
-        out = _times_power(out, f.parents[k], found.factors[f])
-    return out
 
 
 def _times_power(node: Node, factor: Node, e: Coefficient) -> Node:

@@ -3,7 +3,6 @@ does not, and two choices by one mask.
 """
 
 from collections.abc import Iterator
-from fractions import Fraction
 from itertools import combinations
 
 from ....graphs import OPS, Node
@@ -16,65 +15,22 @@ from .products import (
     Product,
     build,
     constant_value,
-    multiplied_by,
+    product_of,
     with_factor,
 )
 from .registry import NORMAL, normal, other
 from .sums import terms_of
 
-EITHER = {  # what holds where one of two comparisons does that never hold at once
-    frozenset(("gt", "lt")): "ne", frozenset(("gt", "eq")): "ge", frozenset(("lt", "eq")): "le",
-}  # fmt: skip
-SIDES = {("gt", "lt"): 1, ("lt", "gt"): -1, ("ge", "le"): 1, ("le", "ge"): -1}
-
-
 identities(NORMAL, """
-    where(x, y, 0) + where(x, 0, z) = where(x, y, z)
-    where(x, y, 0) + s * where(x, 0, z) = where(x, y, s * z)
-    s * where(x, y, 0) + where(x, 0, z) = where(x, s * y, z)
+    (x > y) + (x < y) = ne(x, y)
+    (x > y) + eq(x, y) = ge(x, y)
+    (x < y) + eq(x, y) = le(x, y)
+    (x > y) + (x <= y) = 1
+    (x >= y) + (x < y) = 1
+    eq(x, y) + ne(x, y) = 1
+    (x > y) - (x < y) = sign(x - y)
+    (x >= y) - (x <= y) = sign(x - y)
 """)  # fmt: skip
-
-
-@normal("add", "sub")
-def complements(node: Node) -> Node | None:
-    """g * (x > 0) + g * (x < 0) = g * (x != 0); g * (x > 0) - g * (x < 0) = g * sign(x)."""
-    terms = terms_of(node) or []
-    for p, q in combinations(terms, 2):
-        together = _together(p, q)
-        if together is not None:
-            total = sum_of([together, *(t for t in terms if t is not p and t is not q)])
-            return total if total.shape == node.shape else total.expand(shape=node.shape)
-    return None
-
-
-def _together(p: Product, q: Product) -> Product | None:
-    """The sum of two terms that differ by one factor, where the two factors make one."""
-    left = {f: e for f, e in p.factors.items() if q.factors.get(f) != e}
-    right = {f: e for f, e in q.factors.items() if p.factors.get(f) != e}
-    if len(left) != 1 or len(right) != 1 or abs(p.coefficient) != abs(q.coefficient):
-        return None
-    ((f, e),), ((k, n),) = left.items(), right.items()
-    sign = 1 if p.coefficient == q.coefficient else -1
-    total = _masks_made_one(f, k, sign) if e == n == 1 else None
-    rest = p.without(f).factors
-    if total is None or not any(h.dtype == "float" for h in (*rest, f)):
-        return None
-    return multiplied_by(p._replace(factors=rest), total)
-
-
-def _masks_made_one(f: Node, k: Node, sign: int) -> Product | None:
-    """The same of two comparisons of the same."""
-    if f.op.name not in OPPOSITE or f.parents != k.parents:
-        return None
-    if sign < 0:
-        a, b = f.parents
-        side = SIDES.get((f.op.name, k.op.name))
-        x = a if constant_value(b) == 0 else a - b
-        return None if side is None else Product(Fraction(side), {OPS["sign"](x): ONE})
-    if OPPOSITE[f.op.name] == k.op.name:
-        return Product(ONE, {})
-    name = EITHER.get(frozenset((f.op.name, k.op.name)))
-    return None if name is None else Product(ONE, {OPS[name](*f.parents): ONE})
 
 
 @other("add", "sub")
@@ -113,3 +69,38 @@ def _are_complements(f: Node, k: Node) -> bool:
 def _beside(p: Product, taken: set[Node]) -> Node:
     rest = {h: e for h, e in p.factors.items() if h not in taken}
     return build(p._replace(factors=rest), broadcast((), *(h.shape for h in rest)))
+
+
+@normal("add")
+def one_of_two(node: Node) -> Node | None:
+    """where(c, a, 0) + where(c, 0, b) = where(c, a, b)."""
+    found = [_split(i) for i in node.parents]
+    (p, first), (q, second) = found
+    if first is None or second is None or first.parents[0] is not second.parents[0]:
+        return None
+    condition, a, b = first.parents
+    _, c, d = second.parents
+    if constant_value(b) == 0 and constant_value(c) == 0:
+        chosen = (p, a), (q, d)
+    elif constant_value(a) == 0 and constant_value(d) == 0:
+        chosen = (q, c), (p, b)
+    else:
+        return None
+    sides = [value * factor if factor is not None else value for factor, value in chosen]
+    new = OPS["where"](condition, *sides)
+    return new if new.shape == node.shape else None
+
+
+def _split(term: Node) -> tuple[Node | None, Node | None]:
+    """A term as what is before a where, and the where."""
+    if term.op.name == "where":
+        return None, term
+    found = product_of(term)
+    if found is None:
+        return None, None
+    wheres = [f for f, e in found.factors.items() if f.op.name == "where" and e == 1]
+    if len(wheres) != 1:
+        return None, None
+    rest = found.without(wheres[0]).factors
+    shape = term.shape if any(f.shape for f in rest) else ()
+    return build(Product(found.coefficient, rest), shape), wheres[0]

@@ -1,11 +1,10 @@
 """Sums of products that are products of matrices and vectors."""
 
 from collections.abc import Iterator
-from itertools import permutations
 
-from ....graphs import OPS, Node
+from ....graphs import Node
 from ....graphs.shapes import axes
-from .identities import identities
+from .identities import condition, identities
 from .parts import new_dimensions
 from .products import (
     NOTHING,
@@ -23,6 +22,19 @@ from .products import (
 from .reductions import constant_along
 from .registry import NORMAL, OTHERS, normal, other
 
+
+@condition
+def is_whole(x: Node) -> bool:
+    """Whether it has numbers of its own in each place: no mask, and nothing that is repeated."""
+    return x.dtype == "float" and x.op.name not in ("expand", "ones")
+
+
+@condition
+def is_factor(x: Node) -> bool:
+    """Whether it is no product, nor a power."""
+    return is_whole(x) and product_of(x) == Product(ONE, {x: 1})
+
+
 identities(NORMAL, """
     sum(outer(u, v)) = sum(u) * sum(v)
     sum(outer(u, v), dim=0) = sum(u) * v
@@ -30,27 +42,15 @@ identities(NORMAL, """
 """)  # fmt: skip
 
 identities(OTHERS, """
+    sum(outer(u, v) * A) = u @ A @ v where is_whole(A)
+    sum(u * v) = u @ v where is_factor(v) and v is not u
+    sum(A.mT * B) = trace(A @ B) where is_factor(B)
+    sum(A * B) = trace(B) where is_unit(A) and is_factor(B)
     sum(A @ B, dim=0, keepdim=k) = sum(A, dim=0, keepdim=k) @ B
     sum(A @ B, dim=1, keepdim=k) = A @ sum(B, dim=1, keepdim=k)
     mean(A @ B, dim=0, keepdim=k) = mean(A, dim=0, keepdim=k) @ B
     mean(A @ B, dim=1, keepdim=k) = A @ mean(B, dim=1, keepdim=k)
 """)  # fmt: skip
-
-
-@other("sum")
-def sum_beside_an_outer_product(node: Node) -> Node | None:
-    """(outer(a, b) * C).sum() = a @ C @ b."""
-    x = node.parents[0]
-    found = product_of(x) if x.ndim == 2 and not node.shape else None
-    powers = {} if found is None else found.factors
-    outers = [f for f, e in powers.items() if f.op.name == "outer" and e == 1]
-    if found is None or len(outers) != 1:
-        return None
-    rest = {f: e for f, e in powers.items() if f is not outers[0]}
-    if is_mask(rest) or all(f.shape != x.shape for f in rest):
-        return None
-    a, b = outers[0].parents
-    return a @ build(found._replace(factors=rest), x.shape) @ b
 
 
 @other("matmul")
@@ -131,22 +131,3 @@ def without(f: Node, x: Node, along: int) -> Node | None:
         return f if along == 0 else None
     f = (new_dimensions(f) if f.op.name == "getitem" else None) or f
     return f.squeeze(dim=along) if f.op.name == "unsqueeze" or f.op.family == "reduction" else None
-
-
-@other("sum")
-def trace_of_product(node: Node) -> Node | None:
-    """(A.T * B).sum() = trace(A @ B); (eye(3) * A).sum() = trace(A); (a * b).sum() = a @ b."""
-    x = node.parents[0]
-    found = product_of(x) if not node.shape else None
-    if found is None or found.coefficient != 1 or len(found.factors) != 2:
-        return None
-    if any(f.shape != x.shape or e != 1 for f, e in found.factors.items()):
-        return None
-    if x.ndim == 1:
-        return OPS["matmul"](*found.factors)
-    for one, two in permutations(found.factors) if x.ndim == 2 else ():
-        if one.op.name == "transpose":
-            return OPS["trace"](one.parents[0] @ two)
-        if one.op.name == "eye":
-            return OPS["trace"](two)
-    return None

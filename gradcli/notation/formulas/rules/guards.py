@@ -7,6 +7,7 @@ from ....operators import precision
 from .atoms import definition
 from .bounds import bounds_of, is_not_negative
 from .broadcasting import thinner
+from .identities import identities
 from .products import (
     NOTHING,
     ONE,
@@ -18,13 +19,18 @@ from .products import (
     product_of,
     with_factor,
 )
-from .registry import normal, other, rule
+from .registry import RULES, normal, other, rule
 from .sums import add_up_to_zero, added, terms_of
 
 OPPOSITE = {"gt": "le", "le": "gt", "lt": "ge", "ge": "lt", "eq": "ne", "ne": "eq"}
 MIRRORED = {"gt": "lt", "lt": "gt", "ge": "le", "le": "ge", "eq": "eq", "ne": "ne"}
 TINY = precision.SINGLE_UNIT  # the most that denominators are held above
 SATURATED = 20  # beyond it sigmoid is 1 to nine digits, and softplus says that it is
+
+
+identities(RULES, """
+    refuse_where(x, y, said=d) = x
+""")  # fmt: skip
 
 
 @rule("logical_not")
@@ -94,12 +100,6 @@ def never_odd(node: Node) -> Node | None:
     """
     value = node.parents[1]
     return value if value.shape == node.shape else value.expand(shape=node.shape)
-
-
-@rule("refuse_where")
-def never_refused(node: Node) -> Node | None:
-    """refuse_where(value, odd) = value: an answer was not refused."""
-    return node.parents[0]
 
 
 @normal("where")

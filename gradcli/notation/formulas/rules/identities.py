@@ -19,7 +19,6 @@ from math import isclose
 from typing import Any, NamedTuple
 
 from ....graphs import OPS, Node, as_node
-from ....graphs.shapes import Shape
 from .assumed import is_orthogonal, is_symmetric
 from .chains import is_square
 from .factoring import are_opposite, sum_of
@@ -211,11 +210,18 @@ def _negative(name: str) -> Matcher:
 
 
 def _whole(pattern: list[Term], is_sum: bool) -> Matcher:
+    (number, parts), *_ = pattern
+    ends_in_name = not is_sum and parts and parts[-1].name and parts[-1].exponent == 1
+    last = parts[-1] if ends_in_name else None
+    inner = [(number, parts[:-1])] if last else pattern
+
     def matches(node: Node, env: Env) -> Iterator[Env]:
-        terms = _terms(node, is_sum)
-        shape = None if is_sum else node.shape
-        for known, beside, others in _matched_terms(pattern, terms, env, shape):
-            if isclose(beside.coefficient, 1, rel_tol=1e-12) and not beside.factors and not others:
+        for known, beside, others in _matched_terms(inner, _terms(node, is_sum), env):
+            alone = isclose(beside.coefficient, 1, rel_tol=1e-12)
+            if last and beside.factors and (alone or number == 1):
+                rest = Product(ONE, beside.factors) if alone else beside
+                yield from last.matches(build(rest, node.shape), known)
+            elif not last and alone and not beside.factors and not others:
                 yield known
 
     return matches
@@ -259,14 +265,14 @@ def _with_attributes(node: Node, keywords: dict[str, ast.expr], env: Env) -> Env
 
 
 def _matched_terms(
-    pattern: list[Term], terms: list[Product], env: Env, shape: Shape | None = None
+    pattern: list[Term], terms: list[Product], env: Env
 ) -> Iterator[tuple[Env, Product, list[Product]]]:
     """What names stand for, what is found beside each of the terms, and the other terms."""
     (number, parts), *others = pattern
     for k, t in enumerate(terms):
         if number < 0 < t.coefficient and not others:
             continue  # a sign that is not there
-        for known, left in _matched(parts, t.factors, env, shape):
+        for known, left in _matched(parts, t.factors, env):
             beside = Product(t.coefficient / number, left)
             yield from _beside(others, beside, [*terms[:k], *terms[k + 1 :]], known)
 
@@ -286,12 +292,8 @@ def _beside(
                     yield from _beside(others, beside, [*terms[:k], *terms[k + 1 :]], known)
 
 
-def _matched(
-    parts: list[Part], factors: Powers, env: Env, shape: Shape | None = None
-) -> Iterator[tuple[Env, Powers]]:
-    """What names stand for, and the factors that are left; where a whole of a `shape` is matched,
-    a name that stands last is all of them.
-    """
+def _matched(parts: list[Part], factors: Powers, env: Env) -> Iterator[tuple[Env, Powers]]:
+    """What names stand for, and the factors that are left."""
     if not parts:
         yield env, factors
         return
@@ -301,17 +303,14 @@ def _matched(
         taken = {f: e * part.exponent for f, e in own.factors.items()}
         if own.coefficient == 1 and all(_has(factors, f, e) for f, e in taken.items()):
             left = with_factors(factors, {f: -e for f, e in taken.items()})
-            yield from _matched(others, left, env, shape)
-    elif part.name and shape is not None and not others and part.exponent == 1 and factors:
-        rest = build(Product(ONE, factors), shape)
-        yield from ((known, {}) for known in part.matches(rest, env))
+            yield from _matched(others, left, env)
     else:
         for f in factors:
             if part.operator not in ("", f.op.name) or not _has(factors, f, part.exponent):
                 continue
             left = with_factors(factors, {f: -part.exponent})
             for known in part.matches(f, env):
-                yield from _matched(others, left, known, shape)
+                yield from _matched(others, left, known)
 
 
 def _has(factors: Powers, f: Node, e: Coefficient) -> bool:

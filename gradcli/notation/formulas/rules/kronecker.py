@@ -10,7 +10,8 @@ from .products import build, product_of, with_factor
 from .registry import NORMAL, normal, other
 
 identities(NORMAL, """
-    inv(kron(A, B)) = kron(inv(A), inv(B)) where is_square(A) and is_square(B)
+    inv(kron(A, B), check=c) = kron(inv(A, check=c), inv(B, check=c))
+        where is_square(A) and is_square(B)
     pinv(kron(A, B)) = kron(pinv(A), pinv(B))
 """)  # fmt: skip
 

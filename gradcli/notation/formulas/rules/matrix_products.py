@@ -37,6 +37,8 @@ identities(NORMAL, """
     v @ diag(u) = u * v
     diag(u) @ diag(v) = diag(u * v)
     diag(u) @ (diag(v) @ A) = diag(u * v) @ A
+    unsqueeze(u, dim=0) @ A = unsqueeze(u @ A, dim=0)
+    unsqueeze(u, dim=0) @ v = unsqueeze(u @ v, dim=0)
     u @ v = sum(u) where is_ones(v)
     v @ u = sum(u) where is_ones(v)
     A.mT @ v = sum(A, dim=0) where is_ones(v)
@@ -114,16 +116,6 @@ def _turned(operand: Node) -> Node:
 def _along_rows(x: Node) -> bool:
     """Whether a column is made of a number for each row, as x.sum(dim=1, keepdim=True) is."""
     return x.op.name in ("sum", "mean") and x.ndim == 2 and axes(x.attrs["dim"], 2) == (1,)
-
-
-@normal("matmul")
-def row_beside_columns(node: Node) -> Node | None:
-    """x.unsqueeze(0) @ A = (x @ A).unsqueeze(0), also for a column that was transposed."""
-    a, b = node.parents
-    column = a.parents[0] if a.op.name == "transpose" and a.ndim == 2 else a
-    if a.shape[:-1] != (1,) or not (is_column(column) or is_row(column)) or b.ndim > 2:
-        return None
-    return (column.parents[0] @ b).unsqueeze(dim=0)
 
 
 def is_row(f: Node) -> bool:

@@ -11,6 +11,7 @@ from .assumed import parity
 from .atoms import definition
 from .broadcasting import thinner
 from .factoring import multiplied
+from .identities import identities
 from .products import (
     ONE,
     REMEMBERED,
@@ -23,7 +24,7 @@ from .products import (
     with_factor,
     with_factors,
 )
-from .registry import normal, other
+from .registry import NORMAL, normal, other
 from .sums import added, terms_of
 
 DEEP = 20  # operations one inside the other
@@ -35,6 +36,14 @@ def constant_along(f: Node, x: Node, over: tuple[int, ...]) -> bool:
     """Whether a factor of x has one value along dimensions of x."""
     lead = x.ndim - f.ndim
     return all(d < lead or f.shape[d - lead] == 1 for d in over)
+
+
+identities(NORMAL, """
+    sum(A.mT, dim=d) = sum(A, dim=1 - d) where d in (0, 1)
+    sum(A.mT, dim=d, keepdim=True) = sum(A, dim=1 - d, keepdim=True).mT where d in (0, 1)
+    mean(A.mT, dim=d) = mean(A, dim=1 - d) where d in (0, 1)
+    mean(A.mT, dim=d, keepdim=True) = mean(A, dim=1 - d, keepdim=True).mT where d in (0, 1)
+""")  # fmt: skip
 
 
 @normal("sum", "mean")
@@ -278,17 +287,6 @@ def diagonal_of_ones(node: Node) -> Node | None:
     if x.shape[0] != base.shape[0]:
         return None
     return OPS["eye"](n=base.shape[0]) if constant_value(x) == 1 else OPS["diag"](x)
-
-
-@normal("sum", "mean")
-def over_the_other_dimension(node: Node) -> Node | None:
-    """x.T.sum(dim=1) = x.sum(dim=0)."""
-    x, dim = node.parents[0], node.attrs["dim"]
-    if x.op.name != "transpose" or x.ndim != 2 or len(axes(dim, 2)) != 1:
-        return None
-    (over,) = axes(dim, 2)
-    new = node.op(*x.parents, **node.attrs | {"dim": 1 - over})
-    return new.mT if node.attrs["keepdim"] else new
 
 
 @normal("expand")

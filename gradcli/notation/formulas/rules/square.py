@@ -18,13 +18,13 @@ def rows(A: Node) -> Node:
 
 
 identities(NORMAL, """
-    inv(A) = A where is_unit(A)
-    solve(A, x) = inv(A) where is_unit(x)
+    inv(A, check=c) = A where is_unit(A)
+    solve(A, x, left=l, check=c) = inv(A) where is_unit(x)
     trace(A) = 1.0 * rows(A) where is_unit(A)
     trace(outer(u, v)) = u @ v
-    inv(x.mT) = inv(x).mT
-    inv(inv(x)) = x
-    inv(A) = A.mT where is_orthogonal(A)
+    inv(x.mT, check=c) = inv(x).mT
+    inv(inv(x, check=d), check=c) = x
+    inv(A, check=c) = A.mT where is_orthogonal(A)
     matrix_exp(x.mT) = matrix_exp(x).mT
 """)  # fmt: skip
 

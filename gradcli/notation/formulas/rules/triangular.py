@@ -16,6 +16,8 @@ DIAGONAL = ("diag", "diagonal", "diag_embed")
 
 
 identities(NORMAL, """
+    tril(tril(x, diagonal=j), diagonal=k) = tril(x, diagonal=j if j < k else k)
+    triu(triu(x, diagonal=j), diagonal=k) = triu(x, diagonal=k if j < k else j)
     tril(A, diagonal=k).mT = triu(A, diagonal=-k) where is_symmetric(A)
     triu(A, diagonal=k).mT = tril(A, diagonal=-k) where is_symmetric(A)
 """)  # fmt: skip
@@ -56,16 +58,6 @@ def triangle_beside_a_diagonal(node: Node) -> Node | None:
 def is_diagonal(x: Node) -> bool:
     """Whether it is the diagonal matrix of a vector."""
     return x.op.name in DIAGONAL and x.parents[0].ndim == 1 and is_plain(x)
-
-
-@normal("tril", "triu")
-def triangle_of_a_triangle(node: Node) -> Node | None:
-    """A.tril().tril(-1) = A.tril(-1)."""
-    inner = node.parents[0]
-    if inner.op is not node.op:
-        return None
-    smaller = min if node.op.name == "tril" else max
-    return node.op(inner.parents[0], diagonal=smaller(n.attrs["diagonal"] for n in (node, inner)))
 
 
 @other("add", "sub")
