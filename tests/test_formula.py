@@ -245,6 +245,7 @@ def test_as_in_a_textbook(text, shapes, expected):
 
 
 RULE_CASES = {
+    "all_of_it": ["A[:, :]", "A[...]", "x * ones(2, 3)[0]"],
     "turned_back": ["A.flip(0).flip(0)", "A.flip(0).flip((0, 1))"],
     "rolled_together": [
         "x.roll(1).roll(1)", "x.roll(1, 0).roll(-1)", "A.roll(2).roll(-1)", "ones(3).roll(1) * x",

@@ -53,6 +53,8 @@ EXAMPLES = {  # what conditions and operators ask for, by identity
     "inv(inv(x, check=d), check=c) = x": "inv(inv(x))",
     "inv(kron(A, B), check=c) = kron(inv(A, check=c), inv(B, check=c))"
     " where is_square(A) and is_square(B)": "inv(kron(A, B))",
+    "A @ x = x where is_unit(A)": "eye(3) @ x",
+    "x @ A = x where is_unit(A)": "x @ eye(3)",
     "u @ u = vector_norm(u) ** 2 where u.inputs": "exp(u) @ exp(u)",
     "sign(x) ** 2 = ne(x, 0)": "y * sign(x) ** 2",
     "inv(A, check=c) = A where is_unit(A)": "inv(eye(3))",

@@ -222,14 +222,11 @@ def _known(node: Node | None) -> bool:
     return node is not None and node.op.name in ("tensor", "constant") and node.numel <= MOST
 
 
-@normal("sum")
-def sum_of_a_unit_row(node: Node) -> Node | None:
-    """eye(n)[1].sum() = 1."""
-    x = node.parents[0]
-    if x.op.name != "getitem" or x.ndim != 1 or x.parents[0].op.name != "eye":
-        return None
-    index = x.attrs["index"]
-    square = x.parents[0].shape[0] == x.parents[0].shape[1]
-    if not square or len(index) != 1 or not isinstance(index[0], int):
-        return None
-    return OPS["ones"](size=node.shape) if node.shape else OPS["constant"](value=1.0)
+@rule("getitem")
+def all_of_it(node: Node) -> Node | None:
+    """x[:, :] = x; a part of ones is ones."""
+    x, index = node.parents[0], node.attrs["index"]
+    if x.op.name in ("ones", "zeros"):
+        return x.op(size=node.shape)
+    whole = not any(map(picks, index)) and all(i in (slice(None), Ellipsis) for i in index)
+    return x if whole else None

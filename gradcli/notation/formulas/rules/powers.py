@@ -1,7 +1,7 @@
 """Powers: what has one exponent is raised together, and exponents of one base are added."""
 
 from collections.abc import Iterator, Mapping
-from itertools import permutations
+from itertools import combinations, permutations
 
 from ....graphs import Node, as_node
 from ....graphs.signature import signature
@@ -21,7 +21,7 @@ from .products import (
     with_factors,
 )
 from .registry import OTHERS, normal, other
-from .sums import added, one_way, terms_of
+from .sums import added, multiple_of, one_way, terms_of
 
 identities(OTHERS, """
     (x + y) * (x - y) = x ** 2 - y ** 2
@@ -194,3 +194,30 @@ def _raised_together(f: Node, e: Coefficient, k: Node, n: Coefficient) -> Node |
     if a is b:
         return (x * y if n > 0 else x / y) ** a
     return (x / y) ** a if n > 0 and (negative(a) is b or negative(b) is a) else None
+
+
+@normal("mul", "div")
+def equal_sums(node: Node) -> Node | None:
+    """(x + y) / (y + x) = 1; (x - y) * (2 * y - 2 * x) = -2 * (x - y) ** 2."""
+    found = product_of(node)
+    if found is None or found.coefficient == 0:
+        return None
+    sums = [f for f in found.factors if f.op.name in ("add", "sub")]
+    for f, k in combinations(sums, 2):
+        times = multiple_of(k, f)
+        e = found.factors[k]
+        if times is not None and e == int(e):
+            factors = with_factors(found.factors, {k: -e, f: e})
+            return build(Product(found.coefficient * times**e, factors), node.shape)
+    return None
+
+
+@normal("pow")
+def one_exponent(node: Node) -> Node | None:
+    """x ** -ones_like(x) = x ** -1."""
+    x, e = node.parents
+    found = product_of(e)
+    if e.op.name == "constant" or found is None or found.factors:
+        return None
+    new = x ** number_node(found.coefficient)
+    return new if new.shape == node.shape else new.expand(shape=node.shape)

@@ -1,12 +1,13 @@
 """Values put into zeros: what multiplies them, adds them up, and stands beside them."""
 
 from ....graphs import Node
-from ....graphs.shapes import Shape
+from ....graphs.shapes import Shape, axes
+from ....operators.indexing import full_index
 from .factoring import opened, sum_of
 from .labels import rows_of_unit
-from .places import is_hard
+from .places import is_hard, picked_shape, picks
 from .products import NOTHING, ONE, Product, build, product_of, with_factor
-from .registry import other
+from .registry import normal, other
 from .sums import terms_of
 
 
@@ -73,3 +74,23 @@ def put_before_a_product(node: Node) -> Node | None:
 
 def _is_mostly_zero(f: Node) -> bool:
     return f.op.name in ("put_at", "diag") or rows_of_unit(f) is not None
+
+
+@normal("sum")
+def sum_of_what_is_put(node: Node) -> Node | None:
+    """v.put_at((3, 4), (0,)).sum(dim=0) = v, where v fills its place; of all elements, v.sum()."""
+    x, dim = node.parents[0], node.attrs["dim"]
+    if x.op.name != "put_at" or any(map(is_hard, x.attrs["index"])):
+        return None
+    v, index = x.parents[0], x.attrs["index"]
+    if any(map(picks, index)) or (dim is None and node.attrs["keepdim"]):
+        return None
+    if v.shape != picked_shape(x.shape, index):
+        return None
+    if dim is None:
+        return v.sum() if v.ndim else v
+    over, full = axes(dim, x.ndim), full_index(index, x.ndim)
+    one = all((isinstance(i, int) if d in over else i == slice(None)) for d, i in enumerate(full))
+    for d in over if one and node.attrs["keepdim"] else ():
+        v = v.unsqueeze(dim=d)
+    return v if one else None

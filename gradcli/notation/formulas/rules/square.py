@@ -7,7 +7,7 @@ from .chains import Chain, Factor, chain_of, is_square, node_of
 from .identities import condition, identities
 from .matrices import is_unit
 from .products import Product, build, product_of, scaled, with_factor
-from .registry import NORMAL, normal, other
+from .registry import NORMAL, RULES, normal, other
 from .triangular import DIAGONAL, is_diagonal
 
 
@@ -16,6 +16,11 @@ def rows(A: Node) -> Node:
     """How many rows a matrix has."""
     return size_of(A.shape, (0,))
 
+
+identities(RULES, """
+    A @ x = x where is_unit(A)
+    x @ A = x where is_unit(A)
+""")  # fmt: skip
 
 identities(NORMAL, """
     inv(A, check=c) = A where is_unit(A)

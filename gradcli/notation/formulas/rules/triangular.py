@@ -9,7 +9,7 @@ from .factoring import sum_of
 from .identities import identities
 from .matrices import is_unit, last_two
 from .products import Product, build, product_of, scaled, with_factor, with_factors
-from .registry import NORMAL, normal, other
+from .registry import NORMAL, OTHERS, normal, other
 from .sums import added, terms_of
 
 DIAGONAL = ("diag", "diagonal", "diag_embed")
@@ -20,6 +20,13 @@ identities(NORMAL, """
     triu(triu(x, diagonal=j), diagonal=k) = triu(x, diagonal=k if j < k else j)
     tril(A, diagonal=k).mT = triu(A, diagonal=-k) where is_symmetric(A)
     triu(A, diagonal=k).mT = tril(A, diagonal=-k) where is_symmetric(A)
+""")  # fmt: skip
+
+identities(OTHERS, """
+    tril(A, diagonal=k) + tril(B, diagonal=k) = tril(A + B, diagonal=k)
+    tril(A, diagonal=k) - tril(B, diagonal=k) = tril(A - B, diagonal=k)
+    triu(A, diagonal=k) + triu(B, diagonal=k) = triu(A + B, diagonal=k)
+    triu(A, diagonal=k) - triu(B, diagonal=k) = triu(A - B, diagonal=k)
 """)  # fmt: skip
 
 
