@@ -26,6 +26,7 @@ from gradcli.notation.code.torch_code import expression
 from gradcli.notation.formulas.formula import formula, too_long
 from gradcli.notation.formulas.numerals import numeral
 from gradcli.notation.formulas.rules import LAYOUT, RULES
+from gradcli.notation.formulas.rules.identities import Identity
 from gradcli.notation.formulas.shorten import ALTERNATIVES, NORMALISING
 from gradcli.notation.formulas.simplify import simplify
 from gradcli.notation.tree import Name
@@ -244,6 +245,7 @@ def test_as_in_a_textbook(text, shapes, expected):
 
 
 RULE_CASES = {
+    "all_of_it": ["A[:, :]", "A[...]", "x * ones(2, 3)[0]"],
     "turned_back": ["A.flip(0).flip(0)", "A.flip(0).flip((0, 1))"],
     "rolled_together": [
         "x.roll(1).roll(1)", "x.roll(1, 0).roll(-1)", "A.roll(2).roll(-1)", "ones(3).roll(1) * x",
@@ -261,14 +263,6 @@ RULE_CASES = {
         "(x[0].put_at((3,), (-1,)) * y).flip(0).cumsum(0)",
     ],
     "put_into_the_only_place": ["x.put_at((1, 3), (0,))", "A.put_at((1, 3, 3), (0,))"],
-    "row_for_a_column": ["x.unsqueeze(1).T.reshape(3)", "(A[:1] + 1).T.reshape(3)"],
-    "number_as_a_matrix": ["ones(1, 1) @ A[:1]", "A[:, :1] @ ones(1, 1)"],
-    "one_of_equals": [
-        "A.unsqueeze(1).expand(3, 5, 3)[:, 0]", "A.expand(2, 3, 3)[1]", "s.expand(2, 3)[1]",
-        "A[:1].expand(4, 3, 3)[0, 2]",
-    ],
-    "sign_of_a_constant": ["sign(x.detach())"],
-    "sign_of_any_kind": ["side(x)"],
     "as_it_is_meant": [
         *("bent(x, y, 2.0, 0.5, 3.0)", "softplus_to_x(x, y)", "gated(x, y)"),
         *("inverse_turned(A + 3 * eye(3), s)", "cofactors_along(A, det(A), B)"),
@@ -309,43 +303,29 @@ RULE_CASES = {
     ],
     "same_either_way": ["where(x > 0, y, y)", "where(A > 0, x, x)"],
     "transposed": ["A.T.T", "(A @ B).T", "outer(x, y).T", "A.transpose(1, 0)"],
-    "unit_matrix": ["eye(3) @ A", "A @ eye(3)"],
     "outer_product": ["x.unsqueeze(1) * y", "3 * x.unsqueeze(1) * y * s"],
     "sum_of_products": ["(x.unsqueeze(1) * A).sum(dim=0)", "(A * x).sum(dim=1)"],
-    "exp_of_logarithm": ["exp(log_softmax(A, dim=1))", "exp(log(x))"],
     "there_and_back": [
         "x.unsqueeze(0).squeeze(0)", "A.reshape(9).reshape(3, 3)", "A.reshape(9).reshape(9, 1)",
         "A.sum(dim=1, keepdim=True).squeeze(1)", "s.expand(3, 1).squeeze(1)",
         "x.unsqueeze(1).expand(3, 3).unsqueeze(1)", "s.expand(3).unsqueeze(1)",
         "s.expand(2, 3).reshape(6)", "x * A.argmin(dim=1, keepdim=True).squeeze(1)",
     ],
-    "all_of_it": ["A[:, :]", "A[...]", "x * ones(2, 3)[0]"],
     "by_selection": [
         "x.put_at((3, 3), (1,))", "A.put_at((5, 3), ([0, 4, 4],))", "s.put_at((4,), (2,))",
         "x.put_at((3, 4), (..., 1))", "A.put_at((3, 4), (..., [0, 3, 1]))",
         "s.put_at((2, 3), (1, 2))", "x.put_at((2, 4), (0, [1, 1, 3]))",
     ],
     "dimension_put_in": ["(2 * x).reshape(1, 3).reshape(3, 1)"],
-    "laid_out_and_back": [
-        "pixel_shuffle(pixel_unshuffle(I, 2), 2)", "pixel_unshuffle(pixel_shuffle(2 * I, 2), 2)",
-    ],
-    "new_dimension_moved": [
-        "x.unsqueeze(0).permute(1, 0)", "A.unsqueeze(1).permute(0, 2, 1)",
-        "A.reshape(1, 3, 3).permute(1, 2, 0)",
-    ],
     "dimensions_exchanged": [
         *("A.permute(0, 1)", "A.permute(-2, 1)", "A * ones(1, 3).permute(1, 0)"),
         *("A.permute(1, 0)", "A.expand(4, 3, 3).permute(2, 1, 0)"),
     ],
     "sum_of_scattered": ["A.scatter_to((3, 5), 1, tensor([[0, 1, 2]] * 3)).sum(dim=1)"],
     "by_comparison": ["x.unsqueeze(1).scatter_to((3, 4), 1, tensor([[0], [3], [1]]))"],
-    "never_refused": [
-        "refuse_where(x, x > 5, said='large')", "2 * refuse_where(A, B > 5, said='')",
-    ],
     "never_odd": [
         "unless(x > 5, y, 0.0)", "unless(A > 5, A @ B, 0.0)", "without_slope(x > 5, y)",
     ],
-    "slope_of_logsigmoid": ["logsigmoid_slope(x - y)"],
     "known_in_a_row": [
         "x * tensor([[0, 2, 1]]).reshape(-1)", "x * tensor([[0], [2], [1]]).flatten()",
     ],
@@ -356,7 +336,11 @@ SHAPES = {"x": (3,), "y": (3,), "A": (3, 3), "B": (3, 3), "I": (4, 2, 4), "s": (
 
 def test_every_rule_has_cases():
     rules = {
-        rule.__name__ for table in (RULES, LAYOUT) for rules in table.values() for rule in rules
+        rule.__name__
+        for table in (RULES, LAYOUT)
+        for rules in table.values()
+        for rule in rules
+        if not isinstance(rule, Identity)  # test_rule_texts.py
     }
     elsewhere = {  # test_shortest.py
         *("plain_first", "sign_before_products", "without_brackets", "numbers_first"),

@@ -25,6 +25,7 @@ from gradcli.notation import tree
 from gradcli.notation.formulas.formula import formula
 from gradcli.notation.formulas.rules import LAYOUT, NORMAL, OTHERS
 from gradcli.notation.formulas.rules.assumed import is_symmetric
+from gradcli.notation.formulas.rules.identities import Identity
 from gradcli.notation.formulas.sharing import shared
 from gradcli.notation.formulas.shorten import Shortener
 from gradcli.notation.formulas.simplify import simplify, stripped
@@ -179,6 +180,20 @@ KNOWN = {"Q": ("orthogonal",), "K": ("symmetric",)}
 LABELS = "tensor([1, 0, 1])"
 
 CASES = {
+    "equal_sums": [
+        "(x + y) / (y + x)", "(x - y) * (2 * y - 2 * x)", "s / (1 - x) ** 2 * (x - 1) ** 3",
+    ],
+    "one_exponent": ["x ** -ones(m)", "s ** (2 * ones(m))"],
+    "sum_of_what_is_put": [
+        "z.put_at(A.shape, (0,)).sum(0)", "x.put_at(A.shape, (..., 1)).sum(1, keepdim=True)",
+        "x.put_at(A.shape, (..., 1)).sum()",
+    ],
+    "softmax_by_its_parts": [
+        "exp(A) / exp(A).sum(1, keepdim=True)", "exp(x) / exp(x).sum(dim=0)",
+    ],
+    "one_of_two": [
+        "where(x > 1, x, 0) + where(x > 1, 0, y)", "2 * where(x > 1, 0, x) + where(x > 1, y, 0)",
+    ],
     "over_one_line": [
         "y / x - (1 - y) / (1 - x)", "x / (3 - y) + x", "s * x / (x + y) - s * y / (x + y)",
     ],
@@ -187,12 +202,6 @@ CASES = {
         "s * (x ** 3 - y ** 3) / (x - y)",
     ],
     "number_into_a_sum": ["2 * (x - y - 1 / (2 * t))", "4 * (x - s / 4 + y)"],
-    "of_the_opposite": ["sigmoid(-x)", "sigmoid(-2 * A)"],
-    "of_opposites": ["s * sigmoid(x) * sigmoid(-x)", "sigmoid(s * (x - y)) * sigmoid(s * (y - x))"],
-    "as_hyperbolic_tangent": [
-        "2 * sigmoid(x) - 1", "1 - 2 * sigmoid(A)", "sigmoid(x - y) - sigmoid(y - x)",
-        "x + s * y - 2 * sigmoid(x) + 1",
-    ],
     "terms_to_either_side": ["x - y - s > 0", "x - y + s - t <= 0", "y - x + 1 >= 0"],
     "along_the_second": [
         "(z[:, None] - z).sum(0)", "K.sum(0)", "exp(-(z[:, None] - z) ** 2).mean(0)",
@@ -210,16 +219,10 @@ CASES = {
     ],
     "within_a_distance": ["(x >= -0.5) & (x <= 0.5)", "(x - y < 1) & (x - y > -1)"],
     "sign_of_zero": ["sign(zeros(3))"],
-    "even_power_of_a_sign": ["x * sign(y) ** 2", "x * sign(relu(y - 1)) ** 2", "s * sign(y) ** 4"],
-    "of_both_sides": ["inv(kron(S, eye(2)))", "inv(kron(P, S))", "pinv(kron(A, C))"],
     "turned_inside": [
         "softmax(A @ B.T, 1).T", "log_softmax(A @ B.T / s, 0).T", "exp(A @ B.T).T",
     ],
-    "length_squared": ["(x - y) @ (x - y)", "(A @ z) @ (A @ z)"],
     "quotient_in_the_exponent": ["exp(-0.5 * x)", "exp(0.25 * A)"],
-    "logarithms_together": [
-        "log(x) + log(y)", "y - log(exp(x)) + s * log(y) - s * log(exp(y))", "log(x) - log(1 + x)",
-    ],
     "power_of_a_quotient": ["(x / y) ** (s - 1) * x / y", "(x / s) ** (t - 1) / s"],
     "powers_out": [
         "x ** (1 - s) - y * x ** -s", "x ** (s + 1) + s * x ** s", "y * x ** s - x ** (s + 2)",
@@ -228,7 +231,6 @@ CASES = {
         *("linalg.cross(2 * x[:3], y[:3] / s)", "linalg.cross(x[:3], -y[:3])"),
         "linalg.cross(D[0, :3] / D[0, :3].norm(dim=0, keepdim=True), E[0, :3] * z, dim=0)",
     ],
-    "along_the_last_dimension": ["cross(x[:3], y[:3])", "linalg.cross(x[:3], y[:3], dim=0)"],
     "shared_vectors": [
         "linalg.cross(x[:3], y[:3]) - linalg.cross(sin(x[:3]), x[:3]) / s",
         "linalg.cross(x[:3] - y[:3], y[:3]) + linalg.cross(x[:3], y[:3] - x[:3]) + x[:3]",
@@ -244,9 +246,7 @@ CASES = {
         *("(A / outer(x, z)) @ z", "x @ (A * outer(sin(x), z))", "(A * B / outer(x, z) ** 2) @ z"),
     ],
     "sign_out": ["x * (-y - sin(x))", "A @ (-z - exp(z))", "(-x - y).sum()", "z / (-z - s)"],
-    "difference_of_squares": ["(x + y) * (x - y)", "A * (B + A) / s * (A - B)"],
     "divided_in": ["(x - y) / (2 * x)", "s * (A ** 2 + B - 1) / A ** 2 / z", "(x ** 2 - y) / x"],
-    "triangle_of_a_symmetric_matrix": ["K.tril(-1).T", "(S + S.mT).triu().T"],
     "both_triangles": ["2 * S.tril() / s - K + 2 * S.triu(1) / s", "S.tril(-1) + S.triu()"],
     "triangle_beside_a_diagonal": ["(S - z.diag()).tril(-1)", "(S + eye(z.shape[0]) / s).triu()"],
     "diagonal_beside_a_triangle": [
@@ -286,20 +286,12 @@ CASES = {
         "x[:3].put_at((3, 2), (..., 1)) + y[:3].put_at((3, 2), (slice(None), 0)) / s",
         "z[:2].put_at((2, 2), (1,)) + y[:2].put_at((2, 2), (0,)) - s * z[:2].put_at((2, 2), (-1,))",
     ],
-    "never_below_zero": ["abs(exp(x))", "relu(x ** 2)", "abs(abs(x) ** s)"],
     "power_of_a_root": ["exp(x) ** (1 / s - 1)", "x.norm() ** (2 + 1 / s)"],
-    "numbers_out_of_convolutions": [
-        "conv1d_input((2, 2, 6), ones(2, 2, 2), 3 * ones(2, 2, 5) / s)",
-    ],
     "gathered_by_labels": [
         f"(A[:3] * eye(z.shape[0])[{LABELS}]).sum(dim=1, keepdim=True)",
         f"(A[:3] * B[:3] * x[:3].unsqueeze(1) * eye(z.shape[0])[{LABELS}]).sum(1, keepdim=True)",
     ],
     "column_of_labels": [f"{LABELS}[:, None]"],
-    "last_of_running": [
-        "x.cumprod(dim=0)[-1]", "A.cumsum(dim=1)[:, -1]", "A.cumprod(0)[-1]",
-        "D.cumsum(2)[..., -1]",
-    ],
     "of_one_alone": ["c.sum(dim=1, keepdim=True)", "d.mean(dim=-1, keepdim=True)"],
     "only_one_picked": ["c[:, 0]", "c.T[0]", "c[:, -1]"],
     "new_dimension_inside": [
@@ -317,7 +309,6 @@ CASES = {
     "masks_where_one_is_certain": [
         "(x > 1) & True", "True & (A > z)", "(x > 1) & False", "(x > 1) | False", "True | (A > z)",
     ],
-    "squeezed_before": ["(A.sum(0, keepdim=True) / z).squeeze(0)", "(z - A[:1]).squeeze(0)"],
     "names_in_order": ["y @ x"],
     "inner_product_of_a_sum": ["x @ (y - 2 * s * x)", "(x / s + A @ z) @ y"],
     "projection_of_a_sum": [
@@ -340,33 +331,16 @@ CASES = {
     ],
     "spread_by_the_other_batch": ["D @ C.expand(G.shape)", "A.expand(D.shape) @ G"],
     "rows_of_batches": ["(D.flatten(0, 1) @ C).reshape(2, x.shape[0], C.shape[1])"],
-    "transposed_batch": ["A.expand(D.shape).mT", "D.sum(1).unsqueeze(1).mT", "A.unsqueeze(2).mT"],
     "sum_of_batches": ["(D.mT @ E[:, :, :1]).squeeze(-1).sum(0)"],
     "ones_in_einsum": [
         *("einsum('ij,ik->jk', ones_like(A), A)", "einsum('bij,jk->ki', D, ones_like(C))"),
         *("einsum('i,ij->j', ones_like(x), A)", "einsum('ji,jk->ik', A, ones(m, 7))"),
-    ],
-    "whole_dimensions_summed": [
-        "D.flatten(1)[:, :6].reshape(2, 2, 3).sum((1, 2))",
-        "(D[:, :2].reshape(2, 2, z.shape[0])).sum(0)",
-    ],
-    "sum_of_a_reshape": [
-        "A.reshape(A.shape[0], 1, 1, A.shape[1]).sum((0, 2))",
-        "A.reshape(1, 1, A.shape[0], A.shape[1]).sum((0, 3), keepdim=True)",
-    ],
-    "softmax_beside_a_new_dimension": [
-        "2 * (x / exp(A).sum(1)).unsqueeze(1) * B * exp(A)",
-        "(1 / exp(D).sum(-1)).unsqueeze(2) * exp(D)",
     ],
     "sum_beside_a_product": [
         "(A * (B @ S)).sum(1)", "(2 * A * (B @ S)).sum(1, keepdim=True)",
         "(G @ G.mT * (E.mT @ D)).sum(2)",
     ],
     "beside_what_is_put": ["A * z.put_at(A.shape, (0,)) / s", "x * s.put_at(x.shape, (1,))"],
-    "sum_of_what_is_put": [
-        "z.put_at(A.shape, (0,)).sum(0)", "x.put_at(A.shape, (..., 1)).sum(1, keepdim=True)",
-        "x.put_at(A.shape, (..., 1)).sum()",
-    ],
     "put_before_a_product": ["A * (z.put_at(A.shape, (0,)) - B)", "S * (z.diag() - T)"],
     "column_of_picks": [
         f"(2 * A[:3][arange(3), {LABELS}] * x[:3] / s).unsqueeze(1)",
@@ -384,7 +358,6 @@ CASES = {
         "einsum('i,ij,jk->ik', x, A, C)", "einsum('ij,j,jk->ijk', A, z, C)",
         "einsum('ij,jk,k->ki', A, S, z)",
     ],
-    "row_beside_columns": ["x.unsqueeze(0) @ A", "x.unsqueeze(1).T @ y", "y.unsqueeze(0) @ x"],
     "chosen_by_opposites": [
         "2 * x * (y > 1) - 3 * (y <= 1) * x", "A * (B == s) + s * (B != s)",
         "y + x**2 * (x < 1) + (x >= 1) * s",
@@ -405,29 +378,9 @@ CASES = {
         "(x - 1) * (x > 1)", "2 * y * (x - y) * (x < y)",
         "(1 - x * y) ** 2 * (x * y <= 1).double()",
     ],
-    "chosen_before": [
-        "where(x > 1, where(x > 1, y, 2), x)", "where(x > 1, x, 3 / where(x > 1, 5, y))",
-        "where(A > 1, 2 * B, s * where(A > 1, 2, A) ** 2)",
-    ],
-    "chosen_by_a_mask": [
-        "where(x > 1, y, 2) * (x > 1)", "where(x > 1, y, x) * (x <= 1)",
-        "(A > 1) * B / where(A > 1, A, 1)",
-    ],
-    "chosen_together": [
-        "where(x > 1, x, 2) * where(x > 1, y, 3)", "where(A > 1, A, s) / where(A > 1, z, 3)",
-        "2 * where(x > 1, x, 0) ** 2 * y * where(x > 1, y, 1)",
-    ],
     "clamped": [
         "where(abs(x) <= 1, x, sign(x))", "where(abs(x) >= 1, sign(x), x)",
         "where(abs(x) >= 0.5, 0.5 * sign(x), x)",
-    ],
-    "complements": [
-        "x * (y > 0) + x * (y < 0)", "x * (y > 0) + x * (y <= 0) - y", "s * (A > z) + s * (A == z)",
-        "2 * y * sigmoid(x - z[:1]) + 2 * y * sigmoid(z[:1] - x)",
-        "x * (y > 1) - x * (y < 1)", "s * (A <= 0) - s * (A >= 0)", "relu(x - y) + relu(y - x)",
-        "s * relu(y - x) - s * relu(x - y)", "exp(x - y) + exp(y - x)", "3 / exp(x) - 3 * exp(x)",
-        "y * exp(2 * x) - y * exp(-2 * x) + x", "exp(-x) - exp(x)",
-        "s * log(sigmoid(y - x)) - s * log(sigmoid(x - y))",
     ],
     "compared_with_zero": [
         "relu(x) > 0", "x - y <= 0", "1 > x", "-2 * ones(3) != -1", "-2 * x * y >= 0", "3 * x < 0",
@@ -436,9 +389,7 @@ CASES = {
         "(A * c).sum(1, keepdim=True)", "(A * z).sum(0)", "(A * s).mean(1)",
         "(A / c).mean(-1, keepdim=True)", "(s * (A > 1)).sum(1)", "((x > 1) * (y > 1) / s).sum()",
     ],
-    "converted_once": ["x.double()", "(x > 1).double().double()"],
     "counted_from_zero": ["arange(4) != -100", "arange(2, 5) < -1"],
-    "determinant_of_product": ["det(S @ T)", "det(inv(S))", "det(S.T)"],
     "diagonal_beside_a_diagonal": ["(S @ diag(z) @ T).diag()", "(S.T @ diag(z) @ T.T).diag()",
         "(S @ diag(z)).diag()", "(2 * diag(z) @ S).diag()",
     ],
@@ -453,22 +404,14 @@ CASES = {
         "A[:1, :2].expand(2, 2).diag()", "A[:2, :1].expand(2, 2).diag()",
         "A.sum(1, keepdim=True).expand(A.shape[0], A.shape[0]).diag()",
     ],
-    "diagonal_times": ["diag(x) @ y", "y @ diag(x)"],
     "counted_from_the_front": ["A.sum(-1)", "A.norm(dim=-2, keepdim=True)", "x.logsumexp(-1)"],
     "dimension_kept": ["A.sum(1).unsqueeze(1)", "A.mean(0).unsqueeze(0)", "x.norm().unsqueeze(0)"],
-    "diagonals_together": [
-        "diag(z) @ diag(z + 1)", "diag(x) @ (diag(y) @ A)", "diag(z) @ (diag(2 * z) @ z)",
-    ],
-    "double_angle": ["cos(x) ** 2 - sin(x) ** 2"],
     "einsum_in_short": [
         *("einsum('bij,bjk->bik', D, G)", "einsum('bji,bjk->bki', D, E)"),
         *("einsum('bij,jk->bik', D, C)", "einsum('ij,bkj->bik', A, E)"),
         "einsum('ij->ij', A)", "einsum('ij->ji', A)", "einsum('i,j->ij', x, z)",
         "einsum('ij,j->i', A, z)", "einsum('ij,i->j', A, x)", "einsum('ij,jk->ik', A, C)",
         "einsum('ij,ik->jk', A, B)", "einsum('ij,ij->ij', A, B)", "einsum('i,ij->ij', x, A)",
-    ],
-    "equal_sums": [
-        "(x + y) / (y + x)", "(x - y) * (2 * y - 2 * x)", "s / (1 - x) ** 2 * (x - 1) ** 3",
     ],
     "differences_one_way": [
         "2 * (x - y) ** 2 + (y - x) ** 2", "s * (x + A @ z) - y * (A @ z + x)",
@@ -479,12 +422,10 @@ CASES = {
         "exp(A - logsumexp(A, 0))",
         "exp(A - logsumexp(A, 1).unsqueeze(1))", "exp(x + y - logsumexp(x + y, 0))",
     ],
-    "exponentials_together": ["exp(x) * exp(y)", "s * exp(y) / exp(x)", "1 / (exp(x) * exp(y))"],
     "exponential_beside_the_unit": [
         "matrix_exp(cat([cat([S, 2 * s * eye(S.shape[0])], -1), cat([zeros_like(S), S], -1)], -2))"
         "[..., :S.shape[0], S.shape[0]:]",
     ],
-    "exponential_of_transpose": ["matrix_exp(S.T)"],
     "factors_sorted": ["(y * x).sum()", "(y * x * y).mean()"],
     "exponents_added": [
         "x ** (s - 1) * x", "2 * c ** s / c", "x ** s * y * x ** t", "A ** -s * A ** 2 * z",
@@ -498,13 +439,6 @@ CASES = {
     ],
     "column_of_a_product": [
         "(A.T @ B.sum(1, keepdim=True)).squeeze(1)", "(2 * S @ T @ z.unsqueeze(1)).squeeze(-1)",
-    ],
-    "fractions_with_names": [
-        *("x * cos(y) / sin(y)", "cosh(A) / sinh(A) ** 2"),
-        "exp(A) / exp(A).sum(1, keepdim=True)", "exp(x) / exp(x).sum(dim=0)",
-        "exp(x) / (1 + exp(x))", "1 / (exp(x) + 1)", "exp(x) * sigmoid(-x)", "y * sin(x) / cos(x)",
-        "sinh(x) / cosh(x)", "sqrt(x) ** 3", "x / sqrt(x)", "x * sign(x)",
-        "y * sign(x) / abs(x)", "sign(A) / abs(A) ** 3",
     ],
     "half_at_a_tie": [
         "where(x == y, 1 / 2, 1) * (x >= y)", "s * where(x == y, 3, 6) * x * (y >= x) / 2",
@@ -521,8 +455,6 @@ CASES = {
     "inverse_of_product": [
         *("inv(s * S)", "inv(-S @ T / s)", "inv(S @ T)", "inv(2 * S @ T.T)", "inv(diag(x))"),
     ],
-    "inverse_of_transpose": ["inv(S.T)", "inv(inv(S))", "inv(Q)"],
-    "kronecker_of_vectors": ["kron(x, z).reshape(x.shape[0], z.shape[0])"],
     "exponential_along_itself": [
         "(T * cat([cat([s * T.T, S], -1), cat([zeros_like(T), s * T.T], -1)], -2).matrix_exp()"
         "[..., :S.shape[0], S.shape[0]:]).sum()",
@@ -536,7 +468,6 @@ CASES = {
         "(A.unsqueeze(2) * C).sum(1)", "(s * A[:, None] * S / 3).sum(-1)",
         "(A.unsqueeze(1) * B.unsqueeze(2)).sum(0)", "(C[None] * A[:, :, None] / T[0, 0]).sum(1)",
     ],
-    "sum_beside_an_outer_product": ["(outer(x, z) * A).sum()", "(2 * outer(x, z) * A / B).sum()"],
     "matrix_beside_a_side": [
         "(outer(A.flatten(), B.flatten()).reshape(*A.shape, *A.shape)"
         " * S.reshape(1, S.shape[0], 1, S.shape[1])).sum((1, 3))",
@@ -558,14 +489,11 @@ CASES = {
         " / A.reshape(A.shape[0], 1, A.shape[1], 1) ** 2).sum((0, 2))",
         "kron(S, A).reshape(S.shape[0], A.shape[0], S.shape[1], A.shape[1]).sum((0, 2))",
     ],
-    "logarithm_of_softmax": ["log(softmax(A, 1))", "log(softmax(x, -1))"],
     "lower_part_of_an_upper": [
         "(cholesky(P).T @ z.diag()).tril()", "cholesky(P).T.tril()",
         "(cholesky(P).T @ (1 / cholesky(P).diagonal()).diag()).tril()",
     ],
-    "made_up": ["expm1(x) + 1", "1 + expm1(A)"],
     "moved_apart": ["(x - 2 * x.roll(1)).roll(-1)", "(A * B - s).flip(0)", "(A + z).roll(1, 1)"],
-    "maximum_with_zero": ["maximum(x, 0)", "maximum(0, A - 1)"],
     "mask_within": [
         "maximum(x - 1, 0) * (1 + sign(x - 1)) * s", "(x - 1).clamp(min=0) ** 2 * (1 <= x) * y",
         "maximum(1 - x, 0) * sign(x - 1)",
@@ -580,18 +508,11 @@ CASES = {
         "x.unsqueeze(1) / y.unsqueeze(1)", "A * x.unsqueeze(1) * y.unsqueeze(1)",
         "x.unsqueeze(1) * y.unsqueeze(1) * (x * y).unsqueeze(1).exp()",
     ],
-    "places_counted_from_the_front": [
-        "where(A.sort(1).indices < 0, A.sort(1).indices + 2, A.sort(1).indices)",
-    ],
     "no_denominator_is_zero": [
         "where(x == 0, 0, y / x)", "where(x == 0, 0, y * x)",
         "where((x == 0) & (y > 0), 0, log(x))", "where(x * y == 0, 0, s * log(x / 2) / (x * y))",
         "where(softmax(A, 1) == 0, 0, log_softmax(A, 1))", "where(A.norm() == 0, 0, A / A.norm())",
         "where(x.norm(3) == 0, 0, y * abs(x))", "where(s == 0, 0, x ** (1 / s))",
-    ],
-    "no_edge_between": [
-        "where(x < 0, 2 * exp(3 * x), where(x <= 0, 2, y))",
-        "where(z < 0, z * y[0], where(z <= 0, 0, z))",
     ],
     "no_small_denominator": [
         "x / abs(y).clamp(min=1e-12)", "1 / held_above(y.norm(), 1e-8)",
@@ -604,33 +525,16 @@ CASES = {
         "x * (exp(y) >= 1e-12) / exp(y)", "x * (x.norm(dim=0, keepdim=True) >= 1e-12) / x.norm()",
         "x * (exp(y) >= finfo(y.dtype).eps) / exp(y)",
     ],
-    "normal_distribution": ["0.5 * x * (1 + erf(x * 0.7071067811865476))"],
     "numbers_first": ["x * (2 * y * s)", "x / y * (3 * (s * y))", "A * (2 * (c * z))"],
-    "numbers_folded": [
-        "1.1283791670955126 * x / 1.4142135623730951", "0.3989422804014327 * x * y / 1.7",
-    ],
     "numbers_out": ["2 * x - 2 * y", "0.5 * A + 1.5 * B"],
     "of_a_number": ["log(2)", "sqrt(3.0)", "exp(1)"],
     "on_the_diagonal": ["arange(4.0).unsqueeze(1) * eye(4)", "2 * s * arange(4.0) * eye(4)"],
-    "one_minus_sigmoid": ["1 - sigmoid(x)"],
     "never_zero": ["2 / s == 0", "x.shape[0] / y ** 2 != 0"],
     "new_dimensions": ["x[:, None]", "A[None, :, None]", "x[None]"],
-    "one_of_two": [
-        "where(x > 1, x, 0) + where(x > 1, 0, y)", "2 * where(x > 1, 0, x) + where(x > 1, y, 0)",
-    ],
-    "ones_stand_for_themselves": ["A + ones_like(A)", "ones_like(x) - x"],
-    "opposite_exponentials": [
-        "s * exp(x - y) * exp(y - x)", "exp(x) ** 3 * exp(-x)", "1 / (exp(A) ** 2 * exp(-A))",
-    ],
-    "outer_products_together": [
-        "outer(x, z) * outer(y, z + 1)", "2 * outer(x, z) * A * outer(x, z - 1)",
-    ],
-    "over_the_other_dimension": ["A.T.sum(1)", "A.T.mean(0, keepdim=True)", "A.T.sum(dim=(0,))"],
     "part_of_a_part": [
         "A[1:][:1]", "A[:, :-1][:, 1:]", "A[1:, 1:][0]", "A[:2][:, -1]", "A[..., 1:][-1:, :1]",
     ],
     "picked_by_labels": [f"x.gather(0, {LABELS})"],
-    "one_exponent": ["x ** -ones(m)", "s ** (2 * ones(m))"],
     "powers_together": [
         *("sqrt(x) / sqrt(y)", "s * sqrt(A) * sqrt(B)"),
         "A ** 2 / B ** 2", "2 * x ** 3 * y / s ** 3", "x ** s / y ** s", "s * c ** t * z ** -t",
@@ -638,7 +542,6 @@ CASES = {
         "x ** s * y ** s * (x * y) ** s",
     ],
     "plain_first": ["S.T + S"],
-    "solved_for_a_product": ["solve(P, S) @ C", "solve(P, C[:, :1]) @ y[:1][None]"],
     "spread_by_ones": [
         "A.unsqueeze(2).expand(-1, -1, 3).overlap((A.shape[0], 2 * z.numel() + 1), (2,), (1,))",
         "A.T[None, :, :3, None].expand(-1, -1, -1, 2).overlap((1, z.shape[0], 5), (1,), (2,))",
@@ -655,9 +558,6 @@ CASES = {
         "x[:3] @ eye(5)[:3] + y[1:3] @ eye(5)[3:]",
         "s * C[:, :1] @ eye(C.shape[1])[-1:] - 2 * C[:, 1:] @ eye(C.shape[1])[:-1]",
     ],
-    "rows_beside_floats": [
-        f"C[:2].sum() * eye(4)[{LABELS}].long()", f"eye(4)[{LABELS}].long().double()",
-    ],
     "rows_in_products": [
         f"s * x[:3].unsqueeze(1) * eye(4)[{LABELS}].long()", f"eye(4)[{LABELS}].long() / s",
         f"-eye(4)[{LABELS}].long() / 3 / s", f"eye(4)[{LABELS}].long() * s",
@@ -673,7 +573,6 @@ CASES = {
         "x * y + x * s", "x / s - y / s ** 2", "x ** 2 * y - x ** 3", "x * y + x * s + y",
     ],
     "shared_factors_out": ["where(x > 1, x * y, y)", "where(A > 1, 2 * A, A)"],
-    "share_of_two": ["y * exp(x) / (exp(x) + exp(y))", "exp(x) ** 2 / (exp(-x) + exp(x))"],
     "shared_matrices": [
         "outer(x - y, y - x) - outer(y - x, x)", "A.T @ (x - y) - B.T @ (y - x)",
         "A @ z + B @ z", "z @ S + S @ z", "A.T @ x - A.T @ y", "outer(x, z) + outer(y, z)",
@@ -688,8 +587,6 @@ CASES = {
         "(t * (1 - r + r.long())).scatter_to((6,), 0, r.long())"
         " + (t * (r - r.long())).scatter_to((6,), 0, ceil(r).long())",
     ],
-    "sigmoid_beside_one": ["1 - y - sigmoid(-x)", "x + y * sigmoid(-x)"],
-    "sigmoid_mirrored": ["sigmoid(-x)", "sigmoid(-2 * x)"],
     "sign_before_products": ["-(A @ z)", "-(x * y / s)"],
     "sign_in": [
         "-s * linalg.cross(x[:3], y[:3])",
@@ -712,21 +609,15 @@ CASES = {
         "softmax(x - x.max(), 0)", "log_softmax(2 * A - A.mean(1, keepdim=True) + s * c, 1)",
     ],
     "softmax_adds_up_to_one": ["softmax(A, 1).sum(1)", "softmax(A, -1).sum(dim=1, keepdim=True)"],
-    "solved_by_transpose": ["solve(K.T, z)"],
-    "square_root": ["x ** 0.5"],
     "spread_as_it_is": [
         "(A.sum(0, keepdim=True) + z).expand(2, *A.shape)",
         "A.sum(0, keepdim=True).expand(4, 2, A.shape[1])", "x.unsqueeze(0).expand(4, x.shape[0])",
-    ],
-    "sum_of_a_matrix_product": [
-        "(A @ C).sum(0)", "(A @ C).mean(1)", "(S @ C).mean(-1, keepdim=True)",
     ],
     "sum_of_a_diagonal": ["diag(x).sum()", "diag(x).sum(1)", "diag_embed(x).sum(0)"],
     "sum_of_the_unit_matrix": ["eye(4).sum(0)", "eye(3).mean(1)", "eye(3).mean(-1, keepdim=True)"],
     "sum_of_all_elements": [
         "A.reshape(1, -1).sum()", "A.reshape(1, A.shape[0], 1, -1).sum(dim=(1, 3), keepdim=True)",
     ],
-    "sum_of_an_outer_product": ["outer(x, z).sum()", "outer(x, z).sum(0)", "outer(x, z).sum(-1)"],
     "sum_of_rows": [
         f"eye(4)[{LABELS}].long().sum(1)",
         f"eye(4)[{LABELS}].sum(1)", f"eye(2)[{LABELS}].sum(-1, keepdim=True)",
@@ -735,33 +626,11 @@ CASES = {
         "sign(-2 * x)", "sign(y - x)", "sign(3 * s * (y - x))", "sign(-x * s)",
         "sign((x - y) * (y - x) * (y - 1))", "sign((y - x) ** 3 / (x - y))", "sign((y - x) ** 2)",
     ],
-    "sign_takes_the_minus": ["-sign(x - y) * s", "-2 * sign(x - y) * sign(y - x) * (x - y)"],
-    "sum_of_a_unit_row": ["eye(5)[1].sum()"],
-    "sums_parted": [
-        "(A - B).sum(0) - (A + B).sum(0)", "s * (x - 1).sum() - (s * (1 - x)).sum() + y",
-    ],
-    "sum_over_the_first_of_pairs": [
-        "(x[:, None] - x).sum(0)", "(sign(x - x.unsqueeze(1)) * s).sum(0)",
-        "(exp(-(x[:, None] - x) ** 2 / 2) * (x[None] - x[:, None])).mean(0)",
-        "((A[:, None] - A) / (A[:, None] - A).norm(dim=-1, keepdim=True)).sum(0)",
-        "(exp(-((A[:, None] - A) ** 2).sum(-1)).unsqueeze(2) * (A[:, None] - A)).sum(0)",
-        "(sign(x[:, None] - x) / (abs(x[:, None] - x) + 1)).sum(0)",
-    ],
     "sums_together": [
         "A.sum(0) - 2 * B.sum(0)", "s * (A * c).mean(1) + s * B.mean(1) + x",
         "A.sum(0) - z * B.sum(0)", "c * A.sum(1, keepdim=True) + s * B.sum(1, keepdim=True)",
     ],
     "sum_of_sums": ["(x + y).sum()", "(A - B * s).mean(0)", "(x * (y - 1)).sum()"],
-    "of_the_unit_matrix": [
-        *("inv(eye(z.shape[0]))", "solve(S.T, eye(z.shape[0]))", "eye(z.shape[0]).trace()"),
-    ],
-    "of_one_row": [
-        *("S @ (eye(S.shape[0])[1].unsqueeze(-1) * T)", "(S * eye(S.shape[0])[1]) @ T.T"),
-        "(eye(S.shape[0])[0] * A) @ C",
-    ],
-    "terms_with_a_new_dimension": [
-        *("x.unsqueeze(1) - y.unsqueeze(1)", "A.unsqueeze(0) + B.unsqueeze(0)"),
-    ],
     "times_logarithm": [
         "xlogy(2, x)", "xlogy(1 / A.shape[0], x)", "xlogy(s / A.shape[0], softmax(A, 1))",
         "xlogy(x, softmax(y, 0))",
@@ -776,8 +645,6 @@ CASES = {
         "ones(2, 1, 3).scatter_to((2, 4, 3), 1, tensor([[1, 3, 0], [2, 2, 1]]).unsqueeze(1))",
         "ones(1, 1, 2, 2).scatter_to((1, 3, 2, 2), 1, tensor([[[0, 2], [1, 1]]]).unsqueeze(1))",
     ],
-    "trace_of_product": ["(x * y).sum()", "(S.T * T).sum()", "(eye(S.shape[0]) * (S + T)).sum()"],
-    "trace_of_outer": ["outer(z, S @ z).trace()"],
     "transposed_convolution": [
         "conv1d_input((2, 3, 7), ones(4, 3, 2), ones(2, 4, 6))",
         "conv2d_input((1, 2, 7, 6), ones(4, 1, 2, 2), ones(1, 4, 7, 8), padding=(1, 2), "
@@ -787,8 +654,6 @@ CASES = {
         "K.T", "(A + B).T", "(A * s).T", "(-A).T", "(S @ S.T).T",
         "(A.T - z.unsqueeze(1)).T", "x.unsqueeze(1).T",
     ],
-    "triangle_of_a_sum": ["S.tril(1) + T.tril(1)", "S.triu() - T.triu()"],
-    "triangle_of_a_triangle": ["A.tril().tril(-1)", "A.triu().triu()"],
     "triangle_of_a_diagonal": ["eye(4).tril(-1)", "x.diag().triu(-1)", "x.diag().tril()"],
     "turned_as_a_whole": ["S.T @ T.T", "A @ S.T @ T.T", "C.T @ A.T @ x"],
     "turned_together": [
@@ -807,25 +672,11 @@ CASES = {
         "y * (abs(x) > 0) / sqrt(2 * x)",
         "(A - A.mean(1, keepdim=True)) * (A.std(1, keepdim=True) != 0)",
     ],
-    "weighted_rows": [
-        "(x.unsqueeze(1) * A * B).sum(dim=0)", "(2 * A * z * exp(B)).sum(dim=1)",
-        "(x.unsqueeze(1) * A * s).sum(0)",
-    ],
-    "with_ones": [
-        "A @ ones(n)", "A.T @ ones(m)", "outer(ones(m), z)", "outer(x, ones(n))", "ones(m) @ A",
-        "ones(k, m) @ x", "A @ ones(n, k)", "A.T @ ones(m, k)", "ones(k, m) @ A",
-    ],
-    "with_equal_rows": [
-        "z.expand(A.shape) @ S", "S @ z.expand(S.shape)", "A @ z.unsqueeze(1).expand(S.shape)",
-        "x.unsqueeze(1).expand(A.shape) @ S",
-    ],
-    "with_zeros": ["outer(x, zeros_like(z))", "zeros_like(S) @ z", "A @ zeros_like(C)"],
     "within_the_domain": ["where(x > 0, y, nan)"],
     "without_brackets": ["A @ (S @ C)", "A @ (S @ (T @ z))"],
     "turned_within": [
         "(exp(x.flip(0)) * y.flip(0)).flip(0)", "(A.flip(1) * s - B.flip(-1)).flip(1)",
     ],
-    "double_angle_of_a_tangent": ["y * (1 + tan(x / 4) ** 2) / tan(x / 4)"],
     "softmax_of_a_transpose": [
         "softmax(A.T, 0)", "softmax(G.mT, 1)", "log_softmax(G.transpose(0, 2), -2)",
     ],
@@ -839,7 +690,10 @@ CASES = {
 
 def test_every_rule_of_the_search_has_cases():
     tables = (NORMAL, OTHERS, LAYOUT)
-    rules = {rule.__name__ for t in tables for found in t.values() for rule in found}
+    rules = {
+        r for t in tables for found in t.values() for r in found if not isinstance(r, Identity)
+    }
+    rules = {rule.__name__ for rule in rules}
     assert rules - set(CASES) <= set(ELSEWHERE)
     assert set(CASES) <= rules
 
@@ -941,10 +795,11 @@ def test_masks_that_hide_more_than_zeros_stay(case):
         ("put_in_one_place", "s.put_at((2,), (0,)) + s.put_at((2,), (1,))"),
         ("put_in_one_place", "s.put_at((2,), (0,)) * x + s.put_at((2,), (0,))"),
         ("put_in_one_place", "s.put_at((2,), (slice(2),)) + x.put_at((2,), (slice(2),))"),
-        ("whole_dimensions_summed", "outer(x, v).reshape(3, 2).sum(0)"),
-        ("whole_dimensions_summed", "outer(x, outer(u, v).flatten()).reshape(2, 3, 3).sum(1)"),
         ("numbers_out_of_vector_products", "linalg.cross(u * v, v)"),
-        ("along_the_last_dimension", "cross(outer(u, v), outer(v, u))"),
+        (
+            "cross_along(u, v, dim=d) = cross_along(u, v) where d != -1",
+            "cross(outer(u, v), outer(v, u))",
+        ),
         ("shared_vectors", "u * linalg.cross(u, v) + v * linalg.cross(u, u + v)"),
         ("shared_vectors", "linalg.cross(u, v) + linalg.cross(sin(u), cos(v))"),
         ("within_its_bounds", "clamp(sigmoid(x), 0, 0.5)"),
@@ -953,10 +808,13 @@ def test_masks_that_hide_more_than_zeros_stay(case):
         ("scaled_rows_and_columns", "(outer(x, y) * (S > 0)) @ y"),
         ("scaled_rows_and_columns", "outer(x, y) @ y"),
         ("sign_out", "x * (y - x)"),
-        ("difference_of_squares", "(x + y) * (x - 2 * y)"),
+        ("(x + y) * (x - y) = x ** 2 - y ** 2", "(x + y) * (x - 2 * y)"),
         ("divided_in", "x / (x - y)"),
         ("divided_in", "(x - y) * x"),
-        ("triangle_of_a_symmetric_matrix", "S.tril(-1).T"),
+        (
+            "tril(A, diagonal=k).mT = triu(A, diagonal=-k) where is_symmetric(A)",
+            "S.tril(-1).mT",
+        ),
         ("both_triangles", "S.tril() + S.triu()"),
         ("both_triangles", "S.tril() - S.triu(1)"),
         ("both_triangles", "S.tril(-1) + S.triu(1)"),
@@ -1057,20 +915,6 @@ def test_bounds_below_what_may_be_negative_stay(case):
     text = f"y / ({case}).clamp(min=1e-12)"
     built = Builder(read_program(text, Limits()), inputs, values={}, limits=Limits()).run()
     assert rule_named("no_small_denominator")(stripped(built, {})) is None
-
-
-@pytest.mark.parametrize(
-    "case",
-    [
-        *("exp(x[:, None] - x).sum(0)", "(x[:, None] - x + 1).sum(0)", "S.sum(0)"),
-        *("(S * (x[:, None] - x)).sum(0)", "(x[:, None] - y).sum(0)", "(x[:, None] * x**2).sum(0)"),
-    ],
-)
-def test_sums_over_pairs_that_are_not_alike_stay(case):
-    shapes = {"x": (3,), "y": (3,), "S": (3, 3)}
-    inputs = {name: OPS["input"](name=name, shape=shape) for name, shape in shapes.items()}
-    built = Builder(read_program(case, Limits()), inputs, values={}, limits=Limits()).run()
-    assert rule_named("sum_over_the_first_of_pairs")(stripped(built, {})) is None
 
 
 def test_powers_of_what_is_no_mask_stay_powers():

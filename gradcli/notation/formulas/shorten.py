@@ -14,10 +14,10 @@ from ...graphs.shapes import TELLING, numel
 from ...graphs.substitution import substitute
 from .. import tree
 from ..tree import Name
-from .counting import Counting
-from .divisors import divisors_of, never_zero
 from .formula import MOST, TOO_LONG, Telling, Writer
 from .names import Names
+from .negative_dims import Counting
+from .nonzero_facts import divisors_of, never_zero
 from .rules import LAYOUT, NORMAL, OTHERS, RULES, made_of
 from .rules.atoms import definition
 from .simplify import LARGE, Rewriter, merged, stripped

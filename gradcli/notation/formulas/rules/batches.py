@@ -1,7 +1,7 @@
 """Products of matrices in batches."""
 
 from ....graphs import Node, intern
-from ....graphs.shapes import axes, axis, numel
+from ....graphs.shapes import axes, numel
 from .broadcasting import thinner
 from .matrices import last_two
 from .products import build, product_of
@@ -79,19 +79,6 @@ def rows_of_batches(node: Node) -> Node | None:
     return x @ b if rows and node.shape[:-1] == x.shape[:-1] else None
 
 
-@normal("transpose")
-def transposed_batch(node: Node) -> Node | None:
-    """A.expand(5, 2, 3).mT = A.mT.expand(5, 3, 2); A.unsqueeze(1).mT = A.unsqueeze(2)."""
-    x = node.parents[0]
-    if x.ndim < 3 or not last_two(node) or x.op.name not in ("expand", "unsqueeze"):
-        return None
-    inner = x.parents[0]
-    if x.op.name == "expand":
-        return inner.mT.expand(shape=node.shape) if inner.ndim >= 2 else None
-    new, last = axis(x.attrs["dim"], x.ndim), x.ndim - 1
-    return inner.unsqueeze(dim=2 * last - 1 - new) if new >= last - 1 else None
-
-
 @other("sum")
 def sum_of_batches(node: Node) -> Node | None:
     """(A.mT @ v.unsqueeze(-1)).squeeze(-1).sum(dim=0) = (A * v.unsqueeze(-1)).sum(dim=(0, 1))."""
@@ -117,7 +104,7 @@ def rows_beside_a_vector(node: Node) -> Node | None:
     if found is None or axes(dim, x.ndim) != (x.ndim - 1,) or node.attrs["keepdim"]:
         return None
     v = next((f for f, e in found.factors.items() if e == 1 and f.ndim == 1), None)
-    rest = {f: e for f, e in found.factors.items() if f is not v}
+    rest = found.without(v).factors
     if v is None or not any(f.shape == x.shape for f in rest):
         return None
     return build(found._replace(factors=rest), x.shape) @ v

@@ -50,7 +50,7 @@ def _is_correlation(p: Product) -> bool:
     whole = next((f for f, e in p.factors.items() if f.op.name == "cov" and e == 1), None)
     if whole is None or p.coefficient != 1:
         return False
-    sides = {f: e for f, e in p.factors.items() if f is not whole}
+    sides = p.without(whole).factors
     for f in [f for f in sides if f.op.name == "outer"]:
         (row, column), e = f.parents, sides.pop(f)
         sides |= {row: e, column.unsqueeze(dim=1): e}

@@ -6,7 +6,7 @@ from ....graphs import OPS, Node, Operator, as_node
 from ....graphs.shapes import axes, axis
 from ....operators.leaves import size_of
 from ....operators.shaping import summed_axes
-from .products import ONE, build, constant_value, product_of, with_factors
+from .products import NOTHING, ONE, build, constant_value, product_of
 from .registry import other, rule
 
 
@@ -182,18 +182,17 @@ def same_either_way(node: Node) -> Node | None:
 @other("mul", "div")
 def kept_beside_a_new_dimension(node: Node) -> Iterator[Node]:
     """(g * x.norm(dim=1)).unsqueeze(1) / x.norm(dim=1, keepdim=True) = g.unsqueeze(1)."""
-    found = product_of(node)
-    for thin, e in found.factors.items() if found else ():
-        inside = product_of(thin.parents[0]) if thin.op.name == "unsqueeze" and e == 1 else None
-        for total, power in inside.factors.items() if inside else ():
+    found = product_of(node) or NOTHING
+    for thin, e in found.factors.items():
+        is_new = thin.op.name == "unsqueeze" and e == 1
+        inside = (product_of(thin.parents[0]) if is_new else None) or NOTHING
+        for total, power in inside.factors.items():
             kept = _kept(total, thin)
-            if kept is None or kept not in found.factors:  # type: ignore[union-attr]
+            if kept is None or kept not in found.factors:
                 continue
-            left = with_factors(inside.factors, {total: -power})  # type: ignore[union-attr]
-            rest = build(inside._replace(factors=left), total.shape)  # type: ignore[union-attr]
+            rest = build(inside.without(total), total.shape)
             moved = {thin: -ONE, rest.unsqueeze(dim=thin.attrs["dim"]): ONE, kept: power}
-            factors = with_factors(found.factors, moved)  # type: ignore[union-attr]
-            yield build(found._replace(factors=factors), node.shape)  # type: ignore[union-attr]
+            yield build(found.times(moved), node.shape)
 
 
 def _kept(total: Node, thin: Node) -> Node | None:

@@ -4,67 +4,30 @@ from collections.abc import Collection
 from itertools import product
 
 from ....graphs import OPS, Node
-from ....graphs.shapes import Shape, broadcast
-from .guards import OPPOSITE
+from ....graphs.shapes import broadcast
+from .identities import identities
 from .products import (
     ONE,
     Coefficient,
     Product,
     build,
     constant_value,
-    is_zero_or_one,
     magnitude,
     number_node,
     product_of,
     with_factor,
 )
-from .registry import normal, other, rule
-from .sums import terms_of
+from .registry import NORMAL, normal, rule
 
 Powers = dict[Node, Coefficient]
 
 
-@normal("mul", "div")
-def chosen_together(node: Node) -> Node | None:
-    """where(c, a, 0) * where(c, b, 1) = where(c, a * b, 0)."""
-    found = product_of(node)
-    if found is None:
-        return None
-    for condition, alike in _by_condition(found.factors).items():
-        if len(alike) > 1:
-            rest = {f: e for f, e in found.factors.items() if f not in alike}
-            sides = [_side(alike, k) for k in (1, 2)]
-            one = None if None in sides else OPS["where"](condition, *sides)
-            if one is not None and not rest.get(one):
-                return build(Product(found.coefficient, with_factor(rest, one)), node.shape)
-    return None
-
-
-@other("mul", "div")
-def chosen_by_a_mask(node: Node) -> Node | None:
-    """where(c, a, b) * c = a * c; where(c, a, b) * ~c = b * ~c."""
-    found = product_of(node)
-    if found is None:
-        return None
-    factors = found.factors
-    masks = {f.parents[0] if f.op.name == "double" else f for f in factors if is_zero_or_one(f)}
-    for f, e in factors.items():
-        k = _side_taken(f.parents[0], masks) if f.op.name == "where" else 0
-        if k:
-            rest = {other: power for other, power in factors.items() if other is not f}
-            out = build(found._replace(factors=rest), node.shape)
-            out = _times_power(out, f.parents[k], e)
-            return out if out.shape == node.shape else None
-    return None
-
-
-def _side_taken(condition: Node, masks: Collection[Node]) -> int:
-    """Which side a where has, wherever the masks hold: 1, 2, or 0 for either."""
-    if condition in masks:
-        return 1
-    name = OPPOSITE.get(condition.op.name)
-    opposite = OPS["logical_not"](condition) if name is None else OPS[name](*condition.inputs)
-    return 2 if opposite in masks else 0
+identities(NORMAL, """
+    where(x, where(x, a, b), c) = where(x, a, c)
+    where(x, y * where(x, a, b), c) = where(x, y * a, c)
+    where(x, a, where(x, b, c)) = where(x, a, c)
+    where(x, a, y * where(x, b, c)) = where(x, a, y * c)
+""")  # fmt: skip
 
 
 @normal("mul", "div")
@@ -108,30 +71,6 @@ def _halved_where_equal(choice: Node, two: Collection[Node]) -> Coefficient | No
     return whole.coefficient if at_tie.coefficient * 2 == whole.coefficient else None
 
 
-@normal("where")
-def chosen_before(node: Node) -> Node | None:
-    """where(c, x * where(c, a, b), d) = where(c, x * a, d)."""
-    condition, *sides = node.parents
-    new = [_chosen(side, condition, k) for k, side in enumerate(sides, 1)]
-    made = OPS["where"](condition, *new) if new != sides else None
-    return made if made is not None and made.shape == node.shape else None
-
-
-def _chosen(side: Node, condition: Node, k: int) -> Node:
-    """A side of a choice, its factors that the same condition chooses settled."""
-    found = product_of(side)
-    if found is None:
-        return side
-    settled = [f for f in found.factors if f.op.name == "where" and f.parents[0] is condition]
-    if not settled:
-        return side
-    rest = {f: e for f, e in found.factors.items() if f not in settled}
-    out = build(found._replace(factors=rest), side.shape if rest else ())
-    for f in settled:
-        out = _times_power(out, f.parents[k], found.factors[f])
-    return out
-
-
 def _times_power(node: Node, factor: Node, e: Coefficient) -> Node:
     """node * factor ** e."""
     power = factor if e in (1, -1) else factor ** number_node(magnitude(e))
@@ -144,43 +83,10 @@ def as_it_is_meant(node: Node) -> Node | None:
     return node.op.in_torch(node)
 
 
-@normal("where")
-def no_edge_between(node: Node) -> Node | None:
-    """where(x < 0, a * exp(x) + x, where(x <= 0, a, b)) = where(x <= 0, a * exp(x) + x, b)."""
-    condition, below, rest = node.parents
-    if condition.op.name != "lt" or rest.op.name != "where":
-        return None
-    inner = rest.parents[0]
-    if inner.op.name != "le" or condition.parents != inner.parents:
-        return None
-    x, edge = condition.parents
-    found = terms_of(below) if constant_value(edge) == 0 else None
-    at_zero = [_at_zero(t, x, below.shape) for t in found or ()]
-    if not at_zero or terms_of(sum(at_zero) - rest.parents[1]) != []:
-        return None
-    new = OPS["where"](inner, below, rest.parents[2])
-    return new if new.shape == node.shape else None
-
-
-def _at_zero(term: Product, x: Node, shape: Shape) -> Node:
-    """What a term is where x is 0, as far as its factors x and exp(x) say."""
-    ones = [f for f in term.factors if f.op.name == "exp" and _is_multiple(f.parents[0], x)]
-    kept = {f: e for f, e in term.factors.items() if f not in ones}
-    return build(term._replace(factors=kept), shape) if kept.get(x, 0) <= 0 else number_node(0)
-
-
 def _is_multiple(y: Node, x: Node) -> bool:
     """Whether y is 0 where x is 0."""
     found = product_of(y)
     return found is not None and found.factors.get(x, 0) > 0
-
-
-def _by_condition(factors: Powers) -> dict[Node, Powers]:
-    found: dict[Node, Powers] = {}
-    for f, e in factors.items():
-        if f.op.name == "where" and f.dtype == "float":
-            found.setdefault(f.parents[0], {})[f] = e
-    return found
 
 
 def _side(choices: Powers, k: int) -> Node | None:

@@ -1,13 +1,13 @@
 """Sums of products that are products of matrices and vectors."""
 
 from collections.abc import Iterator
-from itertools import permutations
 
-from ....graphs import OPS, Node
+from ....graphs import Node
 from ....graphs.shapes import axes
-from .matrices import is_column
+from .identities import condition, identities
 from .parts import new_dimensions
 from .products import (
+    NOTHING,
     ONE,
     Coefficient,
     Product,
@@ -20,40 +20,37 @@ from .products import (
     with_factors,
 )
 from .reductions import constant_along
-from .registry import normal, other
+from .registry import NORMAL, OTHERS, normal, other
 
 
-@other("sum")
-def weighted_rows(node: Node) -> Node | None:
-    """(a.unsqueeze(1) * X * Y).sum(dim=0) = a @ (X * Y); (a * X * Y).sum(dim=1) = (X * Y) @ a."""
-    x, dim = node.parents[0], node.attrs["dim"]
-    found = product_of(x) if x.ndim == 2 and dim is not None and not node.attrs["keepdim"] else None
-    if found is None or found.coefficient == 0 or len(axes(dim, 2)) != 1:
-        return None
-    rows = axes(dim, 2) == (0,)
-    thin = [f for f in found.factors if (is_column(f) if rows else f.ndim == 1)]
-    weights = [f for f in thin if found.factors[f] == 1 and not is_mask([f])]
-    rest = {f: e for f, e in found.factors.items() if f not in weights}
-    if len(weights) != 1 or is_mask(rest) or x.shape not in [f.shape for f in rest]:
-        return None
-    inner = build(Product(found.coefficient, rest), x.shape)
-    return weights[0].parents[0] @ inner if rows else inner @ weights[0]
+@condition
+def is_whole(x: Node) -> bool:
+    """Whether it has numbers of its own in each place: no mask, and nothing that is repeated."""
+    return x.dtype == "float" and x.op.name not in ("expand", "ones")
 
 
-@other("sum")
-def sum_beside_an_outer_product(node: Node) -> Node | None:
-    """(outer(a, b) * C).sum() = a @ C @ b."""
-    x = node.parents[0]
-    found = product_of(x) if x.ndim == 2 and not node.shape else None
-    powers = {} if found is None else found.factors
-    outers = [f for f, e in powers.items() if f.op.name == "outer" and e == 1]
-    if found is None or len(outers) != 1:
-        return None
-    rest = {f: e for f, e in powers.items() if f is not outers[0]}
-    if is_mask(rest) or all(f.shape != x.shape for f in rest):
-        return None
-    a, b = outers[0].parents
-    return a @ build(found._replace(factors=rest), x.shape) @ b
+@condition
+def is_factor(x: Node) -> bool:
+    """Whether it is no product, nor a power."""
+    return is_whole(x) and product_of(x) == Product(ONE, {x: 1})
+
+
+identities(NORMAL, """
+    sum(outer(u, v)) = sum(u) * sum(v)
+    sum(outer(u, v), dim=0) = sum(u) * v
+    sum(outer(u, v), dim=1) = u * sum(v)
+""")  # fmt: skip
+
+identities(OTHERS, """
+    sum(outer(u, v) * A) = u @ A @ v where is_whole(A)
+    sum(u * v) = u @ v where is_factor(v) and v is not u
+    sum(A.mT * B) = trace(A @ B) where is_factor(B)
+    sum(A * B) = trace(B) where is_unit(A) and is_factor(B)
+    sum(A @ B, dim=0, keepdim=k) = sum(A, dim=0, keepdim=k) @ B
+    sum(A @ B, dim=1, keepdim=k) = A @ sum(B, dim=1, keepdim=k)
+    mean(A @ B, dim=0, keepdim=k) = mean(A, dim=0, keepdim=k) @ B
+    mean(A @ B, dim=1, keepdim=k) = A @ mean(B, dim=1, keepdim=k)
+""")  # fmt: skip
 
 
 @other("matmul")
@@ -63,12 +60,12 @@ def scaled_rows_and_columns(node: Node) -> Iterator[Node]:
     if {a.ndim, b.ndim} != {1, 2}:
         return
     matrix, x = (a, b) if a.ndim == 2 else (b, a)
-    found = product_of(matrix)
-    for f, e in found.factors.items() if found is not None else ():
-        rest = {k: n for k, n in found.factors.items() if k is not f}  # type: ignore[union-attr]
+    found = product_of(matrix) or NOTHING
+    for f, e in found.factors.items():
+        rest = found.without(f).factors
         if f.op.name != "outer" or is_mask(rest) or all(k.shape != f.shape for k in rest):
             continue
-        inner = build(found._replace(factors=rest), matrix.shape)  # type: ignore[union-attr]
+        inner = build(found._replace(factors=rest), matrix.shape)
         u, v = f.parents if matrix is a else f.parents[::-1]
         beside = x * v ** number_node(e)
         product = inner @ beside if matrix is a else beside @ inner
@@ -134,45 +131,3 @@ def without(f: Node, x: Node, along: int) -> Node | None:
         return f if along == 0 else None
     f = (new_dimensions(f) if f.op.name == "getitem" else None) or f
     return f.squeeze(dim=along) if f.op.name == "unsqueeze" or f.op.family == "reduction" else None
-
-
-@other("sum", "mean")
-def sum_of_a_matrix_product(node: Node) -> Node | None:
-    """(A @ B).sum(0) = A.sum(0) @ B; (A @ B).mean(1) = A @ B.mean(1)."""
-    x, dim = node.parents[0], node.attrs["dim"]
-    if x.op.name != "matmul" or dim is None or any(i.ndim != 2 for i in x.parents):
-        return None
-    a, b = x.parents
-    over = axes(dim, 2)
-    if len(over) != 1:
-        return None
-    return a @ node.op(b, **node.attrs) if over == (1,) else node.op(a, **node.attrs) @ b
-
-
-@normal("sum")
-def sum_of_an_outer_product(node: Node) -> Node | None:
-    """outer(a, b).sum() = a.sum() * b.sum(); outer(a, b).sum(dim=0) = a.sum() * b."""
-    x, dim = node.parents[0], node.attrs["dim"]
-    if x.op.name != "outer" or node.attrs["keepdim"]:
-        return None
-    a, b = (v.sum() if d in axes(dim, 2) else v for d, v in enumerate(x.parents))
-    return a * b
-
-
-@other("sum")
-def trace_of_product(node: Node) -> Node | None:
-    """(A.T * B).sum() = trace(A @ B); (eye(3) * A).sum() = trace(A); (a * b).sum() = a @ b."""
-    x = node.parents[0]
-    found = product_of(x) if not node.shape else None
-    if found is None or found.coefficient != 1 or len(found.factors) != 2:
-        return None
-    if any(f.shape != x.shape or e != 1 for f, e in found.factors.items()):
-        return None
-    if x.ndim == 1:
-        return OPS["matmul"](*found.factors)
-    for one, two in permutations(found.factors) if x.ndim == 2 else ():
-        if one.op.name == "transpose":
-            return OPS["trace"](one.parents[0] @ two)
-        if one.op.name == "eye":
-            return OPS["trace"](two)
-    return None

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 
-from ....graphs import OPS, Node
+from ....graphs import Node
 from ....graphs.shapes import broadcast
 from .products import (
+    NOTHING,
     ONE,
     Coefficient,
     Product,
@@ -16,8 +17,8 @@ from .products import (
     with_factor,
     with_factors,
 )
-from .registry import normal, other
-from .sums import added, terms_of
+from .registry import other
+from .sums import add_up_to_zero, added, terms_of
 
 MOST_TERMS = 6
 ODD = ("sign", "sin", "tan", "asin", "atan", "sinh", "tanh", "asinh", "atanh", "erf", "softsign")
@@ -130,8 +131,8 @@ def numbers_out(node: Node) -> Iterator[Node]:
 @other("mul", "div")
 def number_out_of_a_factor(node: Node) -> Iterator[Node]:
     """x * (2 * y - 4) = 2 * x * (y - 2)."""
-    found = product_of(node)
-    for f, e in found.factors.items() if found else ():
+    found = product_of(node) or NOTHING
+    for f, e in found.factors.items():
         terms = (terms_of(f) if e == 1 and f.op.name in ("add", "sub") else None) or []
         size = min((magnitude(t.coefficient) for t in terms), default=ONE)
         inner = [t._replace(coefficient=t.coefficient / size) for t in terms if size != 1]
@@ -139,8 +140,7 @@ def number_out_of_a_factor(node: Node) -> Iterator[Node]:
             continue
         total = sum_of(inner)
         if total.shape == f.shape:
-            factors = with_factors(found.factors, {f: -e, total: e})  # type: ignore[union-attr]
-            yield build(Product(found.coefficient * size, factors), node.shape)  # type: ignore[union-attr]
+            yield build(found.times({f: -e, total: e}, size), node.shape)
 
 
 @other("mul", "neg", "div", "matmul", "outer", "transpose", "sum", "mean")
@@ -159,15 +159,14 @@ def sign_in(node: Node) -> Node | None:
 @other("mul", "div")
 def divided_in(node: Node) -> Iterator[Node]:
     """(x - y) / (2 * x) = (1 - y / x) / 2."""
-    found = product_of(node)
-    below = {f: e for f, e in found.factors.items() if e < 0} if found else {}
-    for total in [f for f in found.factors if f.op.name in ("add", "sub")] if below else ():  # type: ignore[union-attr]
-        terms = (terms_of(total) if found.factors[total] == 1 else None) or []  # type: ignore[union-attr]
+    found = product_of(node) or NOTHING
+    below = {f: e for f, e in found.factors.items() if e < 0}
+    for total in [f for f in found.factors if f.op.name in ("add", "sub")] if below else ():
+        terms = (terms_of(total) if found.factors[total] == 1 else None) or []
         for f, e in below.items():
             if any(t.factors.get(f, 0) > 0 for t in terms):
-                inner = [t._replace(factors=with_factors(t.factors, {f: e})) for t in terms]
-                rest = with_factors(found.factors, {f: -e, total: -1, sum_of(inner): 1})  # type: ignore[union-attr]
-                yield build(found._replace(factors=rest), node.shape)  # type: ignore[union-attr]
+                inner = [t.times({f: e}) for t in terms]
+                yield build(found.times({f: -e, total: -1, sum_of(inner): 1}), node.shape)
 
 
 @other("mul", "div", "matmul", "outer", "sum", "mean", "unsqueeze")
@@ -244,19 +243,16 @@ def opened(t: Product) -> list[Product]:
     for f, e in t.factors.items():
         if e == 1 and f.op.name in ("add", "sub"):
             inner = terms_of(f) or []
-            rest = {k: v for k, v in t.factors.items() if k is not f}
+            rest = t.without(f).factors
             return [multiplied_by(t._replace(factors=rest), p) for p in inner] or [t]
     return [t]
 
 
-@normal("add", "sub")
-def ones_stand_for_themselves(node: Node) -> Node | None:
-    """x + ones = x + 1."""
-    for k, part in enumerate(node.parents):
-        if part.op.name == "ones" and part.shape:
-            rest = list(node.parents)
-            rest[k] = OPS["constant"](value=1.0)
-            new = node.op(*rest)
-            if new.shape == node.shape:
-                return new
-    return None
+def are_opposite(x: Node, y: Node) -> bool:
+    """Whether it is plain to see that x + y is 0, with sums within products opened."""
+    if x.shape != y.shape:
+        return False
+    if add_up_to_zero(x, y):
+        return True
+    terms = [p for t in terms_of(x + y) or [] for p in opened(t)]
+    return 0 < len(terms) <= 2 * MOST_TERMS and terms_of(sum_of(terms)) == []

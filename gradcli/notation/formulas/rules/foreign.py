@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from ....graphs import OPS, Node, intern
-from .products import scalars_of, scaled
+from ....graphs import OPS, Node
 from .registry import other
 
 
@@ -17,16 +16,6 @@ def transposed_convolution(node: Node) -> Node | None:
     name = node.op.name.replace("conv", "conv_transpose").removesuffix("_input")
     new = OPS[name](g, weight, **how)
     return new if new.shape == node.shape else None
-
-
-@other("conv1d_input", "conv2d_input", "conv3d_input")
-def numbers_out_of_convolutions(node: Node) -> Node | None:
-    """conv2d_input(x.shape, w, g / 2) = conv2d_input(x.shape, w, g) / 2."""
-    weight, g = node.parents
-    numbers, rest = scalars_of(g)
-    if numbers is None or rest is None:
-        return None
-    return scaled(numbers, intern(node.op, (weight, rest), node.attrs))
 
 
 def _numbers(value: object) -> tuple:

@@ -5,7 +5,16 @@ from itertools import combinations
 
 from ....graphs import Node
 from .factoring import MOST_TERMS, opened, sum_of
-from .products import ONE, Coefficient, Product, build, multiplied_by, product_of, with_factors
+from .products import (
+    NOTHING,
+    ONE,
+    Coefficient,
+    Product,
+    build,
+    multiplied_by,
+    product_of,
+    with_factors,
+)
 from .registry import other
 from .sums import terms_of
 
@@ -60,14 +69,13 @@ def _multiplied_out(t: Product) -> list[Product]:
 @other("mul", "div")
 def divided_without_rest(node: Node) -> Iterator[Node]:
     """(x ** 2 - y ** 2 + y - x) / (x - y) = x + y - 1."""
-    found = product_of(node)
-    sums = {f: e for f, e in found.factors.items() if f.op.name in ("add", "sub")} if found else {}
+    found = product_of(node) or NOTHING
+    sums = {f: e for f, e in found.factors.items() if f.op.name in ("add", "sub")}
     for below in (f for f, e in sums.items() if e < 0):
         for above in (f for f, e in sums.items() if e > 0):
             quotient = _quotient(above, below)
             if quotient is not None:
-                factors = with_factors(found.factors, {above: -1, below: 1, quotient: 1})  # type: ignore[union-attr]
-                yield build(found._replace(factors=factors), node.shape)  # type: ignore[union-attr]
+                yield build(found.times({above: -1, below: 1, quotient: 1}), node.shape)
 
 
 def _quotient(above: Node, below: Node) -> Node | None:

@@ -7,7 +7,9 @@ from ....operators import precision
 from .atoms import definition
 from .bounds import bounds_of, is_not_negative
 from .broadcasting import thinner
+from .identities import identities
 from .products import (
+    NOTHING,
     ONE,
     Coefficient,
     Product,
@@ -16,15 +18,19 @@ from .products import (
     is_mask,
     product_of,
     with_factor,
-    with_factors,
 )
-from .registry import normal, other, rule
+from .registry import RULES, normal, other, rule
 from .sums import add_up_to_zero, added, terms_of
 
 OPPOSITE = {"gt": "le", "le": "gt", "lt": "ge", "ge": "lt", "eq": "ne", "ne": "eq"}
 MIRRORED = {"gt": "lt", "lt": "gt", "ge": "le", "le": "ge", "eq": "eq", "ne": "ne"}
 TINY = precision.SINGLE_UNIT  # the most that denominators are held above
 SATURATED = 20  # beyond it sigmoid is 1 to nine digits, and softplus says that it is
+
+
+identities(RULES, """
+    refuse_where(x, y, said=d) = x
+""")  # fmt: skip
 
 
 @rule("logical_not")
@@ -43,16 +49,15 @@ def is_left_out(bound: Node | float, length: Node) -> bool:
 @normal("div", "mul")
 def no_tiny_length(node: Node) -> Node | None:
     """x * (y >= 1e-12) / y = x / y for a y that is never negative."""
-    found = product_of(node)
-    for mask, e in found.factors.items() if found else ():
+    found = product_of(node) or NOTHING
+    for mask, e in found.factors.items():
         if mask.op.name not in ("ge", "gt") or e != 1:
             continue
         y, bound = mask.parents
         lengths = (y, thinner(y) or y)
-        below = any(found.factors.get(length, 0) < 0 for length in lengths)  # type: ignore[union-attr]
+        below = any(found.factors.get(length, 0) < 0 for length in lengths)
         if below and is_left_out(bound, y):
-            kept = {f: k for f, k in found.factors.items() if f is not mask}  # type: ignore[union-attr]
-            return build(Product(found.coefficient, kept), node.shape)  # type: ignore[union-attr]
+            return build(found.without(mask), node.shape)
     return None
 
 
@@ -62,14 +67,6 @@ def within_the_domain(node: Node) -> Node | None:
     _, a, b = node.parents
     outside = b.op.name == "constant" and b.attrs["value"] != b.attrs["value"]
     return a if outside and a.shape == node.shape else None
-
-
-@normal("where")
-def places_counted_from_the_front(node: Node) -> Node | None:
-    """where(i < 0, i + n, i) = i for places that an operator found."""
-    condition, _, b = node.parents
-    negative = condition.op.name == "lt" and constant_value(condition.parents[1]) == 0
-    return b if b.op.finds_places and negative and condition.parents[0] is b else None
 
 
 @normal("xlogy")
@@ -103,12 +100,6 @@ def never_odd(node: Node) -> Node | None:
     """
     value = node.parents[1]
     return value if value.shape == node.shape else value.expand(shape=node.shape)
-
-
-@rule("refuse_where")
-def never_refused(node: Node) -> Node | None:
-    """refuse_where(value, odd) = value: an answer was not refused."""
-    return node.parents[0]
 
 
 @normal("where")
@@ -176,12 +167,6 @@ def masks_need_no_conversion(node: Node) -> Node | None:
     for mask in masks:
         out = out * mask
     return out
-
-
-@normal("double")
-def converted_once(node: Node) -> Node | None:
-    """x.double().double() = x.double()."""
-    return node.parents[0] if node.parents[0].dtype == "float" else None
 
 
 def _is_needless(f: Node, e: Coefficient) -> bool:
@@ -306,10 +291,9 @@ def _holds(name: str, a: Coefficient, b: Coefficient) -> bool:
 @normal("div", "mul", "pow", "reciprocal")
 def no_small_denominator(node: Node) -> Node | None:
     """x / y.clamp(min=1e-12) = x / y for a y that is never negative."""
-    found = product_of(node)
-    for f, e in found.factors.items() if found else ():
+    found = product_of(node) or NOTHING
+    for f, e in found.factors.items():
         bound = _lower_bound(f)
         if e < 0 and bound is not None and is_left_out(bound, f.parents[0]):
-            factors = with_factors(found.factors, {f: -e, f.parents[0]: e})  # type: ignore[union-attr]
-            return build(found._replace(factors=factors), node.shape)  # type: ignore[union-attr]
+            return build(found.times({f: -e, f.parents[0]: e}), node.shape)
     return None

@@ -4,9 +4,16 @@ either matrix.
 
 from ....graphs import OPS, Node, intern
 from ....graphs.shapes import axes, numel
+from .identities import identities
 from .matrices import is_unit
 from .products import build, product_of, with_factor
-from .registry import normal, other
+from .registry import NORMAL, normal, other
+
+identities(NORMAL, """
+    inv(kron(A, B), check=c) = kron(inv(A, check=c), inv(B, check=c))
+        where is_square(A) and is_square(B)
+    pinv(kron(A, B)) = kron(pinv(A), pinv(B))
+""")  # fmt: skip
 
 
 @normal("sum")
@@ -23,7 +30,7 @@ def kronecker_beside_a_side(node: Node) -> Node | None:
         if e != 1 or sides is None:
             continue
         side, other = sides if over == (1, 3) else sides[::-1]
-        rest = {f: e for f, e in found.factors.items() if f is not whole}
+        rest = found.without(whole).factors
         if whole.shape == x.shape and all(_is_opened(f, other.shape, over) for f in rest):
             inner = {f.parents[0]: e for f, e in rest.items()}
             total = build(found._replace(factors=with_factor(inner, other)), other.shape).sum()
@@ -76,25 +83,6 @@ def matrix_beside_a_side(node: Node) -> Node | None:
         return (laid.reshape(shape=(x.shape[0], count)) @ flat).unsqueeze(dim=1)
     equation = "ikjl,kl->ij" if over == (1, 3) else "ikjl,ij->kl"
     return intern(OPS["einsum"], (whole, side), {"equation": equation})
-
-
-@normal("reshape")
-def kronecker_of_vectors(node: Node) -> Node | None:
-    """kron(a, b).reshape(a.shape[0], b.shape[0]) = outer(a, b) for vectors."""
-    x = node.parents[0]
-    apart = x.op.name == "kron" and node.shape == tuple(n for v in x.parents for n in v.shape)
-    return OPS["outer"](*x.parents) if apart and x.ndim == 1 else None
-
-
-@normal("inv", "pinv")
-def of_both_sides(node: Node) -> Node | None:
-    """inv(kron(A, B)) = kron(inv(A), inv(B)) for square ones; pinv(kron(A, B)) of any."""
-    pair = node.parents[0]
-    if pair.op.name != "kron" or any(s.ndim != 2 for s in pair.parents):
-        return None
-    if node.op.name == "inv" and not all(s.shape[0] == s.shape[1] for s in pair.parents):
-        return None
-    return pair.op(*(node.op(s, **node.attrs) for s in pair.parents))
 
 
 def _is_opened(f: Node, shape: tuple[int, ...], over: tuple[int, ...]) -> bool:

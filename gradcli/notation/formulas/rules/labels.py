@@ -95,18 +95,6 @@ def times_rows_of_the_identity(node: Node) -> Node | None:
     return v * (rows if node.ndim == 2 else rows.permute(dims=order))
 
 
-@normal("elementwise")
-def rows_beside_floats(node: Node) -> Node | None:
-    """x * eye(n)[y].long() = x * eye(n)[y]; as floats it is what it was."""
-    if node.op.name == "double" and _are_rows(node.parents[0]):
-        return node.parents[0].parents[0]
-    if node.op.dtype != "promote" or not any(i.dtype == "float" for i in node.parents):
-        return None
-    inputs = [i.parents[0] if _are_rows(i) else i for i in node.parents]
-    changed = len(inputs) == len(node.inputs) and inputs != node.parents
-    return node.op(*inputs, **node.attrs) if changed else None
-
-
 @normal("mul", "div")
 def rows_in_products(node: Node) -> Node | None:
     """eye(n)[y].long() / n = eye(n)[y] / n; beside numbers or alone, as a quotient is of floats."""
@@ -156,7 +144,7 @@ def gathered_by_labels(node: Node) -> Iterator[Node]:
     for f, e in found.factors.items() if found else ():
         y = rows_of_unit(f) if e == 1 and f.shape == x.shape else None
         if y is not None:
-            rest = {k: v for k, v in found.factors.items() if k is not f}  # type: ignore[union-attr]
+            rest = found.without(f).factors  # type: ignore[union-attr]
             thin = {k: v for k, v in rest.items() if k.shape in ((), node.shape)}
             wide = build(Product(ONE, {k: v for k, v in rest.items() if k not in thin}), x.shape)
             picked = wide.gather(dim=1, index=OPS["tensor"](data=y).unsqueeze(dim=1))

@@ -41,15 +41,6 @@ def transposed(node: Node) -> Node | None:
     return None if plain else x.mT
 
 
-@rule("matmul")
-def unit_matrix(node: Node) -> Node | None:
-    """eye(n) @ x = x @ eye(n) = x."""
-    a, b = node.parents
-    if is_unit(a):
-        return b
-    return a if is_unit(b) else None
-
-
 def is_unit(x: Node) -> bool:
     """Whether a node is eye(n)."""
     return x.op.name == "eye" and x.shape[0] == x.shape[1]
@@ -95,12 +86,3 @@ def sum_of_products(node: Node) -> Node | None:
             if one.ndim == 1 and one.shape == x.shape[1:] and other.shape == x.shape:
                 return other @ one
     return None
-
-
-@rule("exp")
-def exp_of_logarithm(node: Node) -> Node | None:
-    """exp(log_softmax(x)) = softmax(x); exp(log(x)) = x."""
-    x = node.parents[0]
-    if x.op.name == "log_softmax":
-        return x.parents[0].softmax(dim=x.attrs["dim"])
-    return x.inputs[0] if x.op.name == "log" else None

@@ -4,26 +4,62 @@ from collections.abc import Iterator
 from functools import reduce
 from itertools import permutations
 
-from ....graphs import OPS, Node
+from ....graphs import Node
 from ....graphs.shapes import Shape, axes, axis
 from .assumed import is_symmetric
 from .chains import Chain, Factor, chain_of, node_of, plain, settled
 from .factoring import MOST_TERMS, sum_of
+from .identities import condition, identities
 from .matrices import is_column, is_unit, last_two
 from .products import (
     ONE,
     Product,
     build,
     constant_value,
-    product_of,
     scalars_of,
     scaled,
     with_factor,
 )
-from .registry import layout, normal, other
+from .registry import NORMAL, OTHERS, layout, normal, other
 from .sums import terms_of
 
 MOST_FACTORS = 50  # of a product that is written without brackets
+
+
+@condition
+def is_ones(x: Node) -> bool:
+    """Whether it is ones(n) or ones(m, n)."""
+    return x.op.name == "ones"
+
+
+identities(NORMAL, """
+    diag(u) @ v = u * v
+    v @ diag(u) = u * v
+    diag(u) @ diag(v) = diag(u * v)
+    diag(u) @ (diag(v) @ A) = diag(u * v) @ A
+    unsqueeze(u, dim=0) @ A = unsqueeze(u @ A, dim=0)
+    unsqueeze(u, dim=0) @ v = unsqueeze(u @ v, dim=0)
+    u @ v = sum(u) where is_ones(v)
+    v @ u = sum(u) where is_ones(v)
+    A.mT @ v = sum(A, dim=0) where is_ones(v)
+    x @ v = sum(x, dim=x.ndim - 1) where is_ones(v)
+    v @ x = sum(x, dim=x.ndim - 2) where is_ones(v)
+    A @ v = sum(v) where is_ones(A)
+    A.mT @ B = unsqueeze(sum(A, dim=0), dim=1) where is_ones(B)
+    A @ B = sum(A, dim=1, keepdim=True) where is_ones(B)
+    A @ B = sum(B, dim=0) where is_ones(A)
+    outer(u, v) = v where is_ones(u)
+    outer(u, v) = unsqueeze(u, dim=1) where is_ones(v)
+    expand(u, shape=n) @ B = u @ B where u.shape == n[1:]
+    A @ expand(u, shape=n) = outer(sum(A, dim=1), u) where u.shape == n[1:]
+    A @ expand(unsqueeze(u, dim=1), shape=n) = unsqueeze(A @ u, dim=1)
+    expand(unsqueeze(u, dim=1), shape=n) @ B = outer(u, sum(B, dim=0))
+    outer(u, v) * outer(w, x) = outer(u * w, v * x)
+""")  # fmt: skip
+
+identities(OTHERS, """
+    u @ u = vector_norm(u) ** 2 where u.inputs
+""")  # fmt: skip
 
 
 @normal("matmul", "outer")
@@ -82,93 +118,9 @@ def _along_rows(x: Node) -> bool:
     return x.op.name in ("sum", "mean") and x.ndim == 2 and axes(x.attrs["dim"], 2) == (1,)
 
 
-@normal("matmul")
-def diagonal_times(node: Node) -> Node | None:
-    """diag(x) @ b = x * b for vectors."""
-    a, b = node.parents
-    for d, v in ((a, b), (b, a)):
-        if v.ndim == 1 and d.op.name in ("diag", "diag_embed") and d.parents[0].shape == v.shape:
-            return d.parents[0] * v
-    return None
-
-
-@normal("matmul")
-def diagonals_together(node: Node) -> Node | None:
-    """diag(a) @ diag(b) = diag(a * b); diag(a) @ (diag(b) @ C) = diag(a * b) @ C."""
-    a, b = node.parents
-    first, *rest = b.parents if b.op.name == "matmul" else (b,)
-    if any(d.op.name != "diag" or d.ndim != 2 for d in (a, first)) or b.ndim == 0:
-        return None
-    x, y = a.parents[0], first.parents[0]
-    if not x.shape == y.shape == a.shape[1:]:
-        return None  # beside the main diagonal
-    both = a.op(x * y, **a.attrs)
-    return both @ rest[0] if rest else both
-
-
-@normal("matmul", "outer")
-def with_ones(node: Node) -> Node | None:
-    """A @ ones = A.sum(dim=1); outer(ones, x) = x.expand(...); outer(x, ones) by column."""
-    a, b = node.parents
-    if node.op.name == "outer":
-        if a.op.name == "ones":
-            return b.expand(shape=node.shape)
-        return a.unsqueeze(dim=1).expand(shape=node.shape) if b.op.name == "ones" else None
-    if b.op.name == "ones" and b.ndim == 1 and a.ndim >= 1:
-        if a.ndim == 2 and a.op.name == "transpose":
-            return a.parents[0].sum(dim=0)
-        return a.sum(dim=a.ndim - 1) if a.ndim > 1 else a.sum()
-    if a.op.name == "ones" and a.ndim == 1:
-        return b.sum(dim=b.ndim - 2) if b.ndim > 1 else b.sum()
-    if a.op.name == "ones" and a.ndim == 2 and b.ndim == 1:
-        return b.sum().expand(shape=node.shape)
-    if b.op.name == "ones" and b.ndim == a.ndim == 2:
-        by_column = a.op.name == "transpose"
-        sums = a.parents[0].sum(dim=0).unsqueeze(dim=1) if by_column else a.sum(dim=1, keepdim=True)
-        return sums.expand(shape=node.shape)
-    if a.op.name == "ones" and b.ndim == a.ndim == 2:
-        return b.sum(dim=0).expand(shape=node.shape)
-    return None
-
-
-@normal("matmul")
-def with_equal_rows(node: Node) -> Node | None:
-    """v.expand(m, n) @ B = (v @ B).expand(m, k); A @ v.expand(n, k) = outer(A.sum(1), v); and so
-    with equal columns.
-    """
-    a, b = node.parents
-    if a.ndim != 2 or b.ndim != 2:
-        return None
-    if a.op.name == "expand" and a.parents[0].shape == a.shape[1:]:
-        return (a.parents[0] @ b).expand(shape=node.shape)
-    if b.op.name == "expand" and b.parents[0].shape == b.shape[1:]:
-        return OPS["outer"](a.sum(dim=1), b.parents[0])
-    if b.op.name == "expand" and is_column(b.parents[0]):
-        return (a @ b.parents[0].parents[0]).unsqueeze(dim=1).expand(shape=node.shape)
-    if a.op.name == "expand" and is_column(a.parents[0]):
-        return OPS["outer"](a.parents[0].parents[0], b.sum(dim=0))
-    return None
-
-
-@normal("matmul")
-def row_beside_columns(node: Node) -> Node | None:
-    """x.unsqueeze(0) @ A = (x @ A).unsqueeze(0), also for a column that was transposed."""
-    a, b = node.parents
-    column = a.parents[0] if a.op.name == "transpose" and a.ndim == 2 else a
-    if a.shape[:-1] != (1,) or not (is_column(column) or is_row(column)) or b.ndim > 2:
-        return None
-    return (column.parents[0] @ b).unsqueeze(dim=0)
-
-
 def is_row(f: Node) -> bool:
     """Whether a node is the row that unsqueeze makes of a vector."""
     return f.op.name == "unsqueeze" and f.ndim == 2 and axis(f.attrs["dim"], 2) == 0
-
-
-@normal("matmul", "outer")
-def with_zeros(node: Node) -> Node | None:
-    """A @ zeros = zeros; outer(x, zeros) too."""
-    return OPS["zeros"](size=node.shape) if any(map(_is_zero, node.parents)) else None
 
 
 def _is_zero(x: Node) -> bool:
@@ -267,13 +219,6 @@ def turned_inside(node: Node) -> Node | None:
     return None if back is None else x.op(back, **x.attrs | {"dim": 1 - axis(x.attrs["dim"], 2)})
 
 
-@other("matmul")
-def length_squared(node: Node) -> Node | None:
-    """(x - y) @ (x - y) = norm(x - y) ** 2."""
-    a, b = node.parents
-    return OPS["vector_norm"](a) ** 2 if a is b and a.ndim == 1 and a.inputs else None
-
-
 def _operands_turned_back(node: Node) -> Node | None:
     """node.T, made of operands that are no longer for being turned; None where one of them is, or
     none is as large as the node.
@@ -299,34 +244,6 @@ def _turned_back(x: Node) -> Node | None:
 
 
 @other("matmul")
-def of_one_row(node: Node) -> Node | None:
-    """A @ (eye(n)[k].unsqueeze(-1) * B) = outer(A[:, k], B[k]): of B nothing else is left; and so
-    is (A * eye(n)[k]) @ B.
-    """
-    a, b = node.parents
-    if a.ndim != 2 or b.ndim != 2:
-        return None
-    for unit, rows in (b.parents, b.parents[::-1]) if b.op.name == "mul" else ():
-        row = unit.parents[0] if unit.op.name == "unsqueeze" else unit
-        if unit.shape == (b.shape[0], 1) and rows.shape == b.shape and _is_row_of_unit(row):
-            (k,) = row.attrs["index"]
-            return OPS["outer"](a[:, k], rows[k])
-    for unit, columns in (a.parents, a.parents[::-1]) if a.op.name == "mul" else ():
-        if columns.shape == a.shape and unit.ndim == 1 and _is_row_of_unit(unit):
-            (k,) = unit.attrs["index"]
-            row = b.parents[0][:, k] if b.op.name == "transpose" else b[k]
-            return OPS["outer"](columns[:, k], row)
-    return None
-
-
-def _is_row_of_unit(row: Node) -> bool:
-    """Whether a node is eye(n)[k]."""
-    index: tuple = row.attrs["index"] if row.op.name == "getitem" else ()
-    of_unit = len(index) == 1 and isinstance(index[0], int)
-    return of_unit and row.parents[0].op.name == "eye"
-
-
-@other("matmul")
 def beside_the_unit_matrix(node: Node) -> Node | None:
     """(eye(n) - A) @ x = x - A @ x."""
     a, b = node.parents
@@ -335,20 +252,6 @@ def beside_the_unit_matrix(node: Node) -> Node | None:
         return None
     parts = [build(t._replace(coefficient=ONE), a.shape) @ b for t in terms or ()]
     return sum_of([Product(t.coefficient, {p: 1}) for t, p in zip(terms or (), parts, strict=True)])
-
-
-@normal("mul", "div")
-def outer_products_together(node: Node) -> Node | None:
-    """outer(a, b) * outer(c, d) = outer(a * c, b * d)."""
-    found = product_of(node) if node.ndim == 2 else None
-    powers = {} if found is None else found.factors
-    outers = [f for f, e in powers.items() if f.op.name == "outer" and e == 1]
-    if len(outers) < 2:
-        return None
-    (a, b), (c, d) = (f.parents for f in outers[:2])
-    rest = {f: e for f, e in powers.items() if f not in outers[:2]}
-    joined = OPS["outer"](a * c, b * d)
-    return build(found._replace(factors=with_factor(rest, joined)), node.shape)  # type: ignore[union-attr]
 
 
 @layout("add")

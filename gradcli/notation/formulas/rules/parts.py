@@ -102,7 +102,7 @@ def put_as_rows(node: Node) -> Node | None:
 def _row(p: Product, shape: Shape) -> tuple[tuple[int, int], Node] | None:
     """A term as what it puts at one place of one dimension of a shape; None for any other."""
     whole = next((f for f, e in p.factors.items() if f.op.name == "put_at" and e == 1), None)
-    rest = {f: e for f, e in p.factors.items() if f is not whole}
+    rest = p.without(whole).factors
     if whole is None or whole.shape != shape or any(f.shape for f in rest):
         return None
     full, v = full_index(whole.attrs["index"], len(shape)), whole.parents[0]
@@ -121,7 +121,7 @@ def _laid(p: Product, shape: Shape) -> Laid | None:
     found = _put(whole[0])
     if found is None:
         return None
-    rest = {f: e for f, e in p.factors.items() if f is not whole[0]}
+    rest = p.without(whole[0]).factors
     size = tuple(found.stop - found.start if d == found.dim else n for d, n in enumerate(shape))
     return found._replace(value=build(Product(p.coefficient, with_factor(rest, found.value)), size))
 

@@ -41,30 +41,6 @@ def dimension_put_in(node: Node) -> Node | None:
     return x.unsqueeze(dim=places[0]) if more is node.shape else x.squeeze(dim=places[0])
 
 
-@rule("pixel_shuffle", "pixel_unshuffle")
-def laid_out_and_back(node: Node) -> Node | None:
-    """pixel_unshuffle(pixel_shuffle(x, 2), 2) = x."""
-    inner = node.parents[0]
-    reverse = {node.op.name, inner.op.name} == {"pixel_shuffle", "pixel_unshuffle"}
-    same = [*node.attrs.values()] == [*inner.attrs.values()]
-    return inner.parents[0] if reverse and same else None
-
-
-@rule("permute")
-def new_dimension_moved(node: Node) -> Node | None:
-    """x.unsqueeze(0).permute(1, 0) = x.unsqueeze(1)."""
-    spread = node.parents[0]
-    if spread.op.name not in RESHAPING or spread.ndim != spread.parents[0].ndim + 1:
-        return None
-    x, dims = spread.parents[0], [axis(d, node.ndim) for d in node.attrs["dims"]]
-    for place, new in enumerate(dims):
-        kept = (*spread.shape[:new], *spread.shape[new + 1 :]) == x.shape
-        others = [d for d in dims if d != new]
-        if spread.shape[new] == 1 and kept and others == sorted(others):
-            return x.unsqueeze(dim=place)
-    return None
-
-
 @rule("permute")
 def dimensions_exchanged(node: Node) -> Node | None:
     """x.permute(0, 2, 1) = x.mT; x.permute(0, 1) = x; ones that are permuted are ones."""
@@ -104,16 +80,6 @@ def _without_kept_dimensions(node: Node) -> Node | None:
         return None
     new = kept.op(*kept.inputs, **kept.attrs | {"keepdim": False})
     return new if new.shape == node.shape else None
-
-
-@rule("getitem")
-def all_of_it(node: Node) -> Node | None:
-    """x[:, :] = x; a part of ones is ones."""
-    x, index = node.parents[0], node.attrs["index"]
-    if x.op.name in ("ones", "zeros"):
-        return x.op(size=node.shape)
-    whole = not any(map(picks, index)) and all(i in (slice(None), Ellipsis) for i in index)
-    return x if whole else None
 
 
 def picks(item) -> bool:
@@ -215,19 +181,6 @@ def values_in_order(node: Node) -> Node | None:
     return OPS[values](x, **index.attrs) if same else None
 
 
-@normal("sum")
-def sum_of_a_unit_row(node: Node) -> Node | None:
-    """eye(n)[1].sum() = 1."""
-    x = node.parents[0]
-    if x.op.name != "getitem" or x.ndim != 1 or x.parents[0].op.name != "eye":
-        return None
-    index = x.attrs["index"]
-    square = x.parents[0].shape[0] == x.parents[0].shape[1]
-    if not square or len(index) != 1 or not isinstance(index[0], int):
-        return None
-    return OPS["ones"](size=node.shape) if node.shape else OPS["constant"](value=1.0)
-
-
 @layout("scatter_to")
 def by_comparison(node: Node) -> Node | None:
     """v.scatter_to(x.shape, 1, index) = v * (index == arange(x.shape[1])) for one index a row."""
@@ -267,3 +220,13 @@ def _is_below(bound: Node, labels: Sequence[Array]) -> bool:
 
 def _known(node: Node | None) -> bool:
     return node is not None and node.op.name in ("tensor", "constant") and node.numel <= MOST
+
+
+@rule("getitem")
+def all_of_it(node: Node) -> Node | None:
+    """x[:, :] = x; a part of ones is ones."""
+    x, index = node.parents[0], node.attrs["index"]
+    if x.op.name in ("ones", "zeros"):
+        return x.op(size=node.shape)
+    whole = not any(map(picks, index)) and all(i in (slice(None), Ellipsis) for i in index)
+    return x if whole else None

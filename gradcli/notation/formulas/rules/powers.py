@@ -5,25 +5,27 @@ from itertools import combinations, permutations
 
 from ....graphs import Node, as_node
 from ....graphs.signature import signature
-from ... import tree
-from ..numerals import numeral
 from .bounds import is_not_negative
 from .factoring import MOST_TERMS, negative, sum_of
+from .identities import identities
 from .products import (
+    NOTHING,
     ONE,
     Coefficient,
     Product,
-    as_meant,
     build,
-    constant_value,
     magnitude,
     multiplied_by,
     number_node,
     product_of,
     with_factors,
 )
-from .registry import normal, other
+from .registry import OTHERS, normal, other
 from .sums import added, multiple_of, one_way, terms_of
+
+identities(OTHERS, """
+    (x + y) * (x - y) = x ** 2 - y ** 2
+""")  # fmt: skip
 
 
 @other("mul", "div")
@@ -64,17 +66,17 @@ def exponents_added(node: Node) -> Iterator[Node]:
 @other("mul", "div")
 def power_of_a_quotient(node: Node) -> Iterator[Node]:
     """(x / l) ** (k - 1) * x / l = (x / l) ** k; (x / l) ** (k - 1) / l = (x / l) ** k / x."""
-    found = product_of(node)
-    for f, e in found.factors.items() if found else ():
+    found = product_of(node) or NOTHING
+    for f, e in found.factors.items():
         base = product_of(f.parents[0]) if f.op.name == "pow" and e == 1 else None
         if base is None or base.coefficient != 1 or len(base.factors) < 2:
             continue
-        rest = {k: n for k, n in found.factors.items() if k is not f}  # type: ignore[union-attr]
+        rest = found.without(f).factors
         shorter = with_factors(rest, {k: -n for k, n in base.factors.items()})
         if sum(map(magnitude, shorter.values())) <= sum(map(magnitude, rest.values())):
             exponent = _above(f.parents[1] + 1)[1]
             factors = with_factors(shorter, {f.parents[0] ** exponent: 1})
-            yield build(found._replace(factors=factors), node.shape)  # type: ignore[union-attr]
+            yield build(found._replace(factors=factors), node.shape)
 
 
 @other("add", "sub")
@@ -116,35 +118,6 @@ def _without_powers(t: Product, base: Node) -> dict[Node, Coefficient]:
     return {f: e for f, e in t.factors.items() if _exponent_of(f, e, base) is None}
 
 
-@normal("mul", "div")
-def equal_sums(node: Node) -> Node | None:
-    """(x + y) / (y + x) = 1; (x - y) * (2 * y - 2 * x) = -2 * (x - y) ** 2."""
-    found = product_of(node)
-    if found is None or found.coefficient == 0:
-        return None
-    sums = [f for f in found.factors if f.op.name in ("add", "sub")]
-    for f, k in combinations(sums, 2):
-        times = multiple_of(k, f)
-        e = found.factors[k]
-        if times is not None and e == int(e):
-            factors = with_factors(found.factors, {k: -e, f: e})
-            return build(Product(found.coefficient * times**e, factors), node.shape)
-    return None
-
-
-@other("mul", "div")
-def difference_of_squares(node: Node) -> Iterator[Node]:
-    """(x + y) * (x - y) = x ** 2 - y ** 2."""
-    found = product_of(node)
-    for f, e in found.factors.items() if found else ():
-        if f.op.name == "sub" and e == 1:
-            x, y = f.parents
-            total = next((k for k in (x + y, y + x) if found.factors.get(k) == 1), None)  # type: ignore[union-attr]
-            if total is not None:
-                factors = with_factors(found.factors, {f: -1, total: -1, x**2 - y**2: 1})  # type: ignore[union-attr]
-                yield build(found._replace(factors=factors), node.shape)  # type: ignore[union-attr]
-
-
 @normal("add", "sub")
 def differences_one_way(node: Node) -> Node | None:
     """2 * (x - y) ** 2 + (y - x) ** 2 = 2 * (x - y) ** 2 + (x - y) ** 2, which are like terms;
@@ -165,34 +138,6 @@ def _turned(t: Product, turned: Mapping[Node, tuple[int, Node]]) -> Product:
         sign, first = turned.get(f, (1, f)) if e == int(e) else (1, f)
         out = multiplied_by(out, Product(-ONE if sign < 0 and e % 2 else ONE, {first: e}))
     return out
-
-
-@other("mul", "div")
-def numbers_folded(node: Node) -> Node | None:
-    """1.1283791670955126 * x / 2 ** 0.5 = 0.7978845608028654 * x: where fewer digits say it."""
-    found = product_of(node)
-    if found is None or not (isinstance(found.coefficient, float) or len(found.factors) == 1):
-        return None
-    number = float(found.coefficient)
-    for f, e in found.factors.items():
-        value = constant_value(f) if e == -1 else None
-        new = as_meant(number / value) if value else None
-        apart = tree.text(numeral(number)), tree.text(numeral(float(value or 1)))
-        if new is not None and len(repr(new)) < sum(map(len, apart)):
-            rest = {k: v for k, v in found.factors.items() if k is not f}
-            return build(Product(new, rest), node.shape)
-    return None
-
-
-@normal("pow")
-def one_exponent(node: Node) -> Node | None:
-    """x ** -ones_like(x) = x ** -1."""
-    x, e = node.parents
-    found = product_of(e)
-    if e.op.name == "constant" or found is None or found.factors:
-        return None
-    new = x ** number_node(found.coefficient)
-    return new if new.shape == node.shape else new.expand(shape=node.shape)
 
 
 @other("pow")
@@ -249,3 +194,30 @@ def _raised_together(f: Node, e: Coefficient, k: Node, n: Coefficient) -> Node |
     if a is b:
         return (x * y if n > 0 else x / y) ** a
     return (x / y) ** a if n > 0 and (negative(a) is b or negative(b) is a) else None
+
+
+@normal("mul", "div")
+def equal_sums(node: Node) -> Node | None:
+    """(x + y) / (y + x) = 1; (x - y) * (2 * y - 2 * x) = -2 * (x - y) ** 2."""
+    found = product_of(node)
+    if found is None or found.coefficient == 0:
+        return None
+    sums = [f for f in found.factors if f.op.name in ("add", "sub")]
+    for f, k in combinations(sums, 2):
+        times = multiple_of(k, f)
+        e = found.factors[k]
+        if times is not None and e == int(e):
+            factors = with_factors(found.factors, {k: -e, f: e})
+            return build(Product(found.coefficient * times**e, factors), node.shape)
+    return None
+
+
+@normal("pow")
+def one_exponent(node: Node) -> Node | None:
+    """x ** -ones_like(x) = x ** -1."""
+    x, e = node.parents
+    found = product_of(e)
+    if e.op.name == "constant" or found is None or found.factors:
+        return None
+    new = x ** number_node(found.coefficient)
+    return new if new.shape == node.shape else new.expand(shape=node.shape)

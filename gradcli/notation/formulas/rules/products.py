@@ -38,6 +38,17 @@ class Product(NamedTuple):
         """What like terms have in common."""
         return frozenset(self.factors.items())
 
+    def times(self, more: "Mapping[Node, Coefficient]", number: "Coefficient" = ONE) -> "Product":
+        """The product with more factors, and a number."""
+        return Product(self.coefficient * number, with_factors(self.factors, more))
+
+    def without(self, *factors: Node) -> "Product":
+        """The product without some of its factors."""
+        return self._replace(factors={f: e for f, e in self.factors.items() if f not in factors})
+
+
+NOTHING = Product(ONE, {})  # in the place of what has too many factors
+
 
 def as_number(value: float) -> Coefficient:
     """A whole number exactly, so that 2/6 stays a ratio."""

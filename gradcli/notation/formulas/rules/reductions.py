@@ -7,9 +7,11 @@ from itertools import combinations, permutations, product
 from ....graphs import OPS, Node
 from ....graphs.shapes import axes, axis, numel
 from ....graphs.signature import signature
+from .assumed import parity
 from .atoms import definition
 from .broadcasting import thinner
 from .factoring import multiplied
+from .identities import identities
 from .products import (
     ONE,
     REMEMBERED,
@@ -22,7 +24,7 @@ from .products import (
     with_factor,
     with_factors,
 )
-from .registry import normal, other
+from .registry import NORMAL, normal, other
 from .sums import added, terms_of
 
 DEEP = 20  # operations one inside the other
@@ -34,6 +36,14 @@ def constant_along(f: Node, x: Node, over: tuple[int, ...]) -> bool:
     """Whether a factor of x has one value along dimensions of x."""
     lead = x.ndim - f.ndim
     return all(d < lead or f.shape[d - lead] == 1 for d in over)
+
+
+identities(NORMAL, """
+    sum(A.mT, dim=d) = sum(A, dim=1 - d) where d in (0, 1)
+    sum(A.mT, dim=d, keepdim=True) = sum(A, dim=1 - d, keepdim=True).mT where d in (0, 1)
+    mean(A.mT, dim=d) = mean(A, dim=1 - d) where d in (0, 1)
+    mean(A.mT, dim=d, keepdim=True) = mean(A, dim=1 - d, keepdim=True).mT where d in (0, 1)
+""")  # fmt: skip
 
 
 @normal("sum", "mean")
@@ -124,40 +134,6 @@ def new_dimensions_together(node: Node) -> Node | None:
     return build(Product(found.coefficient, with_factors({joined: 1}, rest)), node.shape)
 
 
-@normal("add", "sub")
-def terms_with_a_new_dimension(node: Node) -> Node | None:
-    """a.unsqueeze(1) - b.unsqueeze(1) = (a - b).unsqueeze(1)."""
-    a, b = node.parents
-    if a.op.name != "unsqueeze" or a.op is not b.op or a.attrs != b.attrs or a.shape != b.shape:
-        return None
-    return a.op(node.op(a.parents[0], b.parents[0]), **a.attrs)
-
-
-@other("mul", "div")
-def softmax_beside_a_new_dimension(node: Node) -> Iterator[Node]:
-    """(g / exp(x).sum(dim=1)).unsqueeze(1) * exp(x) = g.unsqueeze(1) * softmax(x, dim=1)."""
-    found = product_of(node)
-    if found is None:
-        return
-    for thin, e in found.factors.items():
-        inside = product_of(thin.parents[0]) if thin.op.name == "unsqueeze" and e == 1 else None
-        if inside is None:
-            continue
-        dim = axis(thin.attrs["dim"], thin.ndim)
-        for total, k in inside.factors.items():
-            top = total.parents[0] if total.op.name == "sum" and k == -1 else node
-            exponent = definition(top) or top
-            if exponent.op.name != "exp" or found.factors.get(top) != 1:
-                continue
-            if total.ndim + 1 != top.ndim or axes(total.attrs["dim"], top.ndim) != (dim,):
-                continue
-            rest = build(inside._replace(factors=with_factor(inside.factors, total)), total.shape)
-            soft = exponent.parents[0].softmax(dim=dim)
-            others = with_factors(found.factors, {top: -1, thin: -1})
-            new = with_factors(others, {rest.unsqueeze(dim=dim): ONE, soft: ONE})
-            yield build(found._replace(factors=new), node.shape)
-
-
 @other("sum")
 def sum_beside_a_product(node: Node) -> Iterator[Node]:
     """(a * (b @ C)).sum(dim=1) = (b * (a @ C.T)).sum(dim=1)."""
@@ -171,39 +147,6 @@ def sum_beside_a_product(node: Node) -> Iterator[Node]:
             if b.ndim == c.ndim == x.ndim:
                 body = build(Product(found.coefficient, {b: ONE, a @ c.mT: ONE}), b.shape)
                 yield node.op(body, **node.attrs)
-
-
-@normal("softmax", "log_softmax")
-def softmax_of_a_shift(node: Node) -> Node | None:
-    """softmax(x - x.max(), 0) = softmax(x, 0): what is one along the dimension changes nothing."""
-    x, over = node.parents[0], axes(node.attrs["dim"], node.ndim)
-    terms = (terms_of(x) if x.op.name in ("add", "sub") else None) or []
-    kept = [t for t in terms if not all(constant_along(f, x, over) for f in t.factors)]
-    if not kept or len(kept) == len(terms):
-        return None
-    rest = added(kept)
-    return node.op(rest, **node.attrs) if rest.shape == x.shape else None
-
-
-@normal("softmax", "log_softmax")
-def softmax_of_a_transpose(node: Node) -> Node | None:
-    """softmax(x.mT, dim=1) = softmax(x, dim=2).mT."""
-    x = node.parents[0]
-    if x.op.name != "transpose":
-        return None
-    swapped = [axis(d, x.ndim) for d in x.attrs.values()]
-    dim = axis(node.attrs["dim"], x.ndim)
-    new = swapped[1 - swapped.index(dim)] if dim in swapped else dim
-    return x.op(node.op(x.parents[0], **node.attrs | {"dim": new}), **x.attrs)
-
-
-@normal("sum")
-def sum_of_all_elements(node: Node) -> Node | None:
-    """x.reshape(1, -1).sum(dim=1, keepdim=True) = x.sum(), as one element."""
-    x = node.parents[0]
-    if x.op.name != "reshape" or node.numel != 1:
-        return None
-    return x.parents[0].sum().expand(shape=node.shape) if node.shape else x.parents[0].sum()
 
 
 @normal("sum", "mean")
@@ -264,29 +207,6 @@ def sum_of_sums(node: Node) -> Iterator[Node]:
         out = part if out is None else out + part
     if out is not None and out.shape == node.shape:
         yield out
-
-
-@other("add", "sub")
-def sums_parted(node: Node) -> Node | None:
-    """x.sum() - (x - y).sum() = x.sum() - x.sum() + y.sum(), where several terms have a sum."""
-    terms = terms_of(node) or []
-    parted = [_parted(t, node) for t in terms]
-    if sum(new is not None for new in parted) + sum(map(bool, map(_sums_in, terms))) < 3:
-        return None
-    out: Node | None = None
-    for t, new in zip(terms, parted, strict=True):
-        term = build(t, node.shape) if new is None else new
-        out = term if out is None else out + term
-    return out
-
-
-def _parted(t: Product, node: Node) -> Node | None:
-    """A term with the sum of a sum in it as several sums."""
-    for f in _sums_in(t):
-        for new in sum_of_sums(f):
-            rest = t._replace(factors=with_factors(t.factors, {f: -1}))
-            return build(rest, ()) * new if not rest.factors else build(rest, node.shape) * new
-    return None
 
 
 @other("add", "sub")
@@ -369,20 +289,29 @@ def diagonal_of_ones(node: Node) -> Node | None:
     return OPS["eye"](n=base.shape[0]) if constant_value(x) == 1 else OPS["diag"](x)
 
 
-@normal("sum", "mean")
-def over_the_other_dimension(node: Node) -> Node | None:
-    """x.T.sum(dim=1) = x.sum(dim=0)."""
-    x, dim = node.parents[0], node.attrs["dim"]
-    if x.op.name != "transpose" or x.ndim != 2 or len(axes(dim, 2)) != 1:
-        return None
-    (over,) = axes(dim, 2)
-    new = node.op(*x.parents, **node.attrs | {"dim": 1 - over})
-    return new.mT if node.attrs["keepdim"] else new
-
-
 @normal("expand")
 def spread_as_it_is(node: Node) -> Node | None:
     """x.sum(dim=0, keepdim=True).expand(3, 2) = x.sum(dim=0).expand(3, 2); so with sums of such."""
     (x,) = node.parents
     thin = thinner(x)
     return None if thin is None or thin.op.name == "constant" else node.op(thin, **node.attrs)
+
+
+@normal("sum")
+def sum_of_all_elements(node: Node) -> Node | None:
+    """x.reshape(1, -1).sum(dim=1, keepdim=True) = x.sum(), as one element."""
+    x = node.parents[0]
+    if x.op.name != "reshape" or node.numel != 1:
+        return None
+    return x.parents[0].sum().expand(shape=node.shape) if node.shape else x.parents[0].sum()
+
+
+@normal("sum", "mean")
+def along_the_second(node: Node) -> Node | None:
+    """A.sum(0) = A.sum(1) for a symmetric A; (x[:, None] - x).sum(0) = -(x[:, None] - x).sum(1)."""
+    x, dim = node.parents[0], node.attrs["dim"]
+    if x.ndim < 2 or node.attrs["keepdim"] or dim is None or axes(dim, x.ndim) != (0,):
+        return None
+    sign = parity(x)
+    other = node.op(x, dim=1) if sign else None
+    return -other if other is not None and sign < 0 else other

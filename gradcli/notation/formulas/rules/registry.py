@@ -6,6 +6,7 @@ from ....errors import GradcliError
 from ....graphs import Node
 
 Rule = Callable[[Node], Node | None]
+Table = dict[str, list[Callable]]
 
 RULES: dict[str, list[Rule]] = {}  # by operator or family; tried until none has an answer
 LAYOUT: dict[str, list[Rule]] = {}  # tried at the end: they only make a formula read better

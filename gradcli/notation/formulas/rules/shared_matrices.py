@@ -181,4 +181,4 @@ def _matrix_product_in(t: Product) -> tuple[Node, dict[Node, Coefficient]] | Non
     found = [f for f, e in t.factors.items() if f.op.name == "matmul" and e == 1]
     if len(found) != 1:
         return None
-    return found[0], {f: e for f, e in t.factors.items() if f is not found[0]}
+    return found[0], t.without(found[0]).factors

@@ -3,58 +3,35 @@
 from ....graphs import OPS, Node, walk
 from ....graphs.shapes import axes
 from ....operators.leaves import size_of
-from .assumed import is_orthogonal, is_symmetric
 from .chains import Chain, Factor, chain_of, is_square, node_of
-from .matrices import is_unit, last_two
-from .products import ONE, Product, build, product_of, scaled, with_factor
-from .registry import normal, other
+from .identities import condition, identities
+from .matrices import is_unit
+from .products import Product, build, product_of, scaled, with_factor
+from .registry import NORMAL, RULES, normal, other
 from .triangular import DIAGONAL, is_diagonal
 
 
-@normal("inv", "solve", "trace")
-def of_the_unit_matrix(node: Node) -> Node | None:
-    """inv(eye(n)) = eye(n); solve(A, eye(n)) = inv(A); eye(n).trace() = n."""
-    *matrix, x = node.parents
-    if not is_unit(x):
-        return None
-    if node.op.name == "trace":
-        return 1.0 * size_of(x.shape, (0,))
-    return OPS["inv"](*matrix) if matrix else x
+@condition
+def rows(A: Node) -> Node:
+    """How many rows a matrix has."""
+    return size_of(A.shape, (0,))
 
 
-@normal("inv")
-def inverse_of_transpose(node: Node) -> Node | None:
-    """inv(X.T) = inv(X).T; inv(inv(X)) = X; inv(Q) = Q.T for an orthogonal Q."""
-    x = node.parents[0]
-    if x.op.name == "transpose" and last_two(x):
-        return node.op(x.parents[0]).mT
-    if x.op.name == "inv":
-        return x.parents[0]
-    return x.mT if is_orthogonal(x) else None
+identities(RULES, """
+    A @ x = x where is_unit(A)
+    x @ A = x where is_unit(A)
+""")  # fmt: skip
 
-
-@normal("solve")
-def solved_by_transpose(node: Node) -> Node | None:
-    """solve(A.T, b) = solve(A, b) for a symmetric A."""
-    a, b = node.parents
-    known = a.op.name == "transpose" and is_symmetric(a.parents[0])
-    return node.op(a.parents[0], b, **node.attrs) if known else None
-
-
-@other("matmul")
-def solved_for_a_product(node: Node) -> Node | None:
-    """solve(A, B) @ C = solve(A, B @ C)."""
-    x, c = node.parents
-    known = x.op.name == "solve" and x.attrs["left"] and x.ndim == x.parents[0].ndim == 2
-    return x.op(x.parents[0], x.parents[1] @ c, **x.attrs) if known else None
-
-
-@normal("matrix_exp")
-def exponential_of_transpose(node: Node) -> Node | None:
-    """matrix_exp(X.T) = matrix_exp(X).T."""
-    x = node.parents[0]
-    turned = x.op.name == "transpose" and last_two(x)
-    return node.op(x.parents[0]).mT if turned else None
+identities(NORMAL, """
+    inv(A, check=c) = A where is_unit(A)
+    solve(A, x, left=l, check=c) = inv(A) where is_unit(x)
+    trace(A) = 1.0 * rows(A) where is_unit(A)
+    trace(outer(u, v)) = u @ v
+    inv(x.mT, check=c) = inv(x).mT
+    inv(inv(x, check=d), check=c) = x
+    inv(A, check=c) = A.mT where is_orthogonal(A)
+    matrix_exp(x.mT) = matrix_exp(x).mT
+""")  # fmt: skip
 
 
 @normal("getitem")
@@ -78,23 +55,6 @@ def exponential_beside_the_unit(node: Node) -> Node | None:
 
 def _joined(x: Node, dim: int) -> list[Node]:
     return x.parents if x.op.name == "cat" and x.attrs["dim"] == dim else []
-
-
-@normal("det")
-def determinant_of_product(node: Node) -> Node | None:
-    """det(A @ B) = det(A) * det(B) for square ones; det(A.T) = det(A); det(inv(A)) = 1 / det(A)."""
-    x = node.parents[0]
-    if x.op.name == "inv":
-        return 1 / node.op(x.parents[0])
-    chain = chain_of(x) if x.ndim == 2 else None
-    if chain is None or chain.scale != Product(ONE, {}) or len(chain.factors) < 1:
-        return None
-    if chain.factors == (Factor(x, False),) or not all(is_square(f.node) for f in chain.factors):
-        return None
-    out = node.op(chain.factors[0].node)
-    for f in chain.factors[1:]:
-        out = out * node.op(f.node)
-    return out
 
 
 @normal("inv")
@@ -152,13 +112,6 @@ def diagonal_of_product(node: Node) -> Node | None:
             row = row.squeeze(dim=int(row.shape[1] == 1))
         return row if row.shape == node.shape else row.expand(shape=node.shape)
     return OPS["ones"](size=node.shape) if x.op.name == "ones" else None
-
-
-@normal("trace")
-def trace_of_outer(node: Node) -> Node | None:
-    """outer(a, b).trace() = a @ b."""
-    x = node.parents[0]
-    return x.parents[0] @ x.parents[1] if x.op.name == "outer" and is_square(x) else None
 
 
 @normal("sum", "mean")

@@ -3,17 +3,31 @@
 from itertools import permutations
 
 from ....graphs import OPS, Node
-from .assumed import is_symmetric
 from .atoms import definition
 from .chains import chain_of, factor, plain
 from .factoring import sum_of
+from .identities import identities
 from .matrices import is_unit, last_two
 from .products import Product, build, product_of, scaled, with_factor, with_factors
-from .registry import normal, other
+from .registry import NORMAL, OTHERS, normal, other
 from .sums import added, terms_of
 
 DIAGONAL = ("diag", "diagonal", "diag_embed")
-OPPOSITE = {"tril": "triu", "triu": "tril"}
+
+
+identities(NORMAL, """
+    tril(tril(x, diagonal=j), diagonal=k) = tril(x, diagonal=j if j < k else k)
+    triu(triu(x, diagonal=j), diagonal=k) = triu(x, diagonal=k if j < k else j)
+    tril(A, diagonal=k).mT = triu(A, diagonal=-k) where is_symmetric(A)
+    triu(A, diagonal=k).mT = tril(A, diagonal=-k) where is_symmetric(A)
+""")  # fmt: skip
+
+identities(OTHERS, """
+    tril(A, diagonal=k) + tril(B, diagonal=k) = tril(A + B, diagonal=k)
+    tril(A, diagonal=k) - tril(B, diagonal=k) = tril(A - B, diagonal=k)
+    triu(A, diagonal=k) + triu(B, diagonal=k) = triu(A + B, diagonal=k)
+    triu(A, diagonal=k) - triu(B, diagonal=k) = triu(A - B, diagonal=k)
+""")  # fmt: skip
 
 
 @normal("diag", "diag_embed")
@@ -51,35 +65,6 @@ def triangle_beside_a_diagonal(node: Node) -> Node | None:
 def is_diagonal(x: Node) -> bool:
     """Whether it is the diagonal matrix of a vector."""
     return x.op.name in DIAGONAL and x.parents[0].ndim == 1 and is_plain(x)
-
-
-@normal("tril", "triu")
-def triangle_of_a_triangle(node: Node) -> Node | None:
-    """A.tril().tril(-1) = A.tril(-1)."""
-    inner = node.parents[0]
-    if inner.op is not node.op:
-        return None
-    smaller = min if node.op.name == "tril" else max
-    return node.op(inner.parents[0], diagonal=smaller(n.attrs["diagonal"] for n in (node, inner)))
-
-
-@other("add", "sub")
-def triangle_of_a_sum(node: Node) -> Node | None:
-    """A.tril() + B.tril() = (A + B).tril()."""
-    a, b = node.parents
-    alike = a.op is b.op and a.op.name in ("tril", "triu") and a.attrs == b.attrs
-    if not alike or a.shape != b.shape:
-        return None
-    return a.op(node.op(a.parents[0], b.parents[0]), **a.attrs)
-
-
-@normal("transpose")
-def triangle_of_a_symmetric_matrix(node: Node) -> Node | None:
-    """S.tril(-1).T = S.triu(1) for a symmetric S."""
-    x = node.parents[0]
-    if x.op.name not in OPPOSITE or not is_symmetric(x.parents[0]):
-        return None
-    return OPS[OPPOSITE[x.op.name]](x.parents[0], diagonal=-x.attrs["diagonal"])
 
 
 @other("add", "sub")

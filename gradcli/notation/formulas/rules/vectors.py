@@ -5,11 +5,17 @@ from collections.abc import Iterator
 from ....graphs import Node
 from ....graphs.shapes import axis
 from .factoring import MOST_TERMS, sum_of
+from .identities import identities
 from .products import ONE, Product, build, is_mask, product_of, with_factor
-from .registry import normal, other
+from .registry import NORMAL, normal, other
 from .sums import one_way, terms_of
 
 Signs = dict[Node, tuple[int, Node]]
+
+
+identities(NORMAL, """
+    cross_along(u, v, dim=d) = cross_along(u, v) where d != -1
+""")  # fmt: skip
 
 
 @normal("cross_along")
@@ -27,12 +33,6 @@ def numbers_out_of_vector_products(node: Node) -> Node | None:
             whole = node.op(*parts, **node.attrs)
             return build(found._replace(factors=with_factor(numbers, whole)), node.shape)
     return None
-
-
-@normal("cross_along")
-def along_the_last_dimension(node: Node) -> Node | None:
-    """cross(a, b, dim=0) = cross(a, b) of two vectors."""
-    return node.op(*node.parents) if node.ndim == 1 and node.attrs["dim"] != -1 else None
 
 
 @other("add", "sub")
@@ -63,7 +63,7 @@ def _without(vector: Node, product: Node, term: Product, signs: Signs) -> Produc
     for k, v in enumerate(product.parents):
         sign, first = signs.get(v, (1, v))
         if first is vector:
-            rest = {f: e for f, e in term.factors.items() if f is not product}
+            rest = term.without(product).factors
             times = term.coefficient * (-sign if k else sign)
             return Product(times, with_factor(rest, product.parents[1 - k]))
     return None

@@ -8,17 +8,10 @@ from ....graphs.shapes import axes
 from .atoms import definition
 from .bounds import is_not_negative
 from .broadcasting import thinner
-from .products import Coefficient, build, constant_value, product_of
+from .products import NOTHING, Coefficient, build, constant_value, product_of
 from .registry import normal
 
 KEEPS_INFINITY = ("add", "sub", "neg", "mul", "div", "reciprocal")
-
-
-@normal("abs", "relu")
-def never_below_zero(node: Node) -> Node | None:
-    """abs(exp(x)) = relu(exp(x)) = exp(x)."""
-    (x,) = node.parents
-    return x if is_not_negative(x) else None
 
 
 @normal("mul", "div")
@@ -26,12 +19,12 @@ def vanishing_beside_a_factor(node: Node) -> Node | None:
     """x * (norm(x) != 0) = x; y * (y != 0) = y; (x - x.mean()) * (x.std() != 0) = x - x.mean();
     x * sign(y) ** 2 / y = x / y; x * sign(exp(y)) / exp(y) = x / exp(y).
     """
-    found = product_of(node)
-    for mask, e in found.factors.items() if found else ():
+    found = product_of(node) or NOTHING
+    for mask, e in found.factors.items():
         zeros = _hidden_by(mask, e)
-        rest = {f: k for f, k in found.factors.items() if f is not mask}  # type: ignore[union-attr]
+        rest = found.without(mask).factors
         if zeros and all(_is_divided_by(z, rest) or _is_zero_beside(z, rest) for z in zeros):
-            return build(found._replace(factors=rest), node.shape)  # type: ignore[union-attr]
+            return build(found._replace(factors=rest), node.shape)
     return None
 
 
@@ -75,7 +68,7 @@ def zero_where_masked(node: Node) -> Node | None:
     for masked, (zero, b) in ((1, sides), (2, sides[::-1])):
         found = product_of(b) if constant_value(zero) == 0 and b.shape == node.shape else None
         for f, e in found.factors.items() if found else ():
-            others = {k: v for k, v in found.factors.items() if k is not f}  # type: ignore[union-attr]
+            others = found.without(f).factors  # type: ignore[union-attr]
             hidden = e > 0 and f.shape == node.shape and _hides(f, condition, masked)
             if hidden and others and _are_finite(others, f, condition):
                 return b

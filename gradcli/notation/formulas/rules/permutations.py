@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
-from ....graphs import OPS, Node, walk
-from ....graphs.shapes import Shape, axes, numel
+from ....graphs import Node, walk
+from ....graphs.shapes import axes
 from ....operators.indexing import full_index
 from .factoring import MOST_TERMS
 from .products import build, constant_value
-from .put import beside_what_is_put
 from .registry import normal, other, rule
+from .scatter_add import beside_what_is_put
 from .sums import terms_of
 
 WHOLE = {"cumsum": "sum", "cumprod": "prod"}
@@ -131,20 +131,6 @@ def summed_from_the_only_place(node: Node) -> Node | None:
     return (v.unsqueeze(dim=dim) if v.shape else v).expand(shape=node.shape)
 
 
-@normal("getitem")
-def last_of_running(node: Node) -> Node | None:
-    """x.cumprod(dim=1)[:, -1] = x.prod(dim=1); x.cumsum(0)[-1] = x.sum(0)."""
-    running, index = node.parents[0], node.attrs["index"]
-    if running.op.name not in WHOLE or any(not isinstance(i, PLAIN) for i in index):
-        return None
-    (x,), (dim,) = running.parents, axes(running.attrs["dim"], running.ndim) or (0,)
-    full = full_index(index, x.ndim)
-    if any((i != slice(None)) != (d == dim) for d, i in enumerate(full)):
-        return None
-    last = full[dim] in (-1, x.shape[dim] - 1)
-    return OPS[WHOLE[running.op.name]](x, dim=dim) if last else None
-
-
 @rule("put_at")
 def put_into_the_only_place(node: Node) -> Node | None:
     """v.put_at((1, 3), (0,)) = v.unsqueeze(0)."""
@@ -158,100 +144,3 @@ def put_into_the_only_place(node: Node) -> Node | None:
     if any(n != 1 for n, one in zip(shape, picked) if one):
         return None
     return x.reshape(shape=shape) if x.numel == node.numel else None
-
-
-@rule("matmul")
-def number_as_a_matrix(node: Node) -> Node | None:
-    """ones(1, 1) @ A = A."""
-    for one, matrix in (node.parents, node.parents[::-1]):
-        if one.shape == (1, 1) and constant_value(one) == 1 and matrix.ndim == 2:
-            return matrix
-    return None
-
-
-@rule("reshape")
-def row_for_a_column(node: Node) -> Node | None:
-    """x.unsqueeze(1).T.reshape(2, 3) = x.reshape(2, 3)."""
-    turned = node.parents[0]
-    if turned.op.name != "transpose" or turned.ndim != 2 or 1 not in turned.shape:
-        return None
-    return turned.parents[0].reshape(shape=node.shape)
-
-
-@normal("sum")
-def sum_of_a_reshape(node: Node) -> Node | None:
-    """x.reshape(2, 1, 1, 3).sum(dim=(0, 2)) = x.sum(dim=0).unsqueeze(0), for an x of shape (2, 3):
-    sizes of 1 are neither summed nor needed.
-    """
-    laid, dim = node.parents[0], node.attrs["dim"]
-    if laid.op.name != "reshape" or dim is None:
-        return None
-    (x,), over = laid.parents, axes(dim, laid.ndim)
-    long = [d for d, n in enumerate(laid.shape) if n > 1]
-    if [laid.shape[d] for d in long] != [*x.shape] or len(long) == laid.ndim:
-        return None
-    mine = tuple(k for k, d in enumerate(long) if d in over)
-    total = x.sum(dim=mine if len(mine) > 1 else mine[0]) if mine else x
-    if total.shape == node.shape:
-        return total
-    return total.reshape(shape=node.shape) if total.shape else total.expand(shape=node.shape)
-
-
-@normal("sum")
-def whole_dimensions_summed(node: Node) -> Node | None:
-    """x.reshape(2, 3, 5, 7).sum(dim=(1, 2)) = x.sum(dim=1) for an x of shape (2, 15, 7)."""
-    laid, dim = node.parents[0], node.attrs["dim"]
-    if laid.op.name != "reshape" or dim is None or node.attrs["keepdim"]:
-        return None
-    (x,), over = laid.parents, set(axes(dim, laid.ndim))
-    apart = _taken_apart(x.shape, laid.shape) or []
-    whole = tuple(d for d, parts in enumerate(apart) if over.issuperset(parts))
-    if not whole or {k for d in whole for k in apart[d]} != over:
-        return None
-    total = x.sum(dim=whole if len(whole) > 1 else whole[0])
-    return total if total.shape == node.shape else total.reshape(shape=node.shape)
-
-
-def _taken_apart(shape: Shape, new: Shape) -> list[list[int]] | None:
-    """The dimensions that each dimension is reshaped into; None where they are not told apart."""
-    out: list[list[int]] = []
-    places = iter(enumerate(new))
-    for n in shape:
-        parts: list[int] = []
-        while numel([new[k] for k in parts]) < n and (place := next(places, None)) is not None:
-            parts.append(place[0])
-        if n < 2 or numel([new[k] for k in parts]) != n:
-            return None
-        out.append(parts)
-    return None if 1 in new else out
-
-
-@rule("getitem")
-def one_of_equals(node: Node) -> Node | None:
-    """x.unsqueeze(1).expand(3, 5)[:, 0] = x."""
-    wide, index = node.parents[0], node.attrs["index"]
-    if wide.op.name != "expand" or any(not isinstance(i, int | slice) for i in index):
-        return None
-    full, (x,) = full_index(index, wide.ndim), wide.parents
-    lead = wide.ndim - x.ndim
-    picked = [d for d, i in enumerate(full) if isinstance(i, int)]
-    if not picked or any(i != slice(None) for d, i in enumerate(full) if d not in picked):
-        return None
-    if any(d >= lead and x.shape[d - lead] != 1 for d in picked):
-        return None
-    rest = tuple(n for d, n in enumerate(x.shape, lead) if d not in picked)
-    found = x if rest == x.shape else x.reshape(shape=rest)
-    return found if rest == node.shape else found.expand(shape=node.shape)
-
-
-@normal("squeeze")
-def squeezed_before(node: Node) -> Node | None:
-    """(x.sum(dim=0, keepdim=True) / v).squeeze(0) = x.sum(dim=0) / v, for a vector v."""
-    x = node.parents[0]
-    if x.op.family != "elementwise" or node.ndim != x.ndim - 1 or node.shape != x.shape[1:]:
-        return None
-    beside = any(0 < i.ndim < x.ndim for i in x.parents)
-    if not beside or x.shape[0] != 1 or len(x.parents) != len(x.inputs):
-        return None
-    inputs = [i.squeeze(dim=0) if i.ndim == x.ndim else i for i in x.parents]
-    return x.op(*inputs, **x.attrs)

@@ -8,13 +8,13 @@ from ....graphs.substitution import substitute
 from .atoms import definition
 from .guards import settled_comparison
 from .products import (
+    NOTHING,
     Coefficient,
     Product,
     build,
     constant_value,
     is_zero_or_one,
     product_of,
-    with_factors,
 )
 from .registry import normal, other
 from .sums import multiple_of, terms_of
@@ -26,19 +26,19 @@ ABOVE = {"gt": 1, "ge": 1, "lt": -1, "le": -1}  # the side on which a comparison
 @other("mul", "div")
 def mask_within(node: Node) -> Node | None:
     """relu(x) * (x > 0) = relu(x); maximum(x, 0) * (1 + sign(x)) = 2 * maximum(x, 0)."""
-    found = product_of(node)
-    for f, e in found.factors.items() if found else ():
+    found = product_of(node) or NOTHING
+    for f, e in found.factors.items():
         x = _cut_off(f) if e > 0 else None
         if x is None:
             continue
-        coefficient, kept = found.coefficient, {}  # type: ignore[union-attr]
-        for k, n in found.factors.items():  # type: ignore[union-attr]
+        coefficient, kept = found.coefficient, {}
+        for k, n in found.factors.items():
             value = _where_positive(k, x)
             if value is None or (value == 0 and n < 0):
                 kept[k] = n
             else:
                 coefficient *= value**n
-        if len(kept) < len(found.factors):  # type: ignore[union-attr]
+        if len(kept) < len(found.factors):
             return build(Product(coefficient, kept), node.shape)
     return None
 
@@ -46,22 +46,15 @@ def mask_within(node: Node) -> Node | None:
 @other("mul", "div")
 def bent_by_a_mask(node: Node) -> Iterator[Node]:
     """x * (x > 0) = relu(x); (x - y) * (x < y) = -relu(y - x)."""
-    found = product_of(node)
-    masks = [f for f, e in found.factors.items() if e == 1] if found else []
+    found = product_of(node) or NOTHING
+    masks = [f for f, e in found.factors.items() if e == 1]
     for mask in masks:
         above = _above(mask)
-        for f, e in found.factors.items() if above else ():  # type: ignore[union-attr]
+        for f, e in found.factors.items() if above else ():
             times = multiple_of(f, above) if e == int(e) and e > 0 else None  # type: ignore[arg-type]
             if times and above is not None and f.dtype == "float":
-                factors = with_factors(found.factors, {mask: -1, f: -e, OPS["relu"](above): e})  # type: ignore[union-attr]
-                yield build(Product(found.coefficient * times**e, factors), node.shape)  # type: ignore[union-attr]
-
-
-@other("maximum")
-def maximum_with_zero(node: Node) -> Node | None:
-    """maximum(x, 0) = relu(x)."""
-    x = _cut_off(node)
-    return OPS["relu"](x) if x is not None and x.shape == node.shape else None
+                new = {mask: -1, f: -e, OPS["relu"](above): e}
+                yield build(found.times(new, times**e), node.shape)
 
 
 @other("where")
@@ -84,13 +77,12 @@ def clamped(node: Node) -> Node | None:
 @normal("mul", "div")
 def clamped_within(node: Node) -> Node | None:
     """f(clamp(x, -1, 1)) * ((x >= -1) & (x <= 1)) = f(x) * ((x >= -1) & (x <= 1))."""
-    found = product_of(node)
-    for mask in [f for f in found.factors if is_zero_or_one(f)] if found else ():
-        for f, e in found.factors.items():  # type: ignore[union-attr]
+    found = product_of(node) or NOTHING
+    for mask in [f for f in found.factors if is_zero_or_one(f)]:
+        for f, e in found.factors.items():
             new = _unclamped(f, mask) if f is not mask and f.shape else None
             if new is not None:
-                rest = {k: n for k, n in found.factors.items() if k is not f}  # type: ignore[union-attr]
-                return build(found._replace(factors=with_factors(rest, {new: e})), node.shape)  # type: ignore[union-attr]
+                return build(found.without(f).times({new: e}), node.shape)
     return None
 
 
@@ -132,13 +124,11 @@ def equal_only_within(node: Node) -> Node | None:
     """a * (1 - sign(a * (x - clamp(x, 0, 1))) + ((x >= 0) & (x <= 1))) =
     2 * a * (a * (x - clamp(x, 0, 1)) <= 0): where a is not 0, the mask is where the sign is 0.
     """
-    found = product_of(node)
-    for f in [f for f, e in found.factors.items() if e == 1] if found else ():
-        times, mask = _one_sign_and_mask(f, found.factors)  # type: ignore[union-attr]
+    found = product_of(node) or NOTHING
+    for f in [f for f, e in found.factors.items() if e == 1]:
+        times, mask = _one_sign_and_mask(f, found.factors)
         if mask is not None:
-            rest = {k: n for k, n in found.factors.items() if k is not f}  # type: ignore[union-attr]
-            new = Product(found.coefficient * times, with_factors(rest, {mask: 1}))  # type: ignore[union-attr]
-            return build(new, node.shape)
+            return build(found.without(f).times({mask: 1}, times), node.shape)
     return None
 
 

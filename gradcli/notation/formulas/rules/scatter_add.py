@@ -6,7 +6,7 @@ from ....operators.indexing import full_index
 from .factoring import opened, sum_of
 from .labels import rows_of_unit
 from .places import is_hard, picked_shape, picks
-from .products import ONE, Product, build, product_of, with_factor
+from .products import NOTHING, ONE, Product, build, product_of, with_factor
 from .registry import normal, other
 from .sums import terms_of
 
@@ -20,12 +20,60 @@ def beside_what_is_put(node: Node) -> Node | None:
         return None
     (whole,) = put
     v, index = whole.parents[0], whole.attrs["index"]
-    rest = {f: e for f, e in found.factors.items() if f is not whole}
+    rest = found.without(whole).factors
     if any(map(is_hard, index)) or any(f.shape not in ((), node.shape) for f in rest):
         return None
     there = {f[index] if f.shape else f: e for f, e in rest.items()}
     new = build(found._replace(factors=with_factor(there, v)), v.shape)
     return whole.op(new, **whole.attrs) if new.shape == v.shape else None
+
+
+@other("add", "sub")
+def put_in_one_place(node: Node) -> Node | None:
+    """s * a.put_at((4,), (0,)) + b.put_at((4,), (0,)) = (s * a + b).put_at((4,), (0,))."""
+    terms = terms_of(node) or []
+    found = [_what_is_put(t, node.shape) for t in terms]
+    for first in found:
+        alike = [j for j, p in enumerate(found) if first and p and _same_place(first[0], p[0])]
+        if len(alike) > 1 and first is not None:
+            total = sum_of([found[j][1] for j in alike])  # type: ignore[index]
+            rest = [t for j, t in enumerate(terms) if j not in alike]
+            return sum_of([Product(ONE, {first[0].op(total, **first[0].attrs): 1}), *rest])
+    return None
+
+
+def _what_is_put(t: Product, shape: Shape) -> tuple[Node, Product] | None:
+    """What a term puts somewhere, and its value; None for a term that does not."""
+    whole = next((f for f, e in t.factors.items() if f.op.name == "put_at" and e == 1), None)
+    rest = t.without(whole).factors
+    if whole is None or whole.shape != shape or any(f.shape for f in rest):
+        return None
+    return whole, t._replace(factors=with_factor(rest, whole.parents[0]))
+
+
+def _same_place(a: Node, b: Node) -> bool:
+    """Whether two put values of one shape into the same places."""
+    same = a.parents[0].shape == b.parents[0].shape and a.attrs["index"] == b.attrs["index"]
+    return same and not any(map(is_hard, a.attrs["index"]))
+
+
+@other("mul", "div")
+def put_before_a_product(node: Node) -> Node | None:
+    """x * (v.put_at(x.shape, (0,)) + y) = (x[0] * v).put_at(x.shape, (0,)) + x * y; diag(v) and
+    eye(n)[y] are 0 elsewhere too.
+    """
+    found = product_of(node) or NOTHING
+    terms = opened(found)
+    if len(terms) < 2 or not any(_is_mostly_zero(f) for t in terms for f in t.factors):
+        return None
+    made = [build(t, node.shape) for t in terms]
+    first, *others = (beside_what_is_put(part) or part for part in made)
+    total = sum(others, first)
+    return total if total.shape == node.shape else None
+
+
+def _is_mostly_zero(f: Node) -> bool:
+    return f.op.name in ("put_at", "diag") or rows_of_unit(f) is not None
 
 
 @normal("sum")
@@ -46,51 +94,3 @@ def sum_of_what_is_put(node: Node) -> Node | None:
     for d in over if one and node.attrs["keepdim"] else ():
         v = v.unsqueeze(dim=d)
     return v if one else None
-
-
-@other("add", "sub")
-def put_in_one_place(node: Node) -> Node | None:
-    """s * a.put_at((4,), (0,)) + b.put_at((4,), (0,)) = (s * a + b).put_at((4,), (0,))."""
-    terms = terms_of(node) or []
-    found = [_what_is_put(t, node.shape) for t in terms]
-    for first in found:
-        alike = [j for j, p in enumerate(found) if first and p and _same_place(first[0], p[0])]
-        if len(alike) > 1 and first is not None:
-            total = sum_of([found[j][1] for j in alike])  # type: ignore[index]
-            rest = [t for j, t in enumerate(terms) if j not in alike]
-            return sum_of([Product(ONE, {first[0].op(total, **first[0].attrs): 1}), *rest])
-    return None
-
-
-def _what_is_put(t: Product, shape: Shape) -> tuple[Node, Product] | None:
-    """What a term puts somewhere, and its value; None for a term that does not."""
-    whole = next((f for f, e in t.factors.items() if f.op.name == "put_at" and e == 1), None)
-    rest = {f: e for f, e in t.factors.items() if f is not whole}
-    if whole is None or whole.shape != shape or any(f.shape for f in rest):
-        return None
-    return whole, t._replace(factors=with_factor(rest, whole.parents[0]))
-
-
-def _same_place(a: Node, b: Node) -> bool:
-    """Whether two put values of one shape into the same places."""
-    same = a.parents[0].shape == b.parents[0].shape and a.attrs["index"] == b.attrs["index"]
-    return same and not any(map(is_hard, a.attrs["index"]))
-
-
-@other("mul", "div")
-def put_before_a_product(node: Node) -> Node | None:
-    """x * (v.put_at(x.shape, (0,)) + y) = (x[0] * v).put_at(x.shape, (0,)) + x * y; diag(v) and
-    eye(n)[y] are 0 elsewhere too.
-    """
-    found = product_of(node)
-    terms = opened(found) if found is not None else []
-    if len(terms) < 2 or not any(_is_mostly_zero(f) for t in terms for f in t.factors):
-        return None
-    made = [build(t, node.shape) for t in terms]
-    first, *others = (beside_what_is_put(part) or part for part in made)
-    total = sum(others, first)
-    return total if total.shape == node.shape else None
-
-
-def _is_mostly_zero(f: Node) -> bool:
-    return f.op.name in ("put_at", "diag") or rows_of_unit(f) is not None

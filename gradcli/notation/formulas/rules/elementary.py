@@ -1,0 +1,135 @@
+"""Functions of numbers, element by element: exponentials, logarithms, angles, roots and signs."""
+
+import math
+from fractions import Fraction
+
+from ....graphs import OPS, Node
+from ....graphs.signature import signature
+from .identities import condition, identities
+from .products import ONE, Product, build, constant_value, product_of, with_factors
+from .registry import NORMAL, OTHERS, RULES, normal
+
+LARGEST_EXPONENT = 700  # of which exp is a float
+
+identities(RULES, """
+    exp(log(x)) = x
+    exp(log_softmax(x, dim=d)) = softmax(x, dim=d)
+    logsigmoid_slope(x) = sigmoid(-x)
+    side(x) = sign(x)
+""")  # fmt: skip
+
+
+@condition
+def is_float(x: Node) -> bool:
+    """Whether it is a tensor: PyTorch takes no sqrt of a Python number, as sizes are."""
+    return x.dtype == "float"
+
+
+identities(NORMAL, """
+    log(softmax(x, dim=d)) = log_softmax(x, dim=d)
+    exp(x) * exp(-x) = 1
+    exp(x) / (1 + exp(x)) = sigmoid(x)
+    1 / (1 + exp(x)) = sigmoid(-x)
+    exp(x) * sigmoid(-x) = sigmoid(x)
+    sin(x) / cos(x) = tan(x)
+    cos(x) / sin(x) = 1 / tan(x)
+    sinh(x) / cosh(x) = tanh(x)
+    cosh(x) / sinh(x) = 1 / tanh(x)
+    sqrt(x) ** 2 = x
+    1 / sqrt(x) ** 2 = 1 / x
+    pow(x, 0.5) = sqrt(x) where is_float(x)
+    x / sqrt(x) = sqrt(x)
+    sqrt(x) / x = 1 / sqrt(x)
+    abs(x) ** 2 = x ** 2
+    1 / abs(x) ** 2 = 1 / x ** 2
+    abs(x) * sign(x) = x
+    sign(x) / abs(x) = 1 / x
+    x * sign(x) = abs(x)
+    sign(x) ** 2 = ne(x, 0)
+    1 + erf(0.7071067811865476 * x) = 2 * ndtr(x)
+    expm1(x) + 1 = exp(x)
+    sigmoid(x) + sigmoid(-x) = 1
+    log(sigmoid(x)) - log(sigmoid(-x)) = x
+    relu(x) - relu(-x) = x
+    relu(x) + relu(-x) = abs(x)
+    exp(-x) + exp(x) = 2 * cosh(x)
+    exp(x) + 1 / exp(x) = 2 * cosh(x)
+    -exp(-x) + exp(x) = 2 * sinh(x)
+    exp(x) - 1 / exp(x) = 2 * sinh(x)
+""")  # fmt: skip
+
+identities(OTHERS, """
+    cos(x) ** 2 - sin(x) ** 2 = cos(2 * x)
+    (1 + tan(x) ** 2) / tan(x) = 2 / sin(2 * x)
+    exp(x) * exp(y) = exp(x + y)
+    exp(x) / exp(y) = exp(x - y)
+    1 / exp(x) / exp(y) = 1 / exp(x + y)
+    exp(x) / (exp(x) + exp(y)) = sigmoid(x - y)
+    log(x) + log(y) = log(x * y)
+    log(x) - log(y) = log(x / y)
+    sigmoid(-x) = 1 - sigmoid(x)
+    1 - sigmoid(x) = sigmoid(-x)
+    sigmoid(x) * sigmoid(-x) = sigmoid(x) * (1 - sigmoid(x))
+    2 * sigmoid(x) - 1 = tanh(x / 2)
+    -sigmoid(-x) + sigmoid(x) = tanh(x / 2)
+    maximum(x, 0) = relu(x)
+""")  # fmt: skip
+
+
+@normal("exp")
+def quotient_in_the_exponent(node: Node) -> Node | None:
+    """exp(-0.5 * x) = exp(-x / 2), so that the two are seen to be the same."""
+    (x,) = node.parents
+    found = product_of(x)
+    if found is None or not found.factors or not isinstance(found.coefficient, float):
+        return None
+    simple = Fraction(found.coefficient)
+    if simple.denominator > 8:
+        return None
+    return node.op(build(found._replace(coefficient=simple), x.shape))
+
+
+@normal("sign")
+def sign_of_zero(node: Node) -> Node | None:
+    """sign(0) = 0."""
+    return OPS["zeros"](size=node.shape) if constant_value(node.parents[0]) == 0 else None
+
+
+@normal("sign")
+def sign_of_opposite(node: Node) -> Node | None:
+    """sign(-2 * x) = -sign(x); sign(b - a) = -sign(a - b)."""
+    (x,) = node.parents
+    found = product_of(x)
+    if found is None or found.coefficient == 0:
+        return None
+    swapped = [f for f, e in found.factors.items() if e == int(e) and _is_swapped(f)]
+    if found.coefficient == 1 and not swapped:
+        return None
+    factors, negative = found.factors, found.coefficient < 0
+    for f in swapped:
+        e = factors[f]
+        factors = with_factors(factors, {f: -e, _swapped(f): e})
+        negative ^= e % 2 == 1
+    out = OPS["sign"](build(Product(ONE, factors), x.shape))
+    return -out if negative else out
+
+
+def _is_swapped(f: Node) -> bool:
+    """Whether it is the b - a of two that have a - b as well."""
+    return f.op.name == "sub" and signature(f.parents[0]) > signature(f.parents[1])
+
+
+def _swapped(difference: Node) -> Node:
+    a, b = difference.parents
+    return b - a
+
+
+@normal("log", "exp", "sqrt")
+def of_a_number(node: Node) -> Node | None:
+    """log(2) = 0.693...: PyTorch takes no functions of Python's numbers."""
+    x = node.parents[0]
+    value = constant_value(x) if x.op.name == "constant" else None
+    if value is None or not (value < LARGEST_EXPONENT if node.op.name == "exp" else value > 0):
+        return None
+    function = {"log": math.log, "exp": math.exp, "sqrt": math.sqrt}[node.op.name]
+    return OPS["constant"](value=function(value))
