@@ -37,8 +37,8 @@ from ..formulas import by_index
 from ..formulas.shortest_structure import structure_of, without_number
 from ..formulas.source_text import role_of
 from ..formulas.wording import Wording
-from ..notes import not_finite, of_matrix
-from ..phrases import label, listed, place_of, shape_text
+from ..notes import matrix_notes, not_finite
+from ..phrases import label, listed, place_of, sentence, shape_text
 from ..quantities import item_size, size_words
 
 LARGE = 1_000  # what a size is in "for real sizes"
@@ -62,8 +62,7 @@ def jacobian(a: Analysis, w: Wording, x: Input, full: bool, precision: int) -> S
     structure = shown_structure(a, w, x)
     blocks: list[Block] = [Table((structure_row(structure, rows * columns),))]
     if a.gradient(x) is not None and rows and columns:
-        blocks += undefined(a, structure, x)
-        blocks += [Prose(words(said)) for _, said in of_matrix(a, w, x, structure)]
+        blocks += remarks(a, w, x, structure)
         cut = not full and max(rows, columns) > SHOWN
         if cut or not a.jacobian(x).numeric:
             blocks += _by_index(w, x)
@@ -121,12 +120,15 @@ def kind_of(s: Structure, total: int) -> str:
     return f"{kind}: {count}"
 
 
-def undefined(a: Analysis, s: Structure, x: Input) -> list[Block]:
-    """That the formula of a matrix has no number for entries that have one."""
+def remarks(a: Analysis, w: Wording, x: Input, s: Structure) -> list[Block]:
+    """What holds of a formula beside the numbers of its matrix: that it has no number for entries
+    that have one, or another.
+    """
     count = without_number(a, s, x) or 0
     entries = "one entry" if count == 1 else f"{count:,} entries"
     _, said = not_finite("The formula", f"for {entries}")
-    return [Prose(words(said))] if count else []
+    texts = [said] * bool(count) + [text for _, text in matrix_notes(a, w, x, s)]
+    return [Prose(words(sentence(text))) for text in texts]
 
 
 def _by_index(w: Wording, x: Input) -> list[Block]:
