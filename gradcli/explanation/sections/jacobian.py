@@ -43,7 +43,7 @@ from ..quantities import item_size, size_words
 
 LARGE = 1_000  # what a size is in "for real sizes"
 SHOWN = 12  # rows and columns of a matrix that is shown whole
-LONG = 100_000  # elements of tensors whose rows take long
+LONG, BRIEF = 100_000, 6  # elements of tensors whose rows take long, and how many are shown then
 FEW = 5  # columns whose entries are formulas
 TOO_LONG = "Its entries are too long for a table: with values they are numbers; --full shows them."
 READABLE = 60  # characters of an entry of which the beginning still tells something
@@ -194,7 +194,7 @@ def matrix(
     times matrix below.
     """
     out, seed = a.problem.out, a.problem.seed
-    most = _most(a, out.numel, x.node.numel) if full else SHOWN
+    most = _most(a, out.numel, x.node.numel, full)
     rows, rows_before = places(out.numel, most)
     columns, columns_before = places(x.node.numel, most)
     entry = texts.in_symbols(a, w, x)
@@ -227,14 +227,16 @@ def _margin(seed: Node, value: Any, rows: list[int], precision: int) -> tuple[st
     return texts.numbers(np.ravel(value)[rows], precision)
 
 
-def _most(a: Analysis, rows: int, columns: int) -> int:
-    """How many rows and columns of a matrix that has so many are shown at most: as many as make
-    the limit of entries, and fewer where each row takes long.
+def _most(a: Analysis, rows: int, columns: int, full: bool) -> int:
+    """How many rows and columns of a matrix that has so many are shown at most: in full as many as
+    make the limit of entries, and fewer where each row takes long.
     """
     entries, total = a.problem.limits.sizes["entries"], rows * columns
-    if total <= entries:
+    if full and total <= entries:
         return total
-    return SHOWN if max(rows, columns) > LONG else max(isqrt(entries), SHOWN)
+    if max(rows, columns) > LONG:
+        return BRIEF
+    return max(isqrt(entries), SHOWN) if full else SHOWN
 
 
 def _column_by_column(a: Analysis, w: Wording, x: Input) -> tuple[Table, ...]:
