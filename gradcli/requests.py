@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from . import ways
 from .errors import EXPRESSION, INTERNAL, GradcliError, Span, did_you_mean
 from .explanation.analysis import Analysis
-from .explanation.arrays import jsonable
+from .explanation.arrays import check_numbers, jsonable
 from .explanation.messages.answer import explained
 from .explanation.section_names import SHAPES_ALONE
 from .language.given.assumptions import read_assumptions
@@ -237,7 +237,9 @@ def _answer(fields: dict[str, Any], limits: Limits) -> dict[str, Any]:
     limits = limits if set(wanted) - {*SHAPES_ALONE, "formula"} else limits.for_shapes()
     suppose = NEED_NO_LABELS.issuperset(wanted)
     analysis = analysis_of(fields, limits, suppose, _posing(wanted))
-    return {name: jsonable(value) for name, value in _answers(analysis, wanted)}
+    found = dict(_answers(analysis, wanted))
+    check_numbers(found, limits)
+    return jsonable(found)
 
 
 def analysis_of(
