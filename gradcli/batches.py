@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from . import ways
 from .errors import EXPRESSION, INTERNAL, GradcliError, Span, did_you_mean
 from .explanation.analysis import Analysis
-from .explanation.arrays import jsonable
+from .explanation.arrays import check_numbers, jsonable
 from .explanation.messages.answer import explained
 from .explanation.section_names import SHAPES_ALONE
 from .fields import FIELDS as REQUEST
@@ -164,7 +164,9 @@ def _answer(fields: dict[str, Any], limits: Limits) -> dict[str, Any]:
     suppose = NEED_NO_LABELS.issuperset(wanted)
     request = of_values(fields, limits, ways.JSON)
     analysis = request.analysis(suppose, scalar="hessian" in wanted)
-    return {name: jsonable(value) for name, value in _answers(analysis, wanted)}
+    found = dict(_answers(analysis, wanted))
+    check_numbers(found, limits)
+    return jsonable(found)
 
 
 def _answers(a: Analysis, wanted: tuple[str, ...]) -> Iterator[tuple[str, Any]]:

@@ -75,6 +75,7 @@ class Explanation:
             full=bool(full),
             say=in_python,
             place=place,
+            limits=self._analysis.problem.limits,
         )
         shown = tuple(show) or shown_at(place, bool(full))
         choices = Choices(show=shown, full=bool(full), precision=precision)

@@ -11,6 +11,7 @@ DEFAULTS = {
     "digits": 1_000,  # digits of a whole number that is written out or computed from literals
     "seconds": 2,  # of CPU time, for everything that is searched for
     "memory": 500_000_000,  # bytes of the arrays that are needed at the same time
+    "numbers": 2_000_000,  # that are written out as JSON
     "entries": 10_000,  # of a table or a tensor that --full writes out
 }
 MOST_ORDER = 9  # of a derivative

@@ -89,11 +89,87 @@ SATURATED = ["-v", "x=[100.0, -1.0]", "-v", "y=[0.0, 0.0]", "-w", "x"]
         ("formula", "binary_cross_entropy(sigmoid(x), y)", "gives 0.5 for x.grad[0]"),
         ("jacobian", "binary_cross_entropy(sigmoid(x), y, reduction='none')", "for entry [0,0]"),
         ("hessian", "binary_cross_entropy(sigmoid(x), y)", "gives 0.5 for x.grad[0]"),
+        ("jvp", "binary_cross_entropy(sigmoid(x), y)", "gives 0.63447 for out.tangent"),
+        ("jvp", "binary_cross_entropy(sigmoid(x), y)", "for entry [0,0]"),
     ],
 )
 def test_every_command_says_it(command, program, said):
     done = gradcli(command, program, *SATURATED)
     assert said in " ".join((done.out + done.err).split())
+
+
+def codes(command, program, *more):
+    answer = json.loads(gradcli(command, program, *more, "-f", "json").out)
+    return {n["message"].split(" gives ")[0]: n["message"] for n in answer["notes"]}
+
+
+@pytest.mark.parametrize(("tangent", "number"), [("[1.0, 2.0]", "0.76894"), (None, "0.63447")])
+def test_a_tangent(tangent, number):
+    """J is (0, 0.13447) by the rules and (0.5, 0.13447) by the formula."""
+    given = ["--tangent", f"x={tangent}"] if tangent else []
+    said = codes("jvp", f"{BCE}, y)", *SATURATED, *given)["the formula of out.tangent"]
+    assert f"gives {number} for out.tangent, where the rules give" in said
+    assert ("with tangents of ones" in said) == (tangent is None)
+    assert "sigmoid(x) rounds to 1 at [0]" in said
+
+
+def test_a_hessian_times_a_tangent():
+    """The second derivative of x**3 / x is 2, and nan at 0 by the rules."""
+    given = ["-v", "x=[0.0, 1.0]", "--tangent", "x=[1.0, 2.0]"]
+    assert (
+        "gives 2 for x.hvp[0]"
+        in codes("hessian", "(x**3 / x).sum()", *given)["the formula of x.hvp"]
+    )
+
+
+def test_a_line_by_index_beside_a_matrix():
+    """Without a closed form the line by index is what stands beside the numbers."""
+    shown = gradcli("hessian", "(x**3 / x).sum()", "-v", "x=[0.0, 1.0]").out
+    assert "δ[i,j]" in shown
+    assert "gives 2 for entry [0,0], where the rules give nan" in " ".join(shown.split())
+
+
+DERIVED = (
+    "h = relu(x @ W); z = h @ V; loss = binary_cross_entropy(sigmoid(z), y); "
+    "out = loss * loss + (h * h).sum() + loss.sin()"
+)
+
+
+@pytest.mark.parametrize("x", [100.0, 1.0])
+def test_gradients_derived_by_statements(x):
+    """z.grad = out.grad * (sigmoid(z) - y) / 2 is not 0 where sigmoid(z) rounds to 1."""
+    given = [f"x=[[{x}, 1.0]]", "W=[[1.0, 0.0], [0.0, 1.0]]", "V=[[1.0, 0.0], [0.0, 1.0]]"]
+    options = [word for text in (*given, "y=[[0.0, 1.0]]") for word in ("-v", text)]
+    shown = gradcli(DERIVED, *options, "-w", "V").out
+    assert "Backward" in shown
+    assert ("sigmoid(z) rounds to 1 at [0,0]" in " ".join(shown.split())) == (x == 100.0)
+
+
+READ = """import torch
+import torch.nn.functional as F
+x = torch.tensor([100.0, -1.0], requires_grad=True)
+loss = F.binary_cross_entropy(torch.sigmoid(x), torch.zeros(2))
+loss.backward()
+"""
+
+
+def test_programs_that_are_read(tmp_path):
+    (tmp_path / "program.py").write_text(READ)
+    said = " ".join(gradcli("read", str(tmp_path / "program.py")).out.split())
+    assert "The formula of x.grad gives 0.5 for x.grad[0], where the rules give 0" in said
+    (tmp_path / "program.py").write_text(READ.replace("100.0", "3.0"))
+    assert "where the rules give" not in gradcli("read", str(tmp_path / "program.py")).out
+
+
+def test_what_float32_rounds_is_not_said_to_be_changed(tmp_path):
+    """log(1 - tanh(20)) is -inf in float32 and finite in float64."""
+    program = READ.replace(
+        "F.binary_cross_entropy(torch.sigmoid(x), torch.zeros(2))",
+        "torch.log(1 - torch.tanh(x / 6)).sum()",
+    )
+    (tmp_path / "program.py").write_text(program)
+    said = " ".join(gradcli("read", str(tmp_path / "program.py")).out.split())
+    assert "float32 rounds here to other numbers" in said
 
 
 def test_a_hessian_of_other_numbers_than_its_formula():
@@ -130,7 +206,7 @@ def test_pytorch_computes_what_the_rules_do(case, double_precision):
 def test_formulas_are_compared_where_nobody_gave_a_seed():
     """PyTorch's gradient with ones is nan at x[0], where the formula has -1."""
     found = package.explain("log(1 - sigmoid(x))", values={"x": [50.0, 1.0]})
-    (said,) = [n["message"] for n in found.notes if n["code"] == "formula-differs"]
+    said, _ = [n["message"] for n in found.notes if n["code"] == "formula-differs"]
     assert "gives -1 for x.grad[0], where the rules give nan, with a seed of ones" in said
     found = package.explain("log(1 - sigmoid(x))", values={"x": [5.0, 1.0]})
     assert "formula-differs" not in [n["code"] for n in found.notes]

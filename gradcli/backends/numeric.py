@@ -11,6 +11,7 @@ from typing import Any
 from ..budget import tick
 from ..errors import MISUSES, GradcliError, Span
 from ..graphs import Node, downstream, walk
+from ..graphs.flops import flops
 from ..graphs.shapes import numel
 from ..lazy import np
 from ..limits import Limits
@@ -23,6 +24,7 @@ PYTHONS = (bool, int, float)
 KINDS = {"float": float, "int": int, "bool": bool}
 KIND_CODES = {float: "f", int: "i", bool: "b"}  # of NumPy's dtypes
 DEFAULT = Limits()
+FLOPS = 32  # of a product of matrices, which take as long as an element
 LARGE = 1 << 18  # elements of a tensor that is worth evaluating block by block: 2 MB
 
 
@@ -230,8 +232,10 @@ class Varying:
 
     @property
     def work(self) -> int:
-        """How many elements are computed for one value of `by`."""
-        return sum(node.numel for node in self.schedule.nodes)
+        """How many elements are computed for one value of `by`, or as many as take as long."""
+        return sum(
+            max(n.numel, flops(n) // FLOPS if n.op.flops else 0) for n in self.schedule.nodes
+        )
 
     def __call__(self, value: Any) -> Any:
         """The array of the root when `by` has this value."""

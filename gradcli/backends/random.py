@@ -5,7 +5,7 @@ stream NumPy shares. Knows nothing of other dtypes, other distributions or the G
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from ..errors import GradcliError
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 BLOCK = 16  # from this many elements on, torch.randn works in blocks of this size
+PART = 4096 * BLOCK  # elements of which Python's numbers are held at once
 
 
 class Generator:
@@ -63,7 +64,8 @@ class Generator:
             self._spare = None
         while len(found) < count:
             angle, u = self._uniforms(2).tolist()
-            found += polar(math.sqrt(-2 * math.log1p(-u)), angle)
+            radius, angle = math.sqrt(-2 * math.log1p(-u)), 2 * math.pi * angle
+            found += radius * math.cos(angle), radius * math.sin(angle)
         if len(found) > count:
             self._spare = found.pop()
         return found
@@ -72,22 +74,27 @@ class Generator:
         """16 normal numbers or more; the last 16 are drawn anew if `count` is no multiple of 16."""
         numbers = self._uniforms(count)
         whole = count - count % BLOCK
-        numbers[:whole] = transform(numbers[:whole])
+        for k in range(0, whole, PART):
+            part = slice(k, min(k + PART, whole))
+            numbers[part] = transform(numbers[part])
         if whole < count:
             numbers[-BLOCK:] = transform(self._uniforms(BLOCK))
         return numbers
 
 
-def polar(radius: float, turns: float) -> tuple[float, float]:
-    """Both Cartesian coordinates; `math` and not NumPy, whose cos may differ in the last bit."""
-    angle = 2 * math.pi * turns
-    return radius * math.cos(angle), radius * math.sin(angle)
-
-
 def transform(uniforms: "np.ndarray") -> "np.ndarray":
-    """Box-Muller on blocks of 16, shape (16 k,): element j with element j + 8."""
+    """Box-Muller on blocks of 16, shape (16 k,): element j with element j + 8. The functions are
+    `math`'s and not NumPy's, which may differ in the last bit.
+    """
     import numpy as np
 
-    u, turns = uniforms.reshape(-1, 2, BLOCK // 2).swapaxes(0, 1).reshape(2, -1).tolist()
-    points = [polar(math.sqrt(-2 * math.log(1 - r)), t) for r, t in zip(u, turns, strict=True)]
-    return np.array(points).T.reshape(2, -1, BLOCK // 2).swapaxes(0, 1).reshape(-1)
+    u, turns = uniforms.reshape(-1, 2, BLOCK // 2).swapaxes(0, 1).reshape(2, -1)
+    radius, angle = np.sqrt(-2 * _each(math.log, 1 - u)), 2 * math.pi * turns
+    points = radius * np.array([_each(math.cos, angle), _each(math.sin, angle)])
+    return points.reshape(2, -1, BLOCK // 2).swapaxes(0, 1).reshape(-1)
+
+
+def _each(function: Callable[[float], float], numbers: "np.ndarray") -> "np.ndarray":
+    import numpy as np
+
+    return np.fromiter(map(function, numbers.tolist()), float, numbers.size)

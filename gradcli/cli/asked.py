@@ -75,9 +75,8 @@ def environment_of(streams: Streams, given: Given, full: bool) -> Any:
     environment = streams.environment(
         given.color, given.width, given.precision, full, given.output is not None
     )
-    entries = read_limits(given.limit).sizes["entries"]
-    place = _place(given)
-    return environment._replace(entries=entries, page=_page(given), place=place)
+    limits, place = read_limits(given.limit), _place(given)
+    return environment._replace(limits=limits, page=_page(given), place=place)
 
 
 def _place(given: Given) -> str:

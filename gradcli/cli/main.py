@@ -130,12 +130,15 @@ def grad(streams: Streams, given: Given) -> None:
     notes: dict[str, None] = {}
     for analysis in request_of(streams, given).analyses():
         analysis.require_numbers()
+        limits = analysis.problem.limits
+        written = sum(x.node.numel for x in analysis.problem.wrt)
+        limits.check("numbers", written, "the gradients")
         values = analysis.grad_values().items()
         found |= {name: rounded(value, given.digits) for name, value in values}
         notes |= dict.fromkeys(said for _, said in not_in_pytorch(analysis))
         notes |= dict.fromkeys(said for _, said in analysis.problem.notes)
     answer = found if len(found) > 1 else next(iter(found.values()))
-    streams.write(render_json(answer) + "\n", given.output)
+    streams.write(render_json(answer, limits) + "\n", given.output)
     for said in notes:
         streams.warn(f"note: {said}")
 

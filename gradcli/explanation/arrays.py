@@ -3,6 +3,7 @@
 from typing import Any
 
 from ..lazy import np
+from ..limits import Limits
 
 
 def jsonable(value: Any) -> Any:
@@ -21,6 +22,18 @@ def jsonable(value: Any) -> Any:
     if array.dtype.kind == "f" and not np.all(np.isfinite(array)):
         return jsonable(array.tolist())
     return array.tolist()
+
+
+def check_numbers(value: Any, limits: Limits) -> None:
+    """Refuse more numbers than are written out as JSON."""
+    limits.check("numbers", _count(value), "the answer as JSON")
+
+
+def _count(value: Any) -> int:
+    """How many numbers the arrays of an answer have together."""
+    if isinstance(value, dict | list | tuple):
+        return sum(map(_count, value.values() if isinstance(value, dict) else value))
+    return getattr(value, "size", 0)
 
 
 def rounded(value: Any, digits: int | None) -> Any:

@@ -22,7 +22,7 @@ from .formulas.shortest_structure import structure_of, without_number
 from .formulas.steps import in_general
 from .formulas.wording import Wording
 from .modes import Mode, forward_formula, modes
-from .notes import as_data, collect, of_matrix
+from .notes import as_data, collect, matrix_notes
 from .quantities import item_size
 from .section_names import ON_REQUEST
 from .short.gradients import Gradients
@@ -206,7 +206,7 @@ class Data:
         """Codes and sentences on the closed form of one Jacobian."""
         if self.a.gradient(x) is None:
             return []
-        return of_matrix(self.a, self.w, x, self._structure(x))
+        return matrix_notes(self.a, self.w, x, self._structure(x))
 
     @property
     def problem(self) -> Problem:

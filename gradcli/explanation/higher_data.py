@@ -60,7 +60,7 @@ def _product(h: Hessian, data: Data, z) -> dict[str, Any]:
         return _nothing(z.shape)
     w = h.wording
     index = by_index.in_letters(w, written, lambda n: w.indices.gradient(z.node, n, "hvp"))
-    return _moved(data, node, w.formula(written), index)
+    return _moved(data, node, h.product_formula(z), index)
 
 
 def jvp_data(j: Jvp) -> dict[str, Any]:

@@ -3,8 +3,9 @@ not matter. A note is a code and a sentence.
 """
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from contextlib import suppress
+from itertools import chain
 from typing import Any
 
 from ..backends.numeric import Evaluator, sources
@@ -21,11 +22,14 @@ from .analysis import Analysis, is_large, operations, searched
 from .blocks import text_of
 from .checking.rounding import LONGER, rounded
 from .formulas.beside_numbers import (
+    Beside,
     Contradiction,
     cause,
+    contradictions,
     formula_value,
-    of_gradient,
-    of_jacobian,
+    of_gradients,
+    of_matrix,
+    of_node,
 )
 from .formulas.trial import MOST
 from .formulas.wording import Wording
@@ -64,7 +68,12 @@ def collect(a: Analysis, w: Wording) -> list[tuple[str, str]]:
 
 def hessian_notes(h: Hessian) -> list[tuple[str, str]]:
     """Codes and sentences on a Hessian."""
-    return [*collect(h.a, h.wording), *hessian_not_in_pytorch(h.p)]
+    moving = [t.x for t in h.p.tangents]
+    products = [
+        of_node(f"{z.name}.hvp", h.product(z), h.product_formula(z), *moving) for z in h.p.wrt
+    ]
+    differing = contradicted(h.a, h.wording, chain(*products)) if moving else []
+    return [*collect(h.a, h.wording), *differing, *hessian_not_in_pytorch(h.p)]
 
 
 def jvp_notes(j: Jvp) -> list[tuple[str, str]]:
@@ -74,6 +83,8 @@ def jvp_notes(j: Jvp) -> list[tuple[str, str]]:
         own.append(without_formula(name))
     if j.only_here:
         own.append(at_these_sizes(j.w, [name]))
+    beside = of_node(name, j.node, j.formula, *(t.x for t in j.p.tangents))
+    own += contradicted(j.a, j.w, beside)
     return [*about_the_problem(j.a, j.w), *own, *ended(j.p)]
 
 
@@ -134,7 +145,8 @@ def formulas(w: Wording) -> list[tuple[str, str]]:
             alike.setdefault(extent, []).append(w.gradient_name(inputs[name]))
     sizes = [at_these_sizes(w, names, extent) for extent, names in alike.items()]
     sizes += _seed_left_out(w.problem)
-    return [*too_long, *_undefined(a, w), *undefined, *_contradicted(a, w), *sizes]
+    differing = contradicted(a, w, of_gradients(a, w))
+    return [*too_long, *_undefined(a, w), *undefined, *differing, *sizes]
 
 
 def _seed_left_out(p: Problem) -> list[tuple[str, str]]:
@@ -440,36 +452,26 @@ def _without_number(a: Analysis, w: Wording, x: Input) -> Any:
     return False
 
 
-def _contradicted(a: Analysis, w: Wording) -> list[tuple[str, str]]:
-    """Formulas of gradients that are other numbers than those beside them."""
-    found = []
-    for x in a.problem.wrt:
-        differing = of_gradient(a, w, x)
-        if differing is not None:
-            name = w.gradient_name(x)
-            found.append(contradicted(a, w, x, differing, name, f"the formula of {name}"))
-    return found
+def matrix_notes(a: Analysis, w: Wording, x: Input, s: Structure) -> list[tuple[str, str]]:
+    """The same for what is said of a Jacobian."""
+    return contradicted(a, w, of_matrix(a, w, x, s))
 
 
-def of_matrix(a: Analysis, w: Wording, x: Input, s: Structure) -> list[tuple[str, str]]:
-    """The same for the formula of a Jacobian."""
-    found = of_jacobian(a, s, x)
-    if found is None:
-        return []
-    matrix = f"the Jacobian of {a.problem.out_name} with respect to {x.name}"
-    return [contradicted(a, w, x, found, "entry ", f"the formula of {matrix}")]
+@searched(lambda *_: [])
+def contradicted(a: Analysis, w: Wording, formulas: Iterable[Beside]) -> list[tuple[str, str]]:
+    """Formulas that are other numbers than those beside them, where, why, and which are right."""
+    return [_contradicted(a, w, *found) for found in contradictions(a, formulas)]
 
 
-def contradicted(
-    a: Analysis, w: Wording, x: Input, c: Contradiction, name: str, formula: str
-) -> tuple[str, str]:
-    """That a formula is another number than the one beside it, where, why, and which is right."""
+def _contradicted(a: Analysis, w: Wording, beside: Beside, c: Contradiction) -> tuple[str, str]:
+    name, p = beside.name, a.problem
     here, there = (number_text(array[c.hit][0]) for array in (c.numbers, c.formula))
     first, *others = _all_places(name, c.hit) if c.hit.ndim else [name]
-    text = f"{formula} gives {there} for {first}, where the rules give {here}"
+    text = f"the formula of {beside.whose} gives {there} for {first}, where the rules give {here}"
     text += f" (and differs for {_first(others, 'place')})" if others else ""
-    text += ", with a seed of ones" if a.problem.seed.refused and name != "entry " else ""
-    why = cause(a, x, c.hit if c.hit.shape == x.shape else np.ones(x.shape, bool))
+    text += _with_ones(p) if name != "entry " else ""
+    shape = beside.inputs[0].shape
+    why = cause(a, beside.inputs, c.hit if c.hit.shape == shape else np.ones(shape, bool))
     operation = "" if why is None else _written(why.node, a, w)
     if why is not None:
         at = f" at {_places('', why.hit)}" if why.hit.ndim else ""
@@ -479,6 +481,12 @@ def contradicted(
         told = f"PyTorch computes nan for {operation}, and the formula holds where that has a value"
         return "formula-differs", f"{text}. {told}."
     return "formula-differs", f"{text}. {LIMIT if c.is_limit else CURE}"
+
+
+def _with_ones(p: Problem) -> str:
+    if p.tangents:
+        return "" if all(t.value is not None for t in p.tangents) else ", with tangents of ones"
+    return ", with a seed of ones" if p.seed.refused else ""
 
 
 def _culprit(a: Analysis, evaluate: Evaluator) -> str:

@@ -30,3 +30,8 @@ def element_name(name: str, place: tuple[int, ...]) -> str:
 def place_of(flat: int, shape: Shape) -> tuple[int, ...]:
     """Where an element stands, counted row by row."""
     return tuple(map(int, np.unravel_index(flat, shape))) if shape else ()
+
+
+def sentence(said: str) -> str:
+    """What a note says, as a sentence of its own."""
+    return said[:1].upper() + said[1:]

@@ -371,12 +371,20 @@ class _Poser:
         scale = max(_size(v) for v in evaluator.values.values() if v is not None)
         (output, *others) = self.back.outputs
         if not others and not _close(value, self._numbers(output), scale):
-            raise Unexplained("numbers that are changed after they are computed with")
+            raise Unexplained(self._otherwise(out, given))
         hooked = any(_has_hooks(r) for r in self._order()) or any(
             t.hooks for _, t in self.inputs.values()
         )
         if hooked:
             self._check_gradients(out, given, [(nodes[n], self.inputs[nodes[n]][1]) for n in by])
+
+    def _otherwise(self, out: Node, given: Mapping[Node, Any]) -> str:
+        """Why the graph does not come to the numbers of the program."""
+        narrow = {n: v.astype(np.float32) if v.dtype.kind == "f" else v for n, v in given.items()}
+        (value,) = Evaluator(narrow, dtype="float32")(out)
+        if _close(value, self._numbers(self.back.outputs[0]), 1):
+            return "float32 rounds here to other numbers than float64, in which it would be derived"
+        return "numbers that are changed after they are computed with"
 
     def _check_gradients(
         self, out: Node, given: dict[Node, Any], by: Sequence[tuple[Node, Tensor]]

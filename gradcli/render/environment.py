@@ -5,14 +5,14 @@ be any terminal.
 from collections.abc import Callable
 from typing import NamedTuple
 
-from ..limits import DEFAULTS
+from ..limits import DEFAULTS, Limits
 
 
 class Environment(NamedTuple):
     """`width` in columns; `ascii` where only ASCII can be shown; `full` leaves nothing out
-    of what has no more `entries`. `place` is where Markdown is pasted, if that is known; `page`
-    what LaTeX is made as: a part of a page, a "standalone" document, or "overlay", slides. `say` is
-    what is done to words about options, which are those of a shell.
+    of what has no more entries than the `limits` say. `place` is where Markdown is pasted, if that
+    is known; `page` what LaTeX is made as: a part of a page, a "standalone" document, or "overlay",
+    slides. `say` is what is done to words about options, which are those of a shell.
     """
 
     width: int = 80
@@ -20,7 +20,12 @@ class Environment(NamedTuple):
     ascii: bool = False
     precision: int = 5
     full: bool = False
-    entries: int = DEFAULTS["entries"]
+    limits: Limits | None = None
     place: str = ""
     page: str = ""
     say: Callable[[str], str] = str
+
+    @property
+    def entries(self) -> int:
+        """How many entries of a table or a tensor are shown in full."""
+        return (DEFAULTS if self.limits is None else self.limits.sizes)["entries"]

@@ -16,7 +16,7 @@ def render(answer: Reply, format: str, environment: Environment) -> str:
     if format == "json":
         from .json import render_json
 
-        return render_json(answer.data())
+        return render_json(answer.data(), environment.limits)
     return render_documents(answer.documents(FORMATS[format].use), format, environment)
 
 

@@ -3,9 +3,11 @@
 import json
 from typing import Any
 
-from ..explanation.arrays import jsonable
+from ..explanation.arrays import check_numbers, jsonable
+from ..limits import Limits
 
 
-def render_json(data: Any) -> str:
-    """One value on one line."""
+def render_json(data: Any, limits: Limits | None = None) -> str:
+    """One value on one line. Raises GradcliError where it is of too many numbers."""
+    check_numbers(data, limits or Limits())
     return json.dumps(jsonable(data), ensure_ascii=False)

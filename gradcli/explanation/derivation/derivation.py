@@ -18,11 +18,14 @@ from ...language.given.seeds import Seed
 from ...language.given.values import Reader
 from ...language.posing import Posing
 from ...language.problem import Problem
+from ...lazy import np
 from ...notation import tree
 from ...notation.formulas.formula import formula
 from ...notation.tree import Name, Tree
 from ..analysis import Analysis
+from ..formulas.beside_numbers import named_values
 from ..formulas.source_text import role_of
+from ..formulas.trial import value_of
 from ..formulas.wording import Wording
 from .needed import needed_twice
 from .statements import Assignment, assignments
@@ -170,6 +173,19 @@ class Derivation:
     def written(self, node: Node) -> Tree:
         """A value in terms of those before it."""
         return formula(node, {n: Name(name) for name, n in self.nodes.items() if n is not node})
+
+    def arrays(self, a: Analysis) -> dict[str, Any]:
+        """What the lines come to at the values of an analysis of the same nodes, by name, a line
+        after the other. Raises GradcliError.
+        """
+        plain = {grad_of(name): f"grad_of_{name}" for name in self.nodes}
+        found = named_values(a)
+        for s in self.added(self.lines):
+            found |= {name: np.asarray(a.value(node)) for name, node in zip(s.names, s.nodes)}
+        for line in self.lines:
+            text = tree.text(renamed(line.formula, lambda n: Name(plain.get(n.text, n.text))))
+            found[plain[line.gradient_name]] = value_of(text, found, self.p)
+        return {line.name: found[plain[line.gradient_name]] for line in self.lines}
 
     # ---- one assignment ----------------------------------------------------------------------
 

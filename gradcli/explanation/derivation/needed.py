@@ -53,18 +53,19 @@ class _Uses:
 
     def _add(self, step: Step, c: Contribution) -> None:
         if c.sent is not step.received:
-            ends = self.forward | {step.received}
-            for node in upstream(c.sent, partial(_up_to, ends)):
-                for used in ends.intersection(_up_to(ends, node)):
-                    self.users[used].add(node)
-                    self.targets[used].add(c.to)
+            up_to = partial(_up_to, self.forward, step.received)
+            for node in upstream(c.sent, up_to):
+                for used in up_to(node):
+                    if used is step.received or used in self.forward:
+                        self.users[used].add(node)
+                        self.targets[used].add(c.to)
         elif c.to in self.named:
             self.users[step.received].add(c.to)
             self.targets[step.received].add(c.to)
 
 
-def _up_to(ends: set[Node], node: Node) -> tuple[Node | None, ...]:
-    return () if node in ends else node.inputs
+def _up_to(ends: set[Node], last: Node, node: Node) -> tuple[Node | None, ...]:
+    return () if node is last or node in ends else node.inputs
 
 
 def _is_short(node: Node, named: Collection[Node]) -> bool:

@@ -4,6 +4,7 @@ within an expression that is needed more than once.
 
 import ast
 import re
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from copy import deepcopy
 from itertools import chain, count
@@ -86,6 +87,7 @@ class _Naming:
         spans = ((n.span, n) for n in wanted if n.span is not None)
         self.wanted = {(s.start, s.end): n for s, n in spans if s.text == p.program.source.text}
         self.taken = {*p.inputs, *chain.from_iterable(p.program.assigned), p.seed.name}
+        self.numbers = defaultdict[str, Iterator[int]](lambda: count(1))  # at the ends of new names
         self.renamed: dict[str, str] = {}  # names of the program that are called otherwise now
         self.known: dict[Node, str] = {i.node: name for name, i in p.inputs.items()}
         self.result: list[Assignment] = []
@@ -153,7 +155,7 @@ class _Naming:
         return ast.Name(self.known[node])
 
     def _free(self, wanted: str, first: int = 0) -> str:
-        further = (f"{wanted}_{k}" for k in count(1))
+        further = (f"{wanted}_{k}" for k in self.numbers[wanted])
         names = further if first else chain([wanted], further)
         name = next(n for n in names if n not in self.taken)
         self.taken.add(name)

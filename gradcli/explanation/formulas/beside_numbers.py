@@ -4,26 +4,31 @@ The numbers come from the rules, one operation after another. Where an operation
 of its values, overflows or leaves its domain, they lose what the formula still has.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
 
 from ...errors import GradcliError
 from ...graphs import OPS, Node, downstream, walk
-from ...graphs.shapes import numel
+from ...graphs.shapes import Shape, numel
 from ...language.problem import Input
 from ...lazy import np
 from ...notation import tree
+from ...notation.formulas.formula import formula
+from ...notation.indices.index import Notation
+from ...notation.indices.numbers import numbers as numbers_of
 from ...notation.jacobians.structure import Structure
+from ...notation.tree import Tree
 from ..analysis import Analysis
 from ..checking.rounding import FEW, MUCH
 from ..checking.well_conditioned import perturbed
 from ..in_pytorch.conventions import kinks_met
+from .by_index import jacobian
 from .trial import MOST, reads_one_draw, value_of
 from .wording import Wording
 
-ENTRIES = 4_096  # of a matrix that is looked through
+ENTRIES, BY_INDEX = 4_096, 256  # of a matrix that is looked through, at once and one by one
 STEP = 1e-5  # by which inputs move, to see whether a point is an exception
 
 Numbers = Callable[[Analysis], tuple[Any, Any]]  # those beside the formula, and its own
@@ -49,50 +54,117 @@ class Cause(NamedTuple):
     is_undefined: bool = False
 
 
-# ---- where ---------------------------------------------------------------------------------------
+# ---- what is looked at ---------------------------------------------------------------------------
 
 
-def of_gradient(a: Analysis, w: Wording, x: Input) -> Contradiction | None:
-    """Where the formula of a gradient contradicts its numbers; None where it nowhere does. Those of
-    a seed that nobody gave are the numbers with ones.
+class Beside(NamedTuple):
+    """A formula that stands beside numbers: what an element of these is called, whose formula it
+    is, its text, both arrays, and the inputs that move.
     """
-    if a.problem.seed.refused:
-        a = with_ones(a)
-    grad, written = a.computed(x), w.gradient(x)
-    if grad is None or written is None or grad.numel > MOST or not a.known(grad):
-        return None
-    text = tree.text(written)
-    return _contradiction(a, text, lambda a: (a.grad_value(x), formula_value(a, text)))
+
+    name: str
+    whose: str
+    text: str
+    both: Numbers
+    inputs: tuple[Input, ...]
 
 
-def with_ones(a: Analysis) -> Analysis:
-    """The same with a seed of ones."""
-    p = a.problem
-    seed = p.seed._replace(value=OPS["ones"](size=p.out.shape), refused=False)
-    return Analysis(p._replace(seed=seed), a.dtype, unmoved=True)
-
-
-def of_jacobian(a: Analysis, s: Structure, x: Input) -> Contradiction | None:
-    """The same for the formula of a Jacobian, by the places of its matrix."""
-    if s.formula is None:
-        return None
-    jacobian = a.jacobian(x)
-    if not jacobian.numeric or numel(jacobian.size) > ENTRIES:
-        return None
+def of_node(name: str, node: Node | None, formula: Tree | None, *xs: Input) -> Iterator[Beside]:
+    """The formula of a node; none where there is none, or its array is too large."""
+    if node is None or formula is None or node.numel > MOST:
+        return
 
     def both(a: Analysis) -> tuple[Any, Any]:
-        numbers = a.jacobian(x).matrix
-        return numbers, s.matrix(partial(formula_value, a), numbers.shape)
+        return a.value(node), formula_value(a, text)
 
-    return _contradiction(a, s.text or "", both)
+    text = tree.text(formula)
+    yield Beside(name, name, text, both, xs)
+
+
+def of_gradients(a: Analysis, w: Wording) -> Iterator[Beside]:
+    """The formulas of the gradients."""
+    for x in a.problem.wrt:
+        yield from of_node(w.gradient_name(x), a.computed(x), w.gradient(x), x)
+
+
+def of_matrix(a: Analysis, w: Wording, x: Input, s: Structure) -> Iterator[Beside]:
+    """The closed form of a Jacobian, or its line by index, by the places of the matrix."""
+    if a.gradient(x) is None or not a.jacobian(x).numeric:
+        return
+    entries, p = numel(a.jacobian(x).size), a.problem
+    whose = f"the Jacobian of {p.out_name} with respect to {x.name}"
+
+    def both(made: Callable[[Analysis], Any], a: Analysis) -> tuple[Any, Any]:
+        numbers = a.jacobian(x).matrix
+        return numbers, made(a).reshape(numbers.shape)
+
+    def closed_form(a: Analysis) -> Any:
+        return s.matrix(partial(formula_value, a), a.jacobian(x).size)
+
+    if s.formula is not None:
+        if entries <= ENTRIES:
+            yield Beside("entry ", whose, s.text or "", partial(both, closed_form), (x,))
+        return
+    line = jacobian(w, x) if entries <= BY_INDEX else None
+    if line is not None:
+        of_line = partial(_of_line, line, (*p.out.shape, *x.shape))
+        yield Beside("entry ", whose, line.plain, partial(both, of_line), (x,))
+
+
+def _of_line(line: Notation, shape: Shape, a: Analysis) -> Any:
+    """The array of a line of index notation. Raises GradcliError, LookupError."""
+    p = a.problem
+    named = p.scope | {p.out_name: p.out}
+
+    def value(node: Node) -> Any:
+        name = line.names.get(node)
+        if name is not None and name.text in named:
+            return a.value(named[name.text])
+        return formula_value(a, tree.text(formula(node, line.names)))
+
+    return numbers_of(line, shape, value)
 
 
 def formula_value(a: Analysis, formula: str) -> Any:
     """The array of a formula at the values of a problem. Raises GradcliError."""
+    return value_of(formula, named_values(a), a.problem)
+
+
+def named_values(a: Analysis) -> dict[str, Any]:
+    """The arrays of what has a name and is known."""
     p = a.problem
-    nodes = p.scope | {p.out_name: p.out, p.seed.name: p.seed.node}
-    values = {name: np.asarray(a.value(n)) for name, n in nodes.items() if a.known(n)}
-    return value_of(formula, values, p)
+    nodes = p.scope | {p.out_name: p.out} | {d.node.attrs["name"]: d.node for d in p.directions}
+    return {name: np.asarray(a.value(n)) for name, n in nodes.items() if a.known(n)}
+
+
+# ---- where ---------------------------------------------------------------------------------------
+
+
+def contradictions(
+    a: Analysis, formulas: Iterable[Beside]
+) -> Iterator[tuple[Beside, Contradiction]]:
+    """Formulas that contradict the numbers beside them, the first of each. Those of seeds and
+    tangents that nobody gave are the numbers with ones.
+    """
+    a, met = with_ones(a), set[str]()
+    for beside in formulas:
+        found = None if beside.whose in met else _contradiction(a, beside.text, beside.both)
+        if found is not None:
+            met.add(beside.whose)
+            yield beside, found
+
+
+def with_ones(a: Analysis) -> Analysis:
+    """The same with ones for a seed and for tangents that have no numbers."""
+    p = a.problem
+    if not p.seed.refused and all(t.value is not None for t in p.tangents):
+        return a
+    ones = OPS["ones"]
+    seed = p.seed
+    if seed.refused:
+        seed = seed._replace(value=ones(size=p.out.shape), refused=False)
+    tangents = tuple(t._replace(value=t.value or ones(size=t.x.shape)) for t in p.tangents)
+    return Analysis(p._replace(seed=seed, tangents=tangents), a.dtype, unmoved=True)
 
 
 def _contradiction(a: Analysis, formula: str, both: Numbers) -> Contradiction | None:
@@ -101,7 +173,7 @@ def _contradiction(a: Analysis, formula: str, both: Numbers) -> Contradiction | 
         return None
     with suppress(LookupError, ValueError, GradcliError), np.errstate(all="ignore"):
         numbers, made = both(a)
-        if numbers.shape != made.shape:
+        if numbers is None or numbers.shape != made.shape:
             return None
         hit = np.isfinite(made) & ~_alike(a, numbers, made)
         for _, near in _moved(a, perturbed, both) if np.any(hit) else ():
@@ -118,9 +190,9 @@ def _told(a: Analysis, c: Contradiction, both: Numbers) -> Contradiction | None:
     sides = [side for sign in (1, -1) for side in _moved(a, partial(_stepped, sign), both)]
     alone, near = np.full(c.hit.shape, len(sides) == 2), c.hit
     within = 1e3 * STEP * np.maximum(1, np.abs(c.formula))
-    for numbers, made in sides:
-        alone &= _alike(a, numbers, made)
-        near = near & (np.abs(numbers - c.formula) <= within)
+    for there, made in sides:
+        alone &= _alike(a, there, made)
+        near = near & (np.abs(there - c.formula) <= within)
     hit = c.hit & ~alone if kinks_met(a) else c.hit
     return c._replace(hit=hit, is_limit=bool(np.all((alone & near)[hit]))) if np.any(hit) else None
 
@@ -157,13 +229,13 @@ def _stepped(sign: int, values: dict[Node, Any], moving: list[Node]) -> dict[Nod
 # ---- why -----------------------------------------------------------------------------------------
 
 
-def cause(a: Analysis, x: Input, hit: Any) -> Cause | None:
-    """The first operation between an input and the output that loses what goes through it; of those
-    in the input's shape one that does so where it is `hit`.
+def cause(a: Analysis, inputs: Iterable[Input], hit: Any) -> Cause | None:
+    """The first operation between inputs and the output that loses what goes through it; of those
+    in the inputs' shape one that does so where it is `hit`.
     """
-    order = walk([a.problem.orders[0].out])
-    after = downstream(order, [x.node])
-    for found in (_lost(a, n) for n in order if n in after and n is not x.node):
+    order, moving = walk([a.problem.orders[0].out]), [x.node for x in inputs]
+    after = downstream(order, moving)
+    for found in (_lost(a, n) for n in order if n in after and n not in moving):
         if found is not None:
             here = found.hit & hit if found.hit.shape == np.shape(hit) else found.hit
             if np.any(here):

@@ -10,6 +10,7 @@ from ...graphs import OPS, Node
 from ...graphs.shapes import text
 from ...language.given.seeds import Seed, implied
 from ...language.problem import Input, Problem
+from ...notation.tree import Tree
 from ..analysis import Analysis
 from ..derived import of_gradient
 from ..formulas.wording import Wording
@@ -80,6 +81,11 @@ class Hessian:
     def written(self, z: Input) -> Node | None:
         """The same as formulas are read off it."""
         return _sum(self.words(t.x).read_off(z) for t in self.p.tangents)
+
+    def product_formula(self, z: Input) -> Tree | None:
+        """Its formula; None where there is none, or it is too long to be read."""
+        node = self.written(z) or self.product(z)
+        return None if node is None else self.wording.formula(node)
 
     @cached_property
     def wording(self) -> Wording:

@@ -11,7 +11,9 @@ from ...pasted.problems import Posed, Unexplained, posed
 from ...snippets.trace import Backward
 from ..analysis import Analysis
 from ..formulas.wording import Wording
+from ..notes import contradicted
 from ..numbers import number_text
+from ..phrases import sentence
 from ..short.gradients import Gradients
 
 MOST_RECORDS = 60  # what is longer is a loop that is better looked at in numbers
@@ -76,6 +78,9 @@ def _of_analysis(back: Backward, problem: Posed, analysis: Analysis) -> Explaine
             remarks.append(f"{x.name}.grad held {_short(before)} already: the two are added up.")
     derived = _derived(found)
     remarks += _named_here(problem, found)
+    remarks += [
+        sentence(said) for _, said in contradicted(analysis, found.w, found.beside_numbers())
+    ]
     return Explained(problem.text, _seed(back), derived, tuple(gradients), tuple(remarks))
 
 

@@ -22,15 +22,14 @@ from ..blocks import (
 from ..formulas import by_index
 from ..formulas.source_text import role_of
 from ..higher.hessian import Hessian
-from ..notes import of_matrix
 from ..phrases import shape_text
 from .jacobian import (
     SHOWN,
     matrix,
     picture_of,
+    remarks,
     shown_structure,
     structure_row,
-    undefined,
 )
 
 
@@ -48,7 +47,7 @@ def _answer(h: Hessian, z: Input) -> Answer:
     return Answer(
         name,
         None if value is None else Tensor(value, "answer"),
-        h.wording.answer_line(h.wording.formula(h.written(z) or node)),
+        h.wording.answer_line(h.product_formula(z)),
         (),
     )
 
@@ -71,8 +70,7 @@ def block(h: Hessian, x: Input, z: Input, full: bool, precision: int) -> Section
         said = f"No gradient flows from {x.name}.grad to {z.name}: {what} is 0."
         blocks.append(Prose(words(said)))
     elif rows and columns:
-        blocks += undefined(a, structure, z)
-        blocks += [Prose(words(said)) for _, said in of_matrix(a, w, z, structure)]
+        blocks += remarks(a, w, z, structure)
         index = by_index.jacobian(w, z)
         if index is not None and index.plain != "0":  # 0 by masks alone, as of norm at 0
             line = _in_letters(h, x, z, index)

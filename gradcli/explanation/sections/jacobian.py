@@ -37,13 +37,13 @@ from ..formulas import by_index
 from ..formulas.shortest_structure import structure_of, without_number
 from ..formulas.source_text import role_of
 from ..formulas.wording import Wording
-from ..notes import not_finite, of_matrix
-from ..phrases import label, listed, place_of, shape_text
+from ..notes import matrix_notes, not_finite
+from ..phrases import label, listed, place_of, sentence, shape_text
 from ..quantities import item_size, size_words
 
 LARGE = 1_000  # what a size is in "for real sizes"
 SHOWN = 12  # rows and columns of a matrix that is shown whole
-LONG = 100_000  # elements of tensors whose rows take long
+LONG, BRIEF = 100_000, 6  # elements of tensors whose rows take long, and how many are shown then
 FEW = 5  # columns whose entries are formulas
 TOO_LONG = "Its entries are too long for a table: with values they are numbers; --full shows them."
 READABLE = 60  # characters of an entry of which the beginning still tells something
@@ -62,8 +62,7 @@ def jacobian(a: Analysis, w: Wording, x: Input, full: bool, precision: int) -> S
     structure = shown_structure(a, w, x)
     blocks: list[Block] = [Table((structure_row(structure, rows * columns),))]
     if a.gradient(x) is not None and rows and columns:
-        blocks += undefined(a, structure, x)
-        blocks += [Prose(words(said)) for _, said in of_matrix(a, w, x, structure)]
+        blocks += remarks(a, w, x, structure)
         cut = not full and max(rows, columns) > SHOWN
         if cut or not a.jacobian(x).numeric:
             blocks += _by_index(w, x)
@@ -121,12 +120,15 @@ def kind_of(s: Structure, total: int) -> str:
     return f"{kind}: {count}"
 
 
-def undefined(a: Analysis, s: Structure, x: Input) -> list[Block]:
-    """That the formula of a matrix has no number for entries that have one."""
+def remarks(a: Analysis, w: Wording, x: Input, s: Structure) -> list[Block]:
+    """What holds of a formula beside the numbers of its matrix: that it has no number for entries
+    that have one, or another.
+    """
     count = without_number(a, s, x) or 0
     entries = "one entry" if count == 1 else f"{count:,} entries"
     _, said = not_finite("The formula", f"for {entries}")
-    return [Prose(words(said))] if count else []
+    texts = [said] * bool(count) + [text for _, text in matrix_notes(a, w, x, s)]
+    return [Prose(words(sentence(text))) for text in texts]
 
 
 def _by_index(w: Wording, x: Input) -> list[Block]:
@@ -192,7 +194,7 @@ def matrix(
     times matrix below.
     """
     out, seed = a.problem.out, a.problem.seed
-    most = _most(a, out.numel, x.node.numel) if full else SHOWN
+    most = _most(a, out.numel, x.node.numel, full)
     rows, rows_before = places(out.numel, most)
     columns, columns_before = places(x.node.numel, most)
     entry = texts.in_symbols(a, w, x)
@@ -225,14 +227,16 @@ def _margin(seed: Node, value: Any, rows: list[int], precision: int) -> tuple[st
     return texts.numbers(np.ravel(value)[rows], precision)
 
 
-def _most(a: Analysis, rows: int, columns: int) -> int:
-    """How many rows and columns of a matrix that has so many are shown at most: as many as make
-    the limit of entries, and fewer where each row takes long.
+def _most(a: Analysis, rows: int, columns: int, full: bool) -> int:
+    """How many rows and columns of a matrix that has so many are shown at most: in full as many as
+    make the limit of entries, and fewer where each row takes long.
     """
     entries, total = a.problem.limits.sizes["entries"], rows * columns
-    if total <= entries:
+    if full and total <= entries:
         return total
-    return SHOWN if max(rows, columns) > LONG else max(isqrt(entries), SHOWN)
+    if max(rows, columns) > LONG:
+        return BRIEF
+    return max(isqrt(entries), SHOWN) if full else SHOWN
 
 
 def _column_by_column(a: Analysis, w: Wording, x: Input) -> tuple[Table, ...]:

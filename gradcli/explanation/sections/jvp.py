@@ -28,7 +28,7 @@ from ..elide import middle
 from ..formulas.source_text import role_of
 from ..higher.jvp import Jvp
 from ..phrases import listed, shape_text
-from .jacobian import matrix, shown_structure, structure_row
+from .jacobian import matrix, remarks, shown_structure, structure_row
 
 
 def answers(j: Jvp) -> tuple[Answer, ...]:
@@ -115,8 +115,10 @@ def jacobian(j: Jvp, x: Input, full: bool, precision: int) -> Section:
     title = words(f"Jacobian of {j.p.out_name} with respect to ", Token(x.name, role_of(x)))
     remark = plain(shape_text((*out.shape, *x.shape)))
     total = out.numel * x.node.numel
-    blocks: list[Block] = [Table((structure_row(shown_structure(a, j.w, x), total),))]
+    structure = shown_structure(a, j.w, x)
+    blocks: list[Block] = [Table((structure_row(structure, total),))]
     if a.gradient(x) is not None and total:
+        blocks += remarks(a, j.w, x, structure)
         blocks.append(_times(j, matrix(a, j.w, x, full, precision, margin=False), x, precision))
     return Section("jacobian", title, remark, tuple(blocks))
 

@@ -1,6 +1,8 @@
 """The gradients of a problem as they are read most easily: in closed form, or derived by names."""
 
-from functools import cached_property
+from collections.abc import Callable, Iterator
+from functools import cached_property, lru_cache, partial
+from typing import Any
 
 from ...graphs import walk
 from ...language.problem import Input
@@ -8,6 +10,8 @@ from ...notation import tree
 from ...notation.tree import Tree
 from ..analysis import Analysis
 from ..derivation.derivation import Derivation, Line, derivation
+from ..formulas.beside_numbers import Beside, of_gradients
+from ..formulas.trial import MOST as MOST_ELEMENTS
 from ..formulas.wording import Wording
 from ..phrases import shape_text
 
@@ -76,8 +80,27 @@ class Gradients:
         line = self.line(x)
         return self.w.gradient(x) if line is None else line.formula
 
+    def beside_numbers(self) -> Iterator[Beside]:
+        """The formulas beside the gradients: closed forms, or all that is derived."""
+        derived = self.derivation
+        if derived is None:
+            yield from of_gradients(self.a, self.w)
+            return
+        if any(line.formula is None or line.of.numel > MOST_ELEMENTS for line in derived.lines):
+            return
+        arrays = lru_cache(maxsize=1)(derived.arrays)
+        text = "\n".join(line.text or "" for line in derived.lines)
+        for line in derived.gradients:
+            x, name = self.problem.inputs[line.name], line.gradient_name
+            yield Beside(name, name, text, partial(_derived, line, arrays), (x,))
+
     def line(self, x: Input) -> Line | None:
         """How one gradient is derived."""
         if self.derivation is None:
             return None
         return next((g for g in self.derivation.gradients if g.name == x.name), None)
+
+
+def _derived(line: Line, arrays: Callable[[Analysis], dict[str, Any]], a: Analysis) -> Any:
+    """The numbers of a gradient, and those that its line comes to."""
+    return a.value(line.grad), arrays(a)[line.name]

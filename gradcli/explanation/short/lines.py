@@ -43,6 +43,7 @@ from .gradients import Gradients
 SMALL = 48  # elements of a gradient that are shown where there are few gradients
 MOST = 24  # lines
 READ = 140  # characters of one element, by index or written out
+WAYS = 12  # names of values that a gradient comes back from
 LEVELS = 3  # inputs whose gradients are written by index and element too
 
 
@@ -176,7 +177,8 @@ def _remarks(grads: Gradients) -> Iterator[str]:
     """What adds up, what was broadcast, and that a single number has a Jacobian of one row."""
     for line in grads.derivation.gradients if grads.derivation else ():
         if len(line.ways) > 1:
-            paths = f"{_count(len(line.ways))} paths: through {listed(line.ways)}"
+            ways = middle(line.ways, WAYS, str, lambda n: f"{n:,} more")
+            paths = f"{_count(len(line.ways))} paths: through {listed(ways)}"
             yield f"{line.gradient_name} is the sum over {paths}."
     spread = [x.name for x in grads.problem.wrt if _was_broadcast(grads.a, x)]
     if spread:

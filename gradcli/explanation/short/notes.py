@@ -2,7 +2,7 @@
 
 from ..analysis import Analysis
 from ..in_pytorch.not_in_pytorch import CODE, not_in_pytorch
-from ..notes import about_the_problem, ended, formulas, out_of_time
+from ..notes import about_the_problem, contradicted, ended, formulas, out_of_time
 from ..phrases import listed
 from .gradients import Gradients
 from .stuck import stuck
@@ -25,7 +25,9 @@ def first(a: Analysis) -> list[tuple[str, str]]:
 def further(grads: Gradients) -> list[tuple[str, str]]:
     """Codes and sentences on everything else."""
     p, notes = grads.problem, about_the_problem(grads.a, grads.w)
-    derived = grads.derivation is not None
     notes += stuck(grads.a, grads.w)
-    notes += out_of_time(p) if derived else [*formulas(grads.w), *ended(p)]
+    if grads.derivation is None:
+        notes += [*formulas(grads.w), *ended(p)]
+    else:
+        notes += [*contradicted(grads.a, grads.w, grads.beside_numbers()), *out_of_time(p)]
     return [note for note in notes if note[0] not in TOLD]

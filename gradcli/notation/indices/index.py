@@ -41,13 +41,18 @@ LONGEST = 120  # names, numbers and symbols: what is longer explains nothing
 
 class Notation(NamedTuple):
     """left = right; `plain` is the right side as text that can be typed: `2*g[i,j]*a[i,j]`, and
-    `opaque` counts the formulas in it of which only an element is said: inv(X)[j,i].
+    `opaque` counts the formulas in it of which only an element is said: inv(X)[j,i]. `expr` is the
+    right side, `places` those of the left one, with the letters that it has, over nodes with
+    `names`.
     """
 
     left: Tree
     right: Tree
     plain: str
     opaque: int
+    expr: Expr
+    places: tuple[Place, ...]
+    names: Mapping[Node, Name]
 
     def at(self, places: Mapping[str, str]) -> "Notation":
         """The same with other letters, or with numbers, in the places of some letters."""
@@ -235,7 +240,9 @@ class Indices:
         if self.forward is None:
             return None
         names = {n: k for n, k in self.names.items() if n is not self.out or n.op.name == "input"}
-        return self._notation(_indexed(self.called, self.out_places), self.forward, names)
+        return self._notation(
+            _indexed(self.called, self.out_places), self.forward, self.out_places, names
+        )
 
     def gradient(self, x: Node, grad: Node, called: str = "grad") -> Notation | None:
         """`x.grad[i,k] = Σ_j g[i,j] a[k,j]`."""
@@ -249,7 +256,7 @@ class Indices:
         if made is None:
             return None
         e = Lettering(self.letters, made[1])(made[0], {*self.reserved, *_plain(at)})
-        return self._notation(_indexed(left, at), e)
+        return self._notation(_indexed(left, at), e, at)
 
     def jacobian(self, x: Node, grad: Node) -> Notation | None:
         """`∂out[i,j]/∂x[k,l] = δ[i,k] a[l,j]`."""
@@ -264,7 +271,7 @@ class Indices:
             _indexed(Name("∂" + out.text, out.role), self.out_places),
             _indexed(Name("∂" + self.names[x].text, self.names[x].role), at),
         )
-        return self._notation(left, e)
+        return self._notation(left, e, (*self.out_places, *at))
 
     def jacobian_expression(self, grad: Node) -> JacobianElement | None:
         """The Jacobian's element at the output's letters and those of the input whose gradient it
@@ -308,15 +315,19 @@ class Indices:
         )
         return Product(deltas) if deltas else ONE
 
-    def _notation(self, left: Tree, e: Expr, names=None) -> Notation | None:
-        right = Writing(names or self.names, telling=self.telling)(e)
+    def _notation(
+        self, left: Tree, e: Expr, at: tuple[Place, ...], names: Mapping[Node, Name] | None = None
+    ) -> Notation | None:
+        names = names or self.names
+        right = Writing(names, telling=self.telling)(e)
         if tree.size(right) > LONGEST:
             return None
-        plain = tree.text(Writing(names or self.names, "*", self.telling)(e))
+        plain = tree.text(Writing(names, "*", self.telling)(e))
         for symbol in ("*", "**", "/"):
             plain = plain.replace(f" {symbol} ", symbol)
         opaque = {p.node for p in inner(e) if isinstance(p, Element) and p.places}
-        return Notation(left, right, plain, sum(bool(n.inputs) for n in opaque - {*self.names}))
+        count = sum(bool(n.inputs) for n in opaque - {*self.names})
+        return Notation(left, right, plain, count, e, at, names)
 
 
 def _like(node: Node) -> list[Node]:
