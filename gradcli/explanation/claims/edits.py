@@ -5,7 +5,7 @@ A text is written where it is wanted: the likeliest are, as many as there is tim
 
 import ast
 from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import product
 from math import gcd
 from typing import NamedTuple
@@ -77,8 +77,8 @@ class Edit:
 
     def after(self, first: "Edit") -> "Edit":
         """The same as the second of two edits."""
-        why = lambda: f"{first.why}, and {self.why}"  # noqa: E731
-        return Edit(self.program, self.place, self.part, self.new, why, self.rank)
+        both = partial("{0.why}, and {1.why}".format, first, self)
+        return Edit(self.program, self.place, self.part, self.new, both, self.rank)
 
 
 def whole(program: Program, new: ast.expr, why: str, rank: int) -> Edit:

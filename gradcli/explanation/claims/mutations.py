@@ -61,19 +61,17 @@ DIMS = ("dim", "dims", "axis", "keepdim")
 
 
 class Mutation(NamedTuple):
-    """A mistake in words, the pattern of a part that has it, and patterns of what may belong in its
-    place, apart by `;`, or a function of what the letters stand for (None where it does not apply).
-    The rank says how likely it is, as that of an `Edit`. Each of `choices` gives further letters a
-    meaning; `e` is always the part.
+    """A mistake that somebody may have made in a part of a formula. Letters stand for parts, and
+    `e` for the part itself. A function as `right` answers None where it is not applicable.
     """
 
-    mistake: str
-    part: str
-    right: str | Callable[[Bindings], ast.expr | None]
-    rank: int
-    choices: Callable[[Bindings, Words], Iterator[Bindings]] | None = None
-    widens: bool = False
-    alone: bool = False
+    mistake: str  # what is said; `{a}` is a part (see `Shown`), `{new}` what belongs in its place
+    part: str  # the pattern of a part that may have the mistake
+    right: str | Callable[[Bindings], ast.expr | None]  # patterns, apart by `;`
+    rank: int  # the likelier, the lower, as that of an `Edit`
+    choices: Callable[[Bindings, Words], Iterator[Bindings]] | None = None  # for further letters
+    widens: bool = False  # the right part has one more dimension
+    alone: bool = False  # not told beside another mistake: it may fit by chance
 
     def made(self, found: Bindings) -> Iterator[ast.expr]:
         """What may belong in the place of a part; nothing where it does not have the mistake."""
@@ -90,8 +88,8 @@ class Mutation(NamedTuple):
 def mutated(
     table: Sequence[Mutation], e: ast.expr, words: Words, it: str
 ) -> Iterator[tuple[Mutation, ast.expr, Callable[[], str]]]:
-    """The mutations that fit a part, what they make of it, and what is said then; mutations with
-    the same choices take turns. `it` is what the part is called.
+    """Each mutation that applies to a part, the part that it puts there, and the sentence about it;
+    mutations with the same choices take turns. `it` is what sentences call the part.
     """
     beside, of = (f" {word} {it}" * (it != "it") for word in ("beside", "of"))
     known = {"e": e, "it": it, "beside_it": beside, "of_it": of}
@@ -168,7 +166,7 @@ def _over(m: Bindings, base: ast.expr, name: str, keep: bool = False) -> ast.exp
 
 
 def _seed(m: Bindings, words: Words) -> Iterator[Bindings]:
-    """The seed `g`, where the formula has none; `d` where the part is 1 / d."""
+    """The seed `g`, where the formula has none."""
     if words.seed is not None:
         yield {"g": expression(words.seed), "seed": words.seed}
 

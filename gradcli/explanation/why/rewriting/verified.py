@@ -159,8 +159,8 @@ class Verifier:
 
     def _slope(self, values: dict[str, Any], name: str, place: Any, step: float) -> float | None:
         """A central difference."""
-        ends = [self._moved(values, name, place, s) for s in (step, -step)]
-        return None if None in ends else (ends[0] - ends[1]) / (2 * step)  # type: ignore[operator]
+        right, left = (self._moved(values, name, place, s) for s in (step, -step))
+        return None if right is None or left is None else (right - left) / (2 * step)
 
     def _moved(self, values: dict[str, Any], name: str, place: Any, step: float) -> float | None:
         """The output times the seed after a move of one element; None where it is not finite."""
@@ -232,19 +232,15 @@ class Verifier:
         """The slope to one side; inf where it grows as the step is made smaller."""
         scale = max(1.0, abs(float(self.values[name][place])))
         steps = [1e-4 * scale, 1e-6 * scale]
-        ends = [self._moved(self.values, name, place, side * s) for s in steps]
-        if None in ends:
+        far, near = (self._moved(self.values, name, place, side * s) for s in steps)
+        if far is None or near is None:
             return None
-        start: float | None
-        if defined:
-            start = self._moved(self.values, name, place, 0.0)
-        else:  # the limit, from two steps
-            start = ends[1]
-            steps[0], ends[1] = steps[0] - steps[1], None
-            return side * (ends[0] - start) / steps[0]  # type: ignore[operator]
+        if not defined:  # the limit, from two steps
+            return side * (far - near) / (steps[0] - steps[1])
+        start = self._moved(self.values, name, place, 0.0)
         if start is None:
             return None
-        far, near = ((e - start) / (side * s) for e, s in zip(ends, steps))  # type: ignore[operator]
+        far, near = (far - start) / (side * steps[0]), (near - start) / (side * steps[1])
         return float("inf") if abs(near) > 3 * abs(far) and abs(near) > 5 else near
 
 
