@@ -24,7 +24,7 @@ from .grad_names import (
 from .kernels import check_kinds
 from .mode import MODE, recording
 from .plans import Plan, Way
-from .tensor import Edge, Tensor, ViewOf
+from .tensor import DualTensor, Edge, Tensor, ViewOf
 from .zeros import EXTREMES, LABELLED, negative_zeros, of_labels, of_softmax, with_signs
 
 STEPS = 20  # of the budget, for an operation
@@ -70,6 +70,12 @@ def apply(
     With `into`, its numbers are written over that tensor's, whose record it becomes. Raises
     Unsupported where the operator does not take these inputs.
     """
+    if MODE.dual_level and any(isinstance(i, DualTensor) and i.lives for i in inputs):
+        from .forward import applied
+
+        if into is not None:
+            raise Unsupported("a change in place with dual tensors")
+        return applied(op, inputs, attrs, name)
     check_kinds(op.name, inputs)
     prepared = prepare(op, inputs, attrs)
     compute = computing_dtype(prepared.node, inputs)
