@@ -501,8 +501,19 @@ def _tracked(
         for place, root in zip(own.back.places, roots)
         if root is not None
     }
-    if record.name == "ProdBackward0" and not np.all(tensors[0].data):
-        names = dict.fromkeys(names, "ViewBackward0")
+    if node.op.name == "prod" and not np.all(tensors[0].data):
+        # PyTorch multiplies the others in a row; of all elements through views of them
+        if tensors[0].numel == math.prod(node.shape or ()):
+            if gradient.shape == tensors[0].shape:
+                return [gradient]
+            sent = call_operator("reshape", gradient, shape=tensors[0].shape)
+            if record.name != "ProdBackward0":
+                rename(sent, "UnsqueezeBackward0")
+            return [sent]
+        if record.name == "ProdBackward0":
+            names = dict.fromkeys(names, "ViewBackward0")
+            values[whole] = call_operator("reshape", tensors[0], shape=tensors[0].shape)
+            rename(values[whole], "ViewBackward0")
     run_graph(list(names), values, names)
     answers = [None if n is None else as_tensor(values[n], own.compute) for n in roots]
     zeros = node.op.name in ZEROS_AGAIN
