@@ -24,7 +24,7 @@ from .grad_names import (
 from .kernels import check_kinds
 from .mode import MODE, recording
 from .plans import Plan, Way
-from .tensor import Edge, Tensor, ViewOf
+from .tensor import DualTensor, Edge, Tensor, ViewOf
 from .zeros import EXTREMES, LABELLED, negative_zeros, of_labels, of_softmax, with_signs
 
 STEPS = 20  # of the budget, for an operation
@@ -70,6 +70,12 @@ def apply(
     With `into`, its numbers are written over that tensor's, whose record it becomes. Raises
     Unsupported where the operator does not take these inputs.
     """
+    if MODE.dual_level and any(isinstance(i, DualTensor) and i.lives for i in inputs):
+        from .forward import applied
+
+        if into is not None:
+            raise Unsupported("a change in place with dual tensors")
+        return applied(op, inputs, attrs, name)
     check_kinds(op.name, inputs)
     prepared = prepare(op, inputs, attrs)
     compute = computing_dtype(prepared.node, inputs)
@@ -495,8 +501,19 @@ def _tracked(
         for place, root in zip(own.back.places, roots)
         if root is not None
     }
-    if record.name == "ProdBackward0" and not np.all(tensors[0].data):
-        names = dict.fromkeys(names, "ViewBackward0")
+    if node.op.name == "prod" and not np.all(tensors[0].data):
+        # PyTorch multiplies the others in a row; of all elements through views of them
+        if tensors[0].numel == math.prod(node.shape or ()):
+            if gradient.shape == tensors[0].shape:
+                return [gradient]
+            sent = call_operator("reshape", gradient, shape=tensors[0].shape)
+            if record.name != "ProdBackward0":
+                rename(sent, "UnsqueezeBackward0")
+            return [sent]
+        if record.name == "ProdBackward0":
+            names = dict.fromkeys(names, "ViewBackward0")
+            values[whole] = call_operator("reshape", tensors[0], shape=tensors[0].shape)
+            rename(values[whole], "ViewBackward0")
     run_graph(list(names), values, names)
     answers = [None if n is None else as_tensor(values[n], own.compute) for n in roots]
     zeros = node.op.name in ZEROS_AGAIN

@@ -8,14 +8,37 @@ through a quotient by PyTorch's own rule for it, (da - db * y) / b.
 from collections.abc import Sequence
 from typing import Any
 
-from ...graphs import Node
+from ...graphs import Node, Operator
 from ...lazy import np
 from ..python.values import Class, Machine, Object, Unsupported
-from .engine import Accumulator, Edge, Record, fitted, go_back, inputs_first, zeros_like
-from .mode import recording
-from .tensor import Tensor
+from .engine import (
+    Accumulator,
+    Edge,
+    Record,
+    fitted,
+    go_back,
+    inputs_first,
+    rename,
+    zeros_like,
+)
+from .grad_names import UNNAMED
+from .mode import MODE, recording
+from .tensor import DualTensor, Tensor
 
 TOGETHER = ("stack", "cat", "where")
+LINEAR = (
+    *("add", "sub", "neg", "sum", "mean", "cumsum", "flip", "reshape", "expand", "permute"),
+    *("unsqueeze", "squeeze", "transpose", "getitem", "alias", "clone"),
+)  # which go through tangents as through tensors
+# records whose tangents PyTorch records as they are recorded here
+SAME_NAMES = frozenset(
+    f"{name}Backward0"
+    for name in (
+        *("Mul", "Div", "Pow", "Exp", "Sin", "Cos", "Tanh", "Sigmoid", "Relu", "Mm", "Mv", "Dot"),
+        *("Add", "Sub", "Neg", "Sum", "Mean", "Where", "Stack", "Cat", "Unsqueeze", "T"),
+        *("Addmm", "Softmax", "Clamp", "Prod", "Flip", "Maximum", "Select", "Slice", "Expand"),
+    )
+)
 Tangents = Sequence[Tensor | None]
 
 
@@ -45,13 +68,29 @@ class Linearized(Object):
                         found[Edge(record, place)] = tangent
         return [found.get(o.edge) if o.edge else None for o in self.outputs]
 
+    def is_linear(self, output: Tensor) -> bool:
+        """Whether all that leads to an output is linear, without a factor that has no tangent."""
+        starts = {x.edge.record for x in self.inputs if x.edge}
+        found = inputs_first([output.edge.record], starts) if output.edge else []
+        records = [r for r in found if isinstance(r, Record) and r not in starts]
+        nodes = [r.call[0] if isinstance(r.call, tuple) else None for r in records]
+        return all(isinstance(n, Node) and n.op.name in LINEAR + TOGETHER for n in nodes)
+
     def _through(self, m: Machine, record: Record, tangents: Tangents) -> Tangents:
         """The tangents of an operation's outputs from those of its inputs."""
         node = record.call[0] if isinstance(record.call, tuple) else None
-        if isinstance(node, Node) and node.op.name in TOGETHER:
-            return [_together(node, record.call[1], tangents)]
-        if isinstance(node, Node) and node.op.name == "div" and not any(node.attrs.values()):
-            return [_quotient(*record.call[1], *tangents)]
+        if not isinstance(node, Node):
+            return self._twice_back(m, record, tangents)
+        name, operands = node.op.name, record.call[1]
+        whole = all(t is not None for t in tangents)
+        if name in TOGETHER or (name in LINEAR and whole):
+            return [_together(node, operands, tangents)]
+        if name == "div" and not any(node.attrs.values()):
+            return [_quotient(*operands, *tangents)]
+        return self._twice_back(m, record, tangents)
+
+    def _twice_back(self, m: Machine, record: Record, tangents: Tangents) -> Tangents:
+        """The way back of the way back."""
         seeds, back = self._way_back(m, record)
         pairs = [(g.edge, t) for g, t in zip(back, tangents) if g is not None and t is not None]
         roots = [(edge, tangent) for edge, tangent in pairs if edge is not None]
@@ -113,8 +152,88 @@ def _quotient(a: Any, b: Any, da: Tensor | None, db: Tensor | None) -> Tensor:
         return call("div", [rise, b], {})
 
 
+def applied(op: Operator, inputs: Sequence[Any], attrs: dict[str, Any], name: str | None) -> Tensor:
+    """An operator on dual tensors: its output, with its tangent where it is of floats."""
+    from .apply import apply
+
+    duals = [i for i in inputs if isinstance(i, DualTensor)]
+    plain = [i.primal if isinstance(i, DualTensor) else i for i in inputs]
+    primal = apply(op, plain, attrs, name=name)
+    if not primal.dtype.is_floating:
+        return primal
+    with recording(True):
+        tracked = {d: _tracked(d.primal) for d in duals}
+        output = apply(op, [tracked.get(i, i) for i in inputs], attrs)
+        linearized = Linearized([output], list(tracked.values()))
+        (tangent,) = linearized.pushed(MODE.dual_machine, [d.tangent for d in tracked])
+    if tangent is None:
+        return primal
+    tangent = settled(tangent, [*tracked.values(), *linearized.seeds])
+    return DualTensor(primal, as_recorded(tangent, output, op.name in LINEAR + TOGETHER, primal))
+
+
+def _tracked(x: Tensor) -> Tensor:
+    """A tensor that what is computed from it can be followed back to: a leaf, or a view."""
+    from .calls import call
+
+    if x.requires_grad:
+        return call("view_as", [x, x], {}, method=True)
+    return Tensor(x.data, x.dtype, requires_grad=True)
+
+
+def as_recorded(tangent: Tensor, output: Tensor, linear: bool, primal: Tensor) -> Tensor:
+    """A tangent with the record that PyTorch's has, where its primal requires grad.
+
+    PyTorch's rules multiply tangents that are 0 with primals too, and record that. Raises
+    Unsupported where it is not known whether this one is recorded.
+    """
+    if not primal.requires_grad or output.record is None:
+        return tangent
+    name = output.record.name
+    if tangent.requires_grad:
+        if name not in SAME_NAMES:
+            rename(tangent, UNNAMED)
+        return tangent
+    if linear:
+        return tangent
+    if name != "AddmmBackward0":
+        raise Unsupported("what PyTorch records of this tangent")
+    from .calls import call
+
+    with recording(True):
+        return call("add", [tangent, call("mul", [primal, 0.0], {})], {})
+
+
+def settled(tensor: Tensor, inputs: Sequence[Tensor]) -> Tensor:
+    """A result, cut off where its gradient flows to these leaves alone."""
+    from .members import detach
+
+    if not tensor.requires_grad:
+        return tensor
+    fresh = [x for x in inputs if x.is_leaf]
+    stack, seen = [tensor.edge], set[Any]()
+    while stack:
+        edge = stack.pop()
+        if edge is None or edge.record in seen:
+            continue
+        seen.add(edge.record)
+        if isinstance(edge.record, Record):
+            stack += edge.record.edges
+        elif not any(edge.record.tensor is x for x in fresh):
+            return tensor
+    return detach(MODE.dual_machine, tensor)
+
+
 def pushed(m: Machine, linearized: Linearized, tangents: Sequence[Tensor]) -> list[Tensor]:
-    """The tangents of all outputs; zeros where nothing arrives."""
+    """The tangents of all outputs, cut off from the inputs; zeros where nothing arrives."""
     with recording(True):
         found = linearized.pushed(m, tangents)
-    return [zeros_like(o) if t is None else t for o, t in zip(linearized.outputs, found)]
+    fresh = [x for x in (*linearized.inputs, *linearized.seeds) if x.is_leaf]
+    result = []
+    for o, t in zip(linearized.outputs, found):
+        if t is None:
+            result.append(zeros_like(o))
+        else:
+            own = settled(t, fresh)
+            result.append(as_recorded(own, o, linearized.is_linear(o), settled(o, fresh)))
+    return result

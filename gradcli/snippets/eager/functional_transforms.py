@@ -136,7 +136,17 @@ def _random_seed(m: Machine, given: Any = None) -> int:
 
 
 def _unpack_dual(m: Machine, tensor: Tensor) -> tuple[Tensor, Tensor | None]:
-    return (tensor.primal, tensor.tangent) if isinstance(tensor, DualTensor) else (tensor, None)
+    if isinstance(tensor, DualTensor) and tensor.lives:
+        return tensor.primal, tensor.tangent
+    return tensor, None
+
+
+def _enter_level(m: Machine) -> None:
+    MODE.dual_level, MODE.dual_machine = next(MODE.dual_levels), m
+
+
+def _leave_level(m: Machine) -> None:
+    MODE.dual_level = 0
 
 
 @contextmanager
@@ -165,23 +175,9 @@ def _renamed(m: Machine, tensor: Tensor, name: str) -> Tensor:
 
 def _settled(m: Machine, tensor: Any, inputs: Sequence[Tensor]) -> Any:
     """A result of a transform, cut off where its gradient flows to the transform's inputs alone."""
-    from .engine import Record
-    from .members import detach
+    from .forward import settled
 
-    if not isinstance(tensor, Tensor) or not tensor.requires_grad:
-        return tensor
-    fresh = [x for x in inputs if x.is_leaf]
-    stack, seen = [tensor.edge], set[Any]()
-    while stack:
-        edge = stack.pop()
-        if edge is None or edge.record in seen:
-            continue
-        seen.add(edge.record)
-        if isinstance(edge.record, Record):
-            stack += edge.record.edges
-        elif not any(edge.record.tensor is x for x in fresh):
-            return tensor
-    return detach(m, tensor)
+    return settled(tensor, inputs) if isinstance(tensor, Tensor) else tensor
 
 
 def _unsupported(m: Machine, what: str) -> None:
@@ -201,7 +197,6 @@ def transforms_module() -> Module:
     table: dict[str, Any] = {
         "linearized": lambda m, outputs, inputs: Linearized(outputs, inputs),
         "pushed": pushed,
-        "seeds": lambda m, linearized: linearized.seeds,
         "enter": _enter,
         "leave": _leave,
         "leaf": _leaf,
@@ -214,6 +209,8 @@ def transforms_module() -> Module:
         "settled": _settled,
         "dual": lambda m, tensor, tangent: DualTensor(tensor, tangent),
         "unpack_dual": _unpack_dual,
+        "enter_level": _enter_level,
+        "leave_level": _leave_level,
         "generator_state": _generator_state,
         "random_seed": _random_seed,
         "accumulates": lambda m: MODE.accumulates,

@@ -409,7 +409,8 @@ def gradient_name(record: Any, node: Node, place: int, root: Node) -> str | None
     """The name of the record of a gradient with create_graph=True: that of the input at this place
     of the operation `node`, which `root` computes. None where it is called after root's operator.
     """
-    if record.name in MATRICES and place >= MATRICES[record.name]:
+    factor = record.name in MATRICES and place >= MATRICES[record.name]
+    if factor and record.call[1][place].ndim == 2:
         return _of_matrix(record.call[1][place])
     name = BY_PLACE.get((record.name, place))
     return name or _of_operator(node, place, root) or _of_record(record.name, node)
@@ -457,7 +458,8 @@ COMPOSED = frozenset((  # operators that are several in PyTorch, or one of anoth
     *("svd_right_all", "lu_l", "lu_u", "lu_solution", "max_pool3d", "adaptive_max_pool3d"),
     *("adaptive_avg_pool3d", "powers", "householder_product", "ndtr", "zeta", "l1_loss"),
 ))  # fmt: skip
-OURS: set[str] = set()  # names of records that PyTorch has otherwise, as met
+UNNAMED = "UnnamedBackward"
+OURS: set[str] = {UNNAMED}  # names of records that PyTorch has otherwise, as met
 
 
 def grad_name(node: Node, inputs: Sequence[Any]) -> str:

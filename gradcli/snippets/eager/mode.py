@@ -21,6 +21,9 @@ class Mode:
         self.accumulates = True  # the way back that runs adds to .grad of all leaves
         self.saved_hooks: list[Any] = []  # of autograd.graph.saved_tensors_hooks
         self.transforms: list[tuple[str, str]] = []  # of torch.func around what runs now
+        self.dual_level = 0  # of forward mode: each has a number of its own; 0 outside of all
+        self.dual_levels = count(1)
+        self.dual_machine: Any = None  # what runs the program that entered it
         self.spend: Callable[[int, int], None] = lambda steps, memory: None  # the program's budget
         self.place: Callable[[], int] = lambda: 0  # the line of the text that runs now
         self.refused: tuple[Any, Any] | None = None  # the record, and what it saved, that the

@@ -14,7 +14,7 @@ from ..python.values import Raised
 from .dtypes import BOOL, INT64
 from .engine import shown
 from .mode import MODE
-from .tensor import Tensor
+from .tensor import DualTensor, Tensor
 
 
 class Options(NamedTuple):
@@ -144,6 +144,10 @@ def tensor_text(tensor: Tensor, prefix: str = "tensor(") -> str:
     chosen = options()
     indent = len(prefix)
     suffixes = _suffixes(tensor)
+    if isinstance(tensor, DualTensor) and tensor.lives:
+        tangent = tensor.tangent
+        suffixes.append(f"tangent={tensor_text(tangent) if tangent.ndim else tangent.data.item()}")
+        tensor = tensor.primal
     if not tensor.numel:
         if tensor.ndim != 1:
             suffixes.insert(0, f"size={tuple(tensor.shape)}")

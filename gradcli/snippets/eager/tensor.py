@@ -211,11 +211,11 @@ class Tensor(Object):
         self.version.lines.append(MODE.place())
 
 
-class MetaTensor(Tensor):
-    """A tensor of the device meta: a shape and a dtype, and no numbers."""
+class Numberless(Tensor):
+    """A tensor of which a shape and a dtype are known, and whose numbers nothing may read."""
 
     __slots__ = ("sizes",)
-    reason = "a tensor of the device meta"
+    reason = ""
 
     def __init__(self, like: Tensor):
         super().__init__(None, like.dtype)
@@ -247,15 +247,42 @@ class MetaTensor(Tensor):
         return math.prod(self.sizes)
 
 
-class DualTensor(MetaTensor):
-    """A tensor with a tangent: nothing is computed with it."""
+class MetaTensor(Numberless):
+    """A tensor of the device meta: there are no numbers."""
 
-    __slots__ = ("primal", "tangent")
-    reason = "a computation on dual tensors"
+    __slots__ = ()
+    reason = "a tensor of the device meta"
+
+
+class DualTensor(Numberless):
+    """A tensor with a tangent, in the level of forward mode that it is made in; afterwards it is
+    its primal. Operators compute with it (forward.applied); what reads its numbers otherwise, and
+    would lose the tangent, is refused.
+    """
+
+    __slots__ = ("of_level", "primal", "tangent")
+    reason = "this operation on dual tensors"
 
     def __init__(self, primal: Tensor, tangent: Tensor):
         super().__init__(primal)
-        self.primal, self.tangent = primal, tangent
+        self.primal, self.tangent, self.of_level = primal, tangent, MODE.dual_level
+        self.requires_grad = primal.requires_grad and primal.record is None
+
+    @property
+    def lives(self) -> bool:
+        """Whether its level has not ended."""
+        return self.of_level == MODE.dual_level
+
+    @property
+    def data(self) -> Any:
+        """The numbers of its primal, once the level has ended."""
+        if self.lives:
+            raise Unsupported(self.reason)
+        return self.primal.data
+
+    @data.setter
+    def data(self, value: Any) -> None:
+        pass
 
 
 def tensors_in(values: Sequence[Any]) -> list[Tensor]:
