@@ -1,6 +1,6 @@
-"""Identities that make formulas shorter, one short function each. For display only.
+"""Identities that make formulas shorter: texts, or short functions. For display only.
 
-A rule is given a node whose inputs are already short, and answers with an equal one of the same
+A rule is given a node whose inputs are already short, and answers with equal ones of the same
 shape. It may take for granted that no number is nan or infinite, and that no denominator is 0.
 """
 

@@ -4,23 +4,9 @@ from collections.abc import Collection
 from itertools import product
 
 from ....graphs import OPS, Node
-from ....graphs.shapes import broadcast
 from .identities import identities
-from .products import (
-    ONE,
-    Coefficient,
-    Product,
-    build,
-    constant_value,
-    magnitude,
-    number_node,
-    product_of,
-    with_factor,
-)
+from .products import Coefficient, Product, build, constant_value, product_of, with_factor
 from .registry import NORMAL, normal, rule
-
-Powers = dict[Node, Coefficient]
-
 
 identities(NORMAL, """
     where(x, where(x, a, b), c) = where(x, a, c)
@@ -71,34 +57,7 @@ def _halved_where_equal(choice: Node, two: Collection[Node]) -> Coefficient | No
     return whole.coefficient if at_tie.coefficient * 2 == whole.coefficient else None
 
 
-def _times_power(node: Node, factor: Node, e: Coefficient) -> Node:
-    """node * factor ** e."""
-    power = factor if e in (1, -1) else factor ** number_node(magnitude(e))
-    return node * power if e > 0 else node / power
-
-
 @rule("written out")
 def as_it_is_meant(node: Node) -> Node | None:
     """gated(x, a) = x * sigmoid(a); bent(g, x) = where(x < 0, g * exp(x), g)."""
     return node.op.in_torch(node)
-
-
-def _is_multiple(y: Node, x: Node) -> bool:
-    """Whether y is 0 where x is 0."""
-    found = product_of(y)
-    return found is not None and found.factors.get(x, 0) > 0
-
-
-def _side(choices: Powers, k: int) -> Node | None:
-    """What they come to together where the condition holds (1), or where it does not (2)."""
-    coefficient: Coefficient = ONE
-    factors: Powers = {}
-    for choice, e in choices.items():
-        p = product_of(choice.parents[k])
-        if p is None or (p.coefficient == 0 and e < 0):
-            return None
-        coefficient *= p.coefficient**e
-        for f, times in p.factors.items():
-            factors[f] = factors.get(f, 0) + times * e
-    kept = {f: e for f, e in factors.items() if e and coefficient}
-    return build(Product(coefficient, kept), broadcast((), *(f.shape for f in kept)))

@@ -10,14 +10,7 @@ from ....graphs.shapes import broadcast
 from .factoring import sum_of
 from .guards import OPPOSITE, is_positive
 from .identities import identities
-from .products import (
-    ONE,
-    Product,
-    build,
-    constant_value,
-    product_of,
-    with_factor,
-)
+from .products import ONE, Product, build, constant_value, product_of, with_factor
 from .registry import NORMAL, normal, other
 from .sums import terms_of
 

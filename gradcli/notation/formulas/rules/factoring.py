@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from ....graphs import Node
-from ....graphs.shapes import broadcast
 from .products import (
     NOTHING,
     ONE,
@@ -22,11 +21,6 @@ from .sums import add_up_to_zero, added, terms_of
 
 MOST_TERMS = 6
 ODD = ("sign", "sin", "tan", "asin", "atan", "sinh", "tanh", "asinh", "atanh", "erf", "softsign")
-
-
-def _build(p: Product, shape: tuple[int, ...]) -> Node:
-    own = broadcast(*(f.shape for f in p.factors)) if p.factors else ()
-    return build(p, shape if own != shape and own == () else own)
 
 
 @other("add", "sub")

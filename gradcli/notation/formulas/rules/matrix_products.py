@@ -11,15 +11,7 @@ from .chains import Chain, Factor, chain_of, node_of, plain, settled
 from .factoring import MOST_TERMS, sum_of
 from .identities import condition, identities
 from .matrices import is_column, is_unit, last_two
-from .products import (
-    ONE,
-    Product,
-    build,
-    constant_value,
-    scalars_of,
-    scaled,
-    with_factor,
-)
+from .products import ONE, Product, build, scalars_of, scaled, with_factor
 from .registry import NORMAL, OTHERS, layout, normal, other
 from .sums import terms_of
 
@@ -121,10 +113,6 @@ def _along_rows(x: Node) -> bool:
 def is_row(f: Node) -> bool:
     """Whether a node is the row that unsqueeze makes of a vector."""
     return f.op.name == "unsqueeze" and f.ndim == 2 and axis(f.attrs["dim"], 2) == 0
-
-
-def _is_zero(x: Node) -> bool:
-    return constant_value(x) == 0
 
 
 @other("matmul")

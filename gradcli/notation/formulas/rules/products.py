@@ -42,7 +42,7 @@ class Product(NamedTuple):
         """The product with more factors, and a number."""
         return Product(self.coefficient * number, with_factors(self.factors, more))
 
-    def without(self, *factors: Node) -> "Product":
+    def without(self, *factors: Node | None) -> "Product":
         """The product without some of its factors."""
         return self._replace(factors={f: e for f, e in self.factors.items() if f not in factors})
 

@@ -7,15 +7,7 @@ from ....graphs import OPS, Node
 from ....graphs.shapes import axes
 from .chains import Chain, Factor, chain_of, factor, node_of, plain, settled
 from .factoring import MOST_TERMS, sum_of
-from .products import (
-    ONE,
-    Coefficient,
-    Product,
-    build,
-    magnitude,
-    scaled,
-    with_factor,
-)
+from .products import ONE, Coefficient, Product, build, magnitude, scaled, with_factor
 from .registry import other
 from .sums import one_way, terms_of
 

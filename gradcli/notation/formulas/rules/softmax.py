@@ -6,13 +6,7 @@ from fractions import Fraction
 from ....graphs import OPS, Node
 from ....graphs.shapes import axes, axis
 from .atoms import definition
-from .products import (
-    Product,
-    build,
-    number_node,
-    product_of,
-    with_factors,
-)
+from .products import Product, build, number_node, product_of, with_factors
 from .reductions import constant_along
 from .registry import normal
 from .sums import added, terms_of
