@@ -260,6 +260,10 @@ RULE_CASES = {
         "x.put_at((3, 4), (..., -1)).flip(1).cumsum(1)",
         "(x[0].put_at((3,), (-1,)) * y).flip(0).cumsum(0)",
     ],
+    "numbers_within_what_is_put": [
+        "2 * s.put_at((2, 3), (1, 2))", "-A.put_at((2, 3, 3), (1,)) / 4",
+        "s * A.put_at((3, 3, 5), (..., slice(3)))",
+    ],
     "put_into_the_only_place": ["x.put_at((1, 3), (0,))", "A.put_at((1, 3, 3), (0,))"],
     "row_for_a_column": ["x.unsqueeze(1).T.reshape(3)", "(A[:1] + 1).T.reshape(3)"],
     "number_as_a_matrix": ["ones(1, 1) @ A[:1]", "A[:, :1] @ ones(1, 1)"],
@@ -323,7 +327,7 @@ RULE_CASES = {
     "by_selection": [
         "x.put_at((3, 3), (1,))", "A.put_at((5, 3), ([0, 4, 4],))", "s.put_at((4,), (2,))",
         "x.put_at((3, 4), (..., 1))", "A.put_at((3, 4), (..., [0, 3, 1]))",
-        "s.put_at((2, 3), (1, 2))", "x.put_at((2, 4), (0, [1, 1, 3]))",
+        "ones_like(s).put_at((2, 3), (1, 2))", "x.put_at((2, 4), (0, [1, 1, 3]))",
     ],
     "dimension_put_in": ["(2 * x).reshape(1, 3).reshape(3, 1)"],
     "laid_out_and_back": [

@@ -317,3 +317,26 @@ def test_the_rest_of_a_wide_matrix_is_a_difference_of_its_sizes(shape):
     seed = torch.tensor(draw.normal(size=shape))
     (expected,) = torch.autograd.grad(out, x, seed)
     assert_equal(run_torch(formula, {"x": x, "out": out, "g": seed}).detach().numpy(), expected)
+
+
+@pytest.mark.parametrize(
+    ("program", "expected"),
+    [
+        ("a[0, 1] * a[0, 1]", "zeros_like(a).index_put((tensor(0), tensor(1)), 2 * a[0, 1])"),
+        ("a[0, 1]", "outer(eye(a.shape[0])[0], eye(a.shape[1])[1])"),
+        ("(2 * a)[-1, [0, 2]] @ b[:2]",
+         "zeros_like(a).index_put((tensor(-1), tensor([0, 2])), 2 * b[:2], accumulate=True)"),
+        ("(a[1, 1:3] ** 2).sum()",
+         "zeros_like(a).select_scatter(zeros(a.shape[1])"
+         ".slice_scatter(2 * a[1, 1:3], start=1, end=3), 0, 1)"),
+        ("(a[:, 1:] ** 2).sum()", "pad(2 * a[:, 1:], (1, 0))"),
+    ],
+)  # fmt: skip
+def test_elements_are_put_back_in_words_of_pytorch(program, expected):
+    shapes = {"a": (4, 5)} | ({"b": (6,)} if "b" in program else {})
+    assert gradcli.formula(program, shapes=shapes, wrt=["a"]) == expected
+    draw = generator(program)
+    given = {n: torch.tensor(draw.normal(size=s), requires_grad=True) for n, s in shapes.items()}
+    out = run_torch(program, given)
+    (grad,) = torch.autograd.grad(out, given["a"])
+    assert_equal(run_formula(expected, given).detach().numpy(), grad)

@@ -251,8 +251,10 @@ def place_to_show(grad: Node, names: Mapping[Node, Name], values: Values) -> tup
     """
     first = (0,) * grad.ndim
     array = values(grad)
-    if array is None or not grad.ndim or not grad.numel:
+    if not grad.ndim or not grad.numel:
         return first
+    if array is None:
+        return _with_terms(grad, names, values)
     flat = np.flatnonzero(np.ravel(array)[:SEARCHED])[:TRIED]
     nonzero = [tuple(map(int, np.unravel_index(at, grad.shape))) for at in flat]
     for place in nonzero:
@@ -264,6 +266,18 @@ def place_to_show(grad: Node, names: Mapping[Node, Name], values: Values) -> tup
         if factors - {0.0, 1.0}:
             return place
     return nonzero[0] if nonzero else first
+
+
+def _with_terms(grad: Node, names: Mapping[Node, Name], values: Values) -> tuple[int, ...]:
+    """The first element that is a sum of something; the first where none is soon found."""
+    first = (0,) * grad.ndim
+    for place in islice(np.ndindex(grad.shape), TRIED):
+        try:
+            if next(iter(Terms(grad, place, names, values)), None) is not None:
+                return place
+        except (TooLong, RecursionError):
+            break
+    return first
 
 
 def short(value: float, digits: int = 4) -> str:
