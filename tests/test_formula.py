@@ -609,7 +609,20 @@ def test_zeros_of_what_put_writes_have_its_size_and_not_that_of_x():
 
 def test_a_mask_in_index_notation():
     j = package.explain("(x[x > 0] * y).sum()", values={"x": [1.0, -2, 3]}, shapes={"y": (2,)})
-    assert "Σ_j δ[i,nonzero(x > 0)[j,0]] y[j]" in str(j)
+    assert "Σ_j δ[i,p[j]] y[j]" in str(j)
+    assert "p[j] is the place of the j-th True in x > 0." in str(j)
+
+
+@pytest.mark.parametrize(
+    ("program", "index"),
+    [
+        ("a[:, 1:] * 2", "a.grad[i,j] = 2 [j ≥ 1] g[i,j-1]"),
+        ("a[:, :-1] * 2", "a.grad[i,j] = 2 [j < 4] g[i,j]"),
+        ("a[:, 1:-1] * 2", "a.grad[i,j] = 2 [1 ≤ j < 4] g[i,j-1]"),
+    ],
+)
+def test_bounds_of_a_place_have_the_numbers_on_their_side(program, index):
+    assert index in str(package.explain(program, shapes={"a": (4, 5)}))
 
 
 def test_what_is_wrong_below_zero_is_not_shown():

@@ -134,7 +134,8 @@ def _by_index(w: Wording, x: Input) -> list[Block]:
     found = by_index.jacobian(w, x)
     if found is None:
         return unindexed(w, x)
-    return [Table((Row((equality(found.left, found.right),)),)), *by_index.signs(str(found))]
+    explained = by_index.signs(str(found), found.meanings)
+    return [Table((Row((equality(found.left, found.right),)),)), *explained]
 
 
 def unindexed(w: Wording, x: Input) -> list[Block]:

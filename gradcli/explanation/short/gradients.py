@@ -22,6 +22,7 @@ class Gradients:
     def __init__(self, a: Analysis, w: Wording):
         self.a, self.w, self.problem = a, w, a.problem
         self.introduced: list[tuple[tree.Name, Tree]] = []  # statements for parts of formulas
+        self.meanings: list[str] = []  # of names that index notation has
 
     @cached_property
     def derivation(self) -> Derivation | None:

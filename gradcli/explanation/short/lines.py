@@ -118,7 +118,7 @@ def gradients(grads: Gradients, choices: Choices) -> Section:
     below = [row.cells[0] for row in rows if row.depth]
     said = [text_of(line) for line in below if not isinstance(line, Tensor)]
     said = [text for text in said if text.count(EQUALS.text) == 1]
-    prose = [*by_index.signs("\n".join(said)), *prose]
+    prose = [*by_index.signs("\n".join(said), grads.meanings), *prose]
     return Section("gradient", title, (), (Table(tuple(rows)), *prose))
 
 
@@ -145,6 +145,7 @@ def _levels(grads: Gradients, x: Input, place: tuple[int, ...] | None, few: bool
     """The gradient by index, and one element written out."""
     index = by_index.gradient(grads.w, x) if few else None
     if index is not None and len(str(index)) <= READ:
+        grads.meanings += index.meanings
         yield Row((equality(index.left, index.right),), 1)
     if place and grads.derivation is not None:
         names = {line.grad: Name(line.gradient_name) for line in grads.derivation.back}

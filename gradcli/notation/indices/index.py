@@ -41,13 +41,15 @@ LONGEST = 120  # names, numbers and symbols: what is longer explains nothing
 
 class Notation(NamedTuple):
     """left = right; `plain` is the right side as text that can be typed: `2*g[i,j]*a[i,j]`, and
-    `opaque` counts the formulas in it of which only an element is said: inv(X)[j,i].
+    `opaque` counts the formulas in it of which only an element is said: inv(X)[j,i]. `meanings`
+    are sentences on names that only the sides have.
     """
 
     left: Tree
     right: Tree
     plain: str
     opaque: int
+    meanings: tuple[str, ...] = ()
 
     def at(self, places: Mapping[str, str]) -> "Notation":
         """The same with other letters, or with numbers, in the places of some letters."""
