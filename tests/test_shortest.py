@@ -368,7 +368,7 @@ CASES = {
         "x.put_at(A.shape, (..., 1)).sum()",
     ],
     "put_in_a_matrix": ["s.put_at((2, 3), (1, 2))", "sin(t).put_at((4, 3), (-1, 0))"],
-    "one_in_a_matrix": ["ones_like(s).put_at((2, 3), (1, 2)) * t"],
+    "one_in_a_matrix": ["ones_like(s).put_at((2, 3), (1, 2))"],
     "put_before_a_product": ["A * (z.put_at(A.shape, (0,)) - B)", "S * (z.diag() - T)"],
     "column_of_picks": [
         f"(2 * A[:3][arange(3), {LABELS}] * x[:3] / s).unsqueeze(1)",
