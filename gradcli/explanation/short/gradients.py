@@ -10,6 +10,7 @@ from ..analysis import Analysis
 from ..derivation.derivation import Derivation, Line, derivation
 from ..formulas.wording import Wording
 from ..phrases import shape_text
+from ..sections.backward import Names, of_program
 
 MOST = 8  # operations of a program for which closed forms are looked for
 LONG = 16  # length of a closed form that has parts which other gradients share
@@ -71,6 +72,17 @@ class Gradients:
         back = self.derivation.back if self.derivation else []
         shapes = [x.shape for x in self.inputs] + [line.of.shape for line in back]
         return max(len(shape_text(shape)) for shape in shapes)
+
+    def names_back(self) -> Names:
+        """What flows back as the gradients are derived with it."""
+        d = self.derivation
+        if d is None:
+            return of_program(self.a)
+        nodes = ((name, node) for name, node in d.nodes.items() if node in d.received)
+        received = {d.received[n]: d.seeds[name] for name, n in nodes if name in d.seeds}
+        return Names(
+            received, {n: s.names[-1] for s in d.assigned if s.is_added for n in s.nodes[-1:]}
+        )
 
     def formula(self, x: Input) -> Tree | None:
         """The formula of one gradient."""
