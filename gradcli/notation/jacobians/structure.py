@@ -139,7 +139,7 @@ def jacobian_structure(
         composed = _composed(read, Layout(out, grad, seed_node), x, rows, given, factors)
         banded = bands(reading.write, reading.e, reading.rows, reading.columns) if reading else None
         written = _plainer(composed, banded)
-        found = _with_formula(found, tree.shortest((found.formula, written)))
+        found = _with_formula(found, _clearly_shorter(written, found.formula))
     found = found or _of_matrix(matrix, total)
     return found._replace(formula=found.formula and with_strides(found.formula, names))
 
@@ -165,6 +165,13 @@ def _composed(
         return known[key]
 
     return Composition(write)(layout)
+
+
+def _clearly_shorter(written: Tree | None, own: Tree | None) -> Tree | None:
+    """What is `written` as a product, where its `own` form is longer by more than a sign."""
+    if written is None or own is None:
+        return written or own
+    return written if tree.size(written) + 1 < tree.size(own) else own
 
 
 def _may_be_composed(found: Structure) -> bool:
