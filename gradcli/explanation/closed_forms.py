@@ -1,6 +1,8 @@
 """Closed forms alone, a line each."""
 
-from ..notation.tree import Name, Token
+from collections.abc import Mapping
+
+from ..notation.tree import Block, Listing, Name, Token, Tree
 from .blocks import (
     EQUALS,
     Code,
@@ -10,6 +12,7 @@ from .blocks import (
     Row,
     Section,
     Table,
+    equality,
     plain,
     text_of,
     words,
@@ -19,8 +22,11 @@ from .derivation.derivation import Derivation
 from .derivation.derivation import Line as Derived
 from .derivation.statements import Assignment
 from .formulas.source_text import role_of
+from .formulas.wording import Wording
 from .question import asked
 from .short.gradients import Gradients
+
+SHARED = 3  # names, numbers and symbols that a statement must save in several formulas
 
 
 def closed_forms(data: Data, format: str, command: str = "") -> Document:
@@ -46,12 +52,27 @@ def _lines(data: Data, named: bool) -> list[Line]:
         added = [_added(derived, s) for s in derived.added(derived.lines)]
         return [*added, *map(_derived, derived.lines)]
     found: list[Line] = []
+    before, formulas = _shared(w, {x.name: w.gradient(x) for x in data.p.wrt if a.gradient(x)})
     for x in a.problem.wrt:
         name: Line = (Token(x.name, role_of(x)), EQUALS) if several else ()
         name = (Formula(w.gradient_of(x)), EQUALS) if named else name
-        absent = a.gradient(x) is None or w.gradient(x) is None
-        found.append((*name, Token("None")) if absent else w.gradient_line(x, name))
-    return found
+        if a.gradient(x) is None:
+            found.append((*name, Token("None")))
+        elif x.name in formulas:
+            found.append((*name, Formula(formulas[x.name])))
+        else:
+            found.append((*name, Token("None")) if several else (*name, *w.without_formula(x)))
+    return [*before, *found]
+
+
+def _shared(w: Wording, written: Mapping[str, Tree | None]) -> tuple[list[Line], dict[str, Tree]]:
+    """Statements for what is repeated in formulas, in one or in several, and these in its terms."""
+    readable = {name: f for name, f in written.items() if f is not None}
+    whole = w.in_statements(Listing((*readable.values(),)), *[SHARED] * (len(readable) > 1))
+    result = whole.result if isinstance(whole, Block) else whole
+    assert isinstance(result, Listing)
+    before = [equality(*s) for s in whole.statements] if isinstance(whole, Block) else []
+    return before, dict(zip(readable, result.items))
 
 
 def _has_intermediates(data: Data) -> bool:

@@ -78,11 +78,11 @@ class Gradients:
         d = self.derivation
         if d is None:
             return of_program(self.a)
-        nodes = ((name, node) for name, node in d.nodes.items() if node in d.received)
-        received = {d.received[n]: d.seeds[name] for name, n in nodes if name in d.seeds}
-        return Names(
-            received, {n: s.names[-1] for s in d.assigned if s.is_added for n in s.nodes[-1:]}
-        )
+        several = {s.nodes[-1] for s in d.assigned if s.again}  # which receive it apart
+        nodes = ((n, node) for n, node in d.nodes.items() if node in d.received)
+        back = {d.received[n]: d.seeds[name] for name, n in nodes if name in d.seeds}
+        added = {s.nodes[-1]: s.names[-1] for s in d.assigned if s.is_added}
+        return Names(back, {n: name for n, name in added.items() if n not in several})
 
     def formula(self, x: Input) -> Tree | None:
         """The formula of one gradient."""
