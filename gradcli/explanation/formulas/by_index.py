@@ -17,6 +17,7 @@ from ...notation.indices.index import Notation
 from ..analysis import searched
 from ..blocks import Prose, words
 from .mask_places import with_names
+from .own_sizes import at_own_sizes
 from .wording import Wording
 
 BRACKET = "A condition in brackets, as [h > 0], is 1 where it holds and 0 elsewhere."
@@ -63,8 +64,14 @@ def shortest_way(w: Wording, x: Input) -> Node | None:
     there = _in_general(w, x)
     if there is not None and _is_one(w, there[0]):
         return _shortest_jacobian(*there, True)[0]
-    found = there and _jacobian(*there, True)
-    return _shortest_jacobian(w, x, search=there is None or found is not None)[0]
+    found = None if there is None else _shortest_jacobian(*there, True)
+    grad = w.analysis.gradient(x)
+    if there is not None and found is not None and found[1] and found[0] and grad is not None:
+        back = at_own_sizes(found[0], there[0].problem, w.problem, grad)
+        if back is not None:
+            return back
+    searched = there is None or (found is not None and found[1] is not None)
+    return _shortest_jacobian(w, x, search=searched)[0]
 
 
 def signs(text: str, meanings: Iterable[str] = ()) -> list[Prose]:
