@@ -91,7 +91,7 @@ def shown_structure(a: Analysis, w: Wording, x: Input) -> Structure:
     p = a.problem
     if p.seed.implicit and (p.out.shape, x.shape) == ((), ()):
         written = w.gradient(x) if a.gradient(x) is not None else tree.Number(0)
-        return SINGLE._replace(formula=written)
+        return SINGLE._replace(formula=written and w.in_statements(written))
     single = p.out.numel * x.node.numel == 1
     return SINGLE if single and not a.jacobian(x).numeric else structure_of(a, w, x)
 
