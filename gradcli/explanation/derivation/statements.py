@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from copy import deepcopy
-from itertools import chain, count
+from itertools import chain, count, islice
 from typing import NamedTuple
 
 from ...errors import EXPRESSION
@@ -14,6 +14,8 @@ from ...graphs import Node
 from ...language.problem import Problem
 from ...language.program import Program, Statement, read_again
 from ...notation.formulas.simplify import without_spans
+
+SHORT = 200  # pieces of syntax of an expression that is compared with others
 
 
 class Assignment(NamedTuple):
@@ -59,6 +61,11 @@ class Assignment(NamedTuple):
 def _text(s: Statement) -> str:
     names = ["*" * (s.star == k) + name for k, name in enumerate(s.names)]
     return f"{', '.join(names)}{',' * (s.apart and len(names) == 1)} = {ast.unparse(s.value)}"
+
+
+def _short_text(e: ast.expr) -> str | None:
+    """An expression as text; None for a long one, which may be nested deeply."""
+    return None if next(islice(ast.walk(e), SHORT, None), None) else ast.unparse(e)
 
 
 def _names(values: Iterable[ast.expr]) -> set[str]:
@@ -137,8 +144,9 @@ class _Naming:
         given = {name: n for name, n in zip(s.names, values) if isinstance(n, Node)}
         statements = (*before, s)
         made_of = Assignment(tuple(given), (*given.values(),), statements, self.place, is_added)
-        if len(s.names) == 1:
-            self.places.setdefault(made_of.value, len(self.result))
+        text = _short_text(s.value) if self.wanted and len(s.names) == 1 else None
+        if text is not None:
+            self.places.setdefault(text, len(self.result))
         self.result.append(made_of)
         self.known |= {n: name for name, n in given.items()}
 
@@ -160,7 +168,7 @@ class _Naming:
 
     def _is_again(self, e: ast.expr, node: Node) -> bool:
         """Whether a part is computed as what has a name already; it then has that name."""
-        k = self.places.get(ast.unparse(e))
+        k = self.places.get(_short_text(e) or "")
         if k is None or without_spans(self.result[k].nodes[-1]) is not without_spans(node):
             return False
         found = self.result[k]

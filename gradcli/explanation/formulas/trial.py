@@ -160,10 +160,10 @@ class Trial:
 
 def _finite_values(p: Problem, signed: bool) -> dict[Node, Any]:
     """Random numbers for inputs and the seed at which outputs are numbers, where some are soon met:
-    logdet(K + s) has none where a determinant is below 0.
+    logdet(K + s) has none where a determinant is below 0. `signed` ones are to meet such values.
     """
     first = None
-    for k in range(DRAWS):
+    for k in range(1 if signed else DRAWS):
         given = _drawn(p, signed, k)
         first = first or given
         with np.errstate(all="ignore"):

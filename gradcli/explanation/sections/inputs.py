@@ -5,7 +5,7 @@ from ...notation.tree import Token
 from ..analysis import Analysis
 from ..blocks import Line, Row, Section, Table, Tensor, plain, words
 from ..formulas.source_text import role_of
-from ..phrases import shape_text
+from ..phrases import listed, shape_text
 
 
 def inputs(a: Analysis) -> Section:
@@ -41,7 +41,7 @@ def assumption(x: Input) -> str:
         return f"assumed: a number (choose with {choice(x)})"
     if not x.assumed:
         return ""
-    sizes = " and the ".join(map(str, free_sizes(x)))
+    sizes = listed([*map(str, free_sizes(x))])
     return f"assumed: nothing fixes the {sizes} (choose with {choice(x)})"
 
 

@@ -97,7 +97,7 @@ def _free(inputs: list[Input]) -> str:
     for sizes, of in names.items():
         new = [str(n) for n in sizes if n not in met]
         met.update(sizes)
-        said += [f"the {' and the '.join(new)} of {listed(of)}"] if new else []
+        said += [f"the {listed(new)} of {listed(of)}"] if new else []
     return ", ".join(said)
 
 
