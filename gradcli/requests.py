@@ -86,8 +86,8 @@ FIELDS: dict[str, dict[str, Any]] = {  # each as JSON Schema has it
     "assume": {
         "type": ["object", "string"],
         "additionalProperties": {"type": ["array", "string"], "items": NAME},
-        "description": 'What a matrix is, which shortens formulas: {"A": "symmetric"}; symmetric, '
-        "posdef, orthogonal or diagonal.",
+        "description": 'What an input is, which shortens formulas: {"A": "symmetric"}; symmetric, '
+        "posdef, orthogonal, diagonal, skew, permutation, positive, nonneg, simplex or unit.",
     },
     "claim": {
         "type": "object",

@@ -365,6 +365,11 @@ def test_every_rule_has_cases():
     elsewhere = {  # test_shortest.py
         *("plain_first", "sign_before_products", "without_brackets", "numbers_first"),
     }
+    elsewhere |= {  # of what is assumed, test_formulas_torch.py
+        *("of_what_is_not_below", "sign_of_positive", "compared_with_zero", "root_of_a_square"),
+        *("clamped_from_zero", "sum_of_shares", "norm_of_unit", "known_products"),
+        *("skew_transposed", "trace_of_skew", "diagonal_of_skew", "square_of_permutation"),
+    }
     assert rules - elsewhere == set(RULE_CASES)
 
 

@@ -143,7 +143,8 @@ OPTIONS = {
     ),
     "assume": _option(
         list[str], (), "--assume", metavar="NAME=WORD,...",
-        help="What a matrix is: symmetric, posdef, orthogonal, diagonal. Shortens formulas.",
+        help="What an input is: symmetric, posdef, orthogonal, diagonal, skew, permutation, "
+        "positive, nonneg, simplex, unit. Shortens formulas.",
     ),
     "format": _option(
         Format | None, None, "-f", "--format", metavar="FORMAT",
