@@ -16,7 +16,7 @@ from ...notation.formulas.simplify import simplify
 from ...notation.indices.index import Notation
 from ..analysis import searched
 from ..blocks import Prose, words
-from .mask_places import with_names
+from .named_places import with_names
 from .own_sizes import at_own_sizes
 from .wording import Wording
 
@@ -52,7 +52,7 @@ def jacobian(w: Wording, x: Input) -> Notation | None:
 
 def _with_places(w: Wording, found: Notation | None) -> Notation | None:
     """With names for the places of elements that masks pick."""
-    if found is None or "nonzero(" not in found.plain:
+    if found is None or not ("nonzero(" in found.plain or "δ" in found.plain):
         return found
     named, meanings = with_names(found, tree.taken(w.names.values()))
     return named._replace(meanings=(*meanings,))

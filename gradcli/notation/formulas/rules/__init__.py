@@ -61,6 +61,6 @@ __all__ = [
     "exponentials", "factoring", "foreign", "fractions", "functions", "guards", "interpolation",
     "kept", "known_values", "kronecker", "labels", "layout", "letters", "logistic", "made_of",
     "matrices", "matrix_products", "mirrored", "moved", "normal", "other", "pairs", "parts",
-    "places", "powers", "products", "put", "reductions", "rule", "selected", "shared_matrices", "shares", "signs",
-    "spectral", "square", "sums", "triangular", "vanishing", "vectors",
+    "places", "powers", "products", "put", "reductions", "rule", "selected", "shared_matrices",
+    "shares", "signs", "spectral", "square", "sums", "triangular", "vanishing", "vectors",
 ]  # fmt: skip

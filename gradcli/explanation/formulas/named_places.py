@@ -1,4 +1,6 @@
-"""What masks pick, by index: p[j] for nonzero(x > 0)[j,0], and a sentence that says what p is."""
+"""Computed places, by index: p[j] for nonzero(x > 0)[j,0], p[i,0] for x.argmax(dim=1)[i,0] within a
+δ, and a sentence that says what p is.
+"""
 
 import re
 from collections.abc import Callable, Collection, Iterator
@@ -6,24 +8,27 @@ from typing import Any
 
 from ...notation import tree
 from ...notation.indices.index import Notation
-from ...notation.tree import Indexed, Name, Verbatim
+from ...notation.tree import Attribute, Call, Indexed, Method, Name, Tree, Verbatim
 
-NAMES = "pqs"
+NAMES, DELTA = "pqs", Name("δ")
+COMPUTED = (Call, Method, Attribute)  # kinds of formulas that are no names
 LIST = re.compile(r"nonzero\((.*)\)")
 Axes = dict[str, int]  # how many dimensions each mask has that is met
 
 
 def with_names(found: Notation, taken: Collection[str]) -> tuple[Notation, list[str]]:
-    """Index notation in which the places of masks have names that are not `taken`, and what these
-    mean.
-    """
+    """Index notation whose computed places have names that are not `taken`, and what these mean."""
     axes: Axes = {}
     for mask, axis in _met((found.left, found.right)):
         axes[mask] = max(axes.get(mask, 0), axis + 1)
     free = (name for name in NAMES if name not in taken)
     names = dict(zip(axes, free))
+    computed = dict.fromkeys(_computed((found.left, found.right)))
+    formulas = dict(zip(computed, free))
 
     def named(part: Any) -> Any:
+        if isinstance(part, Indexed) and part.base in formulas:
+            return part._replace(base=Name(formulas[part.base]))
         mask = _mask(part)
         if mask is None or mask[0] not in names:
             return part
@@ -31,6 +36,7 @@ def with_names(found: Notation, taken: Collection[str]) -> tuple[Notation, list[
         return Indexed(Name(names[mask[0]]), part.places[:kept])
 
     said = [_meaning(name, mask, axes[mask]) for mask, name in names.items()]
+    said += [f"{name} is {tree.text(f)}." for f, name in formulas.items()]
     left, right = (_changed(side, named) for side in (found.left, found.right))
     return found._replace(left=left, right=right), said
 
@@ -60,6 +66,18 @@ def _met(part: Any) -> Iterator[tuple[str, int]]:
             if found is not None:
                 yield found
             stack += part
+
+
+def _computed(part: Any) -> Iterator[Tree]:
+    """The formulas whose elements are places within a δ, in the order in which they are read."""
+    if not isinstance(part, tuple):
+        return
+    if isinstance(part, Indexed) and part.base == DELTA:
+        for place in part.places:
+            if isinstance(place, Indexed) and isinstance(place.base, COMPUTED):
+                yield place.base
+    for inner in part:
+        yield from _computed(inner)
 
 
 def _changed(part: Any, change: Callable[[Any], Any]) -> Any:
