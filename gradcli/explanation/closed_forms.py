@@ -51,24 +51,25 @@ def _lines(data: Data, named: bool) -> list[Line]:
     if derived is not None:
         added = [_added(derived, s) for s in derived.added(derived.lines)]
         return [*added, *map(_derived, derived.lines)]
+    written = {x.name: w.gradient(x) for x in data.p.wrt if a.gradient(x) is not None}
+    before, formulas = _shared(w, written) if several else ([], {})
     found: list[Line] = []
-    before, formulas = _shared(w, {x.name: w.gradient(x) for x in data.p.wrt if a.gradient(x)})
     for x in a.problem.wrt:
         name: Line = (Token(x.name, role_of(x)), EQUALS) if several else ()
         name = (Formula(w.gradient_of(x)), EQUALS) if named else name
-        if a.gradient(x) is None:
+        if written.get(x.name) is None:
             found.append((*name, Token("None")))
-        elif x.name in formulas:
+        elif several:
             found.append((*name, Formula(formulas[x.name])))
         else:
-            found.append((*name, Token("None")) if several else (*name, *w.without_formula(x)))
+            found.append(w.gradient_line(x, name))
     return [*before, *found]
 
 
 def _shared(w: Wording, written: Mapping[str, Tree | None]) -> tuple[list[Line], dict[str, Tree]]:
     """Statements for what is repeated in formulas, in one or in several, and these in its terms."""
     readable = {name: f for name, f in written.items() if f is not None}
-    whole = w.in_statements(Listing((*readable.values(),)), *[SHARED] * (len(readable) > 1))
+    whole = w.in_statements(Listing((*readable.values(),)), SHARED)
     result = whole.result if isinstance(whole, Block) else whole
     assert isinstance(result, Listing)
     before = [equality(*s) for s in whole.statements] if isinstance(whole, Block) else []
