@@ -75,6 +75,8 @@ def _equal(made: Node, expected: Node, own: Problem) -> bool:
         return False
     values = random_values(own)
     draw = Numbers(made.numel)
-    values |= {p.seed.node: draw.uniform(0.5, 1.5, p.seed.node.shape) for p in own.orders}
+    for p in own.orders:
+        shape = p.seed.node.shape
+        values[p.seed.node] = np.ones(shape) if p.seed.implicit else draw.uniform(0.5, 1.5, shape)
     evaluate = Evaluator(values, limits=own.limits)
     return np.allclose(evaluate(made)[0], evaluate(expected)[0], rtol=CLOSE, atol=CLOSE)
