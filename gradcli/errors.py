@@ -21,7 +21,7 @@ CODES = {
     "not-scalar": "a Hessian is asked for, and the output is not a single number",
     "implicit-seed": "a seed is needed, for the output is not a single number",
     "shape-option": "the text after --shape cannot be read",
-    "assume": "what is assumed of a matrix has no meaning, or does not hold",
+    "assume": "what is assumed of an input has no meaning, or does not hold",
     "value": "a value cannot be read as an array of numbers",
     "file": "a file cannot be read or written, or may not be opened",
     "raises": "PyTorch raises an error where it runs the program",

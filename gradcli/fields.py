@@ -94,9 +94,11 @@ FIELDS = {  # in the order in which the help has options
         "without one. Repeatable.", example='{"x": [1.0, 0.0]}', code="value",
     ),
     "assume": Field(
-        'What a matrix is, which shortens formulas: {"A": "symmetric"}; symmetric, posdef, '
-        "orthogonal or diagonal.", ("--assume",), "NAME=WORD,...",
-        "What a matrix is: symmetric, posdef, orthogonal, diagonal. Shortens formulas.",
+        'What an input is, which shortens formulas: {"A": "symmetric"}; symmetric, posdef, '
+        "orthogonal, diagonal, skew, permutation, positive, nonneg, simplex or unit.",
+        ("--assume",), "NAME=WORD,...",
+        "What an input is: symmetric, posdef, orthogonal, diagonal, skew, permutation, "
+        "positive, nonneg, simplex, unit. Shortens formulas.",
         {"type": ["object", "string"], "additionalProperties": TEXTS},
         '{"A": "symmetric"}', "assume",
     ),

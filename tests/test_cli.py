@@ -168,6 +168,30 @@ def test_one_screen():
     assert len(answered(network, *values, "-v", "y=[0,1,0,1]").lines) <= 45
 
 
+def test_an_lstm_cell_with_separate_gates_fits_a_screen():
+    gate = "sigmoid(x @ W{0} + h @ U{0} + b{0})"
+    gates = "; ".join(f"{n} = {gate.format(n)}" for n in "ifo")
+    z = "z = tanh(x @ Wz + h @ Uz + bz)"
+    said = answered(f"{gates}; {z}; c1 = f * c + i * z; h1 = o * tanh(c1)")
+    assert len(said.lines) <= 45
+    assert "x.grad and h.grad are sums over four paths: through z_4, z_3, z_2 and z_1." in said.out
+    assert "bi, bf, bo and bz were broadcast: their gradients sum over dimension 0." in said.out
+
+
+def test_formulas_of_several_inputs_share_their_statements():
+    said = gradcli("formula", "cosine_similarity(x, y, dim=1)", "-s", "x=2x3,y=2x3").lines
+    assert said[:2] == ["t = x.norm(dim=1, keepdim=True)", "u = y.norm(dim=1, keepdim=True)"]
+    assert [line.partition(" = ")[0] for line in said[2:]] == ["x", "y"]
+
+
+def test_steps_have_the_names_of_the_derivation():
+    net = ("h = relu(x @ W + b); h @ V", "-s", "x=4x3,W=3x5,V=5x2", "--show", "backward")
+    said = answered(*net).out
+    assert "h = relu(·)    receives h.grad" in said
+    assert "z = · + b" in said
+    assert "z.grad @ W.T" in said
+
+
 def test_a_long_chain_is_shown_by_its_ends():
     steps = [f"h{k} = tanh(h{k - 1} * 1.5)" for k in range(1, 400)]
     said = answered("; ".join(["h0 = x @ W", *steps, "h399.sum()"]), "-s", "x=2x3,W=3x3")

@@ -54,6 +54,9 @@ PROGRAMS = {
     "kl = (mu**2 + s**2 - 2 * log(s) - 1).sum() / 2; (z**2).sum() + kl": "x=2x3,a=3x2,b=3x2,e=2x2",
     "h = x.detach() * x; k = h + x; (k * h).sum()": "x=3",
     "g = x * 2; (g * g).sin()": "x=3",
+    "(sigmoid(x @ w + b) * tanh(x @ w + b)).sum()": "x=4x3,w=3,b=()",
+    "f = x @ A @ y; log(f + exp(x @ A @ y)) / (1 + exp(f))": "x=3,A=3x3,y=3",
+    "norm(x / (1 + x @ y) - y / (1 + x @ y) ** 2)": "x=3,y=3",
     "z = x + 1; z1 = relu(z @ W + z.sum()); z1 * z1": "x=2x3,W=3x3",
 }
 
@@ -114,3 +117,17 @@ def test_lines_of_the_identities_are_gradients(identity):
     ones = np.ones(problem.out.shape)
     seed = ones if problem.seed.implicit else generator(identity.expr).normal(size=ones.shape)
     assert lines_are_gradients(identity.expr, problem, values, seed) > 0
+
+
+def test_what_a_program_repeats_has_one_name():
+    shapes = {"x": (4, 3), "w": (3,), "b": ()}
+    problem = pose("(sigmoid(x @ w + b) * tanh(x @ w + b)).sum()", shapes=shapes)
+    found = derivation(Analysis(problem))
+    assert next(s.text for s in found.assigned) == "z = x @ w + b"
+    assert [line.name for line in found.lines] == ["z", "x", "w", "b"]
+
+
+def test_two_draws_of_one_text_keep_two_names():
+    program = "((x * y * randn(4)).exp() * (x * y * randn(4)).sin()).sum()"
+    found = derivation(Analysis(pose(program, shapes={"x": (4,), "y": (4,)})))
+    assert [s.value for s in found.assigned if s.again] == ["x * y"]

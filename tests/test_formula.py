@@ -262,6 +262,10 @@ RULE_CASES = {
         "x.put_at((3, 4), (..., -1)).flip(1).cumsum(1)",
         "(x[0].put_at((3,), (-1,)) * y).flip(0).cumsum(0)",
     ],
+    "numbers_within_what_is_put": [
+        "2 * s.put_at((2, 3), (1, 2))", "-A.put_at((2, 3, 3), (1,)) / 4",
+        "s * A.put_at((3, 3, 5), (..., slice(3)))",
+    ],
     "put_into_the_only_place": ["x.put_at((1, 3), (0,))", "A.put_at((1, 3, 3), (0,))"],
     "as_it_is_meant": [
         *("bent(x, y, 2.0, 0.5, 3.0)", "softplus_to_x(x, y)", "gated(x, y)"),
@@ -314,7 +318,7 @@ RULE_CASES = {
     "by_selection": [
         "x.put_at((3, 3), (1,))", "A.put_at((5, 3), ([0, 4, 4],))", "s.put_at((4,), (2,))",
         "x.put_at((3, 4), (..., 1))", "A.put_at((3, 4), (..., [0, 3, 1]))",
-        "s.put_at((2, 3), (1, 2))", "x.put_at((2, 4), (0, [1, 1, 3]))",
+        "ones_like(s).put_at((2, 3), (1, 2))", "x.put_at((2, 4), (0, [1, 1, 3]))",
     ],
     "dimension_put_in": ["(2 * x).reshape(1, 3).reshape(3, 1)"],
     "dimensions_exchanged": [
@@ -344,6 +348,11 @@ def test_every_rule_has_cases():
     }
     elsewhere = {  # test_shortest.py
         *("plain_first", "sign_before_products", "without_brackets", "numbers_first"),
+    }
+    elsewhere |= {  # of what is assumed, test_formulas_torch.py
+        *("of_what_is_not_below", "sign_of_positive", "compared_with_zero", "root_of_a_square"),
+        *("clamped_from_zero", "sum_of_shares", "norm_of_unit", "known_products"),
+        *("skew_transposed", "trace_of_skew", "diagonal_of_skew", "square_of_permutation"),
     }
     assert rules - elsewhere == set(RULE_CASES)
 
@@ -589,7 +598,20 @@ def test_zeros_of_what_put_writes_have_its_size_and_not_that_of_x():
 
 def test_a_mask_in_index_notation():
     j = package.explain("(x[x > 0] * y).sum()", values={"x": [1.0, -2, 3]}, shapes={"y": (2,)})
-    assert "Σ_j δ[i,nonzero(x > 0)[j,0]] y[j]" in str(j)
+    assert "Σ_j δ[i,p[j]] y[j]" in str(j)
+    assert "p[j] is the place of the j-th True in x > 0." in str(j)
+
+
+@pytest.mark.parametrize(
+    ("program", "index"),
+    [
+        ("a[:, 1:] * 2", "a.grad[i,j] = 2 [j ≥ 1] g[i,j-1]"),
+        ("a[:, :-1] * 2", "a.grad[i,j] = 2 [j < 4] g[i,j]"),
+        ("a[:, 1:-1] * 2", "a.grad[i,j] = 2 [1 ≤ j < 4] g[i,j-1]"),
+    ],
+)
+def test_bounds_of_a_place_have_the_numbers_on_their_side(program, index):
+    assert index in str(package.explain(program, shapes={"a": (4, 5)}))
 
 
 def test_what_is_wrong_below_zero_is_not_shown():

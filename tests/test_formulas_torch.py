@@ -1,5 +1,7 @@
 """What `gradcli formula` prints is Python: under PyTorch's names it has autograd's gradient."""
 
+import re
+
 import numpy as np
 import pytest
 from support import (
@@ -18,6 +20,7 @@ import gradcli
 from gradcli.explanation.analysis import Analysis
 from gradcli.explanation.data import Data
 from gradcli.explanation.formulas.beside_numbers import of_gradient
+from gradcli.language.given.assumptions import made, read_assumptions
 
 torch = pytest.importorskip("torch")
 pytestmark = [
@@ -317,3 +320,71 @@ def test_the_rest_of_a_wide_matrix_is_a_difference_of_its_sizes(shape):
     seed = torch.tensor(draw.normal(size=shape))
     (expected,) = torch.autograd.grad(out, x, seed)
     assert_equal(run_torch(formula, {"x": x, "out": out, "g": seed}).detach().numpy(), expected)
+
+
+@pytest.mark.parametrize(
+    ("program", "expected"),
+    [
+        ("a[0, 1] * a[0, 1]", "zeros_like(a).index_put((tensor(0), tensor(1)), 2 * a[0, 1])"),
+        ("a[0, 1]", "outer(eye(a.shape[0])[0], eye(a.shape[1])[1])"),
+        ("(2 * a)[-1, [0, 2]] @ b[:2]",
+         "zeros_like(a).index_put((tensor(-1), tensor([0, 2])), 2 * b[:2], accumulate=True)"),
+        ("(a[1, 1:3] ** 2).sum()",
+         "zeros_like(a).select_scatter(zeros(a.shape[1])"
+         ".slice_scatter(2 * a[1, 1:3], start=1, end=3), 0, 1)"),
+        ("(a[:, 1:] ** 2).sum()", "pad(2 * a[:, 1:], (1, 0))"),
+    ],
+)  # fmt: skip
+def test_elements_are_put_back_in_words_of_pytorch(program, expected):
+    shapes = {"a": (4, 5)} | ({"b": (6,)} if "b" in program else {})
+    assert gradcli.formula(program, shapes=shapes, wrt=["a"]) == expected
+    draw = generator(program)
+    given = {n: torch.tensor(draw.normal(size=s), requires_grad=True) for n, s in shapes.items()}
+    out = run_torch(program, given)
+    (grad,) = torch.autograd.grad(out, given["a"])
+    assert_equal(run_formula(expected, given).detach().numpy(), grad)
+
+
+ASSUMED = [
+    ("abs(x) * y", "x", "x=positive", "g * y"),
+    ("relu(x) * y", "x", "x=positive", "g * y"),
+    ("log(abs(x))", "x", "x=positive", "g / x"),
+    ("x.norm(1)", "x", "x=positive", "ones_like(x)"),
+    ("sqrt(x**2) * y", "y", "x=positive", "g * x"),
+    ("sign(x) * y", "y", "x=positive", "g"),
+    ("abs(x) * y", "y", "x=nonneg", "g * x"),
+    ("relu(x * y) * z", "z", "x=nonneg,y=nonneg", "g * x * y"),
+    ("x.clamp(min=0) * y", "y", "x=nonneg", "g * x"),
+    ("sqrt(x**2) * y", "y", "x=nonneg", "g * x"),
+    ("where(x >= 0, x, y) * z", "z", "x=nonneg", "g * x"),
+    ("x @ A @ x", "x", "A=skew", "zeros_like(x)"),
+    ("x @ A @ y", "x", "A=skew", "A @ y"),
+    ("x @ A.T @ y", "y", "A=skew", "A @ x"),
+    ("trace(A) * x", "x", "A=skew", "zeros_like(x)"),
+    ("x * A.diag()", "x", "A=skew", "zeros_like(x)"),
+    ("((A @ x) ** 2).sum()", "x", "A=permutation", "2 * x"),
+    ("inv(A) @ x", "x", "A=permutation", "A @ g"),
+    ("(A * A) @ x", "x", "A=permutation", "A.T @ g"),
+    ("A.sum(0) * x", "x", "A=permutation", "g"),
+    ("abs(A) @ x", "x", "A=permutation", "A.T @ g"),
+    ("x.norm() * y", "y", "x=unit", "g"),
+    ("x @ x * y", "y", "x=unit", "g"),
+    ("x.sum() * y", "y", "x=simplex", "g"),
+    ("abs(x) * y", "y", "x=simplex", "g * x"),
+    ("A.sum(dim=-1) * x", "x", "A=simplex", "g"),
+]
+
+
+@pytest.mark.parametrize(("program", "wrt", "assume", "expected"), ASSUMED)
+def test_what_is_assumed_shortens_formulas(program, wrt, assume, expected):
+    words = read_assumptions(assume)
+    draw = generator(program + assume)
+    shapes = {n: (4, 4) if n == "A" else (4,) for n in "Axyz" if re.search(rf"\b{n}\b", program)}
+    assert gradcli.formula(program, shapes=shapes, wrt=[wrt], assume=assume) == expected
+    values = {n: made(words.get(n, ()), draw.normal(size=s)) for n, s in shapes.items()}
+    given = {n: torch.tensor(v, requires_grad=True) for n, v in values.items()}
+    out = run_torch(program, given)
+    seed = torch.tensor(draw.normal(size=tuple(out.shape)) if out.ndim else 1.0)
+    (grad,) = torch.autograd.grad(out, given[wrt], seed)
+    shown = run_formula(expected, given | {"g": seed})
+    assert_equal(shown.detach().numpy(), grad, rtol=1e-9, atol=1e-12)

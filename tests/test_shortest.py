@@ -341,6 +341,8 @@ CASES = {
         "(G @ G.mT * (E.mT @ D)).sum(2)",
     ],
     "beside_what_is_put": ["A * z.put_at(A.shape, (0,)) / s", "x * s.put_at(x.shape, (1,))"],
+    "put_in_a_matrix": ["s.put_at((2, 3), (1, 2))", "sin(t).put_at((4, 3), (-1, 0))"],
+    "one_in_a_matrix": ["ones_like(s).put_at((2, 3), (1, 2))"],
     "put_before_a_product": ["A * (z.put_at(A.shape, (0,)) - B)", "S * (z.diag() - T)"],
     "column_of_picks": [
         f"(2 * A[:3][arange(3), {LABELS}] * x[:3] / s).unsqueeze(1)",
@@ -700,7 +702,8 @@ def test_every_rule_of_the_search_has_cases():
 
 ELSEWHERE = {  # of the layout, tested in test_formula.py; and what is tested below
     "by_comparison", "by_selection", "dimension_put_in", "numbers_before_matrix_products",
-    "outer_product", "number_in_a_shape", "sum_by_count",
+    "outer_product", "number_in_a_shape", "sum_by_count", "numbers_within_what_is_put",
+    "skew_between",
 }  # fmt: skip
 
 

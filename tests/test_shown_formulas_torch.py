@@ -127,3 +127,31 @@ def test_formulas_of_hessians_are_those_of_pytorch(example):
             expected = theirs[names.index(x)][names.index(z)]
             expected = expected.reshape(values[x].numel(), values[z].numel()).numpy()
             assert_equal(executed(block["formula"], given), expected, **CLOSE)
+
+
+@pytest.mark.parametrize(
+    ("program", "shapes"),
+    [
+        ("y @ inv(K + s * eye(3)) @ y + logdet(K + s * eye(3))", {"K": (3, 3), "y": (3,)}),
+        ("K = exp(-((x[:, None] - x) ** 2) / (2 * s**2)); y @ inv(K) @ y", {"x": (3,), "y": (3,)}),
+        ("(x * s).sin().sum()", {"x": (4,)}),
+    ],
+)
+def test_hessians_of_a_single_number_have_a_formula(program, shapes):
+    request = {"expr": program, "shapes": shapes | {"s": ()}, "wrt": ["s"], "want": "hessian"}
+    (found,) = gradcli.batch([request])
+    draw = generator(program)
+    given = {n: torch.tensor(draw.uniform(0.2, 0.9, size=shape)) for n, shape in shapes.items()}
+    if "K" in given:
+        given["K"] = given["K"] @ given["K"].T + torch.eye(3)
+
+    def function(s):
+        return run_torch(program, given | {"s": s})
+
+    s = torch.tensor(0.7)
+    expected = torch.autograd.functional.hessian(function, s).reshape(1, 1).numpy()
+    values = given | {"s": s, "out": function(s)}
+    if "K =" in program:
+        values["K"] = torch.exp(-((given["x"][:, None] - given["x"]) ** 2) / (2 * s**2))
+    shown = executed(found["hessian"]["s"]["formula"], values).reshape(1, 1)
+    assert_equal(shown, expected, rtol=1e-6, atol=1e-8)

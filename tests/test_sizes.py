@@ -11,6 +11,10 @@ from console import gradcli as run
 from support import run_torch
 
 import gradcli
+from gradcli.explanation.analysis import Analysis
+from gradcli.explanation.formulas.own_sizes import at_own_sizes
+from gradcli.explanation.formulas.wording import Wording
+from gradcli.language.posing import pose
 
 COMPUTED = [  # program, shapes, formula: by hand
     ("((x - x.mean())**2).sum() / (x.shape[0] - 1)", "x=5", "2 * (x - x.mean()) / (x.numel() - 1)"),
@@ -471,3 +475,14 @@ def test_the_variance_of_one_number_has_no_gradient_of_zeros(program, shape):
 def test_factors_that_two_products_share_are_left_alone(program, shape, expected):
     found = gradcli.formula(program, shapes={"x": shape, "y": shape})
     assert found["y"] == expected
+
+
+def test_what_is_found_in_general_is_brought_back_to_the_sizes_of_a_problem():
+    problem = pose("(x @ A @ x) / (x @ x)", shapes={"x": (3,), "A": (3, 3)}, wrt=["x"])
+    w = Wording(Analysis(problem))
+    there = w.in_general
+    found = there.shortened(there.analysis.gradient(there.problem.inputs["x"]))
+    own = w.analysis.gradient(problem.inputs["x"])
+    assert found.shape != own.shape
+    assert at_own_sizes(found, there.problem, problem, own).shape == own.shape
+    assert at_own_sizes(2 * found, there.problem, problem, own) is None

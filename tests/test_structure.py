@@ -147,6 +147,7 @@ NAMED = [
     ("A @ x", "A=2x3,x=3", "x", "dense", "A", 6),
     ("A @ x", "A=2x3,x=3", "A", "kronecker", "kron(eye(A.shape[0]), x)", 6),
     ("softmax(x, 0)", "x=3", "x", "symmetric low-rank update", "diag(out) - outer(out, out)", 9),
+    ("softmax(W.T @ x, 0)", "W=3x4,x=3", "x", "dense", "(diag(out) - outer(out, out)) @ W.T", 12),
     ("softmax(x, 1)", "x=2x3", "x", "block-diagonal", "diag(out[i]) - outer(out[i], out[i])", 18),
     (
         "log_softmax(x, 0)",

@@ -1,6 +1,8 @@
 """Closed forms alone, a line each."""
 
-from ..notation.tree import Name, Token
+from collections.abc import Mapping
+
+from ..notation.tree import Block, Listing, Name, Token, Tree
 from .blocks import (
     EQUALS,
     Code,
@@ -11,6 +13,7 @@ from .blocks import (
     Section,
     Table,
     Use,
+    equality,
     plain,
     text_of,
     words,
@@ -20,8 +23,11 @@ from .derivation.derivation import Derivation
 from .derivation.derivation import Line as Derived
 from .derivation.statements import Assignment
 from .formulas.source_text import role_of
+from .formulas.wording import Wording
 from .question import asked
 from .short.gradients import Gradients
+
+SHARED = 3  # names, numbers and symbols that a statement must save in several formulas
 
 
 def closed_forms(data: Data, use: Use, command: str = "") -> Document:
@@ -46,13 +52,29 @@ def _lines(data: Data, named: bool) -> list[Line]:
     if derived is not None:
         added = [_added(derived, s) for s in derived.added(derived.lines)]
         return [*added, *map(_derived, derived.lines)]
+    written = {x.name: w.gradient(x) for x in data.p.wrt if a.gradient(x) is not None}
+    before, formulas = _shared(w, written) if several else ([], {})
     found: list[Line] = []
     for x in a.problem.wrt:
         name: Line = (Token(x.name, role_of(x)), EQUALS) if several else ()
         name = (Formula(w.gradient_of(x)), EQUALS) if named else name
-        absent = a.gradient(x) is None or w.gradient(x) is None
-        found.append((*name, Token("None")) if absent else w.gradient_line(x, name))
-    return found
+        if written.get(x.name) is None:
+            found.append((*name, Token("None")))
+        elif several:
+            found.append((*name, Formula(formulas[x.name])))
+        else:
+            found.append(w.gradient_line(x, name))
+    return [*before, *found]
+
+
+def _shared(w: Wording, written: Mapping[str, Tree | None]) -> tuple[list[Line], dict[str, Tree]]:
+    """Statements for what is repeated in formulas, in one or in several, and these in its terms."""
+    readable = {name: f for name, f in written.items() if f is not None}
+    whole = w.in_statements(Listing((*readable.values(),)), SHARED)
+    result = whole.result if isinstance(whole, Block) else whole
+    assert isinstance(result, Listing)
+    before = [equality(*s) for s in whole.statements] if isinstance(whole, Block) else []
+    return before, dict(zip(readable, result.items))
 
 
 def _has_intermediates(data: Data) -> bool:

@@ -63,7 +63,10 @@ def _sections(name: str, a: Analysis, w: Wording, c: Choices) -> list[Section]:
 
             return cost.costs(a, w, c.most)
         case "backward":
-            return [*_followed(a, w, c), backward.backward(a, w, c.most)]
+            from .short.gradients import Gradients
+
+            back = backward.backward(a, w, c.most, Gradients(a, w).names_back())
+            return [*_followed(a, w, c), back]
         case "gradient":
             return [gradient.gradient(a, w, x, _place(c, x.name)) for x in wrt]
         case "claims" if a.claims:

@@ -20,10 +20,13 @@ def put_into_zeros(v, shape, index, full, picked):
     parts = _parts(full, shape)
     around = {d: _around(item) for d, item in parts if _around(item)}
     written = [(d, item) for d, item in parts if d not in around]
-    if len(written) > 1 or any(map(_is_wide, full)) or _is_among_new(full):
+    several = len(written) > 1 and not _is_nested(full)
+    if several or any(map(_is_wide, full)) or _is_among_new(full):
         return in_a_row(v, shape, lambda places: places[index], repeated=_may_repeat(full))
     for d in reversed(_new_dimensions(full)):
         v = v.squeeze(dim=d)
+    if len(written) > 1:
+        return _written_within(v, shape, [i for i in full if i is not None])
     if around:
         taken = [d for d, item in written if isinstance(item, int)]
         kept = [d for d in range(len(shape)) if d not in taken]
@@ -113,6 +116,28 @@ def _is_among_new(full):
 def _may_repeat(full):
     """Whether a place can be named twice."""
     return any(is_array(i) and _as_array(i).dtype.kind != "b" for i in full)
+
+
+def _is_nested(full):
+    """Whether what an index takes is written a dimension at a time: numbers and lists in front of
+    whole dimensions are the index of a single index_put.
+    """
+    items = list(full)
+    while items and items[-1] == slice(None):
+        items.pop()
+    return sum(map(is_array, items)) < 2 and any(isinstance(item, slice) for item in items)
+
+
+def _written_within(v, shape, full):
+    """v in zeros, at what an index takes of one dimension, in other zeros at what it takes of the
+    rest: numbers last, before them slices.
+    """
+    parts = _parts(full, shape)
+    d, item = min(parts, key=lambda part: (not isinstance(part[1], int), is_array(part[1])))
+    whole = () if isinstance(item, int) else (slice(None),)
+    inner = (*full[:d], *whole, *full[d + 1 :])
+    sizes = OPS["zeros"](size=shape)[(*(slice(None),) * d, item)].shape
+    return _written(put_into_zeros(v, sizes, inner, inner, v.shape), shape, d, item)
 
 
 def _around(item):

@@ -6,7 +6,7 @@ are as short as its text, and each is looked for when it is shown.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cached_property, reduce
 from math import inf
 from typing import Any
@@ -106,7 +106,10 @@ class Derivation:
         self.received = {step.node: step.received for step in a.gradients.steps}
         grads = {x.node: a.gradient(x) for x in self.p.wrt}
         self.received |= {node: grad for node, grad in grads.items() if grad is not None}
-        self.senders = _senders(a.gradients.steps, {*self.nodes.values()})
+        first = {n: s.nodes[-1] for s in self.assigned for n in s.again}
+        for n, node in first.items():
+            self.received[node] = self.received[node] + self.received[n]
+        self.senders = _senders(a.gradients.steps, {*self.nodes.values()}, first)
         self._sent: dict[tuple[str, ...], dict[str, Tree | None]] = {}
         self.out_name = next(n for n, node in self.nodes.items() if node is self.p.out)
         self.seeds: dict[str, Tree] = {self.out_name: Name(self.p.seed.name, "seed")}
@@ -253,13 +256,18 @@ class Derivation:
         )
 
 
-def _senders(steps: Iterable[Step], named: Collection[Node]) -> defaultdict[Node, set[Node]]:
-    """For each node the named ones that send it a gradient, by way of such as have no name."""
+def _senders(
+    steps: Iterable[Step], named: Collection[Node], first: Mapping[Node, Node]
+) -> defaultdict[Node, set[Node]]:
+    """For each node the named ones that send it a gradient, by way of such as have no name; for one
+    that is computed `first` and once more, those that send it to any of both.
+    """
     senders = defaultdict[Node, set[Node]](set)
     for step in steps:
-        through = {step.node} if step.node in named else senders[step.node]
+        node = first.get(step.node, step.node)
+        through = {node} if node in named else senders[node]
         for c in step.contributions:
-            senders[c.to] |= through
+            senders[first.get(c.to, c.to)] |= through
     return senders
 
 
@@ -274,9 +282,20 @@ def renamed(part: Any, change: Callable[[Name], Tree]) -> Any:
 
 
 def _plus(left: Tree, right: Tree) -> Tree:
-    if isinstance(right, tree.Prefix) and right.symbol == "-":
-        return tree.Infix("-", left, right.operand)
-    return tree.Infix("+", left, right)
+    positive = _without_minus(right)
+    return tree.Infix("+", left, right) if positive is None else tree.Infix("-", left, positive)
+
+
+def _without_minus(f: Tree) -> Tree | None:
+    """A formula without the minus that it begins with; None where it has none, or is a sum."""
+    if isinstance(f, tree.Prefix) and f.symbol == "-":
+        return f.operand
+    if isinstance(f, tree.Number) and f.value < 0:
+        return f._replace(value=-f.value)
+    if not isinstance(f, tree.Infix) or f.symbol not in ("*", "/", "@"):
+        return None
+    left = _without_minus(f.left)
+    return None if left is None else f._replace(left=left)
 
 
 def _words(formula: Tree) -> set[str]:

@@ -35,6 +35,8 @@ def needed_twice(a: Analysis) -> Needed:
     values = {step.node for step in steps if len(uses.users[step.node]) > 1}
     repeated = {latest[r] for r in received} | {n for n in values if not _is_short(n, named)}
     free = {n for n in branching | repeated if n not in named and n.op.family not in SECONDARY}
+    if p.seed.implicit:  # nothing is said of a gradient of ones, as that of z in z.sum()
+        free -= {latest[r] for r in latest if _is_spread(r, p.seed.node)}
     return Needed(branching & free, (repeated - branching) & free)
 
 
@@ -66,6 +68,13 @@ class _Uses:
 
 def _up_to(ends: set[Node], last: Node, node: Node) -> tuple[Node | None, ...]:
     return () if node is last or node in ends else node.inputs
+
+
+def _is_spread(node: Node, seed: Node) -> bool:
+    """Whether a node is the seed, repeated."""
+    while node is not seed and node.op.family == "movement":
+        (node,) = node.parents
+    return node is seed
 
 
 def _is_short(node: Node, named: Collection[Node]) -> bool:

@@ -7,19 +7,23 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from copy import deepcopy
-from itertools import chain, count
+from itertools import chain, count, islice
 from typing import NamedTuple
 
 from ...errors import EXPRESSION
 from ...graphs import Node
 from ...language.problem import Problem
 from ...language.program import Program, Statement, read_again
+from ...notation.formulas.simplify import without_spans
+
+SHORT = 200  # pieces of syntax of an expression that is compared with others
 
 
 class Assignment(NamedTuple):
     """Statements of which the last gives `names` to `nodes`; those before it compute no tensor, as
     `n = x.shape[0]`. `place` is that of its statement in the program; `is_added` where that has no
-    such name, or has it for another value.
+    such name, or has it for another value. `again` are nodes for which the program has the same
+    expression once more, and which have the same name here.
     """
 
     names: tuple[str, ...]
@@ -27,6 +31,7 @@ class Assignment(NamedTuple):
     statements: tuple[Statement, ...]
     place: int
     is_added: bool = False
+    again: tuple[Node, ...] = ()
 
     @property
     def order(self) -> list[str]:
@@ -57,6 +62,11 @@ class Assignment(NamedTuple):
 def _text(s: Statement) -> str:
     names = ["*" * (s.star == k) + name for k, name in enumerate(s.names)]
     return f"{', '.join(names)}{',' * (s.apart and len(names) == 1)} = {ast.unparse(s.value)}"
+
+
+def _short_text(e: ast.expr) -> str | None:
+    """An expression as text; None for a long one, which may be nested deeply."""
+    return None if next(islice(ast.walk(e), SHORT, None), None) else ast.unparse(e)
 
 
 def _names(values: Iterable[ast.expr]) -> set[str]:
@@ -91,6 +101,7 @@ class _Naming:
         self.renamed: dict[str, str] = {}  # names of the program that are called otherwise now
         self.known: dict[Node, str] = {i.node: name for name, i in p.inputs.items()}
         self.result: list[Assignment] = []
+        self.places: dict[str, int] = {}  # in the result, by the text of what is assigned
         self.aside: list[Statement] = []  # what computes no tensor
         self.place = 0  # of the statement that is read
 
@@ -135,6 +146,9 @@ class _Naming:
         given = {name: n for name, n in zip(s.names, values) if isinstance(n, Node)}
         statements = (*before, s)
         made_of = Assignment(tuple(given), (*given.values(),), statements, self.place, is_added)
+        text = _short_text(s.value) if self.wanted and len(s.names) == 1 else None
+        if text is not None:
+            self.places.setdefault(text, len(self.result))
         self.result.append(made_of)
         self.known |= {n: name for name, n in given.items()}
 
@@ -148,11 +162,21 @@ class _Naming:
 
     def part(self, e: ast.expr, node: Node, within: Statement) -> ast.expr:
         """The name of a part of a statement."""
-        if node not in self.known:
+        if node not in self.known and not self._is_again(e, node):
             digits = re.search(r"\d*$", within.names[0])
             name = self._free(f"z{digits[0] if digits else ''}")
             self._append(Statement((name,), e), [node], is_added=True)
         return ast.Name(self.known[node])
+
+    def _is_again(self, e: ast.expr, node: Node) -> bool:
+        """Whether a part is computed as what has a name already; it then has that name."""
+        k = self.places.get(_short_text(e) or "")
+        if k is None or without_spans(self.result[k].nodes[-1]) is not without_spans(node):
+            return False
+        found = self.result[k]
+        self.result[k] = found._replace(again=(*found.again, node))
+        self.known[node] = found.names[-1]
+        return True
 
     def _free(self, wanted: str, first: int = 0) -> str:
         further = (f"{wanted}_{k}" for k in self.numbers[wanted])

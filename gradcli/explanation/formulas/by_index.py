@@ -11,10 +11,13 @@ from itertools import chain, islice
 from ...graphs import Node
 from ...graphs.substitution import substitute
 from ...language.problem import Input
+from ...notation import tree
 from ...notation.formulas.simplify import simplify
 from ...notation.indices.index import Notation
 from ..analysis import searched
 from ..blocks import Prose, words
+from .named_places import with_names
+from .own_sizes import at_own_sizes
 from .wording import Wording
 
 BRACKET = "A condition in brackets, as [h > 0], is 1 where it holds and 0 elsewhere."
@@ -30,21 +33,29 @@ WriteNode = Callable[[Node], Notation | None]
 def output(w: Wording) -> Notation | None:
     """`out[i,j] = Σ_k x[i,k] a[k,j]`; None where that says nothing."""
     own, general = w.indices.output(), w.in_general
-    if general is None or not w.alike([(w.problem.out, general.problem.out)]):
-        return own
-    return for_any(own, general.indices.output())
+    if general is not None and w.alike([(w.problem.out, general.problem.out)]):
+        own = for_any(own, general.indices.output())
+    return _with_places(w, own)
 
 
 @searched()
 def gradient(w: Wording, x: Input) -> Notation | None:
     """`x.grad[i,k] = Σ_j g[i,j] a[k,j]`; None where that says nothing."""
-    return _by(w, x, _gradient)
+    return _with_places(w, _by(w, x, _gradient))
 
 
 @searched()
 def jacobian(w: Wording, x: Input) -> Notation | None:
     """`∂out[i,j]/∂x[k,l] = δ[i,k] a[l,j]`, the shortest of those that are found."""
-    return _by(w, x, _jacobian)
+    return _with_places(w, _by(w, x, _jacobian))
+
+
+def _with_places(w: Wording, found: Notation | None) -> Notation | None:
+    """With names for the places of elements that masks pick."""
+    if found is None or not ("nonzero(" in found.plain or "δ" in found.plain):
+        return found
+    named, meanings = with_names(found, tree.taken(w.names.values()))
+    return named._replace(meanings=(*meanings,))
 
 
 @searched(lambda w, x: w.analysis.gradient(x))
@@ -53,17 +64,25 @@ def shortest_way(w: Wording, x: Input) -> Node | None:
     there = _in_general(w, x)
     if there is not None and _is_one(w, there[0]):
         return _shortest_jacobian(*there, True)[0]
-    found = there and _jacobian(*there, True)
-    return _shortest_jacobian(w, x, search=there is None or found is not None)[0]
+    found = None if there is None else _shortest_jacobian(*there, True)
+    grad = w.analysis.gradient(x)
+    if there is not None and found is not None and found[1] and found[0] and grad is not None:
+        back = at_own_sizes(found[0], there[0].problem, w.problem, grad)
+        if back is not None:
+            return back
+    searched = there is None or (found is not None and found[1] is not None)
+    return _shortest_jacobian(w, x, search=searched)[0]
 
 
-def signs(text: str) -> list[Prose]:
-    """What the signs of index notation mean that occur in lines of it."""
+def signs(text: str, meanings: Iterable[str] = ()) -> list[Prose]:
+    """What the signs of index notation mean that occur in lines of it, after what is known of the
+    `meanings` of names.
+    """
     relations = ("<", ">", "<=", ">=", "==", "!=", "=", "≤", "≥", "≠")
     inside = "\n".join(line.partition(" = ")[2] for line in text.split("\n"))
     met = [BRACKET] * any(f" {r} " in inside for r in relations)
     met += [_delta(inside[inside.index("δ") :])] if "δ" in inside else []
-    return [Prose(words(sentence)) for sentence in met]
+    return [Prose(words(sentence)) for sentence in (*dict.fromkeys(meanings), *met)]
 
 
 def _delta(text: str) -> str:

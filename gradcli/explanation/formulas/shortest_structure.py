@@ -16,6 +16,7 @@ from ...backends.numeric import Evaluator
 from ...errors import GradcliError
 from ...graphs import Node, Operator, as_node, walk
 from ...graphs.shapes import numel
+from ...graphs.substitution import substitute
 from ...language.problem import Input
 from ...lazy import np
 from ...notation import tree
@@ -261,9 +262,11 @@ def _column(w: Wording, x: Input) -> tree.Tree | None:
 
 def _row(w: Wording, x: Input) -> tree.Tree | None:
     """The gradient of a single number, flattened to the one row of its Jacobian."""
-    grad = w.read_off(x)
-    if w.problem.out.shape or not w.problem.seed.implicit or grad is None:
+    grad, seed = w.read_off(x), w.problem.seed
+    if w.problem.out.shape or grad is None:
         return None
+    if not seed.implicit:  # that of a gradient, which is a single number here
+        grad = substitute(grad, {seed.node: as_node(1.0)})
     if any(_has_no_words(n.op) for n in walk([w.shortened(grad)])):
         return None
     written = w.formula(grad)

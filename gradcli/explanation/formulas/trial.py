@@ -24,6 +24,7 @@ from .posed_again import posed_again
 
 MOST = 200_000  # elements of the tensors that a formula is tried out on
 CLOSE = 1e-6
+DRAWS = 4  # of random numbers, until outputs are finite
 ZERO = 1e-30  # less is rounding: the numbers are drawn from about 1
 SINGULAR = 1e12  # a larger condition number is that of a singular matrix, but for rounding
 INVERSES = ("inv", "solve")
@@ -40,16 +41,8 @@ class Trial:
         if p is None or sum(n.numel for n in walk(p.roots)) > MOST:
             raise GradcliError("limit", "too large to be tried out")
         self.problem = p
-        draw = Numbers(0)
-        given = {i.node: _value(draw, i) for i in p.inputs.values()}
+        given = _finite_values(p, signed)
         floats = [i.node for i in p.inputs.values() if i.node.dtype == "float"]
-        if signed:
-            drawn = [i.node for i in p.inputs.values() if i.value is None]
-            free = [n for n in drawn if n in floats and not n.attrs["known"]]
-            given |= {n: given[n] * np.sign(draw.normal(n.shape)) for n in free}
-        given |= {x: symmetrized(given[x]) for x in kept_symmetric(p.out)}
-        one = problem.seed.implicit and p.out.numel == 1
-        given[p.seed.node] = np.ones(p.out.shape) if one else draw.uniform(0.5, 1.5, p.out.shape)
         self.evaluate = Evaluator(given, limits=p.limits)
         self._near = perturbed(given, floats)
         nodes = p.scope | {p.out_name: p.out, p.seed.name: p.seed.node}
@@ -163,6 +156,36 @@ class Trial:
         node, evaluate = _readable(formula, self.values, self.problem)
         matrices = [n.parents[0] for n in walk([node]) if n.op.name in INVERSES]
         return any(map(_is_singular, evaluate(*matrices)))
+
+
+def _finite_values(p: Problem, signed: bool) -> dict[Node, Any]:
+    """Random numbers for inputs and the seed at which outputs are numbers, where some are soon met:
+    logdet(K + s) has none where a determinant is below 0. `signed` ones are to meet such values.
+    """
+    first = None
+    for k in range(1 if signed else DRAWS):
+        given = _drawn(p, signed, k)
+        first = first or given
+        with np.errstate(all="ignore"):
+            outs = Evaluator(given, limits=p.limits)(*(q.out for q in p.orders))
+        if all(np.all(np.isfinite(out)) for out in outs):
+            return given
+    assert first is not None
+    return first
+
+
+def _drawn(p: Problem, signed: bool, k: int) -> dict[Node, Any]:
+    """The random numbers of draw `k`."""
+    draw = Numbers(k)
+    given = {i.node: _value(draw, i) for i in p.inputs.values()}
+    if signed:
+        drawn = [i.node for i in p.inputs.values() if i.value is None]
+        free = [n for n in drawn if n.dtype == "float" and not n.attrs["known"]]
+        given |= {n: given[n] * np.sign(draw.normal(n.shape)) for n in free}
+    given |= {x: symmetrized(given[x]) for x in kept_symmetric(p.out)}
+    one = p.seed.implicit and p.out.numel == 1
+    given[p.seed.node] = np.ones(p.out.shape) if one else draw.uniform(0.5, 1.5, p.out.shape)
+    return given
 
 
 def reads_one_draw(problem: Problem, formula: str) -> bool:

@@ -382,9 +382,9 @@ class Wording:
         one = seed.value if seed.implicit else None
         return substitute(node, {seed.node: one}) if one else node
 
-    def in_statements(self, written: tree.Tree) -> tree.Tree:
-        """A formula with statements before it, where it is shorter with them."""
-        return shared(written, tree.taken(self.names.values()), worth=SAVED)
+    def in_statements(self, written: tree.Tree, worth: int = SAVED) -> tree.Tree:
+        """A formula with statements before it that each save as much as is `worth` one."""
+        return shared(written, tree.taken(self.names.values()), worth)
 
     def line(self, written: tree.Tree | None) -> Line:
         """A formula as a line, in statements if it is long; `UNREAD` where it would be too long."""

@@ -1,16 +1,18 @@
 """The reverse pass, in PyTorch's order: what each operation receives and what it sends."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...autodiff.reverse import Contribution
 from ...autodiff.reverse import Step as Pass
 from ...graphs import Node
-from ...notation.tree import Name, Token
+from ...notation import tree
+from ...notation.tree import Name, Token, Tree
 from ...operators.shaping import summed_axes
 from ..analysis import Analysis
 from ..blocks import (
+    EQUALS,
     Block,
     Formula,
     Line,
@@ -33,33 +35,53 @@ from ..phrases import label
 WORDS = {2: "twice", 3: "three times", 4: "four times"}
 
 
-def backward(a: Analysis, w: Wording, most: int) -> Section:
+class Names(NamedTuple):
+    """What flows back as it is called, `h.grad`, and names of values that the program has not."""
+
+    received: Mapping[Node, Tree]
+    added: Mapping[Node, str]
+
+
+def backward(a: Analysis, w: Wording, most: int, names: Names | None = None) -> Section:
     """A step for every operation, and one for every node where several gradients meet."""
 
     def made(step: tuple[Node, Callable[[], Step]]) -> Block:
         return step[1]()
 
-    blocks = middle(steps(a, w), most, made, lambda n: Note("", plain(f"… {n:,} more steps")))
+    blocks = middle(
+        steps(a, w, names), most, made, lambda n: Note("", plain(f"… {n:,} more steps"))
+    )
     return Section("backward", words("Backward"), (), tuple(blocks))
 
 
-def steps(a: Analysis, w: Wording) -> list[tuple[Node, Callable[[], Step]]]:
+def of_program(a: Analysis) -> Names:
+    """What flows back to the values that have a name in the program."""
+    p = a.problem
+    received = {step.node: step.received for step in a.gradients.steps}
+    own = () if p.before else p.named.items()
+    return Names({received[n]: Name(f"{name}.grad") for name, n in own if n in received}, {})
+
+
+def steps(
+    a: Analysis, w: Wording, names: Names | None = None
+) -> list[tuple[Node, Callable[[], Step]]]:
     """The node of each step and what makes it, in order; a fan-out's sum comes just before the node
     that receives it.
 
     Few of many steps are shown, so that each is made when it is.
     """
+    names = names or of_program(a)
     arrived: dict[Node, list[Contribution]] = {}
     out: list[tuple[Node, Callable[[], Step]]] = []
 
     def meet(node: Node, total: Node) -> None:
         if len(arrived.get(node, ())) > 1:
-            make = partial(_meeting, len(out) + 1, node, arrived[node], total, a, w)
+            make = partial(_meeting, len(out) + 1, node, arrived[node], total, a, w, names)
             out.append((node, make))
 
     for k, step in enumerate(a.gradients.steps):
         meet(step.node, step.received)
-        out.append((step.node, partial(_operation, len(out) + 1, k, a, w)))
+        out.append((step.node, partial(_operation, len(out) + 1, k, a, w, names)))
         for c in step.contributions:
             arrived.setdefault(c.to, []).append(c)
     for x in a.problem.wrt:
@@ -69,28 +91,49 @@ def steps(a: Analysis, w: Wording) -> list[tuple[Node, Callable[[], Step]]]:
     return out
 
 
-def _operation(number: int, k: int, a: Analysis, w: Wording) -> Step:
+def _operation(number: int, k: int, a: Analysis, w: Wording, names: Names) -> Step:
     """The operation that is met as number k on the way back."""
     step = a.gradients.steps[k]
-    received = w.seed if step.received is a.problem.seed.node else Token(w.received)
+    received = _received(step.received, a, w, names)
     general, told = in_general(w, k)
     rules = [_rule(c, told, general, received) for c in told.contributions]
     sent = zip(step.contributions, rules, strict=True)
-    rows = tuple(row for c, rule in sent for row in _sent(c, rule, step, a, w, received))
+    rows = tuple(row for c, rule in sent for row in _sent(c, rule, step, a, w, received, names))
+    title = w.source.titled(step.node, whole=False)
+    if step.node in names.added:
+        title = (Token(names.added[step.node]), EQUALS, *title)
     return Step(
         number,
-        w.source.titled(step.node, whole=False),
+        title,
         words("receives ", received),
         _tensor(step.received, a),
         rows,
     )
 
 
+def _received(node: Node, a: Analysis, w: Wording, names: Names) -> Token:
+    """What an operation receives: the seed, `h.grad`, or what has no name."""
+    if node is a.problem.seed.node:
+        return w.seed
+    return Token(tree.text(names.received[node]) if node in names.received else w.received)
+
+
+def _called(node: Node, w: Wording, names: Names) -> Line:
+    """A node in a few words: its name, or its operation."""
+    return (Token(names.added[node]),) if node in names.added else w.source.short(node)
+
+
 def _sent(
-    c: Contribution, formula: Line, step: Pass, a: Analysis, w: Wording, received: Token
+    c: Contribution,
+    formula: Line,
+    step: Pass,
+    a: Analysis,
+    w: Wording,
+    received: Token,
+    names: Names,
 ) -> list[Row]:
     """What goes to one input: the rule, and a sum over broadcast dimensions in its own line."""
-    to = words("to ", *w.source.short(c.to), _side(c, step.node))
+    to = words("to ", *_called(c.to, w, names), _side(c, step.node))
     same = c.local is step.received
     if not _was_broadcast(c):
         spread = same and c.sent.op.name == "expand"
@@ -145,11 +188,17 @@ def _tensor(node: Node, a: Analysis) -> Tensor | None:
 
 
 def _meeting(
-    number: int, node: Node, arrived: list[Contribution], total: Node, a: Analysis, w: Wording
+    number: int,
+    node: Node,
+    arrived: list[Contribution],
+    total: Node,
+    a: Analysis,
+    w: Wording,
+    names: Names,
 ) -> Step:
     """The sum of what arrives from several sides, with one element of it written out."""
     often = WORDS.get(len(arrived), f"{len(arrived)} times")
-    title = words(*w.source.short(node), f", used {often}")
+    title = words(*_called(node, w, names), f", used {often}")
     remark = "the two add up" if len(arrived) == 2 else f"the {len(arrived)} add up"
     return Step(number, title, words(remark, _sum(arrived, a)), _tensor(total, a), ())
 

@@ -35,7 +35,9 @@ def gradient(a: Analysis, w: Wording, x: Input, place: tuple[int, ...] | None) -
     value = a.value(grad)
     if value is not None:
         rows.append(Row((words("numbers"), Tensor(value, "answer", w.gradient_name(x)))))
-    explained = by_index.signs(str(index)) if index is not None else unindexed(w, x)
+    explained = unindexed(w, x)
+    if index is not None:
+        explained = [*by_index.signs(str(index), index.meanings)]
     return Section("gradient", title, (), (Table(tuple(rows)), *explained))
 
 

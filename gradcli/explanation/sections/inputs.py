@@ -5,7 +5,7 @@ from ...notation.tree import Token
 from ..analysis import Analysis
 from ..blocks import Line, Row, Section, Table, Tensor, plain, words
 from ..formulas.source_text import role_of
-from ..phrases import shape_text
+from ..phrases import listed, shape_text
 
 
 def inputs(a: Analysis) -> Section:
@@ -38,9 +38,19 @@ def assumption(x: Input) -> str:
     if x.supposed:
         return f"made up: give labels with -v {x.name}=[...]"
     if x.inferred and not x.shape and not x.assumed:
-        return f"assumed: a number (choose with -s {x.name}=2)"
+        return f"assumed: a number (choose with {choice(x)})"
     if not x.assumed:
         return ""
-    sizes = " and the ".join(dict.fromkeys(str(x.shape[d]) for d in x.assumed))
+    sizes = listed([*map(str, free_sizes(x))])
+    return f"assumed: nothing fixes the {sizes} (choose with {choice(x)})"
+
+
+def free_sizes(x: Input) -> tuple[int, ...]:
+    """The sizes of an input that were assumed."""
+    return tuple(dict.fromkeys(x.shape[d] for d in x.assumed))
+
+
+def choice(x: Input) -> str:
+    """An option that gives an input another shape."""
     other = "x".join(str(n + 2 if d in x.assumed else n) for d, n in enumerate(x.shape))
-    return f"assumed: nothing fixes the {sizes} (choose with -s {x.name}={other})"
+    return f"-s {x.name}={other or 2}"

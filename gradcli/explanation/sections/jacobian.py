@@ -90,7 +90,7 @@ def shown_structure(a: Analysis, w: Wording, x: Input) -> Structure:
     p = a.problem
     if p.seed.implicit and (p.out.shape, x.shape) == ((), ()):
         written = w.gradient(x) if a.gradient(x) is not None else tree.Number(0)
-        return SINGLE._replace(formula=written)
+        return SINGLE._replace(formula=written and w.in_statements(written))
     single = p.out.numel * x.node.numel == 1
     return SINGLE if single and not a.jacobian(x).numeric else structure_of(a, w, x)
 
@@ -136,7 +136,8 @@ def _by_index(w: Wording, x: Input) -> list[Block]:
     found = by_index.jacobian(w, x)
     if found is None:
         return unindexed(w, x)
-    return [Table((Row((equality(found.left, found.right),)),)), *by_index.signs(str(found))]
+    explained = by_index.signs(str(found), found.meanings)
+    return [Table((Row((equality(found.left, found.right),)),)), *explained]
 
 
 def unindexed(w: Wording, x: Input) -> list[Block]:

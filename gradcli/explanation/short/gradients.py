@@ -14,6 +14,7 @@ from ..formulas.beside_numbers import Beside, of_gradients
 from ..formulas.trial import MOST as MOST_ELEMENTS
 from ..formulas.wording import Wording
 from ..phrases import shape_text
+from ..sections.backward import Names, of_program
 
 MOST = 8  # operations of a program for which closed forms are looked for
 LONG = 16  # length of a closed form that has parts which other gradients share
@@ -26,6 +27,7 @@ class Gradients:
     def __init__(self, a: Analysis, w: Wording):
         self.a, self.w, self.problem = a, w, a.problem
         self.introduced: list[tuple[tree.Name, Tree]] = []  # statements for parts of formulas
+        self.meanings: list[str] = []  # of names that index notation has
 
     @cached_property
     def derivation(self) -> Derivation | None:
@@ -74,6 +76,17 @@ class Gradients:
         back = self.derivation.back if self.derivation else []
         shapes = [x.shape for x in self.inputs] + [line.of.shape for line in back]
         return max(len(shape_text(shape)) for shape in shapes)
+
+    def names_back(self) -> Names:
+        """What flows back as the gradients are derived with it."""
+        d = self.derivation
+        if d is None:
+            return of_program(self.a)
+        several = {s.nodes[-1] for s in d.assigned if s.again}  # which receive it apart
+        nodes = ((n, node) for n, node in d.nodes.items() if node in d.received)
+        back = {d.received[n]: d.seeds[name] for name, n in nodes if name in d.seeds}
+        added = {s.nodes[-1]: s.names[-1] for s in d.assigned if s.is_added}
+        return Names(back, {n: name for n, name in added.items() if n not in several})
 
     def formula(self, x: Input) -> Tree | None:
         """The formula of one gradient."""

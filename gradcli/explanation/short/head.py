@@ -1,5 +1,7 @@
 """What is asked: the program's last statement, its inputs, and the seed."""
 
+from collections.abc import Iterator
+
 from ...language.no_gradient import NOT_SCALAR
 from ...language.problem import Input
 from ...notation.tree import Derivative, Name, Token
@@ -20,7 +22,7 @@ from ..formulas.source_text import role_of
 from ..formulas.wording import Wording
 from ..numbers import is_short, number_text
 from ..phrases import listed, shape_text
-from ..sections.inputs import assumption
+from ..sections.inputs import assumption, choice, free_sizes
 from ..sections.seed import call, remarks, row
 
 FEW = 4  # inputs that are listed
@@ -71,17 +73,32 @@ def _values(inputs: list[Input]) -> list[Block]:
     return [*blocks, Table(tuple(rows))] if rows else blocks
 
 
-def _assumed(inputs: list[Input]) -> list[str]:
+def _assumed(inputs: list[Input]) -> Iterator[str]:
     """What was assumed of inputs, the same said once."""
-    names_of: dict[str, list[str]] = {}
     for x in inputs:
-        if assumption(x):
-            names_of.setdefault(assumption(x).split(" (choose")[0], []).append(x.name)
-    sentences = []
-    for said, names in names_of.items():
-        how = assumption(next(x for x in inputs if x.name == names[0])).partition(" (choose")
-        sentences.append(f"{listed(names)}: {said}{''.join(how[1:])}")
-    return sentences[:FEW]
+        if x.supposed:
+            yield f"{x.name} is made up: give labels with -v {x.name}=[...]"
+    numbers = [x for x in inputs if not x.supposed and not x.assumed and assumption(x)]
+    if numbers:
+        one = "is a number" if len(numbers) == 1 else "are numbers"
+        said = listed([x.name for x in numbers])
+        yield f"assumed: {said} {one} (choose with {choice(numbers[0])})"
+    sized = [x for x in inputs if not x.supposed and x.assumed]
+    if sized:
+        yield f"assumed: nothing fixes {_free(sized)} (choose with {choice(sized[0])})"
+
+
+def _free(inputs: list[Input]) -> str:
+    """`the 3 of x and a, the 4 of b`: each size where it is met first."""
+    names: dict[tuple[int, ...], list[str]] = {}
+    for x in inputs:
+        names.setdefault(free_sizes(x), []).append(x.name)
+    said, met = list[str](), set[int]()
+    for sizes, of in names.items():
+        new = [str(n) for n in sizes if n not in met]
+        met.update(sizes)
+        said += [f"the {listed(new)} of {listed(of)}"] if new else []
+    return ", ".join(said)
 
 
 def _implied(a: Analysis, w: Wording) -> Line:

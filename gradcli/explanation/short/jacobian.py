@@ -12,7 +12,9 @@ from .gradients import Gradients
 ROWS, COLUMNS = 12, 8  # of a matrix that is shown
 OTHERS = 3  # inputs whose Jacobians are told besides
 FIRST = 2  # inputs of which one may have its matrix shown
+NOUNS = ("product", "update", "selection", "permutation")  # of kinds; others are adjectives
 WIDE = 60  # characters of a closed form that is shown
+ACROSS = 66  # characters of the columns of a matrix in a line
 UNKNOWN = "unknown"  # a structure that was not searched for
 NOTHING = Section("jacobian", (), (), ())
 
@@ -52,7 +54,10 @@ def _fits(grads: Gradients, x: Input) -> bool:
     entry = texts.in_symbols(grads.a, grads.w, x)
     if entry is None:
         return True
-    return sum(len(entry(0, c)) + 2 for c in range(columns)) <= READABLE
+    if sum(len(entry(0, c)) + 2 for c in range(columns)) > READABLE:
+        return False
+    widths = (max(len(entry(r, c)) for r in range(rows)) for c in range(columns))
+    return sum(min(n, texts.WIDE) + 2 for n in widths) <= ACROSS
 
 
 def _elsewhere(others: list[Input]) -> Line:
@@ -69,7 +74,7 @@ def _structure(grads: Gradients, x: Input, is_shown: bool = False) -> Line:
     formula = () if len(text_of(formula)) > WIDE or s.name == UNKNOWN else formula
     formula = (*formula, Token(", ", "word")) if formula else ()
     kind = kind_of(s, p.out.numel * x.node.numel)
-    is_noun = kind.partition(":")[0].endswith(("product", "update"))
+    is_noun = kind.partition(":")[0].partition(",")[0].endswith(NOUNS)
     kind = f"a {kind}" if is_noun else kind
     if is_shown:
         verb = "It has " if kind.startswith("no ") else "It is "

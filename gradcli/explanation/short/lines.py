@@ -5,6 +5,7 @@ from itertools import chain
 from typing import Any
 
 from ...graphs import Node
+from ...graphs.shapes import Shape
 from ...language.problem import Input
 from ...lazy import np
 from ...notation import tree
@@ -67,12 +68,9 @@ def backward(grads: Gradients) -> Section:
     blocks: list[Block] = [Table(tuple(chain.from_iterable(rows)))]
     added = grads.derivation.added([*shown, *grads.derivation.gradients[:MOST]])
     if added:
-        one, several = (
-            "has no name in your program and gets one",
-            "have no names in your program and get them",
-        )
-        has = one if len(added) == 1 else several
-        blocks.append(Prose(words(*_named(grads.derivation, added), f" {has} here.")))
+        has = "has no name" if len(added) == 1 else "have no names"
+        named = _named(grads.derivation, added)
+        blocks.append(Prose(words(*named, f" {has} in your program.")))
     return Section("backward", words("Backward"), said, tuple(blocks))
 
 
@@ -119,7 +117,7 @@ def gradients(grads: Gradients, choices: Choices) -> Section:
     below = [row.cells[0] for row in rows if row.depth]
     said = [text_of(line) for line in below if not isinstance(line, Tensor)]
     said = [text for text in said if text.count(EQUALS.text) == 1]
-    prose = [*by_index.signs("\n".join(said)), *prose]
+    prose = [*by_index.signs("\n".join(said), grads.meanings), *prose]
     return Section("gradient", title, (), (Table(tuple(rows)), *prose))
 
 
@@ -146,6 +144,7 @@ def _levels(grads: Gradients, x: Input, place: tuple[int, ...] | None, few: bool
     """The gradient by index, and one element written out."""
     index = by_index.gradient(grads.w, x) if few else None
     if index is not None and len(str(index)) <= READ:
+        grads.meanings += index.meanings
         yield Row((equality(index.left, index.right),), 1)
     if place and grads.derivation is not None:
         names = {line.grad: Name(line.gradient_name) for line in grads.derivation.back}
@@ -175,17 +174,19 @@ def _by_letters(grads: Gradients, x: Input, place: tuple[int, ...]) -> Line | No
 
 def _remarks(grads: Gradients) -> Iterator[str]:
     """What adds up, what was broadcast, and that a single number has a Jacobian of one row."""
+    ways: dict[tuple[str, ...], list[str]] = {}
     for line in grads.derivation.gradients if grads.derivation else ():
         if len(line.ways) > 1:
-            ways = middle(line.ways, WAYS, str, lambda n: f"{n:,} more")
-            paths = f"{_count(len(line.ways))} paths: through {listed(ways)}"
-            yield f"{line.gradient_name} is the sum over {paths}."
-    spread = [x.name for x in grads.problem.wrt if _was_broadcast(grads.a, x)]
-    if spread:
-        were, its = (
-            ("were", "their gradients are") if len(spread) > 1 else ("was", "its gradient is")
+            ways.setdefault((*line.ways,), []).append(line.gradient_name)
+    for through, names in ways.items():
+        are = "are sums" if len(names) > 1 else "is the sum"
+        some = middle(through, WAYS, str, lambda n: f"{n:,} more")
+        yield f"{listed(names)} {are} over {_count(len(through))} paths: through {listed(some)}."
+    for dims, names in _broadcast(grads).items():
+        were, their = (
+            ("were", "their gradients sum") if len(names) > 1 else ("was", "its gradient sums")
         )
-        yield f"{listed(spread)} {were} broadcast, so {its} summed over the broadcast dimensions."
+        yield f"{listed(names)} {were} broadcast: {their} over {dims}."
     p = grads.problem
     of = [x.name for x in p.wrt if x.shape]
     if not p.out.shape and of:
@@ -197,8 +198,30 @@ def _count(n: int) -> str:
     return {2: "two", 3: "three", 4: "four"}.get(n, f"{n:,}")
 
 
-def _was_broadcast(a: Analysis, x: Input) -> bool:
-    sent: list[tuple[Node, Node]] = [
-        (c.local, c.sent) for s in a.gradients.steps for c in s.contributions if c.to is x.node
-    ]
-    return any(c.op.name == "sum_to_size" and c is not local for local, c in sent)
+def _broadcast(grads: Gradients) -> dict[str, list[str]]:
+    """The names of inputs that were broadcast, by the dimensions that their gradients sum over."""
+    found: dict[str, list[str]] = {}
+    for x in grads.problem.wrt:
+        dims = {sent.parents[0].shape for sent in _summed(grads.a, x)}
+        if dims:
+            over = {_dimensions(shape, x.shape) for shape in dims}
+            said = over.pop() if len(over) == 1 else "the broadcast dimensions"
+            found.setdefault(said, []).append(x.name)
+    return found
+
+
+def _summed(a: Analysis, x: Input) -> Iterator[Node]:
+    """The sums to the size of an input that was broadcast."""
+    for step in a.gradients.steps:
+        for c in step.contributions:
+            if c.to is x.node and c.sent.op.name == "sum_to_size" and c.sent is not c.local:
+                yield c.sent
+
+
+def _dimensions(shape: Shape, own: Shape) -> str:
+    """The dimensions of a shape over which a sum leaves `own`."""
+    lead = len(shape) - len(own)
+    over = [d for d, n in enumerate(shape) if d < lead or own[d - lead] != n]
+    if len(over) == len(shape) > 1:
+        return "all elements"
+    return f"dimension{'s' * (len(over) > 1)} {listed([*map(str, over)])}"

@@ -1,4 +1,4 @@
-"""What is assumed about matrices: read, and compared with their values and shapes."""
+"""What is assumed about inputs: read, and compared with their values and shapes."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -9,7 +9,9 @@ from ...lazy import np
 
 Assumed = Mapping[str, tuple[str, ...]]
 
-WORDS = ("symmetric", "posdef", "orthogonal", "diagonal")
+OF_MATRICES = ("symmetric", "posdef", "orthogonal", "diagonal", "skew", "permutation")
+OF_ELEMENTS = ("positive", "nonneg", "simplex", "unit")  # simplex: rows that add up to 1
+WORDS = (*OF_MATRICES, *OF_ELEMENTS)
 EXAMPLE = "as in A=symmetric,posdef"
 TOLERANCE = 1e-6  # relative, for values that were computed
 
@@ -59,6 +61,12 @@ def _can() -> str:
 def check_shape(name: str, words: Collection[str], shape: Shape) -> None:
     """Refuse a shape that no such matrix has."""
     said = f"{name} is assumed {words[0] if isinstance(words, tuple) else words} and has shape"
+    if "unit" in words and len(shape) != 1:
+        raise GradcliError("shape", f"{said} {text(shape)}", hint="it must be a vector")
+    if "simplex" in words and not shape:
+        raise GradcliError("shape", f"{said} {text(shape)}", hint="it must have rows")
+    if not {*words} & {*OF_MATRICES}:
+        return
     if len(shape) != 2:
         raise GradcliError("shape", f"{said} {text(shape)}", hint="it must be a matrix")
     if shape[0] != shape[1]:
@@ -74,27 +82,54 @@ def check_value(name: str, words: Collection[str], value: Any) -> None:
 
 
 def made(words: Collection[str], array: Any) -> Any:
-    """A matrix made of an array that is what is assumed; the array where nothing is."""
-    if "posdef" in words:
-        array = array @ array.T + np.eye(len(array))
-    elif "symmetric" in words:
-        array = (array + array.T) / 2
-    if "diagonal" in words:
-        array = np.diag(np.diag(array))
-    if "orthogonal" not in words:
-        return array
-    left, _, right = np.linalg.svd(array)  # the nearest orthogonal matrix is what an array is
+    """An array made of one that is what is assumed; the array where nothing is."""
+    for word, make in _MAKERS.items():
+        if word in words and not (word == "symmetric" and "posdef" in words):
+            array = make(array)
+    return array
+
+
+def _orthogonal(array: Any) -> Any:
+    """The nearest orthogonal matrix."""
+    left, _, right = np.linalg.svd(array)
     return left @ right
 
 
+def _permutation(array: Any) -> Any:
+    """A permutation by the order of the first column."""
+    return np.eye(len(array))[np.argsort(array[:, 0])] if len(array) else array
+
+
+_MAKERS = {
+    "posdef": lambda x: x @ x.T + np.eye(len(x)),
+    "symmetric": lambda x: (x + x.T) / 2,
+    "skew": lambda x: x - x.T,
+    "diagonal": lambda x: np.diag(np.diag(x)),
+    "orthogonal": _orthogonal,
+    "permutation": _permutation,
+    "positive": lambda x: np.abs(x) + 0.1,
+    "nonneg": np.abs,
+    "simplex": lambda x: (np.abs(x) + 0.1) / (np.abs(x) + 0.1).sum(-1, keepdims=True),
+    "unit": lambda x: (np.abs(x) + 0.1) / np.linalg.norm(np.abs(x) + 0.1),
+}
+
+
 def _holds(word: str, x: Any) -> bool:
-    if word == "orthogonal":
-        return _close(x @ x.T, np.eye(len(x)))
-    if word == "diagonal":
-        return bool((x == np.diag(np.diag(x))).all())
-    if not _close(x, x.T):
-        return False
-    return word == "symmetric" or bool((np.linalg.eigvalsh(x) > 0).all())
+    return bool(_CHECKS[word](x))
+
+
+_CHECKS = {
+    "symmetric": lambda x: _close(x, x.T),
+    "posdef": lambda x: _close(x, x.T) and (np.linalg.eigvalsh(x) > 0).all(),
+    "orthogonal": lambda x: _close(x @ x.T, np.eye(len(x))),
+    "diagonal": lambda x: (x == np.diag(np.diag(x))).all(),
+    "skew": lambda x: _close(x, -x.T),
+    "permutation": lambda x: ((x == 0) | (x == 1)).all() and _close(x @ x.T, np.eye(len(x))),
+    "positive": lambda x: (x > 0).all(),
+    "nonneg": lambda x: (x >= 0).all(),
+    "simplex": lambda x: (x >= 0).all() and _close(x.sum(-1), np.ones(x.shape[:-1])),
+    "unit": lambda x: _close(np.linalg.norm(x), np.ones(())),
+}
 
 
 def _close(x: Any, y: Any) -> bool:

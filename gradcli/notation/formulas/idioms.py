@@ -246,6 +246,40 @@ def getitem(w: "Writer", node: Node) -> Tree:
     return Subscript(w.operand(node, 0), tuple(_item(w, item) for item in index))
 
 
+@idiom
+def put(w: "Writer", node: Node) -> Tree:
+    """x.index_put((tensor(0), y), v), where places are those of an index, counted row by row."""
+    x, places, _ = node.parents
+    index = _index_of_rows(places, x.shape)
+    if index is None:
+        return w.call(node)
+    items = Listing(tuple(_as_places(w, item) for item in index))
+    named = (("accumulate", Verbatim("True")),) if node.attrs["accumulate"] else ()
+    return Method(w.operand(node, 0), "index_put", (items, w.operand(node, 2)), named)
+
+
+def _index_of_rows(places: Node, shape: Shape) -> tuple | None:
+    """The numbers and lists at which places counted row by row are picked; None for others."""
+    counted = places.parents[0] if places.op.name == "getitem" else places
+    base = counted.parents[0] if counted.op.name == "reshape" else counted
+    if base.op.name != "arange" or counted.shape != shape or base.shape != (numel(shape),):
+        return None
+    index = places.attrs.get("index", (None,))
+    plain = all(isinstance(i, int | tuple | Array) and not _is_mask(i) for i in index)
+    return index if plain else None
+
+
+def _is_mask(item: Any) -> bool:
+    return isinstance(item, Array) and item.dtype == "bool"
+
+
+def _as_places(w: "Writer", item: Any) -> Tree:
+    """One item of the index of index_put, which takes tensors alone."""
+    written = _item(w, item)
+    literal = not isinstance(item, Array) or item.text.startswith("[")
+    return Call(w.library("tensor"), (written,)) if literal else written
+
+
 def _item(w: "Writer", item: Any) -> Tree:
     """One item of an index."""
     if item is None:

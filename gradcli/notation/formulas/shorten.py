@@ -18,7 +18,7 @@ from .formula import MOST, TOO_LONG, Telling, Writer
 from .names import Names
 from .negative_dims import Counting
 from .nonzero_facts import divisors_of, never_zero
-from .rules import LAYOUT, NORMAL, OTHERS, RULES, made_of
+from .rules import IN_CODE, LAYOUT, NORMAL, OTHERS, RULES, made_of
 from .rules.atoms import definition
 from .simplify import LARGE, Rewriter, merged, stripped
 
@@ -216,8 +216,8 @@ class Search:
         best = self._searched(best, KEPT)
         if not self.length.in_statements and at_once > SHORT:
             best = self._in_statements(best)
-        laid = Rewriter(LAYOUT).once(best)
-        return laid if self.length(laid) <= self.length(best) else best
+        laid = (Rewriter(rules).once(best) for rules in (LAYOUT, IN_CODE))
+        return next((n for n in laid if self.length(n) <= self.length(best)), best)
 
     def _in_statements(self, node: Node) -> Node:
         """The shortest node found from one that is, where what is repeated is said once."""

@@ -22,6 +22,7 @@ from .expressions import (
     Element,
     Evaluation,
     Expr,
+    Function,
     Number,
     Power,
     Product,
@@ -31,6 +32,7 @@ from .expressions import (
     Total,
     Unknown,
     factors_of,
+    inner,
     is_condition,
     parts,
     product_of,
@@ -124,7 +126,7 @@ class Terms:
         """The expression with short sums written out."""
         if isinstance(e, Sum) and e.size <= MOST_TERMS:
             return self.opened(self.simplify(Total(tuple(self._at(e, k) for k in range(e.size)))))
-        return rebuilt(e, tuple(map(self.opened, parts(e)))) if parts(e) else e
+        return _without_logarithm(rebuilt(e, tuple(map(self.opened, parts(e))))) if parts(e) else e
 
     def length(self, e: Expr) -> int:
         """Of how many parts the expression is once its short sums are written out."""
@@ -176,10 +178,14 @@ def written_out(
     if total is None:
         total = _total(found, terms)
     if total is None:  # with numbers, what arrives from several sides is seen to add up
-        found = _collected(found)
+        found = _in_order(_collected(found))
     few = len(found) <= MOST_SYMBOLS
-    symbols = _added([_symbols(t, terms, write) for t in found]) if few else Verbatim(" " * WIDEST)
-    numbers = _added([_numbers(t, terms, write) for t in _shown(found)], len(found))
+    ordered = list if total is not None else _positive_first
+    symbols: Tree = Verbatim(" " * WIDEST)
+    if few:
+        symbols = _added(ordered([_symbols(t, terms, write) for t in found]))
+    shown = [_numbers(t, terms, write) for t in _shown(found)]
+    numbers = _added(ordered(shown) if few else shown, len(found))
     texts = tree.text(symbols), tree.text(numbers)
     if len(texts[1]) > LONGEST:
         return Written(None, None, total)
@@ -209,6 +215,30 @@ def _collected(found: list[tuple[Expr, ...]]) -> list[tuple[Expr, ...]]:
     """Equal terms as one, times how often they occur."""
     times = Counter(found)
     return [factors if n == 1 else _times(n, factors) for factors, n in times.items()]
+
+
+def _in_order(found: list[tuple[Expr, ...]]) -> list[tuple[Expr, ...]]:
+    """Terms that are elements of one tensor in the order of their places."""
+    alone = [t[0] for t in found if len(t) == 1 and isinstance(t[0], Element)]
+    plain = all(isinstance(p, int) for e in alone for p in e.places)
+    if len(alone) < len(found) or len({e.node for e in alone}) > 1 or not plain:
+        return found
+    return [(e,) for e in sorted(alone, key=lambda e: e.places)]
+
+
+def _without_logarithm(e: Expr) -> Expr:
+    """exp(a) / b for exp(a - log(b)), as softmax is written."""
+    if not isinstance(e, Function) or e.op.name != "exp" or not isinstance(e.args[0], Total):
+        return e
+    terms = {t: opposite(t) for t in e.args[0].terms}
+    below = next(
+        (t for t, o in terms.items() if isinstance(o, Function) and o.op.name == "log"), None
+    )
+    rest = tuple(t for t in terms if t is not below)
+    if below is None or not rest:
+        return e
+    above = e._replace(args=(Total(rest) if len(rest) > 1 else rest[0],))
+    return Product((above, Power(terms[below].args[0], Number(-1))))  # type: ignore[union-attr]
 
 
 def _times(n: int, factors: tuple[Expr, ...]) -> tuple[Expr, ...]:
@@ -251,8 +281,10 @@ def place_to_show(grad: Node, names: Mapping[Node, Name], values: Values) -> tup
     """
     first = (0,) * grad.ndim
     array = values(grad)
-    if array is None or not grad.ndim or not grad.numel:
+    if not grad.ndim or not grad.numel:
         return first
+    if array is None:
+        return _with_terms(grad, names, values)
     flat = np.flatnonzero(np.ravel(array)[:SEARCHED])[:TRIED]
     nonzero = [tuple(map(int, np.unravel_index(at, grad.shape))) for at in flat]
     for place in nonzero:
@@ -264,6 +296,18 @@ def place_to_show(grad: Node, names: Mapping[Node, Name], values: Values) -> tup
         if factors - {0.0, 1.0}:
             return place
     return nonzero[0] if nonzero else first
+
+
+def _with_terms(grad: Node, names: Mapping[Node, Name], values: Values) -> tuple[int, ...]:
+    """The first element that is a sum of something; the first where none is soon found."""
+    first = (0,) * grad.ndim
+    for place in islice(np.ndindex(grad.shape), TRIED):
+        try:
+            if next(iter(Terms(grad, place, names, values)), None) is not None:
+                return place
+        except (TooLong, RecursionError):
+            break
+    return first
 
 
 def short(value: float, digits: int = 4) -> str:
@@ -288,7 +332,13 @@ class _Signed(NamedTuple):
     tree: Tree
 
 
+def _positive_first(terms: list[_Signed]) -> list[_Signed]:
+    """Terms in their order, after the first that is not subtracted."""
+    return sorted(terms, key=lambda t: t.minus) if terms[0].minus else terms
+
+
 def _symbols(factors: tuple[Expr, ...], terms: Terms, write: Writing) -> _Signed:
+    factors = tuple(f for f in factors if not _divides_by_one(f, terms)) or (Number(1),)
     made = (
         Product(tuple(terms.opened(f) for f in factors))
         if len(factors) > 1
@@ -310,6 +360,8 @@ def _numbers(factors: tuple[Expr, ...], terms: Terms, write: Writing) -> _Signed
         under = isinstance(factor, Power) and factor.exponent == Number(-1)
         shown = factor.base if under else factor  # type: ignore[union-attr]
         value = terms.value(shown)
+        if _divides_by_one(factor, terms):
+            continue
         if isinstance(shown, Number) and value is not None:
             (below if under else above).append(_number(value, DIGITS))
             continue
@@ -317,6 +369,14 @@ def _numbers(factors: tuple[Expr, ...], terms: Terms, write: Writing) -> _Signed
         (below if under else above).append(made)
     out = _multiplied(above) if above else tree.Number(1)
     return _Signed(minus is not None, Infix("/", out, _multiplied(below)) if below else out)
+
+
+def _divides_by_one(factor: Expr, terms: Terms) -> bool:
+    """Whether a factor is 1 over numbers and sizes that come to 1."""
+    if not isinstance(factor, Power) or factor.exponent != Number(-1):
+        return False
+    sizes = all(p.node.op.shape_only for p in inner(factor) if isinstance(p, Element))
+    return sizes and terms.value(factor.base) == 1
 
 
 def _number(value: float, digits: int = 4) -> Tree:

@@ -43,7 +43,7 @@ class Notation(NamedTuple):
     """left = right; `plain` is the right side as text that can be typed: `2*g[i,j]*a[i,j]`, and
     `opaque` counts the formulas in it of which only an element is said: inv(X)[j,i]. `expr` is the
     right side, `places` those of the left one, with the letters that it has, over nodes with
-    `names`.
+    `names`. `meanings` are sentences on names that only the sides have.
     """
 
     left: Tree
@@ -53,6 +53,7 @@ class Notation(NamedTuple):
     expr: Expr
     places: tuple[Place, ...]
     names: Mapping[Node, Name]
+    meanings: tuple[str, ...] = ()
 
     def at(self, places: Mapping[str, str]) -> "Notation":
         """The same with other letters, or with numbers, in the places of some letters."""

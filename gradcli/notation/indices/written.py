@@ -94,6 +94,14 @@ class Lettering:
         return with_picked(e, named), used
 
 
+def _without_offset(left: Place, right: Place) -> tuple[Place, Place]:
+    """1 and j for 0 and j-1, where one side is a number."""
+    if isinstance(left, int) == isinstance(right, int):
+        return left, right
+    offset = places.linear(right if isinstance(left, int) else left).offset
+    return places.plus(left, -offset), places.plus(right, -offset)
+
+
 def _unrounded(value: float) -> float:
     """0.9 for 0.8999999999999999, which 0.3 * 3 comes to."""
     return value if isinstance(value, int) else float(f"{value:.15g}")
@@ -160,6 +168,7 @@ class Writing:
         left, right = e.left, e.right
         if e.symbol == "==":
             return Indexed(Name("δ"), (self.place(left), self.place(right)))
+        left, right = _without_offset(left, right)
         if isinstance(left, int):
             return self._bracketed(Infix(">=", self.place(right), tree.Number(left)))
         if isinstance(right, int):
@@ -238,8 +247,10 @@ class Writing:
             if not _bound(f) or (f.right not in above and f.left not in below):
                 out.append(self(f))
             elif f.right in above:
-                place = self.place(f.right)
-                out.append(Condition(Between(f.left, place, above[f.right] + 1)))
+                offset = places.linear(f.right).offset
+                place = self.place(places.plus(f.right, -offset))
+                bounds = f.left - offset, above[f.right] + 1 - offset
+                out.append(Condition(Between(bounds[0], place, bounds[1])))
         return out
 
     def total(self, terms: Sequence[Expr]) -> Tree:

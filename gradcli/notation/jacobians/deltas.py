@@ -120,6 +120,9 @@ class Reading:
             return self._diagonal_form(factor=True)[1]
         if is_identity(self.factors, self.rows, self.columns, self.sizes):
             return self.write.scaled(self.number, self._whole("identity"))
+        update = self._with_scale(Reading._update)
+        if update is not None:
+            return update[1]
         return self._whole() or shortest((self._weighted(), self._spread()))
 
     def _row(self) -> Tree | None:

@@ -27,6 +27,7 @@ from .patterns import KRONECKERS, SELECTIONS, TRANSPOSED, WEIGHTED, by_pattern, 
 from .selections import selection
 from .strides import with_strides
 
+LONG_FORM = 9  # length of a formula beside which a product may be shorter
 MOST_ENTRIES = 1_000_000  # of the pattern of a Jacobian that is looked at entry by entry
 MOST_DRAWN = 1_000_000  # the same, where it is drawn
 OUT = Name("out")  # an output without a name
@@ -132,12 +133,13 @@ def jacobian_structure(
             found = other
         if found.formula is not None or found.name == "zero":
             break
-    if composing and found is not None and found.formula is None and found.name != "zero":
+    if composing and found is not None and _may_be_composed(found):
         given = frozenset((parts or {}).items()), telling is not None
         factors = {} if known is None else known
         composed = _composed(read, Layout(out, grad, seed_node), x, rows, given, factors)
         banded = bands(reading.write, reading.e, reading.rows, reading.columns) if reading else None
-        found = _with_formula(found, _plainer(composed, banded))
+        written = _plainer(composed, banded)
+        found = _with_formula(found, _clearly_shorter(written, found.formula))
     found = found or _of_matrix(matrix, total)
     return found._replace(formula=found.formula and with_strides(found.formula, names))
 
@@ -163,6 +165,22 @@ def _composed(
         return known[key]
 
     return Composition(write)(layout)
+
+
+def _clearly_shorter(written: Tree | None, own: Tree | None) -> Tree | None:
+    """What is `written` as a product, where its `own` form is longer by more than a sign."""
+    if written is None or own is None:
+        return written or own
+    return written if tree.size(written) + 1 < tree.size(own) else own
+
+
+def _may_be_composed(found: Structure) -> bool:
+    """Whether a product of Jacobians is looked for: where the deltas alone say no formula, or a
+    long one that has no structure, as diag(p) @ A - outer(p, A.T @ p).
+    """
+    if found.formula is None:
+        return found.name != "zero"
+    return found.name == "dense" and tree.size(found.formula) > LONG_FORM
 
 
 def _plainer(composed: Tree | None, banded: Tree | None) -> Tree | None:

@@ -1,5 +1,6 @@
 """Tensors and their sizes as formulas, read off index notation: out[i] * a, x.shape[0]."""
 
+import re
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from math import isfinite
@@ -33,7 +34,18 @@ from ..indices.expressions import (
 )
 from ..indices.places import Place, linear
 from ..indices.written import opposite
-from ..tree import ALL, NEW_DIMENSION, Attribute, Call, Infix, Method, Name, Subscript, Tree
+from ..tree import (
+    ALL,
+    NEW_DIMENSION,
+    Attribute,
+    Call,
+    Infix,
+    Method,
+    Name,
+    Subscript,
+    Tree,
+    Verbatim,
+)
 from .layouts import Side
 from .matrix_products import Contraction, NoProduct, is_mask, negated, numbers_first, powers
 from .placed import label_of
@@ -41,6 +53,7 @@ from .slices import slice_of
 from .triangles import triangle
 
 Letters = Sequence[str]
+MASK = re.compile(r"nonzero\((.*)\)")  # the places where it holds
 SHORT = 8  # length of what a function that has no index notation is written of
 
 
@@ -281,6 +294,9 @@ class Tensors:
         name = self._indexed(value.node)
         if value.places == tuple(letters):
             return name
+        mask = MASK.fullmatch(tree.text(name)) if value.node.shape[1:] == (1,) else None
+        if mask is not None:  # of one dimension: eye(n)[x > 0] picks rows as their places do
+            return Verbatim(mask[1])
         at = (":" if p in letters else str(p) for p in value.places)
         return indexed(name, ", ".join(at))
 

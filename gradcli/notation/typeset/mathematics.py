@@ -415,7 +415,14 @@ def _subscript(tree: Subscript) -> Form:
     base, items = tree.base, tree.items
     if isinstance(base, Attribute) and base.name == "shape" and len(items) == 1:
         return _applied("size", (base.base,), (("dim", items[0]),))
+    if isinstance(base, Call) and base.function == "eye" and len(items) == 1 == len(base.args):
+        return _unit(items[0]) if isinstance(items[0], Number) else _below(base, items)
     return _below(base, items)
+
+
+def _unit(place: Tree) -> Form:
+    """The unit vector of a place."""
+    return Form(ATOM, laid_out(BELOW, [Identifier("e")], [Part(place)]))
 
 
 def _slice(tree: Slice) -> Form:
@@ -457,7 +464,23 @@ def _call(tree: Call) -> Form:
 
 
 def _method(tree: Method) -> Form:
-    return _function(tree.name, (tree.base, *tree.args), tree.named)
+    return _element(tree) or _function(tree.name, (tree.base, *tree.args), tree.named)
+
+
+def _element(tree: Method) -> Form | None:
+    """A number in one place of a matrix of zeros, as a product with unit vectors; None for other
+    methods.
+    """
+    zeros = isinstance(tree.base, Call) and tree.base.function.startswith("zeros")
+    index, *values = tree.args if tree.name == "index_put" and zeros else (None,)
+    places = index.items if isinstance(index, Listing) else ()
+    units = [p.args[0] for p in places if isinstance(p, Call) and p.function == "tensor"]
+    single = len(units) == len(places) == 2 and all(isinstance(p, Number) for p in units)
+    if not single or tree.named:
+        return None
+    row, column = (_unit(p).pieces for p in units)
+    turned = laid_out(ABOVE, column, [TRANSPOSED])
+    return Form(MULTIPLIED, [Part(values[0], MULTIPLIED), TIMES, *row, TIMES, *turned])
 
 
 def _function(name: str, args: tuple[Tree, ...], named: tuple[tuple[str, Tree], ...]) -> Form:
@@ -548,7 +571,7 @@ _OF_TWO: dict[str, Callable[[Tree, Tree], Form]] = {
         laid_out(ABOVE, [Part(u, APPLIED)], [TRANSPOSED]), [Part(v, SCRIPTED)]
     ),
     "kron": lambda a, b: Form(MULTIPLIED, [Part(a, UNARY), Sign("⊗"), Part(b, UNARY)]),
-    "one_hot": lambda y, n: Form(ATOM, laid_out(BELOW, [Identifier("e")], [Part(y)])),
+    "one_hot": lambda y, n: _unit(y),
     "ones": lambda n, m: Form(ATOM, [Sign("𝟏")]),
     "zeros": lambda n, m: Form(ATOM, [Sign("𝟎")]),
 }

@@ -21,6 +21,7 @@ from . import (  # noqa: F401
     guards,
     interpolation,
     keepdim,
+    known_values,
     kronecker,
     labels,
     matrices,

@@ -21,7 +21,8 @@ def known(node: Node) -> tuple[str, ...]:
 
 def is_orthogonal(node: Node) -> bool:
     """Whether the inverse is the transpose."""
-    return "orthogonal" in known(node) or (definition(node) or node).op.name == "eigh_vectors"
+    assumed = {"orthogonal", "permutation"} & {*known(node)}
+    return bool(assumed) or (definition(node) or node).op.name == "eigh_vectors"
 
 
 def is_symmetric(node: Node) -> bool:

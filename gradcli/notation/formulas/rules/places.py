@@ -104,7 +104,12 @@ def by_selection(node: Node) -> Node | None:
         return _down(v, shape[0], rows)
     if not isinstance(rows, int):
         return OPS["outer"](_along(v, shape[0], rows), _unit(shape[1], columns))
-    return at_unit(v, OPS["outer"](_unit(shape[0], rows), _unit(shape[1], columns)))
+    return element(shape, rows, columns) if constant_value(v) == 1 else None
+
+
+def element(shape: tuple[int, ...], row: int, column: int) -> Node:
+    """The matrix that is 1 in one place and 0 elsewhere."""
+    return OPS["outer"](_unit(shape[0], row), _unit(shape[1], column))
 
 
 def picked_shape(shape: tuple[int, ...], index: tuple) -> tuple[int, ...]:

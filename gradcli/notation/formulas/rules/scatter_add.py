@@ -5,9 +5,18 @@ from ....graphs.shapes import Shape, axes
 from ....operators.indexing import full_index
 from .factoring import opened, sum_of
 from .labels import rows_of_unit
-from .places import is_hard, picked_shape, picks
-from .products import NOTHING, ONE, Product, build, product_of, with_factor
-from .registry import normal, other
+from .places import element, is_hard, picked_shape, picks
+from .products import (
+    NOTHING,
+    ONE,
+    Product,
+    build,
+    constant_value,
+    product_of,
+    scaled,
+    with_factor,
+)
+from .registry import layout, normal, other
 from .sums import terms_of
 
 
@@ -26,6 +35,40 @@ def beside_what_is_put(node: Node) -> Node | None:
     there = {f[index] if f.shape else f: e for f, e in rest.items()}
     new = build(found._replace(factors=with_factor(there, v)), v.shape)
     return whole.op(new, **whole.attrs) if new.shape == v.shape else None
+
+
+@layout("mul", "div", "neg")
+def numbers_within_what_is_put(node: Node) -> Node | None:
+    """2 * v.put_at(x.shape, (0,)) = (2 * v).put_at(x.shape, (0,)), a number of inputs alike."""
+    found = product_of(node)
+    wholes = [f for f in found.factors if f.shape] if found else []
+    if found is None or [f.op.name for f in wholes] != ["put_at"] or found.factors[wholes[0]] != 1:
+        return None
+    (whole,) = wholes
+    rest = {f: e for f, e in found.factors.items() if f is not whole}
+    v = scaled(found._replace(factors=rest), whole.parents[0])
+    return whole.op(v, **whole.attrs) if whole.shape == node.shape else None
+
+
+@other("put_at")
+def put_in_a_matrix(node: Node) -> Node | None:
+    """v.put_at((3, 4), (0, 1)) = v * outer(eye(3)[0], eye(4)[1])."""
+    v, place = node.parents[0], _place_in_a_matrix(node)
+    return None if place is None or v.shape else v * element(node.shape, *place)
+
+
+@normal("put_at")
+def one_in_a_matrix(node: Node) -> Node | None:
+    """1 put at (0, 1) = outer(eye(3)[0], eye(4)[1])."""
+    place = _place_in_a_matrix(node) if constant_value(node.parents[0]) == 1 else None
+    return None if place is None else element(node.shape, *place)
+
+
+def _place_in_a_matrix(node: Node) -> tuple[int, int] | None:
+    """The row and the column of the one element that is put into a matrix."""
+    index = node.attrs["index"]
+    one = node.ndim == len(index) == 2 and all(isinstance(i, int) for i in index)
+    return index if one else None
 
 
 @other("add", "sub")

@@ -1,0 +1,88 @@
+"""Computed places, by index: p[j] for nonzero(x > 0)[j,0], p[i,0] for x.argmax(dim=1)[i,0] within a
+δ, and a sentence that says what p is.
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterator
+from typing import Any
+
+from ...notation import tree
+from ...notation.indices.index import Notation
+from ...notation.tree import Attribute, Call, Indexed, Method, Name, Tree, Verbatim
+
+NAMES, DELTA = "pqs", Name("δ")
+COMPUTED = (Call, Method, Attribute)  # kinds of formulas that are no names
+LIST = re.compile(r"nonzero\((.*)\)")
+Axes = dict[str, int]  # how many dimensions each mask has that is met
+
+
+def with_names(found: Notation, taken: Collection[str]) -> tuple[Notation, list[str]]:
+    """Index notation whose computed places have names that are not `taken`, and what these mean."""
+    axes: Axes = {}
+    for mask, axis in _met((found.left, found.right)):
+        axes[mask] = max(axes.get(mask, 0), axis + 1)
+    free = (name for name in NAMES if name not in taken)
+    names = dict(zip(axes, free))
+    computed = dict.fromkeys(_computed((found.left, found.right)))
+    formulas = dict(zip(computed, free))
+
+    def named(part: Any) -> Any:
+        if isinstance(part, Indexed) and part.base in formulas:
+            return part._replace(base=Name(formulas[part.base]))
+        mask = _mask(part)
+        if mask is None or mask[0] not in names:
+            return part
+        kept = 1 if axes[mask[0]] == 1 else 2
+        return Indexed(Name(names[mask[0]]), part.places[:kept])
+
+    said = [_meaning(name, mask, axes[mask]) for mask, name in names.items()]
+    said += [f"{name} is {tree.text(f)}." for f, name in formulas.items()]
+    left, right = (_changed(side, named) for side in (found.left, found.right))
+    return found._replace(left=left, right=right), said
+
+
+def _meaning(name: str, mask: str, axes: int) -> str:
+    if axes == 1:
+        return f"{name}[j] is the place of the j-th True in {mask}."
+    return f"{name}[j,d] is the place, in dimension d, of the j-th True in {mask}."
+
+
+def _mask(part: Any) -> tuple[str, int] | None:
+    """The mask of which a formula is the place of an element that is true, and in which of its
+    dimensions; None for other formulas.
+    """
+    if not isinstance(part, Indexed) or not isinstance(part.base, Verbatim):
+        return None
+    found = LIST.fullmatch(part.base.text)
+    return (found[1], int(tree.text(part.places[1]))) if found else None
+
+
+def _met(part: Any) -> Iterator[tuple[str, int]]:
+    stack = [part]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, tuple):
+            found = _mask(part)
+            if found is not None:
+                yield found
+            stack += part
+
+
+def _computed(part: Any) -> Iterator[Tree]:
+    """The formulas whose elements are places within a δ, in the order in which they are read."""
+    if not isinstance(part, tuple):
+        return
+    if isinstance(part, Indexed) and part.base == DELTA:
+        for place in part.places:
+            if isinstance(place, Indexed) and isinstance(place.base, COMPUTED):
+                yield place.base
+    for inner in part:
+        yield from _computed(inner)
+
+
+def _changed(part: Any, change: Callable[[Any], Any]) -> Any:
+    """A formula, its parts changed from the innermost on."""
+    if not isinstance(part, tuple):
+        return part
+    made = (_changed(inner, change) for inner in part)
+    return change(type(part)(*made) if hasattr(part, "_fields") else tuple(made))

@@ -1,0 +1,145 @@
+"""What is known about elements: positive, at least 0, of norm 1, adding up to 1; a matrix that is
+skew, or a permutation.
+"""
+
+from ....graphs import OPS, Node
+from ....graphs.shapes import axes
+from .assumed import known
+from .matrices import last_two
+from .products import constant_value, product_of
+from .registry import normal, rule
+
+POSITIVE, NONNEGATIVE = {"positive"}, {"positive", "nonneg", "simplex", "permutation"}
+SAME_SIGN = ("mul", "div", "add", "expand", "transpose", "reshape", "unsqueeze", "squeeze")
+DEEP = 8  # operations that are looked through
+
+
+def is_known(node: Node, words: set[str], depth: int = DEEP) -> bool:
+    """Whether all elements are certain to be what the `words` say of inputs: above 0, or not below;
+    one of the inputs that it is made of must be assumed to be so.
+    """
+    if not words.isdisjoint(known(node)):
+        return True
+    if node.op.name not in SAME_SIGN or depth == 0:
+        return False
+    parts = [is_known(i, words, depth - 1) for i in node.parents]
+    numbers = [(constant_value(i) or 0) > 0 for i in node.parents]
+    return any(parts) and all(a or b for a, b in zip(parts, numbers))
+
+
+@rule("abs", "relu")
+def of_what_is_not_below(node: Node) -> Node | None:
+    """abs(x) = relu(x) = x for what is not below 0."""
+    x = node.parents[0]
+    return x if is_known(x, NONNEGATIVE) else None
+
+
+@rule("sign")
+def sign_of_positive(node: Node) -> Node | None:
+    """sign(x) = 1 for what is above 0."""
+    return OPS["ones"](size=node.shape) if is_known(node.parents[0], POSITIVE) else None
+
+
+@rule("elementwise")
+def compared_with_zero(node: Node) -> Node | None:
+    """x > 0 holds for what is above 0, x < 0 for nothing that is not below."""
+    symbol = node.op.sign
+    if node.dtype != "bool" or symbol not in ANSWERS or constant_value(node.parents[1]) != 0:
+        return None
+    words, answer = ANSWERS[symbol]
+    if not is_known(node.parents[0], words):
+        return None
+    return OPS["full"](size=node.shape, fill_value=answer)
+
+
+ANSWERS = {
+    ">": (POSITIVE, True), ">=": (NONNEGATIVE, True), "<": (NONNEGATIVE, False),
+    "<=": (POSITIVE, False), "==": (POSITIVE, False), "!=": (POSITIVE, True),
+}  # fmt: skip
+
+
+@rule("sqrt")
+def root_of_a_square(node: Node) -> Node | None:
+    """sqrt(x ** 2) = x for what is not below 0."""
+    x = node.parents[0]
+    found = product_of(x)
+    if found is None or found.coefficient != 1 or len(found.factors) != 1:
+        return None
+    ((base, exponent),) = found.factors.items()
+    same = exponent == 2 and base.shape == x.shape
+    return base if same and is_known(base, NONNEGATIVE) else None
+
+
+@rule("clamp")
+def clamped_from_zero(node: Node) -> Node | None:
+    """x.clamp(min=0) = x for what is not below 0."""
+    x = node.parents[0]
+    bounds = [None if b is None else constant_value(b) for b in node.inputs[1:]]
+    return x if bounds == [0, None] and is_known(x, NONNEGATIVE) else None
+
+
+@rule("sum")
+def sum_of_shares(node: Node) -> Node | None:
+    """p.sum() = 1 for a vector of shares, P.sum(dim=-1) = 1 for a matrix of rows of them."""
+    x, dim = node.parents[0], node.attrs["dim"]
+    over = axes(dim, x.ndim)
+    rows = "simplex" in known(x) and over == (x.ndim - 1,)
+    return OPS["ones"](size=node.shape) if rows or _lines(x, over) else None
+
+
+def _lines(x: Node, over: tuple[int, ...]) -> bool:
+    return "permutation" in known(x) and len(over) == 1
+
+
+@rule("vector_norm")
+def norm_of_unit(node: Node) -> Node | None:
+    """x.norm() = 1 for a vector of norm 1."""
+    x, attrs = node.parents[0], node.attrs
+    unit = "unit" in known(x) and attrs.get("ord", 2) == 2 and not node.shape
+    return OPS["ones"](size=node.shape) if unit else None
+
+
+@rule("matmul")
+def known_products(node: Node) -> Node | None:
+    """x @ x = 1 for a vector of norm 1; P @ ones(n) = ones(n) for a permutation."""
+    a, b = node.parents
+    if a is b and a.ndim == 1 and "unit" in known(a):
+        return OPS["ones"](size=())
+    ones = constant_value(b) == 1 and "permutation" in known(a)
+    return OPS["ones"](size=node.shape) if ones else None
+
+
+@rule("transpose")
+def skew_transposed(node: Node) -> Node | None:
+    """A.T = -A for a skew matrix."""
+    return -node.parents[0] if last_two(node) and "skew" in known(node.parents[0]) else None
+
+
+@rule("trace")
+def trace_of_skew(node: Node) -> Node | None:
+    """trace(A) = 0 for a skew matrix."""
+    return OPS["zeros"](size=()) if "skew" in known(node.parents[0]) else None
+
+
+@rule("diag")
+def diagonal_of_skew(node: Node) -> Node | None:
+    """diag(A) = 0 for a skew matrix."""
+    return OPS["zeros"](size=node.shape) if "skew" in known(node.parents[0]) else None
+
+
+@normal("matmul")
+def skew_between(node: Node) -> Node | None:
+    """x @ A @ x = 0 for a skew matrix."""
+    left, x = node.parents
+    if left.op.name != "matmul" or x.ndim != 1 or left.ndim != 1:
+        return None
+    first, matrix = left.parents
+    return OPS["zeros"](size=()) if first is x and "skew" in known(matrix) else None
+
+
+@rule("mul", "pow")
+def square_of_permutation(node: Node) -> Node | None:
+    """P * P = P ** 2 = P, whose elements are 0 and 1."""
+    a, b = node.parents
+    square = a is b if node.op.name == "mul" else (constant_value(b) or 0) > 0
+    return a if square and "permutation" in known(a) else None
