@@ -52,7 +52,7 @@ def lu_solution(LU, pivots, B, *, left=True, adjoint=False):
     return solve_triangular(LU, half, upper=True)
 
 
-@shorthand("linalg.lu_solve", alone=True, takes="floats")
+@shorthand("linalg.lu_solve", alone=True, takes="floats", one_kind=True)
 def lu_solve_(LU, pivots, B, *, left=True, adjoint=False):
     """x such that A @ x is B, from the LU decomposition of A."""
     return lu_solution(as_node(LU), as_node(pivots), as_node(B), left=left, adjoint=adjoint)
