@@ -69,6 +69,7 @@ def call(b: Scope, e: ast.Call) -> Any:
         value = applied(b, of_array, args, named, e)
     elif operands and name in IDENTITY:
         asked = [a for a in args[1:] if isinstance(a, str)] if name in ("to", "type") else []
+        asked = [_dtype_of_type(text) for text in asked]
         for text in asked:
             _check_kind(text)
         dtype = dtype or next((a for a in asked if a in DTYPES), None)
@@ -94,6 +95,14 @@ def call(b: Scope, e: ast.Call) -> Any:
             _check_dtype(called, e)
         value = applied(b, called, args, named, e)
     return _as_dtype(b, value, dtype, e)
+
+
+def _dtype_of_type(text: str) -> str:
+    """long for "torch.LongTensor" and uint8 for "torch.ByteTensor"; any other text as it is."""
+    found = re.fullmatch(r"torch\.(?:cuda\.)?([A-Z][a-z]+)Tensor", text)
+    name = found[1].lower() if found else text
+    name = {"byte": "uint8", "char": "int8"}.get(name, name)
+    return name if name in DTYPES else text
 
 
 def _check_kind(text: str) -> None:
