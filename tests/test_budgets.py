@@ -24,6 +24,7 @@ ROOM = 4 << 30  # bytes of addresses: libraries reserve far more than they use
 SUM = "+".join(f"x{k % 7}" for k in range(2_500))
 PAIRS = [ascii_lowercase[k : k + 2] for k in range(25)]
 TOWER = "; ".join(["a0 = x*x", *(f"a{k} = a{k - 1}*a{k - 1}" for k in range(1, 60))])
+NAMED = "; ".join(["a0 = x", *(f"a{k} = tanh(a{k - 1})*x + a{k - 1}" for k in range(1, 2000))])
 MANY = [f"x{k}" for k in range(300)]
 
 LARGE = {
@@ -47,6 +48,12 @@ LARGE = {
         "x=randn(60,60,60)",
     ],
     "a claim": ["check", "det(A @ X @ B)", "--claim", "X = 2*out*A.T @ inv(A @ X @ B).T @ B.T"],
+    "products": ["x@W", "-v", "x=randn(1000,1000)", "-v", "W=randn(1000,1000)", "--full"],
+    "large products": ["x@W", "-v", "x=randn(2000,2000)", "-v", "W=randn(2000,2000)"],
+    "rows": ["hessian", "softmax(x,1).sum()", "-v", "x=randn(2000,2000)"],
+    "statements": ["; ".join(["a = x", *["a = sin(a)*x"] * 4_000]), "-v", "x=[1,2,3]"],
+    "names": ["formula", NAMED, "-v", "x=[1,2]"],
+    "a claim on names": ["check", NAMED, "-v", "x=[1,2]", "--claim", "x = x*2"],
     "a hessian": ["hessian", "norm(X - U @ V.T) ** 2", "-s", "X=3x3,U=3x1,V=3x1", "-f", "json"],
 }
 
@@ -248,3 +255,28 @@ def test_gradients_by_nodes_on_the_way_stop_there():
     h, x = problem.named["h"], problem.wrt[0].node
     found = reverse.backward(problem.out, problem.seed.node, [h, x]).of
     assert (found[h], found[x]) == (problem.seed.node * x, problem.seed.node * h)
+
+
+def test_numbers_as_json_have_a_limit():
+    """They are counted before they are computed."""
+    given = ["-v", "x=randn(2000, 2000)", "-g", "ones(2000, 2000)"]
+    result = gradcli("grad", "x * x", *given)
+    assert result.status == 2
+    assert "the gradients: 4,000,000 numbers, and the limit is 2,000,000" in result.err
+    explained = gradcli("x * x", "-v", "x=randn(1000, 1000)", "-f", "json")
+    assert json.loads(explained.out)["error"]["code"] == "limit"
+    few = ["-v", "x=randn(20, 20)", "-g", "ones(20, 20)", "--limit", "numbers=399"]
+    assert "400 numbers" in gradcli("grad", "x * x", *few).err
+    assert gradcli("grad", "x * x", *few[:-1], "numbers=400").status == 0
+
+
+def test_the_same_note_is_not_said_of_each_operation():
+    program = "; ".join(f"a{k} = sigmoid(100 * {'x' if not k else f'a{k - 1}'})" for k in range(40))
+    said = gradcli(program, "-v", "x=[1.0, 2.0]").out
+    assert said.count("to six digits") == 4
+    assert "the same holds of" in said
+
+
+def test_what_is_large_is_not_moved():
+    said = gradcli("x @ W", "-v", "x=randn(2000, 2000)", "-v", "W=randn(2000, 2000)").out
+    assert "not at x, W: too large to be moved" in " ".join(said.split())

@@ -2,6 +2,7 @@
 
 import re
 import warnings
+from itertools import product
 
 import numpy as np
 import pytest
@@ -76,6 +77,54 @@ def test_an_example_of_every_operator(op, kind):
         agrees(text, {n: v > 0 for n, v in values.items()})
     else:
         agrees(integers(text, shapes), values, op.name)
+
+
+def mixed(op):
+    """Calls of an operator whose inputs are floats, integers and masks, not all the same."""
+    for text, given in op.examples[:2]:
+        shapes = read_shapes([given])
+        for kinds in product("fib", repeat=len(shapes)) if 2 <= len(shapes) <= 4 else ():
+            named = dict(zip(shapes, kinds))
+            whole = [name for name, kind in named.items() if kind == "i"]
+            drawn = {n: generator(text, n) for n in shapes}
+            values = {n: drawn[n].integers(-2, 3, s) for n, s in shapes.items()}
+            values |= {n: values[n] > 0 for n in shapes if named[n] == "b"}
+            values |= {n: drawn[n].uniform(0.3, 0.9, shapes[n]) for n in shapes if named[n] == "f"}
+            if len(set(kinds)) > 1:
+                yield integers(text, whole) if whole else text, values
+
+
+@pytest.mark.parametrize("op", TABLE, ids=lambda op: op.name)
+def test_mixed_kinds_that_pytorch_refuses_are_refused(op):
+    """ldexp of a mask has a value here, as kernels that PyTorch lacks have elsewhere."""
+    for text, values in mixed(op):
+        ours, theirs = in_gradcli(text, values), in_torch(text, values)
+        if theirs is None:
+            assert ours is None or op.name == "ldexp", text
+        elif ours is not None:
+            assert KINDS[ours.dtype.kind] == KINDS[theirs.dtype.kind], text
+            np.testing.assert_allclose(ours.astype(float), theirs.astype(float), 1e-9, 1e-11)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "tensor([200], dtype=torch.uint8) + 100",
+        "tensor([200]).to(torch.uint8) + 100",
+        "tensor([100]).type(torch.int8) + 100",
+        "tensor([200]).type('torch.ByteTensor')",
+        "torch.full((1,), 200, dtype=torch.uint8) + 100",
+        "torch.arange(3, dtype=torch.int16) - 1",
+        "tensor([100, 200]).sum(dtype=torch.uint8)",
+        "np.array([200], dtype=np.uint8) + 100",
+        "tensor([200]).byte()",
+        "np.int8(100)",
+    ],
+)
+def test_integers_of_few_bits_wrap_around_in_pytorch_and_are_refused(text):
+    with pytest.raises(GradcliError) as caught:
+        gradcli.grad(f"(({text}) * x).sum()", values={"x": [1.0]})
+    assert caught.value.code in ("unsupported", "unknown-function")
 
 
 GIVEN = {

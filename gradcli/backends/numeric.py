@@ -24,7 +24,7 @@ PYTHONS = (bool, int, float)
 KINDS = {"float": float, "int": int, "bool": bool}
 KIND_CODES = {float: "f", int: "i", bool: "b"}  # of NumPy's dtypes
 DEFAULT = Limits()
-FLOPS = 32  # of a product of matrices, which take as long as an element
+FLOPS = 32  # of a product or a decomposition of matrices, which take as long as an element
 LARGE = 1 << 18  # elements of a tensor that is worth evaluating block by block: 2 MB
 
 
@@ -186,7 +186,8 @@ class Evaluator:
     def _check_memory(self, schedule: Schedule) -> None:
         """Refuse tensors that are too large together: all of them stay; views take nothing."""
         made = [n for n in schedule.nodes if n not in self.values]
-        held = sum(map(array_bytes, made)) + max(map(workspace, made), default=0)
+        there = [n for n in self.values if n is not None]
+        held = sum(map(array_bytes, (*there, *made))) + max(map(workspace, made), default=0)
         self.limits.check("memory", held, f"the values of {len(made):,} operations")
 
 

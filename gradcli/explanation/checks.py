@@ -25,6 +25,9 @@ LARGEST = 1_000_000  # elements of all nodes together that random values are dra
 EVERY_ROW = 400  # Jacobian rows up to which all are computed for the check
 MOST_ROWWISE = 50_000_000  # elements computed for all rows, up to which each is taken by itself
 GROUPS = 8  # rows are taken together in so many groups at least where that is more
+MOST_WORK = 1 << 27  # elements computed for one value of an input that moves
+MOST_MOVED = 1 << 21  # elements of an input that moves
+TOO_LARGE_TO_MOVE = "too large to be moved"
 NOT_TRIANGULAR = "the gradient is for a matrix whose other triangle is 0"
 UNCOMPARED = {
     CORNER: "a corner",
@@ -104,6 +107,8 @@ class Sample:
     @cached_property
     def gradients(self) -> dict[Node, Any]:
         """The gradients by input, in numbers."""
+        if not self.random and self.a.dtype == "float64":
+            return {x.node: np.asarray(self.a.value(grad)) for x, grad in _differentiated(self.a)}
         return self._gradients_at(self.values)
 
     def _gradients_at(self, values: dict[Node, Any]) -> dict[Node, Any]:
@@ -196,13 +201,18 @@ def _finite_differences(a: Analysis, at: Sample) -> Check:
     """<seed, out> a little to either side of the values, against the gradient."""
     worst, place, compared = 0.0, "", 0
     symmetric = kept_symmetric(a.problem.out)
-    uncompared: dict[str, list[str]] = {why: [] for why in (*UNCOMPARED.values(), NOT_TRIANGULAR)}
+    uncompared: dict[str, list[str]] = {
+        why: [] for why in (*UNCOMPARED.values(), NOT_TRIANGULAR, TOO_LARGE_TO_MOVE)
+    }
     sampled: dict[str, list[str]] = {}
     for x, _ in _differentiated(a):
         if not at.within_triangle(x):
             uncompared[NOT_TRIANGULAR].append(x.name)
             continue
         moving = _moving(a, at, x, x.node in symmetric)
+        if moving is None:
+            uncompared[TOO_LARGE_TO_MOVE].append(x.name)
+            continue
         undefined = not np.all(np.isfinite(moving.here))  # what is nan or inf shows no slope
         for name, outcome, error in moving.compared(partial(label, x.name, x.shape)):
             if undefined and error > TOLERANCE:
@@ -236,10 +246,13 @@ def _finite_differences(a: Analysis, at: Sample) -> Check:
     return Check(DIFFERENCES, worst <= TOLERANCE, worst, place, told)
 
 
-def _moving(a: Analysis, at: Sample, x: Input, symmetric: bool) -> Moving:
+def _moving(a: Analysis, at: Sample, x: Input, symmetric: bool) -> Moving | None:
+    """The input as it moves; None where that takes long, or much memory."""
     p = a.problem
     known = {n: v for n, v in at.values.items() if n is not x.node} | at.detached
     out = Evaluator(known, limits=p.limits).varying(p.out, x.node)
+    if out.work > MOST_WORK or x.node.numel > MOST_MOVED:
+        return None
     value = np.asarray(at.values[x.node], float)
     within = at.triangles.get(x.node, np.asarray)
     return Moving(x.name, out, value, at.seed, at.gradients[x.node], symmetric, within, out.work)

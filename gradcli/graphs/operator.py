@@ -103,7 +103,8 @@ class Operator:
     reach       (*inputs, **attrs) -> raises an error `index` where labels reach beyond what they
                 pick from: labels as arrays, of other inputs their shapes; None: its value tells
     takes       what PyTorch's function computes with: "any"; "numbers": no masks alone; "floats":
-                no integers and masks alone; "no masks": none beside numbers either
+                no integers and masks alone; "no masks": none beside numbers either; or one of
+                these and the slice of its inputs that it holds for
     one_kind    whether its tensors all hold the same: floats, integers or truth values
     numbers     whether PyTorch takes a number for an input, where no sign (+, *) stands for it; or
                 the inputs for which it does; "together": for all after the first, or for none
@@ -178,7 +179,7 @@ class Operator:
     triangular: Any = None
     labels: Collection[str] = ()
     reach: Any = None
-    takes: str = "any"
+    takes: "Takes" = "any"
     one_kind: bool = False
     numbers: bool | Literal["together"] | Collection[str] = False
     of_one: tuple[str, dict[str, Any]] | None = None
@@ -385,11 +386,18 @@ def _says(field: Any, node: Node) -> bool:
 WORDS = {"bool": "mask", "int": "integers", "float": "floats"}
 
 
-def check_kinds(name: str, takes: str, one_kind: bool, operands: Iterable[Any]) -> None:
+Takes = str | tuple[str, slice]
+FLOATS_FIRST: Takes = "floats", slice(1)  # the others may be integers and masks
+
+
+def check_kinds(name: str, takes: Takes, one_kind: bool, operands: Iterable[Any]) -> None:
     """Refuse operands of kinds that a function does not compute with, as the fields `takes` and
     `one_kind` of an operator say.
     """
     operands = list(operands)
+    if isinstance(takes, tuple):
+        takes, part = takes
+        operands = operands[part]
     if _refused_kinds(takes, one_kind, operands) is None:
         return
     operands = [1.0 if _may_be_floats(x) else x for x in operands]

@@ -54,6 +54,7 @@ ARRAY_CONSTANTS: dict[str, Any] = {
 SHORT_FLOATS = {"half", "bfloat16", "float16"}
 FLOATS = ("float", "double", "float32", "float64", *SHORT_FLOATS)
 INTS = ("int", "long", "short", "int8", "int16", "int32", "int64", "uint8")
+NARROW = {"short", "int8", "int16", "uint8"}
 DTYPES = dict.fromkeys(FLOATS, "float") | dict.fromkeys(INTS, "int") | {"bool": "bool"}
 # Families whose functions take no dtype in PyTorch, but for those that say so.
 WITHOUT_DTYPE = {"elementwise", "composite"}

@@ -2,6 +2,7 @@
 
 from ..errors import GradcliError
 from ..graphs import shapes
+from ..graphs.operator import FLOATS_FIRST, check_kinds
 from .comparisons import where
 from .families import composite, require, shorthand
 from .guards import refuse_where
@@ -53,6 +54,7 @@ def _kept_of_classes(y, input, target, weight, *, ignore_index, label_smoothing,
     saved=_kept_of_labels,
     flat=True,
     takes="floats",
+    one_kind=True,
 )
 def nll_loss(input, target, weight=None, *, ignore_index=-100, reduction="mean"):
     """Minus the entry of input that each label in target picks, weighted, reduced."""
@@ -107,7 +109,7 @@ def _along_classes(weight, ndim, axis):
     ),
     fixed=("weight",),
     saved=_kept_of_classes,
-    takes="floats",
+    takes=FLOATS_FIRST,
 )
 def cross_entropy(
     input, target, weight=None, *, ignore_index=-100, reduction="mean", label_smoothing=0.0
@@ -257,6 +259,7 @@ def margin_terms(x, label, counted, weight=None, *, p, margin):
     saved=("input", "target", "weight"),
     once="derivative for aten::multi_margin_loss_backward is not implemented",
     takes="floats",
+    one_kind=True,
 )
 def multi_margin_loss(input, target, weight=None, *, p=1, margin=1.0, reduction="mean"):
     """How far other classes come within margin of the one in target, averaged, reduced."""
@@ -313,10 +316,11 @@ def multilabel_margin_loss(input, target, *, reduction="mean"):
         ("multilabel_soft_margin_loss(a, b)", "a=2x3,b=2x3"),
         ("multilabel_soft_margin_loss(a, b, w, reduction='sum')", "a=2x3,b=2x3,w=3"),
     ),
-    takes="floats",
+    takes=FLOATS_FIRST,
 )
 def multilabel_soft_margin_loss(input, target, weight=None, *, reduction="mean"):
     """binary_cross_entropy_with_logits, averaged over the classes, reduced."""
+    check_kinds("multilabel_soft_margin_loss", "no masks", False, (target,))
     classes = shapes.axis(-1, input.ndim)  # also where target or weight has more dimensions
     losses = -(target * logsigmoid(input) + (1 - target) * logsigmoid(-input))
     losses = losses if weight is None else losses * weight

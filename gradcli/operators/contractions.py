@@ -5,7 +5,7 @@ from string import ascii_letters
 from typing import Any
 
 from ..errors import GradcliError
-from ..graphs import as_node, shapes
+from ..graphs import Node, as_node, shapes
 from ..lazy import np
 from .blas import contracted, path
 from .comparisons import logical_or
@@ -254,11 +254,14 @@ def _off_diagonal(term, rank, sizes):
 # ---- letters by number ---------------------------------------------------------------------------
 
 
-@shorthand(takes="numbers")
+@shorthand()
 def einsum_(*given, equation=None):
     """Products summed over the letters that the output leaves out; or over numbers, a list of them
     after each tensor.
     """
+    operands = [x for x in given if isinstance(x, Node)]
+    if len(operands) > 1:
+        einsum.check_kinds(operands)
     if equation is None and given and not isinstance(given[0], str):
         equation, operands = _by_number(given)
         return einsum(equation, *operands)

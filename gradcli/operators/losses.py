@@ -4,6 +4,7 @@ import math
 
 from ..errors import GradcliError
 from ..graphs import Node, shapes
+from ..graphs.operator import FLOATS_FIRST, check_kinds
 from ..lazy import np
 from . import elements
 from .arithmetic import abs
@@ -234,6 +235,8 @@ def kl_div(input, target, *, reduction="mean", log_target=False):
 )
 def poisson_nll_loss(input, target, *, log_input=True, full=False, eps=1e-08, reduction="mean"):
     """How unlikely counts are where input, or its exponential, is their average; reduced."""
+    subtracted = [*[target] * full, *[input] * (not log_input)]
+    check_kinds("poisson_nll_loss", "no masks", False, subtracted)
     if log_input:
         losses = exp(input) - target * input
     else:
@@ -280,7 +283,7 @@ def held_above(g, y, x, *, min, least=None):
     kink=lambda y, input, target, var, *, eps, **_: (None, None, var.le(eps)),
     caveat="the gradient flows to a variance below eps as if it were not held there; PyTorch "
     "refuses one below 0",
-    takes="floats",
+    takes="no masks",
 )
 def gaussian_nll_loss(input, target, var, *, full=False, eps=1e-06, reduction="mean"):
     """How unlikely target is under normal distributions of mean input and variance var, reduced."""
@@ -311,7 +314,7 @@ def _variance_of(input, var):
         ("hinge_embedding_loss(x, sign(y))", "x=2x3,y=2x3"),
         ("hinge_embedding_loss(x, sign(y), 0.5, reduction='sum')", "x=3,y=3"),
     ),
-    takes="floats",
+    takes=FLOATS_FIRST,
 )
 def hinge_embedding_loss(input, target, *, margin=1.0, reduction="mean"):
     """input where target is 1, margin - input or at least 0 where it is -1, reduced."""
@@ -351,7 +354,7 @@ def soft_hinge(g, y, x):
         ("soft_margin_loss(x, sign(y).detach(), reduction='none')", "x=3,y=3"),
     ),
     fixed=("target",),
-    takes="floats",
+    takes=FLOATS_FIRST,
 )
 def soft_margin_loss(input, target, *, reduction="mean"):
     """log(1 + exp(-target * input)), reduced; target is 1 or -1."""

@@ -1,6 +1,7 @@
 """Systems of equations whose matrix is given by its LU decomposition."""
 
 from ..graphs import as_node, shapes
+from ..graphs.operator import check_kinds
 from .decompositions import row_exchanges, rows_named
 from .families import composite, shorthand
 from .lapack import LINALG, square
@@ -52,9 +53,10 @@ def lu_solution(LU, pivots, B, *, left=True, adjoint=False):
     return solve_triangular(LU, half, upper=True)
 
 
-@shorthand("linalg.lu_solve", alone=True, takes="floats")
+@shorthand("linalg.lu_solve", alone=True)
 def lu_solve_(LU, pivots, B, *, left=True, adjoint=False):
     """x such that A @ x is B, from the LU decomposition of A."""
+    check_kinds("linalg.lu_solve", "floats", True, (LU, B))
     return lu_solution(as_node(LU), as_node(pivots), as_node(B), left=left, adjoint=adjoint)
 
 

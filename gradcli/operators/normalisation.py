@@ -2,6 +2,7 @@
 
 from ..errors import GradcliError
 from ..graphs import OPS, Outputs, shapes
+from ..graphs.operator import FLOATS_FIRST
 from .activations import along_channels
 from .comparisons import where
 from .families import composite, operator, require, shorthand
@@ -76,7 +77,7 @@ def layer_norm(input, weight=None, bias=None, *, normalized_shape, eps=1e-05):
     whole=("normalized_shape",),
     examples=(("rms_norm(x, (3,))", "x=2x3"), ("rms_norm(x, (3,), w, 0.1)", "x=2x3,w=3")),
     order="input normalized_shape weight eps",
-    takes="floats",
+    takes=FLOATS_FIRST,
 )
 def rms_norm(input, weight=None, *, normalized_shape, eps=None):
     """input divided by the root of its mean square over its last dimensions, then * weight."""
@@ -176,6 +177,7 @@ def _kept_of_instances(y, x, mean, var, weight, bias, *, use_input_stats, eps, *
         ("instance_norm(x, weight=w, bias=b)", "x=2x2x3,w=2,b=2"),
     ),
     takes="floats",
+    one_kind=True,
 )
 def instance_norm(
     input,

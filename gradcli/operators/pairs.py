@@ -164,8 +164,14 @@ def lerp(g, y, input, end, weight):
     return g * (1 - weight), g * weight, g * (end - input)
 
 
+def _addcmul(a, b, c, *, value):
+    whole = np.result_type(a, b, c).kind in "iub"  # PyTorch cuts the factor then
+    return a + (int(value) if whole else value) * b * c
+
+
 @elementwise(
-    lambda a, b, c, *, value: a + value * b * c,
+    _addcmul,
+    symbolic=lambda sp, a, b, c, *, value: a + value * b * c,
     examples=(
         ("addcmul(a, b, c)", "a=2x3,b=2x1,c=3"),
         ("addcmul(a, b, c, value=0.5)", "a=3,b=3,c=3"),
@@ -190,7 +196,7 @@ def addcmul(g, y, input, tensor1, tensor2, *, value=1):
     ),
     numpy="{0} + {value} * {1} / {2}",
     older=("input value tensor1 tensor2",),
-    takes="floats",
+    takes=("floats", slice(1, None)),
 )
 def addcdiv(g, y, input, tensor1, tensor2, *, value=1):
     """input + value * tensor1 / tensor2."""

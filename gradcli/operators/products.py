@@ -17,13 +17,6 @@ from .matrix import bmm, matmul, mm, mv, outer
 # ---- a product added to something ----------------------------------------------------------------
 
 
-def _added(beta, input, product):
-    if shapes.broadcast(input.shape, product.shape) != product.shape:
-        have, want = shapes.text(input.shape), shapes.text(product.shape)
-        raise GradcliError("shape", f"shape {have} cannot be added to a product of shape {want}")
-    return _unless_0(beta, input) + product
-
-
 @elementwise(
     lambda x: np.zeros_like(x),
     expand=lambda x: x * 0,
@@ -45,6 +38,16 @@ def _unless_0(factor, x):
     return _times(factor, x) if factor else left_out(x)
 
 
+def _added(beta, input, alpha, product, scaled=_unless_0):
+    if float in map(type, (beta, alpha)) and input.dtype != "float" != product.dtype:
+        said = "beta and alpha of integers and masks are whole numbers"
+        raise GradcliError("arguments", said, hint="as floats: x.double()")
+    if shapes.broadcast(input.shape, product.shape) != product.shape:
+        have, want = shapes.text(input.shape), shapes.text(product.shape)
+        raise GradcliError("shape", f"shape {have} cannot be added to a product of shape {want}")
+    return _unless_0(beta, input) + scaled(alpha, product)
+
+
 def _examples(name, sizes):
     return ((f"{name}(x, a, b)", sizes), (f"{name}(x, a, b, beta=0.5, alpha=2)", sizes))
 
@@ -63,7 +66,7 @@ def _older(factors):
 )
 def addmm(input, mat1, mat2, *, beta=1, alpha=1):
     """beta times input plus alpha times the product of two matrices."""
-    return _added(beta, input, _unless_0(alpha, mm(mat1, mat2)))
+    return _added(beta, input, alpha, mm(mat1, mat2))
 
 
 @composite(
@@ -74,13 +77,13 @@ def addmm(input, mat1, mat2, *, beta=1, alpha=1):
 )
 def addmv(input, mat, vec, *, beta=1, alpha=1):
     """beta times input plus alpha times the product of a matrix and a vector."""
-    return _added(beta, input, _unless_0(alpha, mv(mat, vec)))
+    return _added(beta, input, alpha, mv(mat, vec))
 
 
 @composite(examples=_examples("addr", "x=2x3,a=2,b=3"), older=_older("vec1 vec2"))
 def addr(input, vec1, vec2, *, beta=1, alpha=1):
     """beta times input plus alpha times the outer product of two vectors."""
-    return _added(beta, input, _times(alpha, outer(vec1, vec2)))
+    return _added(beta, input, alpha, outer(vec1, vec2), _times)
 
 
 @composite(
@@ -91,7 +94,7 @@ def addr(input, vec1, vec2, *, beta=1, alpha=1):
 )
 def baddbmm(input, batch1, batch2, *, beta=1, alpha=1):
     """beta times input plus alpha times the products of two batches of matrices."""
-    return _added(beta, input, _times(alpha, bmm(batch1, batch2)))
+    return _added(beta, input, alpha, bmm(batch1, batch2), _times)
 
 
 @composite(
@@ -102,7 +105,7 @@ def baddbmm(input, batch1, batch2, *, beta=1, alpha=1):
 )
 def addbmm(input, batch1, batch2, *, beta=1, alpha=1):
     """beta times input plus alpha times the sum of the products of two batches of matrices."""
-    return _added(beta, input, _unless_0(alpha, bmm(batch1, batch2).sum(dim=0)))
+    return _added(beta, input, alpha, bmm(batch1, batch2).sum(dim=0))
 
 
 # ---- products of many ----------------------------------------------------------------------------

@@ -133,6 +133,7 @@ def _count(x, index, dim):
     ),
     saved=("x", "index", "source", "output"),
     reach=along_dim,
+    one_kind=True,
     **SLICES,
 )
 def index_reduce(x, index, source, *, dim, reduce, include_self=True):

@@ -9,9 +9,9 @@ from ..limits import DEFAULTS, Limits
 
 
 class Environment(NamedTuple):
-    """`width` in columns; `ascii` where only ASCII can be shown; `full` leaves nothing out
-    of what has no more entries than the `limits` say. `place` is where Markdown is pasted, if that
-    is known; `page` what LaTeX is made as: a part of a page, a "standalone" document, or "overlay",
+    """`width` in columns; `ascii` where only ASCII can be shown; `full` leaves nothing out of what
+    has no more entries than the `limits` say. `place` is where Markdown is pasted, if that is
+    known; `page` what LaTeX is made as: a part of a page, a "standalone" document, or "overlay",
     slides. `say` is what is done to words about options, which are those of a shell.
     """
 

@@ -15,6 +15,7 @@ from ..random_numbers import Numbers
 EVERY_ELEMENT = 200  # elements of an input up to which each is moved by itself
 DIRECTIONS = 3  # directions that are tried where there are more
 LONG = 1 << 20  # elements to be computed for a single value, from which on one direction must do
+MUCH = 1 << 24  # from which on nothing else is tried where that one shows no slope
 SAMPLE = 100  # elements that are moved where all of them together show no clear slope
 TOLERANCE = 1e-6  # relative to the larger of 1 and the gradient
 STEP, SMALL = 1e-3, 1e-6  # relative to the larger of 1 and what is moved
@@ -129,7 +130,7 @@ class Moving:
     ):
         self.name, self.out, self.value, self.seed = name, out, value, seed
         self.gradient, self.symmetric, self.within = gradient, symmetric, within
-        self.long = work > LONG
+        self.work = work
         self.here = out(value)
         self.sampled = ""  # how it was moved, where not every element by itself
 
@@ -143,7 +144,7 @@ class Moving:
                 direction = self.within(direction.reshape(shape))
                 if np.any(direction):
                     yield Compared(label(k), *compare(*self._line(direction)))
-        elif self.long:
+        elif self.work > LONG:
             yield Compared(self.name, *self._at_once())
         else:
             self.sampled = f"along {DIRECTIONS} random directions"
@@ -163,8 +164,10 @@ class Moving:
             coarse, fine, slope = line.slopes(STEP)
         error, doubt = abs(slope - expected), abs(fine - coarse)
         outcome = SAME if error <= TOLERANCE * max(1.0, abs(expected)) else OTHER
-        if outcome == SAME or 10 * max(doubt, self._bend(line)) < error:
+        if outcome == SAME or (self.work <= MUCH and 10 * max(doubt, self._bend(line)) < error):
             return outcome, error / max(1.0, abs(expected))
+        if self.work > MUCH:
+            return UNCLEAR, error
         self.sampled = f"at {SAMPLE} of its {size:,} elements"
         few = np.zeros(size)
         few[(Numbers(5).uniform(0, 1, (SAMPLE,)) * size).astype(int)] = 1.0

@@ -19,7 +19,7 @@ from ...language.general import decided_by_values
 from ...language.given.assumptions import made
 from ...language.problem import Input, Problem
 from ...lazy import np
-from ..analysis import Analysis
+from ..analysis import Analysis, is_large
 from ..checking.symmetric import is_symmetric, kept_symmetric, symmetrized
 from ..checking.well_conditioned import is_well_conditioned, perturbed
 from ..formulas.readings import resized
@@ -137,7 +137,8 @@ def points(problems: Sequence[Problem], names: Sequence[str]) -> Points:
         hint = "leave -s out, or give smaller shapes: a claim is about all sizes"
         raise GradcliError("limit", "the tensors are too large to try a claim on", hint=hint)
     rng = np.random.default_rng(0)
-    others = [*problems[1:], first] if len(problems) > 1 else [first] * (POINTS - 1)
+    count = 1 if is_large(first) else POINTS - 1
+    others = [*problems[1:], first] if len(problems) > 1 else [first] * count
     drawn = [_drawn(first, names, rng, short=True), *(_drawn(p, names, rng) for p in others)]
     if len(problems) > 1 and None in drawn:
         drawn += _elsewhere(problems, names, rng, drawn.count(None))

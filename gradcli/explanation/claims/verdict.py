@@ -12,7 +12,7 @@ from ...language.inference.infer import different_sides
 from ...language.problem import Problem
 from ...language.program import read_program
 from ...notation import tree
-from ..analysis import Analysis
+from ..analysis import Analysis, is_large
 from ..formulas.readings import (
     RANKS,
     Reading,
@@ -181,10 +181,10 @@ class Verdict:
     @cached_property
     def mend(self) -> Mend | None:
         """What would mend it; where tensors are large, it is looked for among small ones."""
-        if self.ok:
+        problem = self.points.tried[0].problem
+        if self.ok or is_large(problem):
             return None
-        budget = self.points.tried[0].problem.limits.budget
-        return budget.search(self._mend, lambda: None)
+        return problem.limits.budget.search(self._mend, lambda: None)
 
     def _mend(self) -> Mend | None:
         problem = self.points.tried[0].problem

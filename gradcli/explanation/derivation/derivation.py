@@ -20,7 +20,7 @@ from ...language.posing import Posing
 from ...language.problem import Problem
 from ...lazy import np
 from ...notation import tree
-from ...notation.formulas.formula import formula
+from ...notation.formulas.formula import Writer, formula
 from ...notation.tree import Name, Tree
 from ..analysis import Analysis
 from ..formulas.beside_numbers import named_values
@@ -175,7 +175,18 @@ class Derivation:
 
     def written(self, node: Node) -> Tree:
         """A value in terms of those before it."""
-        return formula(node, {n: Name(name) for name, n in self.nodes.items() if n is not node})
+        writer = self._writer
+        own = writer.trees.get(node)
+        if own is not None and own is writer.shapes[node.shape]:  # it would lend itself its shape
+            return formula(node, {n: name for n, name in writer.named.items() if n is not node})
+        writer.trees.pop(node, None)
+        made = writer.tree(node)
+        writer.trees[node] = made if own is None else own
+        return made
+
+    @cached_property
+    def _writer(self) -> Writer:
+        return Writer({n: Name(name) for name, n in self.nodes.items()})
 
     def arrays(self, a: Analysis) -> dict[str, Any]:
         """What the lines come to at the values of an analysis of the same nodes, by name, a line
@@ -195,11 +206,15 @@ class Derivation:
     def sent(self, s: Assignment) -> dict[str, Tree | None]:
         """What an assignment sends to each value that it uses; None for what cannot be read."""
         if s.names not in self._sent:
-            try:
-                self._sent[s.names] = self._formulas(s)
-            except GradcliError:  # it cannot be posed without what it is within
-                self._sent[s.names] = {}
+            budget = self.p.limits.budget
+            self._sent[s.names] = budget.search(lambda: self._readable(s), dict)
         return self._sent[s.names]
+
+    def _readable(self, s: Assignment) -> dict[str, Tree | None]:
+        try:
+            return self._formulas(s)
+        except GradcliError:  # it cannot be posed without what it is within
+            return {}
 
     def _formulas(self, s: Assignment) -> dict[str, Tree | None]:
         roles = {x.name: role_of(x) for x in self.p.inputs.values()}

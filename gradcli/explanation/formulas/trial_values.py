@@ -47,13 +47,15 @@ def combinations(draws: Sequence[Draw], count: int) -> Iterator[tuple[Draw, ...]
 
 
 def random_values(problem: Problem, draw: int = 1) -> dict[Node, Any]:
-    """A value for every input, random where none was given, at which the output is finite, or can
+    """A value for every input, random where one has none, at which the output is finite, or can
     at least be computed; others for another `draw`. Raises GradcliError, with a place, where there
     is none.
     """
     drawn, refusals = [], []
     free = [x for x in problem.inputs.values() if x.value is None]
-    for ranges in islice(combinations(DRAWN, len(free)), ATTEMPTS if free else 1):
+    if not free:
+        return problem.values
+    for ranges in islice(combinations(DRAWN, len(free)), ATTEMPTS):
         values = problem.values | _drawn(free, ranges, draw)
         try:
             out = Evaluator(values, limits=problem.limits)(problem.out)[0]
@@ -65,9 +67,8 @@ def random_values(problem: Problem, draw: int = 1) -> dict[Node, Any]:
         drawn.append(values)
     if drawn:
         return drawn[0]
-    if not problem.numeric:
-        hints = refusals[0].hint, "random values were tried: give others with -v"
-        refusals[0].hint = "; ".join(filter(None, hints))
+    hints = refusals[0].hint, "random values were tried: give others with -v"
+    refusals[0].hint = "; ".join(filter(None, hints))
     raise refusals[0].at(problem.program.place)
 
 

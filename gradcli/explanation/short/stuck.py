@@ -9,7 +9,7 @@ from ..formulas.wording import Wording
 from ..phrases import listed
 from .gates import let_through
 
-MOST = 4  # units that are named
+MOST = 4  # units that are named, and operations
 FLAT = 1e-6  # as near to its bounds a function is flat
 
 
@@ -17,7 +17,16 @@ def stuck(a: Analysis, w: Wording) -> list[tuple[str, str]]:
     """Codes and sentences on units that let nothing through, functions that are flat where they
     are, and gradients that are 0 throughout.
     """
-    return [*_dead_units(a, w), *_saturated(a, w), *_zero_gradients(a, w)]
+    return [*_few(_dead_units(a, w)), *_few(_saturated(a, w)), *_zero_gradients(a, w)]
+
+
+def _few(found: Iterator[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The first of several that are alike, and how many others there are."""
+    notes = [*found]
+    left = len(notes) - MOST
+    if left <= 0:
+        return notes
+    return [*notes[:MOST], (notes[0][0], f"the same holds of {left:,} more operations.")]
 
 
 def _dead_units(a: Analysis, w: Wording) -> Iterator[tuple[str, str]]:

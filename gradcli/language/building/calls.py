@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from ...errors import MISUSES, GradcliError, Span, misused
@@ -19,6 +19,7 @@ from ..syntax import dotted
 from ..vocabulary import (
     DTYPES,
     LAYOUTS,
+    NARROW,
     PROPERTIES,
     PYTHON,
     SHORT_FLOATS,
@@ -68,6 +69,7 @@ def call(b: Scope, e: ast.Call) -> Any:
         value = applied(b, of_array, args, named, e)
     elif operands and name in IDENTITY:
         asked = [a for a in args[1:] if isinstance(a, str)] if name in ("to", "type") else []
+        asked = [_dtype_of_type(text) for text in asked]
         for text in asked:
             _check_kind(text)
         dtype = dtype or next((a for a in asked if a in DTYPES), None)
@@ -93,6 +95,14 @@ def call(b: Scope, e: ast.Call) -> Any:
             _check_dtype(called, e)
         value = applied(b, called, args, named, e)
     return _as_dtype(b, value, dtype, e)
+
+
+def _dtype_of_type(text: str) -> str:
+    """long for "torch.LongTensor" and uint8 for "torch.ByteTensor"; any other text as it is."""
+    found = re.fullmatch(r"torch\.(?:cuda\.)?([A-Z][a-z]+)Tensor", text)
+    name = found[1].lower() if found else text
+    name = {"byte": "uint8", "char": "int8"}.get(name, name)
+    return name if name in DTYPES else text
 
 
 def _check_kind(text: str) -> None:
@@ -201,7 +211,8 @@ def _check_dtype(called: Operator, e: ast.Call) -> None:
 
 def _numbers_among(called: Any, args: list, named: dict[str, Any]) -> list[Any]:
     """The tensors and numbers that a call computes with: no labels, and no attributes."""
-    given = [*zip((*called.places, *(None,) * len(args)), args), *named.items()]
+    places = called.places
+    given = [*zip((*places, *(None,) * len(args)), args), *_in_order(places, named)]
     labels = getattr(called, "labels", ())
     promotes = isinstance(called, Operator) and called.family == "elementwise"
     inputs = called.inputs if promotes and not called.one_kind else ()
@@ -212,6 +223,11 @@ def _numbers_among(called: Any, args: list, named: dict[str, Any]) -> list[Any]:
         elif name not in labels if isinstance(value, Node) else name in inputs and is_number(value):
             found.append(value)
     return found
+
+
+def _in_order(places: Iterable[str], named: dict[str, Any]) -> list[tuple[str, Any]]:
+    """The keywords in the order of the parameters, as far as these have places."""
+    return sorted(named.items(), key=lambda given: [*places, given[0]].index(given[0]))
 
 
 def _with_whole_numbers(
@@ -312,6 +328,9 @@ def _as_dtype(b: Scope, value: Any, dtype: Any, e: ast.expr) -> Any:
         raise GradcliError("arguments", said)
     if dtype in SHORT_FLOATS:
         raise GradcliError("unsupported", f"{dtype} {refusal(dtype)}", hint="leave it out")
+    if dtype in NARROW:
+        said = f"{dtype} wraps around where a number is too large: here integers have 64 bits"
+        raise GradcliError("unsupported", said, hint="leave it out, or write torch.int64")
     kind = DTYPES.get(dtype or "")
     if not isinstance(value, Node) or kind is None or value.dtype == kind:
         return value

@@ -793,7 +793,7 @@ ARRAYS: dict[str, Any] = {
     "astype": lambda x, dtype=None: x,
     "copy": lambda a: op.clone(a),
     **dict.fromkeys(("float64", "float32", "float16", "double", "single"), _as("double")),
-    **dict.fromkeys(("int64", "int32", "int8", "int16"), _as("long")),
+    **dict.fromkeys(("int64", "int32"), _as("long")),
     "bool_": _as("bool"),
     # along axes
     "sum": _reduced("sum", empty=0.0),

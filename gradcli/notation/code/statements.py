@@ -29,13 +29,15 @@ class Names:
 
     def __init__(self, taken: Collection[str]):
         self.taken = set(taken)
+        self.counts: dict[str, int] = {}  # the number after the latest name of each kind
 
     def free(self, wanted: str) -> str:
         """`wanted`, or with a number after it."""
-        name, count = wanted, 1
+        name, count = wanted, self.counts.get(wanted, 1)
         while name in self.taken:
             count += 1
             name = f"{wanted}{count}"
+        self.counts[wanted] = count
         self.taken.add(name)
         return name
 
