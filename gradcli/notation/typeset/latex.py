@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from itertools import zip_longest
 
-from ..trees import Tree
+from ..tree import Tree, text
 from .mathematics import pieces
 from .pieces import (
     ABOVE,
@@ -29,7 +29,6 @@ from .pieces import (
     Sign,
     Words,
 )  # fmt: skip
-from .text import text
 
 LAYOUTS = {  # what a layout opens with, what stands between its parts, between rows, at its end
     FRACTION: ("\\frac{", "}{", "", "}"),

@@ -9,7 +9,7 @@ import ast
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from ..trees import (
+from ..tree import (
     Attribute,
     Between,
     Block,
@@ -35,6 +35,8 @@ from ..trees import (
     children,
     size,
 )  # fmt: skip
+from ..tree.precedence import COMPARISONS, PRECEDENCE, REGROUPED, SUM, Form, Part, walk
+from ..tree.precedence import number as number_text
 from .names import identifier, number
 from .pieces import (
     ABOVE,
@@ -64,8 +66,6 @@ from .pieces import (
     in_rows,
     laid_out,
 )  # fmt: skip
-from .precedence import COMPARISONS, PRECEDENCE, REGROUPED, SUM, Form, Part, walk
-from .precedence import number as number_text
 
 LOSS = Identifier("L")  # what x.grad is the derivative of
 ATOM, SCRIPTED, UNARY = PRECEDENCE["atom"], PRECEDENCE["**"], PRECEDENCE["unary"]
