@@ -14,6 +14,7 @@ from support import Example, explained, first_examples, one_in, swept
 from gradcli.explanation import replies
 from gradcli.explanation.blocks import (
     EQUALS,
+    ZERO,
     Answer,
     Code,
     Document,
@@ -29,7 +30,9 @@ from gradcli.explanation.blocks import (
     Step,
     Table,
     Tensor,
+    element,
     plain,
+    verbatim,
     words,
 )
 from gradcli.explanation.blocks import Block as AnyBlock
@@ -268,8 +271,11 @@ NODES = GraphNode(plain("zeta6"), ()), GraphNode(plain("eta7"), (0,))
 BLOCKS: dict[type, tuple[AnyBlock, tuple[str, ...]]] = {
     Table: (Table((ROW, Row((TEXT,), 1))), ("alpha", "gamma3", "1.5")),
     Matrix: (
-        Matrix("g", ("11", "12"), ("out[0]", "out[1]"), ("x[0]",), (("13",), ("·",)), "x.grad",
-               ("14",), "g·J", (2, 3), (1, 0), "input:x"),
+        Matrix(Formula(Name("g")), (verbatim("11"), verbatim("12")),
+               (element(Name("out"), (0,)), element(Name("out"), (1,))),
+               (element(Name("x"), (0,)),),
+               ((verbatim("13"),), (ZERO,)), Formula(Name("x.grad")), (verbatim("14"),),
+               Formula(Infix("·", Name("g"), Name("J"))), (2, 3), (1, 0), "input:x"),
         ("11", "12", "13", "14", "3 rows"),
     ),
     Picture: (Picture(((0, 1), (2, 0))), ()),

@@ -7,7 +7,7 @@ renderer can lay them out in its width.
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from ..notation import tree
 from ..notation.tree import Token, Tree
@@ -29,10 +29,18 @@ class Formula(NamedTuple):
             return [*self.typed]
         return [Token(tree.text(self.tree), self.role)] if self.role else tree.tokens(self.tree)
 
+    @property
+    def text(self) -> str:
+        """The formula as text."""
+        return "".join([token.text for token in self.tokens])
+
 
 Piece = Token | Formula
 Line = tuple[Piece, ...]
+Cell = TypeVar("Cell", Formula, str)
 EQUALS, THEN = Token(" = "), Token("; ")
+ZERO = Formula(tree.Number(0), "", (Token("·"),))  # in a matrix
+UNWRITTEN = Formula(tree.Verbatim("?"), "", (Token("?"),))
 
 
 class Tensor(NamedTuple):
@@ -58,33 +66,34 @@ class Table(NamedTuple):
     rows: tuple[Row, ...]
 
 
-class Matrix(NamedTuple):
+class Matrix(NamedTuple, Generic[Cell]):
     """A Jacobian: the seed in the left margin, labels of rows and columns, and seed times matrix
     below; or a tangent above it, and matrix times tangent at the right. Without the name of one
     there is no room for it.
 
     `skipped_rows` and `skipped_columns`: how many are shown before those left out, and how many
-    these are. Entries are texts; an exact zero is "·". `row_places` and `column_places` are where
-    the elements of rows and columns stand in the output and in the input.
+    these are. Its cells are formulas; an exact zero is ZERO, and what is too long to be written
+    UNWRITTEN. `row_places` and `column_places` are where the elements of rows and columns stand in
+    the output and in the input. Renderers of text make one whose cells are texts.
     """
 
-    seed_name: str
-    seed: tuple[str, ...] | None
-    row_labels: tuple[str, ...]
-    column_labels: tuple[str, ...]
-    entries: tuple[tuple[str, ...], ...]
-    product_label: str
-    product: tuple[str, ...] | None
-    product_name: str
+    seed_name: Cell | None
+    seed: tuple[Cell, ...] | None
+    row_labels: tuple[Cell, ...]
+    column_labels: tuple[Cell, ...]
+    entries: tuple[tuple[Cell, ...], ...]
+    product_label: Cell
+    product: tuple[Cell, ...] | None
+    product_name: Cell
     skipped_rows: tuple[int, int]
     skipped_columns: tuple[int, int]
     input_role: str
     row_places: tuple[tuple[int, ...], ...] = ()
     column_places: tuple[tuple[int, ...], ...] = ()
-    tangent_name: str = ""
-    tangent: tuple[str, ...] | None = None
-    result_name: str = ""
-    result: tuple[str, ...] | None = None
+    tangent_name: Cell | None = None
+    tangent: tuple[Cell, ...] | None = None
+    result_name: Cell | None = None
+    result: tuple[Cell, ...] | None = None
 
 
 class Picture(NamedTuple):
@@ -208,6 +217,21 @@ def plain(*pieces: str | Piece) -> Line:
 def words(*pieces: str | Piece) -> Line:
     """A line of words, as against a formula or a name: renderers need not set them as code."""
     return tuple(Token(p, "word") if isinstance(p, str) else p for p in pieces)
+
+
+def typed(written: Tree) -> Formula:
+    """A formula whose text is known from now on."""
+    return Formula(written, "", (*tree.tokens(written),))
+
+
+def verbatim(text: str) -> Formula:
+    """A number, or words, that stand as they are."""
+    return Formula(tree.Verbatim(text), "", (Token(text),))
+
+
+def element(base: Tree, place: tuple[int, ...]) -> Formula:
+    """`a[0,1]`: one element of what has the name; the name alone for a single number."""
+    return typed(tree.Indexed(base, tuple(map(tree.Number, place))) if place else base)
 
 
 def mentioned(written: Tree, text: str = "") -> Formula:

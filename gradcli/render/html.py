@@ -77,7 +77,7 @@ def _tied(part: Any) -> Iterator[str]:
     """The gradients whose elements have columns somewhere."""
     if isinstance(part, Matrix):
         if part.seed and part.column_places:
-            yield part.product_label
+            yield part.product_label.text
     elif isinstance(part, Section | Document):
         for inner in part.sections if isinstance(part, Document) else part.blocks:
             yield from _tied(inner)
@@ -106,7 +106,7 @@ class _Page:
     def header(self, document: Document) -> str:
         """What was asked, or else what the first section says; and buttons."""
         asked = _lines(document.question)
-        code = tag("code", self.markup.entry("\n".join(asked)))
+        code = tag("code", self.markup.question("\n".join(asked)))
         if not asked:
             heading = "<h1>" + escape(_heading(document)) + "</h1>"
         else:
@@ -214,7 +214,7 @@ class _Page:
     def tensor(self, tensor: Tensor) -> str:
         return tensor_tables(tensor, self.markup, self.tied)
 
-    def matrix(self, block: Matrix) -> str:
+    def matrix(self, block: Matrix[Formula]) -> str:
         return MatrixFigure(block, self.markup).figure()
 
     # ---- pictures ----------------------------------------------------------------------------

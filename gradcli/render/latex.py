@@ -12,6 +12,7 @@ from typing import Any
 from ..explanation.blocks import (
     EQUALS,
     THEN,
+    ZERO,
     Answer,
     Block,
     Code,
@@ -30,12 +31,11 @@ from ..explanation.blocks import (
     Tensor,
     is_words,
 )
-from ..notation.formulas.spelling import parsed
+from ..notation.tree import Name, Verbatim
 from ..notation.typeset.latex import latex, plain, text_in_math
 from .ascii import in_ascii
 from .environment import Environment
 from .matrix import Cut, cut
-from .matrix import entry as shortened
 from .tensors import nested, tensor_lines
 
 ARTICLE = r"""\documentclass{article}
@@ -106,10 +106,10 @@ def _in_math(piece: Any) -> str:
     said = piece.text.strip()
     if said in ("=", ""):
         return said
-    if piece.role != "word":
-        found = parsed(said)
-        if found is not None:
-            return latex(found)
+    if piece.role in ("number", "answer"):
+        return latex(Verbatim(said))
+    if piece.role == "seed" or piece.role.startswith("input:"):
+        return latex(Name(said))
     return text_in_math(piece.text)
 
 
@@ -281,14 +281,13 @@ class Page:
         rows = [[SHADES[shade] for shade in row] for row in block.cells]
         return displayed(array_of(rows, "@{}c@{}" * width))
 
-    def matrix(self, block: Matrix) -> str:
+    def matrix(self, block: Matrix[Formula]) -> str:
         """The seed, labels, entries; seed times matrix below; a tangent above, the result right."""
         shown = cut(block, None, self.environment.say)
         rows = [*self.above(block, shown), *self.within(block, shown)]
         if block.product is not None:
-            name = entry(block.product_name)
-            product = _picked(block.product, shown)
-            rows.append(["\\hline " + name, entry(block.product_label), *product, ""])
+            name, label = set_cell(block.product_name), set_cell(block.product_label)
+            rows.append(["\\hline " + name, label, *_picked(block.product, shown), ""])
         edges = (bool(block.seed_name), True, *[True] * len(shown.columns), bool(block.result_name))
         kept = [_kept(row, edges, k) for k, row in enumerate(rows)]
         columns = "r|" * edges[0] + "l|" + "r" * len(shown.columns) + "|r" * edges[-1]
@@ -296,23 +295,23 @@ class Page:
             filter(None, [displayed(array_of(kept, columns)), plain(shown.left_out)])
         )
 
-    def above(self, block: Matrix, shown: Cut) -> Iterator[list[str]]:
+    def above(self, block: Matrix[Formula], shown: Cut) -> Iterator[list[str]]:
         """The labels of columns, and a tangent."""
         labels = _picked(block.column_labels, shown)
-        yield [entry(block.seed_name), "", *labels, entry(block.result_name)]
+        yield [set_cell(block.seed_name), "", *labels, set_cell(block.result_name)]
         if block.tangent is not None:
-            yield ["", entry(block.tangent_name), *_picked(block.tangent, shown), ""]
+            yield ["", set_cell(block.tangent_name), *_picked(block.tangent, shown), ""]
 
-    def within(self, block: Matrix, shown: Cut) -> Iterator[list[str]]:
+    def within(self, block: Matrix[Formula], shown: Cut) -> Iterator[list[str]]:
         """A row each, with its weight and what it gives."""
         rule = "\\hline "
         for r in shown.rows:
             if r is None:
                 yield [rule + "\\vdots", "\\vdots", *["\\vdots"] * len(shown.columns), "\\vdots"]
             else:
-                weight, result = (n[r] if n else "" for n in (block.seed, block.result))
+                weight, result = (set_cell(n[r]) if n else "" for n in (block.seed, block.result))
                 entries = _picked(block.entries[r], shown)
-                yield [rule + entry(weight), entry(block.row_labels[r]), *entries, entry(result)]
+                yield [rule + weight, set_cell(block.row_labels[r]), *entries, result]
             rule = ""
 
 
@@ -364,15 +363,19 @@ def _text(piece: Any) -> str:
 
 
 def entry(said: str) -> str:
-    """A label or an entry of a matrix, in math mode."""
-    if said in ("", "·", "⋮", "…"):
-        return {"": "", "·": "\\cdot", "⋮": "\\vdots", "…": "\\cdots"}[said]
-    found = parsed(said)
-    return text_in_math(shortened(said), "texttt") if found is None else latex(found)
+    """An element of a tensor, in math mode."""
+    if said == "…":
+        return "\\cdots"
+    return latex(Verbatim(said))
 
 
-def _picked(texts: Sequence[str], shown: Cut) -> list[str]:
-    return ["\\cdots" if k is None else entry(texts[k]) for k in shown.columns]
+def set_cell(cell: Formula | None) -> str:
+    """A cell of a matrix, in math mode."""
+    return "" if cell is None else "\\cdot" if cell == ZERO else latex(cell.tree)
+
+
+def _picked(cells: Sequence[Formula], shown: Cut) -> list[str]:
+    return ["\\cdots" if k is None else set_cell(cells[k]) for k in shown.columns]
 
 
 def _kept(row: list[str], edges: Sequence[bool], place: int) -> list[str]:

@@ -10,7 +10,7 @@ import textwrap
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from ..explanation.blocks import Document, Matrix, Prose, Section, text_of
+from ..explanation.blocks import Document, Formula, Matrix, Prose, Section, text_of
 from .environment import Environment
 from .markdown_math import DOLLARS, DOLLARS_AND_TABLES, FENCES, MathPage
 from .markdown_page import Page, code_span, fenced
@@ -59,7 +59,7 @@ class Indented(Page):
         """Four spaces before each line."""
         return textwrap.indent(text, " " * 4, lambda _: True)
 
-    def matrix(self, block: Matrix) -> str:
+    def matrix(self, block: Matrix[Formula]) -> str:
         """As a terminal draws it."""
         return self.drawn_matrix(block)
 

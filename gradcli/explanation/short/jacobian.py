@@ -2,7 +2,7 @@
 
 from ...language.problem import Input
 from ...notation.tree import Token
-from .. import entries as texts
+from .. import entries
 from ..blocks import Formula, Line, Prose, Section, plain, text_of, words
 from ..choices import Choices
 from ..formulas.source_text import role_of
@@ -49,10 +49,10 @@ def _fits(grads: Gradients, x: Input) -> bool:
     rows, columns = grads.problem.out.numel, x.node.numel
     if rows > ROWS or columns > COLUMNS or rows * columns == 1:
         return False
-    entry = texts.in_symbols(grads.a, grads.w, x)
+    entry = entries.in_symbols(grads.a, grads.w, x)
     if entry is None:
         return True
-    return sum(len(entry(0, c)) + 2 for c in range(columns)) <= READABLE
+    return sum(len(entry(0, c).text) + 2 for c in range(columns)) <= READABLE
 
 
 def _elsewhere(others: list[Input]) -> Line:
