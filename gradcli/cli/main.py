@@ -335,6 +335,20 @@ def batch(streams: Streams, given: Given) -> None:
         raise typer.Exit(NO)
 
 
+@command("For scripts")
+@takes("answer", *ANSWER, *PAGE, *LOOK, "debug")
+def render(streams: Streams, given: Given) -> None:
+    """Render an answer that was printed as JSON, in any format.
+
+    Nothing is computed again. Digits, and whether all is shown, are those of the answer.
+
+    gradcli render answer.json -f markdown
+    """
+    from .rendering import render_file
+
+    render_file(streams, given)
+
+
 @command("Learn")
 @takes("port", "open", "debug")
 def serve(streams: Streams, given: Given) -> None:
@@ -403,7 +417,7 @@ def why(streams: Streams, given: Given) -> None:
 
 
 @command("Learn")
-@takes("operator", "full", "output", *LOOK, "debug")
+@takes("operator", *ANSWER, *PAGE, "full", *LOOK, "debug")
 def ops(streams: Streams, given: Given) -> None:
     """List the operators, or show one: signature, rule, caveats.
 
@@ -411,11 +425,9 @@ def ops(streams: Streams, given: Given) -> None:
     gradcli ops losses
     gradcli ops hinge
     """
-    from ..explanation.catalogue import catalogue
-    from ..render.terminal import render_terminal
+    from ..explanation import replies
 
-    page = catalogue(given.operator, given.full)
-    streams.write(render_terminal(page, environment_of(streams, given, full=True)), given.output)
+    emit(streams, replies.operators(given.operator, given.full, typed(streams)), given)
 
 
 @command("Learn")

@@ -160,12 +160,15 @@ Block = Table | Matrix | Picture | Prose | Step | Graph | Note | Code
 
 
 class Section(NamedTuple):
-    """A heading with a remark beside it, and what stands below. `name` is what --show calls it."""
+    """A heading with a remark beside it, and what stands below. `name` is what --show calls it;
+    `extra`: only a page has room for it.
+    """
 
     name: str
     title: Line
     remark: Line
     blocks: tuple[Block, ...]
+    extra: bool = False
 
 
 class Answer(NamedTuple):
@@ -180,7 +183,8 @@ class Answer(NamedTuple):
 class Document(NamedTuple):
     """An explanation: the answers, a line each, then sections that say why. `more` are options that
     show more of it; `command` is the line that makes it again, or nothing; `question` is the
-    program, for where nobody sees what was asked.
+    program, for where nobody sees what was asked. `briefly` are sections that suffice where an
+    answer has to be short, in this order; without one, all of them.
     """
 
     answers: tuple[Answer, ...]
@@ -188,15 +192,24 @@ class Document(NamedTuple):
     more: tuple[str, ...] = ()
     command: str = ""
     question: str = ""
+    briefly: tuple[str, ...] = ()
 
 
 class Reply(NamedTuple):
-    """What is answered, made when it is asked for: `documents` for people, in a format by name, and
-    `data` for programs, which JSON can be made of.
+    """What is answered, made when it is asked for: `documents` for people, in a format by name, for
+    "json" with all that any format may show; and
+    `data` for programs, which JSON can be made of; `keyed` where its keys are known, and not names
+    of a user.
     """
 
     documents: Callable[[str], list[Document]]
     data: Callable[[], Any]
+    keyed: bool = True
+
+
+def without_extras(made: Document) -> Document:
+    """A document for what is no page."""
+    return made._replace(sections=tuple(s for s in made.sections if not s.extra))
 
 
 def said_otherwise(made: Any, say: Callable[[str], str]) -> Any:

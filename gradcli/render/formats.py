@@ -1,11 +1,12 @@
 """The formats of an answer."""
 
 from importlib import import_module
+from typing import Any
 
 from ..errors import GradcliError, did_you_mean
 from ..explanation.blocks import Document, Reply, said_otherwise
 from .environment import Environment
-from .names import FORMATS, PAGES, RENDERERS
+from .names import CHOOSING, FORMATS, PAGES, RENDERERS
 
 
 def render(answer: Reply, format: str, environment: Environment) -> str:
@@ -16,15 +17,31 @@ def render(answer: Reply, format: str, environment: Environment) -> str:
     if format == "json":
         from .json import render_json
 
-        return render_json(answer.data())
-    return render_documents(answer.documents(format), format, environment)
+        return render_json(with_document(answer, environment))
+    whole = format == "html" or environment.place in CHOOSING
+    documents = answer.documents("json" if whole else format)
+    return render_documents(documents, format, environment)
+
+
+def with_document(answer: Reply, environment: Environment) -> Any:
+    """The data of an answer, with the document of which the other formats are made, where the data
+    are an object whose keys are known.
+    """
+    if not answer.keyed:
+        return answer.data()
+    from ..explanation.serialized import Shown, serialized
+
+    e = environment  # the document first: both look for what is shortest, and share their time
+    shown = Shown(answer.documents("json"), e.precision, e.full, e.entries)
+    data = answer.data()
+    return data | {"document": serialized(shown, data)}
 
 
 def fragment(answer: Reply, environment: Environment) -> str:
     """An answer as HTML to stand within another page."""
     from .html import html_fragment
 
-    (made,) = answer.documents("fragment")
+    (made,) = answer.documents("plain")
     return html_fragment(said_otherwise(made, environment.say), environment)
 
 

@@ -13,5 +13,6 @@ PAGES = ("html", "svg")  # of which a file takes several documents
 PLACES = (
     "github", "discourse", "stackoverflow", "stackexchange", "reddit", "slack", "discord",
 )  # fmt: skip
+CHOOSING = ("stackoverflow",)  # places that choose some of all sections
 DISCOURSE_WITH_MATH = "discourse, with mathematics"
 FORMATS = (*RENDERERS, "json")

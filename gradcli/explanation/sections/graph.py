@@ -39,7 +39,7 @@ def followed(a: Analysis, w: Wording) -> Section:
     ids = {node: k for k, node in enumerate(order)}
     made = tuple(Pass(ids[n], back, make()) for n, back, make in passes(a, w) if n in ids)
     title = words("Step by step, forward and back")
-    return Section("graph", title, (), (drawn._replace(passes=made),))
+    return Section("graph", title, (), (drawn._replace(passes=made),), extra=True)
 
 
 def passes(a: Analysis, w: Wording) -> Iterator[tuple[Node, bool, Callable[[], Step]]]:
