@@ -470,7 +470,8 @@ def test_several_answers_make_one_page():
 
 # ---- in a browser --------------------------------------------------------------------------------
 
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome") or shutil.which("chrome")
+NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,6 @@
 """Explanations as LaTeX: a section to be pasted into a paper, a document, or slides.
 
-The commands are those of amsmath and amssymb. Everything that a user typed is set as mathematics
+The commands are those of amsmath. Everything that a user typed is set as mathematics
 or as text in which nothing is a command.
 """
 
@@ -31,23 +31,25 @@ from ..explanation.blocks import (
     Tensor,
     is_words,
 )
-from ..notation.tree import Name, Verbatim
+from ..notation.tree import Infix, Name, Tree, Verbatim
 from ..notation.typeset.latex import latex, plain, text_in_math
+from ..notation.typeset.mathematics import is_term
 from .ascii import in_ascii
 from .environment import Environment
 from .matrix import Cut, cut
 from .tensors import nested, tensor_lines
 
 ARTICLE = r"""\documentclass{article}
-\usepackage{amsmath,amssymb}
-\renewcommand{\mathbb}[1]{\mathbf{#1}} % amssymb has no 1 of its own: 1[h > 0] is an indicator
+\usepackage{amsmath}
 \begin{document}
 """
 SLIDES = ARTICLE.replace("article", "beamer")
 END = "\n\\end{document}"
+ROOM = {"standalone": 62, "overlay": 48}  # characters of an equation on a page
 WIDEST = 200  # characters of a tensor that is no vector and no matrix
 MOST = 48  # elements of a tensor that is set as a matrix
 SHAPE = r"\s*\(?\d+(?:×\d+)*,?\)?\s*"
+UNSEEN = r"\\(left|right|math\w+|operatorname|text)"  # commands that print nothing
 SHADES = ("\\cdot", "\\circ", "\\bullet")
 
 
@@ -69,13 +71,15 @@ def as_page(made: str, environment: Environment, command: str) -> str:
     return f"{comment}{ARTICLE}\n{made}\n{END}" if environment.page else comment + made
 
 
-def aligned(lines: Iterable[Line]) -> str:
-    """Equations below each other, lined up at their first sign of equality."""
-    rows = [row for line in lines for row in _rows(line)]
+def aligned(lines: Iterable[Line], room: int | None = None) -> str:
+    """Equations below each other, lined up at their first sign of equality; sums of more than
+    `room` characters in several lines.
+    """
+    rows = [row for line in lines for row in _rows(line, room=room)]
     return "\\begin{align*}\n" + " \\\\\n".join(rows) + "\n\\end{align*}"
 
 
-def _rows(line: Line, beside: str = "") -> list[str]:
+def _rows(line: Line, beside: str = "", room: int | None = None) -> list[str]:
     """A row for each statement of a line; what stands beside is said of the last."""
     statements: list[list[Any]] = [[]]
     for piece in line:
@@ -83,16 +87,63 @@ def _rows(line: Line, beside: str = "") -> list[str]:
             statements.append([])
         else:
             statements[-1].append(piece)
-    rows = [_equation(statement) for statement in statements]
+    rows = [row for statement in statements for row in _equation(statement, room)]
     return [*rows[:-1], rows[-1] + beside]
 
 
-def _equation(pieces: Sequence[Any]) -> str:
-    """`left &= right`."""
+def _equation(pieces: Sequence[Any], room: int | None) -> Iterator[str]:
+    """`left &= right`, and below it what there is no room for beside it."""
     sign = next((k for k, piece in enumerate(pieces) if piece == EQUALS), None)
     if sign is None:
-        return f"& {mathematics(pieces)}"
-    return f"{mathematics(pieces[:sign])} &= {mathematics(pieces[sign + 1 :])}"
+        yield f"& {mathematics(pieces)}"
+        return
+    left, right = mathematics(pieces[:sign]), pieces[sign + 1 :]
+    if room is None or _length(mathematics(right)) <= room:
+        yield f"{left} &= {mathematics(right)}"
+        return
+    for side in _sides(right):
+        for k, line in enumerate(_lines(side, room)):
+            yield f"{left} &{'= ' if not k else chr(92) + 'quad {} '}{line}"
+            left = ""
+
+
+def _length(made: str) -> int:
+    """About as many characters as are seen."""
+    return len(re.sub(r"\\[a-zA-Z]+|[{}_^&]| +", "x", re.sub(UNSEEN, "", made)))
+
+
+def _sides(pieces: Sequence[Any]) -> Iterator[list[Any]]:
+    """What stands between signs of equality."""
+    for equals, side in groupby(pieces, lambda piece: piece == EQUALS):
+        if not equals:
+            yield [*side]
+
+
+def _lines(pieces: Sequence[Any], room: int) -> Iterator[str]:
+    """A side of an equation, a sum in lines that there is room for."""
+    if len(pieces) != 1 or not isinstance(pieces[0], Formula):
+        yield mathematics(pieces)
+        return
+    line = ""
+    for symbol, term in _terms(pieces[0].tree):
+        made = latex(term)
+        if line and _length(line + made) > room:
+            yield line
+            line = f"{symbol} {made}"
+        else:
+            line += f" {symbol} {made}" if line else made
+    yield line
+
+
+def _terms(written: Tree) -> list[tuple[str, Tree]]:
+    """The terms of a sum, each with the sign before it."""
+    found: list[tuple[str, Tree]] = []
+    while isinstance(written, Infix) and written.symbol in ("+", "-"):
+        if not is_term(written.right):
+            break
+        found.append((written.symbol, written.right))
+        written = written.left
+    return [*reversed([*found, ("", written)])]
 
 
 def mathematics(pieces: Iterable[Any]) -> str:
@@ -167,6 +218,7 @@ class Page:
 
     def __init__(self, environment: Environment):
         self.environment = environment
+        self.room = ROOM.get(environment.page)
 
     def document(self, document: Document) -> Iterator[str]:
         """The question, the answers, and a subsection each."""
@@ -230,7 +282,9 @@ class Page:
 
     def equations(self, rows: Sequence[Row]) -> str:
         """Equations below each other, what else is told of them at the right."""
-        made = [r for row in rows for r in _rows(row.cells[0], self.beside(row.cells[1:]))]  # type: ignore[arg-type]
+        made = [
+            r for row in rows for r in _rows(row.cells[0], self.beside(row.cells[1:]), self.room)
+        ]  # type: ignore[arg-type]
         return "\\begin{align*}\n" + " \\\\\n".join(made) + "\n\\end{align*}"
 
     def beside(self, cells: Sequence[Line | Tensor]) -> str:
