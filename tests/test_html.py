@@ -273,8 +273,18 @@ def test_every_other_format_renders_every_kind_of_block(kind, format):
 
 
 def test_a_picture_has_a_cell_for_each_of_its_cells():
-    shades = re.findall(r'class="shade-(\d)" x="(\d)" y="(\d)"', rendered(BLOCKS[Picture][0]))
-    assert shades == [("0", "0", "0"), ("1", "1", "0"), ("2", "0", "1"), ("0", "1", "1")]
+    shades = re.findall(r'class="shade-(\d)" d="([^"]*)"', rendered(BLOCKS[Picture][0]))
+    assert shades == [("1", "M1 0h1v1h-1z"), ("2", "M0 1h1v1h-1z")]
+
+
+def test_a_large_jacobian_is_a_small_picture():
+    text = page("jacobian", "x.cumsum(0)", "-s", "x=1000")
+    assert len(text) < 70_000
+    drawn = re.search(r'<svg class="picture".*?</svg><p>(.*?)</p>', text)
+    assert drawn[1].startswith("A cell is 10×10 entries")
+    assert 'viewBox="0 0 100 100"' in drawn[0]
+    dark = re.search(r'class="shade-2" d="([^"]*)"', drawn[0])[1]
+    assert dark.split("z")[:2] == ["M0 1h1v1h-1", "M0 2h2v1h-2"]
 
 
 def test_steps_are_a_list_with_their_numbers():

@@ -238,16 +238,19 @@ def formula(streams: Streams, given: Given) -> None:
 
 
 @command("Explain")
-@takes(*VALUES, "expand", "graph_format", *ANSWER[1:], *LOOK, *ALWAYS)
+@takes(*VALUES, "grad", "expand", "graph_format", *ANSWER[1:], *LOOK, *ALWAYS)
 def graph(streams: Streams, given: Given) -> None:
-    """Draw the graph as a tree, Mermaid or dot.
+    """Draw the graph as a tree, Mermaid, dot, or a picture.
+
+    A picture (-f svg) has the values and the gradients at its edges, where there are numbers.
 
     gradcli graph "relu(x @ W + b).sum()" -f mermaid
     """
     from ..explanation import replies
     from ..render.graphs import render_graph
 
-    answer = replies.graph(analysis_of(streams, given, shapes_alone=True), typed(streams))
+    drawn = format_of(streams, given) == "svg" and bool(given.value)  # with its numbers
+    answer = replies.graph(analysis_of(streams, given, shapes_alone=not drawn), typed(streams))
     environment = environment_of(streams, given, full=True)
     write(streams, render_graph(answer, format_of(streams, given), environment), given)
 

@@ -97,9 +97,15 @@ class Matrix(NamedTuple, Generic[Cell]):
 
 
 class Picture(NamedTuple):
-    """Where a matrix has entries: cells of 0 where all are zero, 2 where none is, 1 otherwise."""
+    """Where a matrix has entries: cells of 0 where all are zero, 2 where none is, 1 otherwise; and
+    the same with smaller cells, rows of these digits, for what draws in points. What a cell of
+    each means is told below.
+    """
 
     cells: tuple[tuple[int, ...], ...]
+    fine: tuple[str, ...] = ()
+    legend: Line = ()
+    fine_legend: Line = ()
 
 
 class Prose(NamedTuple):
@@ -119,10 +125,14 @@ class Step(NamedTuple):
 
 
 class GraphNode(NamedTuple):
-    """A node of a graph that is drawn: its label, and the places of its inputs."""
+    """A node of a graph that is drawn: its label, the places of its inputs, and what flows between
+    it and each of them, where that has numbers: the value that comes, and the gradient that goes
+    back.
+    """
 
     label: Line
     inputs: tuple[int, ...]
+    flows: tuple[tuple[Tensor | None, Tensor | None], ...] = ()
 
 
 class Pass(NamedTuple):

@@ -282,9 +282,11 @@ class Page:
 
     def equations(self, rows: Sequence[Row]) -> str:
         """Equations below each other, what else is told of them at the right."""
-        made = [
-            r for row in rows for r in _rows(row.cells[0], self.beside(row.cells[1:]), self.room)
-        ]  # type: ignore[arg-type]
+        made: list[str] = []
+        for row in rows:
+            first, *others = row.cells
+            assert not isinstance(first, Tensor)
+            made += _rows(first, self.beside(others), self.room)
         return "\\begin{align*}\n" + " \\\\\n".join(made) + "\n\\end{align*}"
 
     def beside(self, cells: Sequence[Line | Tensor]) -> str:
@@ -333,7 +335,8 @@ class Page:
         """A dot for each cell, as black as there are entries."""
         width = max(map(len, block.cells), default=1)
         rows = [[SHADES[shade] for shade in row] for row in block.cells]
-        return displayed(array_of(rows, "@{}c@{}" * width))
+        pattern = displayed(array_of(rows, "@{}c@{}" * width))
+        return "\n\n".join(filter(None, [pattern, inline(block.legend)]))
 
     def matrix(self, block: Matrix[Formula]) -> str:
         """The seed, labels, entries; seed times matrix below; a tangent above, the result right."""

@@ -178,7 +178,8 @@ class Page:
         return self.fenced(block.text, block.language)
 
     def picture(self, block: Picture) -> str:
-        return self.code(Code(drawn(block), "text"))
+        pattern = self.code(Code(drawn(block), "text"))
+        return "\n\n".join(filter(None, [pattern, self.cell(block.legend)]))
 
     def graph(self, block: Graph) -> str:
         return self.fenced(mermaid(block), "mermaid")

@@ -232,7 +232,8 @@ class Page:
 
     def picture(self, block: Picture) -> RenderableType:
         """A pattern of characters."""
-        return Text(drawn(block), no_wrap=True, overflow="crop")
+        pattern = Text(drawn(block), no_wrap=True, overflow="crop")
+        return Group(pattern, self.prose(Prose(block.legend))) if block.legend else pattern
 
     def beside(self, head: Text, body: Text) -> RenderableType:
         """`body` to the right of `head`, its lines aligned."""

@@ -51,6 +51,7 @@ FEW = 5  # columns whose entries are formulas
 TOO_LONG = "Its entries are too long for a table: with values they are numbers; --full shows them."
 READABLE = 60  # characters of an entry of which the beginning still tells something
 TALL, WIDE = 12, 24  # cells of a picture
+FINE = 100  # the same along the longer side, where it is drawn in points
 
 
 def jacobian(a: Analysis, w: Wording, x: Input, full: bool, precision: int) -> Section:
@@ -169,14 +170,22 @@ def picture_of(a: Analysis, w: Wording, x: Input, s: Structure) -> list[Block]:
         return []
     size = max(-(-out.numel // TALL), -(-x.node.numel // WIDE))
     cells = picture(pattern, size)
-    shades = {shade for row in cells for shade in row}
-    if len(shades) == 1:
+    if len({shade for row in cells for shade in row}) == 1:
         return []
+    small = -(-max(pattern.shape) // FINE)
+    fine = tuple("".join(map(str, row)) for row in picture(pattern, small))
+    shades = {shade for row in cells for shade in row}
     meant = ", ".join(text for shade, text in enumerate(SHADES) if shade in shades)
-    if size == 1:
-        meant = "· zero, █ not zero"
+    meant = meant if size > 1 else "· zero, █ not zero"
+    drawn = (
+        "dark where none of them is zero, light where some are" if small > 1 else "dark if not 0"
+    )
+    return [Picture(cells, fine, _legend(size, meant), _legend(small, drawn))]
+
+
+def _legend(size: int, meant: str) -> Line:
     of = "one entry" if size == 1 else f"{size}×{size} entries"
-    return [Picture(cells), Prose(words(f"A cell is {of}: {meant}."))]
+    return words(f"A cell is {of}: {meant}.")
 
 
 def _readable(a: Analysis, w: Wording, x: Input) -> bool:
