@@ -65,7 +65,6 @@ class Explanation:
         from .explanation.choices import Choices
         from .render.environment import Environment
         from .render.formats import render
-        from .render.markdown import shown_at
 
         color = format == "terminal"
         environment = Environment(
@@ -77,8 +76,7 @@ class Explanation:
             place=place,
             limits=self._analysis.problem.limits,
         )
-        shown = tuple(show) or shown_at(place, bool(full))
-        choices = Choices(show=shown, full=bool(full), precision=precision)
+        choices = Choices(show=tuple(show), full=bool(full), precision=precision)
         return render(replies.explanation(self._analysis, choices), format, environment)
 
     def __str__(self) -> str:

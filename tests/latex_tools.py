@@ -26,25 +26,24 @@ DISPLAYED = re.compile(r"\\begin\{align\*\}.*?\\end\{align\*\}|\\\[(.*?)\\\]", r
 NO_MATHEMATICS = re.compile(r"\\begin\{verbatim\}.*?\\end\{verbatim\}|^%.*?$", re.DOTALL | re.M)
 PREAMBLE = r"""\documentclass{article}
 \usepackage[paperwidth=200cm,paperheight=500cm]{geometry}
-\usepackage{amsmath,amssymb}
+\usepackage{amsmath}
 \begin{document}
 """
 PDFLATEX = shutil.which("pdflatex")
 
 
-@cache
-def _modules() -> str | None:
-    """The folder with the package katex, of those that npm installs into."""
+def modules(package: str) -> str | None:
+    """The folder with a package, of those that npm installs into."""
     if shutil.which("node") is None:
         return None
     found = [Path(__file__).parent.parent / "node_modules"]
     if shutil.which("npm") is not None:
         root = subprocess.run(["npm", "root", "-g"], capture_output=True, text=True, check=False)
         found.append(Path(root.stdout.strip()))
-    return next((str(folder) for folder in found if (folder / "katex").is_dir()), None)
+    return next((str(folder) for folder in found if (folder / package).is_dir()), None)
 
 
-KATEX = _modules()
+KATEX = modules("katex")
 
 
 @cache

@@ -12,6 +12,8 @@ import pytest
 from console import gradcli
 
 from gradcli.explanation.blocks import (
+    UNWRITTEN,
+    ZERO,
     Block,
     Code,
     Document,
@@ -28,10 +30,12 @@ from gradcli.explanation.blocks import (
     Step,
     Table,
     Tensor,
+    element,
     plain,
+    verbatim,
     words,
 )
-from gradcli.notation.tree import Name
+from gradcli.notation.tree import Attribute, Infix, Name
 from gradcli.render.drawn_graph import drawn_graph
 from gradcli.render.environment import Environment
 from gradcli.render.formats import render_documents
@@ -113,9 +117,9 @@ def test_a_page_is_html_without_an_error(args):
 @each_question
 def test_a_page_asks_nothing_of_any_other_place(args):
     text = gradcli(*args, "-f", "html").out
-    for element in parsed(text).iter():
+    for node in parsed(text).iter():
         for attribute in ("src", "href", "action", "data", "poster", "srcset", "ping"):
-            assert (element.get(attribute) or "data:,") == "data:,"
+            assert (node.get(attribute) or "data:,") == "data:,"
     style = "".join(re.findall(r"<style>(.*?)</style>", text, re.DOTALL))
     assert not re.search(r"url\(|@import|@font-face", style)
     assert "default-src 'none'" in text
@@ -180,11 +184,12 @@ def test_a_tag_anywhere_in_a_document_stays_text(place):
     evil = EVIL + "\"'&</style></script>"
     given = dict.fromkeys(["name", "role", "text", "formula", "entry", "code", "command"], "x")
     given[place] = evil
+    entry = verbatim(given["entry"])
     matrix = MATRIX._replace(
-        seed_name=given["name"],
-        column_labels=(given["entry"], "b"),
-        entries=((given["entry"], "1"), ("·", given["entry"])),
-        product_label=given["name"],
+        seed_name=verbatim(given["name"]),
+        column_labels=(entry, ONE),
+        entries=((entry, ONE), (ZERO, entry)),
+        product_label=verbatim(given["name"]),
     )
     blocks: tuple[Block, ...] = (
         matrix,
@@ -206,15 +211,16 @@ def test_a_tag_anywhere_in_a_document_stays_text(place):
 
 # ---- blocks --------------------------------------------------------------------------------------
 
+NOUGHT, ONE, MINUS_TWO = map(verbatim, ("0", "1", "-2"))
 MATRIX = Matrix(
-    seed_name="g",
-    seed=("5", "-7"),
-    row_labels=("out[0]", "out[1]"),
-    column_labels=("x[0]", "x[1]"),
-    entries=(("3", "a - b"), ("·", "11")),
-    product_label="x.grad",
+    seed_name=verbatim("g"),
+    seed=(verbatim("5"), verbatim("-7")),
+    row_labels=(element(Name("out"), (0,)), element(Name("out"), (1,))),
+    column_labels=(element(Name("x"), (0,)), element(Name("x"), (1,))),
+    entries=((verbatim("3"), Formula(Infix("-", Name("a"), Name("b")))), (ZERO, verbatim("11"))),
+    product_label=Formula(Attribute(Name("x"), "grad")),
     product=None,
-    product_name="g·J",
+    product_name=verbatim("g·J"),
     skipped_rows=(2, 0),
     skipped_columns=(2, 0),
     input_role="input:x",
@@ -267,8 +273,18 @@ def test_every_other_format_renders_every_kind_of_block(kind, format):
 
 
 def test_a_picture_has_a_cell_for_each_of_its_cells():
-    shades = re.findall(r'class="shade-(\d)" x="(\d)" y="(\d)"', rendered(BLOCKS[Picture][0]))
-    assert shades == [("0", "0", "0"), ("1", "1", "0"), ("2", "0", "1"), ("0", "1", "1")]
+    shades = re.findall(r'class="shade-(\d)" d="([^"]*)"', rendered(BLOCKS[Picture][0]))
+    assert shades == [("1", "M1 0h1v1h-1z"), ("2", "M0 1h1v1h-1z")]
+
+
+def test_a_large_jacobian_is_a_small_picture():
+    text = page("jacobian", "x.cumsum(0)", "-s", "x=1000")
+    assert len(text) < 70_000
+    drawn = re.search(r'<svg class="picture".*?</svg><p>(.*?)</p>', text)
+    assert drawn[1].startswith("A cell is 10×10 entries")
+    assert 'viewBox="0 0 100 100"' in drawn[0]
+    dark = re.search(r'class="shade-2" d="([^"]*)"', drawn[0])[1]
+    assert dark.split("z")[:2] == ["M0 1h1v1h-1", "M0 2h2v1h-2"]
 
 
 def test_steps_are_a_list_with_their_numbers():
@@ -351,13 +367,13 @@ def test_a_sum_with_nan_is_no_number():
 
 
 def test_a_column_without_entries_sums_to_zero():
-    empty = MATRIX._replace(entries=(("·", "1"), ("·", "1")), product=("0", "-2"))
+    empty = MATRIX._replace(entries=((ZERO, ONE), (ZERO, ONE)), product=(NOUGHT, MINUS_TWO))
     items = [said(i) for i in figure(rendered(empty)).iter(f"{HTML}li")]
     assert items == ["x.grad[0] = 0", "x.grad[1] = 5·1 + (-7)·1 = -2"]
 
 
 def test_entries_that_are_not_written_out_make_no_sums():
-    unwritten = MATRIX._replace(entries=(("?", "?"), ("?", "?")))
+    unwritten = MATRIX._replace(entries=((UNWRITTEN, UNWRITTEN), (UNWRITTEN, UNWRITTEN)))
     found = elements(rendered(unwritten), "//figure")[0]
     assert found.get("data-of") is None
     assert "?" in said(found)
@@ -464,7 +480,8 @@ def test_several_answers_make_one_page():
 
 # ---- in a browser --------------------------------------------------------------------------------
 
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome") or shutil.which("chrome")
+NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)
 
 
 @pytest.fixture(scope="module")

@@ -40,7 +40,7 @@ def shape_of(nested) -> list[int]:
 def test_the_keys_are_those_of_the_interface():
     assert list(explained(*SQUARE)) == [
         *("schema", "expression", "inputs", "output", "seed", "graph", "steps", "jacobian"),
-        *("grad", "checks", "notes"),
+        *("grad", "checks", "notes", "document"),
     ]
 
 
@@ -218,7 +218,7 @@ def test_numbers_are_whole_where_all_that_arange_is_given_are(value, codes):
 
 def test_sections_choose_keys():
     e = explained(*SQUARE, "--show", "answer,seed")
-    assert set(e) == {"schema", "expression", "grad", "seed"}
+    assert set(e) == {"schema", "expression", "grad", "seed", "document"}
 
 
 FORMULAS = [
@@ -592,7 +592,9 @@ def test_explanations_as_text():
     markdown, _, command = gradcli(*on_the_line, "-f", "markdown").out.strip().rpartition("\n\n")
     assert e.to("markdown").strip() == markdown
     assert "gradcli 'a*a' -v" in command
-    assert json.loads(e.to("json")) == explained(*on_the_line)
+    made, typed = json.loads(e.to("json")), explained(*on_the_line)
+    del made["document"], typed["document"]  # which has the command
+    assert made == typed
     assert "\x1b[" in e.to("terminal")
     assert e.to("plain", show=["answer"]).count("\n") <= 1
     assert max(map(len, e.to("plain", width=60, show=["jacobian"]).splitlines())) <= 60
@@ -626,7 +628,10 @@ def test_check():
     assert [c["ok"] for c in checks] == [True, True]
 
 
-@pytest.mark.parametrize("command", [name for name in COMMANDS if name not in ("mcp", "serve")])
+FOR_SHELLS = ("mcp", "serve", "render")  # an explanation is rendered by its method `to`
+
+
+@pytest.mark.parametrize("command", [name for name in COMMANDS if name not in FOR_SHELLS])
 def test_a_python_function_for_every_command(command):
     assert callable(getattr(package, command.replace("-", "_")))
 

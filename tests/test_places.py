@@ -1,11 +1,14 @@
 """Markdown for the place where it is pasted, read back as that place reads it."""
 
 import base64
+import json
 import re
+import subprocess
 
 import pyperclip
 import pytest
 from console import Input, Terminal, gradcli
+from latex_tools import modules
 from markdown_it import MarkdownIt
 
 from gradcli.cli.main import run
@@ -13,6 +16,14 @@ from gradcli.cli.streams import Streams
 from gradcli.render.markdown import BY_PLACE
 from gradcli.render.names import DISCOURSE_WITH_MATH, PLACES
 
+MARKED = modules("marked")
+READER = """
+import(process.argv[1] + "/marked/lib/marked.esm.js").then(({ marked }) => {
+  const texts = JSON.parse(require("fs").readFileSync(0, "utf8"));
+  console.log(JSON.stringify(texts.map((text) => marked.parse(text, { gfm: true }))));
+});
+"""
+LISTS, TABLES = ("ul", "ol", "li"), ("table", "thead", "tbody", "tr", "th", "td")
 GITHUB = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 OLD = MarkdownIt("commonmark", {"html": True})  # Reddit: no fences are used
 PROGRAMS = {
@@ -33,6 +44,14 @@ def pasted(place: str, program: str, *more: str) -> str:
     result = gradcli(*PROGRAMS[program], "--for", place, *more)
     assert (result.status, result.err) == (0, "")
     return result.out
+
+
+def parsed_by_marked(texts: list[str]) -> list[str]:
+    """The HTML that marked makes of texts."""
+    command = ["node", "-e", READER, str(MARKED)]
+    made = subprocess.run(command, input=json.dumps(texts), capture_output=True, text=True)
+    assert made.returncode == 0, made.stderr
+    return json.loads(made.stdout)
 
 
 def fences(text: str) -> list[str]:
@@ -252,3 +271,27 @@ def test_no_clipboard_is_an_error(monkeypatch):
     result = gradcli(*PROGRAMS["values"], "--copy")
     assert result.status == 2
     assert "error[option]: there is no clipboard here" in result.err
+
+
+@pytest.mark.skipif(MARKED is None, reason="marked is not installed: npm install -g marked")
+@pytest.mark.parametrize("place", ["github", "discourse", "stackoverflow", "reddit", "slack"])
+def test_marked_reads_what_was_meant(place):
+    """The parser that most pages with JavaScript use."""
+    asked = [*PROGRAMS.values(), ("x @ W", "--full", "-s", "x=2x3,W=3x2")]
+    made = [gradcli(*args, "--for", place).out for args in asked]
+    for found in parsed_by_marked(made):
+        tags = {*re.findall(r"<(\w+)", found)}
+        assert tags <= {"p", "pre", "code", "strong", "h3", *LISTS, *TABLES}
+        for table in re.findall("(?s)<table>.*?</table>", found):
+            rows = table.split("</tr>")[:-1]
+            assert len({len(re.findall(r"<t[dh]\b", row)) for row in rows}) == 1
+
+
+def test_shared_values_have_names_in_a_short_answer():
+    text = gradcli(
+        "h = relu(x @ W1 + b1); loss = cross_entropy(h @ W2, y)",
+        "-s", "x=4x3,W1=3x5,b1=5,W2=5x2,y=4", "--for", "stackoverflow",
+    ).out  # fmt: skip
+    assert "- `W1.grad = x.T @ z.grad`" in text
+    assert "- `z.grad = h.grad * (h > 0)`" in text
+    assert text.count("\n") <= 25

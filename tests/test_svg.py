@@ -69,3 +69,23 @@ def test_a_graph_is_drawn_from_the_inputs_down():
     }
     assert edges == {(0, 2), (1, 2), (2, 4), (3, 4), (4, 5), (5, 6)}
     assert all(heights[i] < heights[n] for i, n in edges)
+
+
+def test_numbers_flow_at_the_edges_of_a_graph():
+    """The product rule at a = 2, b = 3: b's gradient is sin(2), a's are 2·2 and 3·cos(2)."""
+    picture = gradcli("graph", "a*a+b*sin(a)", "-v", "a=2", "-v", "b=3", "-f", "svg").out
+    values, gradients = (
+        re.findall(rf'class="flow {kind}"[^>]*>([^<]*)<', picture) for kind in ("value", "gradient")
+    )
+    assert sorted(values) == ["0.909", "2", "2", "2.73", "3", "4"]
+    assert sorted(gradients) == ["∂ -1.25", "∂ 0.909", "∂ 1", "∂ 1", "∂ 3", "∂ 4"]
+
+
+def test_a_seed_flows_back_through_a_graph():
+    asked = ("graph", "a*b", "-v", "a=[1,2]", "-v", "b=[3,4]", "-f", "svg")
+    assert "flow gradient" not in gradcli(*asked).out
+    assert "∂ [30, 400]" in gradcli(*asked, "-g", "[10,100]").out
+
+
+def test_symbols_have_no_numbers_at_edges():
+    assert 'class="flow' not in gradcli("graph", "a*b", "-f", "svg").out

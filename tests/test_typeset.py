@@ -2,6 +2,7 @@
 
 import ast
 import re
+import subprocess
 import xml.etree.ElementTree as ET
 from html import unescape
 
@@ -14,6 +15,7 @@ from support import Example, explained, first_examples, one_in, swept
 from gradcli.explanation import replies
 from gradcli.explanation.blocks import (
     EQUALS,
+    ZERO,
     Answer,
     Code,
     Document,
@@ -29,7 +31,9 @@ from gradcli.explanation.blocks import (
     Step,
     Table,
     Tensor,
+    element,
     plain,
+    verbatim,
     words,
 )
 from gradcli.explanation.blocks import Block as AnyBlock
@@ -71,8 +75,8 @@ SHAPES = "x=4x3,W1=3x5,b1=5,W2=5x2,y=4,lam=()"
         ("(a * b) @ c.T", r"(a \odot b) c^{\top}"),
         ("2 * g * a", r"2 g \odot a"),
         ("a * b / 4", r"\frac{a \odot b}{4}"),
-        ("g * (h > 0)", r"g \odot \mathbb{1}[h > 0]"),
-        ("(a > 0) & ~(b <= 1)", r"\mathbb{1}[a > 0 \land \lnot (b \le 1)]"),
+        ("g * (h > 0)", r"g \odot \mathbf{1}[h > 0]"),
+        ("(a > 0) & ~(b <= 1)", r"\mathbf{1}[a > 0 \land \lnot (b \le 1)]"),
         ("outer(u, v)", r"u v^{\top}"),
         ("inv(S)", "S^{-1}"),
         ("inv(S).T", r"S^{-\top}"),
@@ -93,7 +97,7 @@ SHAPES = "x=4x3,W1=3x5,b1=5,W2=5x2,y=4,lam=()"
         ("exp(-x)", "e^{-x}"),
         ("sqrt(x)", r"\sqrt{x}"),
         ("abs(x)", r"\left\lvert x \right\rvert"),
-        ("where(x > 0, g, 0)", r"\mathbb{1}[x > 0] \odot g"),
+        ("where(x > 0, g, 0)", r"\mathbf{1}[x > 0] \odot g"),
         (
             "where(x > 0, a, b)",
             r"\begin{cases} a & \text{if}~x > 0 \\ b & \text{otherwise} \end{cases}",
@@ -124,8 +128,8 @@ i, k, x, y = map(Name, "ikxy")
         (Indexed(x, (Indexed(y, (i,)), k)), "x_{y_i, k}"),
         (Quotient(i, 3, 4), r"\left\lfloor \frac{i}{3} \right\rfloor \bmod 4"),
         (Sum(("j",), Infix(" ", x, y)), r"\sum_j x y"),
-        (Condition(Infix(">=", i, Number(1))), r"\mathbb{1}[i \ge 1]"),
-        (Condition(Between(0, i, 2)), r"\mathbb{1}[0 \le i < 2]"),
+        (Condition(Infix(">=", i, Number(1))), r"\mathbf{1}[i \ge 1]"),
+        (Condition(Between(0, i, 2)), r"\mathbf{1}[0 \le i < 2]"),
         (Infix("/", Name("∂out"), Name("∂x")), r"\frac{\partial \mathit{out}}{\partial x}"),
         (Derivative(y, (Indexed(x, (i,)), x)), r"\frac{\partial^2 y}{\partial x_i \partial x}"),
         (Infix("·", Verbatim("(-2)"), Verbatim("0.5")), r"(-2) \cdot 0.5"),
@@ -268,8 +272,11 @@ NODES = GraphNode(plain("zeta6"), ()), GraphNode(plain("eta7"), (0,))
 BLOCKS: dict[type, tuple[AnyBlock, tuple[str, ...]]] = {
     Table: (Table((ROW, Row((TEXT,), 1))), ("alpha", "gamma3", "1.5")),
     Matrix: (
-        Matrix("g", ("11", "12"), ("out[0]", "out[1]"), ("x[0]",), (("13",), ("·",)), "x.grad",
-               ("14",), "g·J", (2, 3), (1, 0), "input:x"),
+        Matrix(Formula(Name("g")), (verbatim("11"), verbatim("12")),
+               (element(Name("out"), (0,)), element(Name("out"), (1,))),
+               (element(Name("x"), (0,)),),
+               ((verbatim("13"),), (ZERO,)), Formula(Name("x.grad")), (verbatim("14"),),
+               Formula(Infix("·", Name("g"), Name("J"))), (2, 3), (1, 0), "input:x"),
         ("11", "12", "13", "14", "3 rows"),
     ),
     Picture: (Picture(((0, 1), (2, 0))), ()),
@@ -299,3 +306,41 @@ def test_every_block_in_every_format(kind, format, page):
     assert [
         word for word in (*said, "iota9", "4.5") if word not in spread and word not in made
     ] == []
+
+
+# ---- pages of their own --------------------------------------------------------------------------
+
+LONG = ("a*b*c + a**2*b + sin(a)*cos(b)*c - exp(a*b) + tanh(c)*a*b - log(a)*c*b + sin(c)*cos(a)",
+        "-s", "a=2,b=2,c=2")  # fmt: skip
+
+
+def test_long_sums_go_on_in_the_next_line_of_a_page():
+    pasted = gradcli("formula", *LONG, "-f", "latex").out
+    alone = gradcli("formula", *LONG, "-f", "latex", "--standalone").out
+    assert r"\quad {} " not in pasted
+    assert re.search(r"(?m)^ &\\quad \{\} [+-] ", alone)
+    joined = re.sub(r" \\\\\n &\\quad \{\} ", " ", alone)
+    equations = re.search(r"(?s)\\begin\{align\*\}.*\\end\{align\*\}", joined)
+    assert equations[0] in pasted.replace("  ", " ")
+
+
+@pytest.mark.skipif(PDFLATEX is None, reason="pdflatex is not installed")
+@pytest.mark.parametrize(
+    "asked",
+    [("naïve * ß", "-s", "naïve=2,ß=2"), LONG, ("linalg.svd(A).S", "-s", "A=12x12", "--full")],
+    ids=["letters", "long", "svd"],
+)
+def test_pages_of_their_own_are_compiled_with_amsmath_alone(asked, tmp_path):
+    file = tmp_path / "page.tex"
+    file.write_text(gradcli("explain", *asked, "-f", "latex", "--standalone").out, "utf-8")
+    run = subprocess.run(
+        [PDFLATEX, "-interaction=nonstopmode", "-halt-on-error", file.name],
+        cwd=tmp_path, capture_output=True, check=False,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stdout.decode("latin-1")[-600:]
+    assert "amssymb" not in file.read_text("utf-8")
+
+
+def test_results_of_decompositions_stand_below_their_names():
+    assert latex(read("linalg.svd(A, full_matrices=False).U")) == r"\operatorname{svd}_U(A)"
+    assert latex(read("x.sort(dim=1).indices")) == r"\operatorname{sort}_{1, \text{indices}}(x)"

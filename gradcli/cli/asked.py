@@ -61,10 +61,6 @@ def choices_of(streams: Streams, given: Given, analysis: Any) -> Any:
 
     names = tuple(listed(given.show))
     check_sections(names)
-    if given.place and not names:
-        from ..render.markdown import shown_at
-
-        names = shown_at(given.place, given.full)
     element = read_element(given.element, analysis.problem) if given.element is not None else None
     entries = analysis.problem.limits.sizes["entries"]
     return Choices(names, element, given.full, given.precision, entries, typed(streams))

@@ -222,16 +222,19 @@ def formula(streams: Streams, given: Given) -> None:
 
 
 @command("Explain")
-@takes(*QUESTIONS["graph"], "expand", "graph_format", *ANSWER[1:], *LOOK, *ALWAYS)
+@takes(*QUESTIONS["graph"], "grad", "expand", "graph_format", *ANSWER[1:], *LOOK, *ALWAYS)
 def graph(streams: Streams, given: Given) -> None:
-    """Draw the graph as a tree, Mermaid or dot.
+    """Draw the graph as a tree, Mermaid, dot, or a picture.
+
+    A picture (-f svg) has the values and the gradients at its edges, where there are numbers.
 
     gradcli graph "relu(x @ W + b).sum()" -f mermaid
     """
     from ..explanation import replies
     from ..render.graphs import render_graph
 
-    analysis = request_of(streams, given, shapes_alone=True).analysis()
+    drawn = format_of(streams, given) == "svg" and bool(given.value)  # with its numbers
+    analysis = request_of(streams, given, shapes_alone=not drawn).analysis()
     answer = replies.graph(analysis, typed(streams))
     environment = environment_of(streams, given, full=True)
     write(streams, render_graph(answer, format_of(streams, given), environment), given)
@@ -318,6 +321,20 @@ def batch(streams: Streams, given: Given) -> None:
         raise typer.Exit(NO)
 
 
+@command("For scripts")
+@takes("answer", *ANSWER, *PAGE, *LOOK, "debug")
+def render(streams: Streams, given: Given) -> None:
+    """Render an answer that was printed as JSON, in any format.
+
+    Nothing is computed again. Digits, and whether all is shown, are those of the answer.
+
+    gradcli render answer.json -f markdown
+    """
+    from .rendering import render_file
+
+    render_file(streams, given)
+
+
 @command("Learn")
 @takes("port", "open", "debug")
 def serve(streams: Streams, given: Given) -> None:
@@ -386,7 +403,7 @@ def why(streams: Streams, given: Given) -> None:
 
 
 @command("Learn")
-@takes("operator", "full", "output", *LOOK, "debug")
+@takes("operator", *ANSWER, *PAGE, "full", *LOOK, "debug")
 def ops(streams: Streams, given: Given) -> None:
     """List the operators, or show one: signature, rule, caveats.
 
@@ -394,11 +411,9 @@ def ops(streams: Streams, given: Given) -> None:
     gradcli ops losses
     gradcli ops hinge
     """
-    from ..explanation.catalogue import catalogue
-    from ..render.terminal import render_terminal
+    from ..explanation import replies
 
-    page = catalogue(given.operator, given.full)
-    streams.write(render_terminal(page, environment_of(streams, given, full=True)), given.output)
+    emit(streams, replies.operators(given.operator, given.full, typed(streams)), given)
 
 
 @command("Learn")

@@ -95,6 +95,7 @@ OPTIONS = {
     ),
     "file": _argument("FILE", "JSON Lines, a request a line; - reads standard input."),
     "source": _argument("FILE", "A program, or a page with several; - reads standard input."),
+    "answer": _argument("FILE", "An answer that -f json printed; - reads standard input."),
     "operator": _argument(
         "[WORD]", "An operator; a family; or a word of a name or of a meaning.", str | None, None,
         complete=completion.operators,

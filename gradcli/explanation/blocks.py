@@ -7,7 +7,7 @@ renderer can lay them out in its width.
 """
 
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 from ..notation import tree
 from ..notation.tree import Token, Tree
@@ -29,10 +29,18 @@ class Formula(NamedTuple):
             return [*self.typed]
         return [Token(tree.text(self.tree), self.role)] if self.role else tree.tokens(self.tree)
 
+    @property
+    def text(self) -> str:
+        """The formula as text."""
+        return "".join([token.text for token in self.tokens])
+
 
 Piece = Token | Formula
 Line = tuple[Piece, ...]
+Cell = TypeVar("Cell", Formula, str)
 EQUALS, THEN = Token(" = "), Token("; ")
+ZERO = Formula(tree.Number(0), "", (Token("·"),))  # in a matrix
+UNWRITTEN = Formula(tree.Verbatim("?"), "", (Token("?"),))
 
 
 class Tensor(NamedTuple):
@@ -58,39 +66,46 @@ class Table(NamedTuple):
     rows: tuple[Row, ...]
 
 
-class Matrix(NamedTuple):
+class Matrix(NamedTuple, Generic[Cell]):
     """A Jacobian: the seed in the left margin, labels of rows and columns, and seed times matrix
     below; or a tangent above it, and matrix times tangent at the right. Without the name of one
     there is no room for it.
 
     `skipped_rows` and `skipped_columns`: how many are shown before those left out, and how many
-    these are. Entries are texts; an exact zero is "·". `row_places` and `column_places` are where
-    the elements of rows and columns stand in the output and in the input.
+    these are. Its cells are formulas; an exact zero is ZERO, and what is too long to be written
+    UNWRITTEN. `row_places` and `column_places` are where the elements of rows and columns stand in
+    the output and in the input. Renderers of text make one whose cells are texts.
     """
 
-    seed_name: str
-    seed: tuple[str, ...] | None
-    row_labels: tuple[str, ...]
-    column_labels: tuple[str, ...]
-    entries: tuple[tuple[str, ...], ...]
-    product_label: str
-    product: tuple[str, ...] | None
-    product_name: str
+    seed_name: Cell | None
+    seed: tuple[Cell, ...] | None
+    row_labels: tuple[Cell, ...]
+    column_labels: tuple[Cell, ...]
+    entries: tuple[tuple[Cell, ...], ...]
+    product_label: Cell
+    product: tuple[Cell, ...] | None
+    product_name: Cell
     skipped_rows: tuple[int, int]
     skipped_columns: tuple[int, int]
     input_role: str
     row_places: tuple[tuple[int, ...], ...] = ()
     column_places: tuple[tuple[int, ...], ...] = ()
-    tangent_name: str = ""
-    tangent: tuple[str, ...] | None = None
-    result_name: str = ""
-    result: tuple[str, ...] | None = None
+    tangent_name: Cell | None = None
+    tangent: tuple[Cell, ...] | None = None
+    result_name: Cell | None = None
+    result: tuple[Cell, ...] | None = None
 
 
 class Picture(NamedTuple):
-    """Where a matrix has entries: cells of 0 where all are zero, 2 where none is, 1 otherwise."""
+    """Where a matrix has entries: cells of 0 where all are zero, 2 where none is, 1 otherwise; and
+    the same with smaller cells, rows of these digits, for what draws in points. What a cell of
+    each means is told below.
+    """
 
     cells: tuple[tuple[int, ...], ...]
+    fine: tuple[str, ...] = ()
+    legend: Line = ()
+    fine_legend: Line = ()
 
 
 class Prose(NamedTuple):
@@ -110,10 +125,14 @@ class Step(NamedTuple):
 
 
 class GraphNode(NamedTuple):
-    """A node of a graph that is drawn: its label, and the places of its inputs."""
+    """A node of a graph that is drawn: its label, the places of its inputs, and what flows between
+    it and each of them, where that has numbers: the value that comes, and the gradient that goes
+    back.
+    """
 
     label: Line
     inputs: tuple[int, ...]
+    flows: tuple[tuple[Tensor | None, Tensor | None], ...] = ()
 
 
 class Pass(NamedTuple):
@@ -151,12 +170,15 @@ Block = Table | Matrix | Picture | Prose | Step | Graph | Note | Code
 
 
 class Section(NamedTuple):
-    """A heading with a remark beside it, and what stands below. `name` is what --show calls it."""
+    """A heading with a remark beside it, and what stands below. `name` is what --show calls it;
+    `extra`: only a page has room for it.
+    """
 
     name: str
     title: Line
     remark: Line
     blocks: tuple[Block, ...]
+    extra: bool = False
 
 
 class Answer(NamedTuple):
@@ -171,7 +193,8 @@ class Answer(NamedTuple):
 class Document(NamedTuple):
     """An explanation: the answers, a line each, then sections that say why. `more` are options that
     show more of it; `command` is the line that makes it again, or nothing; `question` is the
-    program, for where nobody sees what was asked.
+    program, for where nobody sees what was asked. `briefly` are sections that suffice where an
+    answer has to be short, in this order; without one, all of them.
     """
 
     answers: tuple[Answer, ...]
@@ -179,20 +202,28 @@ class Document(NamedTuple):
     more: tuple[str, ...] = ()
     command: str = ""
     question: str = ""
+    briefly: tuple[str, ...] = ()
 
 
 # What documents are made for, as far as formats differ: lines that are read; equations, which have
-# both of their sides; code that is pasted; a page, on which somebody steps through the graph.
+# both of their sides; code that is pasted; a page, which has room for all that there is.
 Use = Literal["lines", "equations", "code", "page"]
 
 
 class Reply(NamedTuple):
     """What is answered, made when it is asked for: `documents` for people, for the use that a
-    format makes of them, and `data` for programs, which JSON can be made of.
+    format makes of them, and `data` for programs, which JSON can be made of; `keyed` where its keys
+    are known, and not names of a user.
     """
 
     documents: Callable[[Use], list[Document]]
     data: Callable[[], Any]
+    keyed: bool = True
+
+
+def without_extras(made: Document) -> Document:
+    """A document for what is no page."""
+    return made._replace(sections=tuple(s for s in made.sections if not s.extra))
 
 
 def said_otherwise(made: Any, say: Callable[[str], str]) -> Any:
@@ -213,6 +244,21 @@ def plain(*pieces: str | Piece) -> Line:
 def words(*pieces: str | Piece) -> Line:
     """A line of words, as against a formula or a name: renderers need not set them as code."""
     return tuple(Token(p, "word") if isinstance(p, str) else p for p in pieces)
+
+
+def typed(written: Tree) -> Formula:
+    """A formula whose text is known from now on."""
+    return Formula(written, "", (*tree.tokens(written),))
+
+
+def verbatim(text: str) -> Formula:
+    """A number, or words, that stand as they are."""
+    return Formula(tree.Verbatim(text), "", (Token(text),))
+
+
+def element(base: Tree, place: tuple[int, ...]) -> Formula:
+    """`a[0,1]`: one element of what has the name; the name alone for a single number."""
+    return typed(tree.Indexed(base, tuple(map(tree.Number, place))) if place else base)
 
 
 def mentioned(written: Tree, text: str = "") -> Formula:

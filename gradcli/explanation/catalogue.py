@@ -1,7 +1,7 @@
 """The operators, as a list and one by one."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ..autodiff.reverse import Step
@@ -24,7 +24,20 @@ from ..notation.tree import Name, Token, Tree
 from ..operators import INTERNAL, everything, functions
 from ..operators.families import Shorthand
 from .analysis import Analysis
-from .blocks import Document, Formula, Line, Row, Section, Table, equality, plain, words
+from .blocks import (
+    Document,
+    Formula,
+    Line,
+    Row,
+    Section,
+    Table,
+    Tensor,
+    equality,
+    plain,
+    text_of,
+    words,
+)
+from .data import SCHEMA
 from .formulas import by_index
 from .formulas.shortest_structure import structure_of
 from .formulas.wording import Wording
@@ -33,6 +46,12 @@ from .operator_groups import GROUPS, ORDER
 
 SHOWN = "gradcli explain, with your own arguments, shows the steps"
 OWN = "only in gradcli"  # what rules are written with, and PyTorch has no function for
+PAGE = "operator"  # the sections that tell of one
+KEYS = {  # of what is told, in JSON
+    "in indices": "index", "Jacobian": "jacobian", "at kinks": "kinks", "also": "aliases",
+    "PyTorch": "pytorch", "in PyTorch": "pytorch", "example": "examples", "to see it": "examples",
+}  # fmt: skip
+SAID_ONCE = ("meaning", "caveat", "pytorch")
 USAGE = (
     ("gradcli ops softmax", "one of them: signature, rule, caveats"),
     ("gradcli ops losses", "a family, a line for each"),
@@ -79,7 +98,7 @@ def _all() -> Document:
 def _overview() -> Document:
     """The groups of families, each with the names that are asked for most."""
     count = sum("." not in name and _in_pytorch(f) for name, f in functions().items())
-    rows = [Row((plain(g.title), words(g.names.replace(" ", ", ") + ", ..."))) for g in GROUPS]
+    rows = [Row((words(g.title), words(g.names.replace(" ", ", ") + ", ..."))) for g in GROUPS]
     usage = [Row((plain(command), words(said))) for command, said in USAGE]
     title = words(f"What an expression can call: {count:,} names, with PyTorch's arguments")
     return Document(
@@ -175,35 +194,68 @@ def page(op: Operator) -> Section:
         for name, written in rule(op)
     ]
     facts: list[tuple[str, list[Line]]] = [
-        ("meaning", [plain(_said(op.sentence))]),
-        ("rule", rules or [plain("no gradient flows through it")]),
+        ("meaning", [words(_said(op.sentence))]),
+        ("rule", rules or [words("no gradient flows through it")]),
         *_by_example(op),
-        ("caveat", [plain(op.caveat)] if op.caveat else []),
+        ("caveat", [words(op.caveat)] if op.caveat else []),
         ("at kinks", list(map(_at_kink, known().get(op.name, [])))),
         ("also", [plain(", ".join(op.aliases))] if op.aliases else []),
         ("PyTorch", [plain(op.torch or "has no such function")]),
         ("example", [plain(command) for command in commands(op)[:2]]),
     ]
+    return _page(op.signature(), facts)
+
+
+def _page(title: str, facts: list[tuple[str, list[Line]]]) -> Section:
+    """What is called so, and a row for each line that is told of it."""
     rows = [
-        Row((plain("" if k else fact), line))
+        Row((words("" if k else fact), line))
         for fact, lines in facts
         for k, line in enumerate(lines)
     ]
-    return Section("ops", plain(op.signature()), (), (Table(tuple(rows)),))
+    return Section(PAGE, plain(title), (), (Table(tuple(rows)),))
+
+
+def data(shown: Document) -> dict[str, Any]:
+    """The pages and the lists of operators that are shown, as JSON has them."""
+    pages = [_facts(s) for s in shown.sections if s.name == PAGE]
+    lists = [_listed(s) for s in shown.sections if s.name != PAGE and s.title]
+    return {"schema": SCHEMA, "operators": pages, "lists": lists}
+
+
+def _facts(page: Section) -> dict[str, Any]:
+    """`{"signature": "tanh(input)", "meaning": "...", "rule": ["to input:  ..."]}`."""
+    found: dict[str, Any] = {}
+    for fact, line in _texts(page):
+        found.setdefault(fact or [*found][-1], []).append(line)
+    facts = {KEYS.get(fact, fact): lines for fact, lines in found.items()}
+    facts |= {key: facts[key][0] for key in SAID_ONCE if key in facts}
+    return {"signature": text_of(page.title), **facts}
+
+
+def _listed(shown: Section) -> dict[str, Any]:
+    members = [{"name": name, "meaning": said} for name, said in _texts(shown)]
+    return {"title": text_of(shown.title), "members": members}
+
+
+def _texts(shown: Section) -> Iterator[tuple[str, ...]]:
+    """The cells of the rows."""
+    for block in shown.blocks:
+        for row in block.rows if isinstance(block, Table) else ():
+            yield tuple(text_of(cell) for cell in row.cells if not isinstance(cell, Tensor))
 
 
 def _library_page(name: str, called: Function) -> Section:
     """Signature of a function of another library, and the same in PyTorch, of a matrix."""
     module = name.rpartition(".")[0]
     x = OPS["input"](name="x", shape=(2, 3))
-    facts = [("meaning", _said(called.sentence) or f"The function of {module}.")]
+    facts = [("meaning", [words(_said(called.sentence) or f"The function of {module}.")])]
     try:
-        facts.append(("in PyTorch", expression(called(x), {x: Name("x")})))
-        facts.append(("example", f'gradcli "{name}(x)" -s x=2x3'))
+        facts.append(("in PyTorch", [plain(expression(called(x), {x: Name("x")}))]))
+        facts.append(("example", [plain(f'gradcli "{name}(x)" -s x=2x3')]))
     except (GradcliError, *MISUSES):  # it needs other arguments
-        facts.append(("to see it", SHOWN))
-    rows = tuple(Row((plain(fact), plain(line))) for fact, line in facts)
-    return Section("ops", plain(f"{module}.{called.signature()}"), (), (Table(rows),))
+        facts.append(("to see it", [words(SHOWN)]))
+    return _page(f"{module}.{called.signature()}", facts)
 
 
 def _shorthand_page(shorthand: Shorthand, known: Mapping[str, Callable]) -> Section:
@@ -214,14 +266,13 @@ def _shorthand_page(shorthand: Shorthand, known: Mapping[str, Callable]) -> Sect
     call = f"x.{shorthand.name}" if attribute else f"{shorthand.name}(x)"
     rule = parts or (made and made.op.name)
     facts = [
-        ("meaning", _said(shorthand.sentence)),
-        ("rule", f"that of {rule}" if rule else "that of what it is made of"),
-        *([("also", ", ".join(also))] if also else []),
-        ("example" if made else "to see it", f'gradcli "{call}" -s x=2x3' if made else SHOWN),
+        ("meaning", words(_said(shorthand.sentence))),
+        ("rule", words(f"that of {rule}" if rule else "that of what it is made of")),
+        *([("also", plain(", ".join(also)))] if also else []),
+        ("example", plain(f'gradcli "{call}" -s x=2x3')) if made else ("to see it", words(SHOWN)),
     ]
-    rows = tuple(Row((plain(fact), plain(line))) for fact, line in facts)
     title = call if attribute else shorthand.signature()
-    return Section("ops", plain(title), (), (Table(rows),))
+    return _page(title, [(fact, [line]) for fact, line in facts])
 
 
 def _of_a_matrix(shorthand: Shorthand) -> Node | None:

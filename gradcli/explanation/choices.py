@@ -8,8 +8,8 @@ from ..limits import DEFAULTS, LINE
 class Choices(NamedTuple):
     """What to show of an explanation: sections (what is most needed, if none is named; all, in
     full), one element to follow, how much, how exactly, and of how many entries at most. `command`
-    is what was typed, if this is for a shell. `followed`: a graph is drawn, and both passes through
-    it are told, for a page that steps through them.
+    is what was typed, if this is for a shell. `extras`: also what only a page has room for, as
+    the graph with both passes through it.
     """
 
     show: tuple[str, ...] = ()
@@ -18,7 +18,7 @@ class Choices(NamedTuple):
     precision: int = 5
     entries: int = DEFAULTS["entries"]
     command: str = ""
-    followed: bool = False
+    extras: bool = False
 
     @property
     def most(self) -> int:

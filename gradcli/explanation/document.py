@@ -41,6 +41,8 @@ def document(a: Analysis, choices: Choices) -> Document:
     sections = [s for name in SECTIONS if name in wanted for s in _sections(name, a, w, choices)]
     answered = answers(a, w) if "answer" in wanted else ()
     made = Document(answered, tuple(s for s in sections if s.blocks))
+    if not choices.show:
+        made = made._replace(briefly=("claims", "seed", "code"))
     return asked(made, a.problem, choices.command)
 
 
@@ -96,7 +98,7 @@ def _followed(a: Analysis, w: Wording, c: Choices) -> list[Section]:
     """The graph with both passes, for a page that steps through them."""
     from .sections import graph
 
-    return [graph.followed(a, w)] if c.followed and not c.show else []
+    return [graph.followed(a, w)] if c.extras and not c.show else []
 
 
 def _explained(a: Analysis, c: Choices) -> list[Input]:

@@ -23,7 +23,7 @@ def explanation(a: "Analysis", choices: Choices) -> Reply:
     check_sections(choices.show)
 
     def documents(use: Use) -> list[Document]:
-        return [document(a, choices._replace(followed=use == "page"))]
+        return [document(a, choices._replace(extras=use == "page"))]
 
     def data() -> dict[str, Any]:
         from .data import chosen
@@ -63,6 +63,7 @@ def formulas(data: "Data", command: str = "") -> Reply:
     return Reply(
         lambda use: [closed_forms(data, use, command)],
         lambda: {x.name: data.formula(x) for x in data.p.wrt},
+        keyed=False,
     )
 
 
@@ -76,7 +77,7 @@ def graph(a: "Analysis", command: str = "") -> Reply:
         drawn = Document((), (graph.graph(a, Wording(a)),))
         return [asked(drawn, a.problem, command, backward=False)]
 
-    return Reply(documents, lambda: Data(a)("graph"))
+    return Reply(documents, lambda: Data(a)("graph"), keyed=False)
 
 
 def programs(answers: "list[Reading]", command: str = "") -> Reply:
@@ -101,7 +102,15 @@ def messages(full: bool, command: str = "") -> Reply:
     """The messages that are known."""
     from .messages.answer import listing, listing_document
 
-    return Reply(lambda _: [listing_document(full)._replace(command=command)], listing)
+    return Reply(lambda _: [listing_document(full)._replace(command=command)], listing, False)
+
+
+def operators(name: str | None, full: bool, command: str = "") -> Reply:
+    """The operators, or one of them."""
+    from .catalogue import catalogue, data
+
+    shown = catalogue(name, full)
+    return Reply(lambda _: [shown._replace(command=command)], lambda: data(shown))
 
 
 def why(a: "Analysis", command: str = "") -> Reply:

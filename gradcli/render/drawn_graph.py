@@ -1,18 +1,26 @@
 """A graph as a picture in SVG: in a page, whose styles it takes, or as a file."""
 
+from collections import Counter
 from html import escape
 
-from ..explanation.blocks import Graph, text_of
-from .layers import HEIGHT, layout
+from ..explanation.blocks import Graph, GraphNode, Tensor, text_of
+from .environment import Environment
+from .layers import GAP_DOWN, HEIGHT, layout
+from .tensors import tensor_lines
 
 LETTER = 8.0  # of the font in which labels are set, which is monospaced
 PAD, MARGIN = 24.0, 6.0
-LONGEST = 34  # characters of a label
+LONGEST, SHORT = 34, 18  # characters of a label, and of numbers at an edge
+DIGIT, WIDE_GAP = 6.6, 64.0  # of numbers at edges: a character, and the room for two lines
+FIRST, MIDDLE, LAST = 0.3, 0.5, 0.62  # where on an edge they stand
+DIGITS = Environment(precision=3)
 Point = tuple[float, float]
 STYLE = (  # of a picture of its own, on whatever paper
     "<style>svg { background: #fff; font: 13px ui-monospace, Menlo, Consolas, monospace } "
     ".node rect { fill: #fff; stroke: #596273 } .node.leaf rect { fill: #eef0f4; stroke: none } "
     ".node text { fill: #1b1f27; text-anchor: middle } "
+    ".flow { font-size: 10.5px; text-anchor: middle; fill: #1b1f27; stroke: #fff; "
+    "stroke-width: 4px; paint-order: stroke } .flow.gradient { fill: #a8327a } "
     ".edge { fill: none; stroke: #596273; stroke-width: 1.3 }</style>"
 )
 
@@ -28,9 +36,17 @@ def drawn_graph(graph: Graph) -> str:
     """The graph, from the inputs down to the output; nodes and edges say which they are."""
     labels = [_short(text_of(node.label)) for node in graph.nodes]
     widths = [LETTER * len(label) + PAD for label in labels]
-    found = layout([node.inputs for node in graph.nodes], widths)
+    taken = Counter(i for node in graph.nodes for i in {*node.inputs})
+    room = [*widths]
+    for node in graph.nodes:
+        for i in {*node.inputs}:
+            longest = max(map(len, _flow_texts(node, i)), default=0)
+            room[i] = max(room[i], DIGIT * longest)
+    told = any(node.flows for node in graph.nodes)
+    found = layout([n.inputs for n in graph.nodes], room, WIDE_GAP if told else GAP_DOWN)
     width, height = (side + 2 * MARGIN for side in found.size)
     edges = [_edge(i, n, points) for (i, n), points in found.edges.items()]
+    flows = [_flow(graph, edge, points, taken) for edge, points in found.edges.items()]
     nodes = [
         _node(n, label, not graph.nodes[n].inputs, found.nodes[n], widths[n])
         for n, label in enumerate(labels)
@@ -40,8 +56,39 @@ def drawn_graph(graph: Graph) -> str:
     name = f"graph of {len(labels)} nodes, from the inputs down to {labels[-1]}"
     return (
         f'<svg class="graph" {size} role="img" aria-label="{escape(name)}">'
-        f"{''.join(edges)}{''.join(nodes)}</svg>"
+        f"{''.join(edges)}{''.join(nodes)}{''.join(flows)}</svg>"
     )
+
+
+def _flow(graph: Graph, edge: tuple[int, int], points: list[Point], taken: Counter[int]) -> str:
+    """The value that comes to a node, and the gradient that goes back: beside the node that has no
+    other edge there.
+    """
+    i, n = edge
+    texts = _flow_texts(graph.nodes[n], i)
+    at = FIRST if taken[i] == 1 else LAST if len({*graph.nodes[n].inputs}) == 1 else MIDDLE
+    (x, y), (below, end) = points[:2] if at == FIRST else points[-2:]
+    start, end = y + HEIGHT / 2, end - HEIGHT / 2
+    bent = at * at * (3 - 2 * at)  # about where the curve is
+    x, y = x + (below - x) * bent, start + (end - start) * at
+    return "".join(
+        f'<text class="flow {kind}" x="{x:.1f}" y="{y + up:.1f}">{escape(text)}</text>'
+        for kind, text, up in zip(("value", "gradient"), texts, (-2, 11))
+        if text
+    )
+
+
+def _flow_texts(node: GraphNode, i: int) -> list[str]:
+    """The numbers that flow between a node and an input, each in a few characters."""
+    flows = node.flows[node.inputs.index(i)] if node.flows else ()
+    return [_few(sign, tensor) for sign, tensor in zip(("", "∂ "), flows)]
+
+
+def _few(sign: str, tensor: Tensor | None) -> str:
+    if tensor is None:
+        return ""
+    (text, *_) = tensor_lines(tensor.array, 10_000, DIGITS, brief=True)
+    return sign + (text if len(text) <= SHORT else text[: SHORT - 1] + "…")
 
 
 def _short(text: str) -> str:

@@ -1,11 +1,12 @@
 """The formats of an answer."""
 
 from importlib import import_module
+from typing import Any
 
 from ..errors import GradcliError, did_you_mean
 from ..explanation.blocks import Document, Reply, said_otherwise
 from .environment import Environment
-from .names import FORMATS
+from .names import CHOOSING, FORMATS
 
 
 def render(answer: Reply, format: str, environment: Environment) -> str:
@@ -16,8 +17,23 @@ def render(answer: Reply, format: str, environment: Environment) -> str:
     if format == "json":
         from .json import render_json
 
-        return render_json(answer.data(), environment.limits)
-    return render_documents(answer.documents(FORMATS[format].use), format, environment)
+        return render_json(with_document(answer, environment), environment.limits)
+    use = "page" if environment.place in CHOOSING else FORMATS[format].use
+    return render_documents(answer.documents(use), format, environment)
+
+
+def with_document(answer: Reply, environment: Environment) -> Any:
+    """The data of an answer, with the document of which the other formats are made, where the data
+    are an object whose keys are known.
+    """
+    if not answer.keyed:
+        return answer.data()
+    from ..explanation.serialized import Shown, serialized
+
+    e = environment  # the document first: both look for what is shortest, and share their time
+    shown = Shown(answer.documents(FORMATS["json"].use), e.precision, e.full, e.entries)
+    data = answer.data()
+    return data | {"document": serialized(shown, data)}
 
 
 def fragment(answer: Reply, environment: Environment) -> str:

@@ -14,9 +14,9 @@ def render_formulas(answer: Reply, format: str, environment: Environment) -> str
     (page,) = answer.documents(FORMATS[format].use)
     lines = _lines(page)
     if format == "latex":
-        from .latex import aligned, as_page
+        from .latex import ROOM, aligned, as_page
 
-        return as_page(aligned(lines), environment, page.command)
+        return as_page(aligned(lines, ROOM.get(environment.page)), environment, page.command)
     if format == "terminal" and environment.color:
         from .terminal import render_lines
 

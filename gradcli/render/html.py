@@ -77,7 +77,7 @@ def _tied(part: Any) -> Iterator[str]:
     """The gradients whose elements have columns somewhere."""
     if isinstance(part, Matrix):
         if part.seed and part.column_places:
-            yield part.product_label
+            yield part.product_label.text
     elif isinstance(part, Section | Document):
         for inner in part.sections if isinstance(part, Document) else part.blocks:
             yield from _tied(inner)
@@ -106,7 +106,7 @@ class _Page:
     def header(self, document: Document) -> str:
         """What was asked, or else what the first section says; and buttons."""
         asked = _lines(document.question)
-        code = tag("code", self.markup.entry("\n".join(asked)))
+        code = tag("code", self.markup.question("\n".join(asked)))
         if not asked:
             heading = "<h1>" + escape(_heading(document)) + "</h1>"
         else:
@@ -214,22 +214,25 @@ class _Page:
     def tensor(self, tensor: Tensor) -> str:
         return tensor_tables(tensor, self.markup, self.tied)
 
-    def matrix(self, block: Matrix) -> str:
+    def matrix(self, block: Matrix[Formula]) -> str:
         return MatrixFigure(block, self.markup).figure()
 
     # ---- pictures ----------------------------------------------------------------------------
 
     def picture(self, block: Picture) -> str:
-        """Cells of three shades."""
+        """Cells of three shades, a path for each."""
+        rows = block.fine or ["".join(map(str, row)) for row in block.cells]
+        wide, high = max(map(len, rows), default=0), len(rows)
         cells = "".join(
-            f'<rect class="shade-{shade}" x="{c}" y="{r}" width="1" height="1"/>'
-            for r, row in enumerate(block.cells)
-            for c, shade in enumerate(row)
+            f'<path class="shade-{shade}" d="{outline}"/>'
+            for shade in (1, 2)
+            if (outline := "".join(_runs(rows, str(shade))))
         )
-        wide, high = max(map(len, block.cells), default=0), len(block.cells)
         size = f'viewBox="0 0 {wide} {high}" style="--wide:{wide}"'
         name = f"where a matrix has entries, in {high}×{wide} cells"
-        return f'<svg class="picture" {size} role="img" aria-label="{name}">{cells}</svg>'
+        legend = self.line(block.fine_legend if block.fine else block.legend)
+        drawn = f'<svg class="picture" {size} role="img" aria-label="{name}">{cells}</svg>'
+        return drawn + (f"<p>{legend}</p>" if legend else "")
 
     def graph(self, block: Graph) -> str:
         """The graph, and what happens at its nodes, one after the other."""
@@ -250,6 +253,13 @@ class _Page:
         way = "back" if p.back else "forward"
         said = f'<span class="way {way}">{way}</span>'
         return f'<li data-node="{p.node}" data-way="{way}">{said}{self.step_body(p.step)}</li>'
+
+
+def _runs(rows: Sequence[str], shade: str) -> Iterator[str]:
+    """The rectangles that cells of one shade make which follow each other in a row."""
+    for r, row in enumerate(rows):
+        for run in re.finditer(f"{shade}+", row):
+            yield f"M{run.start()} {r}h{len(run[0])}v1h-{len(run[0])}z"
 
 
 def _lines(program: str) -> list[str]:

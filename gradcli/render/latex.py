@@ -1,6 +1,6 @@
 """Explanations as LaTeX: a section to be pasted into a paper, a document, or slides.
 
-The commands are those of amsmath and amssymb. Everything that a user typed is set as mathematics
+The commands are those of amsmath. Everything that a user typed is set as mathematics
 or as text in which nothing is a command.
 """
 
@@ -12,6 +12,7 @@ from typing import Any
 from ..explanation.blocks import (
     EQUALS,
     THEN,
+    ZERO,
     Answer,
     Block,
     Code,
@@ -30,24 +31,25 @@ from ..explanation.blocks import (
     Tensor,
     is_words,
 )
-from ..notation.formulas.spelling import parsed
+from ..notation.tree import Infix, Name, Tree, Verbatim
 from ..notation.typeset.latex import latex, plain, text_in_math
+from ..notation.typeset.mathematics import is_term
 from .ascii import in_ascii
 from .environment import Environment
 from .matrix import Cut, cut
-from .matrix import entry as shortened
 from .tensors import nested, tensor_lines
 
 ARTICLE = r"""\documentclass{article}
-\usepackage{amsmath,amssymb}
-\renewcommand{\mathbb}[1]{\mathbf{#1}} % amssymb has no 1 of its own: 1[h > 0] is an indicator
+\usepackage{amsmath}
 \begin{document}
 """
 SLIDES = ARTICLE.replace("article", "beamer")
 END = "\n\\end{document}"
+ROOM = {"standalone": 62, "overlay": 48}  # characters of an equation on a page
 WIDEST = 200  # characters of a tensor that is no vector and no matrix
 MOST = 48  # elements of a tensor that is set as a matrix
 SHAPE = r"\s*\(?\d+(?:×\d+)*,?\)?\s*"
+UNSEEN = r"\\(left|right|math\w+|operatorname|text)"  # commands that print nothing
 SHADES = ("\\cdot", "\\circ", "\\bullet")
 
 
@@ -69,13 +71,15 @@ def as_page(made: str, environment: Environment, command: str) -> str:
     return f"{comment}{ARTICLE}\n{made}\n{END}" if environment.page else comment + made
 
 
-def aligned(lines: Iterable[Line]) -> str:
-    """Equations below each other, lined up at their first sign of equality."""
-    rows = [row for line in lines for row in _rows(line)]
+def aligned(lines: Iterable[Line], room: int | None = None) -> str:
+    """Equations below each other, lined up at their first sign of equality; sums of more than
+    `room` characters in several lines.
+    """
+    rows = [row for line in lines for row in _rows(line, room=room)]
     return "\\begin{align*}\n" + " \\\\\n".join(rows) + "\n\\end{align*}"
 
 
-def _rows(line: Line, beside: str = "") -> list[str]:
+def _rows(line: Line, beside: str = "", room: int | None = None) -> list[str]:
     """A row for each statement of a line; what stands beside is said of the last."""
     statements: list[list[Any]] = [[]]
     for piece in line:
@@ -83,16 +87,63 @@ def _rows(line: Line, beside: str = "") -> list[str]:
             statements.append([])
         else:
             statements[-1].append(piece)
-    rows = [_equation(statement) for statement in statements]
+    rows = [row for statement in statements for row in _equation(statement, room)]
     return [*rows[:-1], rows[-1] + beside]
 
 
-def _equation(pieces: Sequence[Any]) -> str:
-    """`left &= right`."""
+def _equation(pieces: Sequence[Any], room: int | None) -> Iterator[str]:
+    """`left &= right`, and below it what there is no room for beside it."""
     sign = next((k for k, piece in enumerate(pieces) if piece == EQUALS), None)
     if sign is None:
-        return f"& {mathematics(pieces)}"
-    return f"{mathematics(pieces[:sign])} &= {mathematics(pieces[sign + 1 :])}"
+        yield f"& {mathematics(pieces)}"
+        return
+    left, right = mathematics(pieces[:sign]), pieces[sign + 1 :]
+    if room is None or _length(mathematics(right)) <= room:
+        yield f"{left} &= {mathematics(right)}"
+        return
+    for side in _sides(right):
+        for k, line in enumerate(_lines(side, room)):
+            yield f"{left} &{'= ' if not k else chr(92) + 'quad {} '}{line}"
+            left = ""
+
+
+def _length(made: str) -> int:
+    """About as many characters as are seen."""
+    return len(re.sub(r"\\[a-zA-Z]+|[{}_^&]| +", "x", re.sub(UNSEEN, "", made)))
+
+
+def _sides(pieces: Sequence[Any]) -> Iterator[list[Any]]:
+    """What stands between signs of equality."""
+    for equals, side in groupby(pieces, lambda piece: piece == EQUALS):
+        if not equals:
+            yield [*side]
+
+
+def _lines(pieces: Sequence[Any], room: int) -> Iterator[str]:
+    """A side of an equation, a sum in lines that there is room for."""
+    if len(pieces) != 1 or not isinstance(pieces[0], Formula):
+        yield mathematics(pieces)
+        return
+    line = ""
+    for symbol, term in _terms(pieces[0].tree):
+        made = latex(term)
+        if line and _length(line + made) > room:
+            yield line
+            line = f"{symbol} {made}"
+        else:
+            line += f" {symbol} {made}" if line else made
+    yield line
+
+
+def _terms(written: Tree) -> list[tuple[str, Tree]]:
+    """The terms of a sum, each with the sign before it."""
+    found: list[tuple[str, Tree]] = []
+    while isinstance(written, Infix) and written.symbol in ("+", "-"):
+        if not is_term(written.right):
+            break
+        found.append((written.symbol, written.right))
+        written = written.left
+    return [*reversed([*found, ("", written)])]
 
 
 def mathematics(pieces: Iterable[Any]) -> str:
@@ -106,10 +157,10 @@ def _in_math(piece: Any) -> str:
     said = piece.text.strip()
     if said in ("=", ""):
         return said
-    if piece.role != "word":
-        found = parsed(said)
-        if found is not None:
-            return latex(found)
+    if piece.role in ("number", "answer"):
+        return latex(Verbatim(said))
+    if piece.role == "seed" or piece.role.startswith("input:"):
+        return latex(Name(said))
     return text_in_math(piece.text)
 
 
@@ -167,6 +218,7 @@ class Page:
 
     def __init__(self, environment: Environment):
         self.environment = environment
+        self.room = ROOM.get(environment.page)
 
     def document(self, document: Document) -> Iterator[str]:
         """The question, the answers, and a subsection each."""
@@ -230,7 +282,11 @@ class Page:
 
     def equations(self, rows: Sequence[Row]) -> str:
         """Equations below each other, what else is told of them at the right."""
-        made = [r for row in rows for r in _rows(row.cells[0], self.beside(row.cells[1:]))]  # type: ignore[arg-type]
+        made: list[str] = []
+        for row in rows:
+            first, *others = row.cells
+            assert not isinstance(first, Tensor)
+            made += _rows(first, self.beside(others), self.room)
         return "\\begin{align*}\n" + " \\\\\n".join(made) + "\n\\end{align*}"
 
     def beside(self, cells: Sequence[Line | Tensor]) -> str:
@@ -279,16 +335,16 @@ class Page:
         """A dot for each cell, as black as there are entries."""
         width = max(map(len, block.cells), default=1)
         rows = [[SHADES[shade] for shade in row] for row in block.cells]
-        return displayed(array_of(rows, "@{}c@{}" * width))
+        pattern = displayed(array_of(rows, "@{}c@{}" * width))
+        return "\n\n".join(filter(None, [pattern, inline(block.legend)]))
 
-    def matrix(self, block: Matrix) -> str:
+    def matrix(self, block: Matrix[Formula]) -> str:
         """The seed, labels, entries; seed times matrix below; a tangent above, the result right."""
         shown = cut(block, None, self.environment.say)
         rows = [*self.above(block, shown), *self.within(block, shown)]
         if block.product is not None:
-            name = entry(block.product_name)
-            product = _picked(block.product, shown)
-            rows.append(["\\hline " + name, entry(block.product_label), *product, ""])
+            name, label = set_cell(block.product_name), set_cell(block.product_label)
+            rows.append(["\\hline " + name, label, *_picked(block.product, shown), ""])
         edges = (bool(block.seed_name), True, *[True] * len(shown.columns), bool(block.result_name))
         kept = [_kept(row, edges, k) for k, row in enumerate(rows)]
         columns = "r|" * edges[0] + "l|" + "r" * len(shown.columns) + "|r" * edges[-1]
@@ -296,23 +352,23 @@ class Page:
             filter(None, [displayed(array_of(kept, columns)), plain(shown.left_out)])
         )
 
-    def above(self, block: Matrix, shown: Cut) -> Iterator[list[str]]:
+    def above(self, block: Matrix[Formula], shown: Cut) -> Iterator[list[str]]:
         """The labels of columns, and a tangent."""
         labels = _picked(block.column_labels, shown)
-        yield [entry(block.seed_name), "", *labels, entry(block.result_name)]
+        yield [set_cell(block.seed_name), "", *labels, set_cell(block.result_name)]
         if block.tangent is not None:
-            yield ["", entry(block.tangent_name), *_picked(block.tangent, shown), ""]
+            yield ["", set_cell(block.tangent_name), *_picked(block.tangent, shown), ""]
 
-    def within(self, block: Matrix, shown: Cut) -> Iterator[list[str]]:
+    def within(self, block: Matrix[Formula], shown: Cut) -> Iterator[list[str]]:
         """A row each, with its weight and what it gives."""
         rule = "\\hline "
         for r in shown.rows:
             if r is None:
                 yield [rule + "\\vdots", "\\vdots", *["\\vdots"] * len(shown.columns), "\\vdots"]
             else:
-                weight, result = (n[r] if n else "" for n in (block.seed, block.result))
+                weight, result = (set_cell(n[r]) if n else "" for n in (block.seed, block.result))
                 entries = _picked(block.entries[r], shown)
-                yield [rule + entry(weight), entry(block.row_labels[r]), *entries, entry(result)]
+                yield [rule + weight, set_cell(block.row_labels[r]), *entries, result]
             rule = ""
 
 
@@ -364,15 +420,19 @@ def _text(piece: Any) -> str:
 
 
 def entry(said: str) -> str:
-    """A label or an entry of a matrix, in math mode."""
-    if said in ("", "·", "⋮", "…"):
-        return {"": "", "·": "\\cdot", "⋮": "\\vdots", "…": "\\cdots"}[said]
-    found = parsed(said)
-    return text_in_math(shortened(said), "texttt") if found is None else latex(found)
+    """An element of a tensor, in math mode."""
+    if said == "…":
+        return "\\cdots"
+    return latex(Verbatim(said))
 
 
-def _picked(texts: Sequence[str], shown: Cut) -> list[str]:
-    return ["\\cdots" if k is None else entry(texts[k]) for k in shown.columns]
+def set_cell(cell: Formula | None) -> str:
+    """A cell of a matrix, in math mode."""
+    return "" if cell is None else "\\cdot" if cell == ZERO else latex(cell.tree)
+
+
+def _picked(cells: Sequence[Formula], shown: Cut) -> list[str]:
+    return ["\\cdots" if k is None else set_cell(cells[k]) for k in shown.columns]
 
 
 def _kept(row: list[str], edges: Sequence[bool], place: int) -> list[str]:

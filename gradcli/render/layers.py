@@ -21,15 +21,19 @@ class Layout(NamedTuple):
     size: tuple[float, float]
 
 
-def layout(inputs: Sequence[Sequence[int]], widths: Sequence[float]) -> Layout:
-    """Where nodes of these widths stand, each below its inputs, which come before it."""
+def layout(
+    inputs: Sequence[Sequence[int]], widths: Sequence[float], gap: float = GAP_DOWN
+) -> Layout:
+    """Where nodes of these widths stand, each below its inputs, which come before it, with a `gap`
+    between.
+    """
     layers = _layers(inputs)
     chains, spans = _with_bends(inputs, layers)
     all_widths = [*widths, *[BEND] * (len(spans) - len(widths))]
     above, below = _neighbours(chains, len(spans))
     rows = _ordered(spans, above, below)
     x = _across(rows, all_widths, above, below)
-    y = [(HEIGHT + GAP_DOWN) * layer + HEIGHT / 2 for layer in spans]
+    y = [(HEIGHT + gap) * layer + HEIGHT / 2 for layer in spans]
     left = min(x[n] - all_widths[n] / 2 for n in range(len(x)))
     right = max(x[n] + all_widths[n] / 2 for n in range(len(x)))
     points = [(x[n] - left, y[n]) for n in range(len(x))]

@@ -10,7 +10,18 @@ import textwrap
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from ..explanation.blocks import Document, Matrix, Prose, Section, text_of
+from ..explanation.blocks import (
+    Document,
+    Formula,
+    Matrix,
+    Prose,
+    Row,
+    Section,
+    Table,
+    Tensor,
+    text_of,
+    without_extras,
+)
 from .environment import Environment
 from .markdown_math import DOLLARS, DOLLARS_AND_TABLES, FENCES, MathPage
 from .markdown_page import Page, code_span, fenced
@@ -19,6 +30,7 @@ from .names import DISCOURSE_WITH_MATH
 ANSWER_LINES = 25  # of an answer that is read on a page of answers
 UNTITLED = ("seed", "code")  # sections whose text says what it is
 SPARED = ("code", "program", "backward")  # sections that a long answer does without, in this order
+LISTED = ("backward", "gradient")  # sections of equations that make one list
 MESSAGE = 1_890  # characters: Discord takes 2,000
 BACKTICKS = re.compile("```+")
 
@@ -30,10 +42,14 @@ class Brief(Page):
 
     def document(self, document: Document) -> str:
         """Without parts of SPARED where these make it too long."""
-        sections = [_reason(s) if s.name == "seed" else s for s in document.sections]
+        if self.environment.full:
+            return super().document(without_extras(document))
+        sections = [*_briefly(document)]
+        equations = any(s.name == "gradient" for s in sections)
+        spared_of = [n for n in SPARED if not (equations and n in LISTED)]
         made = super().document(document._replace(sections=tuple(sections)))
-        while made.count("\n") > ANSWER_LINES and not self.environment.full:
-            spared = next((n for n in SPARED if any(s.name == n for s in sections)), None)
+        while made.count("\n") > ANSWER_LINES:
+            spared = next((n for n in spared_of if any(s.name == n for s in sections)), None)
             if spared is None:
                 break
             del sections[max(k for k, s in enumerate(sections) if s.name == spared)]
@@ -59,7 +75,7 @@ class Indented(Page):
         """Four spaces before each line."""
         return textwrap.indent(text, " " * 4, lambda _: True)
 
-    def matrix(self, block: Matrix) -> str:
+    def matrix(self, block: Matrix[Formula]) -> str:
         """As a terminal draws it."""
         return self.drawn_matrix(block)
 
@@ -94,7 +110,6 @@ class Place(NamedTuple):
     """How a place is written for, and what it shows where no section is named."""
 
     page: Callable[[Environment], Page | Chat]
-    sections: tuple[str, ...] = ()
 
 
 BY_PLACE = {  # "" is anywhere
@@ -102,7 +117,7 @@ BY_PLACE = {  # "" is anywhere
     "github": Place(lambda environment: MathPage(environment, FENCES)),
     "discourse": Place(Page),
     DISCOURSE_WITH_MATH: Place(lambda environment: MathPage(environment, DOLLARS_AND_TABLES)),
-    "stackoverflow": Place(Brief, ("answer", "seed", "code")),
+    "stackoverflow": Place(Brief),
     "stackexchange": Place(lambda environment: MathPage(environment, DOLLARS)),
     "reddit": Place(Indented),
     "slack": Place(lambda environment: Chat(environment, 80)),
@@ -115,9 +130,24 @@ def render_markdown(document: Document, environment: Environment) -> str:
     return BY_PLACE[environment.place].page(environment).document(document)
 
 
-def shown_at(place: str, full: bool) -> tuple[str, ...]:
-    """The sections that are shown at a place where none is named; none for the usual ones."""
-    return () if full else BY_PLACE[place].sections
+def _briefly(document: Document) -> Iterator[Section]:
+    """The sections that suffice: the equations of all gradients in one list, and one reason."""
+    named = [s for n in document.briefly for s in document.sections if s.name == n]
+    listed = [s for s in named if s.name in LISTED]
+    if len(listed) and document.briefly:
+        rows = [r for s in listed for b in s.blocks if isinstance(b, Table) for r in b.rows]
+        told = [b for s in listed[:-1] for b in s.blocks if isinstance(b, Prose)]
+        first = Table(tuple(_equation(row) for row in rows if not row.depth))
+        yield listed[-1]._replace(title=(), remark=(), blocks=(first, *told))
+    for section in named or document.sections:
+        if section not in listed:
+            yield _reason(section) if section.name == "seed" else section
+
+
+def _equation(row: Row) -> Row:
+    """`x.grad = 2 * x = [2, 4]`: the equation and its numbers, without the shape."""
+    first, *others = row.cells
+    return Row((first, *(cell for cell in others if isinstance(cell, Tensor))))
 
 
 def _reason(section: Section) -> Section:

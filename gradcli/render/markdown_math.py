@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ..explanation.blocks import Matrix, Row, Table
+from ..explanation.blocks import Formula, Matrix, Row, Table
 from . import latex
 from .environment import Environment
 from .markdown_page import Page
@@ -46,7 +46,7 @@ class MathPage(Page):
         """Equations below each other."""
         return self.displayed(self.latex.equations(rows).replace("{align*}", "{aligned}"))
 
-    def matrix(self, block: Matrix) -> str:
+    def matrix(self, block: Matrix[Formula]) -> str:
         """A table, or mathematics."""
         if not self.signs.matrices:
             return super().matrix(block)

@@ -12,6 +12,7 @@ from ..explanation.blocks import (
     Block,
     Code,
     Document,
+    Formula,
     Graph,
     Line,
     Matrix,
@@ -28,7 +29,7 @@ from ..explanation.blocks import (
 )
 from .environment import Environment
 from .graphs import mermaid
-from .matrix import Cut, column_width, cut, drawn
+from .matrix import Cut, column_width, cut, drawn, texts
 from .tensors import tensor_lines
 
 LINE = 80  # characters of a tensor that is shown in a line
@@ -177,15 +178,17 @@ class Page:
         return self.fenced(block.text, block.language)
 
     def picture(self, block: Picture) -> str:
-        return self.code(Code(drawn(block), "text"))
+        pattern = self.code(Code(drawn(block), "text"))
+        return "\n\n".join(filter(None, [pattern, self.cell(block.legend)]))
 
     def graph(self, block: Graph) -> str:
         return self.fenced(mermaid(block), "mermaid")
 
-    def matrix(self, block: Matrix) -> str:
+    def matrix(self, formulas: Matrix[Formula]) -> str:
+        block = texts(formulas)
         shown = cut(block, None, self.environment.say)
         if sum(column_width(block, k) for k in shown.columns if k is not None) > WIDEST:
-            return self.drawn_matrix(block)
+            return self.drawn_matrix(formulas)
         names = block.column_labels
         lines = [self.line(block, shown, block.seed_name, "", names, block.result_name)]
         rule = ["---:"] * len(shown.columns)
@@ -213,7 +216,7 @@ class Page:
         )
         return "\n\n".join(filter(None, [table, shown.left_out, below]))
 
-    def drawn_matrix(self, block: Matrix) -> str:
+    def drawn_matrix(self, block: Matrix[Formula]) -> str:
         """A matrix that is too wide for a table, as a terminal shows it."""
         from .terminal import render_terminal
 
@@ -222,13 +225,20 @@ class Page:
         return self.fenced(textwrap.dedent(render_terminal(page, environment)).strip("\n"), "text")
 
     def line(
-        self, block: Matrix, shown: Cut, left: str, head: str, texts: Sequence[str], right: str
+        self,
+        block: Matrix[str],
+        shown: Cut,
+        left: str | None,
+        head: str | None,
+        names: Sequence[str],
+        right: str | None,
     ) -> list[str]:
         """A line of names or numbers that belong to the columns."""
-        cells = ["…" if k is None else code_span(texts[k]) for k in shown.columns]
-        return self.beside(block, code_span(left), [code_span(head), *cells], code_span(right))
+        cells = ["…" if k is None else code_span(names[k]) for k in shown.columns]
+        left, head, right = (code_span(said or "") for said in (left, head, right))
+        return self.beside(block, left, [head, *cells], right)
 
-    def beside(self, block: Matrix, left: str, cells: list[str], right: str) -> list[str]:
+    def beside(self, block: Matrix[str], left: str, cells: list[str], right: str) -> list[str]:
         """A line with what stands left of the matrix and right of it, where there is room."""
         return [*[left] * bool(block.seed_name), *cells, *[right] * bool(block.result_name)]
 

@@ -1,9 +1,9 @@
 """A Jacobian cut to a width: which of its columns are shown, and as what texts; and its picture."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from ..explanation.blocks import Matrix, Picture
+from ..explanation.blocks import Formula, Matrix, Picture
 
 LONGEST_ENTRY = 26
 SHADES = "·▒█"
@@ -17,12 +17,23 @@ class Cut(NamedTuple):
     left_out: str
 
 
-def cut(matrix: Matrix, room: int | None, say: Callable[[str], str] = str) -> Cut:
+def texts(matrix: Matrix[Formula]) -> Matrix[str]:
+    """The same with the text of each cell; nothing where there is no name."""
+    return Matrix(*map(_text, matrix))
+
+
+def _text(part: Any) -> Any:
+    if isinstance(part, Formula):
+        return part.text
+    return tuple(map(_text, part)) if isinstance(part, tuple) else part
+
+
+def cut(matrix: Matrix[Any], room: int | None, say: Callable[[str], str] = str) -> Cut:
     """The columns that fit into `room` characters (all of them without a limit), the first and the
     last ones; `say` is how options are spoken of.
     """
     count = len(matrix.column_labels)
-    widths = [column_width(matrix, k) for k in range(count)]
+    widths = [column_width(matrix, k) for k in range(count)] if room is not None else []
     keep = list(range(count))
     skipped = matrix.skipped_columns[1]
     while (
@@ -60,7 +71,7 @@ def entry(text: str, whole: bool = False) -> str:
     return text[: LONGEST_ENTRY - 1] + "…" if long else text
 
 
-def column_width(matrix: Matrix, k: int, whole: bool = False) -> int:
+def column_width(matrix: Matrix[str], k: int, whole: bool = False) -> int:
     """How wide column k is."""
     texts = [matrix.column_labels[k], *(entry(row[k], whole) for row in matrix.entries)]
     for line in (matrix.product, matrix.tangent):

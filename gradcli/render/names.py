@@ -23,9 +23,10 @@ FORMATS = {
     "latex": Format("latex", use="equations"),
     "html": Format("html", several=True, use="page"),
     "svg": Format("svg", several=True),
-    "json": Format("json"),
+    "json": Format("json", use="page"),
 }
 PLACES = (
     "github", "discourse", "stackoverflow", "stackexchange", "reddit", "slack", "discord",
 )  # fmt: skip
+CHOOSING = ("stackoverflow",)  # places that choose some of all sections
 DISCOURSE_WITH_MATH = "discourse, with mathematics"

@@ -19,6 +19,7 @@ from ..explanation.blocks import (
     Block,
     Code,
     Document,
+    Formula,
     Graph,
     Line,
     Matrix,
@@ -36,7 +37,7 @@ from ..explanation.blocks import (
 from ..notation.tree import Token
 from .ascii import in_ascii
 from .environment import Environment
-from .matrix import column_width, cut, drawn, entry
+from .matrix import column_width, cut, drawn, entry, texts
 from .roles import input_roles
 from .tensors import tensor_lines
 from .wrapping import wrapped
@@ -231,7 +232,8 @@ class Page:
 
     def picture(self, block: Picture) -> RenderableType:
         """A pattern of characters."""
-        return Text(drawn(block), no_wrap=True, overflow="crop")
+        pattern = Text(drawn(block), no_wrap=True, overflow="crop")
+        return Group(pattern, self.prose(Prose(block.legend))) if block.legend else pattern
 
     def beside(self, head: Text, body: Text) -> RenderableType:
         """`body` to the right of `head`, its lines aligned."""
@@ -352,10 +354,11 @@ class Page:
             stack += [] if again else [(added, i) for i in reversed(node.inputs)]
         return drawing
 
-    def matrix(self, block: Matrix) -> RenderableType:
+    def matrix(self, formulas: Matrix[Formula]) -> RenderableType:
         """The seed, a rule, labels, a rule, entries; seed times matrix below another rule; a
         tangent between the labels and the entries, matrix times tangent at the right.
         """
+        block = texts(formulas)
         room = None if self.environment.full else self.width - self.beside_matrix(block)
         shown = cut(block, room, self.environment.say)
         grid = Grid(
@@ -374,16 +377,16 @@ class Page:
         header = self.entries(columns, block.column_labels, block.input_role)
         product = self.entries(columns, block.product or (), "answer")
         if seeded:
-            name = Text(block.seed_name, seed)
+            name = Text(block.seed_name or "", seed)
             grid.add_column(name, Text(block.product_name, seed), justify="right", no_wrap=True)
         under = Text(block.product_label, self.style(block.input_role))
         grid.add_column(Text(""), under, no_wrap=True)
         grid.add_column(header, product, no_wrap=True)
         if moved:
-            grid.add_column(Text(block.result_name, seed), justify="right", no_wrap=True)
+            grid.add_column(Text(block.result_name or "", seed), justify="right", no_wrap=True)
         if block.tangent is not None:
             above = self.entries(columns, block.tangent, "seed")
-            grid.add_row(*[""] * seeded, Text(block.tangent_name, seed), above, *[""] * moved)
+            grid.add_row(*[""] * seeded, Text(block.tangent_name or "", seed), above, *[""] * moved)
             grid.add_section()
         for k in shown.rows:
             if k is None:
@@ -397,25 +400,25 @@ class Page:
         left_out = [Text(shown.left_out, "dim")] if shown.left_out else []
         return Group(Text(""), grid, *left_out)
 
-    def beside_matrix(self, block: Matrix) -> int:
+    def beside_matrix(self, block: Matrix[str]) -> int:
         """The columns that a matrix needs beside its entries."""
-        margin = max([len(block.seed_name), *map(len, block.seed or ())])
+        margin = max([len(block.seed_name or ""), *map(len, block.seed or ())])
         margin = max(margin, len(block.product_name) if block.product else 0)
         labels = max(len(block.product_label), *map(len, block.row_labels))
-        right = max([len(block.result_name), *map(len, block.result or ())])
+        right = max([len(block.result_name or ""), *map(len, block.result or ())])
         return margin + labels + right + 6 + 3 * bool(block.result_name)
 
     def entries(
-        self, columns: list[tuple[int | None, int]], texts: tuple[str, ...], role: str
+        self, columns: list[tuple[int | None, int]], row: tuple[str, ...], role: str
     ) -> Text:
         """One row of entries, each at the right of its column, which has a width."""
         out = Text(no_wrap=True)
-        for place, (k, width) in enumerate(columns if texts else []):
+        for place, (k, width) in enumerate(columns if row else []):
             gap = "  " if place else ""
             if k is None:
                 out.append(f"{gap}…", "dim")
                 continue
-            text = entry(texts[k], self.environment.full)
+            text = entry(row[k], self.environment.full)
             out.append(
                 gap + text.rjust(width),
                 "dim" if text == "·" else self.style(role),

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 SAVED = 1  # names, numbers and symbols that a statement before a formula must save
 AT_ONCE = 80  # names, numbers and symbols of a formula that is read without statements before it
 LONG_STEP = 16  # length of what an operation sends for which a shorter formula is looked for
-UNREAD = (Token("(no formula that can be read)"),)
+UNREAD = (Token("(no formula that can be read)", "word"),)
 
 
 class Wording:
@@ -347,7 +347,7 @@ class Wording:
     def without_formula(self, x: Input) -> Line:
         """What stands in the place of a gradient's formula that is not shown."""
         wrong = self.is_wrong(x)
-        return (Token("(no formula that has these numbers)"),) if wrong else UNREAD
+        return (Token("(no formula that has these numbers)", "word"),) if wrong else UNREAD
 
     @cached_property
     def _program(self) -> list[Node]:

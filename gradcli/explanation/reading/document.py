@@ -75,6 +75,8 @@ def _program(reading: Reading) -> list[Section]:
     source = reading.source.rstrip().split("\n")
     first = next((n for n, text in enumerate(source) if text.strip()), 0)
     for number, text in enumerate(source[first:], first + 1):
+        if not any(map(str.strip, source[max(number - 3, first) : number])):
+            continue  # of the prose between two programs no more than two lines are left
         lines.append(f"{number:>3}  {text}".rstrip())
         output = "".join(printed.get(number, ())).rstrip("\n")
         shown = output.split("\n") if output else []

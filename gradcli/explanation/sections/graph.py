@@ -1,7 +1,8 @@
 """The graph of the forward pass, to be drawn."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from typing import Any
 
 from ...errors import GradcliError
 from ...graphs import Node, walk
@@ -25,8 +26,44 @@ def graph(a: Analysis, w: Wording) -> Section:
             hint="draw a part of the expression",
         )
     ids = {node: k for k, node in enumerate(order)}
-    nodes = tuple(GraphNode(_label(n, w), tuple(ids[i] for i in n.parents)) for n in order)
+    has_numbers = any(i.value is not None for i in a.problem.inputs.values())
+    sent = _sent(a) if has_numbers else {}
+    nodes = tuple(
+        GraphNode(
+            _label(n, w),
+            tuple(ids[i] for i in n.parents),
+            _flows(a, n, sent) if has_numbers else (),
+        )
+        for n in order
+    )
     return Section("graph", (), (), (Graph(nodes),))
+
+
+def _sent(a: Analysis) -> dict[tuple[Node, Node], Any]:
+    """The gradients that go from nodes to their inputs, added up where one is taken twice."""
+    found: dict[tuple[Node, Node], Any] = {}
+    try:
+        steps = a.gradients.steps
+    except GradcliError:  # nothing goes back
+        return {}
+    for step in steps:
+        for c in step.contributions:
+            value, edge = a.value(c.sent), (step.node, c.to)
+            if value is not None:
+                found[edge] = found[edge] + value if edge in found else value
+    return found
+
+
+def _flows(
+    a: Analysis, node: Node, sent: Mapping[tuple[Node, Node], Any]
+) -> tuple[tuple[Tensor | None, Tensor | None], ...]:
+    """What flows between a node and each of its inputs."""
+    pairs = [(a.value(i), sent.get((node, i))) for i in node.parents]
+    return tuple((_tensor(value, ""), _tensor(grad, "seed")) for value, grad in pairs)
+
+
+def _tensor(value: Any, role: str) -> Tensor | None:
+    return None if value is None else Tensor(value, role)
 
 
 def followed(a: Analysis, w: Wording) -> Section:
@@ -39,7 +76,7 @@ def followed(a: Analysis, w: Wording) -> Section:
     ids = {node: k for k, node in enumerate(order)}
     made = tuple(Pass(ids[n], back, make()) for n, back, make in passes(a, w) if n in ids)
     title = words("Step by step, forward and back")
-    return Section("graph", title, (), (drawn._replace(passes=made),))
+    return Section("graph", title, (), (drawn._replace(passes=made),), extra=True)
 
 
 def passes(a: Analysis, w: Wording) -> Iterator[tuple[Node, bool, Callable[[], Step]]]:

@@ -17,6 +17,8 @@ from ..blocks import (
     Tensor,
     equality,
     plain,
+    typed,
+    verbatim,
     words,
 )
 from ..formulas import by_index
@@ -78,8 +80,9 @@ def block(h: Hessian, x: Input, z: Input, full: bool, precision: int) -> Section
         if not full and max(rows, columns) > SHOWN:
             blocks += picture_of(a, w, z, structure)
         made = matrix(a, w, z, full, precision, margin=h.moves(x), letter="H")
-        part = "part of " if len(h.p.tangents) > 1 else ""
-        blocks.append(made._replace(product_label=f"{part}{z.name}.hvp"))
+        hvp = tree.Attribute(tree.Name(z.name, role_of(z)), "hvp")
+        label = typed(hvp) if len(h.p.tangents) < 2 else verbatim(f"part of {z.name}.hvp")
+        blocks.append(made._replace(product_label=label))
     return Section("hessian", title, remark, tuple(blocks))
 
 

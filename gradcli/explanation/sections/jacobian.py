@@ -15,10 +15,11 @@ from ...notation.indices.element import short, written_out
 from ...notation.jacobians.patterns import KRONECKER, PERMUTED_KRONECKER, picture
 from ...notation.jacobians.structure import MOST_DRAWN, Structure, jacobian_pattern
 from ...notation.tree import Name, Token
-from .. import entries as texts
+from .. import entries as written
 from ..analysis import Analysis, searched
 from ..blocks import (
     EQUALS,
+    UNWRITTEN,
     Block,
     Formula,
     Line,
@@ -28,8 +29,10 @@ from ..blocks import (
     Row,
     Section,
     Table,
+    element,
     equality,
     plain,
+    typed,
     words,
 )
 from ..elide import places
@@ -38,7 +41,7 @@ from ..formulas.shortest_structure import structure_of, without_number
 from ..formulas.source_text import role_of
 from ..formulas.wording import Wording
 from ..notes import matrix_notes, not_finite
-from ..phrases import label, listed, place_of, sentence, shape_text
+from ..phrases import listed, place_of, sentence, shape_text
 from ..quantities import item_size, size_words
 
 LARGE = 1_000  # what a size is in "for real sizes"
@@ -48,6 +51,7 @@ FEW = 5  # columns whose entries are formulas
 TOO_LONG = "Its entries are too long for a table: with values they are numbers; --full shows them."
 READABLE = 60  # characters of an entry of which the beginning still tells something
 TALL, WIDE = 12, 24  # cells of a picture
+FINE = 100  # the same along the longer side, where it is drawn in points
 
 
 def jacobian(a: Analysis, w: Wording, x: Input, full: bool, precision: int) -> Section:
@@ -169,28 +173,36 @@ def picture_of(a: Analysis, w: Wording, x: Input, s: Structure) -> list[Block]:
         return []
     size = max(-(-out.numel // TALL), -(-x.node.numel // WIDE))
     cells = picture(pattern, size)
-    shades = {shade for row in cells for shade in row}
-    if len(shades) == 1:
+    if len({shade for row in cells for shade in row}) == 1:
         return []
+    small = -(-max(pattern.shape) // FINE)
+    fine = tuple("".join(map(str, row)) for row in picture(pattern, small))
+    shades = {shade for row in cells for shade in row}
     meant = ", ".join(text for shade, text in enumerate(SHADES) if shade in shades)
-    if size == 1:
-        meant = "· zero, █ not zero"
+    meant = meant if size > 1 else "· zero, █ not zero"
+    drawn = (
+        "dark where none of them is zero, light where some are" if small > 1 else "dark if not 0"
+    )
+    return [Picture(cells, fine, _legend(size, meant), _legend(small, drawn))]
+
+
+def _legend(size: int, meant: str) -> Line:
     of = "one entry" if size == 1 else f"{size}×{size} entries"
-    return [Picture(cells), Prose(words(f"A cell is {of}: {meant}."))]
+    return words(f"A cell is {of}: {meant}.")
 
 
 def _readable(a: Analysis, w: Wording, x: Input) -> bool:
     """Whether entries are numbers, or a few of the first row short enough for a table."""
-    entry, columns = texts.in_symbols(a, w, x), x.node.numel
+    entry, columns = written.in_symbols(a, w, x), x.node.numel
     if entry is None or a.problem.out.numel * columns == 1:
         return True
     tried = (entry(0, c) for c in (0, columns // 2, columns - 1))
-    return any(t != texts.UNWRITTEN and len(t) <= READABLE for t in tried)
+    return any(t is not UNWRITTEN and len(t.text) <= READABLE for t in tried)
 
 
 def matrix(
     a: Analysis, w: Wording, x: Input, full: bool, precision: int, margin: bool = True, letter="J"
-) -> Matrix:
+) -> Matrix[Formula]:
     """The matrix, called `letter`, with its labels; with a `margin` the seed beside it and seed
     times matrix below.
     """
@@ -198,21 +210,23 @@ def matrix(
     most = _most(a, out.numel, x.node.numel, full)
     rows, rows_before = places(out.numel, most)
     columns, columns_before = places(x.node.numel, most)
-    entry = texts.in_symbols(a, w, x)
+    entry = written.in_symbols(a, w, x)
     many = not full and len(columns) > FEW
-    if entry and many and len(entry(rows[0], columns[0])) > texts.WIDE:
+    if entry and many and len(entry(rows[0], columns[0]).text) > written.WIDE:
         columns, columns_before = places(x.node.numel, FEW)
-    entries = texts.of_rows(a, x, entry, rows, columns, precision)
+    entries = written.of_rows(a, x, entry, rows, columns, precision)
     value, grad = (a.value(seed.node), a.grad_value(x)) if margin else (None, None)
+    own, of_output = Name(seed.name, "seed"), Name(a.problem.out_name)
+    of_input = Name(x.name, role_of(x))
     return Matrix(
-        seed_name=seed.name if margin else "",
+        seed_name=typed(own) if margin else None,
         seed=_margin(seed.node, value, rows, precision) if margin else None,
-        row_labels=tuple(label(a.problem.out_name, out.shape, k) for k in rows),
-        column_labels=tuple(label(x.name, x.shape, k) for k in columns),
+        row_labels=tuple(element(of_output, place_of(k, out.shape)) for k in rows),
+        column_labels=tuple(element(of_input, place_of(k, x.shape)) for k in columns),
         entries=entries,
-        product_label=w.gradient_name(x),
-        product=None if grad is None else texts.numbers(np.ravel(grad)[columns], precision),
-        product_name=f"{seed.name}·{letter}",
+        product_label=typed(w.gradient_of(x)),
+        product=None if grad is None else written.numbers(np.ravel(grad)[columns], precision),
+        product_name=typed(tree.Infix("·", own, Name(letter))),
         skipped_rows=(rows_before, out.numel - len(rows)),
         skipped_columns=(columns_before, x.node.numel - len(columns)),
         input_role=role_of(x),
@@ -221,11 +235,12 @@ def matrix(
     )
 
 
-def _margin(seed: Node, value: Any, rows: list[int], precision: int) -> tuple[str, ...]:
+def _margin(seed: Node, value: Any, rows: list[int], precision: int) -> tuple[Formula, ...]:
     """The weights of rows: numbers, or `g[0,1]` where the seed is a symbol."""
     if value is None:
-        return tuple(label(seed.attrs["name"], seed.shape, k) for k in rows)
-    return texts.numbers(np.ravel(value)[rows], precision)
+        name = Name(seed.attrs["name"], "seed")
+        return tuple(element(name, place_of(k, seed.shape)) for k in rows)
+    return written.numbers(np.ravel(value)[rows], precision)
 
 
 def _most(a: Analysis, rows: int, columns: int, full: bool) -> int:

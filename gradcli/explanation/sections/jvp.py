@@ -5,7 +5,7 @@ from typing import Any
 from ...graphs import Node
 from ...language.problem import Input
 from ...lazy import np
-from ...notation.tree import Attribute, Name, Token
+from ...notation.tree import Attribute, Infix, Name, Token
 from .. import entries
 from ..blocks import (
     EQUALS,
@@ -22,6 +22,7 @@ from ..blocks import (
     equality,
     plain,
     tokens_of,
+    typed,
     words,
 )
 from ..elide import middle
@@ -123,16 +124,17 @@ def jacobian(j: Jvp, x: Input, full: bool, precision: int) -> Section:
     return Section("jacobian", title, remark, tuple(blocks))
 
 
-def _times(j: Jvp, made: Matrix, x: Input, precision: int) -> Matrix:
+def _times(j: Jvp, made: Matrix[Formula], x: Input, precision: int) -> Matrix[Formula]:
     """The matrix with a tangent above it, and at the right what the two give."""
     t = j.tangent(x)
     assert t is not None
     part = j.part(x)
+    product = Infix("·", Name("J"), Name(t.name, "seed"))
     value, result = (None if n is None else j.a.value(n) for n in (t.node, part))
     return made._replace(
-        tangent_name=t.name,
+        tangent_name=typed(Name(t.name, "seed")),
         tangent=_shown(value, made.skipped_columns, len(made.column_labels), precision),
-        result_name="" if result is None else f"J·{t.name}",
+        result_name=None if result is None else typed(product),
         result=_shown(result, made.skipped_rows, len(made.row_labels), precision),
     )
 

@@ -10,10 +10,11 @@ from ...errors import GradcliError
 from ...graphs import Node, walk
 from ...language.problem import Input, Problem
 from ...lazy import np
+from ...notation.tree import Attribute, Indexed, Name, Number, Tree
 from ..analysis import Analysis
 from ..formulas.trial_values import random_values
 from ..in_pytorch.conventions import kinks_met
-from ..phrases import label, listed
+from ..phrases import label, listed, place_of
 from .least_norm import Equations, in_proportion
 
 SHOWN = 3  # free directions and obstacles that are told
@@ -29,9 +30,14 @@ class Term(NamedTuple):
     flat: int
 
     @property
-    def text(self) -> str:
+    def written(self) -> Tree:
         """`x.grad[0,1]`."""
-        return label(f"{self.x.name}.grad", self.x.shape, self.flat)
+        return self.at(Attribute(Name(self.x.name), "grad"))
+
+    def at(self, base: Tree) -> Tree:
+        """The element of `base` that stands where this one does."""
+        place = place_of(self.flat, self.x.shape)
+        return Indexed(base, tuple(map(Number, place))) if place else base
 
 
 class Obstacle(NamedTuple):

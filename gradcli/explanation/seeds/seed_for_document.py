@@ -4,11 +4,12 @@ from typing import Any
 
 from ...lazy import np
 from ...limits import LINE
-from ...notation.tree import Token
+from ...notation.tree import Attribute, Name, Token
 from ..blocks import (
     Answer,
     Block,
     Document,
+    Formula,
     Line,
     Prose,
     Row,
@@ -81,7 +82,7 @@ def _gradient(s: SeedFor) -> Section:
 
 
 def _grad_name(s: SeedFor, name: str) -> tuple[Line]:
-    return ((Token(name, role_of(s.p.inputs[name])), Token(".grad")),)
+    return ((Formula(Attribute(Name(name, role_of(s.p.inputs[name])), "grad")),),)
 
 
 def _free(s: SeedFor, full: bool) -> Section:
@@ -171,13 +172,13 @@ def _only_zero(s: SeedFor, o: Obstacle, precision: int) -> Line:
     if s.a.gradient(term.x) is None:
         none = f"No gradient flows from {s.p.out_name} to "
         return words(none, Token(term.x.name, role_of(term.x)), ": PyTorch leaves it at None.")
-    out, element = s.p.out_name, Token(term.text.replace(".grad", "", 1), role_of(term.x))
+    out, of_input = s.p.out_name, Formula(term.at(Name(term.x.name)), role_of(term.x))
     if s.is_at_kink(term):
         reason = words("because PyTorch's gradient is 0 at this kink, whatever the seed")
     elif s.depends(term):
-        reason = words(f"because at these values {out} does not change with ", element)
+        reason = words(f"because at these values {out} does not change with ", of_input)
     else:
-        reason = words(f"because {out} does not depend on ", element)
+        reason = words(f"because {out} does not depend on ", of_input)
     wanted = _target_text(s, term, precision)
     return (
         *_term(term),
@@ -188,7 +189,7 @@ def _only_zero(s: SeedFor, o: Obstacle, precision: int) -> Line:
 
 
 def _term(term: Term) -> Line:
-    return (Token(term.text, role_of(term.x)),)
+    return (Formula(term.written, role_of(term.x)),)
 
 
 def _target_text(s: SeedFor, term: Term, precision: int) -> str:

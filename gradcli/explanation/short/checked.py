@@ -5,6 +5,7 @@ from ..checks import ROWS, Check, run_checks
 from .gradients import Gradients
 
 NAMES = {ROWS: "g·J equals backward"}
+RANDOM = "at random values"
 MARKS = {True: "✓", False: "✗", None: "–"}
 
 
@@ -13,11 +14,12 @@ def checked(grads: Gradients) -> Section:
     run = run_checks(grads.a)
     said = [words(_said(c)) for c in run]
     if any(c.ok is not None and "random" in c.remark for c in run):
-        said.append(words("at random values"))
+        said.append(words(RANDOM))
     return Section("checks", (), (), (Table((Row(tuple(said)),)),))
 
 
 def _said(c: Check) -> str:
     error = "" if not c.max_error else f" {c.max_error:.0e}"
-    why = f" ({c.remark})" if c.remark and c.ok is not True else ""
+    remark = c.remark.removeprefix(RANDOM).removeprefix("; ")  # which is said of all together
+    why = f" ({remark})" if remark and c.ok is not True else ""
     return f"{MARKS[c.ok]} {NAMES.get(c.name, c.name)}{error}{why}"

@@ -18,13 +18,15 @@ from .checked import checked
 from .gradients import Gradients
 from .notes import first, further
 
+BRIEFLY = ("claims", "backward", "gradient", "seed", "code")
+
 
 def document(a: Analysis, choices: Choices) -> Document:
     """The explanation of a problem in short."""
     grads = Gradients(a, Wording(a))
     head, *rest = _sections(grads, choices)
     shown = (head, *(s for s in rest if s.blocks))
-    made = asked(Document((), shown), a.problem, choices.command)
+    made = asked(Document((), shown), a.problem, choices.command)._replace(briefly=BRIEFLY)
     return made._replace(more=tuple(more(a.problem))) if choices.command else made
 
 
@@ -52,9 +54,9 @@ def _sections(grads: Gradients, choices: Choices) -> Iterator[Section]:
     yield lines.backward(grads)
     yield lines.gradients(grads, choices)
     yield jacobian.why(grads, choices)
-    if choices.followed:
+    if choices.extras:
         yield graph.followed(a, w)
     yield notes(further(grads))
     yield checks
-    if choices.followed:
-        yield code.code(a, choices.precision)
+    if choices.extras:
+        yield code.code(a, choices.precision)._replace(extra=True)

@@ -2,7 +2,7 @@
 
 from ...language.problem import Input
 from ...notation.tree import Token
-from .. import entries as texts
+from .. import entries
 from ..blocks import Formula, Line, Prose, Section, plain, text_of, words
 from ..choices import Choices
 from ..formulas.source_text import role_of
@@ -51,13 +51,13 @@ def _fits(grads: Gradients, x: Input) -> bool:
     rows, columns = grads.problem.out.numel, x.node.numel
     if rows > ROWS or columns > COLUMNS or rows * columns == 1:
         return False
-    entry = texts.in_symbols(grads.a, grads.w, x)
+    entry = entries.in_symbols(grads.a, grads.w, x)
     if entry is None:
         return True
-    if sum(len(entry(0, c)) + 2 for c in range(columns)) > READABLE:
+    if sum(len(entry(0, c).text) + 2 for c in range(columns)) > READABLE:
         return False
-    widths = (max(len(entry(r, c)) for r in range(rows)) for c in range(columns))
-    return sum(min(n, texts.WIDE) + 2 for n in widths) <= ACROSS
+    widths = (max(len(entry(r, c).text) for r in range(rows)) for c in range(columns))
+    return sum(min(n, entries.WIDE) + 2 for n in widths) <= ACROSS
 
 
 def _elsewhere(others: list[Input]) -> Line:

@@ -7,7 +7,7 @@ A spelling is written in the language, with {0}, {1} for the operands and {dim} 
 import ast
 import re
 from collections.abc import Callable, Mapping
-from functools import cache, lru_cache
+from functools import cache
 
 from .. import tree
 from ..tree import Tree
@@ -39,13 +39,11 @@ def read(text: str) -> Tree:
     return _Reader({}).read(ast.parse(text, mode="eval").body)
 
 
-@lru_cache(maxsize=2048)
-def parsed(text: str) -> Tree | None:
-    """The tree of a formula; None for a text that is none, or has more than formulas have."""
-    try:
-        return read(text)
-    except (SyntaxError, ValueError, AttributeError, KeyError, RecursionError):
-        return None
+def read_element(text: str, names: Mapping[str, tree.Name]) -> Tree:
+    """The tree of a formula of elements, `2*a[0,1]`, whose names are these. Raises what `ast` and
+    Python raise for a text that is too long.
+    """
+    return _ElementReader(names).read(ast.parse(text, mode="eval").body)
 
 
 @cache
@@ -121,6 +119,24 @@ class _Reader:
         if isinstance(e.func, ast.Attribute) and not _is_library(e.func):
             return tree.Method(self.read(e.func.value), e.func.attr, args, named)
         return tree.Call(self.called(ast.unparse(e.func)), args, named)
+
+
+class _ElementReader(_Reader):
+    """Reads x[0,1] as one element of x, and products as those of numbers."""
+
+    def __init__(self, names: Mapping[str, tree.Name]):
+        super().__init__({})
+        self.names = names
+
+    def _Name(self, e: ast.Name) -> Tree:
+        return self.names.get(e.id) or tree.Name(e.id)
+
+    def _BinOp(self, e: ast.BinOp) -> Tree:
+        return tree.Infix(SYMBOLS[type(e.op)], self.read(e.left), self.read(e.right), (0, 0))
+
+    def _Subscript(self, e: ast.Subscript) -> Tree:
+        found = super()._Subscript(e)
+        return tree.Indexed(found.base, found.items)  # type: ignore[union-attr]
 
 
 def _is_library(e: ast.Attribute) -> bool:

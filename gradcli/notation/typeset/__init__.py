@@ -1,1 +1,1 @@
-"""Formulas as they are shown: a walk, and a writer each for text, LaTeX and MathML."""
+"""Formulas as papers write them, and a writer each for LaTeX and MathML."""

@@ -1,10 +1,10 @@
-"""Formulas as LaTeX, in the commands of amsmath and amssymb that KaTeX and MathJax have too."""
+"""Formulas as LaTeX, in the commands of amsmath that KaTeX and MathJax have too."""
 
 import re
 from collections.abc import Sequence
 from itertools import zip_longest
 
-from ..trees import Tree
+from ..tree import Tree, text
 from .mathematics import pieces
 from .pieces import (
     ABOVE,
@@ -29,7 +29,6 @@ from .pieces import (
     Sign,
     Words,
 )  # fmt: skip
-from .text import text
 
 LAYOUTS = {  # what a layout opens with, what stands between its parts, between rows, at its end
     FRACTION: ("\\frac{", "}{", "", "}"),
@@ -52,7 +51,7 @@ SIGNS = {
     "−": " - ", "+": " + ", "=": " = ", "≠": " \\ne ", "<": " < ", "≤": " \\le ", ">": " > ",
     "≥": " \\ge ", "∨": " \\lor ", "∧": " \\land ", "¬": "\\lnot ", "⊙": " \\odot ",
     "⋅": " \\cdot ", "⊗": " \\otimes ", "mod": " \\bmod ", "∂": "\\partial ", "⊤": "\\top",
-    "∑": "\\sum", "∞": "\\infty", "⋯": "\\cdots", "𝟙": "\\mathbb{1}", "𝟏": "\\mathbf{1}",
+    "∑": "\\sum", "∞": "\\infty", "⋯": "\\cdots", "𝟙": "\\mathbf{1}", "𝟏": "\\mathbf{1}",
     "𝟎": "\\mathbf{0}", ",": ", ", ":": "{:}", ";": ";\\quad ", TIMES.text: " ",
     "\N{INVISIBLE SEPARATOR}": "", "…": "\\ldots",
 }  # fmt: skip
@@ -76,7 +75,7 @@ TEXT = {
 WORDS = {  # characters that fonts of text lack
     "×": "$\\times$", "·": "$\\cdot$", "→": "$\\to$", "∂": "$\\partial$", "Σ": "$\\sum$",
     "δ": "$\\delta$", "≤": "$\\le$", "≥": "$\\ge$", "≠": "$\\ne$", "−": "$-$", "…": "\\ldots{}",
-    "⋮": "$\\vdots$", "✓": "$\\checkmark$", "✗": "$\\times$", "–": "--", "—": "---",
+    "⋮": "$\\vdots$", "✓": "$\\surd$", "✗": "$\\times$", "–": "--", "—": "---",
     "⟨": "$\\langle$", "⟩": "$\\rangle$", "∞": "$\\infty$", "ᵀ": "$^\\top$",
 }  # fmt: skip
 IN_MATH = {  # signs of text that differ within mathematics
@@ -151,10 +150,11 @@ def _is_word(piece: Piece) -> bool:
 
 def _letters(word: str) -> str:
     """A variable: a letter as it is, a word in one piece."""
-    if len(word) == 1:
+    if len(word) == 1 and (word.isascii() or word in LETTERS):
         made = LETTERS.get(word, word)
         return made + " " if made.startswith("\\") else _word(made)
-    return f"\\mathit{{{_word(word)}}}"
+    plain_letters = all(c.isascii() or c in LETTERS for c in word)
+    return f"\\mathit{{{_word(word)}}}" if plain_letters else text_in_math(word, "textit")
 
 
 def _word(word: str) -> str:

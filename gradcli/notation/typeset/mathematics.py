@@ -9,7 +9,7 @@ import ast
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from ..trees import (
+from ..tree import (
     Attribute,
     Between,
     Block,
@@ -35,6 +35,8 @@ from ..trees import (
     children,
     size,
 )  # fmt: skip
+from ..tree.precedence import COMPARISONS, PRECEDENCE, REGROUPED, SUM, Form, Part, walk
+from ..tree.precedence import number as number_text
 from .names import identifier, number
 from .pieces import (
     ABOVE,
@@ -64,8 +66,6 @@ from .pieces import (
     in_rows,
     laid_out,
 )  # fmt: skip
-from .precedence import COMPARISONS, PRECEDENCE, REGROUPED, SUM, Form, Part, walk
-from .precedence import number as number_text
 
 LOSS = Identifier("L")  # what x.grad is the derivative of
 ATOM, SCRIPTED, UNARY = PRECEDENCE["atom"], PRECEDENCE["**"], PRECEDENCE["unary"]
@@ -73,6 +73,7 @@ APPLIED = 8  # f(x) is put in brackets to be raised to a power, and not to have 
 ADDED, MULTIPLIED = PRECEDENCE["+"], PRECEDENCE["*"]
 ELEMENTWISE = 4.5  # ⊙ binds less than what stands side by side
 LONG = 20_000  # pieces of a formula
+UNSAID = ("dim", "keepdim", "full_matrices")  # arguments that have signs, or none in papers
 FEW = 20  # parts of a formula that may be a number
 RAISED = 5  # length of an exponent that can be read
 SIGNS = {
@@ -162,8 +163,17 @@ def _infix(tree: Infix) -> Form:
     return _OPERATORS.get(symbol, _added)(tree)
 
 
+def is_term(tree: Tree) -> bool:
+    """Whether a formula needs no brackets behind a plus or a minus."""
+    return _form(tree).binding >= _of_term(tree)
+
+
+def _of_term(tree: Tree) -> float:
+    return ATOM if _begins_with_sign(tree) else ELEMENTWISE
+
+
 def _added(tree: Infix) -> Form:
-    right = Part(tree.right, ATOM if _begins_with_sign(tree.right) else ELEMENTWISE)
+    right = Part(tree.right, _of_term(tree.right))
     return Form(ADDED, [Part(tree.left, ADDED), Sign(SIGNS[tree.symbol]), right])
 
 
@@ -392,6 +402,10 @@ def _attribute(tree: Attribute) -> Form:
         return Form(ATOM, laid_out(DOT, [Part(base)]))
     if name == "values":
         return _form(base)
+    if isinstance(base, Call | Method) and name != "shape":
+        args = base.args if isinstance(base, Call) else (base.base, *base.args)
+        function = base.function if isinstance(base, Call) else base.name
+        return _applied(_bare(function), args, base.named, of=name)
     return _applied(name, (base,), ())
 
 
@@ -484,8 +498,7 @@ def _element(tree: Method) -> Form | None:
 
 
 def _function(name: str, args: tuple[Tree, ...], named: tuple[tuple[str, Tree], ...]) -> Form:
-    for library in ("torch.", "linalg.", "special."):
-        name = name.removeprefix(library)
+    name = _bare(name)
     if name == "where" and len(args) == 3 and not named:
         return _where(args)
     if len(args) == 1 and not named and name in _OF_ONE:
@@ -495,12 +508,24 @@ def _function(name: str, args: tuple[Tree, ...], named: tuple[tuple[str, Tree], 
     return _applied(_CALLED.get(name, name), args, named)
 
 
-def _applied(name: str, args: tuple[Tree, ...], named: tuple[tuple[str, Tree], ...]) -> Form:
-    """f(x, y), the dimension that it works along below its name."""
+def _bare(name: str) -> str:
+    """The name of a function without that of its library."""
+    for library in ("torch.", "linalg.", "special."):
+        name = name.removeprefix(library)
+    return name
+
+
+def _applied(
+    name: str, args: tuple[Tree, ...], named: tuple[tuple[str, Tree], ...], of: str = ""
+) -> Form:
+    """f(x, y), below its name the dimension that it works along, and which `of` its results."""
     said = [Function(name)] if name != "sigmoid" else [Identifier("σ")]
     dims = [value for key, value in named if key == "dim"]
-    head = laid_out(BELOW, said, _separated(dims)) if dims else iter(said)
-    rest = [(key, value) for key, value in named if key not in ("dim", "keepdim")]
+    below = _separated(dims)
+    if of:
+        below += [*[Sign(",")] * bool(dims), Identifier(of) if len(of) == 1 else Words(of)]
+    head = laid_out(BELOW, said, below) if below else iter(said)
+    rest = [(key, value) for key, value in named if key not in UNSAID]
     inside = _separated(args)
     for key, value in rest:
         inside += [*[Sign(",")] * bool(inside), Words(f"{key}"), EQUALS, Part(value)]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from html import escape
 
-from ..trees import Tree
+from ..tree import Tree, text
 from .mathematics import pieces
 from .pieces import (
     ABOVE,
@@ -25,7 +25,6 @@ from .pieces import (
     Piece,
     Sign,
 )  # fmt: skip
-from .text import text
 
 NAMESPACE = "http://www.w3.org/1998/Math/MathML"
 PARTS = "</mrow><mrow>"

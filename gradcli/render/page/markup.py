@@ -48,7 +48,7 @@ class Markup:
         few = len(met) <= roles.MOST
         self.classes = {role: f"in-{k}" if few else "in" for k, role in enumerate(met, 1)}
         self.classes |= {"seed": "seed", "answer": "answer", "number": "num"}
-        self.coloured = _pattern(met)
+        self.inputs = _pattern(met)
 
     def line(self, line: Line) -> str:
         """Words as they are, code as code, formulas as mathematics where no code is beside them."""
@@ -80,10 +80,15 @@ class Markup:
         name = self.classes.get(unescape(found[1]))
         return f' class="{name}"' if name else ""
 
-    def entry(self, text: str) -> str:
-        """An entry of a matrix, elements of inputs in their colours."""
+    def coloured(self, formula: Formula) -> str:
+        """A formula as the text that it is, in the colours of its roles."""
+        runs = groupby(formula.tokens, lambda token: token.role)
+        return "".join(self.span("".join(t.text for t in run), role) for role, run in runs)
+
+    def question(self, text: str) -> str:
+        """A program, its inputs in their colours."""
         out, end = "", 0
-        for found in self.coloured.finditer(text):
+        for found in self.inputs.finditer(text):
             out += escape(text[end : found.start()])
             out += self.span(found[0], f"input:{found[1]}")
             end = found.end()
@@ -100,6 +105,6 @@ class Markup:
 
 
 def _pattern(met: list[str]) -> re.Pattern[str]:
-    """Elements of inputs within the texts of entries."""
+    """Inputs, and elements of them, within a program."""
     names = "|".join(re.escape(role.removeprefix("input:")) for role in met) or "(?!)"
     return re.compile(rf"(?<![\w.])({names})(\[[\d,]+\])?(?![\w(])")

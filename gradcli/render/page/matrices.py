@@ -6,13 +6,12 @@ import re
 from html import escape
 from itertools import groupby
 
-from ...explanation.blocks import Matrix
+from ...explanation.blocks import UNWRITTEN, ZERO, Formula, Matrix
 from ...explanation.phrases import element_name
-from ..matrix import cut
+from ..matrix import cut, texts
 from .markup import Markup, tag
 
 LONG_TERM = 24  # characters of one that may be broken
-ZERO, UNWRITTEN = "·", "?"
 HINT = (
     '<p class="hint" hidden>Point at an element, or reach it by Tab and the arrow keys, to see its '
     "column and its weights. A click or Enter keeps it, in the address too.</p>"
@@ -22,23 +21,23 @@ HINT = (
 class MatrixFigure:
     """A Jacobian of one document."""
 
-    def __init__(self, block: Matrix, markup: Markup):
-        self.block, self.markup = block, markup
+    def __init__(self, block: Matrix[Formula], markup: Markup):
+        self.block, self.formulas, self.markup = texts(block), block.entries, markup
         self.shown = cut(block, None, markup.environment.say)
-        self.names = _element_names(block)
+        self.names = _element_names(block, self.block)
 
     def figure(self) -> str:
         """The table, what it leaves out, and the gradient."""
         block, shown = self.block, self.shown
         head = self.row(
-            tag("th", self.markup.span(block.seed_name, "seed"), scope="col"),
+            tag("th", self.markup.span(block.seed_name or "", "seed"), scope="col"),
             "<td></td>",
             [self.column_head(c) for c in shown.columns],
-            tag("th", self.markup.span(block.result_name, "seed"), scope="col"),
+            tag("th", self.markup.span(block.result_name or "", "seed"), scope="col"),
         )
         if block.tangent is not None:
             weights = [self.weight("…" if c is None else block.tangent[c]) for c in shown.columns]
-            name = tag("th", self.markup.span(block.tangent_name, "seed"), scope="row")
+            name = tag("th", self.markup.span(block.tangent_name or "", "seed"), scope="row")
             head += self.row("<td></td>", name, weights, "<td></td>")
         body = "".join(self.body_row(r) for r in shown.rows)
         foot = self.foot()
@@ -70,19 +69,19 @@ class MatrixFigure:
             gap = ["<td>…</td>"] * len(columns)
             return self.row("<td>⋮</td>", "<td>…</td>", gap, "<td>⋮</td>")
         place = block.row_places[r] if block.row_places else ()
-        seeded = element_name(block.seed_name, place) if self.names else None
+        seeded = element_name(block.seed_name or "", place) if self.names else None
         left = self.weight(block.seed[r], seeded) if block.seed else "<td></td>"
         name = tag("th", escape(block.row_labels[r]), scope="row")
-        cells = [self.entry(block.entries[r], c) for c in columns]
+        cells = [self.entry(self.formulas[r], c) for c in columns]
         result = f'<td class="answer">{escape(block.result[r])}</td>' if block.result else ""
         return self.row(left, name, cells, result)
 
-    def entry(self, row: tuple[str, ...], c: int | None) -> str:
+    def entry(self, row: tuple[Formula, ...], c: int | None) -> str:
         if c is None:
             return "<td>…</td>"
         of = self.names[c] if self.names else None
         kind = "zero" if row[c] == ZERO else None
-        return tag("td", self.markup.entry(row[c]), class_=kind, data_el=of)
+        return tag("td", self.markup.coloured(row[c]), class_=kind, data_el=of)
 
     def foot(self) -> str:
         """Seed times matrix."""
@@ -103,7 +102,7 @@ class MatrixFigure:
         """The gradient, to point at, and its elements as sums."""
         block, names = self.block, self.names
         sums = [self.sum(c) for c in range(len(names))]
-        first = next((c for c in range(len(names)) if _terms(block, c)), 0)
+        first = next((c for c in range(len(names)) if self.terms(c)), 0)
         items = "".join(tag("li", s, data_sum=name) for s, name in zip(sums, names, strict=True))
         every = f"<details><summary>Every element</summary><ol>{items}</ol></details>"
         name = self.markup.span(block.product_label, block.input_role)
@@ -141,39 +140,40 @@ class MatrixFigure:
     def sum(self, c: int) -> str:
         """`x.grad[0,0] = 1·a[0,0] + 2·a[0,1] = 10`."""
         block, name = self.block, self.names[c]
-        terms = [self.term(_factor(w), _factor(e)) for w, e in _terms(block, c)]
+        terms = [self.term(w, e) for w, e in self.terms(c)]
         terms += ["…"] * bool(block.skipped_rows[1])
         said = f"{self.markup.span(name, block.input_role)} = {' + '.join(terms) or '0'}"
         if not block.product or not terms:
             return f"<code>{said}</code>"
         total = f"<strong>{escape(block.product[c])}</strong>"
-        if block.product[c] != "nan" and any(e == "nan" for _, e in _terms(block, c)):
+        if block.product[c] != "nan" and any(e.text == "nan" for _, e in self.terms(c)):
             return f"<code>{said}</code>, which is nan; backward, in one pass, gives {total}"
         return f"<code>{said} = {total}</code>"
 
-    def term(self, weight: str, entry: str) -> str:
-        kind = "short" if len(weight + entry) < LONG_TERM else None
-        factors = self.markup.span(weight, "seed"), self.markup.entry(entry)
-        return tag("span", "·".join(factors), class_=kind)
+    def terms(self, c: int) -> list[tuple[str, Formula]]:
+        """The weights and entries of a column that are not zero."""
+        column = (row[c] for row in self.formulas)
+        seed = self.block.seed or ()
+        return [(w, e) for w, e in zip(seed, column, strict=True) if e is not ZERO]
+
+    def term(self, weight: str, entry: Formula) -> str:
+        kind = "short" if len(weight + entry.text) < LONG_TERM else None
+        left, right = _brackets(weight), _brackets(entry.text)
+        factors = self.markup.span(left.format(weight), "seed"), self.markup.coloured(entry)
+        return tag("span", f"{factors[0]}·{right.format(factors[1])}", class_=kind)
 
 
-def _element_names(block: Matrix) -> list[str]:
+def _element_names(formulas: Matrix[Formula], block: Matrix[str]) -> list[str]:
     """What the elements of the gradient are called that the columns belong to; nothing where no
     seed makes one of them, or where entries are not written out.
     """
-    unwritten = any(UNWRITTEN in row for row in block.entries)
+    unwritten = any(UNWRITTEN in row for row in formulas.entries)
     if not block.seed or not block.column_places or unwritten:
         return []
     return [element_name(block.product_label, place) for place in block.column_places]
 
 
-def _terms(block: Matrix, c: int) -> list[tuple[str, str]]:
-    """The weights and entries of a column that are not zero."""
-    column = [row[c] for row in block.entries]
-    return [(w, e) for w, e in zip(block.seed or (), column, strict=True) if e != ZERO]
-
-
-def _factor(text: str) -> str:
-    """A text as a factor: sums and negative numbers in brackets."""
+def _brackets(text: str) -> str:
+    """What a text stands in as a factor: sums and negative numbers in brackets."""
     bare = re.sub(r"\([^()]*\)|\[[^\[\]]*\]", "", text)
-    return f"({text})" if text.startswith("-") or re.search(r" [-+] ", bare) else text
+    return "({})" if text.startswith("-") or re.search(r" [-+] ", bare) else "{}"

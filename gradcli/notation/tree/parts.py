@@ -1,10 +1,10 @@
-"""Formulas as trees, and their length.
+"""What formulas are made of.
 
-A formula is never a string before it is shown: the writers of `typeset` print it. Trees may share
-parts and be deep: nothing here recurses.
+A formula is never a string before it is shown: `as_text` and the writers of `typeset` print it.
+Trees may share parts and be deep: nothing here recurses.
 """
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from itertools import chain
 from typing import Any, NamedTuple, Union
 
@@ -14,8 +14,6 @@ Tree = Union[
     "Verbatim", "LeftOut", "Bracketed", "Block",
 ]  # fmt: skip
 Inner = Any  # a Tree in an index, a place or a condition: mypy takes very long over more recursion
-NAMED = 3  # names, numbers and symbols of a part that needs no name
-LISTED, MOST_LISTED = 8, 20  # numbers of a list that count as much as one name; names at most
 
 
 class Token(NamedTuple):
@@ -41,7 +39,7 @@ class Number(NamedTuple):
 
 
 class Infix(NamedTuple):
-    """left symbol right; the symbols are those of `typeset.precedence`. `ndims` are how many
+    """left symbol right; the symbols are those of `precedence`. `ndims` are how many
     dimensions both sides have, where that is known.
     """
 
@@ -182,21 +180,6 @@ class Block(NamedTuple):
     result: Tree
 
 
-def _counts(part: Tree) -> int:
-    if isinstance(part, Subscript) and NEW_DIMENSION in part.items:  # it lays them out anew
-        return len(part.items)
-    return not isinstance(part, Bracketed) and 1 + listed(part)
-
-
-def listed(part: Tree) -> int:
-    """What the numbers of a list count for beside its name: some of them as much as one name."""
-    if isinstance(part, Verbatim):
-        return min(part.text.count(",") // LISTED, MOST_LISTED)
-    if isinstance(part, Listing) and part.brackets == "[]":
-        return min(len(part.items) // LISTED, MOST_LISTED)
-    return sum(map(listed, part.items)) if isinstance(part, Subscript) else 0
-
-
 ALL = Slice()  # : in an index
 NEW_DIMENSION = Verbatim("None")
 
@@ -204,59 +187,6 @@ NEW_DIMENSION = Verbatim("None")
 def taken(names: Collection[Name]) -> set[str]:
     """The words that have a meaning where there are these names."""
     return {word for name in names for word in (name.text, *name.also)}
-
-
-def size(tree: Tree) -> int:
-    """How many names, numbers and symbols a formula has when it is written out."""
-    sizes: dict[int, int] = {}
-    stack = [tree]
-    while stack:
-        part = stack[-1]
-        inner = children(part)
-        waiting = [child for child in inner if id(child) not in sizes]
-        if waiting:
-            stack.extend(waiting)
-        else:
-            stack.pop()
-            sizes[id(part)] = _counts(part) + sum([sizes[id(child)] for child in inner])
-    return sizes[id(tree)]
-
-
-def shortest(found: Iterable[Tree | None]) -> Tree | None:
-    """The one of them with the least size; None where there is none."""
-    return min((f for f in found if f is not None), key=size, default=None)
-
-
-def _opened(part: Tree) -> tuple[float, list[Tree]]:
-    return _counts(part), children(part)
-
-
-def length(tree: Tree, opened: Callable[[Tree], tuple[float, list[Tree]]] = _opened) -> float:
-    """The same where what is repeated is written once, and has a name, if that is shorter; `opened`
-    says of a formula what it counts without those that it is made of, and which these are.
-    """
-    times: dict[int, int] = {}
-    total, stack = 0.0, [tree]
-    while stack:
-        part = stack.pop()
-        met = times[id(part)] = times.get(id(part), 0) + 1
-        if met > 1:
-            total += _again(part, met)
-            continue
-        own, inner = opened(part)
-        total += own
-        stack += inner
-    return total
-
-
-def _again(part: Tree, times: int) -> int:
-    """What a part adds when it is met again: itself, or a name, which once has to be given."""
-    own, stack = 0, [part]
-    while stack and own <= NAMED:
-        inner = stack.pop()
-        own += _counts(inner)
-        stack += children(inner)
-    return own if own <= NAMED else NAMED if times == 2 else 1
 
 
 def children(tree: Tree) -> list[Tree]:

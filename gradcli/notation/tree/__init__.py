@@ -1,6 +1,9 @@
-"""Formulas under one name: what they are made of, how long they are, and their text."""
+"""Formulas: what they are made of (`parts`), how long they are (`sizes`), how tightly their signs
+bind (`precedence`), and their text (`as_text`).
+"""
 
-from .trees import (
+from .as_text import LONG, text, tokens
+from .parts import (
     ALL,
     NEW_DIMENSION,
     Attribute,
@@ -27,20 +30,15 @@ from .trees import (
     Tree,
     Verbatim,
     children,
-    length,
-    listed,
-    shortest,
-    size,
     taken,
 )  # fmt: skip
-from .typeset.precedence import COMPARISONS, number
-from .typeset.text import LONG, text, tokens
+from .precedence import COMPARISONS, number
+from .sizes import length, listed, shortest, size
 
 __all__ = [
     "ALL", "COMPARISONS", "LONG", "NEW_DIMENSION", "Attribute", "Between", "Block", "Bracketed",
     "Call", "Condition", "Derivative", "Indexed", "Infix", "LeftOut", "Listing", "Method",
     "Multiples", "Name", "Number", "Prefix", "Quotient", "Slice", "Subscript", "Sum", "Token",
-    "Tree", "Verbatim", "children", "length", "listed",
-    "number", "shortest", "size", "taken", "text",
-    "tokens",
+    "Tree", "Verbatim", "children", "length", "listed", "number", "shortest", "size", "taken",
+    "text", "tokens",
 ]  # fmt: skip

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple, TypeVar
 
-from ..trees import Infix, Number, Prefix, Sum, Tree
+from .parts import Infix, Number, Prefix, Sum, Tree
 
 # How tightly a symbol binds; what binds less is put in brackets. " " and "·" multiply elements.
 PRECEDENCE = {

@@ -6,7 +6,7 @@ that a renderer can colour them. What would be too long to read is cut.
 
 from collections.abc import Callable, Iterator
 
-from ..trees import (
+from .parts import (
     Attribute,
     Between,
     Block,
