@@ -79,11 +79,12 @@ def hessian_notes(h: Hessian) -> list[tuple[str, str]]:
 def jvp_notes(j: Jvp) -> list[tuple[str, str]]:
     """Codes and sentences on a Jacobian-vector product: the problem, the formula of the tangent."""
     name, own = f"{j.p.out_name}.tangent", []
-    if j.node is not None and j.formula is None:
+    written = None if j.node is None else j.formula
+    if j.node is not None and written is None:
         own.append(without_formula(name))
     if j.only_here:
         own.append(at_these_sizes(j.w, [name]))
-    beside = of_node(name, j.node, j.formula, *(t.x for t in j.p.tangents))
+    beside = of_node(name, j.node, written, *(t.x for t in j.p.tangents))
     own += contradicted(j.a, j.w, beside)
     return [*about_the_problem(j.a, j.w), *own, *ended(j.p)]
 
