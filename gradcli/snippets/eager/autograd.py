@@ -357,6 +357,7 @@ def _next_functions(m: Machine, self: Record | Accumulator) -> tuple[Any, ...]:
 
 
 NO_EDGE = ("condition", "mask", "index", "indices")  # inputs that have none in PyTorch
+PRODUCTS = ("DotBackward0", "MvBackward0", "MmBackward0", "BmmBackward0")
 NO_NUMBERS = ("PowBackward0", "PowBackward2", "RsubBackward1", "MaskedFillBackward0")
 
 
@@ -367,6 +368,8 @@ def _shown_edges(record: Record | Accumulator) -> list[Edge | None]:
     call = getattr(record, "call", None)
     if not (isinstance(call, tuple) and isinstance(call[0], Node)):
         return list(record.edges)
+    if call[0].op.name == "matmul" and record.name not in PRODUCTS:
+        raise Unsupported("the records that a product of batches, or of a vector, is made of")
     names = call[0].op.inputs
     shown = []
     for name, value, edge in zip(names, call[1], record.edges, strict=False):

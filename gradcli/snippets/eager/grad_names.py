@@ -42,6 +42,8 @@ def _attention(node: Node, inputs: Sequence[Any]) -> str:
 
 def _product(node: Node, inputs: Sequence[Any]) -> str:
     dims = tuple(np.ndim(getattr(i, "data", i)) for i in inputs)
+    if dims[0] == 2 < dims[1] and inputs[0].requires_grad:  # PyTorch turns it, and turns it back
+        return "TransposeBackward0" if 1 in (node.shape or ())[-2:] else "CloneBackward0"
     return PRODUCTS.get(dims, "UnsafeViewBackward0")
 
 

@@ -11,7 +11,6 @@ from ...graphs.shapes import axes
 from ...lazy import np
 from ...operators.arithmetic import SHORT_POWERS
 from ...operators.precision import by_python
-from ...operators.shaping import summed_axes
 
 _erf = by_python("erf")
 LANES = 8  # floats of a vector
@@ -121,13 +120,6 @@ def _exp_by_vectors(x: Any) -> Any:
 def sum_along(x: Any, *, dim: Any, keepdim: bool) -> Any:
     """The sum along dimensions."""
     return total(x, axes(dim, np.ndim(x)), keepdim)
-
-
-@_kernel("sum_to_size")
-def sum_to_size(x: Any, *, shape: tuple[int, ...]) -> Any:
-    """The sum along the dimensions that broadcasting from a shape added or widened."""
-    dims = summed_axes(x.shape, shape)
-    return total(x, dims, True).reshape(shape) if dims else x.reshape(shape)
 
 
 def total(x: Any, axis: tuple[int, ...], keepdims: bool = False) -> Any:
@@ -368,40 +360,12 @@ def silu(x: Any) -> Any:
     return x / (np.float32(1) + _exp_by_vectors(-x))
 
 
-@_kernel("gelu")
-def gelu(x: Any, *, approximate: str) -> Any:
-    """x / 2 * (1 + the error function or its approximation), each step rounded."""
-    half, one = np.float32(0.5), np.float32(1)
-    if approximate == "tanh":
-        inner = np.float32(math.sqrt(2 / math.pi)) * fused(np.float32(0.044715), x * x * x, x)
-        return half * x * (one + np.tanh(_double(inner)).astype(np.float32))
-    return x * half * (one + _erf(_double(x * np.float32(math.sqrt(0.5)))).astype(np.float32))
-
-
-@_kernel("rsqrt")
-def rsqrt(x: Any) -> Any:
-    """1 / sqrt(x), each step rounded."""
-    return np.float32(1) / np.sqrt(x)
-
-
 @_kernel("lerp")
 def lerp(a: Any, b: Any, weight: Any) -> Any:
     """From the nearer end."""
     weight = np.float32(weight)
     near = fused(weight, b - a, a)
     return np.where(np.abs(weight) < 0.5, near, fused(weight - np.float32(1), b - a, b))
-
-
-@_kernel("addcmul")
-def addcmul(a: Any, b: Any, c: Any, *, value: Any) -> Any:
-    """a + value * b * c, the last product and the sum fused."""
-    return fused(np.float32(value) * b, c, a)
-
-
-@_kernel("addcdiv")
-def addcdiv(a: Any, b: Any, c: Any, *, value: Any) -> Any:
-    """a + value * b / c, each step rounded."""
-    return a + np.float32(value) * b / c
 
 
 @_kernel("pow")
@@ -567,10 +531,6 @@ def _gelu_back(g: Any, x: Any, y: Any, *, approximate: str) -> Any:
     return g * (half + (x * density + half * error))
 
 
-def _softmax_back(g: Any, x: Any, y: Any, *, dim: int) -> Any:
-    return (g - _in_row(g * y, dim)) * y if np.ndim(y) else g - g
-
-
 def _log_softmax_back(g: Any, x: Any, y: Any, *, dim: int) -> Any:
     return fused(-_vector_exp(y), _in_row(g, dim), g) if np.ndim(y) else g - g
 
@@ -603,6 +563,5 @@ BACKWARDS |= {
     "layer_norm": _layer_norm_back,
     "tanh": _tanh_back,
     "silu": _silu_back,
-    "softmax": _softmax_back,
     "log_softmax": _log_softmax_back,
 }
