@@ -257,7 +257,7 @@ def test_a_named_choice_among_values_has_a_formula():
     values = {"z": [[1.0, -2.0], [3.0, 0.5], [-1.0, 2.0]], "E": [[1.0, -1.0], [2.0, 1.0]]}
     text = "i = cdist(z, E).argmin(1); e = E[i]; ((e - z)**2).sum()"
     found = gradcli.formula(text, values=values, wrt="E")
-    assert found == "2 * zeros_like(E).index_add(0, i, e - z)"
+    assert found == "zeros_like(E).index_add(0, i, 2 * (e - z))"
 
 
 @pytest.mark.sweep

@@ -233,7 +233,7 @@ def graph(streams: Streams, given: Given) -> None:
     from ..explanation import replies
     from ..render.graphs import render_graph
 
-    drawn = format_of(streams, given) == "svg" and bool(given.value)  # with its numbers
+    drawn = format_of(streams, given) == "svg" and bool(given.values)  # with its numbers
     analysis = request_of(streams, given, shapes_alone=not drawn).analysis()
     answer = replies.graph(analysis, typed(streams))
     environment = environment_of(streams, given, full=True)

@@ -6,7 +6,7 @@ from typing import Any
 from ..errors import GradcliError, unreadable
 from ..explanation.blocks import Reply
 from ..explanation.serialized import NOT_ONE, restored
-from ..limits import TOO_DEEP
+from ..limits import TOO_DEEP, Limits
 from .asked import environment_of, format_of, write
 from .options import Given
 from .streams import Streams
@@ -19,7 +19,8 @@ def render_file(streams: Streams, given: Given) -> None:
     data = _read(given.answer, streams)
     shown = restored(data)
     environment = environment_of(streams, given, shown.full)
-    environment = environment._replace(precision=shown.precision, entries=shown.entries)
+    limits = Limits({"entries": shown.entries})
+    environment = environment._replace(precision=shown.precision, limits=limits)
     answer = Reply(shown.in_format, lambda: data, keyed=False)
     try:
         text = render(answer, format_of(streams, given), environment)

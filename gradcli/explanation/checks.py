@@ -90,6 +90,7 @@ class Sample:
             or p.seed.value is None
         )
         evaluator = Evaluator(self.values, limits=p.limits)
+        evaluator(p.out)  # first: an error of the program itself knows where it stands in the text
         if p.seed.value is None:
             self.seed = Numbers(2).uniform(0.5, 1.5, size=p.out.shape)
         else:

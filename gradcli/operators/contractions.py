@@ -260,7 +260,7 @@ def einsum_(*given, equation=None):
     after each tensor.
     """
     operands = [x for x in given if isinstance(x, Node)]
-    if len(operands) > 1:
+    if len({x.dtype for x in operands}) > 1:
         einsum.check_kinds(operands)
     if equation is None and given and not isinstance(given[0], str):
         equation, operands = _by_number(given)
