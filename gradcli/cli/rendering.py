@@ -21,7 +21,7 @@ def render_file(streams: Streams, given: Given) -> None:
     environment = environment_of(streams, given, shown.full)
     limits = Limits({"entries": shown.entries})
     environment = environment._replace(precision=shown.precision, limits=limits)
-    answer = Reply(shown.in_format, lambda: data, keyed=False)
+    answer = Reply(shown.made_for, lambda: data, keyed=False)
     try:
         text = render(answer, format_of(streams, given), environment)
     except (AttributeError, IndexError, KeyError, TypeError, ValueError):

@@ -26,6 +26,7 @@ from .blocks import (
     Row,
     Section,
     Tensor,
+    Use,
     without_extras,
 )
 
@@ -51,9 +52,9 @@ class Shown(NamedTuple):
     full: bool
     entries: int
 
-    def in_format(self, format: str) -> list[Document]:
-        """The documents for a format, "json" for one that may show all."""
-        return self.documents if format == "json" else [*map(without_extras, self.documents)]
+    def made_for(self, use: Use) -> list[Document]:
+        """The documents for what a format makes of them; a page shows all."""
+        return self.documents if use == "page" else [*map(without_extras, self.documents)]
 
 
 def serialized(shown: Shown, beside: dict[str, Any]) -> dict[str, Any]:
