@@ -66,7 +66,7 @@ def test_examples_of_operators_come_back_as_they_were(choices):
     for example in first_examples()[:: 9 if choices.full else 4]:
         answer = replies.explanation(explained(example), choices)
         found = restored(json.loads(render(answer, "json", environment)))
-        made = answer.documents("json")
+        made = answer.documents("page")
         for format in ("plain", "latex", "html"):
             again = answer._replace(documents=lambda _, found=found: found.documents)
             first = answer._replace(documents=lambda _, made=made: made)

@@ -368,6 +368,10 @@ CASES = {
     "all_but_one": ["prod_others(x, dim=(0,))", "prod_others(A, dim=(1,))"],
     "as_column": ["x @ A", "x @ A @ S"],
     "as_mask": ["where(x > 1, y, 0)", "where(A <= 1, 0, A)", "where(x > 1, 3.0, 0)"],
+    "of_one_row": [
+        *("S @ (eye(S.shape[0])[1].unsqueeze(-1) * T)", "(S * eye(S.shape[0])[1]) @ T.T"),
+        "(eye(S.shape[0])[0] * A) @ C",
+    ],
     "beside_the_unit_matrix": [
         "(eye(S.shape[0]) - 2 * outer(z, z) / s) @ z", "(S + 3 * eye(S.shape[0])) @ T",
     ],
