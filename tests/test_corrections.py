@@ -10,6 +10,7 @@ import json
 import re
 from contextlib import redirect_stderr, redirect_stdout
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from warnings import catch_warnings, simplefilter
 
@@ -18,11 +19,13 @@ import pytest
 from gradcli.explanation.reading.answer import answer, findings
 from gradcli.explanation.reading.changes import in_words
 from gradcli.explanation.reading.corrections.search import Correction, correction
+from gradcli.explanation.reading.corrections.table import table
 from gradcli.explanation.reading.corrections.text import Text
 from gradcli.render.environment import Environment
 from gradcli.render.formats import render_documents
 from gradcli.snippets.reading import Reading, read
 
+PACKAGE = "gradcli.explanation.reading.corrections"
 FOLDER = Path(__file__).parent / "snippets"
 PARTS = re.split(r"(?m)^==== (.*)\n", (FOLDER / "raising.txt").read_text())[1:]
 PROGRAMS = dict(zip(PARTS[::2], PARTS[1::2]))
@@ -286,6 +289,17 @@ def test_a_spent_budget() -> None:
     text = shown("x = torch.ones(2)\nwhile True: x = x + 1")
     assert "from line 3 on" in text
     assert "it takes more than the 1.2 seconds that it may; try fewer turns" in text
+
+
+def test_the_table_of_errors() -> None:
+    """Every function that it names is there, and says what it proposes."""
+    kinds = table()
+    assert len(kinds) > 150
+    for kind in kinds:
+        module, _, name = kind.name.partition(".")
+        function = getattr(import_module(f"{PACKAGE}.{module}"), name)
+        assert callable(function)
+        assert kind.why.endswith(".")
 
 
 def test_edits_of_a_text() -> None:

@@ -11,7 +11,6 @@ from .calls import made_first
 from .case import Case, Proposal
 from .functions import classes, functions, without_apply
 from .names import missing_super
-from .table import cures
 
 OLD = {
     **{"data_": "data", "volatile": "requires_grad", "size_": "size", "gradient": "grad"},
@@ -22,11 +21,6 @@ OLD = {
 }  # attributes of tensors
 
 
-@cures(
-    r"'(\w+)' object has no attribute '(\w+)'(?:\. Did you mean: '(\w+)'\?)?|"
-    r"module '([\w.]+)' has no attribute '(\w+)'|type object '(\w+)' has no attribute '(\w+)'",
-    "There is no attribute of this name in PyTorch 2.13.",
-)
 def attribute(case: Case) -> Iterator[Proposal]:
     """The name that it has now, or the nearest there is."""
     match = case.match

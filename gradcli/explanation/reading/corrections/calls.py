@@ -9,7 +9,6 @@ from ....snippets.eager.tensor import Tensor
 from ....snippets.python.values import Instance
 from .case import Case, Proposal
 from .nodes import dotted, is_operation, keyword, method, owner, value_of, within
-from .table import cures
 from .text import Edit
 
 BUILT_IN = ("sum", "max", "min", "abs", "len", "range", "print", "list", "float")
@@ -24,7 +23,6 @@ KEYWORDS = {
 # ---- classes -------------------------------------------------------------------------------------
 
 
-@cures(r"Boolean value of Tensor with more than one value", "A layer is made without its input.")
 def made_first(case: Case) -> Iterator[Proposal]:
     """nn.ReLU()(x) for nn.ReLU(x): a layer, or a loss, is made and then called."""
     named = {c.name for c in case.classes}
@@ -45,11 +43,6 @@ def made_first(case: Case) -> Iterator[Proposal]:
             yield case.proposal(case.adding(call.func, "()"), why=why)
 
 
-@cures(
-    r"torch.nn.modules.(\w+).(\w+) is not a Module subclass|(\w+) is not a Module subclass|"
-    r"[\w.]+ is not a Module subclass|empty\(\) received an invalid combination of arguments",
-    "A layer must be made first, then called.",
-)
 def class_for_layer(case: Case) -> Iterator[Proposal]:
     """nn.ReLU() for nn.ReLU; F.relu for nn.ReLU(x); the layers of a list."""
     for call in case.calls("Sequential"):
@@ -61,10 +54,6 @@ def class_for_layer(case: Case) -> Iterator[Proposal]:
         yield from case.change(*[case.appending(a, "()") for a in layers])
 
 
-@cures(
-    r'Module \[(\w+)\] is missing the required "forward" function',
-    "A module that is called runs its forward.",
-)
 def misspelled_forward(case: Case) -> Iterator[Proposal]:
     """The method whose name is nearly that; of a list of layers, one after the other."""
     listed = case.match[1] == "ModuleList"
@@ -83,7 +72,6 @@ def misspelled_forward(case: Case) -> Iterator[Proposal]:
 # ---- what is called is no function ---------------------------------------------------------------
 
 
-@cures(r"'(\w+)' object is not callable", "What is called is a value, not a function.")
 def called_value(case: Case) -> Iterator[Proposal]:
     """Without the brackets; an index where one is meant."""
     yield from shadowed(case)
@@ -111,10 +99,6 @@ def shadowed(case: Case) -> Iterator[Proposal]:
 # ---- arguments -----------------------------------------------------------------------------------
 
 
-@cures(
-    r"(\w+\.)?(\w+)\(\) got an unexpected keyword argument '(\w+)'",
-    "The function has no argument of this name.",
-)
 def keyword_name(case: Case) -> Iterator[Proposal]:
     """What it is called in PyTorch; else left out."""
     name = case.match[3]
@@ -126,11 +110,6 @@ def keyword_name(case: Case) -> Iterator[Proposal]:
         yield from case.change(case.without_keyword(call, name), weak=True)
 
 
-@cures(
-    r"(\w+)\.forward\(\) (takes|missing) |forward\(\) (takes|missing) |"
-    r"(?:\w+\.)?(\w+)\(\) missing (\d+) required positional argument",
-    "The call and the definition have different numbers of arguments.",
-)
 def arguments(case: Case) -> Iterator[Proposal]:
     """An instance in the place of its class; self, where a method lacks it; the argument."""
     for cls in [owner(c) for c in case.calls()]:
@@ -165,10 +144,6 @@ def missing_argument(case: Case, name: str) -> Iterator[Proposal]:
             yield case.proposal(case.adding(defined, "=None"), weak=True)
 
 
-@cures(
-    r"(?:\w+\.)?(\w+)\(\) takes (?:from \d+ to )?(\d+) positional arguments? but (\d+) were given",
-    "The call has more arguments than the function takes.",
-)
 def too_many(case: Case) -> Iterator[Proposal]:
     """A class made first; without the last ones."""
     yield from made_first(case)
@@ -180,10 +155,6 @@ def too_many(case: Case) -> Iterator[Proposal]:
             yield case.proposal(Edit(start, case.end(call.args[-1]), ""), weak=True)
 
 
-@cures(
-    r"new\(\) received an invalid combination of arguments - got \(.*(requires_grad|dtype)=",
-    "torch.Tensor(...), an older maker, has no such argument; torch.tensor(...) has.",
-)
 def older_maker(case: Case) -> Iterator[Proposal]:
     """torch.tensor of numbers, torch.empty of sizes."""
     for call in case.calls():
@@ -195,12 +166,6 @@ def older_maker(case: Case) -> Iterator[Proposal]:
 # ---- Python's own types --------------------------------------------------------------------------
 
 
-@cures(
-    r"'float' object cannot be interpreted as an integer|only integers, slices .*got float|"
-    r"slice indices must be integers|(list|tuple) indices must be integers or slices, not float|"
-    r".*argument 'size' .*must be tuple of ints",
-    "A division gives a float, even of integers that it divides evenly.",
-)
 def whole_division(case: Case) -> Iterator[Proposal]:
     """// for /, on the line or where the number comes from; int(...)."""
     made = [s for n in case.of_type(ast.Name) for s in case.assignments(n.id, case.line)]
@@ -213,11 +178,6 @@ def whole_division(case: Case) -> Iterator[Proposal]:
             yield case.replaced(node, str(int(node.value)))
 
 
-@cures(
-    r"too many values to unpack \(expected (\d+)\)|"
-    r"not enough values to unpack \(expected (\d+), got \d+\)",
-    "There are as many names on the left as there are values, or none is given.",
-)
 def unpacked_parts(case: Case) -> Iterator[Proposal]:
     """As many parts as there are names."""
     for call in case.calls("chunk"):
@@ -226,10 +186,6 @@ def unpacked_parts(case: Case) -> Iterator[Proposal]:
             yield case.replaced(call.args[place], case.match[1] or case.match[2])
 
 
-@cures(
-    r"unsupported format string passed to Tensor.__format__",
-    "A format of numbers is for one number; the tensor has several.",
-)
 def formatted(case: Case) -> Iterator[Proposal]:
     """Without the format."""
     for node in case.of_type(ast.Constant, ast.JoinedStr):

@@ -9,7 +9,6 @@ from .cut_steps import uncut
 from .nodes import calls_in, dotted, elements, method, names_in, targets, value_of
 from .requiring import asked_for, flag_too_late, is_leaf, leaves, requiring, unfrozen, why_leaves
 from .second_order import second_order, without_once
-from .table import cures
 from .text import Edit
 
 WITHOUT_RECORD = ("no_grad", "inference_mode", "set_grad_enabled")
@@ -19,7 +18,6 @@ NO_GRAPH = (
 )
 
 
-@cures(r"element (\d+) of tensors does not require grad and does not have a grad_fn", NO_GRAPH)
 def no_graph(case: Case) -> Iterator[Proposal]:
     """Take away what cuts the graph; then make the leaves require grad."""
     roots = [root for _, root in case.ways]
@@ -35,10 +33,6 @@ def no_graph(case: Case) -> Iterator[Proposal]:
     yield from unfrozen(case)
 
 
-@cures(
-    "One of the differentiated Tensors does not require grad",
-    "A gradient is asked for with respect to a tensor that records nothing.",
-)
 def input_without_grad(case: Case) -> Iterator[Proposal]:
     """requires_grad=True for that input."""
     names = [n for c in case.here for n in names_in(case.inputs_of(c)) if is_leaf(case, n)]
@@ -113,11 +107,6 @@ def function_bodies(case: Case, places: list[ast.AST]) -> list[ast.AST]:
     return bodies
 
 
-@cures(
-    r"(mean|sum|std|var|max|min|prod)\(\)(: argument 'dim' must be| got an unexpected keyword "
-    r"argument 'axis')",
-    "NumPy's function calls the tensor's own method, with arguments that it does not have.",
-)
 def reduced_by_numpy(case: Case) -> Iterator[Proposal]:
     """PyTorch's function of the same name."""
     for call in case.calls(case.match[1]):
@@ -167,10 +156,6 @@ def parted(case: Case, block: ast.With) -> Iterator[Proposal]:
 # ---- what is asked for ---------------------------------------------------------------------------
 
 
-@cures(
-    r"The differentiated Tensor at index (\d+) appears to not have been used in the graph",
-    "The output was not computed from this tensor: there is no way from the one to the other.",
-)
 def unused(case: Case) -> Iterator[Proposal]:
     """The tensor that was used, where it is a part or a copy of it; else None is accepted."""
     place = int(case.match[1])
@@ -218,11 +203,6 @@ def used_instead(case: Case, call: ast.Call, wanted: ast.Name) -> Iterator[Propo
         yield case.replaced(wanted, other, weak=True)
 
 
-@cures(
-    r"'(float|int|bool|float32|float64|ndarray|numpy\.\w+)' object has no attribute "
-    r"'(backward|sum|mean|detach|requires_grad_?|grad|item|retain_grad|pow|exp|norm|clone|sqrt)'",
-    "It is a plain number, not a tensor: it knows nothing of what it was computed from.",
-)
 def plain_number(case: Case) -> Iterator[Proposal]:
     """Keep the tensor."""
     for node in case.attributes(case.match[2]):
@@ -243,10 +223,6 @@ def kept_in_loop(case: Case, node: ast.expr) -> Iterator[Proposal]:
             yield case.replaced(made.value, new, why=why, weak=True)
 
 
-@cures(
-    r"all inputs have to be Tensors or GradientEdges, but got (\w+)",
-    "A gradient is with respect to tensors; this is none.",
-)
 def inputs_no_tensors(case: Case) -> Iterator[Proposal]:
     """Only the tensors."""
     for inputs in [i for c in case.here if (i := case.inputs_of(c)) is not None]:
@@ -258,7 +234,6 @@ def inputs_no_tensors(case: Case) -> Iterator[Proposal]:
             yield case.replaced(made.value, new)
 
 
-@cures(r"`inputs` argument to `(backward|grad)\(\)` cannot be empty", "No input is named.")
 def no_inputs(case: Case) -> Iterator[Proposal]:
     """Without `inputs`; else with the leaves that the program has."""
     for call in case.here:
@@ -274,7 +249,6 @@ def no_inputs(case: Case) -> Iterator[Proposal]:
                 yield case.replaced(value, f"list({case.of(value)})", note=note)
 
 
-@cures(r"`inputs` argument to `grad\(\)` must be a dict, not (\w+)", "Only a dict itself is taken.")
 def no_dict(case: Case) -> Iterator[Proposal]:
     """dict(...)."""
     for call in case.here:

@@ -8,21 +8,10 @@ from .case import Case, Proposal
 from .losses import last_loss, swapped
 from .nodes import dotted, keyword, method, owner, target_of, within
 from .requiring import CREATORS
-from .table import cures
 
 INTEGERS = "Integers have no derivative: only floating tensors can require gradients."
 
 
-@cures(
-    r"expected m1 and m2 to have the same dtype, but got: (.+?) != (.+)|"
-    r"mat1 and mat2 must have the same dtype, but got (\w+) and (\w+)|"
-    r"dot : expected both vectors to have same dtype, but found (\w+) and (\w+)|"
-    r"expected scalar type (\w+) but found (\w+)|"
-    r"scatter\(\): Expected self.dtype to be equal to src.dtype|"
-    r"Index put requires the source and destination dtypes match, got (\w+) for the destination "
-    r"and (\w+) for the source|expected .* to have the same dtype",
-    "One operation computes in one dtype: its tensors must have the same.",
-)
 def same_dtype(case: Case) -> Iterator[Proposal]:
     """.float() for what is no float32; or the other's dtype."""
     for node, tensor in case.tensors:
@@ -54,15 +43,6 @@ def made_float(case: Case, node: ast.expr) -> Iterator[Proposal]:
                 yield case.appended(made.value, ".float()")
 
 
-@cures(
-    r"Found dtype (\w+) but expected (\w+)|expected target dtype to be Long or Byte|"
-    r"expected scalar type (\w+) but found (\w+)|[Ee]xpected floating point type for target|"
-    r"\"\w+\" not implemented for '(\w+)'|gather\(\): Expected dtype int32/int64 for index|"
-    r"index_select\(\): Expected dtype int32 or int64|tensors used as indices must be|"
-    r"scatter\(\): Expected dtype int64 for index|Expected tensor for argument #1 'indices'|"
-    r"result type Float can't be cast to",
-    "The target, or the index, has another dtype than this function takes.",
-)
 def target_dtype(case: Case) -> Iterator[Proposal]:
     """.float() for regression targets, .long() for classes and indices."""
     yield from swapped(case)
@@ -109,10 +89,6 @@ def _is_other(tensor: Tensor, end: str) -> bool:
     return tensor.dtype.name != "int64"
 
 
-@cures(
-    r"mean\(\): could not infer output dtype|mean\(\): input dtype should be either floating",
-    "The mean of integers is no integer.",
-)
 def mean_of_integers(case: Case) -> Iterator[Proposal]:
     """.float() before it."""
     for call in case.methods("mean", "std", "var", "norm"):
@@ -122,7 +98,6 @@ def mean_of_integers(case: Case) -> Iterator[Proposal]:
             yield case.first(call, ".float()")
 
 
-@cures(r"[Oo]nly Tensors of floating point (and complex )?dtype can require gradients", INTEGERS)
 def integers(case: Case) -> Iterator[Proposal]:
     """Floats: 1. for 1, another dtype, .float()."""
     yield from floating_creation(case, case.nodes)

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 
 from .case import Case, Proposal
 from .derivatives import derivative
-from .nodes import calls_in, dotted, method, parts, target_of, within
-from .table import cures
+from .nodes import calls_in, dotted, parts, target_of, within
 from .text import Edit
 
 CONTEXTS = ("ctx", "self", "context")
@@ -53,11 +52,6 @@ def unpackings(function: ast.AST, case: Case) -> list[ast.Assign]:
 # ---- what backward returns -----------------------------------------------------------------------
 
 
-@cures(
-    r"function (\w+) returned an incorrect number of gradients \(expected (\d+), got (\d+)\)",
-    "backward returns one gradient for each argument of forward after ctx; None where there is "
-    "none.",
-)
 def number_of_gradients(case: Case) -> Iterator[Proposal]:
     """The gradient of each argument that has one, None for the others."""
     expected, got = int(case.match[2]), int(case.match[3])
@@ -73,11 +67,6 @@ def number_of_gradients(case: Case) -> Iterator[Proposal]:
         yield case.replaced(value, ", ".join([*texts[:expected], *["None" for _ in rest]]))
 
 
-@cures(
-    r"(?:Function|function) (\w+) returned an invalid gradient at index (\d+) - got \[(.*?)\] but "
-    r"expected shape compatible with \[(.*?)\]",
-    "The gradient of an argument has the argument's shape.",
-)
 def shape_of_gradient(case: Case) -> Iterator[Proposal]:
     """The derivative of what forward computes; else what is returned, brought to the shape."""
     place = int(case.match[2])
@@ -87,45 +76,13 @@ def shape_of_gradient(case: Case) -> Iterator[Proposal]:
             if derived is not None:
                 note = "The derivative of what forward computes."
                 yield case.replaced(given[place], derived, note=note)
-            yield from reshaped(case, given[place], case.match[4].strip())
-            arguments = methods(cls, "backward")[0].args.args
-            grad = arguments[1].arg if len(arguments) > 1 else "g"
-            yield case.replaced(given[place], grad, weak=True)
+            sizes = f"({case.match[4].strip()},)" if case.match[4].strip() else "()"
+            for made in calls_in(given[place], "ones", "zeros"):
+                yield case.replaced(made, f"{case.of(made.func)}({sizes})")
+            yield case.appended(given[place], ".T")
+            yield case.appended(given[place], f".sum_to_size({sizes})")
 
 
-def reshaped(case: Case, part: ast.expr, sizes: str) -> Iterator[Proposal]:
-    """A gradient summed to a shape, transposed, or expanded."""
-    shape = f"({sizes}{',' if sizes and ',' not in sizes else ''})"
-    for n in within(part, ast.BinOp, ast.Call):
-        if isinstance(n, ast.BinOp) and isinstance(n.op, ast.MatMult):
-            yield case.replaced(n, f"{_flipped(case, n.right)} @ {_flipped(case, n.left)}")
-            yield case.replaced(n, f"{case.of(n.right)} @ {case.of(n.left)}")
-        if isinstance(n, ast.Call) and method(n) == "sum" and n.args:
-            yield case.replaced(n.args[-1], "1" if case.of(n.args[-1]) == "0" else "0")
-    for call in calls_in(part, "ones", "zeros"):
-        if dotted(call.func).startswith("torch."):
-            yield case.replaced(call, f"{dotted(call.func)}({shape})")
-    yield case.appended(part, ".T")
-    for call in calls_in(part, "sum", "mean"):
-        if not call.args:
-            yield case.without(call)
-    for end in (f".sum_to_size({shape})", f".expand({shape})", f".reshape({shape})"):
-        yield case.appended(part, end)
-
-
-def _flipped(case: Case, node: ast.expr) -> str:
-    """The transpose of a matrix."""
-    text = case.operand(node)
-    for end in (".T", ".t()", ".mT"):
-        if text.endswith(end):
-            return text.removesuffix(end)
-    return f"{text}.T"
-
-
-@cures(
-    r"function (\w+) returned a gradient different than None at position (\d+)",
-    "That argument is no tensor: it has no gradient.",
-)
 def gradient_of_number(case: Case) -> Iterator[Proposal]:
     """None there."""
     place = int(case.match[2]) - 1
@@ -138,10 +95,6 @@ def gradient_of_number(case: Case) -> Iterator[Proposal]:
 # ---- how a Function is called --------------------------------------------------------------------
 
 
-@cures(
-    "Legacy autograd function with non-static forward method is deprecated",
-    "Since PyTorch 1.3 forward and backward are static, and .apply calls them.",
-)
 def legacy(case: Case) -> Iterator[Proposal]:
     """@staticmethod, ctx for self, .apply for an instance."""
     edits: list[Edit] = []
@@ -165,10 +118,6 @@ def legacy(case: Case) -> Iterator[Proposal]:
     yield from case.change(*edits)
 
 
-@cures(
-    r"(\w+)\(\) takes no arguments|(\w+)\.(?:forward|backward)\(\) missing \d+ required positional",
-    "A custom Function is called by its apply.",
-)
 def without_apply(case: Case) -> Iterator[Proposal]:
     """F.apply(x)."""
     for cls in classes(case):
@@ -177,10 +126,6 @@ def without_apply(case: Case) -> Iterator[Proposal]:
         yield from case.change(*[case.replacing(f, f"{cls.name}.apply") for f in called])
 
 
-@cures(
-    r"(\w+)\.(?:forward|backward)\(\) takes (\d+) positional arguments? but (\d+) were given",
-    "The first argument of forward and backward is ctx.",
-)
 def without_first(case: Case) -> Iterator[Proposal]:
     """ctx before the others."""
     named = [c for c in classes(case) if c.name == case.match[1]]
@@ -189,10 +134,6 @@ def without_first(case: Case) -> Iterator[Proposal]:
     yield from case.change(*edits)
 
 
-@cures(
-    r"(\w+\.)?backward\(\) takes (\d+) positional arguments? but (\d+) were given",
-    "backward takes one gradient for each output of forward.",
-)
 def arguments_of_backward(case: Case) -> Iterator[Proposal]:
     """One more argument."""
     more = int(case.match[3]) - int(case.match[2])
@@ -212,10 +153,6 @@ def arguments_of_backward(case: Case) -> Iterator[Proposal]:
 # ---- methods that are missing --------------------------------------------------------------------
 
 
-@cures(
-    r"You must implement either the backward or vjp method",
-    "A custom Function has no way back but the one that is written.",
-)
 def no_backward(case: Case) -> Iterator[Proposal]:
     """Without the Function: PyTorch differentiates what forward computes."""
     for cls in classes(case):
@@ -248,7 +185,6 @@ def as_function(case: Case, cls: ast.ClassDef, forward: ast.FunctionDef) -> Iter
     yield case.proposal(*edits, note="PyTorch then differentiates what forward computes.")
 
 
-@cures("You must implement the forward function", "A custom Function has no forward.")
 def no_forward(case: Case) -> Iterator[Proposal]:
     """The identity."""
     for cls in classes(case):
@@ -264,10 +200,6 @@ def no_forward(case: Case) -> Iterator[Proposal]:
 # ---- what forward saves --------------------------------------------------------------------------
 
 
-@cures(
-    r"save_for_backward can only save variables, but argument (\d+) is of type (\w+)",
-    "save_for_backward keeps tensors; a number is an attribute of ctx.",
-)
 def saved_number(case: Case) -> Iterator[Proposal]:
     """ctx.k = k."""
     place = int(case.match[1])
@@ -310,10 +242,6 @@ def _unpacked_without(
     return edits
 
 
-@cures(
-    r"not enough values to unpack \(expected (\d+), got (\d+)\)|tuple index out of range",
-    "saved_tensors gives what forward saved.",
-)
 def not_saved(case: Case) -> Iterator[Proposal]:
     """ctx.save_for_backward in forward, of the names that backward unpacks."""
     for cls in classes(case):
@@ -331,10 +259,6 @@ def not_saved(case: Case) -> Iterator[Proposal]:
                         yield case.proposal(case.before(forward.body[-1], text))
 
 
-@cures(
-    r"Some elements marked as dirty during the forward method were not returned",
-    "What forward changes in place must be an output.",
-)
 def dirty(case: Case) -> Iterator[Proposal]:
     """The changed input returned."""
     for forward in functions(case, "forward"):
@@ -347,17 +271,12 @@ def dirty(case: Case) -> Iterator[Proposal]:
 # ---- torch.func ----------------------------------------------------------------------------------
 
 
-@cures("Implementing both 'backward' and 'vjp'", "They are two names of the same method.")
 def both(case: Case) -> Iterator[Proposal]:
     """backward alone."""
     for function in functions(case, "vjp"):
         yield case.proposal(Edit(*case.span([function]), ""))
 
 
-@cures(
-    r"In order to use an autograd.Function with functorch transforms",
-    "torch.func needs forward without ctx, and setup_context beside it.",
-)
 def without_context(case: Case) -> Iterator[Proposal]:
     """forward taken apart."""
     for forward in functions(case, "forward"):
@@ -382,10 +301,6 @@ def without_context(case: Case) -> Iterator[Proposal]:
 OF_CLASS = "\x00"  # marks lines that belong to the class, not to the function they are put after
 
 
-@cures(
-    r"You tried to vmap over (\w+), but it does not have vmap support",
-    "vmap needs a rule of the Function; it can make one itself.",
-)
 def vmap_rule(case: Case) -> Iterator[Proposal]:
     """generate_vmap_rule = True."""
     for cls in classes(case):

@@ -10,7 +10,6 @@ from .cuts import connected, recording
 from .in_place import NO_GRAD
 from .nodes import calls_in, dotted, method, names_in, owner, targets, within
 from .requiring import CREATORS, leaves, requiring
-from .table import cures
 from .text import Edit
 
 NO_GRADIENT_YET = (
@@ -20,13 +19,6 @@ NO_GRADIENT_YET = (
 FILLS = "backward() gives nothing: it fills the .grad of the leaves."
 
 
-@cures(
-    r"'NoneType' object has no attribute '(\w+)'|unsupported operand type\(s\) for .*'NoneType'|"
-    r"bad operand type for unary -: 'NoneType'|'NoneType' object is not subscriptable|"
-    r"\w+\(\): argument '\w+' .*must be (Tensor|Number).*, not NoneType|"
-    r"unsupported format string passed to NoneType.__format__",
-    NO_GRADIENT_YET,
-)
 def no_gradient(case: Case) -> Iterator[Proposal]:
     """Update the leaf itself; ask whether a gradient is there; keep that of a computed tensor."""
     yield from of_backward(case)
@@ -276,10 +268,6 @@ def before_backward(case: Case) -> Iterator[Proposal]:
             yield case.proposal(case.before(case.statement, text), why=why, note=note, weak=True)
 
 
-@cures(
-    r"float\(\) argument must be a string or a real number, not 'NoneType'",
-    "The closure that an optimiser evaluates returns the loss.",
-)
 def closure_without_loss(case: Case) -> Iterator[Proposal]:
     """return loss."""
     for call in case.backwards:
@@ -289,10 +277,6 @@ def closure_without_loss(case: Case) -> Iterator[Proposal]:
             yield case.proposal(case.after(last, f"return {case.of(root)}"))
 
 
-@cures(
-    r"'Tensor' object has no attribute 'zero_grad'",
-    "A tensor has no zero_grad(): modules and optimisers have.",
-)
 def tensor_zero_grad(case: Case) -> Iterator[Proposal]:
     """x.grad = None."""
     for call in case.methods("zero_grad"):

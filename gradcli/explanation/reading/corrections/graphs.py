@@ -9,7 +9,6 @@ from ....snippets.python.values import Instance
 from .case import Case, Proposal
 from .nodes import calls_in, dotted, is_operation, names_in, owner, targets, value_of, within
 from .optimisers import computes
-from .table import cures
 from .text import Edit
 
 SECOND = (
@@ -20,7 +19,6 @@ BUT_LAST = "Keep the graph in every way back but the last."
 IN_LOOP = "In a loop each way back keeps the graph for the next one."
 
 
-@cures("Trying to backward through the graph a second time", SECOND)
 def freed(case: Case) -> Iterator[Proposal]:
     """Compute again what changes, cut off what belongs to an earlier step, else keep the graph."""
     yield from last_term(case)

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from .case import Case, Proposal
 from .functions import functions, results_of
 from .nodes import calls_in, method, parts, within
-from .table import cures
 from .text import Edit
 
 
@@ -20,10 +19,6 @@ def hooks(case: Case) -> list[ast.Lambda | ast.FunctionDef]:
     return found
 
 
-@cures(
-    r"expected Variable or None \(got (\w+)\)|expected Variable, but hook returned '([\w.]+)'",
-    "A gradient is a tensor, or None.",
-)
 def number_for_gradient(case: Case) -> Iterator[Proposal]:
     """The number times ones in the shape of what arrived."""
     for function in [*functions(case, "backward"), *hooks(case)]:
@@ -40,11 +35,6 @@ def number_for_gradient(case: Case) -> Iterator[Proposal]:
             yield case.replaced(part, f"torch.as_tensor({text})")
 
 
-@cures(
-    r"(\w+|<lambda>)\(\) (?:takes (\d+) positional arguments? but (\d+) (?:was|were) given|"
-    r"missing \d+ required positional arguments?: )",
-    "A hook of a tensor takes the gradient; one of a module takes the module, and two more.",
-)
 def hook_arguments(case: Case) -> Iterator[Proposal]:
     """One argument less, where the first is not used; or more."""
     for function in hooks(case):
@@ -61,10 +51,6 @@ def hook_arguments(case: Case) -> Iterator[Proposal]:
             yield case.proposal(cut, why="A hook of a tensor takes its gradient alone.")
 
 
-@cures(
-    r"hook '(.+?)' has changed the (size|type) of value",
-    "A hook may change the numbers of a gradient, not its shape or dtype.",
-)
 def hook_changed(case: Case) -> Iterator[Proposal]:
     """The same shape and dtype."""
     for function in hooks(case):

@@ -7,7 +7,6 @@ from typing import Any
 from .case import Case, Proposal
 from .graphs import updates
 from .nodes import calls_in, dotted, keyword, method, owner, value_of, within
-from .table import cures
 from .text import Edit
 
 OPERATORS = {
@@ -142,11 +141,6 @@ def without_inplace(case: Case) -> Iterator[Proposal]:
 # ---- leaves --------------------------------------------------------------------------------------
 
 
-@cures(
-    r"a (view of a )?leaf Variable that requires grad is being used in an in-place",
-    "The tensor is a leaf: its .grad belongs to the numbers that it has, and a change in place "
-    "would be recorded as an operation on itself.",
-)
 def of_leaf(case: Case) -> Iterator[Proposal]:
     """An update or an initialisation without recording; a computation out of place."""
     yield from without_inplace(case)
@@ -239,16 +233,11 @@ def _of_leaf(node: Any) -> bool:
 # ---- dtype, shape, memory ------------------------------------------------------------------------
 
 
-@cures("Can't detach views in-place", "A view shares its memory and its graph with what it is of.")
 def detached_view(case: Case) -> Iterator[Proposal]:
     """v = v.detach()."""
     yield from as_result(case, case.statement)
 
 
-@cures(
-    r"result type (\w+) can't be cast to the desired output type (\w+)",
-    "A change in place keeps the dtype of its tensor, and integers cannot hold fractions.",
-)
 def keeps_dtype(case: Case) -> Iterator[Proposal]:
     """A floating tensor from the start; else out of place."""
     for statement in case.statements:
@@ -258,20 +247,12 @@ def keeps_dtype(case: Case) -> Iterator[Proposal]:
         yield from out_of_place(case, statement)
 
 
-@cures(
-    r"output with shape (\[.*?\]) doesn't match the broadcast shape",
-    "A change in place keeps the shape of its tensor, and the operand is larger.",
-)
 def keeps_shape(case: Case) -> Iterator[Proposal]:
     """Out of place."""
     for statement in case.statements:
         yield from out_of_place(case, statement)
 
 
-@cures(
-    "cannot resize variables that require grad",
-    "Resizing changes the memory that the way back needs.",
-)
 def resized(case: Case) -> Iterator[Proposal]:
     """reshape, or a part."""
     for call in case.methods("resize_", "resize"):
@@ -283,10 +264,6 @@ def resized(case: Case) -> Iterator[Proposal]:
         yield case.replaced(call, left + new)
 
 
-@cures(
-    r"(\w+)\(\): functions with out=... arguments don't support automatic differentiation",
-    "out= writes over a tensor that autograd has not made.",
-)
 def out_argument(case: Case) -> Iterator[Proposal]:
     """name = f(...)."""
     for call in case.calls():
@@ -302,7 +279,6 @@ def out_argument(case: Case) -> Iterator[Proposal]:
 FOR_INFERENCE = "What inference_mode makes is for inference alone."
 
 
-@cures("Inplace update to inference tensor outside InferenceMode", FOR_INFERENCE)
 def of_inference(case: Case) -> Iterator[Proposal]:
     """no_grad() in its place."""
     yield from plain_no_grad(case)
@@ -310,10 +286,6 @@ def of_inference(case: Case) -> Iterator[Proposal]:
         yield from out_of_place(case, statement)
 
 
-@cures(
-    r"Inference tensors cannot be saved for backward|Setting requires_grad=True on inference",
-    FOR_INFERENCE,
-)
 def plain_no_grad(case: Case) -> Iterator[Proposal]:
     """torch.no_grad() in the place of torch.inference_mode()."""
     for node in case.attributes("inference_mode", everywhere=True):

@@ -6,13 +6,8 @@ from collections.abc import Iterator
 
 from .case import Case, Proposal
 from .nodes import elements, method
-from .table import cures
 
 
-@cures(
-    r"stack expects each tensor to be equal size|Sizes of tensors must match except in dimension",
-    "Tensors of different sizes do not fit into one.",
-)
 def stacked(case: Case) -> Iterator[Proposal]:
     """Padded with zeros to one length; joined instead of stacked."""
     for call in case.calls("stack"):
@@ -64,10 +59,6 @@ def cropped(case: Case) -> Iterator[Proposal]:
                 yield case.appended(item, f"[{', '.join(cut)}]", note=note)
 
 
-@cures(
-    r"Tensors must have same number of dimensions: got (\d+) and (\d+)",
-    "cat joins tensors of the same number of dimensions.",
-)
 def joined_dimensions(case: Case) -> Iterator[Proposal]:
     """A dimension of size 1 for the tensors that have fewer."""
     most = max(int(case.match[1]), int(case.match[2]))
@@ -79,9 +70,6 @@ def joined_dimensions(case: Case) -> Iterator[Proposal]:
                 yield case.appended(item, ".unsqueeze(0)")
 
 
-@cures(
-    r"expected Tensor as element (\d+) in argument 0, but got (\w+)", "Only tensors can be stacked."
-)
 def stacked_numbers(case: Case) -> Iterator[Proposal]:
     """Numbers as tensors."""
     for node in case.calls("stack", "cat"):

@@ -6,7 +6,6 @@ from math import prod
 
 from .case import Case, Proposal, weight_of
 from .nodes import argument, dotted, method, number_of, size, target_of
-from .table import cures
 
 NORMS = ("BatchNorm1d", "BatchNorm2d", "BatchNorm3d")
 
@@ -61,10 +60,6 @@ def flattened_before(case: Case, layers: list[ast.Call]) -> Iterator[Proposal]:
             yield case.proposal(case.inserting(node, f"{prefix}.Flatten(), "), why=why)
 
 
-@cures(
-    r"running_(?:mean|var) should contain (\d+) elements not (\d+)",
-    "A norm has a mean and a variance for each feature of its input.",
-)
 def normalised_features(case: Case) -> Iterator[Proposal]:
     """The number of features where the layer is made."""
     for call in case.calls(*NORMS, everywhere=True):
@@ -72,10 +67,6 @@ def normalised_features(case: Case) -> Iterator[Proposal]:
             yield case.replaced(call.args[0], case.match[1])
 
 
-@cures(
-    r"expected (2D or 3D|4D|5D) input \(got (\d)D input\)",
-    "Each batch norm takes inputs of one number of dimensions: batch, features, then places.",
-)
 def norm_of_dimensions(case: Case) -> Iterator[Proposal]:
     """A single image as a batch of one; else the norm for as many dimensions as there are."""
     for call in case.calls():
@@ -87,10 +78,6 @@ def norm_of_dimensions(case: Case) -> Iterator[Proposal]:
         yield case.renamed_to(name, right[case.match[2]])
 
 
-@cures(
-    r"Given normalized_shape=\[(\d+)\], expected input with shape .*size\[(.*)\]",
-    "LayerNorm goes over the last dimension, and has its size.",
-)
 def normalised_shape(case: Case) -> Iterator[Proposal]:
     """The size of the last dimension where the layer is made."""
     for call in case.calls("LayerNorm", everywhere=True):
@@ -98,7 +85,6 @@ def normalised_shape(case: Case) -> Iterator[Proposal]:
             yield case.replaced(call.args[0], str(size(case.match[2])[-1]))
 
 
-@cures(r"embed_dim must be divisible by num_heads", "Each head has an equal share of features.")
 def head_count(case: Case) -> Iterator[Proposal]:
     """The nearest number of heads that divides them."""
     for call in case.calls("MultiheadAttention", everywhere=True):
@@ -109,10 +95,6 @@ def head_count(case: Case) -> Iterator[Proposal]:
             yield case.replaced(heads, str(near))
 
 
-@cures(
-    r"Expected more than 1 value per channel when training",
-    "While training a batch norm takes mean and variance of the batch: one sample has none.",
-)
 def norm_of_one(case: Case) -> Iterator[Proposal]:
     """eval(): the running mean and variance; or more samples."""
     for call in case.calls():
@@ -122,10 +104,6 @@ def norm_of_one(case: Case) -> Iterator[Proposal]:
             yield case.proposal(case.before(case.statement, text), note=note)
 
 
-@cures(
-    r"Calculated padded input size per channel: .*Kernel size: \((\d+) ",
-    "A kernel that is larger than the image has no place in it.",
-)
 def larger_kernel(case: Case) -> Iterator[Proposal]:
     """Padding by half of the kernel, which keeps the size of the image."""
     kernel = int(case.match[1])
@@ -134,11 +112,6 @@ def larger_kernel(case: Case) -> Iterator[Proposal]:
             yield case.given(call, "padding", str(kernel // 2))
 
 
-@cures(
-    r"Given groups=(\d+), weight of size \[(.*?)\], expected input\[(.*?)\] to have (\d+) "
-    r"channels, but got (\d+) channels",
-    "A convolution has as many input channels as its input.",
-)
 def channels(case: Case) -> Iterator[Proposal]:
     """The number of channels where the layer is made; or the channels put second."""
     expected, got = int(case.match[4]), int(case.match[5])

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from .case import Case, Proposal
 from .nodes import calls_in, dotted, number_of, size
-from .table import cures
 
 
 def compared(case: Case) -> list[tuple[ast.expr, ast.expr]]:
@@ -14,12 +13,6 @@ def compared(case: Case) -> list[tuple[ast.expr, ast.expr]]:
     return [(c.args[0], c.args[1]) for c in case.calls() if len(c.args) >= 2]
 
 
-@cures(
-    r"Using a target size \(torch.Size\((.*?)\)\) that is different to the input size "
-    r"\(torch.Size\((.*?)\)\)|Target size \(torch.Size\((.*?)\)\) must be the same as input size "
-    r"\(torch.Size\((.*?)\)\)",
-    "Target and input are compared element by element: they need the same shape.",
-)
 def target_size(case: Case) -> Iterator[Proposal]:
     """The target in the shape of the input; the loss of classes, where each has a score."""
     of_target = size(case.match[1] or case.match[3])
@@ -48,11 +41,6 @@ def of_classes(case: Case) -> Iterator[Proposal]:
         yield case.renamed_to(node, new[node.attr], why=why)
 
 
-@cures(
-    r"0D or 1D target tensor expected, multi-target not supported|"
-    r"Expected input batch_size \(\d+\) to match target batch_size",
-    "Each row of scores has one class: the target is a vector of class numbers.",
-)
 def class_target(case: Case) -> Iterator[Proposal]:
     """The target as a vector: squeezed, or the argmax of one-hot rows."""
     yield from swapped(case)
@@ -77,12 +65,6 @@ def kept_batch(case: Case) -> Iterator[Proposal]:
             yield case.replaced(call, new, why=why, uncovers=True)
 
 
-@cures(
-    r"Expected target size \[|size mismatch \(got input: \[\d+, \d+, \d+, \d+\] , target|"
-    r"only batches of spatial targets supported",
-    "The classes stand in the second dimension of the scores: a target has one class for each "
-    "other place.",
-)
 def class_places(case: Case) -> Iterator[Proposal]:
     """The classes put second; a target without its dimension of size 1."""
     for scores, target in compared(case):
@@ -98,10 +80,6 @@ def class_places(case: Case) -> Iterator[Proposal]:
             yield case.appended(target, f".view({case.operand(scores)}[:, 0].shape)")
 
 
-@cures(
-    r"size mismatch \(got input: \[(\d+)\], target: \[1\]\)",
-    "A batch of one sample is a batch: its scores have two dimensions.",
-)
 def batch_of_one(case: Case) -> Iterator[Proposal]:
     """Without what squeezes the scores; else a batch of one."""
     for call in case.methods("squeeze", everywhere=True):
@@ -111,7 +89,6 @@ def batch_of_one(case: Case) -> Iterator[Proposal]:
         yield case.appended(scores, ".unsqueeze(0)")
 
 
-@cures(r"Target (-?\d+) is out of bounds", "The classes are numbered from 0.")
 def class_number(case: Case) -> Iterator[Proposal]:
     """Classes from 0; or as many scores as there are classes."""
     number = int(case.match[1])
@@ -129,10 +106,6 @@ def class_number(case: Case) -> Iterator[Proposal]:
         yield case.appended(target, f".clamp(max={number - 1})", weak=True)
 
 
-@cures(
-    r"(all elements of input should be between 0 and 1)",
-    "binary_cross_entropy takes probabilities; these are scores.",
-)
 def probabilities(case: Case) -> Iterator[Proposal]:
     """The loss that takes scores."""
     for node in case.attributes("BCELoss", "binary_cross_entropy", everywhere=True):
@@ -143,9 +116,6 @@ def probabilities(case: Case) -> Iterator[Proposal]:
             yield case.replaced(call.args[0], f"torch.sigmoid({case.of(call.args[0])})")
 
 
-@cures(
-    r"(\w+) is not a valid value for reduction", "A loss is reduced by mean, sum, or not at all."
-)
 def reduction_name(case: Case) -> Iterator[Proposal]:
     """The name that is nearly the same."""
     known = ("mean", "sum", "none", "batchmean")

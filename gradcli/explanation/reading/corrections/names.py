@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from ....snippets.eager.names import in_pytorch
 from .case import Case, Proposal
 from .nodes import dotted
-from .table import cures
 from .text import Edit
 
 IMPORTS = {
@@ -43,7 +42,6 @@ IMPORTS = {
 }
 
 
-@cures(r"name '(\w+)' is not defined", "Nothing gives this name a value before the line.")
 def undefined(case: Case) -> Iterator[Proposal]:
     """The import that is missing; the name that is nearly the same; the module before it."""
     name = case.match[1]
@@ -93,11 +91,6 @@ def top_statement(case: Case) -> ast.stmt:
     return next(s for s in case.tree.body if line <= (s.end_lineno or s.lineno))
 
 
-@cures(
-    r"cannot access local variable '(\w+)' where it is not associated|"
-    r"local variable '(\w+)' referenced before assignment",
-    "A name that a function gives a value is the function's own, all through it.",
-)
 def unbound(case: Case) -> Iterator[Proposal]:
     """global."""
     name = case.match[1] or case.match[2]
@@ -107,7 +100,6 @@ def unbound(case: Case) -> Iterator[Proposal]:
             return
 
 
-@cures(r"'[^']*'$", "The dictionary has no such key.")
 def missing_key(case: Case) -> Iterator[Proposal]:
     """The key that is nearly the same."""
     if case.failure.type != "KeyError":
@@ -137,10 +129,6 @@ def missing_key(case: Case) -> Iterator[Proposal]:
 MISSPELLED = ("__int__", "_init_", "__init_", "_init__", "init", "__init", "__inti__")
 
 
-@cures(
-    r"cannot assign (module|parameters?) before Module.__init__\(\) call",
-    "A module must be initialised before it is given layers.",
-)
 def missing_super(case: Case) -> Iterator[Proposal]:
     """super().__init__() in the __init__ of a module that has none."""
     for called in [s.value for s in case.of_type(ast.Expr, everywhere=True)]:

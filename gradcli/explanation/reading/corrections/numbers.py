@@ -10,14 +10,9 @@ from .case import Case, Proposal
 from .nodes import dotted, is_operation, method, target_of, value_of, within
 from .recurrent import first_output
 from .seeds import reduction
-from .table import cures
 from .text import Edit
 
 
-@cures(
-    r"(max|min)\(\) received an invalid combination of arguments - got \((int|float), Tensor\)",
-    "max and min of PyTorch compare tensors; a bound that is a number is what clamp has.",
-)
 def bound(case: Case) -> Iterator[Proposal]:
     """clamp."""
     for call in case.calls(case.match[1]):
@@ -30,7 +25,6 @@ def _clamped(case: Case, name: str, number: ast.expr, x: ast.expr) -> str:
     return f"torch.clamp({case.of(x)}, {side}={case.of(number)})"
 
 
-@cures(r"invalid index of a 0-dim tensor", "A single number has no elements to index.")
 def number_indexed(case: Case) -> Iterator[Proposal]:
     """.item() in the place of [0]: what was written before 0.4."""
     note = "Before PyTorch 0.4 a loss had one dimension: loss.data[0] was its number."
@@ -40,12 +34,6 @@ def number_indexed(case: Case) -> Iterator[Proposal]:
         yield case.replaced(node, text)
 
 
-@cures(
-    r"a Tensor with (\d+) elements cannot be converted to Scalar|"
-    r"only one element tensors can be converted to Python scalars|"
-    r"only integer tensors of a single element can be converted to an index",
-    "A Python number is one number; the tensor has several.",
-)
 def to_number(case: Case) -> Iterator[Proposal]:
     """Reduced first, or as a list."""
     for call in case.calls():
@@ -71,12 +59,6 @@ def to_number(case: Case) -> Iterator[Proposal]:
             yield case.appended(text.right, reduction(case.of(text.right)))
 
 
-@cures(
-    r"(\w+)\(\): argument '(\w+)' \(position (\d+)\) must be Tensor, not (\w+)|"
-    r"'(list|tuple|float|int|ndarray)' object has no attribute "
-    r"'(size|softmax|log_softmax|sigmoid)'",
-    "This function takes tensors: no numbers, lists or arrays of other libraries.",
-)
 def no_tensor(case: Case) -> Iterator[Proposal]:
     """What is a tensor in it: the output of a recurrent layer, a stack of a list; else a tensor of
     the same numbers.
@@ -111,10 +93,6 @@ def _as_tensor(case: Case, node: ast.expr, value: object) -> Iterator[str]:
         yield f"torch.as_tensor({text})"
 
 
-@cures(
-    r"unsupported operand type\(s\) for \S+ '(Tensor|numpy.ndarray)' and '(numpy.ndarray|Tensor)'",
-    "Arrays of NumPy and tensors are not computed with together.",
-)
 def array_beside_tensor(case: Case) -> Iterator[Proposal]:
     """The array as a tensor."""
     for node in case.of_type(ast.Name):
@@ -122,10 +100,6 @@ def array_beside_tensor(case: Case) -> Iterator[Proposal]:
             yield case.replaced(node, f"torch.as_tensor({node.id}).float()")
 
 
-@cures(
-    r"Boolean value of Tensor with (more than one|no) value",
-    "An if asks one question; a comparison of tensors answers one for each element.",
-)
 def ambiguous(case: Case) -> Iterator[Proposal]:
     """torch.where for a value each; else .any() or .all()."""
     yield from where_of_expressions(case)
@@ -197,10 +171,6 @@ def where_of_branches(case: Case, statement: ast.If) -> Iterator[Proposal]:
         yield case.replaced(statement, f"{case.of(target)} = {_where(case, test, *values)}")
 
 
-@cures(
-    r"tuple indices must be integers or slices, not (tuple|Tensor|ellipsis)",
-    "It is a tuple of tensors, and is none itself.",
-)
 def tuple_indexed(case: Case) -> Iterator[Proposal]:
     """The output of a recurrent layer; the first tensor."""
     for node in case.of_type(ast.Subscript):
@@ -208,11 +178,6 @@ def tuple_indexed(case: Case) -> Iterator[Proposal]:
         yield case.appended(node.value, "[0]")
 
 
-@cures(
-    r"Subtraction, the `-` operator, with (a|two) bool tensors? is not supported|"
-    r"Negation, the `-` operator, on a bool tensor is not supported",
-    "Booleans are not subtracted: ~ gives the other ones.",
-)
 def inverted_mask(case: Case) -> Iterator[Proposal]:
     """~mask for 1 - mask; else the mask as numbers."""
     inverted = [n.operand for n in case.of_type(ast.UnaryOp) if isinstance(n.op, ast.USub)]

@@ -5,16 +5,10 @@ from collections.abc import Iterator
 
 from .case import Case, Proposal
 from .nodes import dotted, is_operation, keyword, method
-from .table import cures
 
 OF_TORCH = ("torch", "torch.linalg", "F")
 
 
-@cures(
-    r"linalg.(inv|solve|inv_ex): The diagonal element|linalg.cholesky: The factorization could not|"
-    r"linalg.(det|inv|cholesky|eigh|slogdet): A must be batches of square",
-    "The matrix has no inverse, or is not positive definite.",
-)
 def singular(case: Case) -> Iterator[Proposal]:
     """A little more on the diagonal."""
     for call in [c for c in case.calls() if c.args]:
@@ -27,10 +21,6 @@ def singular(case: Case) -> Iterator[Proposal]:
             yield case.replaced(matrix, f"{a}.T @ {a}")
 
 
-@cures(
-    r"Function '(\w+)' returned nan values in its (\d+)th output",
-    "The rule of this operation divides by 0, or multiplies 0 by infinity.",
-)
 def nan_found(case: Case) -> Iterator[Proposal]:
     """Away from the point where the derivative is infinite."""
     name = case.match[1].partition("Backward")[0].lower()
@@ -50,10 +40,6 @@ def nan_found(case: Case) -> Iterator[Proposal]:
             yield case.replaced(quotient.right, f"({case.operand(quotient.right)} + 1e-12)")
 
 
-@cures(
-    r"The function '(\w+)' is not differentiable with respect to argument '(\w+)'",
-    "This argument is taken as a constant.",
-)
 def constant_argument(case: Case) -> Iterator[Proposal]:
     """.detach()."""
     for call in case.calls():

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from .case import Case, Proposal
 from .nodes import calls_in, dotted, elements, keyword, method, names_in, owner, value_of
 from .requiring import CREATORS, unfrozen
-from .table import cures
 from .text import Edit
 
 OPTIMISERS = (
@@ -20,7 +19,6 @@ def optimised(case: Case) -> list[ast.expr]:
     return [c.args[0] for c in case.calls(*OPTIMISERS) if c.args]
 
 
-@cures(r"'(\w+)' object is not iterable", "An optimiser takes the parameters of a module.")
 def optimised_module(case: Case) -> Iterator[Proposal]:
     """model.parameters()."""
     for given in optimised(case):
@@ -34,7 +32,6 @@ def optimised_module(case: Case) -> Iterator[Proposal]:
             yield case.appended(named.value, ".parameters()")
 
 
-@cures("can't optimize a non-leaf Tensor", "An optimiser changes leaves; this one is computed.")
 def optimised_non_leaf(case: Case) -> Iterator[Proposal]:
     """The leaf that it is computed from, or a leaf in its place."""
     for item in [i for given in optimised(case) for i in elements(given)]:
@@ -68,21 +65,12 @@ def _cut(case: Case, node: ast.expr, edit: Edit) -> str:
     return text[: edit.start - at] + edit.text + text[edit.end - at :]
 
 
-@cures(
-    r"params argument given to the optimizer should be an iterable of Tensors",
-    "An optimiser takes a list of tensors, even of one.",
-)
 def one_parameter(case: Case) -> Iterator[Proposal]:
     """[w]."""
     for given in optimised(case):
         yield case.replaced(given, f"[{case.of(given)}]")
 
 
-@cures(
-    r"optimizer can only optimize Tensors, but one of the params is (\w+)|"
-    r"optimizer got an empty parameter list|some parameters appear in more than one",
-    "An optimiser needs the parameters themselves, each once.",
-)
 def wrong_parameters(case: Case) -> Iterator[Proposal]:
     """Lists of layers registered; numbers as tensors; each parameter once."""
     if "empty" in case.message:
@@ -141,11 +129,6 @@ def _creates(call: ast.Call) -> bool:
     return method(call) in CREATORS and dotted(call.func).startswith("torch.")
 
 
-@cures(
-    r"LBFGS.step\(\) missing 1 required positional argument: 'closure'|"
-    r"step\(\) missing 1 required positional argument: 'closure'",
-    "LBFGS evaluates the loss several times a step: it needs a function for that.",
-)
 def closure(case: Case) -> Iterator[Proposal]:
     """The backward as a closure."""
     for call in case.calls("step"):
@@ -182,10 +165,6 @@ def computes(case: Case, statement: ast.stmt) -> bool:
     return any(a.tensor.record is not None for a in made)
 
 
-@cures(
-    r"Adam does not support sparse gradients|SparseAdam does not support dense gradients",
-    "Sparse and dense gradients need optimisers of their own.",
-)
 def sparse(case: Case) -> Iterator[Proposal]:
     """The other optimiser."""
     for node in case.of_type(ast.Attribute, ast.Call, everywhere=True):
@@ -195,10 +174,6 @@ def sparse(case: Case) -> Iterator[Proposal]:
             yield case.renamed_to(node, "SparseAdam" if node.attr == "Adam" else "Adam")
 
 
-@cures(
-    r"Invalid [\w ]+(?: value| parameter at index \d)?: (-[\d.e-]+)",
-    "This number of an optimiser may not be negative.",
-)
 def negative_number(case: Case) -> Iterator[Proposal]:
     """Without the sign."""
     for number in case.of_type(ast.UnaryOp):

@@ -15,16 +15,11 @@ from .in_place import (
     written,
 )
 from .nodes import calls_in, names_in, targets
-from .table import cures
 
 COPIED = "The operation saves a copy, which the change does not reach."
 RANDOM = ("rand", "randn", "normal", "randint", "randperm", "dropout", "bernoulli", "next")
 
 
-@cures(
-    "one of the variables needed for gradient computation has been modified by an in",
-    "The way back needs the numbers that were there in the forward; the change wrote over them.",
-)
 def needed(case: Case) -> Iterator[Proposal]:
     """Out of place; or the forward again after an optimiser's step; or the step later."""
     statements = [s for line in changing_lines(case) for s in case.statements_of(line)]

@@ -5,19 +5,14 @@ from collections.abc import Iterator
 
 from .case import Case, Proposal
 from .cuts import recording
-from .dtypes import INTEGERS, floating_creation
+from .dtypes import floating_creation
 from .in_place import NO_GRAD
 from .nodes import calls_in, dotted, keyword, method, owner, target_of, value_of, within
 from .requiring import leaves, requiring
-from .table import cures
 
 # ---- flags ---------------------------------------------------------------------------------------
 
 
-@cures(
-    "you can only change requires_grad flags of leaf variables",
-    "What is computed requires grad because its inputs do; only a leaf has a flag of its own.",
-)
 def flag_of_computed(case: Case) -> Iterator[Proposal]:
     """retain_grad() for what should have a gradient; detach() for what should have none."""
     for statement in case.statements:
@@ -44,10 +39,6 @@ def flag_of_computed(case: Case) -> Iterator[Proposal]:
             yield case.appended(earlier.value, ".detach()")
 
 
-@cures(
-    r"requires_grad must be a bool|.*'requires_grad'.* must be bool, not",
-    "1 and 'True' are no booleans.",
-)
 def flag_no_bool(case: Case) -> Iterator[Proposal]:
     """True or False."""
     for node in case.nodes:
@@ -57,11 +48,6 @@ def flag_no_bool(case: Case) -> Iterator[Proposal]:
             yield case.replaced(value, str(bool(value.value)))
 
 
-@cures(
-    r"can't retain_grad on Tensor that has requires_grad=False|"
-    r"cannot register a hook on a tensor that doesn't require gradient",
-    "It requires no gradient: none arrives that could be kept or seen.",
-)
 def no_flag(case: Case) -> Iterator[Proposal]:
     """requires_grad=True where it is made, or where what it comes from is."""
     for call in case.calls():
@@ -82,10 +68,6 @@ def no_flag(case: Case) -> Iterator[Proposal]:
 # ---- conversions ---------------------------------------------------------------------------------
 
 
-@cures(
-    r"Can't call (numpy|apply_|map_|map2_)\(\) on (Tensor|Variable) that requires grad",
-    "NumPy and Python functions record nothing: the way back would end there unseen.",
-)
 def to_numpy(case: Case) -> Iterator[Proposal]:
     """.detach() before it; torch's function where the gradient goes on."""
     goes_on = any(c.lineno > case.line for c in case.backwards)
@@ -110,10 +92,6 @@ def _recorded(case: Case, node: ast.expr) -> bool | None:
     return None if tensor is None else tensor.requires_grad
 
 
-@cures(
-    "Only Tensors created explicitly by the user",
-    "A copy of a computed tensor would have to copy its graph.",
-)
 def deep_copied(case: Case) -> Iterator[Proposal]:
     """.detach().clone()."""
     for node in case.calls("deepcopy"):
@@ -133,10 +111,6 @@ def deep_copied(case: Case) -> Iterator[Proposal]:
 # ---- what is assigned ----------------------------------------------------------------------------
 
 
-@cures(
-    r"cannot assign '(.+?)' as parameter '(\w+)'",
-    "The attribute is a parameter: what is computed cannot take its place.",
-)
 def assigned_parameter(case: Case) -> Iterator[Proposal]:
     """copy_ without recording."""
     for statement in case.of_type(ast.Assign, ast.AugAssign):
@@ -151,11 +125,6 @@ def assigned_parameter(case: Case) -> Iterator[Proposal]:
         yield case.replaced(statement.value, f"torch.nn.Parameter({right})")
 
 
-@cures(
-    r"attempting to assign a gradient of size|attempting to assign a gradient with dtype|"
-    r"can't assign Variable as its own grad|assigned grad expected to be a Tensor or None",
-    "A gradient is another tensor, of the shape and dtype of what it belongs to.",
-)
 def assigned_gradient(case: Case) -> Iterator[Proposal]:
     """Fitted to the tensor."""
     for statement in case.of_type(ast.Assign):
@@ -171,7 +140,6 @@ def assigned_gradient(case: Case) -> Iterator[Proposal]:
         yield case.replaced(value, f"torch.ones_like({of})", weak=True)
 
 
-@cures("data set to a tensor that requires gradients must be floating point", INTEGERS)
 def integer_data(case: Case) -> Iterator[Proposal]:
     """.float()."""
     for statement in case.of_type(ast.Assign):
@@ -179,10 +147,6 @@ def integer_data(case: Case) -> Iterator[Proposal]:
         yield case.appended(statement.value, ".float()")
 
 
-@cures(
-    "attribute 'grad_fn' of 'torch._C.TensorBase' objects is not writable",
-    "grad_fn says how a tensor was computed; detach() gives one without.",
-)
 def grad_fn_written(case: Case) -> Iterator[Proposal]:
     """detach()."""
     for statement in case.of_type(ast.Assign):

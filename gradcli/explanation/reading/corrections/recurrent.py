@@ -5,7 +5,6 @@ from collections.abc import Iterator
 
 from .case import Case, Proposal
 from .nodes import argument, calls_in, dotted, keyword, method, number_of, size
-from .table import cures
 from .text import Edit
 
 RECURRENT = ("RNN", "LSTM", "GRU")
@@ -20,11 +19,6 @@ def first_output(case: Case, node: ast.expr) -> Iterator[Proposal]:
             yield case.appended(made.value, "[0]", why=why)
 
 
-@cures(
-    r"\w+\(\): argument 'input' \(position 1\) must be Tensor, not tuple|"
-    r"'tuple' object has no attribute '(dim|flatten|size|shape)'",
-    "A recurrent layer gives its outputs and its last state, and Sequential hands on both.",
-)
 def in_sequential(case: Case) -> Iterator[Proposal]:
     """A layer after it that takes the outputs; or the last of them, where that is what fits."""
     for sequential in case.calls("Sequential", everywhere=True):
@@ -75,10 +69,6 @@ def _module(sequential: ast.Call) -> str:
     return f"{dotted(sequential.func).rpartition('.')[0] or 'torch.nn'}.Module"
 
 
-@cures(
-    r"input.size\(-1\) must be equal to input_size. Expected (\d+), got (\d+)",
-    "A recurrent layer takes as many features as its input has.",
-)
 def recurrent_features(case: Case) -> Iterator[Proposal]:
     """The number of features where the layer is made."""
     for call in case.calls("RNN", "LSTM", "GRU", everywhere=True):
@@ -87,10 +77,6 @@ def recurrent_features(case: Case) -> Iterator[Proposal]:
             yield case.replaced(first, case.match[2])
 
 
-@cures(
-    r"Expected hidden(?:\[\d\])? size \((.*?)\), got \[(.*?)\]",
-    "A state has a row for each sample: layers, batch, features.",
-)
 def state_size(case: Case) -> Iterator[Proposal]:
     """The sizes where the states are made."""
     wanted, given = size(case.match[1]), size(case.match[2])

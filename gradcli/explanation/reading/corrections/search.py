@@ -13,48 +13,11 @@ from itertools import count
 from typing import NamedTuple
 
 from ....snippets.reading import Reading
-from . import (
-    attributes,
-    calls,
-    cuts,
-    dtypes,
-    functions,
-    gradchecks,
-    gradients,
-    graphs,
-    hooks,
-    in_place,
-    joining,
-    layers,
-    losses,
-    names,
-    numbers,
-    numerics,
-    optimisers,
-    overwritten,
-    parameters,
-    recurrent,
-    second_order,
-    seeds,
-    shapes,
-    single_edits,
-    states,
-    text_labels,
-    transforms,
-    views,
-)
 from .case import Case, Proposal
 from .meaning import keeps_meaning
 from .syntax_errors import repairs
 from .table import Kind, kinds
 
-TABLES = (
-    *(seeds, recurrent, cuts, second_order, graphs, in_place, overwritten, views, gradients),
-    *(parameters, optimisers, single_edits, functions, hooks, transforms, gradchecks, numerics),
-    *(shapes, joining, layers, losses, dtypes, numbers, text_labels, names, calls, attributes),
-    states,
-)
-ORDER = {table.__name__: k for k, table in enumerate(TABLES)}  # whose cures are tried first
 DEPTH = 5  # errors one after another
 READS = 50
 SECONDS = 1.2
@@ -119,8 +82,7 @@ def proposals(reading: Reading) -> Iterator[tuple[Step, Proposal]]:
             if source != reading.source and parses(source):
                 yield Step(failure.message, why, ""), Proposal(source)
         return
-    likeliest = sorted(kinds(failure.message), key=lambda k: ORDER[k[0].cures.__module__])
-    for kind, match in likeliest:
+    for kind, match in kinds(failure.message):
         try:
             case = Case(reading, match)
         except SyntaxError:

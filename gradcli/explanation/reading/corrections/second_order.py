@@ -5,7 +5,6 @@ from collections.abc import Iterator
 
 from .case import Case, Proposal
 from .nodes import dotted, method, owner
-from .table import cures
 
 CREATED = "A gradient has a graph of its own only where create_graph=True made it."
 
@@ -49,10 +48,6 @@ def _feeds(case: Case, call: ast.Call) -> bool:
     return any(".grad" in case.of(p) for p in places)
 
 
-@cures(
-    r"trying to differentiate twice a function that was marked with @once_differentiable",
-    "The decorator says that backward itself cannot be differentiated.",
-)
 def without_once(case: Case) -> Iterator[Proposal]:
     """Without @once_differentiable, which lets no gradient through a backward."""
     why = "once_differentiable says that backward itself cannot be differentiated."

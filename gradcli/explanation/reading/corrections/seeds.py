@@ -9,7 +9,6 @@ from ....snippets.python.values import Instance
 from .case import Case, Proposal
 from .nodes import calls_in, elements, keyword, method, size, target_of, value_of, within
 from .recurrent import first_output
-from .table import cures
 from .text import Edit
 
 LOSSES = ("loss", "err", "cost", "mse", "bce", "criterion", "objective", "nll", "penalty")
@@ -53,10 +52,6 @@ def seeded(case: Case) -> Iterator[tuple[ast.Call, ast.expr, ast.expr]]:
             yield call, root, seed
 
 
-@cures(
-    "grad can be implicitly created only for scalar outputs",
-    "Without a seed the gradient is that of a single number, and this tensor has several elements.",
-)
 def not_scalar(case: Case) -> Iterator[Proposal]:
     """Reduce the output, as its name or its use says; else a seed of ones."""
     for call, root in case.ways:
@@ -83,11 +78,6 @@ def _what(text: str, end: str) -> str:
     return f"A loss is the mean over its elements; {text} itself stays as it is."
 
 
-@cures(
-    r"Mismatch in shape: grad_output\[(\d+)\] has a shape of torch.Size\((.*?)\) and "
-    r"output\[(\d+)\] has a shape of torch.Size\((.*?)\)",
-    "The seed has a number for each element of the output: it needs exactly the output's shape.",
-)
 def seed_shape(case: Case) -> Iterator[Proposal]:
     """A seed of the output's shape."""
     given, wanted = size(case.match[2]), size(case.match[4])
@@ -135,10 +125,6 @@ def _constant(seed: ast.expr) -> bool:
     return bool(numbers) and all(n == 1 for n in numbers) and method(seed) != "full"
 
 
-@cures(
-    r"gradients can be either Tensors or None, but got|'(float|int)' object is not iterable",
-    "A seed is a tensor of the output's shape.",
-)
 def seed_no_tensor(case: Case) -> Iterator[Proposal]:
     """The same numbers as a tensor; the leaf in the place of its number."""
     for call in case.here:
@@ -152,10 +138,8 @@ def seed_no_tensor(case: Case) -> Iterator[Proposal]:
         if isinstance(seed, ast.Constant):
             yield case.replaced(seed, f"torch.full_like({case.of(root)}, {text})")
         yield case.replaced(seed, f"torch.ones_like({case.of(root)})")
-        yield case.replaced(root, f"torch.tensor({case.of(root)})")
 
 
-@cures(r"got \d+ tensors and \d+ gradients", "Each output needs a seed of its own.")
 def seed_count(case: Case) -> Iterator[Proposal]:
     """The same seed for each output."""
     for _, root, seed in seeded(case):
@@ -166,10 +150,6 @@ def seed_count(case: Case) -> Iterator[Proposal]:
             yield case.replaced(seed, f"[{', '.join(texts)}]")
 
 
-@cures(
-    r"If `is_grads_batched=True`",
-    "Each seed of the batch needs the output's shape: the batch is the first dimension.",
-)
 def seed_batch(case: Case) -> Iterator[Proposal]:
     """One seed a row of the identity."""
     for _, root, seed in seeded(case):
@@ -177,12 +157,6 @@ def seed_batch(case: Case) -> Iterator[Proposal]:
         yield case.replaced(seed, f"torch.eye({text}.numel()).view(-1, *{text}.shape)")
 
 
-@cures(
-    r"'(list|tuple|dict)' object has no attribute "
-    r"'(backward|detach|item|sum|mean|grad|pow|abs|norm|view|reshape|size|shape|dim|squeeze|"
-    r"unsqueeze|transpose|permute|contiguous|flatten|t|T)'",
-    "It holds tensors, and is none itself.",
-)
 def holds_tensors(case: Case) -> Iterator[Proposal]:
     """The sum of losses in a list; the one tensor in what grad() gives."""
     kind, name = case.match.groups()
@@ -208,9 +182,6 @@ def holds_tensors(case: Case) -> Iterator[Proposal]:
         yield case.appended(holder, "[0]")
 
 
-@cures(
-    r"unsupported operand type\(s\) for \+: 'int' and 'str'", "A dict is gone through by its keys."
-)
 def sum_of_dict(case: Case) -> Iterator[Proposal]:
     """sum(d.values())."""
     for call in case.calls("sum"):
@@ -230,12 +201,6 @@ def _unpacked(case: Case, node: ast.expr) -> Iterator[Proposal]:
             yield case.appended(made.value, "[0]")
 
 
-@cures(
-    r"'torch.return_types.(max|min|median|mode|topk|sort|kthvalue)' object has no attribute|"
-    r".*torch.return_types|can't multiply sequence by non-int of type|"
-    r"can only concatenate tuple",
-    "With a dimension this gives values and indices; the gradient belongs to the values.",
-)
 def named_pair(case: Case) -> Iterator[Proposal]:
     """`.values`."""
     for call in case.calls("max", "min", "median", "mode", "topk", "sort", "kthvalue"):
@@ -251,10 +216,6 @@ def named_pair(case: Case) -> Iterator[Proposal]:
         yield case.first(node, ".values")
 
 
-@cures(
-    r"(?:Tensor\.)?backward\(\) got an unexpected keyword argument '(\w+)'",
-    "This name of the argument is old, or none of PyTorch's.",
-)
 def old_argument(case: Case) -> Iterator[Proposal]:
     """retain_variables was the name of retain_graph before 0.2."""
     name = case.match[1]
@@ -265,14 +226,3 @@ def old_argument(case: Case) -> Iterator[Proposal]:
             note = "Until PyTorch 0.2 retain_graph was called retain_variables."
             yield case.proposal(edit, note=note)
         yield from case.change(case.without_keyword(call, name))
-
-
-@cures(
-    r"grad can be implicitly created only for real scalar outputs",
-    "A complex number has no gradient without saying which real number of it is meant.",
-)
-def complex_output(case: Case) -> Iterator[Proposal]:
-    """Its absolute value."""
-    for call in case.here:
-        yield case.first(call, ".abs()")
-        yield case.first(call, ".real")

@@ -17,17 +17,9 @@ from .nodes import (
     target_of,
     within,
 )
-from .table import cures
 from .text import Edit
 
 
-@cures(
-    r"mat1 and mat2 shapes cannot be multiplied \((\d+)x(\d+) and (\d+)x(\d+)\)|"
-    r"size mismatch, got input \((\d+)\), mat \((\d+)x(\d+)\), vec \((\d+)\)|"
-    r"inconsistent tensor size, expected tensor \[\d+\] and src \[\d+\]|"
-    r"vector @ matrix|Expected size for first two dimensions of batch2 tensor",
-    "The columns of the left matrix must be as many as the rows of the right one.",
-)
 def matrix_product(case: Case) -> Iterator[Proposal]:
     """A transposition, or a layer with the right number of inputs."""
     for call in case.calls("chunk", "split", everywhere=True):
@@ -80,12 +72,6 @@ def flattened(case: Case, call: ast.Call) -> list[Edit]:
     return [case.renamed(call, "flatten"), Edit(case.end(call.func), case.end(call), "(1)")]
 
 
-@cures(
-    r"(self|mat2?|mat1|vec|batch[12]) must be a (matrix|3D tensor|vector)|1D tensors expected|"
-    r"vector and matrix|both arguments to matmul need to be at least 1D|"
-    r"dot : expected|mv\(\) expects",
-    "This product takes tensors of one number of dimensions alone.",
-)
 def general_product(case: Case) -> Iterator[Proposal]:
     """matmul, which takes vectors, matrices and batches."""
     for name in case.attributes("mm", "dot", "mv", "bmm", "inner"):
@@ -96,10 +82,6 @@ def general_product(case: Case) -> Iterator[Proposal]:
             yield case.replaced(call, f"({a} * {b}).sum()")
 
 
-@cures(
-    r"The size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\) at non-singleton",
-    "Broadcasting goes from the last dimension: two sizes must be equal, or one of them 1.",
-)
 def broadcast(case: Case) -> Iterator[Proposal]:
     """A dimension of size 1 where it is missing; a transposition."""
     yield from reduced_with_keepdim(case)
@@ -176,10 +158,6 @@ def each_with_each(case: Case) -> Iterator[Proposal]:
         yield case.proposal(*edits, note=note)
 
 
-@cures(
-    r"einsum\(\): subscript (\w) has size \d+ for operand (\d+) which does not broadcast",
-    "A letter stands for one size.",
-)
 def einsum_letters(case: Case) -> Iterator[Proposal]:
     """The letters of an operand exchanged: its transpose."""
     for call in case.calls("einsum"):
@@ -211,11 +189,6 @@ def same_sizes(case: Case, parameters: bool) -> Iterator[Proposal]:
                     yield from _other_size(case, call, weak=not parameters)
 
 
-@cures(
-    r"Index tensor must have the same number of dimensions as (input|self) tensor",
-    "gather takes an index of as many dimensions as the tensor: one place for each row is a "
-    "column.",
-)
 def gathered(case: Case) -> Iterator[Proposal]:
     """A column of places, and a vector of what stands there."""
     for call in case.calls("gather"):
@@ -227,7 +200,6 @@ def gathered(case: Case) -> Iterator[Proposal]:
             yield case.proposal(column)
 
 
-@cures(r"shape '\[(.*?)\]' is invalid for input of size (\d+)", "The number of elements differs.")
 def wrong_view(case: Case) -> Iterator[Proposal]:
     """The batch kept, and the rest in one dimension; -1 in the place of one size."""
     for call in case.calls("view", "reshape"):
@@ -243,12 +215,6 @@ def wrong_view(case: Case) -> Iterator[Proposal]:
             yield case.proposal(whole, weak=True)
 
 
-@cures(
-    r"index (-?\d+) is out of bounds for dimension (\d+) with size (\d+)|"
-    r"list index out of range|tuple index out of range|"
-    r"index out of range in self",
-    "The index is larger than what there is.",
-)
 def index_too_large(case: Case) -> Iterator[Proposal]:
     """The last index there is; or a loop to the last one."""
     there = int(case.match[3]) if case.match[3] else None
@@ -293,10 +259,6 @@ def more_rows(case: Case) -> Iterator[Proposal]:
         yield case.replaced(first, new, why=why)
 
 
-@cures(
-    r"Dimension out of range \(expected to be in range of \[(-?\d+), (-?\d+)\], but got (-?\d+)\)",
-    "The tensor has fewer dimensions than that.",
-)
 def dimension(case: Case) -> Iterator[Proposal]:
     """The last dimension."""
     for call in case.calls():
@@ -309,11 +271,6 @@ def dimension(case: Case) -> Iterator[Proposal]:
                 yield case.appended(a, ".unsqueeze(0)")
 
 
-@cures(
-    r"The expanded size of the tensor \((\d+)\) must match the existing size \((\d+)\)|"
-    r"shape mismatch: value tensor of shape",
-    "What is written must have the size of the places that it is written to.",
-)
 def expanded(case: Case) -> Iterator[Proposal]:
     """As many numbers as there are places."""
     places, numbers = case.match.groups()

@@ -5,15 +5,8 @@ from collections.abc import Iterator
 
 from .case import Case, Proposal
 from .nodes import method, owner, size, value_of
-from .table import cures
 
 
-@cures(
-    r"Error\(s\) in loading state_dict for .*?size mismatch for ([\w.]+): copying a param with "
-    r"shape torch.Size\((\[[\d, ]+\])\) from checkpoint, the shape in current model is "
-    r"torch.Size\((\[[\d, ]+\])\)",
-    "A state has the shapes of the model that it was taken from.",
-)
 def other_state(case: Case) -> Iterator[Proposal]:
     """The layer with the sizes of the state; or the tensors alone that fit."""
     saved, own = size(case.match[2]), size(case.match[3])
@@ -33,10 +26,6 @@ def other_state(case: Case) -> Iterator[Proposal]:
         yield case.replaced(call, new, note=note)
 
 
-@cures(
-    r"Error\(s\) in loading state_dict for .*(Missing|Unexpected) key\(s\) in state_dict: ",
-    "The names in a state are those of the model that it was taken from.",
-)
 def other_names(case: Case) -> Iterator[Proposal]:
     """Without, or with, the first part of the names; else what is there alone."""
     listed = dict(re.findall(r"(Missing|Unexpected) key\(s\).*?: (.*)", case.message))

@@ -1,10 +1,12 @@
-"""The table of errors: a message, why PyTorch raises it, and the function that proposes cures.
-
-Each file of cures enters its own with the decorator `cures`.
+"""The table of errors that have cures, as `table.txt` has it: which function proposes changes for
+which messages, and why PyTorch raises.
 """
 
 import re
 from collections.abc import Callable, Iterator
+from functools import cache
+from importlib import import_module
+from pathlib import Path
 from typing import NamedTuple
 
 from .case import Case, Proposal
@@ -17,25 +19,32 @@ class Kind(NamedTuple):
 
     pattern: re.Pattern[str]
     why: str
-    cures: Cures
+    name: str
+
+    def cures(self, case: Case) -> Iterator[Proposal]:
+        """The changes that may cure a program of such an error, the likeliest first."""
+        module, _, function = self.name.partition(".")
+        cures: Cures = getattr(import_module(f"{__package__}.{module}"), function)
+        yield from cures(case)
 
 
-KINDS: list[Kind] = []
+@cache
+def table() -> list[Kind]:
+    """All kinds, in the order in which their cures are tried."""
+    text = (Path(__file__).parent / "table.txt").read_text(encoding="utf-8")
+    return [_kind(entry.splitlines()) for entry in text.split("\n\n")[1:]]
 
 
-def cures(pattern: str, why: str) -> Callable[[Cures], Cures]:
-    """Register the cures of the errors whose messages begin like this."""
-
-    def register(function: Cures) -> Cures:
-        KINDS.append(Kind(re.compile(pattern, re.S), why, function))
-        return function
-
-    return register
+def _kind(lines: list[str]) -> Kind:
+    """An entry: the function, messages, why."""
+    name, *messages, why = lines
+    pattern = "|".join(m.removeprefix("    ") for m in messages)
+    return Kind(re.compile(pattern, re.S), why, name)
 
 
 def kinds(message: str) -> Iterator[tuple[Kind, re.Match[str]]]:
     """The kinds of errors that have a message."""
-    for kind in KINDS:
+    for kind in table():
         match = kind.pattern.match(message)
         if match:
             yield kind, match

@@ -5,16 +5,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from .case import Case, Proposal
-from .table import cures
 
 MAKERS = ("tensor", "as_tensor", "Tensor", "LongTensor", "FloatTensor", "from_numpy")
 
 
-@cures(
-    r"too many dimensions 'str'|new\(\): invalid data type 'str'|"
-    r"can't convert np.ndarray of type numpy.str_",
-    "A tensor holds numbers: a class that has a name needs a number for it.",
-)
 def numbered(case: Case) -> Iterator[Proposal]:
     """The number that a text is; else the place of a class in the list of all of them."""
     for call in case.calls(*MAKERS):

@@ -22,7 +22,6 @@ from .nodes import (
     within,
 )
 from .numbers import where_of_branches, where_of_expressions
-from .table import cures
 from .text import Edit
 
 
@@ -43,11 +42,6 @@ def results(case: Case) -> list[ast.expr]:
 # ---- what a function gives and takes -------------------------------------------------------------
 
 
-@cures(
-    r"grad_and_value\(f\)\(\*args\): Expected f\(\*args\) to return a scalar Tensor, got tensor|"
-    r"The Tensor returned by the function given to hessian should contain a single element",
-    "The gradient is that of a single number; the function gives several.",
-)
 def scalar_function(case: Case) -> Iterator[Proposal]:
     """The sum of what the function gives; else the Jacobian."""
     for value in results(case):
@@ -56,14 +50,6 @@ def scalar_function(case: Case) -> Iterator[Proposal]:
         yield case.renamed_to(node, "jacrev")
 
 
-@cures(
-    r"grad_and_value\(f\)\(\*args\): Expected f\(\*args\) to return a Tensor, got|"
-    r"The outputs of the user-provided function given to \w+ must be either a Tensor|"
-    r"vjp\(f, \*primals\): expected f\(\*primals\) to return only tensors|"
-    r"vmap\(.*\): `.*` must only return Tensors, got type|"
-    r"Expected all outputs of .* to be Tensors",
-    "The function must give tensors: numbers and lists have no gradient.",
-)
 def function_gives(case: Case) -> Iterator[Proposal]:
     """The tensor itself."""
     for value in results(case):
@@ -86,12 +72,6 @@ def _tuple(texts: Iterator[str]) -> str:
     return f"({', '.join(texts)})"
 
 
-@cures(
-    r"Thing passed to transform API must be Tensor, got|"
-    r"The inputs given to \w+ must be either a Tensor or a tuple of Tensors|"
-    r"vmap\(.*\)\(<inputs>\): Got in_dim=",
-    "A transform of a function takes tensors.",
-)
 def takes_tensors(case: Case) -> Iterator[Proposal]:
     """Numbers as tensors, lists as tuples; the function first."""
     for call in case.calls("jacobian", "hessian", "vjp", "jvp", "hvp"):
@@ -114,10 +94,6 @@ def takes_tensors(case: Case) -> Iterator[Proposal]:
         yield from case.change(*[case.replacing(a, new) for a, _, new in edits])
 
 
-@cures(
-    r"You are attempting to call Tensor.requires_grad_\(\) .*inside of a function",
-    "A transform decides itself what is differentiated.",
-)
 def flag_in_transform(case: Case) -> Iterator[Proposal]:
     """Without it."""
     for statement in case.statements:
@@ -128,10 +104,6 @@ def flag_in_transform(case: Case) -> Iterator[Proposal]:
                 yield case.without(call)
 
 
-@cures(
-    r"backward\(\) called inside a functorch transform",
-    "Within torch.func a gradient is what torch.func.grad gives.",
-)
 def backward_in_transform(case: Case) -> Iterator[Proposal]:
     """torch.func.grad; or the value alone, which the transform outside differentiates."""
     for call in case.calls("backward"):
@@ -142,11 +114,6 @@ def backward_in_transform(case: Case) -> Iterator[Proposal]:
 # ---- vmap ----------------------------------------------------------------------------------------
 
 
-@cures(
-    r"vmap: It looks like you're (either \(1\) )?(calling .item\(\)|attempting to use a Tensor in "
-    r"some data-dependent control flow)",
-    "vmap runs the function once for all samples: no single sample's number can be asked for.",
-)
 def vmap_branches(case: Case) -> Iterator[Proposal]:
     """torch.where for a branch, the tensor for its item()."""
     for call in case.calls("item", "float", "int"):
@@ -161,10 +128,6 @@ def vmap_branches(case: Case) -> Iterator[Proposal]:
                 yield from where_of_branches(case, node)
 
 
-@cures(
-    r"vmap: inplace arithmetic\(self, \*extra_args\) is not possible",
-    "A tensor made within the function has one sample's shape; what is written has all samples'.",
-)
 def vmap_in_place(case: Case) -> Iterator[Proposal]:
     """A new tensor from the argument: x.new_zeros... or a stack."""
     for function in case.of_type(ast.FunctionDef, everywhere=True):
@@ -177,10 +140,6 @@ def vmap_in_place(case: Case) -> Iterator[Proposal]:
                 yield case.replaced(made.value, new)
 
 
-@cures(
-    r"vmap: Expected all tensors to have the same size in the mapped dimension",
-    "The mapped dimension is the batch: all arguments have one of the same size.",
-)
 def vmap_sizes(case: Case) -> Iterator[Proposal]:
     """One of the arguments not mapped."""
     for call in case.calls("vmap", everywhere=True):
@@ -197,10 +156,6 @@ def vmap_sizes(case: Case) -> Iterator[Proposal]:
 # ---- vectors that derivatives are multiplied with ------------------------------------------------
 
 
-@cures(
-    r"jvp\(f, primals, tangents\): Expected (primals|tangents) to be a tuple",
-    "Primals and tangents are tuples, even of one tensor.",
-)
 def jvp_tuples(case: Case) -> Iterator[Proposal]:
     """(x,), (v,)."""
     for call in case.calls("jvp"):
@@ -208,11 +163,6 @@ def jvp_tuples(case: Case) -> Iterator[Proposal]:
         yield from case.change(*[case.replacing(a, f"({case.of(a)},)") for a in alone])
 
 
-@cures(
-    r"Trying to set a forward gradient that has a different size|v has invalid size|"
-    r"The vector v can only be None if|v is a tuple of invalid length",
-    "The vector has a number for each element: it needs the shape of what it stands beside.",
-)
 def direction(case: Case) -> Iterator[Proposal]:
     """Ones in that shape."""
     for call in case.calls("make_dual"):
@@ -240,10 +190,6 @@ def direction(case: Case) -> Iterator[Proposal]:
             yield case.given(call, "v", new)
 
 
-@cures(
-    r"Expected pytree structure of cotangents to be the same",
-    "Each output needs a cotangent, in the same tuple.",
-)
 def cotangents(case: Case) -> Iterator[Proposal]:
     """A tuple."""
     for given in [c.args[0] for c in case.calls() if len(c.args) == 1]:
@@ -255,7 +201,6 @@ def cotangents(case: Case) -> Iterator[Proposal]:
         yield case.replaced(given, f"({text},)")
 
 
-@cures(r"Trying to create a dual Tensor for forward AD but no level", "Duals live within a level.")
 def level(case: Case) -> Iterator[Proposal]:
     """with dual_level()."""
     for call in case.calls("make_dual"):
@@ -264,11 +209,6 @@ def level(case: Case) -> Iterator[Proposal]:
         yield case.proposal(case.wrapping(rest, f"with {module}.dual_level():"))
 
 
-@cures(
-    r"Expected primal to be floating point or complex|"
-    r"only Tensors of floating point",
-    "Integers have no derivative.",
-)
 def dual_of_integer(case: Case) -> Iterator[Proposal]:
     """Floats."""
     for call in case.calls("make_dual"):
@@ -282,7 +222,6 @@ def dual_of_integer(case: Case) -> Iterator[Proposal]:
 OF_ARGUMENTS = ("grad", "grad_and_value", "jacrev", "jacfwd", "hessian")
 
 
-@cures(r"Got argnum=(\d+), but only (\d+) positional inputs", "Arguments are counted from 0.")
 def argnum(case: Case) -> Iterator[Proposal]:
     """The argument that is missing; all counted from 0; the last argument there is."""
     wrong, count = int(case.match[1]), int(case.match[2])
@@ -334,11 +273,6 @@ def _given_more(case: Case, call: ast.Call, count: int) -> Iterator[Proposal]:
     yield from case.change(*edits[:1], why=why)
 
 
-@cures(
-    r"Output (\d+) of the user-provided function (is independent of input|does not require grad)|"
-    r"While computing the hessian, found that the jacobian",
-    "strict=True refuses a derivative that is 0 because nothing depends on the input.",
-)
 def strict(case: Case) -> Iterator[Proposal]:
     """What cuts the graph in the function; else without strict: zeros."""
     named = {n.id for n in case.of_type(ast.Name)}

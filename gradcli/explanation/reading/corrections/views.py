@@ -6,14 +6,8 @@ from collections.abc import Iterator
 from .case import Case, Proposal
 from .in_place import NEW, base_of, in_place_calls, out_of_place, unrecorded, written
 from .nodes import dotted, method, owner, value_of, within
-from .table import cures
 
 
-@cures(
-    r"Output (\d+) of (\w+) is a view and (is being modified inplace|its base or another view)",
-    "unbind, split, chunk and iterating give several views at once; autograd does not follow a "
-    "change in place through them.",
-)
 def several_views(case: Case) -> Iterator[Proposal]:
     """Out of place; of the base or of the view."""
     for statement in case.statements:
@@ -64,10 +58,6 @@ def by_index(case: Case, statement: ast.stmt) -> Iterator[Proposal]:
     )
 
 
-@cures(
-    r"A view was created in (no_grad|inference) mode and is being modified inplace",
-    "Whether the change should be recorded is not clear: the view was made without recording.",
-)
 def view_without_record(case: Case) -> Iterator[Proposal]:
     """The view outside the block, with the change; or the change within it."""
     for node in case.of_type(ast.With, everywhere=True):
@@ -79,10 +69,6 @@ def view_without_record(case: Case) -> Iterator[Proposal]:
         yield from out_of_place(case, statement)
 
 
-@cures(
-    r"unsupported operation: (more than one element of the written-to|some elements of the input)",
-    "Several elements stand at one place in memory: the change would not be the same for each.",
-)
 def shared_memory(case: Case) -> Iterator[Proposal]:
     """A copy first."""
     hooked = case.calls("register_hook", everywhere=True)
