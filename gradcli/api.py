@@ -61,23 +61,23 @@ def grad(
     """
     from .explanation.in_pytorch.not_in_pytorch import not_in_pytorch
 
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     analyses = asked("grad", locals()).analyses()
     for analysis in analyses:
         analysis.require_numbers()
         arrays = [a for a in analysis.evaluator.values.values() if a is not None]
-        found |= {name: _apart(value, arrays) for name, value in analysis.grad_values().items()}
+        result |= {name: _apart(value, arrays) for name, value in analysis.grad_values().items()}
         warn(not_in_pytorch(analysis))
     warn(analyses[0].problem.notes)
-    return alone(found)
+    return alone(result)
 
 
-def _apart(found: Any, given: Iterable[Any]) -> Any:
+def _apart(result: Any, given: Iterable[Any]) -> Any:
     """The array, or None; a copy where changing it could change one of `given`."""
-    if found is None:
+    if result is None:
         return None
-    shared = not found.flags.writeable or any(np.may_share_memory(found, a) for a in given)
-    return found.copy() if shared else found
+    shared = not result.flags.writeable or any(np.may_share_memory(result, a) for a in given)
+    return result.copy() if shared else result
 
 
 @in_keywords
@@ -95,13 +95,13 @@ def jacobian(
     from .explanation.in_pytorch.not_in_pytorch import not_in_pytorch
 
     analysis = asked("jacobian", locals()).analysis()
-    data, found = Data(analysis), {}
+    data, result = Data(analysis), {}
     for x in analysis.problem.wrt:
         entries = data.entries(x)
         shape = (*analysis.problem.out.shape, *x.shape)
-        found[x.name] = None if entries is None else entries.reshape(shape)
+        result[x.name] = None if entries is None else entries.reshape(shape)
     warn(not_in_pytorch(analysis))
-    return alone(found)
+    return alone(result)
 
 
 @in_keywords
@@ -120,11 +120,11 @@ def hessian(
     from .explanation.higher_data import hessian_arrays, product_arrays
     from .explanation.in_pytorch.not_in_pytorch import hessian_not_in_pytorch
 
-    found = Hessian(asked("hessian", locals()).moving(scalar=True))
-    arrays = product_arrays(found) if tangents else hessian_arrays(found)
-    warn(hessian_not_in_pytorch(found.p))
-    found = alone(arrays)
-    return found if tangents or len(arrays) > 1 else alone(found)
+    result = Hessian(asked("hessian", locals()).moving(scalar=True))
+    arrays = product_arrays(result) if tangents else hessian_arrays(result)
+    warn(hessian_not_in_pytorch(result.p))
+    result = alone(arrays)
+    return result if tangents or len(arrays) > 1 else alone(result)
 
 
 @in_keywords
@@ -141,9 +141,9 @@ def jvp(
     from .explanation.higher_data import array_of
     from .explanation.in_pytorch.not_in_pytorch import not_in_pytorch
 
-    found = Jvp(asked("jvp", locals()).moving())
-    warn(not_in_pytorch(found.a))
-    return array_of(found.a, found.node, found.p.out.shape)
+    result = Jvp(asked("jvp", locals()).moving())
+    warn(not_in_pytorch(result.a))
+    return array_of(result.a, result.node, result.p.out.shape)
 
 
 @in_keywords
@@ -165,17 +165,17 @@ def check(
     return [*data("checks"), *map(_claim_check, data("claims"))]
 
 
-def _claim_check(found: dict[str, Any]) -> dict[str, Any]:
-    element = found["element"]
+def _claim_check(result: dict[str, Any]) -> dict[str, Any]:
+    element = result["element"]
     pair = None if element is None else (element["claimed_value"], element["value"])
     error = None if pair is None else abs(float(pair[0]) - float(pair[1]))
     return {
-        "name": f"claim {found['input']} = {found['claim']}",
-        "ok": found["ok"],
+        "name": f"claim {result['input']} = {result['claim']}",
+        "ok": result["ok"],
         "max_error": error,
         "place": None if element is None else element["name"],
-        "remark": found["remark"],
-        "claim": found,
+        "remark": result["remark"],
+        "claim": result,
     }
 
 
@@ -210,8 +210,8 @@ def formula(
 
     data = Data(asked("formula", locals()).for_shapes().analysis(suppose=True))
     warn([*formulas(data.w), *as_note(data.w, ways.PYTHON)])
-    found = {x.name: data.formula(x) for x in data.p.wrt}
-    return alone(found)
+    result = {x.name: data.formula(x) for x in data.p.wrt}
+    return alone(result)
 
 
 @in_keywords
@@ -320,8 +320,8 @@ def batch(
 
     if not isinstance(requests, Iterable) or isinstance(requests, str | bytes | Mapping):
         hint = 'as in batch([{"expr": "a * b"}])'
-        said = f"requests are a list of dicts or JSON texts, not {short_repr(requests)}"
-        raise GradcliError("request", said, hint=hint)
+        message = f"requests are a list of dicts or JSON texts, not {short_repr(requests)}"
+        raise GradcliError("request", message, hint=hint)
     return map(_in_python, answers(requests, limits_of(allow_files)))
 
 

@@ -69,18 +69,18 @@ def failed(request: str, limits: Limits, error: dict[str, Any]) -> dict[str, Any
 def _told(error: GradcliError, fields: dict[str, Any]) -> dict[str, Any]:
     """An error as JSON has it; its place is one in the text of a field."""
     ways.tell(error, ways.JSON)
-    told: dict[str, Any] = {"code": error.code, "message": error.message}
+    message: dict[str, Any] = {"code": error.code, "message": error.message}
     if error.hint:
-        told["hint"] = error.hint
+        message["hint"] = error.hint
     if error.span is not None:
         field = "expr" if error.span.origin == EXPRESSION else ways.field_of(error.span.origin)
         text: Any = fields
         for key in field.split(".", 1):
             text = text.get(key) if isinstance(text, dict) else None
-        told["span"] = _place(error.span, text if isinstance(text, str) else error.span.text)
+        message["span"] = _place(error.span, text if isinstance(text, str) else error.span.text)
         if field != "expr":
-            told["in"] = field
-    return told
+            message["in"] = field
+    return message
 
 
 def _place(span: Span, typed: str) -> list[int]:
@@ -134,8 +134,8 @@ def _check_alone(name: str, fields: dict[str, Any]) -> None:
         raise GradcliError("request", f"{name} is a text: {ALONE[name]}", hint=example)
     others = [other for other in fields if other not in ("id", name)]
     if others:
-        said = f"a request with the field {name} has no field {others[0]}"
-        raise GradcliError("request", said, hint=example)
+        message = f"a request with the field {name} has no field {others[0]}"
+        raise GradcliError("request", message, hint=example)
 
 
 def _parsed(text: str, limits: Limits) -> Any:
@@ -164,9 +164,9 @@ def _answer(fields: dict[str, Any], limits: Limits) -> dict[str, Any]:
     suppose = NEED_NO_LABELS.issuperset(wanted)
     request = of_values(fields, limits, ways.JSON)
     analysis = request.analysis(suppose, scalar="hessian" in wanted)
-    found = dict(_answers(analysis, wanted))
-    check_numbers(found, limits)
-    return jsonable(found)
+    result = dict(_answers(analysis, wanted))
+    check_numbers(result, limits)
+    return jsonable(result)
 
 
 def _answers(a: Analysis, wanted: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
@@ -194,10 +194,10 @@ def _jacobian_values(a: Analysis) -> dict[str, Any]:
     """The entries of each Jacobian, (rows, columns), in numbers alone: no structure is looked
     for.
     """
-    found = {x.name: a.jacobian(x) for x in a.problem.wrt}
-    if not all(jacobian.numeric for jacobian in found.values()):
+    result = {x.name: a.jacobian(x) for x in a.problem.wrt}
+    if not all(jacobian.numeric for jacobian in result.values()):
         a.require_values("Jacobian")
-    return {name: jacobian.matrix for name, jacobian in found.items()}
+    return {name: jacobian.matrix for name, jacobian in result.items()}
 
 
 def _data(a: Analysis) -> "Data":
@@ -217,9 +217,9 @@ def _by_index(a: Analysis) -> Iterator[tuple[str, Any]]:
     output = sides(by_index.output(w))
     jacobians = {x.name: sides(by_index.jacobian(w, x)) for x in wrt}
     for key, of in (("index", ""), ("index_of", "_of")):
-        yield f"index{of}", {name: found[key] for name, found in grads.items()}
+        yield f"index{of}", {name: result[key] for name, result in grads.items()}
         yield f"output_index{of}", output[key]
-        yield f"jacobian_index{of}", {name: found[key] for name, found in jacobians.items()}
+        yield f"jacobian_index{of}", {name: result[key] for name, result in jacobians.items()}
 
 
 def _explained(data: "Data", name: str, wanted: tuple[str, ...]) -> Any:
@@ -254,16 +254,16 @@ def _notes(a: Analysis, data: "Data | None", wanted: Collection[str]) -> list[di
     """
     from .explanation.in_pytorch.not_in_pytorch import hessian_not_in_pytorch, not_in_pytorch
 
-    found = []
+    result = []
     if data is not None:
-        found += _on_formulas(data, wanted)
+        result += _on_formulas(data, wanted)
         matrices = data.a.problem.wrt if "jacobian" in wanted else ()
-        found += [note for x in matrices for note in data.matrix_notes(x)]
+        result += [note for x in matrices for note in data.matrix_notes(x)]
     if "notes" not in wanted and not DERIVATIVES.isdisjoint(wanted):
-        found += not_in_pytorch(a)
+        result += not_in_pytorch(a)
     if "hessian" in wanted:
-        found += hessian_not_in_pytorch(a.problem)
-    return [{"code": code, "message": ways.said(message, ways.JSON)} for code, message in found]
+        result += hessian_not_in_pytorch(a.problem)
+    return [{"code": code, "message": ways.said(message, ways.JSON)} for code, message in result]
 
 
 def _on_formulas(data: "Data", wanted: Collection[str]) -> list[tuple[str, str]]:
@@ -271,11 +271,11 @@ def _on_formulas(data: "Data", wanted: Collection[str]) -> list[tuple[str, str]]
     from .explanation.formulas.assumed_shapes import as_note
     from .explanation.notes import collect, formulas
 
-    found = collect(data.a, data.w) if "notes" in wanted else []
+    result = collect(data.a, data.w) if "notes" in wanted else []
     if "formula" in wanted:
-        found += [] if "notes" in wanted else formulas(data.w)
-        found += as_note(data.w, ways.JSON)
-    return found
+        result += [] if "notes" in wanted else formulas(data.w)
+        result += as_note(data.w, ways.JSON)
+    return result
 
 
 def _wanted(want: Any) -> tuple[str, ...]:

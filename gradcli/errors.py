@@ -104,8 +104,8 @@ def unreadable(path: str, error: OSError) -> GradcliError:
             hint = _another_file(name, os.listdir(folder or ".")) or hint
     if isinstance(error, IsADirectoryError):
         hint = f"name a file in that folder: {os.path.join(path, 'FILE')}"
-    said = f"{path or 'a file without a name'} cannot be read: {error.strerror or error}"
-    return GradcliError("file", said, hint=hint)
+    message = f"{path or 'a file without a name'} cannot be read: {error.strerror or error}"
+    return GradcliError("file", message, hint=hint)
 
 
 def _another_file(name: str, files: list[str]) -> str | None:

@@ -46,8 +46,8 @@ def in_keywords(function: Callable[P, T]) -> Callable[P, T]:
 def _meanings(function: Callable[..., Any]) -> str:
     """What the keywords of a request mean."""
     names = _fields(function.__name__, function.__annotations__)
-    said = (f"    {name}: {FIELDS[name].meaning}" for name in names)
-    return "".join(f"{fill(text, 96, subsequent_indent='        ')}\n" for text in said)
+    message = (f"    {name}: {FIELDS[name].meaning}" for name in names)
+    return "".join(f"{fill(text, 96, subsequent_indent='        ')}\n" for text in message)
 
 
 def in_python(text: str) -> str:
@@ -61,9 +61,9 @@ def warn(notes: Iterable[tuple[str, str]]) -> None:
         warnings.warn(in_python(message), stacklevel=4)  # past in_keywords
 
 
-def alone(found: dict[str, Any]) -> Any:
+def alone(result: dict[str, Any]) -> Any:
     """What there is for the only input; a dict by name where there are several."""
-    return found if len(found) > 1 else next(iter(found.values()))
+    return result if len(result) > 1 else next(iter(result.values()))
 
 
 def asked(question: str, given: Mapping[str, Any]) -> Request:
@@ -80,8 +80,8 @@ def _fields(question: str, keywords: Iterable[str]) -> list[str]:
 def limits_of(allow_files: bool) -> Limits:
     """The limits of a request. Raises GradcliError for what is neither True nor False."""
     if not isinstance(allow_files, bool):
-        said = f"allow_files is True or False, not {short_repr(allow_files)}"
-        raise GradcliError("option", said)
+        message = f"allow_files is True or False, not {short_repr(allow_files)}"
+        raise GradcliError("option", message)
     return Limits(files=allow_files)
 
 
@@ -94,5 +94,5 @@ def check_text(what: str, given: Any) -> None:
 def check_number(what: str, given: Any, least: int, most: int) -> None:
     """Refuse what is not a whole number from `least` to `most`; `what` is it."""
     if type(given) is not int or not least <= given <= most:
-        said = f"{what} is a whole number from {least} to {most}, not {short_repr(given)}"
-        raise GradcliError("option", said)
+        message = f"{what} is a whole number from {least} to {most}, not {short_repr(given)}"
+        raise GradcliError("option", message)

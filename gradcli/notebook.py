@@ -34,11 +34,11 @@ def _explained(shell: Any, line: str, cell: str | None = None) -> Explanation | 
         given = _read(line, cell)
         values, wrt = _values(given.values, shell.user_ns), ",".join(given.wrt) or None
         shapes = read_shapes(given.shapes)
-        found = explain(given.expr, shapes=shapes, values=values, grad=given.grad, wrt=wrt)
+        result = explain(given.expr, shapes=shapes, values=values, grad=given.grad, wrt=wrt)
     except GradcliError as error:
         print(error, file=sys.stderr)
         return None
-    return Explanation(found._analysis, full=True) if given.full else found
+    return Explanation(result._analysis, full=True) if given.full else result
 
 
 def _read(line: str, cell: str | None) -> Namespace:

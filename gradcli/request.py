@@ -83,12 +83,12 @@ class Request(NamedTuple):
 
     def one(self, suppose: bool = False) -> Analysis:
         """The only one of `analyses`. Raises GradcliError where there are several."""
-        found = self.analyses(suppose)
-        if len(found) > 1:
-            names = [a.problem.wrt[0].name for a in found]
-            said = f"--order {self.order} is explained for one input at a time"
-            raise GradcliError("option", said, hint=" or ".join(f"-w {name}" for name in names))
-        return found[0]
+        result = self.analyses(suppose)
+        if len(result) > 1:
+            names = [a.problem.wrt[0].name for a in result]
+            message = f"--order {self.order} is explained for one input at a time"
+            raise GradcliError("option", message, hint=" or ".join(f"-w {name}" for name in names))
+        return result[0]
 
     def moving(self, scalar: bool = False) -> Analysis:
         """The output, as inputs move along tangents; `scalar` as of `analysis`. Raises
@@ -120,16 +120,16 @@ class Request(NamedTuple):
     def _check(self) -> None:
         """Refuse what is none, and what does not go together."""
         if type(self.order) is not int or not 1 <= self.order <= MOST_ORDER:
-            said = f"the order is a whole number from 1 to {MOST_ORDER}"
-            raise GradcliError("option", f"{said}, not {short_repr(self.order)}")
+            message = f"the order is a whole number from 1 to {MOST_ORDER}"
+            raise GradcliError("option", f"{message}, not {short_repr(self.order)}")
         if self.dtype not in DTYPES:
-            said = f"--dtype {self.dtype} is not float64 or float32"
+            message = f"--dtype {self.dtype} is not float64 or float32"
             hint = "float32 is the shortest that is computed, and float64 what is computed without"
-            raise GradcliError("option", said, hint=f"{hint} it")
+            raise GradcliError("option", message, hint=f"{hint} it")
         seeds = len(self.seeds)
         if seeds > self.order:
-            said = f"--grad is given {seeds} times: there is one seed for each order"
-            raise GradcliError("option", said, hint=f"to differentiate again: --order {seeds}")
+            message = f"--grad is given {seeds} times: there is one seed for each order"
+            raise GradcliError("option", message, hint=f"to differentiate again: --order {seeds}")
         if self.claim and self.order > 1:
             raise GradcliError("option", "--claim is about the gradient: it goes with --order 1")
 
@@ -142,8 +142,8 @@ def of_texts(expr: str, given: Mapping[str, Any], limits: Limits, stdin: Any = N
     numbers and the like as they are. What is none of FIELDS is passed over. Raises GradcliError.
     """
     typed = {name: v for name, v in given.items() if v and name in FIELDS and name != "expr"}
-    found = {n: TEXTS[n](v) if n in TEXTS else v for n, v in typed.items()}
-    return Request(expr, seeds=found.pop("grad", ()), limits=limits, stdin=stdin, **found)
+    result = {n: TEXTS[n](v) if n in TEXTS else v for n, v in typed.items()}
+    return Request(expr, seeds=result.pop("grad", ()), limits=limits, stdin=stdin, **result)
 
 
 def of_values(given: Mapping[str, Any], limits: Limits, way: Way) -> Request:
@@ -151,10 +151,10 @@ def of_values(given: Mapping[str, Any], limits: Limits, way: Way) -> Request:
     what has no reader is passed over. Raises GradcliError, for other types in the words of `way`.
     """
     known = {n: v for n, v in given.items() if n in VALUES and (v is not None or n in NEVER_NONE)}
-    found = {name: VALUES[name](name, value, way) for name, value in known.items()}
-    seed, further = found.pop("grad", None), found.pop("grads", [])
+    result = {name: VALUES[name](name, value, way) for name, value in known.items()}
+    seed, further = result.pop("grad", None), result.pop("grads", [])
     seeds = [] if seed is None and not further else [seed, *further]
-    return Request(seeds=seeds, limits=limits, **found)
+    return Request(seeds=seeds, limits=limits, **result)
 
 
 def listed(texts: Sequence[str]) -> list[str]:
@@ -176,12 +176,12 @@ def _text(name: str, value: Any, way: Way) -> str:
 
 
 def _by_name(name: str, value: Any, way: Way, also: str = "") -> Mapping[str, Any]:
-    said = f"{name} is {also}{way.mapping} by name of the input"
+    text = f"{name} is {also}{way.mapping} by name of the input"
     if not isinstance(value, Mapping):
-        raise _wrong(name, f"{said}, not {short_repr(value)}", way)
+        raise _wrong(name, f"{text}, not {short_repr(value)}", way)
     for key in value:
         if not isinstance(key, str):
-            raise _wrong(name, f"{said}, and {short_repr(key)} is no text", way)
+            raise _wrong(name, f"{text}, and {short_repr(key)} is no text", way)
     return value
 
 
@@ -191,14 +191,14 @@ def _text_or_by_name(name: str, value: Any, way: Way) -> str | Mapping[str, Any]
 
 def _shapes(name: str, value: Any, way: Way) -> dict[str, Shape]:
     """Lists of sizes, or texts as after the option."""
-    found = {}
+    result = {}
     for of, given in _by_name(name, value, way).items():
         shape = options.read_shape(of, given) if isinstance(given, str) else given
         if not options.is_shape(shape):
-            said = f"the shape of {of} is a list of whole numbers, not {short_repr(shape)}"
-            raise _wrong(name, said, way, f'{{"{of}": [2, 3]}}')
-        found[of] = tuple(shape)
-    return found
+            text = f"the shape of {of} is a list of whole numbers, not {short_repr(shape)}"
+            raise _wrong(name, text, way, f'{{"{of}": [2, 3]}}')
+        result[of] = tuple(shape)
+    return result
 
 
 def _names(name: str, value: Any, way: Way) -> list[str]:
@@ -207,14 +207,14 @@ def _names(name: str, value: Any, way: Way) -> list[str]:
         return options.read_names(value)
     listed = isinstance(value, Collection) and not isinstance(value, Mapping)
     if not listed or not all(isinstance(of, str) for of in value):
-        said = f"{name} is the name of an input or a list of names, not {short_repr(value)}"
-        raise _wrong(name, said, way)
+        text = f"{name} is the name of an input or a list of names, not {short_repr(value)}"
+        raise _wrong(name, text, way)
     return [*value]
 
 
 def _claims(name: str, value: Any, way: Way) -> Any:
-    found = _text_or_by_name(name, value, way)
-    return [found] if isinstance(found, str) else found
+    result = _text_or_by_name(name, value, way)
+    return [result] if isinstance(result, str) else result
 
 
 def _seeds(name: str, value: Any, way: Way) -> list[Any]:

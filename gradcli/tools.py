@@ -64,10 +64,10 @@ def call(name: str, fields: Any, limits: Limits) -> str:
             hint = did_you_mean(field, known) or f"it has {', '.join(known)}"
             raise GradcliError("request", f"{name} has no argument {field}", hint=hint)
     for field in tool.needed:
-        kinds, said = (dict | str, "an object") if field == "claim" else (str, "a text")
+        kinds, message = (dict | str, "an object") if field == "claim" else (str, "a text")
         if not isinstance(fields.get(field), kinds):
-            said = f"{name} needs {field}, {said}"
-            raise GradcliError("request", said, hint=known[field]["description"])
+            message = f"{name} needs {field}, {message}"
+            raise GradcliError("request", message, hint=known[field]["description"])
     try:
         return tool.answer(fields, limits)
     except GradcliError as error:
@@ -121,7 +121,7 @@ def _formula(fields: dict[str, Any], limits: Limits) -> str:
     data = Data(request.analysis(suppose=True))
     text = render_formulas(replies.formulas(data), "plain", Environment(say=in_json))
     notes = [*unused(data.w.analysis), *formulas(data.w), *as_note(data.w, ways.JSON)]
-    return "\n".join([text, *(f"note: {in_json(said)}" for _, said in notes)]) + "\n"
+    return "\n".join([text, *(f"note: {in_json(message)}" for _, message in notes)]) + "\n"
 
 
 def _read(fields: dict[str, Any], limits: Limits) -> str:
@@ -131,8 +131,8 @@ def _read(fields: dict[str, Any], limits: Limits) -> str:
     from .render.formats import render
 
     limits.check("length", len(fields["code"]), "the program")
-    found = replies.programs(answer(fields["code"]))
-    return _cut(render(found, "plain", Environment(say=in_json)), SHORT)
+    result = replies.programs(answer(fields["code"]))
+    return _cut(render(result, "plain", Environment(say=in_json)), SHORT)
 
 
 TOOLS = {

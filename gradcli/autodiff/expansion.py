@@ -11,15 +11,15 @@ def expanded(
     """For every node that `roots` need: the same value, said with operators that have no meaning
     but their own, or are to be `kept`.
     """
-    found: dict[Node, Node] = {}
+    result: dict[Node, Node] = {}
     for node in walk(roots):
-        found[node] = _whole(node, found, kept)
-    return found
+        result[node] = _whole(node, result, kept)
+    return result
 
 
-def _whole(node: Node, found: dict[Node, Node], kept: Callable[[Node], bool]) -> Node:
+def _whole(node: Node, result: dict[Node, Node], kept: Callable[[Node], bool]) -> Node:
     """`node` over what was found for its inputs, taken apart as far as it goes."""
-    inputs = tuple(i and found[i] for i in node.inputs)
+    inputs = tuple(i and result[i] for i in node.inputs)
     if node.op.expand is None or kept(node):
         same = inputs == node.inputs
         return node if same else intern(node.op, inputs, node.attrs, node.span)

@@ -21,9 +21,9 @@ def jvp(out: Node, tangents: Mapping[Node, Node]) -> Node | None:
     None where `out` depends on none of them.
     """
     seed = OPS["input"](name="\0seed", shape=out.shape, is_direction=True)
-    found = transposed(backward(out, seed, list(tangents)).of, seed, tangents)
+    result = transposed(backward(out, seed, list(tangents)).of, seed, tangents)
     kept = {n: n for n in (*tangents, *tangents.values())}
-    return found and substitute(found, kept | {seed: OPS["ones"](size=out.shape)})
+    return result and substitute(result, kept | {seed: OPS["ones"](size=out.shape)})
 
 
 def transposed(
@@ -63,11 +63,11 @@ def tangents_along(out: Node, tangents: Mapping[Node, Node]) -> dict[Node, Node]
     """The tangent of every node on the way from those of `tangents` to `out`, in order, each from
     the tangents of its inputs; without one for what does not move.
     """
-    found = dict(tangents)
+    result = dict(tangents)
     for node in walk([out]):
-        moving = {i: found[i] for i in node.parents if i in found}
-        if moving and node not in found:
+        moving = {i: result[i] for i in node.parents if i in result}
+        if moving and node not in result:
             tangent = jvp(node, moving)
             if tangent is not None:
-                found[node] = tangent
-    return found
+                result[node] = tangent
+    return result

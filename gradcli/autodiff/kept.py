@@ -21,5 +21,5 @@ def refused_again(out: Node, x: Node) -> dict[str, str]:
     their names in PyTorch, and what it says there.
     """
     on_the_way = conducting(walk([out]), {x})
-    told = ((n.op, n.op.refused_again(n)) for n in on_the_way)
-    return {op.part_of or op.name: said for op, said in told if said is not None}
+    message = ((n.op, n.op.refused_again(n)) for n in on_the_way)
+    return {op.part_of or op.name: text for op, text in message if text is not None}

@@ -51,8 +51,8 @@ def backward(
     return from_several({out: seed}, wrt, made, zeros)
 
 
-def _nodes(found: Gradients) -> int:
-    return len(walk([node for node in found.of.values() if node is not None]))
+def _nodes(result: Gradients) -> int:
+    return len(walk([node for node in result.of.values() if node is not None]))
 
 
 # The same program is often asked about with other values.
@@ -109,12 +109,12 @@ def _arrived(
     node: Node, grads: Mapping[Node, Node], stay: Mapping[Node, Node], zeros: bool
 ) -> Node | None:
     """What a node receives; with `zeros` what stays 0 is part of it, otherwise it is but a 0."""
-    found, zero = grads.get(node), stay.get(node)
+    result, zero = grads.get(node), stay.get(node)
     if zero is None:
-        return found
+        return result
     if zeros:
-        return zero if found is None else found + zero
-    return OPS["zeros"](size=node.shape) if found is None else found
+        return zero if result is None else result + zero
+    return OPS["zeros"](size=node.shape) if result is None else result
 
 
 def conducting(order: Sequence[Node], wrt: Collection[Node]) -> dict[Node, None]:
@@ -135,8 +135,10 @@ def _answers(
     node: Node, received: Node, active: Collection[Node | None], zeros: bool
 ) -> list[tuple[int, Node, Node | StaysZero]]:
     """What the rule of a node answers for each input that counts: its slot, and the input."""
-    found = _answer(node, received, active, zeros)
-    answers = zip(node.inputs, _with_zeros(node, received, found) if zeros else found, strict=True)
+    result = _answer(node, received, active, zeros)
+    answers = zip(
+        node.inputs, _with_zeros(node, received, result) if zeros else result, strict=True
+    )
     return [
         (slot, to, _derived(local, slot, node))
         for slot, (to, local) in enumerate(answers)
@@ -161,9 +163,9 @@ def _with_zeros(node: Node, received: Node, answers: Sequence[Any]) -> Sequence[
     flat = node.op.flat_inputs(node).values()
     if not flat:
         return answers
-    said = [a for a in answers if isinstance(a, Node)]
-    made = walk(said, lambda n: () if n is received else n.inputs)
-    used = [i for i in ([node] if node in made else node.parents) if conducts(i)]
+    text = [a for a in answers if isinstance(a, Node)]
+    built = walk(text, lambda n: () if n is received else n.inputs)
+    used = [i for i in ([node] if node in built else node.parents) if conducts(i)]
     return [
         reduce(OPS["flat_by"], used, a) if isinstance(a, Node) and i in flat else a
         for i, a in zip(node.inputs, answers, strict=True)
@@ -173,9 +175,9 @@ def _with_zeros(node: Node, received: Node, answers: Sequence[Any]) -> Sequence[
 def _derived(local: Any, slot: int, node: Node) -> Node | StaysZero:
     """What a rule answers, where that is a gradient."""
     if isinstance(local, NoRule):
-        said = f"{node.op.name}() has no derivative by its {PLACES[slot]} input"
+        message = f"{node.op.name}() has no derivative by its {PLACES[slot]} input"
         hint = f"PyTorch: {local.torch}"
-        raise GradcliError("not-differentiable", said, hint=hint, span=node.span)
+        raise GradcliError("not-differentiable", message, hint=hint, span=node.span)
     return local
 
 
@@ -194,9 +196,9 @@ def _answer(
             raise misused(node.op.name, node.op.usage()).at(node.span) from error
     if answer is NotImplemented:
         inputs = dict.fromkeys(i for i in node.parents if i in active)
-        found = backward(node.op.expanded(node), received, inputs, zeros=zeros)
-        still = found.still
-        of: dict[Node, Any] = {i: StaysZero(n) if i in still else n for i, n in found.of.items()}
+        result = backward(node.op.expanded(node), received, inputs, zeros=zeros)
+        still = result.still
+        of: dict[Node, Any] = {i: StaysZero(n) if i in still else n for i, n in result.of.items()}
         return [None if i is None else of.pop(i, None) for i in node.inputs]
     return answer if isinstance(answer, tuple) else (answer,)
 

@@ -61,11 +61,11 @@ def evaluate(evaluator: Evaluator, order: Sequence[Node], roots: Collection[Node
 
 
 def _sources(node: Node, values: Collection[Node | None]) -> list[Source]:
-    found = [_meant(i, values) for i in sources(node)]
+    result = [_meant(i, values) for i in sources(node)]
     by_rows: Sequence[bool] = ()
     if node.op.rows is not None and node.shape:
-        by_rows = node.op.rows(*[i and i.shape for i in found], **node.attrs)
-    return [Source(i, bool(by_rows) and by_rows[k]) for k, i in enumerate(found)]
+        by_rows = node.op.rows(*[i and i.shape for i in result], **node.attrs)
+    return [Source(i, bool(by_rows) and by_rows[k]) for k, i in enumerate(result)]
 
 
 def _only_means(node: Node | None, values: Collection[Node | None]) -> bool:
@@ -87,9 +87,9 @@ def _runs(plan: Plan) -> Iterable[Run]:
     ready: dict[Node | None, tuple[int, int]] = {}  # the levels that may read its rows, all of it
     runs: dict[int, dict[int, list[Node]]] = defaultdict(lambda: defaultdict(list))
     single: dict[int, list[Node]] = defaultdict(list)
-    for node, found in plan.items():
-        here = max((ready.get(s.node, (0, 0))[not s.by_rows] for s in found), default=0)
-        moving = [s.node for s in found if s.by_rows]
+    for node, result in plan.items():
+        here = max((ready.get(s.node, (0, 0))[not s.by_rows] for s in result), default=0)
+        moving = [s.node for s in result if s.by_rows]
         ready[node] = here, here + bool(moving)
         if moving:
             runs[here][moving[0].shape[0]].append(node)
@@ -117,11 +117,11 @@ def _last_uses(
 ) -> list[list[Node]]:
     """For each of several steps, the nodes `of` these that no later one reads."""
     seen: set[Node | None] = set()
-    found: list[list[Any]] = []
+    result: list[list[Any]] = []
     for nodes in reversed(read):
-        found.append([n for n in nodes if n in of and n not in seen])
+        result.append([n for n in nodes if n in of and n not in seen])
         seen.update(nodes)
-    return found[::-1]
+    return result[::-1]
 
 
 def _most_bytes(

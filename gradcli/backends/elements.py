@@ -163,10 +163,10 @@ class _Writer:
 
     def text(self, x: Any) -> tuple[str, int]:
         """The text of `x`, and how tightly it holds together."""
-        found = self.known.get(x)
-        if found is None:
-            found = self.known[x] = self.write(x)
-        return found
+        result = self.known.get(x)
+        if result is None:
+            result = self.known[x] = self.write(x)
+        return result
 
     def within(self, x: Any, strength: int) -> str:
         """The text of `x`, in brackets where it is weaker than `strength`."""
@@ -309,11 +309,11 @@ class _Writer:
 
     def depends(self, x: Any) -> tuple:
         """The symbols in an expression, sorted by name and then by place."""
-        found = self.symbols.get(x)
-        if found is None:
+        result = self.symbols.get(x)
+        if result is None:
             names = sorted(map(_natural, {s.name for s in x.free_symbols}))
-            found = self.symbols[x] = tuple(names)
-        return found
+            result = self.symbols[x] = tuple(names)
+        return result
 
 
 def _natural(name: str) -> tuple[str, tuple[int, ...]]:

@@ -185,10 +185,10 @@ class Evaluator:
 
     def _check_memory(self, schedule: Schedule) -> None:
         """Refuse tensors that are too large together: all of them stay; views take nothing."""
-        made = [n for n in schedule.nodes if n not in self.values]
+        built = [n for n in schedule.nodes if n not in self.values]
         there = [n for n in self.values if n is not None]
-        held = sum(map(array_bytes, (*there, *made))) + max(map(workspace, made), default=0)
-        self.limits.check("memory", held, f"the values of {len(made):,} operations")
+        held = sum(map(array_bytes, (*there, *built))) + max(map(workspace, built), default=0)
+        self.limits.check("memory", held, f"the values of {len(built):,} operations")
 
 
 def array_bytes(node: Node) -> int:
@@ -209,8 +209,8 @@ def _refusal(node: Node, error: Exception) -> GradcliError:
     """What a function says of a node, at the node's place."""
     if isinstance(error, GradcliError):
         return error.at(node.span)
-    said = f"{node.op.name}() has no value here: {error}"
-    refused = GradcliError("arguments", said, span=node.span)
+    message = f"{node.op.name}() has no value here: {error}"
+    refused = GradcliError("arguments", message, span=node.span)
     refused.__cause__ = error
     return refused
 

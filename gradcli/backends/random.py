@@ -59,16 +59,16 @@ class Generator:
 
     def _pairs(self, count: int) -> list[float]:
         """Fewer than 16 normal numbers: two from two uniforms, an odd one kept for later."""
-        found = [] if self._spare is None or not count else [self._spare]
-        if found:
+        result = [] if self._spare is None or not count else [self._spare]
+        if result:
             self._spare = None
-        while len(found) < count:
+        while len(result) < count:
             angle, u = self._uniforms(2).tolist()
             radius, angle = math.sqrt(-2 * math.log1p(-u)), 2 * math.pi * angle
-            found += radius * math.cos(angle), radius * math.sin(angle)
-        if len(found) > count:
-            self._spare = found.pop()
-        return found
+            result += radius * math.cos(angle), radius * math.sin(angle)
+        if len(result) > count:
+            self._spare = result.pop()
+        return result
 
     def _blocks(self, count: int) -> "np.ndarray":
         """16 normal numbers or more; the last 16 are drawn anew if `count` is no multiple of 16."""

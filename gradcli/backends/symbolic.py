@@ -111,14 +111,14 @@ class Symbolic:
         if _by_meaning(node):
             return self.values[node.op.expanded(node)]
         try:
-            found = self._apply(node)
+            result = self._apply(node)
         except GradcliError as error:
             raise error.at(node.span) from None
         except (TypeError, AttributeError, ValueError, NotImplementedError) as error:
             raise GradcliError(
                 "needs-value", f"{node.op.name}() cannot be written in symbols", span=node.span
             ) from error
-        return self._checked(found, node)
+        return self._checked(result, node)
 
     def _apply(self, node: Node) -> Any:
         op, attrs = node.op, {name: _exact(value) for name, value in node.attrs.items()}
@@ -171,13 +171,13 @@ class Symbolic:
 
     # ---- elements --------------------------------------------------------------------------------
 
-    def _checked(self, found: Any, node: Node) -> Any:
+    def _checked(self, result: Any, node: Node) -> Any:
         """What an operator answered, as an array of nothing but SymPy elements."""
         out = np.empty(node.shape, object)
-        if isinstance(found, np.ndarray):
-            out[...] = found
+        if isinstance(result, np.ndarray):
+            out[...] = result
         else:
-            out[()] = found
+            out[()] = result
         flat, length = out.reshape(-1), 0
         for k, x in enumerate(flat):
             tick()
@@ -207,11 +207,11 @@ class Symbolic:
         return _map(self._tidy, elements)
 
     def _tidy(self, x: Any) -> Any:
-        found = self._tidied.get(x)
-        if found is None:
+        result = self._tidied.get(x)
+        if result is None:
             tick()
-            found = self._tidied[x] = tidy(x)
-        return found
+            result = self._tidied[x] = tidy(x)
+        return result
 
 
 def _by_meaning(node: Node) -> bool:

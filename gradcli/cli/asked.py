@@ -30,8 +30,8 @@ def read_limits(texts: list[str], files: bool = True) -> Any:
         digits = size.replace("_", "")
         if kind not in DEFAULTS or not (digits.isascii() and digits.isdigit() and len(digits) < 30):
             kinds = f"the kinds are {', '.join(DEFAULTS)}"
-            said = f"--limit {text} is not KIND=N with a whole number N that is not negative"
-            raise GradcliError("option", said, hint=kinds)
+            message = f"--limit {text} is not KIND=N with a whole number N that is not negative"
+            raise GradcliError("option", message, hint=kinds)
         raised[kind] = int(digits)
     return Limits(raised, files=files)
 
@@ -123,14 +123,14 @@ def typed(streams: Streams) -> str:
     """The command as it was typed, but for the format of its answer and where that goes; what came
     through a pipe in its place, where that is a line.
     """
-    found, skip, piped = list[str](), False, streams.piped.strip()
+    result, skip, piped = list[str](), False, streams.piped.strip()
     for word in streams.arguments:
         option, equals, _ = word.partition("=")
         whole = word in ELSEWHERE
         if not (skip or whole or word == "--copy" or (equals and option in ELSEWHERE)):
-            found.append(piped if word == "-" and piped and "\n" not in piped else word)
+            result.append(piped if word == "-" and piped and "\n" not in piped else word)
         skip = whole
-    return shlex.join(["gradcli", *found])
+    return shlex.join(["gradcli", *result])
 
 
 def write(streams: Streams, text: str, given: Given) -> None:

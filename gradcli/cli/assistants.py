@@ -74,9 +74,9 @@ class Server:
             yield _error(None, PARSE, "the line is not JSON")
             return
         several = sent if isinstance(sent, list) else [sent]
-        found = [answer for answer in map(self._answer, several) if answer is not None]
-        if found:  # several at once, as the version of March 2025 has them, are answered at once
-            yield found if several is sent else found[0]
+        result = [answer for answer in map(self._answer, several) if answer is not None]
+        if result:  # several at once, as the version of March 2025 has them, are answered at once
+            yield result if several is sent else result[0]
 
     def _answer(self, sent: Any) -> dict[str, Any] | None:
         """The answer to a message; None to a notification and to an answer."""
@@ -120,11 +120,11 @@ class Server:
         try:
             failed, text = future.result(self._deadline)
         except TimeoutError:
-            said = f"there is no answer after {self._deadline:g} seconds"
-            failed, text = True, _lost(self._worker, said, "ask for less, or of smaller shapes")
+            message = f"there is no answer after {self._deadline:g} seconds"
+            failed, text = True, _lost(self._worker, message, "ask for less, or of smaller shapes")
         except BrokenExecutor:
-            said = "the process that worked on this ended before it had an answer"
-            failed, text = True, _lost(self._worker, said, "it ran out of memory, or was killed")
+            message = "the process that worked on this ended before it had an answer"
+            failed, text = True, _lost(self._worker, message, "it ran out of memory, or was killed")
         return {"content": [{"type": "text", "text": text}], "isError": failed}
 
 
@@ -137,8 +137,8 @@ def _called(name: str, fields: Any, limits: Limits) -> tuple[bool, str]:
     except GradcliError as error:
         return True, message(error)
     except Exception as error:
-        told = unforeseen(error)
-        return True, f"error[{told['code']}]: {told['message']}\n"
+        text = unforeseen(error)
+        return True, f"error[{text['code']}]: {text['message']}\n"
 
 
 def _lost(worker: Process, said: str, hint: str) -> str:

@@ -30,8 +30,8 @@ class Cluster:
         try:
             self._client = Client(self.address, timeout=PATIENCE, set_as_default=False)
         except (OSError, ValueError) as error:
-            said = f"there is no scheduler at {self.address}"
-            raise GradcliError("option", said, hint=str(error) or None) from None
+            message = f"there is no scheduler at {self.address}"
+            raise GradcliError("option", message, hint=str(error) or None) from None
         threads = sum(self._client.nthreads().values())
         executor = self._client.get_executor(pure=False)
         return [Place(executor) for _ in range(AHEAD * max(1, threads))]
@@ -53,6 +53,6 @@ class Place:
     def lost(self, error: BaseException) -> None:
         """Nobody knows which of the lines ended the workers."""
         if type(error).__name__ != "KilledWorker":
-            said = f"the cluster gives no answers: {type(error).__name__}: {error}"
+            message = f"the cluster gives no answers: {type(error).__name__}: {error}"
             hint = "its workers need this version of gradcli, and the scheduler has to stay"
-            raise GradcliError("option", said, hint=hint) from None
+            raise GradcliError("option", message, hint=hint) from None

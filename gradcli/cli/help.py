@@ -73,11 +73,11 @@ def help_of(command: Any, ctx: Any) -> str:
 def panels(command: Any, ctx: Any) -> list[tuple[str, list[Entry]]]:
     """The options of a command, in the order of PANELS, and the rest."""
     options = {p.name: p for p in command.get_params(ctx) if p.opts[0][:1] == "-"}
-    found = [
+    result = [
         (title, [_option(options.pop(name)) for name in names if name in options])
         for title, names in PANELS.items()
     ]
-    return [*found, (BESIDES, [_option(p) for p in options.values()])]
+    return [*result, (BESIDES, [_option(p) for p in options.values()])]
 
 
 def _option(parameter: Any) -> Entry:
@@ -113,8 +113,8 @@ def _description(command: Any, width: int) -> list[str]:
 def _entries(entries: Sequence[Entry], size: int, width: int) -> list[str]:
     """Names and beside them sentences."""
     lines: list[str] = []
-    for name, said in entries:
-        beside = _wrapped(said, width, " " * (size + 4))
+    for name, text in entries:
+        beside = _wrapped(text, width, " " * (size + 4))
         if len(name) > size:
             lines.append(f"  {name}")
         else:

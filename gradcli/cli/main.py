@@ -104,13 +104,13 @@ def explain(streams: Streams, given: Given) -> None:
     gradcli "x@a" --grad "[[1,2,3,4],[5,6,7,8]]"
     gradcli "a*a" -v "a=[1,2]" -g a --full
     """
-    found = request_of(streams, given).one(suppose=True)
+    result = request_of(streams, given).one(suppose=True)
     if given.step:
         from .stepping import step_through
 
-        step_through(streams, found, environment_of(streams, given, given.full))
+        step_through(streams, result, environment_of(streams, given, given.full))
         return
-    explained(streams, found, given)
+    explained(streams, result, given)
 
 
 @command("For scripts")
@@ -126,7 +126,7 @@ def grad(streams: Streams, given: Given) -> None:
     from ..explanation.in_pytorch.not_in_pytorch import not_in_pytorch
     from ..render.json import render_json
 
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     notes: dict[str, None] = {}
     for analysis in request_of(streams, given).analyses():
         analysis.require_numbers()
@@ -134,13 +134,13 @@ def grad(streams: Streams, given: Given) -> None:
         written = sum(x.node.numel for x in analysis.problem.wrt)
         limits.check("numbers", written, "the gradients")
         values = analysis.grad_values().items()
-        found |= {name: rounded(value, given.digits) for name, value in values}
-        notes |= dict.fromkeys(said for _, said in not_in_pytorch(analysis))
-        notes |= dict.fromkeys(said for _, said in analysis.problem.notes)
-    answer = found if len(found) > 1 else next(iter(found.values()))
+        result |= {name: rounded(value, given.digits) for name, value in values}
+        notes |= dict.fromkeys(text for _, text in not_in_pytorch(analysis))
+        notes |= dict.fromkeys(text for _, text in analysis.problem.notes)
+    answer = result if len(result) > 1 else next(iter(result.values()))
     streams.write(render_json(answer, limits) + "\n", given.output)
-    for said in notes:
-        streams.warn(f"note: {said}")
+    for text in notes:
+        streams.warn(f"note: {text}")
 
 
 @command("Derive")
@@ -157,8 +157,8 @@ def jacobian(streams: Streams, given: Given) -> None:
     given.show = ["jacobian"]
     analysis = request_of(streams, given).analysis()
     explained(streams, analysis, given)
-    for _, said in not_in_pytorch(analysis):
-        streams.warn(f"note: {said}")
+    for _, text in not_in_pytorch(analysis):
+        streams.warn(f"note: {text}")
 
 
 @command("Derive")
@@ -173,8 +173,8 @@ def hessian(streams: Streams, given: Given) -> None:
     from ..explanation import replies
     from ..explanation.higher.hessian import Hessian
 
-    found = Hessian(request_of(streams, given).moving(scalar=True))
-    emit(streams, replies.hessian(found, choices_of(streams, given, found.a)), given)
+    result = Hessian(request_of(streams, given).moving(scalar=True))
+    emit(streams, replies.hessian(result, choices_of(streams, given, result.a)), given)
 
 
 @command("Derive")
@@ -189,8 +189,8 @@ def jvp(streams: Streams, given: Given) -> None:
     from ..explanation import replies
     from ..explanation.higher.jvp import Jvp
 
-    found = Jvp(request_of(streams, given).moving())
-    emit(streams, replies.jvp(found, choices_of(streams, given, found.a)), given)
+    result = Jvp(request_of(streams, given).moving())
+    emit(streams, replies.jvp(result, choices_of(streams, given, result.a)), given)
 
 
 @command("Derive")
@@ -299,9 +299,9 @@ def seed_for(streams: Streams, given: Given) -> None:
     from ..explanation import replies
     from ..explanation.seeds.seed_for import SeedFor
 
-    found = SeedFor(*request_of(streams, given).aiming())
-    emit(streams, replies.seed_for(found, choices_of(streams, given, found.a)), given)
-    if not found.possible:
+    result = SeedFor(*request_of(streams, given).aiming())
+    emit(streams, replies.seed_for(result, choices_of(streams, given, result.a)), given)
+    if not result.possible:
         raise typer.Exit(NO)
 
 

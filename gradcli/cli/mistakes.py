@@ -34,9 +34,9 @@ WHY_NUMBERS = 'with your expression and its values: gradcli why "sqrt(x)" -v "x=
 def check_expression(text: str, command: str) -> None:
     """Refuse what is no expression, though it may be read as one. Raises GradcliError `option`."""
     _check_no_file(text)
-    for found in INSIDE.finditer(text):
-        if found[1].startswith("--") and found[1] in NAMES:
-            raise _inside(text, found, command)
+    for result in INSIDE.finditer(text):
+        if result[1].startswith("--") and result[1] in NAMES:
+            raise _inside(text, result, command)
 
 
 def meant(error: GradcliError, command: str) -> GradcliError:
@@ -44,10 +44,10 @@ def meant(error: GradcliError, command: str) -> GradcliError:
     if error.code != "syntax" or error.span is None or error.span.origin != "the expression":
         return error
     text = error.span.text
-    inside = (found for found in INSIDE.finditer(text) if found[1] in NAMES)
-    found = next(inside, None)
-    if found:
-        return _inside(text, found, command)
+    inside = (result for result in INSIDE.finditer(text) if result[1] in NAMES)
+    result = next(inside, None)
+    if result:
+        return _inside(text, result, command)
     return question(text) or error
 
 
@@ -70,12 +70,12 @@ def _about(words: Collection[str]) -> list[str]:
     return [f'for instance: gradcli "{examples[0][0]}"'] if examples else []
 
 
-def _inside(text: str, found: re.Match[str], command: str) -> GradcliError:
-    expression, options = text[: found.start()].strip(), text[found.start(1) :].strip()
-    said = f"{found[1]} stands within the quotes of the expression"
+def _inside(text: str, result: re.Match[str], command: str) -> GradcliError:
+    expression, options = text[: result.start()].strip(), text[result.start(1) :].strip()
+    message = f"{result[1]} stands within the quotes of the expression"
     cure = f"{command} {quoted(expression)} {options}"
-    span = Span(text, found.start(1), len(text.rstrip()))
-    return GradcliError("option", said, hint=f"end the quotes before it: {cure}", span=span)
+    span = Span(text, result.start(1), len(text.rstrip()))
+    return GradcliError("option", message, hint=f"end the quotes before it: {cure}", span=span)
 
 
 def quoted(text: str) -> str:
@@ -96,8 +96,8 @@ def _check_no_file(text: str) -> None:
     }
     cure = next((cure for endings, cure in cures.items() if ending in endings), None)
     if cure:
-        said = f"{name} is the name of a file, and gradcli takes an expression"
-        raise GradcliError("option", said, hint=cure)
+        message = f"{name} is the name of a file, and gradcli takes an expression"
+        raise GradcliError("option", message, hint=cure)
 
 
 def ended_at_a_space(arguments: Sequence[str]) -> GradcliError | None:
@@ -113,8 +113,8 @@ def ended_at_a_space(arguments: Sequence[str]) -> GradcliError | None:
             continue
         option = arguments[k - 1] if k else ""
         before = f"{option} " if OTHER_NAMES.get(option, option) in TAKE_A_VALUE else ""
-        said = f"{whole} holds a space, and no quotes stand around it"
-        return GradcliError("option", said, hint=f"write {before}{quoted(whole)}")
+        message = f"{whole} holds a space, and no quotes stand around it"
+        return GradcliError("option", message, hint=f"write {before}{quoted(whole)}")
     return None
 
 

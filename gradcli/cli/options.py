@@ -58,9 +58,9 @@ def _option(
     default: Any,
     *names: str,
     complete: Callable[..., Any] | None = None,
-    **told: Any,
+    **text: Any,
 ) -> Option:
-    return Option(type, default, typer.Option(*names, autocompletion=complete, **told), names)
+    return Option(type, default, typer.Option(*names, autocompletion=complete, **text), names)
 
 
 def _of_request(name: str, field: Field) -> Option:
@@ -211,15 +211,15 @@ def in_full(arguments: list[str]) -> list[str]:
     """Options by their long names, which click finds 4 ms sooner; what stands after an option that
     takes a value is no option.
     """
-    found, is_value = list[str](), False
+    result, is_value = list[str](), False
     for k, word in enumerate(arguments):
         if word == "--" and not is_value:
-            return found + arguments[k:]
+            return result + arguments[k:]
         name, equals, value = word.partition("=")
         known = OTHER_NAMES.get(name) or (LONG_NAMES.get(name, name) if not equals else name)
-        found.append(word if is_value else known + equals + value)
+        result.append(word if is_value else known + equals + value)
         is_value = not is_value and not equals and known in TAKE_A_VALUE
-    return found
+    return result
 
 
 def is_json(arguments: list[str]) -> bool:

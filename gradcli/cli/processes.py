@@ -136,10 +136,10 @@ def _end_with_parent() -> None:
 
 
 def _work(lines: Sequence[str], limits: Limits) -> list[Answered]:
-    found = []
+    result = []
     for at, line in enumerate(lines):
         if _shared[STOP]:
             break
         _shared[AT] = at
-        found.append(answered(line, limits))
-    return found
+        result.append(answered(line, limits))
+    return result

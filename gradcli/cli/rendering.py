@@ -41,7 +41,7 @@ def _read(file: str, streams: Streams) -> Any:
     except OSError as error:
         raise unreadable(file, error) from None
     except ValueError as error:
-        said = "standard input is" if file == "-" else f"{file} is"
-        raise GradcliError("value", f"{said} not JSON: {error}") from None
+        message = "standard input is" if file == "-" else f"{file} is"
+        raise GradcliError("value", f"{message} not JSON: {error}") from None
     except RecursionError:
         raise GradcliError("limit", TOO_DEEP) from None

@@ -17,9 +17,9 @@ def written_before(file: str, lines: Iterator[str], limits: Limits) -> tuple[int
     """
     try:
         with open(file, "r+b") as output:
-            found = _passed_over(output, file, lines, limits)
-            output.truncate(output.seek(found[2]))
-            return found[:2]
+            result = _passed_over(output, file, lines, limits)
+            output.truncate(output.seek(result[2]))
+            return result[:2]
     except FileNotFoundError:
         return 0, True
     except OSError as error:
@@ -37,9 +37,9 @@ def _passed_over(
             return number - 1, good, size
         answer, request = _answer(line), next(lines, None)
         if answer is None or request is None or answer["id"] != identity_of(request, limits):
-            said = f"line {number} of {file} is no answer to line {number} of the requests"
+            message = f"line {number} of {file} is no answer to line {number} of the requests"
             hint = "--resume goes on with the output of the same requests; leave it out to begin"
-            raise GradcliError("file", said, hint=hint)
+            raise GradcliError("file", message, hint=hint)
         good, size = good and answer["ok"], size + len(line)
     raise AssertionError
 
@@ -47,7 +47,7 @@ def _passed_over(
 def _answer(line: bytes) -> dict[str, Any] | None:
     """A line of an output, if it is one."""
     try:
-        found = json.loads(line)
+        result = json.loads(line)
     except ValueError:
         return None
-    return found if isinstance(found, dict) and {"id", "ok"} <= found.keys() else None
+    return result if isinstance(result, dict) and {"id", "ok"} <= result.keys() else None

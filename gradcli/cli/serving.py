@@ -12,8 +12,10 @@ def serve_page(streams: Streams, port: int, opened: bool) -> None:
     try:
         playground = Playground(port)
     except OSError as error:
-        said = f"port {port} of {HOST} cannot be used: {error.strerror}"
-        raise GradcliError("option", said, hint="leave --port out for one that is free") from None
+        message = f"port {port} of {HOST} cannot be used: {error.strerror}"
+        raise GradcliError(
+            "option", message, hint="leave --port out for one that is free"
+        ) from None
     with playground:
         streams.write(f"{playground.address}\n")
         streams.warn("the playground is at this address until Ctrl+C")

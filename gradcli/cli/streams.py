@@ -93,9 +93,9 @@ class Streams:
         """
         if not stream.isatty():
             return None
-        told = self.variables.get("COLUMNS", "")
-        if told.isascii() and told.isdigit() and int(told) > 0:
-            return max(NARROWEST, int(told))
+        text = self.variables.get("COLUMNS", "")
+        if text.isascii() and text.isdigit() and int(text) > 0:
+            return max(NARROWEST, int(text))
         try:
             return max(NARROWEST, os.get_terminal_size(stream.fileno()).columns)
         except (OSError, ValueError):
@@ -168,10 +168,10 @@ class Streams:
             if file is None:
                 self.silence()
             name = "standard output" if file is None else file or "a file without a name"
-            said = f"{name} cannot be written: {error.strerror}"
+            message = f"{name} cannot be written: {error.strerror}"
             absent = isinstance(error, FileNotFoundError | NotADirectoryError | IsADirectoryError)
             hint = "write -o and the name of a file in a folder that is there" if absent else None
-            raise GradcliError("file", said, hint=hint) from None
+            raise GradcliError("file", message, hint=hint) from None
 
     def silence(self) -> None:
         """Whatever is still buffered for the output must not complain at exit."""

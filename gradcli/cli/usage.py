@@ -20,15 +20,15 @@ def usage_error(error: Any, arguments: Sequence[str], commands: Sequence[str]) -
     first = arguments[0]
     command = f"gradcli {first if first in commands else 'explain'}"
     hint, text = f"{command} --help lists the options", error.format_message().rstrip(".")
-    kind, said = type(error).__name__, text[:1].lower() + text[1:]
+    kind, message = type(error).__name__, text[:1].lower() + text[1:]
     unfinished = _unfinished(error, arguments)
     if unfinished:
-        said, hint = f"option '{unfinished}' requires an argument", _after_it(unfinished, hint)
+        message, hint = f"option '{unfinished}' requires an argument", _after_it(unfinished, hint)
     elif kind == "BadParameter" and error.param is not None:
-        said = _not_taken(error.param, error.message) or said
+        message = _not_taken(error.param, error.message) or message
     elif "requires an argument" in text:
         option = _as_typed(error.option_name, arguments)
-        said, hint = f"option '{option}' requires an argument", _after_it(option, hint)
+        message, hint = f"option '{option}' requires an argument", _after_it(option, hint)
     elif kind == "MissingParameter" and error.param is not None:
         glued = any(len(a) > len("-x") and a[0] == "-" != a[1] for a in arguments)
         hint = f"write {command} {error.param.metavar}; {hint}{MINUS * glued}"
@@ -36,11 +36,11 @@ def usage_error(error: Any, arguments: Sequence[str], commands: Sequence[str]) -
         hint += MINUS
     elif kind == "NoSuchOption":
         option = _as_typed(error.option_name, arguments)
-        said, hint = f"no such option: {option}", _near(error, hint)
+        message, hint = f"no such option: {option}", _near(error, hint)
     elif is_extra(error):
         hint = f"options stand before --; {hint}" if "--" in arguments else hint
-        return _extra(arguments, error, said, commands, hint)
-    return GradcliError("option", said, hint=hint)
+        return _extra(arguments, error, message, commands, hint)
+    return GradcliError("option", message, hint=hint)
 
 
 def _as_typed(option: str, arguments: Sequence[str]) -> str:
@@ -83,11 +83,11 @@ def expression_last(error: Any, arguments: Sequence[str]) -> list[str] | None:
     begins with -; None where it may not, and for a single letter, which is an option mistaken.
     """
     option = getattr(error, "option_name", "--")
-    found = [a for a in arguments if a.startswith(option) and len(a) > len("-x")]
-    found = [] if _unfinished(error, arguments) else found
+    result = [a for a in arguments if a.startswith(option) and len(a) > len("-x")]
+    result = [] if _unfinished(error, arguments) else result
     if type(error).__name__ != "NoSuchOption" or option.startswith("--") or "--" in arguments:
         return None
-    return [*(a for a in arguments if a is not found[0]), "--", found[0]] if found else None
+    return [*(a for a in arguments if a is not result[0]), "--", result[0]] if result else None
 
 
 def check_not_a_command(arguments: Sequence[str], commands: Sequence[str]) -> None:

@@ -17,8 +17,8 @@ class Answered(NamedTuple):
 
 def answered(line: str, limits: Limits) -> Answered:
     """The answer to a line."""
-    found = answer(line, limits)
-    return Answered(found["ok"], json.dumps(found, ensure_ascii=False) + "\n")
+    result = answer(line, limits)
+    return Answered(result["ok"], json.dumps(result, ensure_ascii=False) + "\n")
 
 
 def all_answered(lines: Sequence[str], limits: Limits) -> list[Answered]:
@@ -28,7 +28,7 @@ def all_answered(lines: Sequence[str], limits: Limits) -> list[Answered]:
 
 def lost(line: str, limits: Limits) -> Answered:
     """The error for a line whose worker ended before it had an answer."""
-    said = "the process that worked on this line ended before it had an answer"
+    text = "the process that worked on this line ended before it had an answer"
     hint = "it ran out of memory, or was killed; the other lines are answered"
-    told = failed(line, limits, {"code": "limit", "message": said, "hint": hint})
-    return Answered(False, json.dumps(told, ensure_ascii=False) + "\n")
+    message = failed(line, limits, {"code": "limit", "message": text, "hint": hint})
+    return Answered(False, json.dumps(message, ensure_ascii=False) + "\n")

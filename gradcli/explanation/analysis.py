@@ -87,17 +87,17 @@ class Analysis:
     @cached_property
     def gradients(self) -> Gradients:
         """The gradient of every input asked for, as graph, and the steps to it."""
-        found = self._backward()
-        if not self.unmoved and all(grad is None for grad in found.of.values()):
+        result = self._backward()
+        if not self.unmoved and all(grad is None for grad in result.of.values()):
             self.refuse(self.problem.wrt)
-        return found
+        return result
 
     def refuse(self, wrt: Sequence[Input]) -> NoReturn:
         """Raise the error that no gradient flows to some inputs."""
         p, names = self.problem, " and ".join(x.name for x in wrt)
-        told = unused(p.wrt.index(wrt[0])) if self._flows_elsewhere() else NO_WAY
-        told = next((said for x in wrt for said in self.refused_again(x).values()), told)
-        hint = SENDS_NOTHING if self._backward().steps else f"{CUT}PyTorch: {told}"
+        message = unused(p.wrt.index(wrt[0])) if self._flows_elsewhere() else NO_WAY
+        message = next((text for x in wrt for text in self.refused_again(x).values()), message)
+        hint = SENDS_NOTHING if self._backward().steps else f"{CUT}PyTorch: {message}"
         if p.before is not None:
             same = f"{p.out_name} is the same for every {names}, so its derivative is zero"
             hint = f"{same}\n{hint.removeprefix(CUT)}"
@@ -124,17 +124,17 @@ class Analysis:
 
     def _backward(self) -> Gradients:
         p = self.problem
-        found = self._way_back(p.out)
-        if p.before is None or None not in found.of.values():
-            return found
+        result = self._way_back(p.out)
+        if p.before is None or None not in result.of.values():
+            return result
         sent = self._sent.of
-        flat = [x for x, grad in found.of.items() if grad is None and sent[x] is not None]
-        return found._replace(of=found.of | {x: OPS["zeros"](size=x.shape) for x in flat})
+        flat = [x for x, grad in result.of.items() if grad is None and sent[x] is not None]
+        return result._replace(of=result.of | {x: OPS["zeros"](size=x.shape) for x in flat})
 
     def _way_back(self, out: Node) -> Gradients:
         p = self.problem
-        wrt, made = tuple(i.node for i in p.wrt), tuple(p.named.values())
-        return remembered_backward(out, p.seed.node, wrt, made)
+        wrt, built = tuple(i.node for i in p.wrt), tuple(p.named.values())
+        return remembered_backward(out, p.seed.node, wrt, built)
 
     @cached_property
     def _out(self) -> Node:
@@ -222,12 +222,12 @@ class Analysis:
         grads = {x.name: self.computed(x) for x in self.problem.wrt}
         nodes = [grad for grad in grads.values() if grad is not None]
         try:
-            found = self.evaluator.alone(*nodes)
+            result = self.evaluator.alone(*nodes)
         except GradcliError as error:
             if error.span is None:
                 self.value(self.problem.out)  # has the same error, and its place
             raise
-        return {name: None if grad is None else found.pop(0) for name, grad in grads.items()}
+        return {name: None if grad is None else result.pop(0) for name, grad in grads.items()}
 
     def require_numbers(self) -> None:
         """Refuse what only numbers can answer where an input has no value, in PyTorch's words for
@@ -297,9 +297,9 @@ class Analysis:
         from ..backends.symbolic import Symbolic
 
         p, backend = self.problem, self._without_directions
-        found = {d.node: backend(d.value)[0] for d in p.directions if d.value is not None}
+        result = {d.node: backend(d.value)[0] for d in p.directions if d.value is not None}
         given: dict[Node, Any] = {i.node: i.value for i in p.inputs.values()}
-        return Symbolic(given | found, limits=p.limits) if found else backend
+        return Symbolic(given | result, limits=p.limits) if result else backend
 
     @cached_property
     def _without_directions(self) -> Any:
@@ -313,14 +313,14 @@ class Analysis:
         """Rows of the Jacobian whose VJP is `grad`, in SymPy elements; SymPy is imported when the
         first is looked at.
         """
-        found: list[Any] = []
+        result: list[Any] = []
 
         def row(k: int) -> Any:
-            if not found:
+            if not result:
                 from ..backends.symbolic import jacobian_rows
 
-                found.append(jacobian_rows(grad, self.problem.seed.node, self._without_directions))
-            return found[0](k)
+                result.append(jacobian_rows(grad, self.problem.seed.node, self._without_directions))
+            return result[0](k)
 
         return row
 

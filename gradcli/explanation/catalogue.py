@@ -81,9 +81,9 @@ def catalogue(name: str | None, full: bool = False) -> Document:
     why = refusal(name.removeprefix("torch.")) or (refusal(meant) if module else None)
     if module and why is not None:
         raise GradcliError("unsupported", f"{name} {why}")
-    found = _families_called(bare) or _with(bare, known)
-    if found:
-        return Document((), tuple(found))
+    result = _families_called(bare) or _with(bare, known)
+    if result:
+        return Document((), tuple(result))
     if why is not None:
         raise GradcliError("unsupported", f"{name} {why}")
     hint = did_you_mean(bare, known) or "gradcli ops lists them"
@@ -99,7 +99,7 @@ def _overview() -> Document:
     """The groups of families, each with the names that are asked for most."""
     count = sum("." not in name and _in_pytorch(f) for name, f in functions().items())
     rows = [Row((words(g.title), words(g.names.replace(" ", ", ") + ", ..."))) for g in GROUPS]
-    usage = [Row((plain(command), words(said))) for command, said in USAGE]
+    usage = [Row((plain(command), words(text))) for command, text in USAGE]
     title = words(f"What an expression can call: {count:,} names, with PyTorch's arguments")
     return Document(
         (),
@@ -136,15 +136,15 @@ def _with(text: str, known: Mapping[str, Any]) -> list[Section]:
     titles = (f"Operators with {text} in their names", f"With {text} in their meaning")
     return [
         Section("ops", words(title), (), (Table(tuple(_line(*n) for n in sorted(shown.items()))),))
-        for title, found in zip(titles, (named, others), strict=True)
-        if (shown := {n: f for n, f in found.items() if _in_pytorch(f)} or found)
+        for title, result in zip(titles, (named, others), strict=True)
+        if (shown := {n: f for n, f in result.items() if _in_pytorch(f)} or result)
     ]
 
 
 def _means(function: Any, asked: list[str]) -> bool:
     """Whether its sentence holds all of these words, or longer ones that begin so."""
-    said = function.sentence
-    return all(re.search(rf"\b{re.escape(word)}", said, re.IGNORECASE) for word in asked)
+    text = function.sentence
+    return all(re.search(rf"\b{re.escape(word)}", text, re.IGNORECASE) for word in asked)
 
 
 def _in_pytorch(function: Any) -> bool:
@@ -153,21 +153,21 @@ def _in_pytorch(function: Any) -> bool:
 
 def families() -> dict[str, list[Operator]]:
     """The operators by the file that defines them, which is how they belong together."""
-    found: dict[str, list[Operator]] = {}
+    result: dict[str, list[Operator]] = {}
     for op in everything().values():
         if op.name not in INTERNAL:
-            found.setdefault(op.module if op.torch else OWN, []).append(op)
-    others = sorted(found.keys() - {*ORDER, OWN})
-    return {name: found[name] for name in (*ORDER, *others, OWN) if name in found}
+            result.setdefault(op.module if op.torch else OWN, []).append(op)
+    others = sorted(result.keys() - {*ORDER, OWN})
+    return {name: result[name] for name in (*ORDER, *others, OWN) if name in result}
 
 
 def shorthands() -> dict[Shorthand, list[str]]:
     """What is said with other operators, with all of its names."""
-    found: dict[Shorthand, list[str]] = {}
+    result: dict[Shorthand, list[str]] = {}
     for name, function in sorted(functions().items()):
         if isinstance(function, Shorthand):
-            found.setdefault(function, []).append(name)
-    return found
+            result.setdefault(function, []).append(name)
+    return result
 
 
 def _family(title: str, members: list[Operator]) -> Section:
@@ -225,16 +225,16 @@ def data(shown: Document) -> dict[str, Any]:
 
 def _facts(page: Section) -> dict[str, Any]:
     """`{"signature": "tanh(input)", "meaning": "...", "rule": ["to input:  ..."]}`."""
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for fact, line in _texts(page):
-        found.setdefault(fact or [*found][-1], []).append(line)
-    facts = {KEYS.get(fact, fact): lines for fact, lines in found.items()}
+        result.setdefault(fact or [*result][-1], []).append(line)
+    facts = {KEYS.get(fact, fact): lines for fact, lines in result.items()}
     facts |= {key: facts[key][0] for key in SAID_ONCE if key in facts}
     return {"signature": text_of(page.title), **facts}
 
 
 def _listed(shown: Section) -> dict[str, Any]:
-    members = [{"name": name, "meaning": said} for name, said in _texts(shown)]
+    members = [{"name": name, "meaning": text} for name, text in _texts(shown)]
     return {"title": text_of(shown.title), "members": members}
 
 
@@ -261,15 +261,15 @@ def _library_page(name: str, called: Function) -> Section:
 def _shorthand_page(shorthand: Shorthand, known: Mapping[str, Callable]) -> Section:
     """Signature, sentence and other names of what is said with other operators."""
     also = [n for n, f in known.items() if f is shorthand and n != shorthand.name]
-    parts, made = ", ".join(op.name for op in _said_with(shorthand)), _of_a_matrix(shorthand)
+    parts, built = ", ".join(op.name for op in _said_with(shorthand)), _of_a_matrix(shorthand)
     attribute = shorthand.name in ATTRIBUTES
     call = f"x.{shorthand.name}" if attribute else f"{shorthand.name}(x)"
-    rule = parts or (made and made.op.name)
+    rule = parts or (built and built.op.name)
     facts = [
         ("meaning", words(_said(shorthand.sentence))),
         ("rule", words(f"that of {rule}" if rule else "that of what it is made of")),
         *([("also", plain(", ".join(also)))] if also else []),
-        ("example", plain(f'gradcli "{call}" -s x=2x3')) if made else ("to see it", words(SHOWN)),
+        ("example", plain(f'gradcli "{call}" -s x=2x3')) if built else ("to see it", words(SHOWN)),
     ]
     title = call if attribute else shorthand.signature()
     return _page(title, [(fact, [line]) for fact, line in facts])
@@ -281,11 +281,11 @@ def _of_a_matrix(shorthand: Shorthand) -> Node | None:
     if len(needed) != 1 or shorthand.numbers or shorthand.of_numbers:
         return None
     try:
-        made = shorthand(OPS["input"](name="x", shape=(2, 3)))
+        built = shorthand(OPS["input"](name="x", shape=(2, 3)))
     except (GradcliError, *MISUSES):
         return None
-    computed = isinstance(made, Node) and made.op.name not in INTERNAL and made.dtype == "float"
-    return made if computed and made.op.torch else None
+    computed = isinstance(built, Node) and built.op.name not in INTERNAL and built.dtype == "float"
+    return built if computed and built.op.torch else None
 
 
 def _said_with(shorthand: Shorthand) -> list[Operator]:
@@ -304,9 +304,9 @@ def _by_example(op: Operator) -> list[tuple[str, list[Line]]]:
         if a.problem.out.op is op and any(grad is not None for grad in a.gradients.of.values()):
             w = Wording(a)
             wrt = [x for x in a.problem.wrt if a.gradient(x) is not None]
-            indices = [found for x in wrt if (found := by_index.gradient(w, x)) is not None]
+            indices = [result for x in wrt if (result := by_index.gradient(w, x)) is not None]
             return [
-                ("in indices", [equality(found.left, found.right) for found in indices]),
+                ("in indices", [equality(result.left, result.right) for result in indices]),
                 ("Jacobian", [_structure(a, w, x) for x in wrt]),
             ]
     return []
@@ -314,9 +314,9 @@ def _by_example(op: Operator) -> list[tuple[str, list[Line]]]:
 
 def _structure(a: Analysis, w: Wording, x: Input) -> Line:
     """`to x:  diagonal, diag(1 - out ** 2)`."""
-    found = structure_of(a, w, x)
-    written = () if found.formula is None else (Token(", "), Formula(found.formula))
-    return (Token(f"by {x.name}:  {found.name}"), *written)
+    result = structure_of(a, w, x)
+    written = () if result.formula is None else (Token(", "), Formula(result.formula))
+    return (Token(f"by {x.name}:  {result.name}"), *written)
 
 
 def _at_kink(k: Kink) -> Line:
@@ -329,11 +329,11 @@ def _at_kink(k: Kink) -> Line:
 
 def commands(op: Operator) -> list[str]:
     """The operator's examples as commands."""
-    found = []
+    result = []
     for expr, shapes in op.examples:
         options = "".join(f" -s {shape}" for shape in shapes.split(",") if shape)
-        found.append(f'gradcli "{expr}"{options}')
-    return found
+        result.append(f'gradcli "{expr}"{options}')
+    return result
 
 
 def rule(op: Operator) -> list[tuple[str, Tree | None]]:

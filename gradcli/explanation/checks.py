@@ -79,9 +79,9 @@ class Sample:
         p = a.problem
         self.a = a
         self.triangles = _triangles(p.out)
-        made = {i.node for i in p.inputs.values() if i.value is None}
+        built = {i.node for i in p.inputs.values() if i.value is None}
         self.values = {
-            n: self.triangles[n](v) if n in self.triangles and n in made else v
+            n: self.triangles[n](v) if n in self.triangles and n in built else v
             for n, v in random_values(p).items()
         }
         used = set(walk([p.out, *([p.seed.value] if p.seed.value is not None else [])]))
@@ -241,10 +241,10 @@ def _finite_differences(a: Analysis, at: Sample) -> Check:
     empty = [x.name for x, _ in _differentiated(a) if not x.node.numel]
     if empty and not compared:
         remarks.append(f"there is no element of {listed(empty)} to move")
-    told = "; ".join(filter(None, remarks))
+    text = "; ".join(filter(None, remarks))
     if not compared:
-        return Check(DIFFERENCES, remark=told)
-    return Check(DIFFERENCES, worst <= TOLERANCE, worst, place, told)
+        return Check(DIFFERENCES, remark=text)
+    return Check(DIFFERENCES, worst <= TOLERANCE, worst, place, text)
 
 
 def _moving(a: Analysis, at: Sample, x: Input, symmetric: bool) -> Moving | None:
@@ -273,14 +273,14 @@ def _at_kink(a: Analysis) -> bool:
 
 def _triangles(out: Node) -> dict[Node, Callable]:
     """The part that is read of inputs of which an operation reads one triangle."""
-    found = {}
+    result = {}
     for node in walk([out]):
         if node.op.triangular is not None:
             name, part = node.op.triangular(**node.attrs)
             x = node.inputs[node.op.inputs.index(name)]
             assert x is not None
-            found[x] = np.tril if part == "tril" else np.triu
-    return found
+            result[x] = np.tril if part == "tril" else np.triu
+    return result
 
 
 # ---- PyTorch and JAX themselves ------------------------------------------------------------------
@@ -330,5 +330,5 @@ def _difference(name: str, ours: Any, theirs: Any) -> _Difference:
         return _Difference(0.0, 0.0, "")
     left, right = float(np.ravel(ours)[where]), float(np.ravel(theirs)[where])
     ulp = abs(left - right) / float(np.spacing(abs(right))) if np.isfinite(left - right) else np.inf
-    told = f"{label(name, ours.shape, where)}: {left:.17g} here, {right:.17g} there"
-    return _Difference(relative, ulp, f"{ulp:.0f} ulp at {told}" if ulp < 1e6 else told)
+    text = f"{label(name, ours.shape, where)}: {left:.17g} here, {right:.17g} there"
+    return _Difference(relative, ulp, f"{ulp:.0f} ulp at {text}" if ulp < 1e6 else text)

@@ -54,17 +54,17 @@ def _lines(data: Data, named: bool) -> list[Line]:
         return [*added, *map(_derived, derived.lines)]
     written = {x.name: w.gradient(x) for x in data.p.wrt if a.gradient(x) is not None}
     before, formulas = _shared(w, written) if several else ([], {})
-    found: list[Line] = []
+    result: list[Line] = []
     for x in a.problem.wrt:
         name: Line = (Token(x.name, role_of(x)), EQUALS) if several else ()
         name = (Formula(w.gradient_of(x)), EQUALS) if named else name
         if written.get(x.name) is None:
-            found.append((*name, Token("None")))
+            result.append((*name, Token("None")))
         elif several:
-            found.append((*name, Formula(formulas[x.name])))
+            result.append((*name, Formula(formulas[x.name])))
         else:
-            found.append(w.gradient_line(x, name))
-    return [*before, *found]
+            result.append(w.gradient_line(x, name))
+    return [*before, *result]
 
 
 def _shared(w: Wording, written: Mapping[str, Tree | None]) -> tuple[list[Line], dict[str, Tree]]:

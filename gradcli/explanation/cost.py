@@ -68,11 +68,11 @@ class Cost(NamedTuple):
     @property
     def kept(self) -> dict[Node, list[Node]]:
         """The tensors that are saved, each once, and the operations that read them."""
-        found: dict[Node, list[Node]] = {}
+        result: dict[Node, list[Node]] = {}
         for saved in self.saved:
             for memory in dict.fromkeys(read.memory for read in saved.reads):
-                found.setdefault(memory, []).append(saved.node)
-        return found
+                result.setdefault(memory, []).append(saved.node)
+        return result
 
 
 def size_of(node: Node, dtype: str) -> int:
@@ -126,8 +126,8 @@ def _passes(
     in every pass.
     """
     depends, shared, each = set(varying), [], []
-    found = [root for root in roots if root is not None]
-    for node in walk(found, lambda n: () if n in there else n.inputs):
+    result = [root for root in roots if root is not None]
+    for node in walk(result, lambda n: () if n in there else n.inputs):
         if node in there or node in depends:
             continue
         if depends.isdisjoint(node.parents):

@@ -66,8 +66,8 @@ def chosen(a: Analysis, sections: Collection[str]) -> dict[str, Any]:
         else {key for key in KEYS if key not in ON_REQUEST and (key != "claims" or a.claims)}
     )
     data = Data(a)
-    found = {key: data(key) for key in KEYS if key in wanted}
-    return {key: v for key, v in found.items() if key != "derivation" or v}
+    result = {key: data(key) for key in KEYS if key in wanted}
+    return {key: v for key, v in result.items() if key != "derivation" or v}
 
 
 class Data:
@@ -161,8 +161,8 @@ class Data:
 
     def _text_of_rule(self, k: int) -> str | None:
         w, step = in_general(self.w, k)
-        made = [self._in_step(w, step, c.local) for c in step.contributions]
-        return None if None in made else ", ".join(filter(None, made))
+        built = [self._in_step(w, step, c.local) for c in step.contributions]
+        return None if None in built else ", ".join(filter(None, built))
 
     def _sent(self, k: int) -> list[str | None]:
         w, step = in_general(self.w, k)
@@ -228,14 +228,14 @@ class Data:
         return unless_unwritten(lambda: np.array(elements_text(jacobian.matrix), dtype=object))
 
     def _cost(self) -> dict[str, Any]:
-        found, dtype = cost(self.a), self.a.dtype
+        result, dtype = cost(self.a), self.a.dtype
         ids = {node: k for k, node in enumerate(walk([self.p.out]))}
         return {
             "dtype": dtype,
-            "forward": {"flops": found.forward},
-            "vjp": {"passes": 1, "flops": found.vjp.times(1)},
-            "jvp": {"passes": 1, "flops": found.jvp.times(1)},
-            "jacobian": {j.x.name: _cost_of_jacobian(j, dtype) for j in found.jacobians},
+            "forward": {"flops": result.forward},
+            "vjp": {"passes": 1, "flops": result.vjp.times(1)},
+            "jvp": {"passes": 1, "flops": result.jvp.times(1)},
+            "jacobian": {j.x.name: _cost_of_jacobian(j, dtype) for j in result.jacobians},
             "saved": [
                 {
                     "node": ids[s.node],
@@ -251,9 +251,9 @@ class Data:
                         for r in s.reads
                     ],
                 }
-                for s in found.saved
+                for s in result.saved
             ],
-            "saved_bytes": sum(size_of(node, dtype) for node in found.kept),
+            "saved_bytes": sum(size_of(node, dtype) for node in result.kept),
         }
 
     def _grad(self) -> dict[str, Any]:
@@ -276,14 +276,14 @@ class Data:
         """The gradients as statements, each in terms of those before; none where the closed forms
         are as short, and in large programs.
         """
-        found = None if is_large(self.p) else Gradients(self.a, self.w).derivation
-        if found is None:
+        result = None if is_large(self.p) else Gradients(self.a, self.w).derivation
+        if result is None:
             return []
-        made: list[tuple[str, str | None]] = [
-            *((s.names_text, s.value) for s in found.added(found.lines)),
-            *((line.gradient_name, line.text) for line in found.lines),
+        built: list[tuple[str, str | None]] = [
+            *((s.names_text, s.value) for s in result.added(result.lines)),
+            *((line.gradient_name, line.text) for line in result.lines),
         ]
-        return [{"name": name, "formula": text} for name, text in made]
+        return [{"name": name, "formula": text} for name, text in built]
 
     def formula(self, x: Input) -> str | None:
         """The gradient as a formula; None where there is none, or one too long to be read."""
@@ -345,13 +345,13 @@ class Data:
         """What a pass takes, gives and costs in forward and in reverse mode; None where the output
         does not depend on the input.
         """
-        found = modes(self.a, x, self.w.tangent_name)
-        if found is None:
+        result = modes(self.a, x, self.w.tangent_name)
+        if result is None:
             return None
-        forward = text_of(self.w.line(forward_formula(self.a, x, found)))
+        forward = text_of(self.w.line(forward_formula(self.a, x, result)))
         return {
-            "jvp": _mode(found.forward, forward, x.shape),
-            "vjp": _mode(found.reverse, self.formula(x), self.p.out.shape),
+            "jvp": _mode(result.forward, forward, x.shape),
+            "vjp": _mode(result.reverse, self.formula(x), self.p.out.shape),
         }
 
     def _checks(self) -> list[dict[str, Any]]:

@@ -35,20 +35,20 @@ def each_of_order(a: Analysis, order: int, seeds: Sequence[Any], reader: Reader)
     """
 
     def made() -> tuple[list[Analysis], list[Analysis]]:
-        found = [_of_order(a, x, order, seeds, reader) for x in a.problem.wrt]
-        return found, [one for one in found if one.gradient(one.problem.wrt[0]) is None]
+        result = [_of_order(a, x, order, seeds, reader) for x in a.problem.wrt]
+        return result, [one for one in result if one.gradient(one.problem.wrt[0]) is None]
 
-    found, without = a.problem.limits.budget.search(made, lambda: _refuse_order(a, order))
-    if len(without) == len(found):
+    result, without = a.problem.limits.budget.search(made, lambda: _refuse_order(a, order))
+    if len(without) == len(result):
         without[0].refuse(without[0].problem.wrt)
-    return found
+    return result
 
 
 def _refuse_order(a: Analysis, order: int) -> NoReturn:
     """Refuse an order of which the graph cannot be made within the budget."""
-    said = f"a derivative of order {order} has too many operations to be made here"
+    message = f"a derivative of order {order} has too many operations to be made here"
     hint = "a lower --order is faster; --limit seconds=N gives more time"
-    raise GradcliError("limit", said, span=a.problem.program.place, hint=hint)
+    raise GradcliError("limit", message, span=a.problem.program.place, hint=hint)
 
 
 def _of_order(a: Analysis, x: Input, order: int, seeds: Sequence[Any], reader: Reader) -> Analysis:
@@ -120,8 +120,8 @@ def check_tangents(p: Problem, given: Collection[str]) -> None:
             near = did_you_mean(name, names) or f"the inputs are {', '.join(names)}"
             raise GradcliError("unused-option", f"there is no input {name} to move", hint=near)
         if p.inputs[name].node.dtype != "float":
-            said = f"{name} picks elements or holds True and False: it cannot move"
-            raise GradcliError("not-differentiable", said, hint=NO_TANGENT)
+            message = f"{name} picks elements or holds True and False: it cannot move"
+            raise GradcliError("not-differentiable", message, hint=NO_TANGENT)
         if name not in names:
             hint = f"the inputs that are differentiated by are {', '.join(names)}"
             raise GradcliError("unused-option", f"{name} is held fixed", hint=hint)
@@ -157,12 +157,12 @@ def _tangent(
 
 
 def _wrong_shape(x: Input, value: Node) -> GradcliError:
-    said = f"the tangent of {x.name} has shape {text(value.shape)} and {x.name} {text(x.shape)}"
+    message = f"the tangent of {x.name} has shape {text(value.shape)} and {x.name} {text(x.shape)}"
     cure = f"A tangent has one number for each element of {x.name}, the direction in which it moves"
     same = value.numel == x.node.numel
     return GradcliError(
         "tangent-shape",
-        said,
+        message,
         hint=f"PyTorch: Entry 0 in v has invalid size: should be {torch_size(x.shape)} but got "
         f"{torch_size(value.shape)}\n"
         + (f"It has the right number of elements: reshape it to {text(x.shape)}." if same else cure)

@@ -40,10 +40,10 @@ def document(a: Analysis, choices: Choices) -> Document:
 
     sections = [s for name in SECTIONS if name in wanted for s in _sections(name, a, w, choices)]
     answered = answers(a, w) if "answer" in wanted else ()
-    made = Document(answered, tuple(s for s in sections if s.blocks))
+    built = Document(answered, tuple(s for s in sections if s.blocks))
     if not choices.show:
-        made = made._replace(briefly=("claims", "seed", "code"))
-    return asked(made, a.problem, choices.command)
+        built = built._replace(briefly=("claims", "seed", "code"))
+    return asked(built, a.problem, choices.command)
 
 
 def _sections(name: str, a: Analysis, w: Wording, c: Choices) -> list[Section]:
@@ -88,9 +88,9 @@ def _sections(name: str, a: Analysis, w: Wording, c: Choices) -> list[Section]:
         case "notes":
             from .notes import collect
 
-            told = TOLD_BY_SEED if not c.show or "seed" in c.show else ()
-            found = [*collect(a, w), *_inputs_left_out(a, c)]
-            return [notes.notes(n for n in found if n[0] not in told)]
+            text = TOLD_BY_SEED if not c.show or "seed" in c.show else ()
+            result = [*collect(a, w), *_inputs_left_out(a, c)]
+            return [notes.notes(n for n in result if n[0] not in text)]
     return []
 
 
@@ -112,8 +112,8 @@ def _explained(a: Analysis, c: Choices) -> list[Input]:
 def _inputs_left_out(a: Analysis, c: Choices) -> list[tuple[str, str]]:
     """That not all inputs have sections of their own."""
     shown, count = len(_explained(a, c)), len(a.problem.wrt)
-    said = f"{shown:,} of {count:,} inputs have sections of their own: -w NAME asks for another."
-    return [("inputs-left-out", said)] if shown < count else []
+    text = f"{shown:,} of {count:,} inputs have sections of their own: -w NAME asks for another."
+    return [("inputs-left-out", text)] if shown < count else []
 
 
 def _place(c: Choices, name: str) -> tuple[int, ...] | None:
@@ -129,8 +129,8 @@ def hessian_document(h: "Hessian", choices: Choices) -> Document:
     blocks = [hessian.block(h, x, z, choices.full, choices.precision) for x, z in h.pairs()]
     noted = notes.notes(n for n in hessian_notes(h) if n[0] != "unused")
     checked = checks.checks(hessian_checks(h))
-    made = Document(hessian.answers(h), (*blocks, checked, *[noted] * bool(noted.blocks)))
-    return asked(made, h.p, choices.command, backward=False)
+    built = Document(hessian.answers(h), (*blocks, checked, *[noted] * bool(noted.blocks)))
+    return asked(built, h.p, choices.command, backward=False)
 
 
 def jvp_document(j: "Jvp", choices: Choices) -> Document:
@@ -148,5 +148,5 @@ def jvp_document(j: "Jvp", choices: Choices) -> Document:
         checks.checks(jvp_checks(j)),
         notes.notes(n for n in jvp_notes(j) if n[0] not in ("implicit-seed", "unused")),
     ]
-    made = Document(jvp.answers(j), tuple(s for s in sections if s.blocks))
-    return asked(made, j.p, choices.command, backward=False)
+    built = Document(jvp.answers(j), tuple(s for s in sections if s.blocks))
+    return asked(built, j.p, choices.command, backward=False)

@@ -66,7 +66,7 @@ def _by_elements(row: Callable[[int], Any], w: Wording) -> Entry:
 
     def entry(k: int, c: int) -> Formula:
         if k not in known:
-            refused = any(found is None for found in known.values())  # as all of them are
+            refused = any(result is None for result in known.values())  # as all of them are
             known[k] = None if refused else unless_unwritten(lambda: row(k))
         if known[k] is None:
             return UNWRITTEN
@@ -95,11 +95,11 @@ class _Spoken:
 
     def _tokens(self, text: str) -> Iterator[Token]:
         end = 0
-        for found in self.places.finditer(text):
-            if end < found.start():
-                yield Token(text[end : found.start()])
-            yield Token(found[0], self.names[found[1]].role)
-            end = found.end()
+        for result in self.places.finditer(text):
+            if end < result.start():
+                yield Token(text[end : result.start()])
+            yield Token(result[0], self.names[result[1]].role)
+            end = result.end()
         if end < len(text):
             yield Token(text[end:])
 
@@ -112,10 +112,10 @@ def _by_index(a: Analysis, w: Wording, x: Input, grad: Node) -> Entry | None:
     p = a.problem
     valued = any(i.value is not None for i in p.inputs.values())
     indices = w.indices
-    found = indices.jacobian_expression(grad)
-    if found is None:
+    result = indices.jacobian_expression(grad)
+    if result is None:
         return None
-    expression, places, sizes = found
+    expression, places, sizes = result
     write = Writing(w.names, "·")
 
     @lru_cache(maxsize=1)

@@ -20,6 +20,6 @@ def with_zeros(p: Problem) -> Node:
         return p.out
     q = p.before
     (by,) = q.wrt
-    made = tuple(q.named.values())
-    grad = remembered_backward(with_zeros(q), q.seed.node, (by.node,), made, True).of[by.node]
+    built = tuple(q.named.values())
+    grad = remembered_backward(with_zeros(q), q.seed.node, (by.node,), built, True).of[by.node]
     return OPS["zeros"](size=by.shape) if grad is None else with_seed_given(q, with_graph(grad))

@@ -24,13 +24,13 @@ def hessian_data(h: Hessian) -> dict[str, Any]:
     """The blocks by the names of their inputs, `x` and `x,z`; with tangents what they give."""
     data = Data(h.a)
     parts = _parts(h)
-    found = {key: data(key) for key in ABOUT} | {"hessian": _blocks(parts)}
+    result = {key: data(key) for key in ABOUT} | {"hessian": _blocks(parts)}
     if h.p.tangents:
-        found["tangents"] = {t.x.name: _tangent(data, t) for t in h.p.tangents}
-        found["hvp"] = {z.name: _product(h, data, z) for z in h.p.wrt}
+        result["tangents"] = {t.x.name: _tangent(data, t) for t in h.p.tangents}
+        result["hvp"] = {z.name: _product(h, data, z) for z in h.p.wrt}
     checks = [check_data(c) for c in hessian_checks(h)]
     notes = [*hessian_notes(h), *(n for part, z in parts.values() for n in part.matrix_notes(z))]
-    return found | {"checks": checks, "notes": as_data(notes)}
+    return result | {"checks": checks, "notes": as_data(notes)}
 
 
 def blocks(h: Hessian) -> dict[str, dict[str, Any]]:
@@ -66,11 +66,11 @@ def _product(h: Hessian, data: Data, z) -> dict[str, Any]:
 def jvp_data(j: Jvp) -> dict[str, Any]:
     """The tangents that were given, and that of the output."""
     data = Data(j.a)
-    found, index = j.node, j.index
-    made = _nothing(j.p.out.shape) if found is None else _moved(data, found, j.formula, index)
+    result, index = j.node, j.index
+    built = _nothing(j.p.out.shape) if result is None else _moved(data, result, j.formula, index)
     return {key: data(key) for key in ABOUT} | {
         "tangents": {t.x.name: _tangent(data, t) for t in j.p.tangents},
-        "jvp": made,
+        "jvp": built,
         "checks": [check_data(c) for c in jvp_checks(j)],
         "notes": as_data(jvp_notes(j)),
     }

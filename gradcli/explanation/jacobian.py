@@ -65,9 +65,9 @@ def jacobian_of(out: Node, x: Node, evaluator: Evaluator) -> Any:
     if way.grad is None or not entries:
         return np.zeros(shape, evaluator.dtype)
     with np.errstate(all="ignore"):
-        found = _by_form(way, evaluator)
-    if found is not None:
-        return np.asarray(found.reshape(shape), evaluator.dtype)
+        result = _by_form(way, evaluator)
+    if result is not None:
+        return np.asarray(result.reshape(shape), evaluator.dtype)
     one_by_one = rows_by_vjp(out.shape, evaluator.varying(way.grad, way.seed), range(out.numel))
     return np.array([*one_by_one]).reshape(shape)
 

@@ -43,10 +43,10 @@ def modes(a: Analysis, x: Input, name: str) -> Modes | None:
         return None
     tangent = tangent_symbol(name, x)
     moved = jvp(p.out, {x.node: tangent}) or OPS["zeros"](size=p.out.shape)
-    found = cost(Analysis(p._replace(wrt=[x]), a.dtype))
-    saved = sum(size_of(node, a.dtype) for node in found.kept if node.op.family != "leaf")
-    forward = Mode(moved, x.node.numel, found.jvp, 0)
-    return Modes(forward, Mode(grad, p.out.numel, found.vjp, saved), tangent)
+    result = cost(Analysis(p._replace(wrt=[x]), a.dtype))
+    saved = sum(size_of(node, a.dtype) for node in result.kept if node.op.family != "leaf")
+    forward = Mode(moved, x.node.numel, result.jvp, 0)
+    return Modes(forward, Mode(grad, p.out.numel, result.vjp, saved), tangent)
 
 
 def forward_formula(a: Analysis, x: Input, m: Modes) -> Tree | None:

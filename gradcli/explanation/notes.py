@@ -93,8 +93,8 @@ def ended(problem: Problem) -> list[tuple[str, str]]:
     """That not everything was searched for, where the budget did not suffice."""
     if not is_large(problem):
         return out_of_time(problem)
-    said = f"for {operations(problem):,} operations no formulas or structures are searched"
-    note = "not-searched", f"{said} for, and those shown are not the shortest."
+    text = f"for {operations(problem):,} operations no formulas or structures are searched"
+    note = "not-searched", f"{text} for, and those shown are not the shortest."
     return [note, *out_of_time(problem)]
 
 
@@ -104,8 +104,8 @@ def out_of_time(problem: Problem) -> list[tuple[str, str]]:
     if not limits.budget.spent:
         return []
     seconds = f"{limits.sizes['seconds']:,} seconds of searching"
-    said = "what is left out, or is not the shortest, takes longer (--limit seconds=N)."
-    return [("not-searched", f"after {seconds} no more was looked for: {said}")]
+    text = "what is left out, or is not the shortest, takes longer (--limit seconds=N)."
+    return [("not-searched", f"after {seconds} no more was looked for: {text}")]
 
 
 def about_the_problem(a: Analysis, w: Wording) -> list[tuple[str, str]]:
@@ -125,9 +125,9 @@ def about_the_problem(a: Analysis, w: Wording) -> list[tuple[str, str]]:
     ]
 
 
-def as_data(found: Collection[tuple[str, str]]) -> list[dict[str, str]]:
+def as_data(result: Collection[tuple[str, str]]) -> list[dict[str, str]]:
     """Notes as JSON has them."""
-    return [{"code": code, "message": message} for code, message in found]
+    return [{"code": code, "message": message} for code, message in result]
 
 
 @searched(lambda *_: [])
@@ -158,15 +158,15 @@ def _seed_left_out(p: Problem) -> list[tuple[str, str]]:
     with suppress(GradcliError):
         if at_shapes(p, larger).out.numel > 1:
             size = f"{p.out_name} has one element here, of shape {text(p.out.shape)}"
-            said = "its seed is 1, and formulas leave it out; at larger sizes they have it."
-            return [("seed-left-out", f"{size}: {said}")]
+            message = "its seed is 1, and formulas leave it out; at larger sizes they have it."
+            return [("seed-left-out", f"{size}: {message}")]
     return []
 
 
 def not_finite(formula: str, where: str) -> tuple[str, str]:
     """That a formula has no number where there is a gradient."""
-    said = f"{formula} divides by 0 or overflows {where}."
-    return "formula-not-finite", f"{said} The numbers come from PyTorch's rule, which does not."
+    text = f"{formula} divides by 0 or overflows {where}."
+    return "formula-not-finite", f"{text} The numbers come from PyTorch's rule, which does not."
 
 
 def without_formula(name: str, why: str = "is too long to be read") -> tuple[str, str]:
@@ -265,8 +265,8 @@ def unused(a: Analysis) -> list[tuple[str, str]]:
 
 def _kinks(a: Analysis, w: Wording) -> list[tuple[str, str]]:
     """Operations met exactly where they have no derivative and a convention answers."""
-    told = [f"{_where(node, hit, a, w)}: {node.op.caveat}." for node, hit in kinks_met(a)]
-    return [("kink", said) for said in dict.fromkeys(told)]
+    message = [f"{_where(node, hit, a, w)}: {node.op.caveat}." for node, hit in kinks_met(a)]
+    return [("kink", text) for text in dict.fromkeys(message)]
 
 
 def _written(node: Node, a: Analysis, w: Wording) -> str:
@@ -372,9 +372,9 @@ def _for_any_seed(a: Analysis, same: str) -> list[tuple[str, str]]:
         if not _finite(value):
             hit = ~np.isfinite(value)
             where = _places(x.name, hit) if hit.ndim else x.name
-            said = f"Whatever the seed, the gradient is nan or infinite for {where}{same}."
+            text = f"Whatever the seed, the gradient is nan or infinite for {where}{same}."
             finite = "Formulas assume that everything is finite."
-            notes.append(("not-finite", f"{said}{_culprit(a, evaluate)} {finite}"))
+            notes.append(("not-finite", f"{text}{_culprit(a, evaluate)} {finite}"))
     return notes
 
 
@@ -395,30 +395,30 @@ def _beside_zeros(a: Analysis) -> list[tuple[str, str]]:
     nodes = (n for n in walk([first.out]) if n.dtype == "float" and a.known(n))
     if not further or all(_finite(a.value(n)) for n in nodes):
         return []
-    said = (
+    text = (
         "The program holds inf or nan. In derivatives of higher order PyTorch multiplies them by "
         "zeros that are left out here: it may have nan where this is a number."
     )
-    return [("not-finite", said)]
+    return [("not-finite", text)]
 
 
 @searched(lambda *_: [])
 def _rounding(a: Analysis, w: Wording) -> list[tuple[str, str]]:
     """Gradients of which rounding leaves few digits."""
     digits, more = (np.finfo(kind).precision for kind in (a.dtype, LONGER[a.dtype]))
-    found = []
+    result = []
     for x, few, other in rounded(a):
         name = w.gradient_name(x)
         where = _places(name, few) if few.ndim else name
         here, there = (number_text(array[few][0]) for array in (a.grad_value(x), other))
         it = "the first" if np.count_nonzero(few) > 1 else "it"
-        said = (
+        text = (
             f"rounding leaves fewer than four right digits of {where}. Computed in {digits} "
             f"digits, as here and in PyTorch, {it} is {here}; in {more} digits it would be "
             f"{there}, which need not be right either."
         )
-        found.append(("rounding", said))
-    return found
+        result.append(("rounding", text))
+    return result
 
 
 def _finite(value: Any) -> bool:
@@ -429,7 +429,7 @@ def _finite(value: Any) -> bool:
 @searched(lambda *_: [])
 def _undefined(a: Analysis, w: Wording) -> list[tuple[str, str]]:
     """Formulas that have no number where there is a gradient, as x.prod() / x at 0."""
-    found = []
+    result = []
     for x in a.problem.wrt:
         if x.name in w.reach.undefined:
             continue
@@ -437,8 +437,8 @@ def _undefined(a: Analysis, w: Wording) -> list[tuple[str, str]]:
         if np.any(hit):
             name = w.gradient_name(x)
             where = f"for {_places(name, hit) if hit.ndim else name}"
-            found.append(not_finite(f"the formula of {name}", where))
-    return found
+            result.append(not_finite(f"the formula of {name}", where))
+    return result
 
 
 def _without_number(a: Analysis, w: Wording, x: Input) -> Any:
@@ -461,7 +461,7 @@ def matrix_notes(a: Analysis, w: Wording, x: Input, s: Structure) -> list[tuple[
 @searched(lambda *_: [])
 def contradicted(a: Analysis, w: Wording, formulas: Iterable[Beside]) -> list[tuple[str, str]]:
     """Formulas that are other numbers than those beside them, where, why, and which are right."""
-    return [_contradicted(a, w, *found) for found in contradictions(a, formulas)]
+    return [_contradicted(a, w, *result) for result in contradictions(a, formulas)]
 
 
 def _contradicted(a: Analysis, w: Wording, beside: Beside, c: Contradiction) -> tuple[str, str]:
@@ -479,8 +479,10 @@ def _contradicted(a: Analysis, w: Wording, beside: Beside, c: Contradiction) -> 
         text += f": {operation} {why.does}{at}"
     undefined = why is not None and why.is_undefined and not c.is_limit
     if undefined and np.any(np.isnan(a.value(a.problem.orders[0].out))):
-        told = f"PyTorch computes nan for {operation}, and the formula holds where that has a value"
-        return "formula-differs", f"{text}. {told}."
+        message = (
+            f"PyTorch computes nan for {operation}, and the formula holds where that has a value"
+        )
+        return "formula-differs", f"{text}. {message}."
     return "formula-differs", f"{text}. {LIMIT if c.is_limit else CURE}"
 
 

@@ -91,11 +91,11 @@ def programs(answers: "list[Reading]", command: str = "") -> Reply:
     return Reply(documents, lambda: data(answers))
 
 
-def message(found: "Message", command: str = "") -> Reply:
+def message(result: "Message", command: str = "") -> Reply:
     """An error message, and what it means."""
     from .messages.answer import data, document
 
-    return Reply(lambda _: [document(found)._replace(command=command)], lambda: data(found))
+    return Reply(lambda _: [document(result)._replace(command=command)], lambda: data(result))
 
 
 def messages(full: bool, command: str = "") -> Reply:
@@ -117,5 +117,5 @@ def why(a: "Analysis", command: str = "") -> Reply:
     """Why elements of a gradient are nan, infinite or zero."""
     from .why import why_expression
 
-    found = why_expression(a)
-    return Reply(lambda _: [asked(found.document(), a.problem, command)], found.data)
+    result = why_expression(a)
+    return Reply(lambda _: [asked(result.document(), a.problem, command)], result.data)

@@ -60,16 +60,16 @@ class Shown(NamedTuple):
 def serialized(shown: Shown, beside: dict[str, Any]) -> dict[str, Any]:
     """Documents as data, of an object that has the other data `beside`."""
     write = _Writer(beside)
-    blocks = [write(made) for made in shown.documents]
+    blocks = [write(built) for built in shown.documents]
     return shown._asdict() | {"documents": blocks, "trees": write.trees}
 
 
 def restored(data: Any) -> Shown:
     """The documents of an object that JSON held. Raises GradcliError where it has none."""
     try:
-        found = data["document"]
-        read = _Reader(found["trees"], data)
-        return Shown(*(read(found[field]) for field in Shown._fields))
+        result = data["document"]
+        read = _Reader(result["trees"], data)
+        return Shown(*(read(result[field]) for field in Shown._fields))
     except (KeyError, IndexError, TypeError, ValueError, AttributeError):
         raise NOT_ONE from None
 
@@ -183,9 +183,9 @@ class _Reader:
             written = self.data
             for key in inside:
                 written = written[key]
-        found = np.array(written)
-        if found.dtype.kind not in "US":
-            return found
+        result = np.array(written)
+        if result.dtype.kind not in "US":
+            return result
         mixed = np.array(written, dtype=object)
         texts = any(isinstance(e, str) and e not in NUMBERS for e in mixed.flat)
         return mixed if texts else mixed.astype(float)

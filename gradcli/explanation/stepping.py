@@ -36,5 +36,5 @@ class Stepping:
         """One element of a gradient, written out."""
         x = self.a.problem.inputs[name]
         line = None if self.a.gradient(x) is None else element_row(self.a, self.w, x, place)
-        said = Table((Row((line,)),)) if line else Prose(words("It cannot be written out."))
-        return Document((), (Section("", (), (), (said,)),))
+        text = Table((Row((line,)),)) if line else Prose(words("It cannot be written out."))
+        return Document((), (Section("", (), (), (text,)),))

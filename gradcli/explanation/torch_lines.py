@@ -32,7 +32,7 @@ def _gradients(programs: "list[_Program]") -> list[str]:
     for order, program in enumerate(programs, 1):
         if order == 2:
             refused = refused_again(programs[0].problem.out, x.node).values()
-            lines += [f"# here PyTorch raises an error: {said}" for said in refused]
+            lines += [f"# here PyTorch raises an error: {text}" for text in refused]
         given = [] if program.problem.seed.implicit else [program.seed()]
         named = ["create_graph=True"] if order < len(programs) else []
         arguments = ", ".join([program.out_name, x.name, *given, *named])
@@ -126,10 +126,10 @@ class _Program:
 
 def fixed(out: Node) -> set[Node]:
     """The nodes by which PyTorch refuses to differentiate."""
-    found: list[Node] = []
+    result: list[Node] = []
     for node in walk([out], lambda n: (*n.inputs, n.expansion)):
-        found += node.op.fixed_inputs(node).values()
-    return set(walk(found, lambda n: () if n.op.family == "barrier" else n.inputs))
+        result += node.op.fixed_inputs(node).values()
+    return set(walk(result, lambda n: () if n.op.family == "barrier" else n.inputs))
 
 
 def _times(shape: Shape) -> str:

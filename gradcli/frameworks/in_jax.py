@@ -171,11 +171,11 @@ def _taken(node: Node, inputs: list[Any]) -> Callable:
     return taken
 
 
-def _places(found: Any, elements: Any) -> Any:
+def _places(result: Any, elements: Any) -> Any:
     """Where numbers stand among elements. Raises Unsaid where one is none of them."""
     order = np.argsort(elements)
-    places = order[np.searchsorted(elements[order[:-1]], found)]
-    if not np.array_equal(elements[places], found):
+    places = order[np.searchsorted(elements[order[:-1]], result)]
+    if not np.array_equal(elements[places], result):
         raise Unsaid("it does not only take elements")
     return places
 

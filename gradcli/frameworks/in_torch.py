@@ -27,15 +27,15 @@ def answer(
     torch.set_default_dtype(torch.float64)
     try:
         inputs = [tensors[n] for n in wrt]
-        found = eval(expression(out, names), scope)
+        result = eval(expression(out, names), scope)
         for node in earlier:
             sent = torch.as_tensor(eval(expression(node, names), scope))
-            (found,) = torch.autograd.grad(found, inputs, sent, create_graph=True)
-        grads = torch.autograd.grad(found, inputs, torch.as_tensor(seed), allow_unused=True)
+            (result,) = torch.autograd.grad(result, inputs, sent, create_graph=True)
+        grads = torch.autograd.grad(result, inputs, torch.as_tensor(seed), allow_unused=True)
     except (RuntimeError, NotImplementedError, TypeError, AttributeError) as error:
         raise Unsaid(str(error).splitlines()[0]) from None
     finally:
         torch.set_default_dtype(before)
     return Answer(
-        found.detach().numpy(), {n: None if g is None else g.numpy() for n, g in zip(wrt, grads)}
+        result.detach().numpy(), {n: None if g is None else g.numpy() for n, g in zip(wrt, grads)}
     )

@@ -115,8 +115,8 @@ def _by_place(op: "Operator", args: Sequence) -> dict[str, Any]:
             given[name] = args[place]
     if len(args) > len(op.places):
         most = "one argument" if len(op.places) == 1 else f"{len(op.places)} arguments"
-        said = f"{op.name}() takes {most} at most, not {len(args)}"
-        raise GradcliError("arguments", said, hint=op.usage())
+        message = f"{op.name}() takes {most} at most, not {len(args)}"
+        raise GradcliError("arguments", message, hint=op.usage())
     return given
 
 
@@ -149,8 +149,8 @@ def _tensor(op: "Operator", value, name: str) -> Node:
         return as_node(value)
     joins = "stack([a, b], 0) joins them; " if _holds_tensors(value) else ""
     cure = f"{CHOOSE}; " if isinstance(value, Outputs) else joins
-    said = f"{name} of {op.name}() must be a tensor or a number, not {in_words(value)}"
-    raise GradcliError("arguments", said, hint=cure + op.usage())
+    message = f"{name} of {op.name}() must be a tensor or a number, not {in_words(value)}"
+    raise GradcliError("arguments", message, hint=cure + op.usage())
 
 
 def _holds_tensors(value: object) -> bool:
@@ -192,11 +192,11 @@ def _are_whole(value: object) -> bool:
 def check_in_place(name: str, inplace: object) -> None:
     """Refuse what PyTorch writes over its input; a flag that is False says nothing."""
     if inplace not in (True, False, 0, 1):
-        said = f"inplace of {name}() is True or False, not {in_words(inplace)}"
-        raise GradcliError("arguments", said, hint="leave it out")
+        message = f"inplace of {name}() is True or False, not {in_words(inplace)}"
+        raise GradcliError("arguments", message, hint="leave it out")
     if inplace:
-        said = f"{name}(inplace=True) {IN_PLACE}"
-        raise GradcliError("unsupported", said, hint="leave inplace out")
+        message = f"{name}(inplace=True) {IN_PLACE}"
+        raise GradcliError("unsupported", message, hint="leave inplace out")
 
 
 def freeze(value):

@@ -197,9 +197,9 @@ class Ratio(float):
 
 def with_graph(value: float, node: Node) -> Any:
     """A number, and the graph that says where it is from."""
-    made: Size | Ratio = Size(value) if isinstance(value, int) else Ratio(value)
-    made.node = node
-    return made
+    built: Size | Ratio = Size(value) if isinstance(value, int) else Ratio(value)
+    built.node = node
+    return built
 
 
 def as_node(value) -> Node:
@@ -207,8 +207,8 @@ def as_node(value) -> Node:
     if isinstance(value, Node):
         return value
     if isinstance(value, Outputs):
-        said = f"{len(value)} outputs stand where one tensor has to"
-        raise GradcliError("arguments", said, hint=CHOOSE)
+        message = f"{len(value)} outputs stand where one tensor has to"
+        raise GradcliError("arguments", message, hint=CHOOSE)
     if isinstance(value, Size | Ratio):
         return value.node
     if not isinstance(value, int | float):
@@ -254,11 +254,11 @@ def downstream(
     order: Iterable[Node], starts: Iterable[Node], sources=attrgetter("inputs")
 ) -> set[Node]:
     """The nodes of `order`, inputs first, that depend on one of `starts`; these among them."""
-    found = set(starts)
+    result = set(starts)
     for node in order:
-        if not found.isdisjoint(sources(node)):
-            found.add(node)
-    return found
+        if not result.isdisjoint(sources(node)):
+            result.add(node)
+    return result
 
 
 class Outputs(tuple["Node", ...]):

@@ -254,10 +254,10 @@ class Operator:
         """Masks of where a convention answers, as some of a node's inputs move."""
         if self.kink is None or not any(i in moving for i in node.inputs):
             return []
-        found = self.kink(node, *node.inputs, **node.attrs)
-        if isinstance(found, Node):
-            return [found]
-        masks = zip(found, node.inputs, strict=True)
+        result = self.kink(node, *node.inputs, **node.attrs)
+        if isinstance(result, Node):
+            return [result]
+        masks = zip(result, node.inputs, strict=True)
         return [mask for mask, i in masks if mask is not None and i in moving]
 
     def check_kinds(self, operands: Iterable[Any], name: str = "") -> None:
@@ -288,12 +288,12 @@ class Operator:
             if name in self.labels and i is not None and i.dtype == "float":
                 free = i.attrs["name"] if i.op.name == "input" else None
                 what = free or f"{name} of {self.name}()"
-                said = f"{what} holds whole numbers or a mask"
+                text = f"{what} holds whole numbers or a mask"
                 has = "it has no such value" if free else "here it holds floating-point numbers"
                 how = f"-v {free}=[...]" if free else "--value"
                 hint = f"give its numbers with {how}, or write it out: tensor([0, 2])"
                 kind = "bool" if name in self.masks else "int"
-                raise Unlabelled(f"{said}, and {has}", i, kind, hint)
+                raise Unlabelled(f"{text}, and {has}", i, kind, hint)
             if name in self.masks and i is not None and i.dtype == "int":
                 raise GradcliError(
                     "arguments",
@@ -401,12 +401,12 @@ def check_kinds(name: str, takes: Takes, one_kind: bool, operands: Iterable[Any]
     if _refused_kinds(takes, one_kind, operands) is None:
         return
     operands = [1.0 if _may_be_floats(x) else x for x in operands]
-    said = _refused_kinds(takes, one_kind, operands)
-    if said is not None:
+    text = _refused_kinds(takes, one_kind, operands)
+    if text is not None:
         masks = "bool" in dtypes(operands)
         hint = "its numbers, 0 and 1, are mask.double(), and its opposite is ~mask"
         raise GradcliError(
-            "arguments", f"{name}() {said}", hint=hint if masks else "as floats: x.double()"
+            "arguments", f"{name}() {text}", hint=hint if masks else "as floats: x.double()"
         )
 
 

@@ -83,19 +83,19 @@ def out_of_range(index: int, size: int, first: int, of: str | None = None) -> Gr
     """The error for an index that picks nothing of a dimension, or of what `of` says, whose first
     index is `first`.
     """
-    said = f"index {index} is out of range for {of or f'a dimension of size {size}'}"
+    message = f"index {index} is out of range for {of or f'a dimension of size {size}'}"
     hint = f"indices go from {first} to {size - 1}" if size else "it has no elements"
-    return GradcliError("index", said, hint=hint)
+    return GradcliError("index", message, hint=hint)
 
 
 def axes(dim, ndim: int) -> tuple[int, ...]:
     """A PyTorch `dim` argument (None, an int or several) as a sorted tuple from the front."""
     if dim is None or dim == ():
         return tuple(range(ndim))
-    found = tuple(axis(d, ndim) for d in (dim if isinstance(dim, tuple) else (dim,)))
-    if len(set(found)) != len(found):
+    result = tuple(axis(d, ndim) for d in (dim if isinstance(dim, tuple) else (dim,)))
+    if len(set(result)) != len(result):
         raise GradcliError("arguments", f"dim {dim} names a dimension twice")
-    return tuple(sorted(found)) if ndim else ()
+    return tuple(sorted(result)) if ndim else ()
 
 
 def reduce(shape: Shape, over: Sequence[int], keepdim: bool) -> Shape:

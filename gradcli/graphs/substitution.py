@@ -50,8 +50,8 @@ def rebuilt_all(
     done: dict[Node | None, Node | None] = {None: None}
     for n in walk(roots):
         inputs = tuple([done[i] for i in n.inputs])
-        made = make(n, inputs)
-        if made is None:
-            made = n if inputs == n.inputs else intern(n.op, inputs, n.attrs, n.span)
-        done[n] = made
+        built = make(n, inputs)
+        if built is None:
+            built = n if inputs == n.inputs else intern(n.op, inputs, n.attrs, n.span)
+        done[n] = built
     return [done[root] for root in roots]  # type: ignore[misc]

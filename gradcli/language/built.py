@@ -51,8 +51,8 @@ def built(
         out = as_node(out)
     if not isinstance(out, Node):
         raise no_tensor(out, program)
-    b, made = builder, tuple(builder.made)
-    return Built(out, b.scope, b.indices, b.outputs, b.of_sizes, made)
+    b, result = builder, tuple(builder.made)
+    return Built(out, b.scope, b.indices, b.outputs, b.of_sizes, result)
 
 
 def no_tensor(out: Any, program: Program) -> GradcliError:
@@ -62,14 +62,14 @@ def no_tensor(out: Any, program: Program) -> GradcliError:
         what, hint = "type of numbers or a device", "numbers of a type are x.to(float)"
         if isinstance(value, ast.Constant):
             what, hint = "text", "leave out the quotes around it"
-        said = f"this is a {what}, and no expression"
+        message = f"this is a {what}, and no expression"
     else:
-        said, hint = "the last statement must be one tensor", several_outputs(value)
-    return GradcliError("arguments", said, span=program.source.span(value), hint=hint)
+        message, hint = "the last statement must be one tensor", several_outputs(value)
+    return GradcliError("arguments", message, span=program.source.span(value), hint=hint)
 
 
-def _nodes(found: Built | None, *_: Any) -> int:
-    return 0 if found is None else len(walk([found.out, *found.named]))
+def _nodes(result: Built | None, *_: Any) -> int:
+    return 0 if result is None else len(walk([result.out, *result.named]))
 
 
 @remembered(REMEMBERED, _nodes)

@@ -41,14 +41,14 @@ def check_characters(text: str, called: str, origin: str) -> None:
     """
     for place, c in enumerate(text):
         if c != "\n" and unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp"):
-            said = f"there is an invisible character, U+{ord(c):04X}, in {called}"
-            raise GradcliError("syntax", said, span=_at(place, text, origin), hint="delete it")
-    for found in re.finditer(FOREIGN, text):
-        c = found[1]
+            message = f"there is an invisible character, U+{ord(c):04X}, in {called}"
+            raise GradcliError("syntax", message, span=_at(place, text, origin), hint="delete it")
+    for result in re.finditer(FOREIGN, text):
+        c = result[1]
         if c is not None and not _is_of_names(c):
-            said = f"{c} (U+{ord(c):04X}) is not part of the language"
-            hint = QUOTED if c in QUOTES and found.start() == 0 else _cure(c)
-            raise GradcliError("syntax", said, span=_at(found.start(), text, origin), hint=hint)
+            message = f"{c} (U+{ord(c):04X}) is not part of the language"
+            hint = QUOTED if c in QUOTES and result.start() == 0 else _cure(c)
+            raise GradcliError("syntax", message, span=_at(result.start(), text, origin), hint=hint)
 
 
 def _at(place: int, text: str, origin: str) -> Span:

@@ -85,20 +85,20 @@ def assigned(node: ast.Assign, source: Source) -> GradcliError:
     hint = _changed_copy(target, node.value, source)
     if isinstance(target, ast.Tuple | ast.List):
         hint = "take tuples in tuples apart one at a time: a, b = y; c, d = b"
-    said = "values are given to names only"
-    return GradcliError("syntax", said, span=source.span(target), hint=hint)
+    message = "values are given to names only"
+    return GradcliError("syntax", message, span=source.span(target), hint=hint)
 
 
 def augmented(node: ast.AugAssign, source: Source) -> GradcliError:
     """The error for `x += y`, which in PyTorch changes x itself."""
     name = source.segment(node.target)
     sign = source.segment(node)[len(name) :].split("=")[0].strip()
-    said = f"{sign}= changes {name} in place, and values never change here"
+    message = f"{sign}= changes {name} in place, and values never change here"
     hint = COPIES
     if len(source.segment(node.value)) < LONGEST_VALUE:
         result = ast.BinOp(node.target, node.op, node.value)
         hint = _changed_copy(node.target, result, source)
-    return GradcliError("syntax", said, span=source.span(node), hint=hint)
+    return GradcliError("syntax", message, span=source.span(node), hint=hint)
 
 
 def _changed_copy(target: ast.expr, value: ast.expr, source: Source) -> str:
@@ -134,9 +134,9 @@ def of_library(e: ast.Attribute) -> str | None:
 
 def not_a_function(name: str, what: str) -> GradcliError:
     """The error for a call of a name that has been given a value."""
-    said = f"{name} is {what} here, and cannot be called"
+    message = f"{name} is {what} here, and cannot be called"
     hint = f"a product is written {name} * (...); give it another name than that of a function"
-    return GradcliError("arguments", said, hint=hint)
+    return GradcliError("arguments", message, hint=hint)
 
 
 def not_called(e: ast.Call) -> GradcliError:

@@ -40,15 +40,15 @@ def in_general_sizes(problem: Problem, keeps_ones: bool = False) -> Problem | No
         return None
     ones = not keeps_ones and any(n == 1 for i in problem.inputs.values() for n in i.shape)
     for k in factors(problem) if ones else ():
-        found = telling_sizes(problem, multiples(k), least=1)
-        if found is not None and _is_like(problem, found):
-            return found
+        result = telling_sizes(problem, multiples(k), least=1)
+        if result is not None and _is_like(problem, result):
+            return result
     kinds = (True, False) if _labels(problem, {}) else (False,)
     for of_labels in kinds:
         for k in factors(problem):
-            found = telling_sizes(problem, multiples(k), of_labels=of_labels)
-            if found is not None:
-                return _in_parts(problem, found, k, of_labels)[0]
+            result = telling_sizes(problem, multiples(k), of_labels=of_labels)
+            if result is not None:
+                return _in_parts(problem, result, k, of_labels)[0]
     return None
 
 
@@ -61,8 +61,8 @@ def oblong_sizes(problem: Problem) -> Problem | None:
     matrices = [n.parents[0] for n in walk(problem.roots) if n.op.square]
     if _is_large(problem) or given.isdisjoint(walk(matrices)):
         return None
-    found = telling_sizes(problem, sides=True)
-    return found if found is not None and different_sides(found.roots) else None
+    result = telling_sizes(problem, sides=True)
+    return result if result is not None and different_sides(result.roots) else None
 
 
 def _is_like(problem: Problem, larger: Problem) -> bool:
@@ -82,33 +82,33 @@ def _is_like(problem: Problem, larger: Problem) -> bool:
 
 def _computed(problem: Problem) -> list[tuple[Operator, int]]:
     """The operators that compute with the numbers of inputs, with the rank of what they make."""
-    found: dict[Node, None] = {}
+    result: dict[Node, None] = {}
     for n in walk(problem.roots):
-        if n.op.name == "input" or (not n.op.shape_only and any(i in found for i in n.parents)):
-            found[n] = None
-    return [(n.op, n.ndim) for n in found]
+        if n.op.name == "input" or (not n.op.shape_only and any(i in result for i in n.parents)):
+            result[n] = None
+    return [(n.op, n.ndim) for n in result]
 
 
 def factor_that_tells(problem: Problem) -> int:
     """The first number such that the problem has sizes that tell among its multiples."""
     for k in factors(problem):
-        found = telling_sizes(problem, multiples(k))
-        if found is not None:
-            return _in_parts(problem, found, k, True)[1]
+        result = telling_sizes(problem, multiples(k))
+        if result is not None:
+            return _in_parts(problem, result, k, True)[1]
     return 1
 
 
 def _in_parts(
-    problem: Problem, found: Problem, factor: int, of_labels: bool
+    problem: Problem, result: Problem, factor: int, of_labels: bool
 ) -> tuple[Problem, int]:
     """The problem `found` at multiples of `factor`, and that; where a size became a number, as that
     of x in x.reshape(2, -1), at multiples of that number too, if more sizes tell there.
     """
-    fixed = _numbers(found)
+    fixed = _numbers(result)
     several = lcm(factor, *fixed)
     other = telling_sizes(problem, multiples(several), of_labels=of_labels) if fixed else None
     fewer = other is not None and len(_numbers(other)) < len(fixed)
-    return (other, several) if other is not None and fewer else (found, factor)
+    return (other, several) if other is not None and fewer else (result, factor)
 
 
 def _numbers(problem: Problem) -> list[int]:
@@ -182,9 +182,9 @@ def _most_different(
             continue
         tried.add(tuple(ordered))
         with suppress(GradcliError):
-            found = generalised(ordered)
-            if best is None or _variety(found) > _variety(best):
-                best, order = found, ordered
+            result = generalised(ordered)
+            if best is None or _variety(result) > _variety(best):
+                best, order = result, ordered
     return best
 
 

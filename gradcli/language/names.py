@@ -65,7 +65,7 @@ def free_names(program: Program, given: tuple[str, ...]) -> tuple[str, ...]:
     `given` are the names that have a shape or a value, and so are inputs whatever else they might
     mean.
     """
-    found: dict[str, None] = {}
+    result: dict[str, None] = {}
     bound: set[str] = set()
     own = set(given)
     for value, assigned in zip(program.values, program.assigned):
@@ -73,11 +73,11 @@ def free_names(program: Program, given: tuple[str, ...]) -> tuple[str, ...]:
         names.sort(key=lambda n: (n.lineno, n.col_offset))
         for n in names:
             if n.id not in bound and (n.id not in BARE or n.id in given):
-                found[n.id] = None
+                result[n.id] = None
                 own.add(n.id)
         bound.update(assigned)
         own.update(assigned)
-    return tuple(found)
+    return tuple(result)
 
 
 def _loaded(root: ast.expr, own: Collection[str]) -> list[ast.Name]:
@@ -113,9 +113,9 @@ def check_words(program: Program, inputs: Collection[str], given: Collection[str
     meant = {name for name in WORDS if name in inputs and name not in given}
     for e in program.syntax if meant else ():
         if isinstance(e, ast.Name) and e.id in meant:
-            said = f"there is no {e.id}"
+            message = f"there is no {e.id}"
             hint = f"did you mean {WORDS[e.id]}? or give an input of this name a shape: -s {e.id}=2"
-            raise GradcliError("unknown-name", said, span=program.source.span(e), hint=hint)
+            raise GradcliError("unknown-name", message, span=program.source.span(e), hint=hint)
 
 
 def check_derivative(program: Program, inputs: Collection[str], given: Collection[str]) -> None:

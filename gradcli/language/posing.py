@@ -116,8 +116,8 @@ class Posing:
         have = self.arrays[name].shape
         if name in shapes and tuple(shapes[name]) != have:
             given = f"its shape was given as {text(shapes[name])}"
-            said = f"the value of {name} has shape {text(have)}, and {given}"
-            raise GradcliError("shape", said, hint="one of the two is enough")
+            message = f"the value of {name} has shape {text(have)}, and {given}"
+            raise GradcliError("shape", message, hint="one of the two is enough")
         return have
 
     # ---- shapes and dtypes -----------------------------------------------------------------------
@@ -127,16 +127,16 @@ class Posing:
         first: Unlabelled | None = None
         while True:
             try:
-                found = self.problem(wrt)
+                result = self.problem(wrt)
             except Unlabelled as error:
                 name = to_suppose(error, (*self.supposed, *(wrt or ())))
                 if name is None:
                     raise
                 first, self.supposed[name] = first or error, error.kind
                 continue
-            if first and any(found.inputs[name].shape == () for name in self.supposed):
+            if first and any(result.inputs[name].shape == () for name in self.supposed):
                 raise first  # one number is written out where it is an index
-            return found
+            return result
 
     def problem(self, wrt: Collection[str] | None) -> Problem:
         """The whole of it."""
@@ -146,17 +146,17 @@ class Posing:
             if name in self.arrays:
                 check_value(name, words, self.arrays[name])
         self._settle_dtypes(shapes)
-        nodes, found = self._build(shapes)
-        out, scope = found.out, found.scope
+        nodes, result = self._build(shapes)
+        out, scope = result.out, result.scope
         inputs = self._inputs(nodes, assumed)
         check_output(out, self.program)
         self._check_labels(out, nodes, self.limits)
         by = chosen(wrt, inputs)
         seed = self._seed(out, nodes, scope)
         out_name = self._out_name()
-        made = {name: v for name, v in scope.items() if isinstance(v, Node)}
-        named = {name: node for name, node in made.items() if name not in self.names}
-        constants = {name: v for name, v in scope.items() if name not in made}
+        built = {name: v for name, v in scope.items() if isinstance(v, Node)}
+        named = {name: node for name, node in built.items() if name not in self.names}
+        constants = {name: v for name, v in scope.items() if name not in built}
         return Problem(
             self.program,
             inputs,
@@ -167,9 +167,9 @@ class Posing:
             by,
             self.limits,
             constants,
-            telling=found.of_sizes if self.sizes else None,
-            indices=tuple(found.indices),
-            made=found.made,
+            telling=result.of_sizes if self.sizes else None,
+            indices=tuple(result.indices),
+            made=result.made,
         )
 
     def _check_labels(self, out: Node, nodes: dict[str, Node], limits: Limits) -> None:
@@ -208,8 +208,8 @@ class Posing:
 
         rank = None if self.out_shape is None else len(self.out_shape)
         asked = self.program, self.known, unknown, self.attempt, rank, self.ranks, self.supposed
-        found = self.limits.budget.search(lambda: infer(*asked), lambda: _shapes_unknown(unknown))
-        return self.known | found.shapes, found.assumed
+        match = self.limits.budget.search(lambda: infer(*asked), lambda: _shapes_unknown(unknown))
+        return self.known | match.shapes, match.assumed
 
     def attempt(self, shapes: dict[str, Shape]) -> "Outcome":
         """The program, built with these shapes."""
@@ -217,20 +217,20 @@ class Posing:
 
         for name, words in self.assume.items():
             check_shape(name, words, shapes[name])
-        nodes, found = self._build(shapes, self.limits.without("elements"))
-        self._check_labels(found.out, nodes, Limits({"elements": MOST}))
-        roots = [found.out, *found.named]
+        nodes, result = self._build(shapes, self.limits.without("elements"))
+        self._check_labels(result.out, nodes, Limits({"elements": MOST}))
+        roots = [result.out, *result.named]
         if self.out_shape is not None:
             return Outcome.of(roots, self.out_shape)
-        seed = self._build_seed(nodes, found.out, found.scope)
+        seed = self._build_seed(nodes, result.out, result.scope)
         return Outcome.of(roots, None if seed is None else seed.shape)
 
     def _settle_dtypes(self, shapes: dict[str, Shape]) -> None:
         """Whole numbers stay whole where they pick elements; elsewhere they are taken as floats."""
         whole = [name for name, array in self.arrays.items() if array.dtype.kind == "i"]
         if whole:
-            nodes, found = self._build(shapes)
-            kept = picking([found.out, *found.named, *found.outputs], found.indices, found.out)
+            nodes, result = self._build(shapes)
+            kept = picking([result.out, *result.named, *result.outputs], result.indices, result.out)
             self.floats = {name for name in whole if nodes[name] not in kept}
 
     def _value(self, name: str) -> Any:
@@ -239,8 +239,8 @@ class Posing:
 
     def _values(self, nodes: dict[str, Node]) -> dict[Node, Any]:
         """The arrays that there are, labels that are made up among them."""
-        made = {nodes[name]: made_up(nodes[name]) for name in self.supposed}
-        return made | {nodes[name]: self._value(name) for name in self.arrays}
+        built = {nodes[name]: made_up(nodes[name]) for name in self.supposed}
+        return built | {nodes[name]: self._value(name) for name in self.arrays}
 
     def _dtype(self, name: str) -> str:
         array = self.arrays.get(name)
@@ -266,10 +266,10 @@ class Posing:
         }
         seed, limit = self.reader.random_seed, limits or self.limits
         how = self.program, tuple(nodes.values()), limit, seed, self.sizes
-        found = built_without_values(*how) if limits is None else None
-        if found is None:
-            found = built(*how, self._values(nodes), {nodes[name] for name in self.supposed})
-        return nodes, found
+        result = built_without_values(*how) if limits is None else None
+        if result is None:
+            result = built(*how, self._values(nodes), {nodes[name] for name in self.supposed})
+        return nodes, result
 
     def _build_seed(self, nodes: dict[str, Node], out: Node, scope: dict[str, Any]) -> Node | None:
         """What was given for the seed, as graph."""

@@ -195,10 +195,10 @@ def _check_brackets(source: Source, limits: Limits) -> None:
     if sum(map(text.count, "([{")) <= limits.sizes["nesting"]:
         return
     depth = deepest = place = 0
-    for found in re.finditer(BRACKETS_AND_TEXTS, text):
-        depth += {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}.get(found[0], 0)
+    for result in re.finditer(BRACKETS_AND_TEXTS, text):
+        depth += {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}.get(result[0], 0)
         if depth > deepest:
-            deepest, place = depth, found.start()
+            deepest, place = depth, result.start()
     span = Span(text, place, place + 1, source.origin)
     try:
         limits.check("nesting", deepest, _called(source.origin), span)
@@ -239,24 +239,24 @@ def _nameless(e: ast.expr, source: Source) -> GradcliError:
     if why not in (None, ELSEWHERE):
         span = source.span(e)
         return GradcliError("unsupported", f"{name} {why}", span=span, hint=CURES.get(why))
-    said, hint = "only the last statement may go without a name", "write h = ... before it"
+    message, hint = "only the last statement may go without a name", "write h = ... before it"
     if "\n" in source.text:
         hint += f"; {OVER_LINES}"
-    return GradcliError("syntax", said, span=source.span(e), hint=hint)
+    return GradcliError("syntax", message, span=source.span(e), hint=hint)
 
 
 def _statement(node: ast.stmt, source: Source, last: bool) -> Statement:
     if isinstance(node, ast.Expr):
         if isinstance(node.value, ast.Starred):
-            said = "a statement cannot begin with *"
-            raise GradcliError("syntax", said, span=source.span(node), hint=OVER_LINES)
+            message = "a statement cannot begin with *"
+            raise GradcliError("syntax", message, span=source.span(node), hint=OVER_LINES)
         if not last:
             raise _nameless(node.value, source)
         return Statement(("out",), node.value)
     if isinstance(node, ast.Assign) and isinstance(node.value, ast.Starred):
-        said = "a value cannot begin with *"
+        message = "a value cannot begin with *"
         hint = "a product is written y = x * 2"
-        raise GradcliError("syntax", said, span=source.span(node.value), hint=hint)
+        raise GradcliError("syntax", message, span=source.span(node.value), hint=hint)
     if isinstance(node, ast.AugAssign):
         raise augmented(node, source)
     if isinstance(node, ast.Assign) and len(node.targets) == 1:

@@ -25,11 +25,11 @@ def pose_targets(
     for name, target in arrays.items():
         if not np.all(np.isfinite(target)):
             raise GradcliError("value", f"the target of {name} holds a number that is not finite")
-    told = {name: a.shape for name, a in arrays.items() if name not in asked["values"]}
-    problem = pose(**asked | {"shapes": told | dict(asked["shapes"]), "wrt": list(arrays)})
+    words = {name: a.shape for name, a in arrays.items() if name not in asked["values"]}
+    problem = pose(**asked | {"shapes": words | dict(asked["shapes"]), "wrt": list(arrays)})
     for x in problem.wrt:
         have = arrays[x.name].shape
         if have != x.shape:
-            said = f"the target of {x.name} has shape {text(have)}, and {x.name} {text(x.shape)}"
-            raise GradcliError("shape", said, hint="a gradient has the shape of its input")
+            message = f"the target of {x.name} has shape {text(have)}, and {x.name} {text(x.shape)}"
+            raise GradcliError("shape", message, hint="a gradient has the shape of its input")
     return problem, arrays

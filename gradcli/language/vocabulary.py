@@ -107,25 +107,25 @@ LAYOUTS = {"strided", "preserve_format", "contiguous_format", "channels_last", "
 
 def function(name: str, span: Span | None) -> Callable:
     """The operator or shorthand called `name`. Raises GradcliError `unknown-function`."""
-    found = lookup(name)
+    result = lookup(name)
     if name == "backward":
         hint = "let it stand alone and last, or leave it out and give the seed with --grad"
         raise GradcliError(
             "unknown-function", "backward() gives None to compute with", hint=hint, span=span
         )
-    if found is None:
+    if result is None:
         why = None if name.startswith("__") and _is_of_python(name) else refusal(name)
         if why is not None:
             raise GradcliError("unsupported", f"{name} {why}", hint=CURES.get(why), span=span)
         inside = function_of_module(name)
         if inside is not None:
-            said = f"nn.{name} makes an object, and its function is called {inside}"
+            message = f"nn.{name} makes an object, and its function is called {inside}"
             own = ", with the parameters as inputs" if re.fullmatch(WITH_PARAMETERS, name) else ""
             hint = f"call the function{own}: {_called(name, inside)}"
-            raise GradcliError("unsupported", said, hint=hint, span=span)
-        said = f"there is no function {name}"
-        raise GradcliError("unknown-function", said, hint=_instead(name), span=span)
-    return found
+            raise GradcliError("unsupported", message, hint=hint, span=span)
+        message = f"there is no function {name}"
+        raise GradcliError("unknown-function", message, hint=_instead(name), span=span)
+    return result
 
 
 def _called(name: str, inside: str) -> str:
@@ -223,5 +223,5 @@ def no_attribute(e: ast.Attribute, known: Collection[str], span: Span) -> Gradcl
         return GradcliError("unsupported", f"{e.attr} {why}", hint=CURES.get(why), span=span)
     hint = SPELLINGS.get(e.attr) or (called and f"it is called: write {ast.unparse(e)}(...)")
     hint = hint or of_library(e) or did_you_mean(e.attr, known) or "gradcli ops lists what there is"
-    said = f"there is no attribute {e.attr}"
-    return GradcliError("unknown-function", said, hint=hint, span=span)
+    message = f"there is no attribute {e.attr}"
+    return GradcliError("unknown-function", message, hint=hint, span=span)

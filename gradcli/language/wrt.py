@@ -41,14 +41,14 @@ def chosen(wrt: Collection[str] | None, inputs: dict[str, Input]) -> list[Input]
                 f"{name} picks elements or holds True and False: it has no gradient",
                 hint=f"PyTorch: {NOT_FLOATING}",
             )
-    found = (
+    result = (
         [inputs[name] for name in dict.fromkeys(wrt)]
         if wrt
         else [i for i in inputs.values() if i.node.dtype == "float"]
     )
-    if not found:
+    if not result:
         raise GradcliError(
             "not-differentiable",
             "there is nothing to differentiate by: the expression has no floating-point input",
         )
-    return found
+    return result

@@ -31,20 +31,20 @@ def lookup(name: str) -> Callable | None:
     """The operator or shorthand that a name calls; None where there is none."""
     for module in _index().get(name, ()):
         import_module(f"{__name__}.{module}")
-    found = _known(name)
-    if found is None and "." not in name:  # every `torch.name` is asked for with its module too
+    result = _known(name)
+    if result is None and "." not in name:  # every `torch.name` is asked for with its module too
         everything()
-        found = _known(name)
-    return found
+        result = _known(name)
+    return result
 
 
 @cache
 def functions() -> dict[str, Callable]:
     """Everything that can be called, by each of its names."""
-    found: dict[str, Callable] = {n: op for n, op in everything().items() if n not in INTERNAL}
+    result: dict[str, Callable] = {n: op for n, op in everything().items() if n not in INTERNAL}
     for op in OPS.values():
-        found.update(dict.fromkeys(op.aliases, op))
-    return found | SHORTHANDS
+        result.update(dict.fromkeys(op.aliases, op))
+    return result | SHORTHANDS
 
 
 def names() -> list[str]:
@@ -63,13 +63,13 @@ def _known(name: str) -> Callable | None:
 @cache
 def _index() -> dict[str, list[str]]:
     """The files that define a name: operators, their aliases, shorthands."""
-    found: dict[str, list[str]] = {}
+    result: dict[str, list[str]] = {}
     with open(INDEX, encoding="utf-8") as lines:
         for line in lines:
             module, _, names = line.partition(":")
             for name in names.split():
-                found.setdefault(name, []).append(module)
-    return found
+                result.setdefault(name, []).append(module)
+    return result
 
 
 def _find(name: str) -> None:

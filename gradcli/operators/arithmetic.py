@@ -87,8 +87,8 @@ def _holds_integers(x):
 def _integer_powers(a, b):
     """Powers of integers, some of their exponents below 0."""
     if type(b) is int:
-        said = "integers have no power with an exponent below 0"
-        raise GradcliError("arguments", said, hint="make them floats: x.double()")
+        message = "integers have no power with an exponent below 0"
+        raise GradcliError("arguments", message, hint="make them floats: x.double()")
     of_units = np.where(a == 1, 1, np.where(a == -1, 1 - 2 * (b % 2), 0))
     return np.where(b < 0, of_units, np.power(a, np.maximum(b, 0)))
 
@@ -142,8 +142,8 @@ def _is_constant(x: Node) -> bool:
 )
 def floor_divide(g, y, a, b):
     """Quotient rounded down."""
-    said = "derivative for aten::floor_divide is not implemented"
-    return (NoRule(f"{said}; floor(a / b) has gradient 0"),) * 2
+    text = "derivative for aten::floor_divide is not implemented"
+    return (NoRule(f"{text}; floor(a / b) has gradient 0"),) * 2
 
 
 def _remainder(a, b):
@@ -321,8 +321,8 @@ def in_kind_of(value, x):
         return OPS["ne"](value, 0)
     number = value.attrs.get("value", 0)
     if isinstance(number, float) and not isfinite(number):
-        said = f"a tensor of integers holds no {number}"
-        raise GradcliError("arguments", said, hint="make it one of floats: x.double()")
+        message = f"a tensor of integers holds no {number}"
+        raise GradcliError("arguments", message, hint="make it one of floats: x.double()")
     return long(value)
 
 

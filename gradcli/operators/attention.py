@@ -183,8 +183,8 @@ def _averages(q, k, v, mask, heads):
     q, k, v = (_apart(x, heads) for x in (q, k, v))
     if mask is not None:
         mask = mask.unsqueeze(dim=0) if mask.shape[0] == 1 else _apart(mask, heads)
-    found = scaled_dot_product_attention(q, k, v, mask)
-    return found.reshape(shape=(-1, *found.shape[2:]))
+    result = scaled_dot_product_attention(q, k, v, mask)
+    return result.reshape(shape=(-1, *result.shape[2:]))
 
 
 def _apart(x, heads):
@@ -235,8 +235,8 @@ def multi_head_attention_forward(
         k, v, masks = _extended(k, v, masks, (nothing, nothing), dim=1)
     mask = _merged_mask(masks[0], masks[1], num_heads)
     attention = _weights(q, k, mask) if need_weights else None
-    found = _averages(q, k, v, mask, num_heads) if attention is None else attention @ v
-    together = found.transpose(dim0=0, dim1=1).reshape(shape=(length, batch, size))
+    result = _averages(q, k, v, mask, num_heads) if attention is None else attention @ v
+    together = result.transpose(dim0=0, dim1=1).reshape(shape=(length, batch, size))
     out = linear(together, out_proj_weight, out_proj_bias)
     out = out.squeeze(dim=1) if single else out
     if attention is None:

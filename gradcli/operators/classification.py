@@ -165,11 +165,11 @@ def linear_cross_entropy(
     """cross_entropy of linear(input, linear_weight, linear_bias)."""
     if linear_weight.ndim < 2 or (linear_weight.ndim > 2 and input.ndim < 2):
         have = f"{shapes.text(input.shape)} and {shapes.text(linear_weight.shape)}"
-        said = "linear_cross_entropy() needs a weight with a row for each class, and a batch where"
-        raise GradcliError("shape", f"{said} there are several losses a row, not shapes {have}")
+        text = "linear_cross_entropy() needs a weight with a row for each class, and a batch where"
+        raise GradcliError("shape", f"{text} there are several losses a row, not shapes {have}")
     if ignore_index is not None and target.dtype == "float":
-        said = "ignore_index is for class labels, and this target has probabilities"
-        raise GradcliError("arguments", said)
+        text = "ignore_index is for class labels, and this target has probabilities"
+        raise GradcliError("arguments", text)
     classes, features = linear_weight.shape[:-1], linear_weight.shape[-1]
     if linear_bias is not None:
         have = shapes.text(linear_bias.shape)
@@ -300,8 +300,8 @@ def multilabel_margin_loss(input, target, *, reduction="mean"):
     shapes.require_equal(target.shape, input.shape, message)
     rows, target = _rows(input), _rows(target)
     classes = rows.shape[1]
-    said = f"labels of multilabel_margin_loss() are -1, or classes from 0 to {classes - 1}"
-    target = refuse_where(target, (target < -1) | (target >= classes), said=said)
+    text = f"labels of multilabel_margin_loss() are -1, or classes from 0 to {classes - 1}"
+    target = refuse_where(target, (target < -1) | (target >= classes), said=text)
     listed = (target < 0).cumsum(dim=1).eq(0)
     label = where(listed, target, 0)
     named = (listed.unsqueeze(dim=2) & label.unsqueeze(dim=2).eq(arange(end=classes))).sum(dim=1)

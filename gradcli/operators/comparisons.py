@@ -160,8 +160,8 @@ minimum = _extremum("minimum", "Min", "The smaller of two.", smaller)
 def _bounded(x, *bounds):
     given = [bound for bound in bounds if bound is not None]
     if not given:
-        said = "clamp() needs min or max, or both"
-        raise GradcliError("arguments", said, hint="as in x.clamp(min=0)")
+        message = "clamp() needs min or max, or both"
+        raise GradcliError("arguments", message, hint="as in x.clamp(min=0)")
     return shapes.broadcast(x, *given)
 
 

@@ -87,16 +87,16 @@ def _letter_sizes(equation, operands, given):
 
 
 def _dots(term, s):
-    head, found, tail = term.partition("...")
-    return s[len(head) : len(s) - len(tail)] if found else ()
+    head, result, tail = term.partition("...")
+    return s[len(head) : len(s) - len(tail)] if result else ()
 
 
 def _einsum_shape(*given, equation):
     operands, right = spelled_out(equation, [len(s) for s in given])
     sizes = _letter_sizes(equation, operands, given)
     middle = shapes.broadcast(*(_dots(term, s) for term, s in zip(operands, given, strict=True)))
-    head, found, tail = right.partition("...")
-    return (*(sizes[k] for k in head), *(middle if found else ()), *(sizes[k] for k in tail))
+    head, result, tail = right.partition("...")
+    return (*(sizes[k] for k in head), *(middle if result else ()), *(sizes[k] for k in tail))
 
 
 def _einsum(*xs, equation):
@@ -124,13 +124,13 @@ def _between(out, *given, equation):
     """Elements of the products on the way that are held together, the largest two."""
     operands, right = _without_dots(equation, [len(s) for s in given])
     sizes = _letter_sizes(equation, operands, given)
-    made, left = [0, 0], list(operands)
+    built, left = [0, 0], list(operands)
     for group in _order(operands, right, given)[:-1]:
         met = [left.pop(k) for k in sorted(group, reverse=True)]
         kept = set("".join(met)) & set("".join([*left, right]))
-        made.append(shapes.numel([sizes[k] for k in kept]))
+        built.append(shapes.numel([sizes[k] for k in kept]))
         left.append("".join(kept))
-    return sum(sorted(made)[-2:])
+    return sum(sorted(built)[-2:])
 
 
 def _order(operands, right, given):
@@ -220,7 +220,7 @@ def _in_full(term, s, sizes):
     return {letter for letter, n in own.items() if n == sizes[letter]}
 
 
-def _onto_diagonal(out, term, found, sizes):
+def _onto_diagonal(out, term, result, sizes):
     """From the letters `found` to those of term. A letter twice in one operand reads its diagonal:
     the gradient lies there, 0 elsewhere.
     """
@@ -233,7 +233,7 @@ def _onto_diagonal(out, term, found, sizes):
             letter = other
         seen.add(letter)
         renamed += letter
-    equation = ",".join([found, *(t for t, _ in links)]) + "->" + renamed
+    equation = ",".join([result, *(t for t, _ in links)]) + "->" + renamed
     laid = einsum(equation, out, *(o for _, o in links))
     return unless(_off_diagonal(term, laid.ndim, sizes), laid, instead=0.0)
 

@@ -64,8 +64,8 @@ def range_with_its_end(start=0, end=None, step=1):
     """start, start + step, ... up to end, which is one of them."""
     first, last, step = _ends(start, end, step)
     if not step or (last - first) / step < 0:
-        said = f"range() does not come from {first} to {last} by steps of {step}"
-        raise GradcliError("arguments", said)
+        message = f"range() does not come from {first} to {last} by steps of {step}"
+        raise GradcliError("arguments", message)
     return numbers(first + float(step) * np.arange(int((last - first) / step) + 1))
 
 

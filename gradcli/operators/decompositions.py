@@ -216,11 +216,11 @@ def _packed_factors(A, pivot, check):
     upper, lower = lu_u(A), triangle(lu_l(A), upper=False, strict=True)
     packed = with_zeros(lower, columns - lower.shape[-1], -1)
     packed = packed + with_zeros(upper, rows - min(rows, columns), -2)
-    found = packed, lu_pivots(A)
+    result = packed, lu_pivots(A)
     if not check:
-        return found
+        return result
     zero = diagonal(upper, dim1=-2, dim2=-1).eq(0).sum() > 0
-    return tuple(refuse_where(x, zero, said=ZERO_PIVOT, code="singular") for x in found)
+    return tuple(refuse_where(x, zero, said=ZERO_PIVOT, code="singular") for x in result)
 
 
 ZERO_PIVOT = "a pivot is 0, and lu_factor() refuses that; lu_factor_ex() does not"
@@ -236,8 +236,8 @@ def lu_factor(A, *, pivot=True):
 def lu_factor_ex(A, *, pivot=True, check_errors=False):
     """As lu_factor, and the first pivot that is 0, counted from 1; 0 if none is."""
     A = as_node(A)
-    found = _packed_factors(A, pivot, check_errors)
-    return Outputs((*found, zero_pivot(A)), ("LU", "pivots", "info"))
+    result = _packed_factors(A, pivot, check_errors)
+    return Outputs((*result, zero_pivot(A)), ("LU", "pivots", "info"))
 
 
 @shorthand(takes="floats")

@@ -103,8 +103,8 @@ def _det(x):
 def _matrix_shape(x, y, *_):
     """The shape of x, whose determinants y are."""
     batch = square(x)[:-2]
-    said = f"y is det(x), of shape {shapes.text(batch)}, not {shapes.text(y)}"
-    shapes.require_equal(y, batch, said)
+    text = f"y is det(x), of shape {shapes.text(batch)}, not {shapes.text(y)}"
+    shapes.require_equal(y, batch, text)
     return x
 
 

@@ -27,8 +27,8 @@ JOINED = 256  # parts of a condition
 def require_few(elements, most, what):
     """Refuse to write out what is said of more than `most` elements."""
     if len(elements) > most:
-        said = f"the {what} of {len(elements)} elements is too long to write out in symbols"
-        raise GradcliError("limit", said, hint="give the inputs values with --value")
+        message = f"the {what} of {len(elements)} elements is too long to write out in symbols"
+        raise GradcliError("limit", message, hint="give the inputs values with --value")
 
 
 class Unwritten:
@@ -102,12 +102,12 @@ def _assuming(sp, x, condition, holds: bool):
 
 def replaced(sp, x, known):
     """x with expressions in the place of others, and nothing else changed."""
-    found = known.get(x)
-    if found is None:
+    result = known.get(x)
+    if result is None:
         parts = [replaced(sp, part, known) for part in x.args]
         same = all(a is b for a, b in zip(parts, x.args, strict=True))
-        found = known[x] = x if same else _of_parts(sp, x, parts)
-    return found
+        result = known[x] = x if same else _of_parts(sp, x, parts)
+    return result
 
 
 def _of_parts(sp, x, parts):
@@ -164,9 +164,9 @@ def compare(sp, relation, a, b):
     if isinstance(b, sp.Max | sp.Min) and not isinstance(a, sp.Max | sp.Min):
         a, b, relation = b, a, FLIPPED[relation]
     if isinstance(a, sp.Max | sp.Min):
-        found = _compare_extreme(sp, relation, a, b)
-        if found is not None:
-            return found
+        result = _compare_extreme(sp, relation, a, b)
+        if result is not None:
+            return result
     plain = not (a.is_Number and b.is_Number) and a != b and not (_small(sp, a) and _small(sp, b))
     try:
         return getattr(sp, relation)(a, b, evaluate=False) if plain else getattr(sp, relation)(a, b)
@@ -297,8 +297,10 @@ def at_place(sp, index, size, element):
     if isinstance(index, sp.Piecewise):
         return cases(sp, index, lambda branch: at_place(sp, branch, size, element))
     if index.has(sp.Piecewise):
-        said = "there are no symbols for this: the place of an element depends on many conditions"
-        raise GradcliError("needs-value", said, hint="give the inputs values with --value")
+        message = (
+            "there are no symbols for this: the place of an element depends on many conditions"
+        )
+        raise GradcliError("needs-value", message, hint="give the inputs values with --value")
     out = element(size - 1)
     for k in reversed(range(size - 1)):
         out = choice(sp, compare(sp, "Eq", index, sp.Integer(k)), element(k), out)

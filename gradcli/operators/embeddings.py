@@ -183,8 +183,8 @@ def _largest(rows, bag, count):
 def one_hot(input, num_classes=-1):
     """Each whole number as a row with 1 at its place; no gradient."""
     require(is_whole(num_classes), "num_classes of one_hot() is a whole number, not a tensor")
-    found = input.value if isinstance(input, Array) else np.asarray(input)
-    size = int(found.max(initial=-1)) + 1 if num_classes == -1 else num_classes
-    in_range(found, size)
-    known = input if isinstance(input, Array) else numbers(found).attrs["data"]
+    result = input.value if isinstance(input, Array) else np.asarray(input)
+    size = int(result.max(initial=-1)) + 1 if num_classes == -1 else num_classes
+    in_range(result, size)
+    known = input if isinstance(input, Array) else numbers(result).attrs["data"]
     return eye(n=size)[(known,)].long()

@@ -81,12 +81,12 @@ def given_once(call, what, *given):
     """What was given in one of several ways; a refusal, with a call that is taken, if it was in
     none or in two.
     """
-    found = [value for value in given if value is not None]
-    if len(found) != 1:
+    result = [value for value in given if value is not None]
+    if len(result) != 1:
         name = call.partition("(")[0].rpartition(".")[2]
-        said = f"takes {what} once" if found else f"needs {what}"
-        raise GradcliError("arguments", f"{name}() {said}", hint=f"as in {call}")
-    return found[0]
+        text = f"takes {what} once" if result else f"needs {what}"
+        raise GradcliError("arguments", f"{name}() {text}", hint=f"as in {call}")
+    return result[0]
 
 
 def is_whole(value):
@@ -100,8 +100,8 @@ def one_of(**known):
     def settle(**attrs):
         for name, values in known.items():
             if attrs[name] not in values:
-                said = " or ".join(map(repr, values))
-                raise GradcliError("arguments", f"{name} is {said}, not {attrs[name]!r}")
+                text = " or ".join(map(repr, values))
+                raise GradcliError("arguments", f"{name} is {text}, not {attrs[name]!r}")
         return attrs
 
     return settle
@@ -352,8 +352,8 @@ class Shorthand:
     def _check_switches(self, args, named):
         for name, value in (*zip(self.places, args, strict=False), *named.items()):
             if isinstance(self.defaults.get(name), bool) and not isinstance(value, bool):
-                said = f"{name} of {self.name}() is True or False, not {value!r}"
-                raise GradcliError("arguments", said)
+                message = f"{name} of {self.name}() is True or False, not {value!r}"
+                raise GradcliError("arguments", message)
 
     @property
     def defaults(self) -> dict[str, object]:

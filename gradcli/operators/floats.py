@@ -169,8 +169,8 @@ def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
     """Whether two are equal but for atol + rtol * |other|; no gradient."""
     a, b = as_node(input), as_node(other)
     near = isfinite(a).logical_and(isfinite(b)).logical_and(abs(a - b) <= atol + rtol * abs(b))
-    found = near.logical_or(a.eq(b))
-    return found.logical_or(isnan(a).logical_and(isnan(b))) if equal_nan else found
+    result = near.logical_or(a.eq(b))
+    return result.logical_or(isnan(a).logical_and(isnan(b))) if equal_nan else result
 
 
 @shorthand()

@@ -15,8 +15,8 @@ WRITTEN_OUT = 10  # rows, of which mvlgamma is written as so many terms
 def _lgamma(x):
     """SciPy's is inf at numbers so small that only their logarithm is left, and nan at -inf."""
     size = np.abs(x)
-    found = np.where(np.isneginf(x), np.inf, scipy_special.gammaln(x))
-    return np.where(size < 1e-300, -np.log(size), found)
+    result = np.where(np.isneginf(x), np.inf, scipy_special.gammaln(x))
+    return np.where(size < 1e-300, -np.log(size), result)
 
 
 @elementwise(

@@ -22,12 +22,12 @@ def _at_bounds(name, below):
     """SciPy's function, with PyTorch's answer where one of the two is 0 or infinite."""
 
     def value(a, x):
-        found = getattr(scipy_special, name)(a, x)
-        found = np.where(np.isinf(a) & ~np.isinf(x), 0.0 if below else 1.0, found)
-        found = np.where(np.isinf(x) & ~np.isinf(a), 1.0 if below else 0.0, found)
-        found = np.where(np.equal(x, 0), 0.0 if below else 1.0, found)
-        found = np.where(np.equal(a, 0), np.where(np.greater(x, 0), found, np.nan), found)
-        return np.where(np.less(a, 0) | np.less(x, 0), np.nan, found)
+        result = getattr(scipy_special, name)(a, x)
+        result = np.where(np.isinf(a) & ~np.isinf(x), 0.0 if below else 1.0, result)
+        result = np.where(np.isinf(x) & ~np.isinf(a), 1.0 if below else 0.0, result)
+        result = np.where(np.equal(x, 0), 0.0 if below else 1.0, result)
+        result = np.where(np.equal(a, 0), np.where(np.greater(x, 0), result, np.nan), result)
+        return np.where(np.less(a, 0) | np.less(x, 0), np.nan, result)
 
     return value
 
@@ -58,8 +58,8 @@ def gammaincc(g, y, a, x):
 
 
 def _zeta(s, x):
-    found = scipy_special.zeta(s, x)
-    return np.where(np.isposinf(x) & np.greater(s, 1), np.nan, found)  # nan as PyTorch
+    result = scipy_special.zeta(s, x)
+    return np.where(np.isposinf(x) & np.greater(s, 1), np.nan, result)  # nan as PyTorch
 
 
 @special(

@@ -124,8 +124,8 @@ def _pick(x, index):
         have = x.shape[place : place + item.ndim] if is_mask else ()
         if is_mask and item.shape != have:
             whole, given = shapes.text(have), shapes.text(item.shape)
-            said = f"a mask of shape {given} does not fit dimensions of shape {whole}"
-            raise GradcliError("index", said, hint="a mask says True or False of each element")
+            message = f"a mask of shape {given} does not fit dimensions of shape {whole}"
+            raise GradcliError("index", message, hint="a mask says True or False of each element")
         if isinstance(item, np.ndarray) and not is_mask:
             in_range(item, x.shape[place], -x.shape[place])
         place += item.ndim if is_mask else 1

@@ -167,8 +167,8 @@ def inv_ex(A, *, check_errors=False):
 @shorthand(takes="floats", one_kind=True)
 def solve_ex(A, B, *, left=True, check_errors=False):
     """As solve, and 0 where there is a solution."""
-    found = solve(A, B, left=left, check=check_errors)
-    return Outputs((found, zero_pivot(A)), ("result", "info"))
+    result = solve(A, B, left=left, check=check_errors)
+    return Outputs((result, zero_pivot(A)), ("result", "info"))
 
 
 @shorthand(takes="floats")

@@ -25,9 +25,9 @@ def _joined(*given, dim):
     for s in given[1:]:
         refusal = f"shapes {shapes.text(first)} and {shapes.text(s)} cannot be joined"
         if len(s) != len(first):
-            said = f"{refusal}: they differ in their number of dimensions"
+            text = f"{refusal}: they differ in their number of dimensions"
             hint = "unsqueeze gives a tensor one dimension more: x.unsqueeze(0)"
-            raise GradcliError("shape", said, hint=hint)
+            raise GradcliError("shape", text, hint=hint)
         for d, (a, b) in enumerate(zip(first, s, strict=True)):
             if d != place and a != b:
                 message = f"{refusal} along dimension {place}: dimension {d} is {a} and {b}"
@@ -60,9 +60,9 @@ def cat(g, y, *tensors, dim=0):
 
 def _stacked(*given, dim):
     for s in given[1:]:
-        said = f"stack() needs equal shapes, not {shapes.text(given[0])} and {shapes.text(s)}"
+        text = f"stack() needs equal shapes, not {shapes.text(given[0])} and {shapes.text(s)}"
         hint = "cat joins tensors of unequal sizes, along a dimension that they have"
-        shapes.require_equal(given[0], s, said, hint)
+        shapes.require_equal(given[0], s, text, hint)
     if not given:
         raise GradcliError("arguments", "stack() needs at least one tensor")
     place = shapes.axis(dim, len(given[0]) + 1)

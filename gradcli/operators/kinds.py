@@ -36,8 +36,8 @@ def isin(elements, test_elements, *, assume_unique=False, invert=False):
     """Whether it is one of the others; no gradient."""
     others = as_node(test_elements)
     same = as_node(elements).unsqueeze(dim=-1).eq(others.reshape(shape=(others.numel,)))
-    found = same.sum(dim=-1) > 0
-    return found.logical_not() if invert else found
+    result = same.sum(dim=-1) > 0
+    return result.logical_not() if invert else result
 
 
 def _halved(rows, x, *, right):
@@ -47,8 +47,8 @@ def _halved(rows, x, *, right):
     while (low < high).any():
         middle = (low + high) // 2
         at = np.minimum(middle, count - 1)
-        found = rows[at] if rows.ndim == 1 else np.take_along_axis(rows, at, axis=-1)
-        above = found > x if right else found >= x
+        result = rows[at] if rows.ndim == 1 else np.take_along_axis(rows, at, axis=-1)
+        above = result > x if right else result >= x
         low, high = np.where(above | (low == high), low, middle + 1), np.where(above, middle, high)
     return low
 
@@ -98,8 +98,8 @@ def searchsorted(sorted_sequence, input, *, right=False, side=None, out_int32=Fa
     require(not right or side != "left", "right=True of searchsorted() is no side='left'")
     if sorter is not None:
         rows, order = as_node(sorted_sequence), as_node(sorter)
-        said = f"sorter has the shape of the sorted sequence, {shapes.text(rows.shape)}"
-        shapes.require_equal(order.shape, rows.shape, said)
+        text = f"sorter has the shape of the sorted sequence, {shapes.text(rows.shape)}"
+        shapes.require_equal(order.shape, rows.shape, text)
         sorted_sequence = rows.gather(dim=-1, index=order)
     return place_in_row(sorted_sequence, input, right=right or side == "right")
 
@@ -119,12 +119,14 @@ def _bins(input, weights=None, minlength=0):
 def bincount(input, weights=None, minlength=0):
     """How many times each whole number from 0 on occurs; no gradient."""
     if weights is not None:
-        said = "bincount() with weights has no derivative in PyTorch: it is not implemented"
-        raise GradcliError("unsupported", said, hint="zeros(n).index_add(0, input, weights) has")
-    found = _integers(input)
-    require(found.ndim == 1 and found.dtype.kind == "i", "bincount() counts a row of whole numbers")
-    require(not found.size or found.min() >= 0, "bincount() counts whole numbers from 0 on")
-    return numbers(np.bincount(found, minlength=minlength))
+        message = "bincount() with weights has no derivative in PyTorch: it is not implemented"
+        raise GradcliError("unsupported", message, hint="zeros(n).index_add(0, input, weights) has")
+    result = _integers(input)
+    require(
+        result.ndim == 1 and result.dtype.kind == "i", "bincount() counts a row of whole numbers"
+    )
+    require(not result.size or result.min() >= 0, "bincount() counts whole numbers from 0 on")
+    return numbers(np.bincount(result, minlength=minlength))
 
 
 @shorthand(
@@ -136,20 +138,20 @@ def bincount(input, weights=None, minlength=0):
 def histc(input, bins=100, min=0, max=0):
     """How many elements are in each of `bins` equal parts of what lies between; no gradient."""
     require(is_whole(bins) and bins > 0, "bins of histc() is a whole number above 0")
-    found = np.asarray(input.value if isinstance(input, Array) else input, float).ravel()
-    low, high = _ends(found, min, max)
-    inside = found[(found >= low) & (found <= high)]
+    result = np.asarray(input.value if isinstance(input, Array) else input, float).ravel()
+    low, high = _ends(result, min, max)
+    inside = result[(result >= low) & (result <= high)]
     width = float(high) - float(low)
     require(np.isfinite(width * bins), "the ends of histc() are too far apart to be divided")
     place = ((inside - low) * bins / width).astype(int)
     return numbers(np.bincount(np.minimum(place, bins - 1), minlength=bins).astype(float))
 
 
-def _ends(found, low, high):
+def _ends(result, low, high):
     """The ends of the histogram: those of the numbers, where none are given."""
     require(low <= high, "max of histc() is not below its min")
-    if low == high and found.size:
-        low, high = found.min(), found.max()
+    if low == high and result.size:
+        low, high = result.min(), result.max()
     require(np.isfinite(low) and np.isfinite(high), "the ends of histc() are finite numbers")
     return (low - 1, high + 1) if low == high else (low, high)
 
@@ -169,8 +171,8 @@ def _of_masks(name, sentence, logical):
 def _masks(name, *tensors):
     nodes = [as_node(t) for t in tensors]
     if any(x.dtype != "bool" for x in nodes):
-        said = f"{name}() of numbers works on their bits in PyTorch; here it takes masks"
-        raise GradcliError("unsupported", said, hint="a mask is a comparison: x > 0")
+        message = f"{name}() of numbers works on their bits in PyTorch; here it takes masks"
+        raise GradcliError("unsupported", message, hint="a mask is a comparison: x > 0")
     return nodes
 
 

@@ -110,9 +110,9 @@ def svdvals(x):
 
 def _check_not_nan(x):
     if np.isnan(x).any():
-        said = "a matrix with nan has no singular values"
+        message = "a matrix with nan has no singular values"
         hint = "PyTorch: the algorithm failed to converge, for the matrix has non-finite values"
-        raise GradcliError("arguments", said, hint=hint)
+        raise GradcliError("arguments", message, hint=hint)
 
 
 def _finite_beside_diagonal(x):

@@ -56,8 +56,8 @@ CLAMPED = 1e-12  # and in double precision where it differentiates again
 def _bce(x, t):
     for name, values in (("input", x), ("target", t)):
         if not np.all((values >= 0) & (values <= 1)):
-            said = f"all elements of the {name} of binary_cross_entropy() must be from 0 to 1"
-            raise GradcliError("arguments", said, hint="its input are probabilities: sigmoid(x)")
+            message = f"all elements of the {name} of binary_cross_entropy() must be from 0 to 1"
+            raise GradcliError("arguments", message, hint="its input are probabilities: sigmoid(x)")
     with np.errstate(divide="ignore"):
         return -(t * np.maximum(np.log(x), -100) + (1 - t) * np.maximum(np.log1p(-x), -100))
 

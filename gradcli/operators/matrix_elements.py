@@ -49,9 +49,9 @@ def inverse(sp, x, *, check):
 def solution(sp, a, b, is_vector):
     """The solution of a @ x = b: cofactors times b, over the determinant."""
     columns = b[..., None] if is_vector else b
-    found = _each_matrix(lambda m: _cofactors(sp, m, True)[0].T, a, a.shape[-2:]) @ columns
+    result = _each_matrix(lambda m: _cofactors(sp, m, True)[0].T, a, a.shape[-2:]) @ columns
     whole = np.asarray(determinant(sp, a))[..., None, None]
-    out = np.vectorize(lambda c, d: _quotient(sp, c, d), otypes=[object])(found, whole)
+    out = np.vectorize(lambda c, d: _quotient(sp, c, d), otypes=[object])(result, whole)
     return out[..., 0] if is_vector else out
 
 
@@ -114,15 +114,15 @@ def plain_cofactors(sp, x, y, scale):
     """scale * cofactors as a backward() has them that keeps no graph: 0 where the determinant y of
     several elements is 0.
     """
-    found = scale[..., None, None] * cofactors(sp, x, y)
-    singular = np.broadcast_to(y[..., None, None], found.shape)
+    result = scale[..., None, None] * cofactors(sp, x, y)
+    singular = np.broadcast_to(y[..., None, None], result.shape)
     if x.shape[-1] == 1:
-        return found
+        return result
 
     def chosen(d, value):
         return choice(sp, compare(sp, "Eq", d, sp.S.Zero), sp.S.Zero, value)
 
-    return np.vectorize(chosen, otypes=[object])(singular, found)
+    return np.vectorize(chosen, otypes=[object])(singular, result)
 
 
 def cofactors_along(sp, x, y, t):

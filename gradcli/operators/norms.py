@@ -103,8 +103,8 @@ def vector_norm(g, y, x, dim, *, ord=2):
 # ---- matrices ------------------------------------------------------------------------------------
 
 
-def _extreme(found, ord, dim):
-    return found.amax(dim=dim) if ord > 0 else found.amin(dim=dim)
+def _extreme(result, ord, dim):
+    return result.amax(dim=dim) if ord > 0 else result.amin(dim=dim)
 
 
 def _of_matrix(m, ord):
@@ -186,12 +186,12 @@ def matrix_norm(x, *, ord="fro", dim=(-2, -1), keepdim=False):
     over = shapes.axes(dim, x.ndim) if isinstance(dim, tuple) else ()
     if len(over) != 2 or x.ndim < 2:
         have = shapes.text(x.shape)
-        said = f"a matrix has two dimensions; dim is {dim!r}, and the shape is {have}"
-        raise GradcliError("shape", said)
-    found = _of_matrix(permuted(x, _places(x, dim)[0]), ord)
+        message = f"a matrix has two dimensions; dim is {dim!r}, and the shape is {have}"
+        raise GradcliError("shape", message)
+    result = _of_matrix(permuted(x, _places(x, dim)[0]), ord)
     for axis in over if keepdim else ():
-        found = found.unsqueeze(dim=axis)
-    return found
+        result = result.unsqueeze(dim=axis)
+    return result
 
 
 # ---- names ---------------------------------------------------------------------------------------

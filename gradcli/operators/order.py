@@ -46,7 +46,7 @@ def selected(
         return None
 
     def kink_of_places(y, x, **attrs):
-        return kink(found(x, **attrs), x, **attrs)
+        return kink(result(x, **attrs), x, **attrs)
 
     indices.__name__, indices.__doc__ = f"{name}_indices", f"The indices of {name}()."
     places = operator(
@@ -62,7 +62,7 @@ def selected(
         examples=tuple((f"x * {text}.indices", s) for text, s in examples[-1:]),
         **common,
     )(indices)
-    found = composite(
+    result = composite(
         saved=_kept(places, running),
         caveat=caveat,
         kink=kink,
@@ -70,7 +70,7 @@ def selected(
         examples=tuple((f"{text}.values", s) for text, s in examples),
         **common,
     )(_values_at(places, name))
-    return found, places
+    return result, places
 
 
 def _kept(places, running):
@@ -99,8 +99,8 @@ def _found_along(numbers):
     def evaluate(x, *, dim, keepdim=True, **attrs):
         if not np.ndim(x):
             return np.zeros((), int)
-        found = np.moveaxis(numbers(np.moveaxis(x, dim, -1), **attrs), -1, dim)
-        return found if keepdim else np.squeeze(found, axis=dim)
+        result = np.moveaxis(numbers(np.moveaxis(x, dim, -1), **attrs), -1, dim)
+        return result if keepdim else np.squeeze(result, axis=dim)
 
     return evaluate
 
@@ -111,10 +111,10 @@ def _written_along(symbols):
     def write(sp, x, *, dim, keepdim=True, **attrs):
         if not x.ndim:
             return np.zeros((), int)
-        found = np.apply_along_axis(
+        result = np.apply_along_axis(
             lambda row: np.array(symbols(sp, list(row), **attrs), object), dim, x
         )
-        return found if keepdim else np.squeeze(found, axis=dim)
+        return result if keepdim else np.squeeze(result, axis=dim)
 
     return write if symbols else Unwritten("which element is meant depends on the numbers")
 
@@ -136,14 +136,14 @@ def _order(rows, is_descending=False):
     return np.argsort(rows, axis=-1, kind="stable")
 
 
-def _with_ties(found, rows, order, select):
+def _with_ties(result, rows, order, select):
     """`found`, with what `select` finds in rows that have equal elements."""
     ranked = np.take_along_axis(rows, order, axis=-1)
     low, high = ranked[..., :-1], ranked[..., 1:]
     equal = ((low == high) | ((low != low) & (high != high))).any(-1)
     for at in map(tuple, np.argwhere(equal)):
-        found[at] = select(rows[at])
-    return found
+        result[at] = select(rows[at])
+    return result
 
 
 def _of_some(s, *, dim, keepdim, **_):
@@ -255,15 +255,15 @@ def topk(input, k, dim=-1, largest=True, sorted=True):
 def _kth_shape(s, *, k, dim, keepdim):
     size = s[shapes.axis(dim, len(s))] if s else 1
     if not isinstance(k, int) or not 1 <= k <= size:
-        said = f"kthvalue() needs a k from 1 to {size}, the size of dimension {dim}, not {k!r}"
-        raise GradcliError("arguments", said)
+        message = f"kthvalue() needs a k from 1 to {size}, the size of dimension {dim}, not {k!r}"
+        raise GradcliError("arguments", message)
     return reduced(s, dim=dim, keepdim=keepdim)
 
 
 def _kth(rows, *, k):
     order = _order(rows)
-    found = order[..., k - 1 : k].copy()
-    return _with_ties(found, rows, order, lambda row: quick_select(row, k - 1))
+    result = order[..., k - 1 : k].copy()
+    return _with_ties(result, rows, order, lambda row: quick_select(row, k - 1))
 
 
 kthvalue_values, kthvalue_indices = selected(

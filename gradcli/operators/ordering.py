@@ -78,10 +78,10 @@ def movedim(input, source, destination):
 
 def _places(dims, ndim):
     """Different dimensions, counted from the front, in the order given."""
-    found = tuple(shapes.axis(d, ndim) for d in (dims if isinstance(dims, tuple) else (dims,)))
-    if len(set(found)) != len(found):
+    result = tuple(shapes.axis(d, ndim) for d in (dims if isinstance(dims, tuple) else (dims,)))
+    if len(set(result)) != len(result):
         raise GradcliError("arguments", f"dims {dims} name a dimension twice")
-    return found if ndim else ()
+    return result if ndim else ()
 
 
 @shorthand()

@@ -139,16 +139,16 @@ def _largest(x, places):
     Of equal elements the first, of several nan the last, as PyTorch.
     """
     sizes = x.shape[-len(places) :]
-    best = found = None
+    best = result = None
     for k in product(*(range(p.shape[1]) for p in places)):
         there = np.ix_(*(p[:, i] for p, i in zip(places, k)))
         here, flat = x[(..., *there)], np.ravel_multi_index(np.broadcast_arrays(*there), sizes)
         if best is None:
-            best, found = here, np.broadcast_to(flat, here.shape)
+            best, result = here, np.broadcast_to(flat, here.shape)
             continue
         better = (here > best) | np.isnan(here)
-        best, found = np.where(better, here, best), np.where(better, flat, found)
-    return found
+        best, result = np.where(better, here, best), np.where(better, flat, result)
+    return result
 
 
 def _in_rows(places, sizes):
@@ -171,8 +171,8 @@ def _largest_in_symbols(sp, x, places):
     for at in np.ndindex(out.shape):
         window = product(*(p[i].tolist() for p, i in zip(places, at[-n:])))
         flat = list(dict.fromkeys(int(np.ravel_multi_index(w, sizes)) for w in window))
-        found = elements.place(sp, "Max", *(rows[at[:-n]][k] for k in flat))
-        out[at] = elements.at_place(sp, found, len(flat), lambda k, flat=flat: sp.Integer(flat[k]))
+        result = elements.place(sp, "Max", *(rows[at[:-n]][k] for k in flat))
+        out[at] = elements.at_place(sp, result, len(flat), lambda k, flat=flat: sp.Integer(flat[k]))
     return out
 
 

@@ -30,10 +30,10 @@ def by_python(name: str) -> Callable:
     def value(x: Any) -> Any:
         x = floats(x)
         if x.size < MANY:
-            found = np.frompyfunc(getattr(math, name), 1, 1)(x)
+            result = np.frompyfunc(getattr(math, name), 1, 1)(x)
         else:
-            found = getattr(scipy_special, name)(x.astype(float, copy=False))
-        return np.asarray(found, x.dtype)
+            result = getattr(scipy_special, name)(x.astype(float, copy=False))
+        return np.asarray(result, x.dtype)
 
     return value
 

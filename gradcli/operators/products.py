@@ -40,8 +40,8 @@ def _unless_0(factor, x):
 
 def _added(beta, input, alpha, product, scaled=_unless_0):
     if float in map(type, (beta, alpha)) and input.dtype != "float" != product.dtype:
-        said = "beta and alpha of integers and masks are whole numbers"
-        raise GradcliError("arguments", said, hint="as floats: x.double()")
+        message = "beta and alpha of integers and masks are whole numbers"
+        raise GradcliError("arguments", message, hint="as floats: x.double()")
     if shapes.broadcast(input.shape, product.shape) != product.shape:
         have, want = shapes.text(input.shape), shapes.text(product.shape)
         raise GradcliError("shape", f"shape {have} cannot be added to a product of shape {want}")
@@ -145,13 +145,13 @@ def matrix_power(A, n):
         raise GradcliError("arguments", f"the power of a matrix is a whole number, not {n!r}")
     if n == 0:
         return A**0 * eye(n=A.shape[-1])
-    power, found, left = (inv(A) if n < 0 else A), None, abs(n)
+    power, result, left = (inv(A) if n < 0 else A), None, abs(n)
     while True:
         if left % 2:
-            found = power if found is None else found @ power
+            result = power if result is None else result @ power
         left //= 2
         if not left:
-            return found
+            return result
         power = power @ power
 
 
@@ -245,8 +245,8 @@ def vander(x, *, N=None, increasing=False):
     """The powers of each element, as a row, the highest first."""
     require(N is None or (is_whole(N) and N >= 0), f"N of vander() is 0 or above, not {N!r}")
     require(x.ndim == 1, f"vander() takes a vector, not a tensor of {x.ndim} dimensions")
-    found = powers(x, N=x.shape[0] if N is None else N)
-    return found if increasing else found.flip(dims=(-1,))
+    result = powers(x, N=x.shape[0] if N is None else N)
+    return result if increasing else result.flip(dims=(-1,))
 
 
 @composite(
@@ -267,5 +267,5 @@ def bilinear(input1, input2, weight, bias=None):
         have, want = shapes.text(bias.shape), shapes.text(weight.shape[:1])
         message = f"the bias of bilinear() has shape {want} here, not {have}"
         shapes.require_equal(bias.shape, weight.shape[:1], message)
-    found = einsum("...i,oij,...j->...o", input1, weight, input2)
-    return found if bias is None else found + bias
+    result = einsum("...i,oij,...j->...o", input1, weight, input2)
+    return result if bias is None else result + bias

@@ -50,8 +50,8 @@ def _rounded(x, scale, inverse, zero_point, low, high):
     stored = round(x * inverse) + zero_point if whole else round(x * inverse + zero_point)
     inside = logical_and(stored.ge(low), stored.le(high))
     held = where(inside, stored, where(stored > high, high, low))  # nan is held as the lowest
-    found = (held - zero_point) * scale
-    return detach(found) + where(inside, x - detach(x), 0)
+    result = (held - zero_point) * scale
+    return detach(result) + where(inside, x - detach(x), 0)
 
 
 def _inverse(scale):
@@ -62,5 +62,5 @@ def _inverse(scale):
         return 1 / scale
     written = scale.attrs["value"] if scale.op is constant else scale.attrs["data"].value
     with np.errstate(divide="ignore"):
-        found = (1 / np.asarray(written, np.float32)).astype(float)
-    return numbers(found) if found.ndim else as_node(found.item())
+        result = (1 / np.asarray(written, np.float32)).astype(float)
+    return numbers(result) if result.ndim else as_node(result.item())

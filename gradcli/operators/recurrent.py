@@ -99,11 +99,11 @@ class _Layers:
             outputs = []
             for way in range(self.ways):
                 place = layer * self.ways + way
-                state, made = states[place], []
+                state, built = states[place], []
                 for x in reversed(inputs) if way else inputs:
                     state = cell(x, state, *self.of(place))
-                    made.append(state[0])
-                outputs.append(made[::-1] if way else made)
+                    built.append(state[0])
+                outputs.append(built[::-1] if way else built)
                 last.append(state)
             inputs = [cat(*at, dim=1) if len(at) > 1 else at[0] for at in zip(*outputs)]
         return inputs, last

@@ -61,9 +61,9 @@ def _prod_of_all(g, y, x):
 
 def _along_one(*, dim, keepdim):
     if isinstance(dim, tuple) and len(dim) != 1:
-        said = "prod() goes along one dimension, or over all of them"
+        message = "prod() goes along one dimension, or over all of them"
         hint = "several are taken one after the other: x.prod(1).prod(0)"
-        raise GradcliError("arguments", said, hint=hint)
+        raise GradcliError("arguments", message, hint=hint)
     return {"dim": dim, "keepdim": keepdim}
 
 
@@ -140,8 +140,8 @@ def without_each(x, dim):
     one = ones(size=(*rows.shape[:-1], 1))
     before = cat([one, rows[..., :-1]], dim=-1).cumprod(dim=-1)
     after = cat([one, rows[..., 1:].flip(dims=(-1,))], dim=-1).cumprod(dim=-1).flip(dims=(-1,))
-    found = (before * after).reshape(shape=tuple(x.shape[d] for d in order))
-    return permuted(found, tuple(order.index(d) for d in range(x.ndim)))
+    result = (before * after).reshape(shape=tuple(x.shape[d] for d in order))
+    return permuted(result, tuple(order.index(d) for d in range(x.ndim)))
 
 
 def _shared(g, y, x, dim):

@@ -71,8 +71,8 @@ def householder_product(input, tau):
     """The first columns of a product of reflections: Q of a QR decomposition."""
     _check(input.shape, tau.shape)
     if input.shape[-2] < input.shape[-1]:
-        said = f"there are fewer rows than columns in {shapes.text(input.shape)}"
-        raise GradcliError("shape", said)
+        message = f"there are fewer rows than columns in {shapes.text(input.shape)}"
+        raise GradcliError("shape", message)
     start = expand(eye(n=input.shape[-2], m=input.shape[-1]), shape=input.shape)
     return _one_after_the_other(start, input, tau, reversed(range(tau.shape[-1])))
 

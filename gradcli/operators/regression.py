@@ -15,8 +15,8 @@ from .pointwise import F
 def _reduced_by_weight(name, losses, input, weight, reduction):
     """Losses times their weights; a mean is divided by the sum of the weights."""
     _check_weight(name, input, weight)
-    found = reduced(losses * weight, "sum" if reduction == "mean" else reduction)
-    return found / weight.sum() if reduction == "mean" else found
+    result = reduced(losses * weight, "sum" if reduction == "mean" else reduction)
+    return result / weight.sum() if reduction == "mean" else result
 
 
 def _check_weight(name, input, weight):

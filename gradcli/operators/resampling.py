@@ -67,8 +67,8 @@ class _Weights:
         """The same with a row for each place of the output."""
         shape = len(self.places), self.size
         rows, columns, weights = self.entries
-        found = np.bincount(rows * self.size + columns, weights, minlength=shapes.numel(shape))
-        return found.reshape(shape)
+        result = np.bincount(rows * self.size + columns, weights, minlength=shapes.numel(shape))
+        return result.reshape(shape)
 
 
 @lru_cache(maxsize=256)

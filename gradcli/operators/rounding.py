@@ -98,8 +98,8 @@ def div_(input, other, *, rounding_mode=None):
 def round_(input, *, decimals=0):
     """The nearest number with so many decimals, the even one of two."""
     require(is_whole(decimals), f"decimals of round() is a whole number, not {decimals!r}")
-    said = f"decimals of round() are from {-MOST_DECIMALS} to {MOST_DECIMALS}, not {decimals}"
-    require(abs(decimals) <= MOST_DECIMALS, said)
+    text = f"decimals of round() are from {-MOST_DECIMALS} to {MOST_DECIMALS}, not {decimals}"
+    require(abs(decimals) <= MOST_DECIMALS, text)
     if decimals < 0:
         return round(input / 10**-decimals) * 10**-decimals
     return round(input * 10**decimals) / 10**decimals if decimals else round(input)

@@ -139,18 +139,18 @@ def cumprod_by_leaving_out(g, x, *, dim):
 def _cumprod_without_two(h, g, x, *, dim):
     """One element left out after the other, as PyTorch: it knows of zeros before and after it."""
     h, g, x = (np.swapaxes(n, dim, -1) for n in (h, g, x))
-    found = np.zeros(np.shape(x))
+    result = np.zeros(np.shape(x))
     for k in range(x.shape[-1]):
         sent, before, after = h[..., k : k + 1] * g[..., k:], x[..., :k], x[..., k + 1 :]
         until, onward = before.prod(-1, keepdims=True), after.cumprod(-1)
         to_until = sent[..., :1] + (sent[..., 1:] * onward).sum(-1, keepdims=True)
-        found[..., :k] += to_until * others(before, dim=(-1,))
+        result[..., :k] += to_until * others(before, dim=(-1,))
         to_onward = sent[..., 1:] * until
         short = after.shape[-1] == 1
-        found[..., k + 1 :] += (
+        result[..., k + 1 :] += (
             to_onward if short else _cumprod_slope(to_onward, after, onward, dim=-1)
         )
-    return np.swapaxes(found, dim, -1)
+    return np.swapaxes(result, dim, -1)
 
 
 @composite(
@@ -266,14 +266,14 @@ def gradient(input, *, spacing=1, dim=None, edge_order=1):
         spacing = 1
     steps = spacing if isinstance(spacing, tuple) else (spacing,) * len(over)
     if len(steps) != len(over):
-        said = f"gradient() needs a spacing for each of {len(over)} dimensions, not {len(steps)}"
-        raise GradcliError("arguments", said)
+        message = f"gradient() needs a spacing for each of {len(over)} dimensions, not {len(steps)}"
+        raise GradcliError("arguments", message)
     if edge_order not in (1, 2):
         raise GradcliError("arguments", f"edge_order must be 1 or 2, not {edge_order!r}")
     for d in over:
         if x.shape[shapes.axis(d, x.ndim)] <= edge_order:
-            said = f"gradient() needs at least {edge_order + 1} elements along dimension {d}"
-            raise GradcliError("shape", said)
+            message = f"gradient() needs at least {edge_order + 1} elements along dimension {d}"
+            raise GradcliError("shape", message)
     along = [_by_places if isinstance(s, Node) and s.ndim else _by_step for s in steps]
     return Outputs(f(x, s, d, edge_order) for f, s, d in zip(along, steps, over, strict=True))
 
@@ -333,8 +333,8 @@ def _widths(y, x, dim):
     """The distances between places x, ready to multiply what lies between neighbours of y."""
     if x.ndim == 1:
         along = y.shape[dim]
-        said = f"there are {along} numbers along dim, and {x.numel} places"
-        shapes.require_equal(x.shape, (along,), said)
+        text = f"there are {along} numbers along dim, and {x.numel} places"
+        shapes.require_equal(x.shape, (along,), text)
     if x.ndim == 1 and y.ndim > 1:
         x = _along(x, dim, y.ndim)
     elif x.ndim < y.ndim:

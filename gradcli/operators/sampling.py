@@ -189,8 +189,8 @@ def _sampled(input, grid, *, slopes, **how):
         grid = _placed(grid, how["padding_mode"])
     rows, out = input.reshape(batch, channels, -1), np.zeros(())
     for flat, there, weight in _met(grid, sizes, slopes, **how):
-        found = np.take_along_axis(rows, flat[:, None], -1)
-        out = out + np.where(there[:, None], found, 0.0) * weight[:, None]
+        result = np.take_along_axis(rows, flat[:, None], -1)
+        out = out + np.where(there[:, None], result, 0.0) * weight[:, None]
     return out.reshape(batch, channels, *grid.shape[1:-1])
 
 

@@ -332,12 +332,12 @@ def scatter_reduce(g, y, x, index, src, *, dim, reduce, include_self=True):
 def _put_shape(s, index, source, *, accumulate):
     count, places = shapes.numel(source), shapes.numel(index)
     if count != places:
-        said = f"put() needs as many elements as places, not {count} and {places}"
+        message = f"put() needs as many elements as places, not {count} and {places}"
         if len(source) == len(index):
-            raise shapes.Conflict(said, *next((n, k) for n, k in zip(source, index) if n != k))
+            raise shapes.Conflict(message, *next((n, k) for n, k in zip(source, index) if n != k))
         if 1 in (len(source), len(index)):
-            raise shapes.Conflict(said, count, places)
-        raise GradcliError("shape", said)  # what makes their products equal is too large to try
+            raise shapes.Conflict(message, count, places)
+        raise GradcliError("shape", message)  # what makes their products equal is too large to try
     return s
 
 

@@ -121,14 +121,14 @@ def _reduced(part, reduce, initial):
     if not size:
         return full(size=part.shape[1:], fill_value=start)
     if reduce == "max":
-        found = segment_max(part, dim=0)
-        return found if initial is None else where(found < start, start, found)
+        result = segment_max(part, dim=0)
+        return result if initial is None else where(result < start, start, result)
     if reduce == "min":
-        found = segment_min(part, dim=0)
-        return found if initial is None else where(found > start, start, found)
+        result = segment_min(part, dim=0)
+        return result if initial is None else where(result > start, start, result)
     if reduce == "prod":
-        found = segment_prod(part, dim=0)
-        return found * start if start != 1 else found
+        result = segment_prod(part, dim=0)
+        return result * start if start != 1 else result
     total = part.sum(dim=0)
     total = total + initial if initial else total
     return total / size if reduce == "mean" else total

@@ -105,8 +105,8 @@ def take_along_dim(input, indices, dim=None):
     if dim is None:
         return gather(flatten(input), dim=0, index=flatten(indices))
     if input.ndim != indices.ndim:
-        said = f"take_along_dim() needs as many indices' dimensions as the input's {input.ndim}"
-        raise GradcliError("shape", f"{said}, not {indices.ndim}")
+        text = f"take_along_dim() needs as many indices' dimensions as the input's {input.ndim}"
+        raise GradcliError("shape", f"{text}, not {indices.ndim}")
     require(indices.dtype == "int", "take_along_dim() takes whole numbers as indices, no mask")
     place = shapes.axis(dim, input.ndim)
     size = input.shape[place]
@@ -213,9 +213,9 @@ def repeat_interleave(input, repeats, dim=None, *, output_size=None):
         raise GradcliError(
             "arguments", f"repeat_interleave() needs one count, or {size}, each of at least 0"
         )
-    made = int(counts.sum()) * (size if counts.size == 1 else 1)
-    if output_size not in (None, made):
-        raise GradcliError("arguments", f"output_size is {made}, not {output_size}")
+    built = int(counts.sum()) * (size if counts.size == 1 else 1)
+    if output_size not in (None, built):
+        raise GradcliError("arguments", f"output_size is {built}, not {output_size}")
     if counts.size == 1 and input.ndim:
         return repeat_each(input, repeats=counts.item(), dim=place)
     places = np.repeat(np.arange(size), counts.reshape(-1))
@@ -397,9 +397,9 @@ def masked_select(input, mask):
 @shorthand("argwhere", numbers=("input",), floats=True)
 def nonzero(input, *, as_tuple=False):
     """Where elements are not 0, a row for each of them; no gradient."""
-    found = input.value if isinstance(input, Array) else np.asarray(input)
-    places = np.argwhere(found)
+    result = input.value if isinstance(input, Array) else np.asarray(input)
+    places = np.argwhere(result)
     if not as_tuple:
         return numbers(places)
-    columns = places.T if found.ndim else [places[:, :0].sum(1)]
+    columns = places.T if result.ndim else [places[:, :0].sum(1)]
     return Outputs(map(numbers, columns))

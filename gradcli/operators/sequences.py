@@ -161,8 +161,8 @@ def _heard(way, blank):
 
 def _symbolic_losses(sp, log_probs, targets, *, zero_infinity, **how):
     never = sp.S.Zero if zero_infinity else sp.oo
-    found = _written(sp, log_probs, targets, **how)
-    return np.array([-sp.log(sp.Add(*ways.values())) if ways else never for ways in found], object)
+    result = _written(sp, log_probs, targets, **how)
+    return np.array([-sp.log(sp.Add(*ways.values())) if ways else never for ways in result], object)
 
 
 def _symbolic_slopes(sp, log_probs, targets, direction, *, zero_infinity, **how):

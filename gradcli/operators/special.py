@@ -78,8 +78,8 @@ def _bessel(name):
     """SciPy's function, infinite where PyTorch's is: it has the exponential of x on the way."""
 
     def value(x):
-        found = getattr(scipy_special, name)(x)
-        return np.where(np.isinf(np.exp(np.abs(x))) & np.isfinite(x), found * np.inf, found)
+        result = getattr(scipy_special, name)(x)
+        return np.where(np.isinf(np.exp(np.abs(x))) & np.isfinite(x), result * np.inf, result)
 
     return value
 

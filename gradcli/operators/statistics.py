@@ -47,8 +47,10 @@ def _settle(*, dim, correction, **attrs):
     if isinstance(dim, bool):
         dim, correction = None, dim
     if dim == ():
-        said = "with dim=() PyTorch takes the variance of all, and a gradient that is not its own"
-        raise GradcliError("arguments", said, hint="leave dim out, or name every dimension")
+        message = (
+            "with dim=() PyTorch takes the variance of all, and a gradient that is not its own"
+        )
+        raise GradcliError("arguments", message, hint="leave dim out, or name every dimension")
     return {"dim": dim, "correction": 1 if correction is None else +correction, **attrs}
 
 
@@ -119,8 +121,8 @@ def std(g, y, x, dim, *, correction=1):
 
 def _with_mean(spread, input, dim, unbiased, keepdim, correction):
     x = as_node(input)
-    found = spread(x, dim, correction if unbiased is None else unbiased, keepdim)
-    return Outputs((found, x.mean(dim=found.attrs["dim"], keepdim=keepdim)))
+    result = spread(x, dim, correction if unbiased is None else unbiased, keepdim)
+    return Outputs((result, x.mean(dim=result.attrs["dim"], keepdim=keepdim)))
 
 
 @shorthand(takes="floats")
@@ -189,8 +191,10 @@ def _checked_weights(name, weights, x):
 def cov(x, fweights=None, aweights=None, *, correction=1):
     """Covariances of variables, a row each; fweights counts observations, aweights weighs them."""
     if x.ndim > 2:
-        said = f"a matrix is needed, with a row for each variable, not shape {shapes.text(x.shape)}"
-        raise GradcliError("shape", said)
+        message = (
+            f"a matrix is needed, with a row for each variable, not shape {shapes.text(x.shape)}"
+        )
+        raise GradcliError("shape", message)
     if aweights is not None:
         require(aweights.dtype == "float", "aweights of cov() are no whole numbers: tensor([2.0])")
         aweights = _checked_weights("aweights", aweights, x)
@@ -237,15 +241,17 @@ def _quantile(ranks_of, **fields):
     def declare(named):
         def meaning(x, q, *, dim=None, keepdim=False, interpolation="linear"):
             if interpolation not in INTERPOLATIONS:
-                said = f"interpolation is one of {', '.join(INTERPOLATIONS)}, not {interpolation!r}"
-                raise GradcliError("arguments", said)
+                message = (
+                    f"interpolation is one of {', '.join(INTERPOLATIONS)}, not {interpolation!r}"
+                )
+                raise GradcliError("arguments", message)
             _check(x, q, dim)
             if q.ndim:
                 q = refuse_where(q, (q < 0) | (q > 1), said=OUTSIDE)
             rows = _sorted_along(x, dim)
-            found = _at_ranks(rows, ranks_of(rows, q), interpolation)
-            found = permuted(found, (found.ndim - 1, *range(found.ndim - 1)))
-            return found.reshape(shape=q.shape + reduced(x.shape, dim=dim, keepdim=keepdim))
+            result = _at_ranks(rows, ranks_of(rows, q), interpolation)
+            result = permuted(result, (result.ndim - 1, *range(result.ndim - 1)))
+            return result.reshape(shape=q.shape + reduced(x.shape, dim=dim, keepdim=keepdim))
 
         def kink(y, x, q, *, dim, keepdim, interpolation):
             rows = _sorted_along(x, dim)

@@ -27,8 +27,8 @@ def _numbered(number, words, what):
     """The word for which torch.* has a number."""
     if isinstance(number, bool) or number not in range(len(words)):
         given = ", ".join(f"{k} for {word!r}" for k, word in enumerate(words))
-        said = f"{what} of a function of torch.* is a number, not {number!r}"
-        raise GradcliError("arguments", said, hint=f"{given}; F.* takes the word")
+        message = f"{what} of a function of torch.* is a number, not {number!r}"
+        raise GradcliError("arguments", message, hint=f"{given}; F.* takes the word")
     return words[number]
 
 

@@ -75,8 +75,8 @@ def triangular_solve(b, A, upper=True, transpose=False, unitriangular=False):
     """x such that A @ x is b, with the A that was used."""
     b, A = as_node(b), as_node(A)
     turned, side = (A.mT, not upper) if transpose else (A, upper)
-    found = solve_triangular(turned, b, upper=side, unitriangular=unitriangular)
-    return Outputs((found, cloned_coefficient(A, b)), ("solution", "cloned_coefficient"))
+    result = solve_triangular(turned, b, upper=side, unitriangular=unitriangular)
+    return Outputs((result, cloned_coefficient(A, b)), ("solution", "cloned_coefficient"))
 
 
 def _in_batches(A, b):
@@ -112,13 +112,13 @@ def _cholesky(x, *, upper):
     if upper:
         return np.swapaxes(_cholesky(np.swapaxes(x, -1, -2), upper=False), -1, -2)
     try:
-        found = np.linalg.cholesky(x)
+        result = np.linalg.cholesky(x)
     except np.linalg.LinAlgError:
-        found = np.full_like(x, np.nan)
+        result = np.full_like(x, np.nan)
     infinite = np.isinf(np.tril(x, -1)).any()  # OpenBLAS takes inf / inf for 0
-    if infinite or np.isnan(np.diagonal(found, axis1=-2, axis2=-1)).any():
+    if infinite or np.isnan(np.diagonal(result, axis1=-2, axis2=-1)).any():
         raise GradcliError("arguments", NOT_POSITIVE, hint="x @ x.mT + eye(n) always is")
-    return found
+    return result
 
 
 def _of_positive(value, **fields):
@@ -188,9 +188,9 @@ def _left_by_lapack(x):
     if not _failed_minor(x):
         return np.linalg.cholesky(x)
     if len(x) > IN_ONE_BLOCK:
-        said = f"PyTorch computes a matrix of more than {IN_ONE_BLOCK} rows in blocks, and what "
-        said += "stands in L of one that is not positive definite is not known here"
-        raise GradcliError("unsupported", said, hint="info is known: cholesky_ex(x).info")
+        message = f"PyTorch computes a matrix of more than {IN_ONE_BLOCK} rows in blocks, and what "
+        message += "stands in L of one that is not positive definite is not known here"
+        raise GradcliError("unsupported", message, hint="info is known: cholesky_ex(x).info")
     L = np.tril(x)
     for k in range(len(L)):
         L[k, k] -= L[k, :k] @ L[k, :k]
@@ -203,8 +203,8 @@ def _left_by_lapack(x):
 
 def _factor_so_far(x, *, upper):
     turned = np.swapaxes(x, -1, -2) if upper else x
-    found = each_matrix(_left_by_lapack, x.shape[-2:], turned)
-    return np.swapaxes(found, -1, -2) if upper else found
+    result = each_matrix(_left_by_lapack, x.shape[-2:], turned)
+    return np.swapaxes(result, -1, -2) if upper else result
 
 
 @_of_positive(
@@ -228,8 +228,8 @@ def cholesky_ex(A, *, upper=False, check_errors=False):
     A = as_node(A)
     info = failed_minor(A.mT if upper else A)
     if check_errors:
-        found = cholesky(A, upper=upper), refuse_where(info, info.ne(0), said=NOT_POSITIVE)
-        return Outputs(found, ("L", "info"))
+        result = cholesky(A, upper=upper), refuse_where(info, info.ne(0), said=NOT_POSITIVE)
+        return Outputs(result, ("L", "info"))
     return Outputs((factor_so_far(A, upper=upper), info), ("L", "info"))
 
 

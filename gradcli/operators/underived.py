@@ -117,8 +117,8 @@ def _polynomials(first: Callable, following: Callable, defined: int | None = Non
         if defined is not None:
             x, n = np.where(n > defined, np.nan, x), np.minimum(n, defined)
         if np.max(n, initial=0) > MOST:
-            said = f"a polynomial of degree {np.max(n):,.0f} is computed in as many steps"
-            raise GradcliError("limit", said, hint=f"{MOST:,} is the largest degree here")
+            message = f"a polynomial of degree {np.max(n):,.0f} is computed in as many steps"
+            raise GradcliError("limit", message, hint=f"{MOST:,} is the largest degree here")
         before, now = np.ones_like(x), first(x)
         out = np.where(n == 0, before, np.where(n == 1, now, 0.0))
         for k in range(1, int(np.max(n, initial=0))):

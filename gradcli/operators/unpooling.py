@@ -32,13 +32,13 @@ def unpool(x, indices, *, size):
 def _chosen_size(n, output_size, usual, stride):
     """The size that is asked for, which is less than a stride away from the usual one."""
     if len(output_size) not in (n, n + 2):
-        said = f"output_size of max_unpool{n}d() has {n} or {n + 2} numbers, not {output_size}"
-        raise GradcliError("arguments", said)
+        message = f"output_size of max_unpool{n}d() has {n} or {n + 2} numbers, not {output_size}"
+        raise GradcliError("arguments", message)
     chosen = tuple(output_size)[-n:]
     for size, near, most in zip(chosen, usual, stride):
         if not near - most < size < near + most:
-            said = f"an output_size of {size} is not between {near - most + 1} and "
-            raise GradcliError("arguments", f"{said}{near + most - 1}, around the usual {near}")
+            message = f"an output_size of {size} is not between {near - most + 1} and "
+            raise GradcliError("arguments", f"{message}{near + most - 1}, around the usual {near}")
     return chosen
 
 

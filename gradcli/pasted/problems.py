@@ -96,8 +96,8 @@ class _Poser:
         text = self._text(self._statements(out))
         for name, tensor in zip(wrt, wanted or ()):
             if self._key(tensor) not in self.nodes:
-                said = f"no gradient flows to {name} at line {self.back.line}"
-                raise GradcliError("not-differentiable", said)
+                message = f"no gradient flows to {name} at line {self.back.line}"
+                raise GradcliError("not-differentiable", message)
         for tensor in (*(wanted or ()), *(self._unused() if wanted is None else ())):
             self._leaf(tensor)
         leaves = {n: t for n, t in self.inputs.values() if t.requires_grad}
@@ -163,9 +163,9 @@ class _Poser:
         call = record.call
         inputs = [self._of_edge(e) for e in record.edges]
         if record.name in ("CloneBackward0", "ToCopyBackward0"):
-            made: Sequence[Node | None] = inputs
+            built: Sequence[Node | None] = inputs
         elif isinstance(call, Elements) and inputs[0] is not None:
-            made = [_elements(inputs[0], at) for at in call.at]
+            built = [_elements(inputs[0], at) for at in call.at]
         elif call is None:
             raise Unexplained(record.name)
         elif isinstance(call, tuple) and isinstance(call[0], str):
@@ -173,8 +173,8 @@ class _Poser:
             raise Unexplained(f"the Function {call[1].name}" if of_class else record.name)
         else:
             target = self._before_it(record) if inputs[0] is None else inputs[0]
-            made = [self._called_on(call, target, inputs)]
-        for output, node in enumerate(made):
+            built = [self._called_on(call, target, inputs)]
+        for output, node in enumerate(built):
             if node is not None:
                 self.nodes[record, output] = node
 
@@ -284,8 +284,8 @@ class _Poser:
         if name not in tensors:
             known = [n for n in tensors if n]
             near = did_you_mean(name, known) or f"the tensors are {', '.join(known)}"
-            said = f"there is no tensor {name} to differentiate by"
-            raise GradcliError("unused-option", said, hint=near)
+            message = f"there is no tensor {name} to differentiate by"
+            raise GradcliError("unused-option", message, hint=near)
         return tensors[name]
 
     def _path(self, tensor: Tensor) -> str | None:

@@ -88,11 +88,11 @@ class _Request:
         read = read_all(self.text, setting)[-1]
         for name in self.values:
             if not re.search(rf"\b{name}\b", self.text):
-                said = f"there is no {name} in the program"
-                raise GradcliError("unused-option", said)
+                message = f"there is no {name} in the program"
+                raise GradcliError("unused-option", message)
         for name in setting.computed:
-            said = f"{name} is computed by the program, and is no input that could have a value"
-            raise GradcliError("unused-option", said)
+            message = f"{name} is computed by the program, and is no input that could have a value"
+            raise GradcliError("unused-option", message)
         return read
 
     def _arrays(self) -> Mapping[str, Any]:
@@ -116,20 +116,20 @@ class _Request:
             raise GradcliError("limit", f"line {line}: {what}", span=self._span(line))
         refusal = outcome.unsupported
         if refusal is not None:
-            said = f"line {refusal.line}: gradcli does not know {refusal.what}"
-            raise GradcliError("unsupported", said, hint=READ, span=self._span(refusal.line))
+            message = f"line {refusal.line}: gradcli does not know {refusal.what}"
+            raise GradcliError("unsupported", message, hint=READ, span=self._span(refusal.line))
         failure = outcome.exception
         if failure is not None and failure.message == NO_WAY:
             self._refuse_without_leaf(failure.line)
         if failure is not None and not (failure.type == "NameError" and backs):
-            said = f"line {failure.line}: PyTorch raises {failure.type}: {failure.message}"
+            message = f"line {failure.line}: PyTorch raises {failure.type}: {failure.message}"
             hint = "gradcli read FILE says why, and what to change"
-            raise GradcliError("raises", said, hint=hint, span=self._span(failure.line))
+            raise GradcliError("raises", message, hint=hint, span=self._span(failure.line))
         back, problem = self._posed(backs or [self._value(read)])
         shapes = dict(self.asked.get("shapes") or {})
         shapes |= self._random(read, problem)
         values = {n: self._exact(n, v) for n, v in problem.values.items() if n not in shapes}
-        found = {
+        result = {
             "expr": problem.text,
             "shapes": shapes,
             "values": values,
@@ -138,8 +138,8 @@ class _Request:
             "notes": _notes(read, back, problem) if backs else (),
         }
         if problem.seed is not None and self.asked.get("grad", "") is None:
-            found["grad"] = problem.seed
-        return self.asked | found
+            result["grad"] = problem.seed
+        return self.asked | result
 
     def _random(self, read: "Read", problem: "Posed") -> dict[str, Any]:
         """The shapes of inputs with random numbers that nobody else gets: of those that are others
@@ -179,9 +179,9 @@ class _Request:
                     self._check_leaves(back, problem)
                 return back, problem
             except Unexplained as reason:
-                said = f"no formula for this gradient: {reason}"
+                message = f"no formula for this gradient: {reason}"
                 span = self._span(back.line)
-                raise GradcliError("unsupported", said, hint=READ, span=span) from None
+                raise GradcliError("unsupported", message, hint=READ, span=span) from None
             except GradcliError as error:
                 errors.append(error)
         raise errors[0]
@@ -197,16 +197,16 @@ class _Request:
         computed = (n for n, t in back.bound.items() if t.record is not None)
         name = lost or next(computed, problem.wrt[0])
         if lost:
-            said = f"{name} is assigned again, and is no leaf any more"
+            message = f"{name} is assigned again, and is no leaf any more"
             hint = "give what is computed another name: h = ..., and h in place of "
             hint += f"{name} from there on"
         else:
-            said = f"{name} is computed from a tensor that requires a gradient, so it is no leaf"
+            message = f"{name} is computed from a tensor that requires a gradient, so it is no leaf"
             hint = f"leave requires_grad=True out, and write {name}.requires_grad_() after it"
-        said += f": PyTorch leaves {name}.grad at None"
+        message += f": PyTorch leaves {name}.grad at None"
         lines = [a.line for a in self.trace.assignments if a.name == name]
         raise GradcliError(
-            "not-differentiable", said, hint=hint, span=self._span(max(lines, default=back.line))
+            "not-differentiable", message, hint=hint, span=self._span(max(lines, default=back.line))
         )
 
     def _value(self, read: "Read") -> "Backward":
@@ -217,17 +217,17 @@ class _Request:
         value = read.reading.outcome.scope.get(LAST)
         line = len(self.text.splitlines())
         if not isinstance(value, Tensor):
-            said, hint = "the last statement must be one tensor", "or call backward() on one"
-            raise GradcliError("arguments", said, hint=hint, span=self._span(line))
+            message, hint = "the last statement must be one tensor", "or call backward() on one"
+            raise GradcliError("arguments", message, hint=hint, span=self._span(line))
         if not value.requires_grad:
             self._refuse_without_leaf(line)
         return read.reading.trace.way(line, "value", [value], [], None)
 
     def _refuse_without_leaf(self, line: int) -> NoReturn:
         """Refuse an output that nothing which requires a gradient leads to."""
-        said = "nothing that requires a gradient leads to the output"
+        message = "nothing that requires a gradient leads to the output"
         hint = f"write requires_grad=True where an input is made\nPyTorch: {NO_WAY}"
-        raise GradcliError("not-differentiable", said, hint=hint, span=self._span(line))
+        raise GradcliError("not-differentiable", message, hint=hint, span=self._span(line))
 
     def _span(self, line: int) -> Span | None:
         """A line of the program; None where that is all of it."""
@@ -243,12 +243,12 @@ class _Request:
 def _notes(read: "Read", back: "Backward", problem: "Posed") -> tuple[tuple[str, str], ...]:
     """Codes and sentences on what an answer leaves out of a program."""
     backs, source = read.reading.backwards, read.reading.source
-    found = []
+    results = []
     had = [n for n, t in problem.leaves.items() if back.before.get(t) is not None]
     if len(backs) > 1:
-        said = f"the program goes back {len(backs)} times; this is what line {back.line} gives"
+        text = f"the program goes back {len(backs)} times; this is what line {back.line} gives"
         added = f", which PyTorch adds to what {', '.join(f'{n}.grad' for n in had)} held"
-        found.append(("goes-back-again", f"{said}{added if had else ''}. {READ}."))
+        results.append(("goes-back-again", f"{text}{added if had else ''}. {READ}."))
     for name, tensor in problem.leaves.items():
         result = back.results.get(tensor)
         before = back.before.get(tensor)
@@ -257,19 +257,19 @@ def _notes(read: "Read", back: "Backward", problem: "Posed") -> tuple[tuple[str,
             continue
         left = result if before is None else before + result
         if tensor.grad is None or tensor.grad.data.tolist() != left.tolist():
-            said = f"this is what backward() gives; the program changes {name}.grad after that."
-            found.append(("after-backward", said))
+            text = f"this is what backward() gives; the program changes {name}.grad after that."
+            results.append(("after-backward", text))
     retained = {n for t, n in back.names.items() if t.retains_grad}
     for name in sorted(retained):
-        said = f"{name}.grad is kept too, and is not shown: ask for it by -w {name}."
-        found.append(("retain-grad", said))
+        text = f"{name}.grad is kept too, and is not shown: ask for it by -w {name}."
+        results.append(("retain-grad", text))
     if re.search(r"materialize_grads\s*=\s*True", source) and any(
         r is None for r in back.results.values()
     ):
-        said = "materialize_grads=True makes zeros of a gradient that is None; here it stays None"
-        found.append(("materialized", f"{said}, for a zero may be a gradient too."))
+        text = "materialize_grads=True makes zeros of a gradient that is None; here it stays None"
+        results.append(("materialized", f"{text}, for a zero may be a gradient too."))
     failure = read.reading.outcome.exception
     if failure is not None:
-        said = f"the program stops at line {failure.line}, after backward(): {failure.message}."
-        found.append(("after-backward", said))
-    return tuple(found)
+        text = f"the program stops at line {failure.line}, after backward(): {failure.message}."
+        results.append(("after-backward", text))
+    return tuple(results)

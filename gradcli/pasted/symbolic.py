@@ -51,9 +51,9 @@ def single_program(text: str) -> str | None:
 def refuse_transforms(text: str) -> None:
     """Refuse functions of PyTorch that differentiate functions."""
     if transform := TRANSFORMS.search(text):
-        said = f"{transform[1]} takes a function, which is not differentiated here"
+        message = f"{transform[1]} takes a function, which is not differentiated here"
         hint = 'ask for it by a command of its own: gradcli jacobian "x ** 2", hessian, jvp'
-        raise GradcliError("not-differentiable", said, hint=hint)
+        raise GradcliError("not-differentiable", message, hint=hint)
 
 
 def undefined(source: str) -> set[str]:
@@ -108,9 +108,9 @@ class _Symbolic:
         self.leaves: dict[str, None] = {}
         calls = list(_calls(self.body))
         if len(calls) > 1:
-            said = "backward() is called more than once, and gradients add up from call to call"
+            text = "backward() is called more than once, and gradients add up from call to call"
             hint = "ask for one at a time; or give every input its value, and the program is run"
-            raise self._error("unsupported", said, hint, calls[1].statement)
+            raise self._error("unsupported", text, hint, calls[1].statement)
         self.call = calls[0] if calls else None
 
     def read(self) -> None:
@@ -130,12 +130,12 @@ class _Symbolic:
         given, shapes = dict(asked.get("values") or {}), asked.get("shapes") or {}
         known = _names(ast.parse(text)) | self.leaves.keys()
         values = {n: v for n, v in self.values.items() if n in known and n not in shapes}
-        found: dict[str, Any] = {"expr": text, "values": values | given}
-        found["leaves"] = tuple(n for n in self.leaves if n in values)
-        found["wrt"] = asked.get("wrt") or self._wrt() or tuple(self.leaves)
+        result: dict[str, Any] = {"expr": text, "values": values | given}
+        result["leaves"] = tuple(n for n in self.leaves if n in values)
+        result["wrt"] = asked.get("wrt") or self._wrt() or tuple(self.leaves)
         if asked.get("grad", "") is None and self.call is not None and self.call.seed is not None:
-            found["grad"] = self._seed(self.call.seed)
-        return asked | found
+            result["grad"] = self._seed(self.call.seed)
+        return asked | result
 
     # ---- statements ------------------------------------------------------------------------------
 
@@ -172,8 +172,8 @@ class _Symbolic:
             outcome = executed(self.m, ast.Module([statement], []), echo=False)
         failure = outcome.exception
         if failure is not None and failure.type != "NameError":
-            said = f"PyTorch raises {failure.type}: {failure.message}"
-            raise self._error("raises", said, "gradcli read says why", statement)
+            text = f"PyTorch raises {failure.type}: {failure.message}"
+            raise self._error("raises", text, "gradcli read says why", statement)
         return not (failure or outcome.unsupported or outcome.exhausted)
 
     def _segment(self, node: ast.AST) -> str:
@@ -213,8 +213,8 @@ class _Symbolic:
         if value is MISSING:
             return self._segment(seed)
         if not isinstance(value, Tensor):
-            said = "PyTorch takes a tensor here, and no number or list"
-            raise self._error("arguments", said, f"write torch.tensor({ast.unparse(seed)})", seed)
+            text = "PyTorch takes a tensor here, and no number or list"
+            raise self._error("arguments", text, f"write torch.tensor({ast.unparse(seed)})", seed)
         from .problems import in_decimals
 
         return in_decimals(value.data)
@@ -227,9 +227,9 @@ class _Symbolic:
         parts = wrt.elts if isinstance(wrt, ast.List | ast.Tuple) else [wrt]
         for part in parts:
             if not isinstance(part, ast.Name):
-                said = "a gradient is asked for by names here"
+                text = "a gradient is asked for by names here"
                 hint = "give it a name before the output is computed from it: h = ..."
-                raise self._error("unsupported", said, hint, part)
+                raise self._error("unsupported", text, hint, part)
         return tuple(p.id for p in parts if isinstance(p, ast.Name))
 
 

@@ -29,13 +29,13 @@ def answer(question: str) -> str:
         given = _fields(question)
         analysis = _request(given).analysis(suppose=True)
         explained = explanation(analysis, Choices(command=command(given)))
-        made = render(explained, "html", Environment())
-        return json.dumps({"ok": True, "command": command(given), "page": made})
+        built = render(explained, "html", Environment())
+        return json.dumps({"ok": True, "command": command(given), "page": built})
     except GradcliError as error:
         return json.dumps({"ok": False, "error": message(error)})
     except Exception as error:  # the page goes on
-        said = f"error[{INTERNAL}]: {type(error).__name__}: {error}"
-        return json.dumps({"ok": False, "error": said})
+        text = f"error[{INTERNAL}]: {type(error).__name__}: {error}"
+        return json.dumps({"ok": False, "error": text})
 
 
 def command(given: dict[str, str]) -> str:
@@ -50,7 +50,7 @@ def command(given: dict[str, str]) -> str:
 def _texts(given: dict[str, str]) -> dict[str, list[str]]:
     """What would stand after each option; a value may stand in each line."""
     lines = {n: given[n].splitlines() if n == "values" else [given[n]] for n in OPTIONS}
-    return {name: [line for line in found if line.strip()] for name, found in lines.items()}
+    return {name: [line for line in result if line.strip()] for name, result in lines.items()}
 
 
 def _fields(question: str) -> dict[str, str]:

@@ -73,8 +73,8 @@ class Handler(BaseHTTPRequestHandler):
         try:
             return self.server.worker.answer(question)
         except TooLong:
-            said = f"error[limit]: there is no answer within {self.server.worker.seconds:g} seconds"
-            return json.dumps({"ok": False, "error": f"{said}\n  ask for less, or in a terminal\n"})
+            text = f"error[limit]: there is no answer within {self.server.worker.seconds:g} seconds"
+            return json.dumps({"ok": False, "error": f"{text}\n  ask for less, or in a terminal\n"})
 
     def _path(self) -> str | None:
         """What stands below the token; None, and refused, where the address, the host or the page

@@ -42,13 +42,13 @@ def drawn_graph(graph: Graph) -> str:
         for i in {*node.inputs}:
             longest = max(map(len, _flow_texts(node, i)), default=0)
             room[i] = max(room[i], DIGIT * longest)
-    told = any(node.flows for node in graph.nodes)
-    found = layout([n.inputs for n in graph.nodes], room, WIDE_GAP if told else GAP_DOWN)
-    width, height = (side + 2 * MARGIN for side in found.size)
-    edges = [_edge(i, n, points) for (i, n), points in found.edges.items()]
-    flows = [_flow(graph, edge, points, taken) for edge, points in found.edges.items()]
+    text = any(node.flows for node in graph.nodes)
+    result = layout([n.inputs for n in graph.nodes], room, WIDE_GAP if text else GAP_DOWN)
+    width, height = (side + 2 * MARGIN for side in result.size)
+    edges = [_edge(i, n, points) for (i, n), points in result.edges.items()]
+    flows = [_flow(graph, edge, points, taken) for edge, points in result.edges.items()]
     nodes = [
-        _node(n, label, not graph.nodes[n].inputs, found.nodes[n], widths[n])
+        _node(n, label, not graph.nodes[n].inputs, result.nodes[n], widths[n])
         for n, label in enumerate(labels)
     ]
     box = f"{-MARGIN:g} {-MARGIN:g} {width:.0f} {height:.0f}"

@@ -25,13 +25,13 @@ def as_json(error: GradcliError) -> str:
     """An error as `batch` has it, in the words of a shell; its place is one in `text`."""
     from .json import render_json
 
-    told: dict[str, object] = {"code": error.code, "message": error.message}
-    told |= {"hint": error.hint} if error.hint else {}
+    text: dict[str, object] = {"code": error.code, "message": error.message}
+    text |= {"hint": error.hint} if error.hint else {}
     if error.span is not None:
         span = error.span
         field = "expr" if span.origin == EXPRESSION else ways.field_of(span.origin)
-        told |= {"span": [span.start, span.end], "in": field, "text": span.text}
-    return render_json({"ok": False, "error": told}) + "\n"
+        text |= {"span": [span.start, span.end], "in": field, "text": span.text}
+    return render_json({"ok": False, "error": text}) + "\n"
 
 
 def wrapped(text: str, columns: int | None, indent: str = "  ") -> str:

@@ -40,16 +40,16 @@ def fragment(answer: Reply, environment: Environment) -> str:
     """An answer as HTML to stand within another page."""
     from .html import html_fragment
 
-    (made,) = answer.documents("lines")
-    return html_fragment(said_otherwise(made, environment.say), environment)
+    (built,) = answer.documents("lines")
+    return html_fragment(said_otherwise(built, environment.say), environment)
 
 
 def render_documents(documents: list[Document], format: str, environment: Environment) -> str:
     """Documents below each other, in one of FORMATS other than "json"."""
     if environment.say is not str:
-        documents = [said_otherwise(made, environment.say) for made in documents]
+        documents = [said_otherwise(built, environment.say) for built in documents]
     name, several, _ = FORMATS[format]
     renderer = getattr(import_module(f".{name}", __package__), f"render_{name}")
     if several:
         return renderer(documents, environment)
-    return "\n".join(renderer(made, environment) for made in documents)
+    return "\n".join(renderer(built, environment) for built in documents)

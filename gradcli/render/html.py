@@ -99,8 +99,8 @@ class _Page:
         parts = [tag("ul", "".join(answers), class_="answers")] * bool(answers)
         asked = (document.question.strip() or _heading(document)) if alone else ""
         parts += [self.section(section, asked) for section in document.sections]
-        made = tag("code", escape(document.command))
-        foot = f"\n<footer>Made by {made}</footer>" if document.command and alone else ""
+        built = tag("code", escape(document.command))
+        foot = f"\n<footer>Made by {built}</footer>" if document.command and alone else ""
         return f"<article>\n{head}" + "\n".join(parts) + f"{foot}\n</article>"
 
     def header(self, document: Document) -> str:
@@ -140,8 +140,8 @@ class _Page:
         self.coded = section.name in CODED
         title, remark = text_of(section.title), self.line(section.remark)
         again = bool(title) and title in asked.split("\n")
-        said = f' <span class="remark">{remark}</span>' if remark else ""
-        head = f"<h2>{self.line(section.title)}{said}</h2>" if title and not again else ""
+        text = f' <span class="remark">{remark}</span>' if remark else ""
+        head = f"<h2>{self.line(section.title)}{text}</h2>" if title and not again else ""
         if again and remark:
             head = f'<p class="shapes">{remark}</p>'
         body = "".join(self.blocks(section.blocks))
@@ -150,8 +150,8 @@ class _Page:
     def blocks(self, blocks: Sequence[Block]) -> Iterator[str]:
         """The blocks; steps and notes next to each other make a list."""
         for kind, group in groupby(blocks, lambda b: KINDS.get(type(b))):
-            made = "".join(map(self.block, group))
-            yield tag(kind, made, class_="steps" if kind == "ol" else "notes") if kind else made
+            built = "".join(map(self.block, group))
+            yield tag(kind, built, class_="steps" if kind == "ol" else "notes") if kind else built
 
     def block(self, block: Block) -> str:
         return getattr(self, type(block).__name__.lower())(block) + "\n"
@@ -245,14 +245,14 @@ class _Page:
             '<button type="button" data-by="1" aria-label="on">▶</button> <output></output></p>'
         )
         drawing = f'<div class="scroll drawing">{drawn_graph(block)}</div>'
-        told = f'<div class="told">{slider}{listed}</div>' if steps else ""
-        return f'<figure class="walk">{drawing}{told}</figure>'
+        text = f'<div class="told">{slider}{listed}</div>' if steps else ""
+        return f'<figure class="walk">{drawing}{text}</figure>'
 
     def passed(self, p: Pass) -> str:
         """What happens at a node: a step of the forward pass, or of the way back."""
         way = "back" if p.back else "forward"
-        said = f'<span class="way {way}">{way}</span>'
-        return f'<li data-node="{p.node}" data-way="{way}">{said}{self.step_body(p.step)}</li>'
+        text = f'<span class="way {way}">{way}</span>'
+        return f'<li data-node="{p.node}" data-way="{way}">{text}{self.step_body(p.step)}</li>'
 
 
 def _runs(rows: Sequence[str], shade: str) -> Iterator[str]:

@@ -57,8 +57,8 @@ def render_latex(document: Document, environment: Environment) -> str:
     """The document as a section, or as what `environment.page` says."""
     slides = environment.page == "overlay"
     page = Slides(environment) if slides else Page(environment)
-    made = "\n\n".join(page.document(document))
-    return f"{as_page(made, environment, document.command)}\n"
+    built = "\n\n".join(page.document(document))
+    return f"{as_page(built, environment, document.command)}\n"
 
 
 def as_page(made: str, environment: Environment, command: str) -> str:
@@ -126,24 +126,24 @@ def _lines(pieces: Sequence[Any], room: int) -> Iterator[str]:
         return
     line = ""
     for symbol, term in _terms(pieces[0].tree):
-        made = latex(term)
-        if line and _length(line + made) > room:
+        built = latex(term)
+        if line and _length(line + built) > room:
             yield line
-            line = f"{symbol} {made}"
+            line = f"{symbol} {built}"
         else:
-            line += f" {symbol} {made}" if line else made
+            line += f" {symbol} {built}" if line else built
     yield line
 
 
 def _terms(written: Tree) -> list[tuple[str, Tree]]:
     """The terms of a sum, each with the sign before it."""
-    found: list[tuple[str, Tree]] = []
+    result: list[tuple[str, Tree]] = []
     while isinstance(written, Infix) and written.symbol in ("+", "-"):
         if not is_term(written.right):
             break
-        found.append((written.symbol, written.right))
+        result.append((written.symbol, written.right))
         written = written.left
-    return [*reversed([*found, ("", written)])]
+    return [*reversed([*result, ("", written)])]
 
 
 def mathematics(pieces: Iterable[Any]) -> str:
@@ -154,13 +154,13 @@ def mathematics(pieces: Iterable[Any]) -> str:
 def _in_math(piece: Any) -> str:
     if isinstance(piece, Formula):
         return latex(piece.tree)
-    said = piece.text.strip()
-    if said in ("=", ""):
-        return said
+    text = piece.text.strip()
+    if text in ("=", ""):
+        return text
     if piece.role in ("number", "answer"):
-        return latex(Verbatim(said))
+        return latex(Verbatim(text))
     if piece.role == "seed" or piece.role.startswith("input:"):
-        return latex(Name(said))
+        return latex(Name(text))
     return text_in_math(piece.text)
 
 
@@ -270,8 +270,8 @@ class Page:
             return text_in_math(cut_off, "texttt")
         columns = max(map(len, flat))
         lines = [row if isinstance(row, list) else ["⋮"] * columns for row in rows]
-        made = array_of([[entry(c) for c in row] for row in lines], "r" * columns)
-        return f"\\left[{made}\\right]"
+        built = array_of([[entry(c) for c in row] for row in lines], "r" * columns)
+        return f"\\left[{built}\\right]"
 
     def table(self, block: Table) -> str:
         """Equations lined up, and items of a list for other rows."""
@@ -282,17 +282,17 @@ class Page:
 
     def equations(self, rows: Sequence[Row]) -> str:
         """Equations below each other, what else is told of them at the right."""
-        made: list[str] = []
+        built: list[str] = []
         for row in rows:
             first, *others = row.cells
             assert not isinstance(first, Tensor)
-            made += _rows(first, self.beside(others), self.room)
-        return "\\begin{align*}\n" + " \\\\\n".join(made) + "\n\\end{align*}"
+            built += _rows(first, self.beside(others), self.room)
+        return "\\begin{align*}\n" + " \\\\\n".join(built) + "\n\\end{align*}"
 
     def beside(self, cells: Sequence[Line | Tensor]) -> str:
         """Cells at the right of an equation."""
-        said = [self.tensor(c) if isinstance(c, Tensor) else text(c) for c in cells]
-        return " && " + " \\quad ".join(said) if any(said) else ""
+        message = [self.tensor(c) if isinstance(c, Tensor) else text(c) for c in cells]
+        return " && " + " \\quad ".join(message) if any(message) else ""
 
     def items(self, rows: Sequence[Row]) -> str:
         """Rows as items of a list."""
@@ -301,8 +301,8 @@ class Page:
 
     def cells(self, cells: Sequence[Line | Tensor]) -> str:
         """Cells side by side within text."""
-        said = (f"${self.tensor(c)}$" if isinstance(c, Tensor) else inline(c) for c in cells)
-        return " \\quad ".join(filter(str.strip, said)) or "~"
+        text = (f"${self.tensor(c)}$" if isinstance(c, Tensor) else inline(c) for c in cells)
+        return " \\quad ".join(filter(str.strip, text)) or "~"
 
     def prose(self, block: Prose) -> str:
         """A paragraph."""
@@ -382,14 +382,14 @@ class Slides(Page):
         if first:
             yield slide("Question", "\n\n".join(first))
         for section in document.sections:
-            made = "\n\n".join(self.blocks(section.blocks))
-            if made:
-                yield slide(inline(section.title or section.remark), made)
+            built = "\n\n".join(self.blocks(section.blocks))
+            if built:
+                yield slide(inline(section.title or section.remark), built)
 
     def equations(self, rows: Sequence[Row]) -> str:
         """Equations that come one at a time."""
-        made = (super(Slides, self).equations([row]) for row in rows)
-        return "\n".join(f"\\uncover<+->{{%\n{one}}}" for one in made)
+        built = (super(Slides, self).equations([row]) for row in rows)
+        return "\n".join(f"\\uncover<+->{{%\n{one}}}" for one in built)
 
     def items(self, rows: Sequence[Row]) -> str:
         """Items that come one at a time."""

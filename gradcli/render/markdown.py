@@ -47,14 +47,14 @@ class Brief(Page):
         sections = [*_briefly(document)]
         equations = any(s.name == "gradient" for s in sections)
         spared_of = [n for n in SPARED if not (equations and n in LISTED)]
-        made = super().document(document._replace(sections=tuple(sections)))
-        while made.count("\n") > ANSWER_LINES:
+        built = super().document(document._replace(sections=tuple(sections)))
+        while built.count("\n") > ANSWER_LINES:
             spared = next((n for n in spared_of if any(s.name == n for s in sections)), None)
             if spared is None:
                 break
             del sections[max(k for k, s in enumerate(sections) if s.name == spared)]
-            made = super().document(document._replace(sections=tuple(sections)))
-        return made
+            built = super().document(document._replace(sections=tuple(sections)))
+        return built
 
     def heading(self, section: Section) -> str:
         """Bold words; none where the text says what it is."""
@@ -95,8 +95,8 @@ class Chat:
 
         asked = f"$ {document.command}" if document.command else document.question
         head = textwrap.fill(asked, self.environment.width, subsequent_indent="  ")
-        said = render_terminal(document._replace(more=()), self.environment).strip("\n")
-        text = BACKTICKS.sub(lambda run: "\u200b".join(run[0]), f"{head}\n\n{said}".strip("\n"))
+        message = render_terminal(document._replace(more=()), self.environment).strip("\n")
+        text = BACKTICKS.sub(lambda run: "\u200b".join(run[0]), f"{head}\n\n{message}".strip("\n"))
         messages = [text] if self.longest is None else [*_messages(text, self.longest)]
         if len(messages) == 1:
             return fenced(messages[0], "") + "\n"
@@ -136,9 +136,9 @@ def _briefly(document: Document) -> Iterator[Section]:
     listed = [s for s in named if s.name in LISTED]
     if len(listed) and document.briefly:
         rows = [r for s in listed for b in s.blocks if isinstance(b, Table) for r in b.rows]
-        told = [b for s in listed[:-1] for b in s.blocks if isinstance(b, Prose)]
+        text = [b for s in listed[:-1] for b in s.blocks if isinstance(b, Prose)]
         first = Table(tuple(_equation(row) for row in rows if not row.depth))
-        yield listed[-1]._replace(title=(), remark=(), blocks=(first, *told))
+        yield listed[-1]._replace(title=(), remark=(), blocks=(first, *text))
     for section in named or document.sections:
         if section not in listed:
             yield _reason(section) if section.name == "seed" else section

@@ -50,5 +50,5 @@ class MathPage(Page):
         """A table, or mathematics."""
         if not self.signs.matrices:
             return super().matrix(block)
-        made = self.latex.matrix(block)
-        return made.replace("\\[\n", self.signs.start).replace("\n\\]", self.signs.end)
+        built = self.latex.matrix(block)
+        return built.replace("\\[\n", self.signs.start).replace("\n\\]", self.signs.end)

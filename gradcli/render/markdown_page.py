@@ -108,8 +108,8 @@ class Page:
             return code_span(f"{name} = {formula}") + remark
         value = self.tensor(answer.value)
         if len(value) > LINE:
-            said = f"{code_span(f'{name} = {formula}')}{remark}"
-            return f"{said}\n{self.block_of(answer.value, indent)}"
+            text = f"{code_span(f'{name} = {formula}')}{remark}"
+            return f"{text}\n{self.block_of(answer.value, indent)}"
         return f"{code_span(f'{name} = {value}')} — {code_span(formula)}{remark}"
 
     def tensor(self, tensor: Tensor) -> str:
@@ -162,8 +162,8 @@ class Page:
         return self.cell(block.line)
 
     def note(self, block: Note) -> str:
-        said = self.escaped(text_of(block.line))
-        return f"- **{block.code}:** {said}" if block.code else f"- {said}"
+        text = self.escaped(text_of(block.line))
+        return f"- **{block.code}:** {text}" if block.code else f"- {text}"
 
     def step(self, block: Step) -> str:
         title, remark = self.cell(block.title), self.cell(block.remark)
@@ -235,7 +235,7 @@ class Page:
     ) -> list[str]:
         """A line of names or numbers that belong to the columns."""
         cells = ["…" if k is None else code_span(names[k]) for k in shown.columns]
-        left, head, right = (code_span(said or "") for said in (left, head, right))
+        left, head, right = (code_span(text or "") for text in (left, head, right))
         return self.beside(block, left, [head, *cells], right)
 
     def beside(self, block: Matrix[str], left: str, cells: list[str], right: str) -> list[str]:

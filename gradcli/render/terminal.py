@@ -163,15 +163,15 @@ class Page:
         if answer.value is None:
             return self.beside(head, formula + remark)
         value = self.tensor(answer.value, self.environment.width - cell_len(head.plain))
-        said = formula + (Text(", ") + remark if answer.remark else Text(""))
+        text = formula + (Text(", ") + remark if answer.remark else Text(""))
         lines = value.plain.split("\n")
         if (
             len(lines) == 1
-            and cell_len(head.plain) + cell_len(value.plain) + GAP + cell_len(said.plain)
+            and cell_len(head.plain) + cell_len(value.plain) + GAP + cell_len(text.plain)
             <= self.environment.width
         ):
-            return head + value + Text(" " * GAP) + said
-        return Group(self.beside(head, value), Padding(said, (0, 0, 0, 2)))
+            return head + value + Text(" " * GAP) + text
+        return Group(self.beside(head, value), Padding(text, (0, 0, 0, 2)))
 
     def section(self, section: Section) -> list[RenderableType]:
         """A heading, its remark at its right, and the blocks."""
@@ -194,10 +194,10 @@ class Page:
 
     def block(self, block: Block) -> RenderableType:
         """Any block, indented under its heading."""
-        made = Padding(getattr(self, type(block).__name__.lower())(block), (0, 0, 0, 2))
+        built = Padding(getattr(self, type(block).__name__.lower())(block), (0, 0, 0, 2))
         if isinstance(block, Code) or (isinstance(block, Matrix) and self.environment.full):
-            return self.unwrapped(made)
-        return made
+            return self.unwrapped(built)
+        return built
 
     def unwrapped(self, made: Padding) -> Group:
         """Lines as long as they are, however wide the page: to be copied, or asked for in full."""

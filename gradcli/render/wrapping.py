@@ -50,16 +50,16 @@ def _broken(line: str, width: int) -> list[str]:
 
 
 def _filled(line: str, last: Break, column: int, width: int) -> list[str]:
-    made = []
+    built = []
     while column + len(line) - last.at > width:
-        found = _reached(line, last, column, width)
-        if not found:
+        result = _reached(line, last, column, width)
+        if not result:
             break
-        chosen = min(reversed(found), key=lambda b: len(b.open))
-        made.append(" " * column + line[last.at : chosen.at].rstrip())
+        chosen = min(reversed(result), key=lambda b: len(b.open))
+        built.append(" " * column + line[last.at : chosen.at].rstrip())
         last, beside = chosen, chosen.open[-1]
         column = beside if beside <= width // 2 else INDENT * len(chosen.open)
-    return [*made, " " * column + line[last.at :]]
+    return [*built, " " * column + line[last.at :]]
 
 
 def _reached(line: str, since: Break, column: int, width: int) -> list[Break]:

@@ -23,12 +23,12 @@ def read_all(text: str, setting: Setting | None = None) -> list[Read]:
     A fragment that needs names which nothing before it defines is left out of a page that has
     whole programs too.
     """
-    found: list[Read] = []
+    result: list[Read] = []
     fragments: list[Read] = []
     for program in programs(code_of(text) or text):
-        one = _read(program, [r.program for r in found], setting)
-        (fragments if _lacks_a_name(one.reading) else found).append(one)
-    return found or fragments
+        one = _read(program, [r.program for r in result], setting)
+        (fragments if _lacks_a_name(one.reading) else result).append(one)
+    return result or fragments
 
 
 def _read(program: Program, before: Sequence[Program], setting: Setting | None) -> Read:

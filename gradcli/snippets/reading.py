@@ -37,9 +37,9 @@ class Reading(NamedTuple):
     @property
     def backwards(self) -> list[Backward]:
         """The ways back that came to their end: all but one that raised."""
-        found, failure = self.trace.backwards, self.outcome.exception
-        raised = failure is not None and found and found[-1].line == failure.line
-        return found[:-1] if raised else found
+        result, failure = self.trace.backwards, self.outcome.exception
+        raised = failure is not None and result and result[-1].line == failure.line
+        return result[:-1] if raised else result
 
 
 def _other(path: str) -> Module | None:

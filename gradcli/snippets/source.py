@@ -108,21 +108,21 @@ def _program(lines: Sequence[str], echo: bool = False) -> Program:
 
 def _session(lines: Sequence[str]) -> list[str] | None:
     """The statements of an interactive session, its answers left blank; None without prompts."""
-    found = goes_on = False
+    results = goes_on = False
     result: list[str] = []
     for line in lines:
         prompt = PROMPT.match(line)
         cell = CELL.match(line) or (CELL_GOES_ON.match(line) if goes_on else None)
         if cell:
-            found = goes_on = True
+            results = goes_on = True
             result.append(cell[3])
         elif prompt and (prompt[2] == ">>>" or goes_on):
-            found = goes_on = True
+            results = goes_on = True
             result.append(prompt[4])
         else:
             goes_on = False
             result.append("")
-    return result if found else None
+    return result if results else None
 
 
 def dedented(lines: Sequence[str]) -> list[str]:

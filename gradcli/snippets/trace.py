@@ -78,21 +78,21 @@ class Trace:
         """A name for each tensor, in the order in which they got it: the first that still stands
         for it, or else the last that did.
         """
-        bound, found = self.bound, dict[Tensor, str]()
+        bound, result = self.bound, dict[Tensor, str]()
         for a in self.assignments:
-            if bound.get(found.get(a.tensor, "")) is not a.tensor:
-                found.pop(a.tensor, None)
-                found[a.tensor] = a.name
-        return found
+            if bound.get(result.get(a.tensor, "")) is not a.tensor:
+                result.pop(a.tensor, None)
+                result[a.tensor] = a.name
+        return result
 
     @property
     def paths(self) -> dict[Tensor, str]:
         """The parameters of modules that have a name, by their paths."""
-        found: dict[Tensor, str] = {}
+        result: dict[Tensor, str] = {}
         for name, module in self.modules.items():
             for path, tensor in parameters_of(module, name):
-                found.setdefault(tensor, path)
-        return found
+                result.setdefault(tensor, path)
+        return result
 
     def backward(
         self,
@@ -157,7 +157,7 @@ def parameters_of(module: Instance, path: str) -> Iterator[tuple[str, Tensor]]:
 
 def leaves_of(outputs: Sequence[Tensor]) -> list[Tensor]:
     """The leaves that gradients of outputs flow to, in the order in which they are met."""
-    found: dict[Tensor, None] = {}
+    result: dict[Tensor, None] = {}
     seen: set[Any] = set()
     stack: list[Any] = [t.edge.record for t in outputs if t.edge]
     while stack:
@@ -166,6 +166,6 @@ def leaves_of(outputs: Sequence[Tensor]) -> list[Tensor]:
             continue
         seen.add(record)
         if isinstance(record, Accumulator):
-            found[record.tensor] = None
+            result[record.tensor] = None
         stack += [e.record for e in reversed(record.edges) if e]
-    return list(found)
+    return list(result)

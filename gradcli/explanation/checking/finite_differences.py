@@ -85,23 +85,23 @@ def compare(line: Line, expected: float) -> tuple[str, float]:
     """What the slopes of a line say of the `expected` one: the outcome, and the difference."""
     size = max(1.0, abs(expected))
     with np.errstate(all="ignore"):
-        found = [line.slopes(STEP)[-1]]
+        result = [line.slopes(STEP)[-1]]
         right, left = line.sides(SMALL)
         corner = line.has_corner(right, left)
         # Where the second derivative jumps, as that of elu at 0, small steps are better.
-        found = [right] if corner else [*found, (right + left) / 2]
-        errors = [abs(s - expected) / size for s in found if np.isfinite(s - expected)]
+        result = [right] if corner else [*result, (right + left) / 2]
+        errors = [abs(s - expected) / size for s in result if np.isfinite(s - expected)]
         if not errors:
             return NOT_FINITE, np.inf
         error = min(errors)
         if corner or error <= TOLERANCE:
             return CORNER if corner else SAME, error
         for step in OTHER_STEPS:
-            found.append(line.slopes(STEP * step)[-1])
-            if abs(found[-1] - expected) <= TOLERANCE * size:
-                return SAME, abs(found[-1] - expected) / size
+            result.append(line.slopes(STEP * step)[-1])
+            if abs(result[-1] - expected) <= TOLERANCE * size:
+                return SAME, abs(result[-1] - expected) / size
         rounding = line.rounding() / (STEP * max(OTHER_STEPS) * line.scale)
-        clear = _agree(found, error * size / 10) and 10 * rounding < error * size
+        clear = _agree(result, error * size / 10) and 10 * rounding < error * size
         return OTHER if clear and not line.has_jump() else UNCLEAR, error
 
 

@@ -57,8 +57,8 @@ def wants_double(a: Analysis, within: float = FEW) -> bool:
 def _of_precision(a: Analysis) -> dict[Node | None, Any]:
     """The numbers of the program that its precision decides: they are no rounding."""
     grads = [grad for x in a.problem.wrt if (grad := a.computed(x)) is not None]
-    found = (n for n in walk(grads, sources) if n.op.shape_only and n.dtype == "float")
-    return {n: a.value(n) for n in found}
+    result = (n for n in walk(grads, sources) if n.op.shape_only and n.dtype == "float")
+    return {n: a.value(n) for n in result}
 
 
 def _computed_in(

@@ -32,11 +32,11 @@ def is_symmetric(array: Any) -> bool:
 
 def _read(out: Node) -> set[Node]:
     """The nodes of which an operation reads one triangle."""
-    found = set()
+    result = set()
     for node in walk([out]):
         pairs = zip(node.op.inputs, node.inputs, strict=False) if node.op.symmetric else ()
-        found |= {i for name, i in pairs if i is not None and name in node.op.symmetric}
-    return found
+        result |= {i for name, i in pairs if i is not None and name in node.op.symmetric}
+    return result
 
 
 def _needed(node: Node) -> set[Node]:
@@ -57,5 +57,5 @@ def _needed(node: Node) -> set[Node]:
 
 def _is_symmetric_at(node: Node, values: dict[Node, Any]) -> bool:
     with np.errstate(all="ignore"):
-        found = if_applicable(lambda: Evaluator(values)(node)[0])
-    return found is None or is_symmetric(found)  # where it has no numbers, nothing tells
+        result = if_applicable(lambda: Evaluator(values)(node)[0])
+    return result is None or is_symmetric(result)  # where it has no numbers, nothing tells

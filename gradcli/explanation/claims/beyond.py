@@ -26,16 +26,16 @@ def beyond(claim: Claim, problem: Problem) -> Iterator[list[Trial]]:
     if claim.name not in problem.inputs:
         yield []
         return
-    matrices, sizes, found = _matrices(claim, problem), _sizes(problem), []
+    matrices, sizes, result = _matrices(claim, problem), _sizes(problem), []
     for kept in _kept(claim, sizes):
         trial = _elsewhere(problem, sizes, kept)
         if trial is not None and trial.tells(claim.name):
-            found.append([trial, *matrices])
-    yield from found
-    if matrices and not found:
+            result.append([trial, *matrices])
+    yield from result
+    if matrices and not result:
         yield matrices
     named = ".shape" in claim.text or ".numel()" in claim.text
-    if not named or not found:
+    if not named or not result:
         yield []
 
 

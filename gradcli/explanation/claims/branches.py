@@ -49,14 +49,14 @@ def on_all_branches(
         return points
     same = [p for p in points.tried if p.problem is branches.base.problem]
     met = {s for p in same for s in branches.sides(p)}
-    found = list(filter(None, map(branches.point, branches.orders())))
+    result = list(filter(None, map(branches.point, branches.orders())))
     for values in islice(branches.drawn(), branches.tries):
-        point = branches.point(values) if len(found) < MOST else None
+        point = branches.point(values) if len(result) < MOST else None
         sides = set() if point is None else branches.sides(point)
         if point is not None and sides - met:
-            found.append(point)
+            result.append(point)
             met |= sides
-    return points._replace(tried=points.tried + found)
+    return points._replace(tried=points.tried + result)
 
 
 class _Branches:
@@ -101,8 +101,8 @@ class _Branches:
         given = {x: v.astype("float32") if x.dtype == "float" else v for x, v in values.items()}
         single = Evaluator(given | {point.problem.seed.node: point.seed}, dtype="float32")
         for n in self.claimed:
-            found, here = np.asarray(single(n)[0], float), np.asarray(point(n), float)
-            if 0 < np.max(np.abs(here), initial=0.0) <= NOISE or not close(found, here, ROUGH):
+            result, here = np.asarray(single(n)[0], float), np.asarray(point(n), float)
+            if 0 < np.max(np.abs(here), initial=0.0) <= NOISE or not close(result, here, ROUGH):
                 return False
         return True
 
@@ -160,8 +160,8 @@ class _Branches:
 
 def _formulas(claims: Sequence[Claim], base: Point) -> Iterator[Node]:
     """The claims as graphs, as far as they fit."""
-    made = (partial(built, c.program, base.problem, base.picking) for c in claims)
-    return filter(None, map(if_applicable, made))
+    result = (partial(built, c.program, base.problem, base.picking) for c in claims)
+    return filter(None, map(if_applicable, result))
 
 
 def _kink_masks(claimed: Sequence[Node], free: Sequence[Node]) -> Iterator[Node]:
@@ -175,25 +175,25 @@ def _kink_masks(claimed: Sequence[Node], free: Sequence[Node]) -> Iterator[Node]
 def _compared(order: Sequence[Node], free: Sequence[Node]) -> Compared:
     """What masks compare, where it depends on values that are free."""
     moving = downstream(order, free, sources)
-    found: dict[tuple[Node, Node | None], None] = {}
+    result: dict[tuple[Node, Node | None], None] = {}
     for node in order:
         numbers = node.dtype == "bool" and all(x.dtype != "bool" for x in node.parents)
         if numbers and 0 < len(node.parents) < 3 and any(x in moving for x in node.parents):
             left, *right = node.parents
-            found[left, right[0] if right else None] = None
-    return list(found)
+            result[left, right[0] if right else None] = None
+    return list(result)
 
 
 def _constants(compared: Compared, free: Sequence[Node], base: Point) -> list[float]:
     """The sizes of the numbers that go into what is compared, and depend on nothing free."""
     order = walk([x for pair in compared for x in pair if x is not None])
     moving = downstream(order, free)
-    found: dict[float, None] = {}
+    result: dict[float, None] = {}
     for node in order:
         if node not in moving and node.numel <= CONSTANTS:
             sizes = np.abs(np.ravel(base(node)).astype(float))
-            found |= dict.fromkeys(sizes[np.isfinite(sizes) & (sizes > 0)].tolist())
-    return list(found)[:CONSTANTS]
+            result |= dict.fromkeys(sizes[np.isfinite(sizes) & (sizes > 0)].tolist())
+    return list(result)[:CONSTANTS]
 
 
 # ---- values --------------------------------------------------------------------------------------
@@ -218,7 +218,7 @@ def _between(rng: Any, edges: Any, shape: tuple[int, ...]) -> Any:
 
 
 def _reordered(array: Any, direction: int) -> Any:
-    found = np.sort(array, axis=None)[::direction].reshape(array.shape)
-    for axis in range(found.ndim):
-        found = np.roll(found, 1, axis)
-    return found
+    result = np.sort(array, axis=None)[::direction].reshape(array.shape)
+    for axis in range(result.ndim):
+        result = np.roll(result, 1, axis)
+    return result

@@ -98,12 +98,12 @@ def negligible(claim: Claim, points: list[Point]) -> list[float]:
     """The small numbers without any one of which the claim is as right, but the program's own."""
     problem = points[0].problem
     known = _numbers([problem.out, points[0].gradient(claim.name)])
-    found = (
+    result = (
         number
         for edit, number in _without(claim.program)
         if number not in known and _holds(edit, claim.name, points)
     )
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(result))
 
 
 def _without(program: Program) -> Iterator[tuple[Edit, float]]:

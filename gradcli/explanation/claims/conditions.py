@@ -61,9 +61,9 @@ def _among_symmetric(claim: Claim, findings: list[Finding]) -> str | None:
 
 def _has_both_sides(claim: Claim, point: Point) -> bool:
     """Whether the claim has at each place off the diagonal what the gradient has at both sides."""
-    found = at_point(claim.program, claim.name, point)
-    diagonal = found.right * np.eye(found.right.shape[-1])
-    return found._replace(right=2 * _symmetric(found.right) - diagonal).agrees
+    result = at_point(claim.program, claim.name, point)
+    diagonal = result.right * np.eye(result.right.shape[-1])
+    return result._replace(right=2 * _symmetric(result.right) - diagonal).agrees
 
 
 def _right_for(claim: Claim, findings: list[Finding], name: str, project: Projection) -> bool:
@@ -71,10 +71,10 @@ def _right_for(claim: Claim, findings: list[Finding], name: str, project: Projec
     points = [_within(t.point, name, project) for t in findings]
     if not all(p.finite([claim.name]) and holds(claim.program, claim.name, [p]) for p in points):
         return False
-    found = on_all_branches(
+    result = on_all_branches(
         Points(points, False), [claim], [claim.name], partial(_projected, points[0], name, project)
     )
-    return holds(claim.program, claim.name, found.tried[len(points) :])
+    return holds(claim.program, claim.name, result.tried[len(points) :])
 
 
 def _within(point: Point, name: str, project: Projection) -> Point:

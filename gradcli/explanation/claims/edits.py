@@ -90,14 +90,14 @@ def written(edits: Iterable[Edit], most: int) -> list[Edit]:
     """Those that make different texts: the first ones, until they have `most` characters
     together.
     """
-    found: dict[str, Edit] = {}
+    result: dict[str, Edit] = {}
     for edit in edits:
-        if edit.text not in found:
-            found[edit.text] = edit
+        if edit.text not in result:
+            result[edit.text] = edit
             most -= len(edit.text)
         if most < 0:
             break
-    return list(found.values())
+    return list(result.values())
 
 
 # ---- texts of formulas that are changed as a whole -----------------------------------------------

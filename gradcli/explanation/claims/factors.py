@@ -77,11 +77,11 @@ def by_a_size(program: Program, findings: list[Finding], size: str, known: bool)
         opposite = all(abs(r + 1) < SAME for r in ratios)  # what stands beside it cancels it
         if not opposite and abs(beside) in BESIDE and all(abs(r - beside) < SAME for r in rest):
             why = f"{size} times too {'large' if divide else 'small'}: {MEAN if divide else SUM}"
-            made = scaled(program, size, divide)
+            built = scaled(program, size, divide)
             if beside != 1:
-                made = _without(read_again(made, ORIGIN), beside)
+                built = _without(read_again(built, ORIGIN), beside)
                 why = f"{why}; {_too_large(beside)}"
-            yield Mend(made, why)
+            yield Mend(built, why)
             return
 
 
@@ -101,9 +101,9 @@ def _count(size: str, point: Point) -> float:
 
 def _ratios(findings: list[Finding]) -> list[float] | None:
     """What a claim is too large by at each point; None where that differs between elements."""
-    found = [ratio(t) for t in findings]
-    known = [r for r in found if r is not None]
-    return known if len(known) == len(found) else None
+    result = [ratio(t) for t in findings]
+    known = [r for r in result if r is not None]
+    return known if len(known) == len(result) else None
 
 
 def ratio(finding: Finding) -> float | None:
@@ -111,8 +111,8 @@ def ratio(finding: Finding) -> float | None:
     if finding.value is None or finding.shape != finding.right.shape or not np.any(finding.right):
         return None
     with np.errstate(all="ignore"):
-        found = float(np.sum(finding.value * finding.right) / np.sum(finding.right**2))
-        return found if found and close(finding.value, found * finding.right) else None
+        result = float(np.sum(finding.value * finding.right) / np.sum(finding.right**2))
+        return result if result and close(finding.value, result * finding.right) else None
 
 
 def _too_large(factor: Fraction) -> str:

@@ -86,13 +86,13 @@ class Finding(NamedTuple):
         """The place of the first element that is wrong, where the shape is right."""
         if not self.comparable:
             return None
-        found = np.argwhere(~_near(self.value, self.right, self.point.tolerance))
-        return tuple(map(int, found[0])) if len(found) else None
+        result = np.argwhere(~_near(self.value, self.right, self.point.tolerance))
+        return tuple(map(int, result[0])) if len(result) else None
 
 
-def close(found: Any, right: Any, tolerance: float = TOLERANCE) -> bool:
+def close(result: Any, right: Any, tolerance: float = TOLERANCE) -> bool:
     """Whether two arrays are finite, and the same but for rounding."""
-    return bool(np.all(_near(found, right, tolerance)))
+    return bool(np.all(_near(result, right, tolerance)))
 
 
 def same(a: Any, b: Any) -> bool:
@@ -100,12 +100,12 @@ def same(a: Any, b: Any) -> bool:
     return a.shape == b.shape and close(a, b)
 
 
-def _near(found: Any, right: Any, tolerance: float) -> Any:
+def _near(result: Any, right: Any, tolerance: float) -> Any:
     """Where two arrays are; what is infinite is near to nothing."""
     with np.errstate(all="ignore"):
-        sizes = np.abs(found), np.abs(right)
+        sizes = np.abs(result), np.abs(right)
         largest = max(float(np.max(a, initial=0.0, where=np.isfinite(a))) for a in sizes)
-        return np.abs(found - right) <= tolerance * largest
+        return np.abs(result - right) <= tolerance * largest
 
 
 def at_point(program: Program, name: str, point: Point) -> Finding:

@@ -107,10 +107,10 @@ def read_claims(given: Given, problem: Problem) -> list[Claim]:
 def _claims(text: str, problem: Problem, name: str | None = None) -> list[Claim]:
     """What a text claims in its last statement, and before it."""
     last = _claim(text, problem, name)
-    found = [_read(c, problem) for c in (*_before(last.program, problem), last)]
-    for claim in found:
+    result = [_read(c, problem) for c in (*_before(last.program, problem), last)]
+    for claim in result:
         _check_names(claim.program, problem)
-    return found
+    return result
 
 
 def _read(claim: Claim, problem: Problem) -> Claim:
@@ -172,8 +172,8 @@ def _claim(text: str, problem: Problem, name: str | None = None) -> Claim:
         span = span if about is None else Span(source.text, *about.span(1), ORIGIN)
     if name is None and len(problem.wrt) > 1:
         inputs = ", ".join(x.name for x in problem.wrt)
-        said = f"the claim does not say whose gradient it is: {inputs} have one"
-        raise GradcliError("syntax", said, hint=FORM, span=span)
+        message = f"the claim does not say whose gradient it is: {inputs} have one"
+        raise GradcliError("syntax", message, hint=FORM, span=span)
     name = _target(name or problem.wrt[0].name, problem, span)
     return Claim(name, program, source.text[start:].strip())
 
@@ -215,11 +215,11 @@ def _target(name: str, problem: Problem, span: Span) -> str:
         if plain in known:
             if known[plain].dtype == "float":
                 return plain
-            said = f"{plain} picks elements or holds True and False: it has no gradient"
-            raise GradcliError("not-differentiable", said, span=span)
+            message = f"{plain} picks elements or holds True and False: it has no gradient"
+            raise GradcliError("not-differentiable", message, span=span)
     near = did_you_mean(name, known) or f"the inputs are {', '.join(problem.inputs)}"
-    said = f"the claim is about {name}, and the expression has no {name}"
-    raise GradcliError("unused-option", said, hint=near, span=span)
+    message = f"the claim is about {name}, and the expression has no {name}"
+    raise GradcliError("unused-option", message, hint=near, span=span)
 
 
 def targets(problem: Problem) -> dict[str, Node]:
@@ -284,12 +284,12 @@ def built(program: Program, problem: Problem, values: dict[Node, Any] | None = N
     Raises GradcliError, with the place in the claim.
     """
     builder = _builder(program, problem, problem.values if values is None else values)
-    found = builder.run()
-    if not isinstance(found, Node | int | float):
+    result = builder.run()
+    if not isinstance(result, Node | int | float):
         span = program.place
-        hint = no_tensor(found, program).hint
+        hint = no_tensor(result, program).hint
         raise GradcliError("value", "the claim is not a tensor", span=span, hint=hint)
-    return as_node(found)
+    return as_node(result)
 
 
 def reread(text: str) -> Program | None:
@@ -305,8 +305,8 @@ def as_names(text: str) -> str:
     `dL_dW = x.T @ g` for `dL/dW = x.T @ g`. `W: ...` is `W= ...`, and so is `W += ...`, the first
     time; a comma between claims is a semicolon. A transpose is `x.T`, however it is written.
     """
-    text = TRANSPOSED.sub(lambda found: found["text"] or ".T", text)
-    for above in {found[0].partition("/")[0].strip() for found in FRACTIONS.finditer(text)}:
+    text = TRANSPOSED.sub(lambda result: result["text"] or ".T", text)
+    for above in {result[0].partition("/")[0].strip() for result in FRACTIONS.finditer(text)}:
         fraction = rf"(?<![\w∂.]){re.escape(above)}[ ]?/[ ]?[d∂][^\W\d]\w*"
         text = re.sub(fraction, lambda f: re.sub(r"\W", "_", f[0].replace("∂", "d")), text)
     text = GRAD.sub(SUFFIX, NABLA.sub("d", text))

@@ -73,15 +73,15 @@ class Mutation(NamedTuple):
     widens: bool = False  # the right part has one more dimension
     alone: bool = False  # not told beside another mistake: it may fit by chance
 
-    def made(self, found: Bindings) -> Iterator[ast.expr]:
+    def made(self, result: Bindings) -> Iterator[ast.expr]:
         """What may belong in the place of a part; nothing where it does not have the mistake."""
-        letters = matched(self.part, found["e"])
+        letters = matched(self.part, result["e"])
         if letters is None:
             return
-        found |= letters
+        result |= letters
         if isinstance(self.right, str):
-            yield from (filled(text, found) for text in self.right.split("; "))
-        elif (new := self.right(found)) is not None:
+            yield from (filled(text, result) for text in self.right.split("; "))
+        elif (new := self.right(result)) is not None:
             yield new
 
 
@@ -97,15 +97,15 @@ def mutated(
         rows = [*group]
         for chosen in choices(known, words) if choices else ({},):
             for m in rows:
-                found = known | chosen
-                for new in m.made(found):
-                    yield m, new, partial(_sentence, m.mistake, found | {"new": new})
+                result = known | chosen
+                for new in m.made(result):
+                    yield m, new, partial(_sentence, m.mistake, result | {"new": new})
 
 
-def _sentence(mistake: str, found: Bindings) -> str:
-    texts = {k: Shown(v) if isinstance(v, ast.expr) else v for k, v in found.items()}
+def _sentence(mistake: str, result: Bindings) -> str:
+    texts = {k: Shown(v) if isinstance(v, ast.expr) else v for k, v in result.items()}
     if "{replaced}" in mistake:
-        texts["replaced"] = replaced_text(found["e"], found["new"])
+        texts["replaced"] = replaced_text(result["e"], result["new"])
     return mistake.format(**texts)
 
 
@@ -179,8 +179,8 @@ def _at_other_places(m: Bindings, words: Words) -> Iterator[Bindings]:
     """g.unsqueeze(1) for g.unsqueeze(0)."""
     letters = matched("a.unsqueeze(...)", m["e"])
     texts = ("a.unsqueeze(0)", "a.unsqueeze(1)", "a.unsqueeze(-1)") if letters else ()
-    made = (filled(text, letters or {}) for text in texts)
-    yield from ({"p": new} for new in made if _differs(new, m["e"]))
+    built = (filled(text, letters or {}) for text in texts)
+    yield from ({"p": new} for new in built if _differs(new, m["e"]))
 
 
 def _batch_transposed(m: Bindings) -> ast.expr | None:
@@ -310,9 +310,9 @@ def _with_slope(m: Bindings) -> ast.expr:
 def _as_condition(e: ast.expr) -> ast.expr:
     """h > 0 for where(h <= 0, 0, 1.0) and for (h > 0).double(), which may be masks combined."""
     for sign, other in COMPLEMENTS.items():
-        found = matched(f"where(a {sign} b, 0, 1)", e)
-        if found is not None:
-            return filled(f"a {other} b", found)
+        result = matched(f"where(a {sign} b, 0, 1)", e)
+        if result is not None:
+            return filled(f"a {other} b", result)
     is_method = isinstance(e, ast.Call) and isinstance(e.func, ast.Attribute) and not e.args
     return e.func.value if is_method and _is_condition(e.func.value) else e  # type: ignore[attr-defined]
 
@@ -363,9 +363,9 @@ def _other_slices(index: ast.expr) -> Iterator[ast.expr]:
     elif isinstance(index, ast.Tuple):
         for place, part in enumerate(index.elts):
             for new in _other_slices(part):
-                made = copy(index)
-                made.elts = [*index.elts[:place], new, *index.elts[place + 1 :]]
-                yield made
+                built = copy(index)
+                built.elts = [*index.elts[:place], new, *index.elts[place + 1 :]]
+                yield built
 
 
 def _other_ends(s: ast.Slice) -> Iterator[ast.Slice]:
@@ -525,8 +525,8 @@ def pairs(program: Program) -> Iterator[Edit]:
 
 def _shape_edits(program: Program) -> list[Edit]:
     """The edits that exchange rows and columns, or operands."""
-    found = edits(program, Words(None, (), (), (), ()))
-    return [edit for edit in found if edit.rank <= SHAPES]
+    result = edits(program, Words(None, (), (), (), ()))
+    return [edit for edit in result if edit.rank <= SHAPES]
 
 
 # ---- edits in several places ---------------------------------------------------------------------
@@ -540,13 +540,13 @@ def _transposed_everywhere(program: Program) -> Iterator[Edit]:
         groups.setdefault(ast.unparse(part), []).append(part)
     for text, same in groups.items():
         if len(same) > 1:
-            made = value
+            built = value
             for part in same:
-                made = replaced(made, part, transposed(part))
+                built = replaced(built, part, transposed(part))
             why = f"{text} is to be transposed"
             if is_transposed(same[0]):
                 why = f"{shown(same[0].value)} is not to be transposed"
-            yield whole(program, made, why, SHAPES)
+            yield whole(program, built, why, SHAPES)
 
 
 def _along_others_everywhere(program: Program, dims: tuple[str, ...]) -> Iterator[Edit]:
@@ -564,24 +564,24 @@ def _along_others_everywhere(program: Program, dims: tuple[str, ...]) -> Iterato
 
 
 def _along_everywhere(value: ast.expr, old: str, new: str, keep: bool) -> ast.expr:
-    made = deepcopy(value)
-    for e in ast.walk(made):
+    built = deepcopy(value)
+    for e in ast.walk(built):
         number = dimension(e) if isinstance(e, ast.Call) else None
         if isinstance(e, ast.Call) and number is not None and ast.unparse(number) == old:
             other = along(keeping(e) if keep else e, number, expression(new))
             e.args, e.keywords = other.args, other.keywords
-    return made
+    return built
 
 
 def _means_everywhere(program: Program) -> Iterator[Edit]:
     """Means for all sums, and sums for all means, where there are several."""
     for old, new in REDUCTIONS.items():
-        made = deepcopy(program.result)
-        calls = [e for e in ast.walk(made) if isinstance(e, ast.Call) and reduction(e) == old]
+        built = deepcopy(program.result)
+        calls = [e for e in ast.walk(built) if isinstance(e, ast.Call) and reduction(e) == old]
         for e in calls:
             setattr(e.func, "attr" if isinstance(e.func, ast.Attribute) else "id", new)
         if len(calls) > 1:
-            yield whole(program, made, f"{old}s stand where {new}s belong", 0)
+            yield whole(program, built, f"{old}s stand where {new}s belong", 0)
 
 
 # ---- other sizes, numbers and names --------------------------------------------------------------
@@ -626,10 +626,10 @@ def _renamed(program: Program, names: tuple[str, ...]) -> Iterator[Edit]:
         places = [part for part in used if part.id == old]
         for name in (n for n in names if n != old):
             for chosen in _some(places):
-                made = value
+                built = value
                 for part in chosen:
-                    made = replaced(made, part, expression(name))
-                yield whole(program, made, f"{name} belongs where {old} stands", RENAMED)
+                    built = replaced(built, part, expression(name))
+                yield whole(program, built, f"{name} belongs where {old} stands", RENAMED)
 
 
 def _some(places: Sequence[ast.Name]) -> Iterator[Sequence[ast.Name]]:

@@ -118,24 +118,24 @@ def _left_out(program: Program) -> Iterator[Edit]:
         below = _divisors(value)
         for e in parts(value):
             for m, rest, missing in mutated(OPERANDS, e, NO_WORDS, ""):
-                said = missing().replace("the factor", "the divisor", id(e) in below)
-                yield Edit(program, place, e, rest, f"{said} is missing", m.rank)
+                text = missing().replace("the factor", "the divisor", id(e) in below)
+                yield Edit(program, place, e, rest, f"{text} is missing", m.rank)
             for m, rest, why in mutated(CALLS, e, NO_WORDS, "it" if e is value else ""):
                 yield Edit(program, place, e, rest, why, m.rank)
-        for rest, said in (*_without_name(value), *_without_method(value)):
-            yield Edit(program, place, value, rest, said, OTHER)
+        for rest, text in (*_without_name(value), *_without_method(value)):
+            yield Edit(program, place, value, rest, text, OTHER)
 
 
 def _divisors(value: ast.expr) -> set[int]:
     """The ids of the products that a formula divides by, and of those in them."""
-    found: set[int] = set()
+    result: set[int] = set()
     left = [e.right for e in ast.walk(value) if is_quotient(e)]
     while left:
         e = left.pop()
         if is_product(e):
-            found.add(id(e))
+            result.add(id(e))
             left += [e.left, e.right]
-    return found
+    return result
 
 
 # ---- what is missing in several places -----------------------------------------------------------
@@ -194,8 +194,8 @@ def _everywhere(value: ast.expr, instead: Callable[[ast.AST], ast.expr | None]) 
 
 def parts_of(values: Iterable[ast.expr]) -> list[ast.expr]:
     """The parts of several formulas that are short, each once."""
-    found = (part for value in values for part in parts(value))
-    return [e for text, e in {ast.unparse(e): e for e in found}.items() if len(text) <= PART]
+    result = (part for value in values for part in parts(value))
+    return [e for text, e in {ast.unparse(e): e for e in result}.items() if len(text) <= PART]
 
 
 def exchanges(
@@ -204,8 +204,8 @@ def exchanges(
     """One of `others` in the place of each part, what is most like it first; nothing of fewer
     dimensions, where `ranks` says how many a text has.
     """
-    made = _exchanges(program, others, cache(ranks or (lambda text: 0)))
-    return sorted(made, key=lambda edit: edit.rank)
+    built = _exchanges(program, others, cache(ranks or (lambda text: 0)))
+    return sorted(built, key=lambda edit: edit.rank)
 
 
 def _exchanges(
@@ -227,10 +227,10 @@ def _put(program: Program, place: int, part: ast.expr, new: ast.expr) -> Iterato
     yield Edit(program, place, part, new, lambda: _why(part, new, around(part, value)), distance)
     same = [e for e in parts(value) if ast.unparse(e) == ast.unparse(part)]
     if len(same) > 1 and same[0] is part:
-        made = value
+        built = value
         for e in same:
-            made = replaced(made, e, new)
-        yield Edit(program, place, value, made, _why(part, new, None), distance * len(same))
+            built = replaced(built, e, new)
+        yield Edit(program, place, value, built, _why(part, new, None), distance * len(same))
 
 
 def _distance(old: str, new: str) -> int:

@@ -145,8 +145,8 @@ def points(problems: Sequence[Problem], names: Sequence[str]) -> Points:
     given = None if kinks_met(Analysis(first)) else _as_given(first, names)
     tried = [p for p in (drawn[0], given, *drawn[1:]) if p is not None]
     if not tried:
-        said = "no numbers were found at which the gradients are finite and more than rounding"
-        raise GradcliError("needs-value", said, hint="give values with -v")
+        message = "no numbers were found at which the gradients are finite and more than rounding"
+        raise GradcliError("needs-value", message, hint="give values with -v")
     return Points(tried, len({tuple(p.shapes.values()) for p in tried}) > 1)
 
 
@@ -158,8 +158,8 @@ def _elsewhere(
     """
     known = [p.shapes for p in problems]
     more = (p for p in resized(problems[0], MOST_SIZES) if p.shapes not in known)
-    found = (_drawn(p, names, rng) for p in more)
-    return islice((p for p in found if p is not None), count)
+    result = (_drawn(p, names, rng) for p in more)
+    return islice((p for p in result if p is not None), count)
 
 
 # ---- values --------------------------------------------------------------------------------------
@@ -199,9 +199,9 @@ def _drawn(problem: Problem, names: Sequence[str], rng: Any, short: bool = False
     """A point with random values, each from the first range in which all is finite and gradients
     are not 0, as those of `relu(m - norm(a))` are wherever m is the smaller.
     """
-    found = islice(_sound(problem, names, rng, short), MORE)
+    result = islice(_sound(problem, names, rng, short), MORE)
     best, most = None, -1
-    for point in found:
+    for point in result:
         count = sum(bool(np.any(point.right(name))) for name in names)
         if count > most:
             best, most = point, count
@@ -222,9 +222,9 @@ def _sound(problem: Problem, names: Sequence[str], rng: Any, short: bool) -> Ite
             array = made(x.attrs["known"], array)
             values[x] = symmetrized(array) if x in symmetric else array
         seed = _short(rng, _mixed, problem.out.shape) if short else _mixed(rng, problem.out.shape)
-        found = at_values(problem, values, seed)
-        if found is not None and found.sound(names):
-            yield found
+        result = at_values(problem, values, seed)
+        if result is not None and result.sound(names):
+            yield result
 
 
 def fixed_values(problem: Problem) -> dict[Node, Any]:
@@ -253,12 +253,12 @@ def _as_given(problem: Problem, names: Sequence[str]) -> Point | None:
         return None
     rng = np.random.default_rng(1)
     unused = {x.node: _mixed(rng, x.shape) for x in problem.inputs.values() if x.value is None}
-    found = at_values(problem, problem.values | unused, _short(rng, _mixed, problem.out.shape))
-    if found is None or not found.sound(names):
+    result = at_values(problem, problem.values | unused, _short(rng, _mixed, problem.out.shape))
+    if result is None or not result.sound(names):
         return None
-    if not all(is_symmetric(found(x)) for x in kept_symmetric(problem.out)):
+    if not all(is_symmetric(result(x)) for x in kept_symmetric(problem.out)):
         return None
-    return found
+    return result
 
 
 def at_values(problem: Problem, values: dict[Node, Any], seed: Any) -> Point | None:

@@ -119,11 +119,11 @@ class _Normal:
         if isinstance(e, Total):
             return _bounded(t for part in e.terms for t in self.terms(part))
         if isinstance(e, Product):
-            found = [Term(1.0, {}, {})]
+            result = [Term(1.0, {}, {})]
             for factor in e.factors:
-                pairs = product(found, self.terms(factor))
-                found = _bounded(self.times(a, b) for a, b in pairs)
-            return found
+                pairs = product(result, self.terms(factor))
+                result = _bounded(self.times(a, b) for a, b in pairs)
+            return result
         if isinstance(e, Sum):
             return [_summed(t, e.letter, e.size) for t in self.terms(e.body)]
         if isinstance(e, Power):
@@ -135,8 +135,8 @@ class _Normal:
         names = {letter: self._letter() for letter in b.sums}
         factors = dict(a.factors)
         for factor, exponent in b.factors.items():
-            made = substituted(factor, names, self.sizes) if names else factor
-            factors[made] = factors.get(made, 0) + exponent
+            built = substituted(factor, names, self.sizes) if names else factor
+            factors[built] = factors.get(built, 0) + exponent
         sums = a.sums | {names[letter]: size for letter, size in b.sums.items()}
         return Term(a.number * b.number, sums, {f: n for f, n in factors.items() if n})
 
@@ -219,12 +219,12 @@ def _summed(term: Term, letter: str, size: int) -> Term:
 
 
 def _bounded(terms: Iterable[Term]) -> list[Term]:
-    found: list[Term] = []
+    result: list[Term] = []
     for term in terms:
-        found.append(term)
-        if len(found) > MOST_TERMS:
+        result.append(term)
+        if len(result) > MOST_TERMS:
             raise TooLong
-    return found
+    return result
 
 
 def _rounded(number: float) -> float:

@@ -74,8 +74,8 @@ def _deviation(v: Verdict) -> str | None:
     place = finding.first_wrong()
     if place is None:
         return f"at {where} its shape is another"
-    right, found = _distinct(float(finding.right[place]), float(finding.value[place]))
-    return f"at {where}, {_element(v, place)} is {right} in PyTorch, and here {found}"
+    right, result = _distinct(float(finding.right[place]), float(finding.value[place]))
+    return f"at {where}, {_element(v, place)} is {right} in PyTorch, and here {result}"
 
 
 # ---- wrong ---------------------------------------------------------------------------------------
@@ -139,9 +139,9 @@ def mended_line(v: Verdict) -> Line:
     """The claim as it would be right; nothing where that says no more than the gradient itself."""
     if v.mend is None:
         return ()
-    found = wording(v.findings[0]).source.coloured(plain(v.claim.written(v.mend.formula)))
+    result = wording(v.findings[0]).source.coloured(plain(v.claim.written(v.mend.formula)))
     right = text_of(right_line(v))
-    return () if text_of(found) == right or len(text_of(found)) > len(right) else found
+    return () if text_of(result) == right or len(text_of(result)) > len(right) else result
 
 
 class Wrong(NamedTuple):
@@ -170,14 +170,14 @@ def _element(v: Verdict, place: tuple[int, ...]) -> str:
     return element_name(f"{v.claim.name}.grad", place)
 
 
-def equations(found: Wrong) -> tuple[list[Line], list[Line]]:
+def equations(result: Wrong) -> tuple[list[Line], list[Line]]:
     """`2·g[0]·x[0]`, then `2·0.5·0.3 = 0.3`: the lines of the element as it is claimed, and as it
     is.
     """
-    values = [float(array[found.place]) for array in (found.finding.value, found.finding.right)]
+    values = [float(array[result.place]) for array in (result.finding.value, result.finding.right)]
     texts = _distinct(*values)
     alike = texts != tuple(map(short, values))
-    written = found.claimed, found.right
+    written = result.claimed, result.right
     claimed, right = (
         _equation(w, text if alike or w.total is not None else None)
         for w, text in zip(written, texts)
@@ -229,15 +229,15 @@ def as_data(v: Verdict) -> dict[str, Any]:
 
 
 def _element_data(v: Verdict) -> dict[str, Any] | None:
-    found = None if v.ok else first_wrong(v)
-    if found is None:
+    result = None if v.ok else first_wrong(v)
+    if result is None:
         return None
-    claimed, right = (" = ".join(map(text_of, lines)) for lines in equations(found))
+    claimed, right = (" = ".join(map(text_of, lines)) for lines in equations(result))
     return {
-        "name": found.name,
-        "place": list(found.place),
+        "name": result.name,
+        "place": list(result.place),
         "claimed": claimed,
         "is": right,
-        "claimed_value": jsonable(float(found.finding.value[found.place])),
-        "value": jsonable(float(found.finding.right[found.place])),
+        "claimed_value": jsonable(float(result.finding.value[result.place])),
+        "value": jsonable(float(result.finding.right[result.place])),
     }

@@ -75,25 +75,25 @@ class Tries:
     def finding_of(self, text: str, point: Point) -> Finding | None:
         """What a text comes to at a point; None where it cannot be read."""
         program = reread(text)
-        found = None if program is None else at_point(program, self.claim.name, point)
-        return None if found is None or found.unreadable else found
+        result = None if program is None else at_point(program, self.claim.name, point)
+        return None if result is None or result.unreadable else result
 
     def comes_to(self, text: str, finding: Finding) -> bool:
         """Whether a text can be read, and comes to what the claim does."""
-        found = self.finding_of(text, finding.point)
-        return found is not None and found.same_as(finding)
+        result = self.finding_of(text, finding.point)
+        return result is not None and result.same_as(finding)
 
     def rank_of(self, text: str) -> int:
         """How many dimensions a text comes to; -1 where it cannot be read."""
-        found = self.finding_of(text, self.points.tried[0])
-        return -1 if found is None or found.value is None else len(found.shape)
+        result = self.finding_of(text, self.points.tried[0])
+        return -1 if result is None or result.value is None else len(result.shape)
 
     def shorter(self, node: Node) -> str | None:
         """The formula of a node, if it is shorter than the gradient's."""
-        made, whole = self.w.formula(node), self.w.formula(self.grad)
-        if made is None or whole is None or tree.size(made) >= tree.size(whole):
+        built, whole = self.w.formula(node), self.w.formula(self.grad)
+        if built is None or whole is None or tree.size(built) >= tree.size(whole):
             return None
-        return tree.text(made)
+        return tree.text(built)
 
     def formula(self, node: Node | None) -> str | None:
         """The formula of a node; None where it has none."""
@@ -115,8 +115,8 @@ class Tries:
     def named(self) -> dict[str, Node]:
         """What a claim may be about, and the output, by name."""
         p = self.problem
-        found = targets(p)
-        return found if p.out in found.values() else found | {p.out_name: p.out}
+        result = targets(p)
+        return result if p.out in result.values() else result | {p.out_name: p.out}
 
 
 class Search(Tries):
@@ -131,9 +131,9 @@ class Search(Tries):
         for others in beyond(self.claim, self.problem):
             self.others = others
             candidates = chain.from_iterable(way() for way in self._ways())
-            found = next((m for m in candidates if m.is_right or self.verified(m.formula)), None)
-            if found is not None:
-                return found
+            result = next((m for m in candidates if m.is_right or self.verified(m.formula)), None)
+            if result is not None:
+                return result
         return None
 
     def _ways(self) -> Iterator[Callable[[], Iterable[Mend]]]:
@@ -183,14 +183,14 @@ class Search(Tries):
 
     def _scaled(self, program: Program, findings: list[Finding], sizes: bool) -> Iterator[Mend]:
         """A formula without a factor, in the shortest way; the factor is a number, or a size."""
-        found = factors.by_a_number(program, findings, whole=True)
+        result = factors.by_a_number(program, findings, whole=True)
         if sizes:
             mentioned = LENGTH.sub(r"\1.shape[0]", f"{self.formula(self.grad)} {self.claim.text}")
             likely = sorted(self.sizes(), key=lambda size: size not in mentioned)
             known = ((s, s in mentioned or bool(self.others)) for s in likely)
             tried = chain.from_iterable(factors.by_a_size(program, findings, *s) for s in known)
-            found = (m for m in tried if self.verified(m.formula))
-        for m in islice(found, 1):
+            result = (m for m in tried if self.verified(m.formula))
+        for m in islice(result, 1):
             texts = [e.formula for e in self._edited(LIKELY)]
             yield Mend(min([*texts, m.formula], key=len), m.why)
 
@@ -219,15 +219,15 @@ class Search(Tries):
         """An edit of the claim, no less likely than those of a rank."""
         yield from self._right(e for e, t in self._tried_edits if e.rank <= rank and t.agrees)
 
-    def _right(self, found: Iterable[Edit]) -> Iterator[Mend]:
+    def _right(self, result: Iterable[Edit]) -> Iterator[Mend]:
         """The edits that make the claim right."""
-        return (Mend(e.text, e.why) for e in found if self.verified(e.text))
+        return (Mend(e.text, e.why) for e in result if self.verified(e.text))
 
     @cached_property
     def _tried_edits(self) -> list[TriedEdit]:
         """The edits that can be computed, with what they come to at the first point."""
-        made = written(edits_of(self.claim.program, self.words), TRIED)
-        tried = ((e, self.finding_of(e.text, self.points.tried[0])) for e in made)
+        built = written(edits_of(self.claim.program, self.words), TRIED)
+        tried = ((e, self.finding_of(e.text, self.points.tried[0])) for e in built)
         return [(e, finding) for e, finding in tried if finding is not None]
 
     @property
@@ -259,8 +259,8 @@ class Search(Tries):
         text, first = self.formula(self.grad), self.points.tried[0]
         if text is None:
             return
-        made = written(with_a_mistake(read_again(text, ORIGIN)), TRIED_IN_PAIRS)
-        wrong = [(e, t) for e in made if (t := self.finding_of(e.text, first)) and not t.agrees]
+        built = written(with_a_mistake(read_again(text, ORIGIN)), TRIED_IN_PAIRS)
+        wrong = [(e, t) for e in built if (t := self.finding_of(e.text, first)) and not t.agrees]
         likely = ((e, t) for e, t in self._likely_edits if not e.alone)
         kept = ((e, t) for e, t in likely if not self.findings[0].same_as(t))
         same = (pair for pair in alike(kept, wrong) if self._same(*(e.text for e in pair)))

@@ -147,19 +147,19 @@ pattern = cache(expression)
 
 def matched(text: str, e: ast.expr) -> Bindings | None:
     """What the letters of a pattern stand for in a part; None where it does not match."""
-    found: Bindings = {}
-    return found if _matches(pattern(text), e, found) else None
+    result: Bindings = {}
+    return result if _matches(pattern(text), e, result) else None
 
 
-def filled(text: str, found: Bindings) -> ast.expr:
+def filled(text: str, result: Bindings) -> ast.expr:
     """A pattern with parts in the place of its letters."""
-    made: ast.expr = _filled(pattern(text), found)
-    return made
+    built: ast.expr = _filled(pattern(text), result)
+    return built
 
 
-def _matches(p: Any, e: Any, found: Bindings) -> bool:
+def _matches(p: Any, e: Any, result: Bindings) -> bool:
     if isinstance(p, ast.Name) and len(p.id) == 1:
-        found[p.id] = e
+        result[p.id] = e
         return p.id not in KINDS or KINDS[p.id](e)
     if isinstance(p, ast.Call) and _method(p) == "R":
         name = reduction(e)
@@ -167,41 +167,41 @@ def _matches(p: Any, e: Any, found: Bindings) -> bool:
             return False
         method = isinstance(e.func, ast.Attribute)
         rest = e.args if method else e.args[1:], e.keywords
-        found |= {"R": name, "S": REDUCTIONS[name], "rest": rest}
-        return _matches(p.func.value, operands(e)[0], found)  # type: ignore[attr-defined]
+        result |= {"R": name, "S": REDUCTIONS[name], "rest": rest}
+        return _matches(p.func.value, operands(e)[0], result)  # type: ignore[attr-defined]
     if type(p) is not type(e):
         return False
     if isinstance(p, ast.Call) and isinstance(p.args[0], ast.Constant) and p.args[0].value is ...:
-        return _matches(p.func, e.func, found)
+        return _matches(p.func, e.func, result)
     if isinstance(p, ast.Compare):
         if len(e.ops) > 1 or type(p.ops[0]) is not type(e.ops[0]):
             return False
         pairs = (p.left, e.left), (p.comparators[0], e.comparators[0])
-        return all(_matches(*pair, found) for pair in pairs)
+        return all(_matches(*pair, result) for pair in pairs)
     fields = ((name, v) for name, v in ast.iter_fields(p) if name != "ctx")
-    return all(_same(v, getattr(e, name), found) for name, v in fields)
+    return all(_same(v, getattr(e, name), result) for name, v in fields)
 
 
-def _same(v: Any, other: Any, found: Bindings) -> bool:
+def _same(v: Any, other: Any, result: Bindings) -> bool:
     """Whether fields of a pattern and of a part are the same."""
     if isinstance(v, ast.expr):
-        return _matches(v, other, found)
+        return _matches(v, other, result)
     if isinstance(v, list):
-        return len(v) == len(other) and all(_same(a, b, found) for a, b in zip(v, other))
+        return len(v) == len(other) and all(_same(a, b, result) for a, b in zip(v, other))
     return type(v) is type(other) if isinstance(v, ast.AST) else v == other
 
 
-def _filled(p: Any, found: Bindings) -> Any:
+def _filled(p: Any, result: Bindings) -> Any:
     if isinstance(p, ast.Name):
-        return found[p.id] if len(p.id) == 1 else p
+        return result[p.id] if len(p.id) == 1 else p
     if isinstance(p, ast.Call) and _method(p) in ("R", "S"):
-        base = _filled(p.func.value, found)  # type: ignore[attr-defined]
-        return method(base, found[_method(p)], *found["rest"])
+        base = _filled(p.func.value, result)  # type: ignore[attr-defined]
+        return method(base, result[_method(p)], *result["rest"])
     if isinstance(p, list):
-        return [_filled(item, found) for item in p]
+        return [_filled(item, result) for item in p]
     if not isinstance(p, ast.expr):
         return p
-    return type(p)(**{name: _filled(value, found) for name, value in ast.iter_fields(p)})
+    return type(p)(**{name: _filled(value, result) for name, value in ast.iter_fields(p)})
 
 
 def _method(e: ast.Call) -> str:
@@ -221,8 +221,8 @@ def replaced(e: Any, old: ast.expr, new: ast.expr) -> Any:
     if not isinstance(e, ast.expr | ast.keyword):
         return e
     fields = dict(ast.iter_fields(e))
-    made = {name: replaced(value, old, new) for name, value in fields.items()}
-    return type(e)(**made) if any(made[k] is not fields[k] for k in fields) else e
+    built = {name: replaced(value, old, new) for name, value in fields.items()}
+    return type(e)(**built) if any(built[k] is not fields[k] for k in fields) else e
 
 
 def ending(program: Program, value: ast.expr) -> str:
@@ -249,8 +249,8 @@ def method(
 
 def divided(e: ast.expr) -> ast.expr | None:
     """d of 1 / d, and of ones_like(x) / d; None for what is no such quotient."""
-    found = matched("1 / d", e) or matched("ones_like(...) / d", e)
-    return None if found is None else found["d"]
+    result = matched("1 / d", e) or matched("ones_like(...) / d", e)
+    return None if result is None else result["d"]
 
 
 def opposite(e: ast.expr) -> ast.expr:

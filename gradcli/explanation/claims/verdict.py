@@ -91,10 +91,10 @@ class Verdict:
 
     def _is_shown(self, node: Node, grad: Node, point: Point, w: Wording) -> bool:
         """Whether it is the formula that rewriting makes of the gradient."""
-        made = w.formula(grad)
-        if made is None:
+        result = w.formula(grad)
+        if result is None:
             return False
-        shown = built(read_program(tree.text(made), point.problem.limits), point.problem)
+        shown = built(read_program(tree.text(result), point.problem.limits), point.problem)
         return same(node, shown, point, w.names)
 
     @cached_property
@@ -104,8 +104,8 @@ class Verdict:
             return False
         there = (trial.problem for trial in self.points.tried[0].wording.trials.elsewhere)
         others = (self._at(p) for p in there if not different_sides(p.roots))
-        found = [v for v in others if v is not None]
-        return bool(found) and all(v.ok for v in found) and all(v.same for v in found[:SAME])
+        result = [v for v in others if v is not None]
+        return bool(result) and all(v.ok for v in result) and all(v.same for v in result[:SAME])
 
     def _at(self, problem: Problem) -> "Verdict | None":
         """The verdict for other sizes; None where the claim is not applicable to them."""
@@ -192,10 +192,10 @@ class Verdict:
             return Search(self.claim, self.findings, self.points).mend()
         small = shrunk(problem)
         other = None if small is None else _judged([self.claim], [small])[0]
-        found = None if other is None or other.ok else other.mend
-        program = None if found is None else read_program(found.formula, problem.limits, ORIGIN)
+        result = None if other is None or other.ok else other.mend
+        program = None if result is None else read_program(result.formula, problem.limits, ORIGIN)
         right = program and holds(program, self.claim.name, self.points.tried)
-        return found if right else None
+        return result if right else None
 
     @cached_property
     def condition(self) -> str | None:
@@ -234,43 +234,45 @@ def judge(given: Given, problem: Problem) -> list[Verdict]:
     output is a single number are what is meant, if they fit.
     """
     claims = read_claims(given, problem)
-    found = _judged(claims, [problem, *resized(problem)])
+    result = _judged(claims, [problem, *resized(problem)])
     scalar = problem.seed.refused and not _seed_is_named(claims, problem)
     return problem.limits.budget.search(
-        lambda: _in_other_shapes(claims, problem, found, scalar), lambda: found
+        lambda: _in_other_shapes(claims, problem, result, scalar), lambda: result
     )
 
 
 def _in_other_shapes(
-    claims: list[Claim], problem: Problem, found: list[Verdict], scalar: bool
+    claims: list[Claim], problem: Problem, result: list[Verdict], scalar: bool
 ) -> list[Verdict]:
     """The verdicts after a look at other shapes, where those `found` are for assumed ones."""
-    if all(v.ok or not (v.misfits or scalar) for v in found):
-        return [_of_every_rank(v, problem) for v in found]
+    if all(v.ok or not (v.misfits or scalar) for v in result):
+        return [_of_every_rank(v, problem) for v in result]
     for reading in readings(problem):
         other = if_applicable(partial(_judged, claims, reading.problems, reading.remark))
         if other is None:
             continue
-        if reading.ranks and not scalar and any(v.is_about_these for v in found):
-            found = _only_right_with(reading, found, other)
-        elif all(v.ok for v in other) or (scalar and _is_meant(reading, found, other)):
+        if reading.ranks and not scalar and any(v.is_about_these for v in result):
+            result = _only_right_with(reading, result, other)
+        elif all(v.ok for v in other) or (scalar and _is_meant(reading, result, other)):
             return other
-    return [_of_every_rank(v, problem) for v in found]
+    return [_of_every_rank(v, problem) for v in result]
 
 
-def _is_meant(reading: Reading, found: list[Verdict], other: list[Verdict]) -> bool:
+def _is_meant(reading: Reading, result: list[Verdict], other: list[Verdict]) -> bool:
     """Whether claims without a seed are about shapes with which the output is a single number:
     they fit there, and not the shapes assumed at first, unless vectors become numbers.
     """
     fits = reading.single and not any(v.misfits for v in other)
-    return fits and (reading.of_numbers or any(v.misfits for v in found))
+    return fits and (reading.of_numbers or any(v.misfits for v in result))
 
 
-def _only_right_with(reading: Reading, found: list[Verdict], other: list[Verdict]) -> list[Verdict]:
+def _only_right_with(
+    reading: Reading, result: list[Verdict], other: list[Verdict]
+) -> list[Verdict]:
     """The verdicts found, with what is said of those that are right for another reading alone."""
-    pairs = zip(found, other) if len(found) == len(other) else ()
-    told = (v if v.ok or not o.ok else v.remarked(f"right {reading.remark}") for v, o in pairs)
-    return [*told] or found
+    pairs = zip(result, other) if len(result) == len(other) else ()
+    text = (v if v.ok or not o.ok else v.remarked(f"right {reading.remark}") for v, o in pairs)
+    return [*text] or result
 
 
 def _of_every_rank(v: Verdict, problem: Problem) -> Verdict:
@@ -331,22 +333,22 @@ def _seed_is_named(claims: list[Claim], problem: Problem) -> bool:
 
 def _judged(claims: list[Claim], problems: list[Problem], remark: str = "") -> list[Verdict]:
     names = list(dict.fromkeys(c.name for c in claims))
-    found = on_all_branches(points(problems, names), claims, names)
-    return _without_steps([_in_either_reading(claim, found, remark) for claim in claims])
+    result = on_all_branches(points(problems, names), claims, names)
+    return _without_steps([_in_either_reading(claim, result, remark) for claim in claims])
 
 
 def _in_either_reading(claim: Claim, points: Points, remark: str) -> Verdict:
     """The verdict on a claim where names of inputs are inputs, unless it is right where they are
     steps alone.
     """
-    found, other = Verdict(claim, points, remark), claim.with_steps
-    if other is None or found.ok:
-        return found
+    result, other = Verdict(claim, points, remark), claim.with_steps
+    if other is None or result.ok:
+        return result
     stepwise = if_applicable(lambda: Verdict(other, points, remark))
-    return stepwise if stepwise is not None and stepwise.ok else found
+    return stepwise if stepwise is not None and stepwise.ok else result
 
 
-def _without_steps(found: list[Verdict]) -> list[Verdict]:
+def _without_steps(result: list[Verdict]) -> list[Verdict]:
     """Those that are left where a claim that is wrong was a step to one that is right."""
-    steps = {s for v in found if v.ok and v.claim.both for s in v.claim.program.values[:-1]}
-    return [v for v in found if v.ok or v.claim.program.result not in steps]
+    steps = {s for v in result if v.ok and v.claim.both for s in v.claim.program.values[:-1]}
+    return [v for v in result if v.ok or v.claim.program.result not in steps]

@@ -69,8 +69,8 @@ def _dims(claim: Claim, problem: Problem, rank: int) -> tuple[str, ...]:
 
 def _numbers(problem: Problem) -> tuple[str, ...]:
     """Those that the program has: slopes, bounds, exponents."""
-    found = (e for value in problem.program.values for e in typed_numbers(value))
-    return tuple(dict.fromkeys(map(ast.unparse, found)))
+    result = (e for value in problem.program.values for e in typed_numbers(value))
+    return tuple(dict.fromkeys(map(ast.unparse, result)))
 
 
 def typed_numbers(e: ast.AST) -> Iterator[ast.expr]:
@@ -116,21 +116,21 @@ def _is_number(e: ast.AST) -> TypeGuard[ast.expr]:
 
 def derivatives(problem: Problem, w: Wording) -> tuple[Derivative, ...]:
     """Those that have a formula, each once."""
-    found: dict[str, Derivative] = {}
+    result: dict[str, Derivative] = {}
     for node in walk([problem.out]):
         for x in node.parents if _is_function(node) else ():
             text = formula(backward(node, OPS["ones"](size=node.shape), [x]).of[x], w)
             if text is not None:
                 of = tuple(_called(n, w) for n in (node, x))
                 function = None if node.op.masks else node.op.name
-                found.setdefault(text, Derivative(text, function, of))
-    return tuple(found.values())
+                result.setdefault(text, Derivative(text, function, of))
+    return tuple(result.values())
 
 
 def formula(node: Node | None, w: Wording) -> str | None:
     """The formula of a node as text; None where it has none."""
-    made = None if node is None else w.formula(node)
-    return None if made is None else tree.text(made)
+    built = None if node is None else w.formula(node)
+    return None if built is None else tree.text(built)
 
 
 def _called(node: Node, w: Wording) -> str:

@@ -165,9 +165,9 @@ class Derivation:
 
     def added(self, lines: Collection[Line]) -> list[Assignment]:
         """The assignments that the program does not have, whose names some lines use."""
-        said = {word for line in lines if line.formula for word in _words(line.formula)}
+        text = {word for line in lines if line.formula for word in _words(line.formula)}
         added = [s for s in self.assigned if s.is_added]
-        return [s for s in added if not said.isdisjoint((*s.names, *map(grad_of, s.names)))]
+        return [s for s in added if not text.isdisjoint((*s.names, *map(grad_of, s.names)))]
 
     def added_formulas(self) -> list[Tree]:
         """What these assign, to be measured."""
@@ -180,9 +180,9 @@ class Derivation:
         if own is not None and own is writer.shapes[node.shape]:  # it would lend itself its shape
             return formula(node, {n: name for n, name in writer.named.items() if n is not node})
         writer.trees.pop(node, None)
-        made = writer.tree(node)
-        writer.trees[node] = made if own is None else own
-        return made
+        built = writer.tree(node)
+        writer.trees[node] = built if own is None else own
+        return built
 
     @cached_property
     def _writer(self) -> Writer:
@@ -193,13 +193,13 @@ class Derivation:
         after the other. Raises GradcliError.
         """
         plain = {grad_of(name): f"grad_of_{name}" for name in self.nodes}
-        found = named_values(a)
+        result = named_values(a)
         for s in self.added(self.lines):
-            found |= {name: np.asarray(a.value(node)) for name, node in zip(s.names, s.nodes)}
+            result |= {name: np.asarray(a.value(node)) for name, node in zip(s.names, s.nodes)}
         for line in self.lines:
             text = tree.text(renamed(line.formula, lambda n: Name(plain.get(n.text, n.text))))
-            found[plain[line.gradient_name]] = value_of(text, found, self.p)
-        return {line.name: found[plain[line.gradient_name]] for line in self.lines}
+            result[plain[line.gradient_name]] = value_of(text, result, self.p)
+        return {line.name: result[plain[line.gradient_name]] for line in self.lines}
 
     # ---- one assignment ----------------------------------------------------------------------
 

@@ -25,7 +25,7 @@ class Needed(NamedTuple):
 def needed_twice(a: Analysis) -> Needed:
     """What a derivation may give a name to."""
     p, steps = a.problem, a.gradients.steps
-    named = {n for made in p.made for n in made if isinstance(n, Node)}
+    named = {n for built in p.made for n in built if isinstance(n, Node)}
     named |= {i.node for i in p.inputs.values()} | {p.out}
     uses = _Uses(steps, named)
     has_name = {step.received for step in steps if step.node in named}

@@ -173,9 +173,9 @@ class _Naming:
         k = self.places.get(_short_text(e) or "")
         if k is None or without_spans(self.result[k].nodes[-1]) is not without_spans(node):
             return False
-        found = self.result[k]
-        self.result[k] = found._replace(again=(*found.again, node))
-        self.known[node] = found.names[-1]
+        result = self.result[k]
+        self.result[k] = result._replace(again=(*result.again, node))
+        self.known[node] = result.names[-1]
         return True
 
     def _free(self, wanted: str, first: int = 0) -> str:

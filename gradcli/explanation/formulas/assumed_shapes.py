@@ -69,8 +69,8 @@ def _told(problem: Problem, when: str, other: dict[str, Shape]) -> str:
 
 def as_note(w: Wording, way: ways.Way) -> list[tuple[str, str]]:
     """The same as a note, in the words of JSON or of Python; none where nothing was assumed."""
-    found = assumed_shapes(w)
-    return [] if found is None else [("assumed-shapes", ways.said(f"{found}.", way))]
+    result = assumed_shapes(w)
+    return [] if result is None else [("assumed-shapes", ways.said(f"{result}.", way))]
 
 
 def _other_ranks(problem: Problem) -> Iterator[Reading]:
@@ -83,9 +83,9 @@ def _other_ranks(problem: Problem) -> Iterator[Reading]:
         yield beside
     fewer = [*with_vectors(problem, most=1), with_columns(problem), with_rank(problem, 2, 1)]
     yield from _in_lower_case([*fewer, with_coefficients(problem), with_rank(problem, 3, 4)])
-    found = with_rank(problem, 1, 2) if all_vectors else None
-    if found is not None:
-        yield found
+    result = with_rank(problem, 1, 2) if all_vectors else None
+    if result is not None:
+        yield result
 
 
 def _in_lower_case(readings: Iterable[Reading | None]) -> Iterator[Reading]:
@@ -123,5 +123,5 @@ def _holds(w: Wording, other: Problem) -> bool:
     with suppress(GradcliError):
         trial = Trial(other, other.shapes)
         written = ((x.name, w.gradient(x)) for x in w.analysis.problem.wrt)
-        return not any(made and trial.fails(tree.text(made), name) for name, made in written)
+        return not any(built and trial.fails(tree.text(built), name) for name, built in written)
     return True

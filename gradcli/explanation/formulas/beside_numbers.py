@@ -148,10 +148,10 @@ def contradictions(
     """
     a, met = with_ones(a), set[str]()
     for beside in formulas:
-        found = None if beside.whose in met else _contradiction(a, beside.text, beside.both)
-        if found is not None:
+        result = None if beside.whose in met else _contradiction(a, beside.text, beside.both)
+        if result is not None:
             met.add(beside.whose)
-            yield beside, found
+            yield beside, result
 
 
 def with_ones(a: Analysis) -> Analysis:
@@ -172,14 +172,14 @@ def _contradiction(a: Analysis, formula: str, both: Numbers) -> Contradiction | 
     if not reads_one_draw(a.problem, formula):
         return None
     with suppress(LookupError, ValueError, GradcliError), np.errstate(all="ignore"):
-        numbers, made = both(a)
-        if numbers is None or numbers.shape != made.shape:
+        numbers, built = both(a)
+        if numbers is None or numbers.shape != built.shape:
             return None
-        hit = np.isfinite(made) & ~_alike(a, numbers, made)
+        hit = np.isfinite(built) & ~_alike(a, numbers, built)
         for _, near in _moved(a, perturbed, both) if np.any(hit) else ():
-            hit &= _alike(a, made, near)
+            hit &= _alike(a, built, near)
         if np.any(hit):
-            return _told(a, Contradiction(hit, made, numbers, False), both)
+            return _told(a, Contradiction(hit, built, numbers, False), both)
     return None
 
 
@@ -190,8 +190,8 @@ def _told(a: Analysis, c: Contradiction, both: Numbers) -> Contradiction | None:
     sides = [side for sign in (1, -1) for side in _moved(a, partial(_stepped, sign), both)]
     alone, near = np.full(c.hit.shape, len(sides) == 2), c.hit
     within = 1e3 * STEP * np.maximum(1, np.abs(c.formula))
-    for there, made in sides:
-        alone &= _alike(a, there, made)
+    for there, built in sides:
+        alone &= _alike(a, there, built)
         near = near & (np.abs(there - c.formula) <= within)
     hit = c.hit & ~alone if kinks_met(a) else c.hit
     return c._replace(hit=hit, is_limit=bool(np.all((alone & near)[hit]))) if np.any(hit) else None
@@ -235,11 +235,11 @@ def cause(a: Analysis, inputs: Iterable[Input], hit: Any) -> Cause | None:
     """
     order, moving = walk([a.problem.orders[0].out]), [x.node for x in inputs]
     after = downstream(order, moving)
-    for found in (_lost(a, n) for n in order if n in after and n not in moving):
-        if found is not None:
-            here = found.hit & hit if found.hit.shape == np.shape(hit) else found.hit
+    for result in (_lost(a, n) for n in order if n in after and n not in moving):
+        if result is not None:
+            here = result.hit & hit if result.hit.shape == np.shape(hit) else result.hit
             if np.any(here):
-                return found._replace(hit=here)
+                return result._replace(hit=here)
     return next(_sending(a), None)
 
 

@@ -50,11 +50,11 @@ def jacobian(w: Wording, x: Input) -> Notation | None:
     return _with_places(w, _by(w, x, _jacobian))
 
 
-def _with_places(w: Wording, found: Notation | None) -> Notation | None:
+def _with_places(w: Wording, result: Notation | None) -> Notation | None:
     """With names for the places of elements that masks pick."""
-    if found is None or not ("nonzero(" in found.plain or "δ" in found.plain):
-        return found
-    named, meanings = with_names(found, tree.taken(w.names.values()))
+    if result is None or not ("nonzero(" in result.plain or "δ" in result.plain):
+        return result
+    named, meanings = with_names(result, tree.taken(w.names.values()))
     return named._replace(meanings=(*meanings,))
 
 
@@ -64,13 +64,13 @@ def shortest_way(w: Wording, x: Input) -> Node | None:
     there = _in_general(w, x)
     if there is not None and _is_one(w, there[0]):
         return _shortest_jacobian(*there, True)[0]
-    found = None if there is None else _shortest_jacobian(*there, True)
+    result = None if there is None else _shortest_jacobian(*there, True)
     grad = w.analysis.gradient(x)
-    if there is not None and found is not None and found[1] and found[0] and grad is not None:
-        back = at_own_sizes(found[0], there[0].problem, w.problem, grad)
+    if there is not None and result is not None and result[1] and result[0] and grad is not None:
+        back = at_own_sizes(result[0], there[0].problem, w.problem, grad)
         if back is not None:
             return back
-    searched = there is None or (found is not None and found[1] is not None)
+    searched = there is None or (result is not None and result[1] is not None)
     return _shortest_jacobian(w, x, search=searched)[0]
 
 
@@ -103,10 +103,10 @@ def _delta(text: str) -> str:
 @searched()
 def in_letters(w: Wording, node: Node, write: WriteNode) -> Notation | None:
     """What `write` makes of a node, simplified, or of the shortest that is the same."""
-    found = _simplified(w, node, write)
-    if found is not None and len(found.plain) <= SHORT:
-        return found
-    return _shorter(found, write(w.shortened(node)))
+    result = _simplified(w, node, write)
+    if result is not None and len(result.plain) <= SHORT:
+        return result
+    return _shorter(result, write(w.shortened(node)))
 
 
 # ---- at the sizes of a wording -------------------------------------------------------------------
@@ -114,10 +114,10 @@ def in_letters(w: Wording, node: Node, write: WriteNode) -> Notation | None:
 
 def _simplified(w: Wording, node: Node, write: WriteNode) -> Notation | None:
     asked = w.without_implicit_seed(node)
-    found = write(simplify(substitute(asked, w.labels), keep=w.names))
-    if found is not None and "arange(" in found.plain:  # labels read better by their places
-        return write(asked) or found
-    return found
+    result = write(simplify(substitute(asked, w.labels), keep=w.names))
+    if result is not None and "arange(" in result.plain:  # labels read better by their places
+        return write(asked) or result
+    return result
 
 
 def _gradient(w: Wording, x: Input, search: bool) -> Notation | None:
@@ -152,8 +152,8 @@ def _found_jacobian(w: Wording, x: Input, search: bool) -> tuple[Node | None, No
     others = (way for way, _ in islice(w.ways(x), None if search else 1))
     ways = () if grad is None else chain([grad], others)
     for way in _each_once(ways):
-        found = w.indices.jacobian(x.node, way)
-        shortest = _shorter(best, found)
+        result = w.indices.jacobian(x.node, way)
+        shortest = _shorter(best, result)
         if shortest is not best:
             node, best = way, shortest
         if best is not None and len(best.plain) <= SHORT:
@@ -185,14 +185,14 @@ def _by(w: Wording, x: Input, write: Write) -> Notation | None:
     there = _in_general(w, x)
     if there is None:
         return write(w, x, True)
-    found = write(*there, True)
+    result = write(*there, True)
     if _is_one(w, there[0]):
-        return found
-    if found is None:  # the search would be the same at the problem's own sizes
+        return result
+    if result is None:  # the search would be the same at the problem's own sizes
         return write(w, x, False)
-    if not found.opaque and not _numbers(found) and _has_letters(w, x):
-        return found
-    return for_any(write(w, x, True), found)
+    if not result.opaque and not _numbers(result) and _has_letters(w, x):
+        return result
+    return for_any(write(w, x, True), result)
 
 
 def _in_general(w: Wording, x: Input) -> tuple[Wording, Input] | None:
@@ -218,16 +218,16 @@ def _has_letters(w: Wording, x: Input) -> bool:
     return min((*w.problem.out.shape, *x.shape), default=0) > 1
 
 
-def for_any(own: Notation | None, found: Notation | None) -> Notation | None:
+def for_any(own: Notation | None, result: Notation | None) -> Notation | None:
     """What was `found` at sizes that tell, if no number in it comes from them; or else what is
     written at the problem's `own`.
     """
-    if own is None or found is None or found.opaque > own.opaque:
+    if own is None or result is None or result.opaque > own.opaque:
         return own
-    return own if _numbers(found) - _numbers(own) else found
+    return own if _numbers(result) - _numbers(own) else result
 
 
 def _numbers(written: Notation) -> set[str]:
     """The numbers that may come from sizes: those of one digit are the rules' own."""
-    found = NUMBERS.findall(SIZES.sub("", written.plain))
-    return {number for number in found if len(number) > 1}
+    result = NUMBERS.findall(SIZES.sub("", written.plain))
+    return {number for number in result if len(number) > 1}

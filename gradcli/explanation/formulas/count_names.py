@@ -17,12 +17,12 @@ def known_sizes(here: Problem, in_general: Problem, names: Iterable[Node]) -> di
     for a, b in zip(own, others, strict=True):
         for n, m in zip(a.shape, b.shape, strict=True):
             meant.setdefault(n, set()).add(m)
-    found: dict[int, Node] = {}
+    result: dict[int, Node] = {}
     for node in names:
         for d, n in enumerate(node.shape):
             if len(meant.get(n, ())) == 1 and n not in meant[n]:
-                found.setdefault(n, OPS["size"](node, dim=(d,)))
-    return found
+                result.setdefault(n, OPS["size"](node, dim=(d,)))
+    return result
 
 
 def _made_of(node: Node) -> list[Node]:

@@ -62,13 +62,13 @@ def _may_become(own: Shape, other: Shape) -> bool:
 
 def _lists(node: Node) -> list[str]:
     """The lists of numbers that an operation goes by."""
-    found: list[str] = []
+    result: list[str] = []
     waiting = [*node.attrs.values()]
     while waiting:
         value = waiting.pop()
         if isinstance(value, Array):
-            found.append(value.text)
+            result.append(value.text)
         elif isinstance(value, tuple):
             waiting += value
-            found += [str(value)] * (len(value) > MOST_DIMENSIONS)
-    return found
+            result += [str(value)] * (len(value) > MOST_DIMENSIONS)
+    return result

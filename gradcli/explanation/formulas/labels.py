@@ -20,5 +20,5 @@ def known_labels(problem: Problem) -> dict[Node, Node]:
 def with_labels(nodes: Iterable[Node], labels: dict[Node, Node]) -> dict[Node, Node]:
     """What becomes of nodes that are computed from labels; the labels are not among them."""
     others = [n for n in nodes if labels and n not in labels]
-    made = zip(others, substitute_all(others, labels), strict=True)
-    return {n: new for n, new in made if new is not n}
+    built = zip(others, substitute_all(others, labels), strict=True)
+    return {n: new for n, new in built if new is not n}

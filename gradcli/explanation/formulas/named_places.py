@@ -16,14 +16,14 @@ LIST = re.compile(r"nonzero\((.*)\)")
 Axes = dict[str, int]  # how many dimensions each mask has that is met
 
 
-def with_names(found: Notation, taken: Collection[str]) -> tuple[Notation, list[str]]:
+def with_names(result: Notation, taken: Collection[str]) -> tuple[Notation, list[str]]:
     """Index notation whose computed places have names that are not `taken`, and what these mean."""
     axes: Axes = {}
-    for mask, axis in _met((found.left, found.right)):
+    for mask, axis in _met((result.left, result.right)):
         axes[mask] = max(axes.get(mask, 0), axis + 1)
     free = (name for name in NAMES if name not in taken)
     names = dict(zip(axes, free))
-    computed = dict.fromkeys(_computed((found.left, found.right)))
+    computed = dict.fromkeys(_computed((result.left, result.right)))
     formulas = dict(zip(computed, free))
 
     def named(part: Any) -> Any:
@@ -35,10 +35,10 @@ def with_names(found: Notation, taken: Collection[str]) -> tuple[Notation, list[
         kept = 1 if axes[mask[0]] == 1 else 2
         return Indexed(Name(names[mask[0]]), part.places[:kept])
 
-    said = [_meaning(name, mask, axes[mask]) for mask, name in names.items()]
-    said += [f"{name} is {tree.text(f)}." for f, name in formulas.items()]
-    left, right = (_changed(side, named) for side in (found.left, found.right))
-    return found._replace(left=left, right=right), said
+    text = [_meaning(name, mask, axes[mask]) for mask, name in names.items()]
+    text += [f"{name} is {tree.text(f)}." for f, name in formulas.items()]
+    left, right = (_changed(side, named) for side in (result.left, result.right))
+    return result._replace(left=left, right=right), text
 
 
 def _meaning(name: str, mask: str, axes: int) -> str:
@@ -53,8 +53,8 @@ def _mask(part: Any) -> tuple[str, int] | None:
     """
     if not isinstance(part, Indexed) or not isinstance(part.base, Verbatim):
         return None
-    found = LIST.fullmatch(part.base.text)
-    return (found[1], int(tree.text(part.places[1]))) if found else None
+    match = LIST.fullmatch(part.base.text)
+    return (match[1], int(tree.text(part.places[1]))) if match else None
 
 
 def _met(part: Any) -> Iterator[tuple[str, int]]:
@@ -62,9 +62,9 @@ def _met(part: Any) -> Iterator[tuple[str, int]]:
     while stack:
         part = stack.pop()
         if isinstance(part, tuple):
-            found = _mask(part)
-            if found is not None:
-                yield found
+            result = _mask(part)
+            if result is not None:
+                yield result
             stack += part
 
 
@@ -84,5 +84,5 @@ def _changed(part: Any, change: Callable[[Any], Any]) -> Any:
     """A formula, its parts changed from the innermost on."""
     if not isinstance(part, tuple):
         return part
-    made = (_changed(inner, change) for inner in part)
-    return change(type(part)(*made) if hasattr(part, "_fields") else tuple(made))
+    built = (_changed(inner, change) for inner in part)
+    return change(type(part)(*built) if hasattr(part, "_fields") else tuple(built))

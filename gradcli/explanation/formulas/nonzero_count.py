@@ -27,10 +27,10 @@ SCALES = (1.0, 1 / 32)  # near 0 fewer functions underflow
 CANCELS = 1e-6  # of the error in single precision: rounding in double precision leaves less
 
 
-def bounded(found: Structure, problem: Problem) -> Structure:
+def bounded(result: Structure, problem: Problem) -> Structure:
     """The structure, its count a bound where values decide on it."""
-    certain = found.name == "zero" or found.name in SELECTIONS or not deciding(problem)
-    return found._replace(at_most=not certain)
+    certain = result.name == "zero" or result.name in SELECTIONS or not deciding(problem)
+    return result._replace(at_most=not certain)
 
 
 def deciding(problem: Problem) -> list[Node]:
@@ -83,5 +83,5 @@ def _scaled(problem: Problem, values: dict[Node, Any], scale: float) -> dict[Nod
 def _matrix(problem: Problem, x: Input, values: dict[Node, Any], dtype: str) -> Any:
     """The Jacobian in numbers of a dtype."""
     evaluator = Evaluator(values, dtype=dtype, limits=problem.limits)
-    found = jacobian_of(problem.out, x.node, evaluator)
-    return np.asarray(found, float).reshape(problem.out.numel, x.node.numel)
+    result = jacobian_of(problem.out, x.node, evaluator)
+    return np.asarray(result, float).reshape(problem.out.numel, x.node.numel)

@@ -87,9 +87,9 @@ def followed_shapes(
     that, as `fit` says by raising a Conflict: in a program that flattens what it computes.
     """
     for place in _places(shapes)[:MOST_TIED]:
-        found = _followed(_scaled(shapes, {place: _longer(shapes, place)}), {place}, fit)
-        if found is not None:
-            yield found
+        result = _followed(_scaled(shapes, {place: _longer(shapes, place)}), {place}, fit)
+        if result is not None:
+            yield result
 
 
 def _followed(
@@ -105,9 +105,9 @@ def _followed(
         if place not in fixed and shapes[x][d] in sizes:
             (other,) = {*sizes} - {shapes[x][d]}
             changed = _scaled(shapes, {place: (other, shapes[x][d])})
-            found = _followed(changed, {*fixed, place}, fit)
-            if found is not None:
-                return found
+            result = _followed(changed, {*fixed, place}, fit)
+            if result is not None:
+                return result
     return None
 
 

@@ -29,8 +29,8 @@ def at_own_sizes(node: Node, general: Problem, own: Problem, expected: Node) -> 
     back, or has other numbers than what is `expected`.
     """
     with suppress(NotBySizes, GradcliError):
-        made = rebuilt(node, _Back(general, own))
-        return made if _equal(made, expected, own) else None
+        built = rebuilt(node, _Back(general, own))
+        return built if _equal(built, expected, own) else None
     return None
 
 

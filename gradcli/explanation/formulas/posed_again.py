@@ -20,10 +20,10 @@ def posed_again(problem: Problem, pose: Pose) -> Problem | None:
     """What `pose` makes of a problem; where its output is a gradient, the gradient of what it makes
     of the problem before. None where there is none.
     """
-    found = pose(problem) if problem.before is None else _gradient_again(problem, pose)
-    if found is None:
+    result = pose(problem) if problem.before is None else _gradient_again(problem, pose)
+    if result is None:
         return None
-    return found._replace(seed=found.seed._replace(implicit=problem.seed.implicit))
+    return result._replace(seed=result.seed._replace(implicit=problem.seed.implicit))
 
 
 def _gradient_again(problem: Problem, pose: Pose) -> Problem | None:
@@ -34,8 +34,8 @@ def _gradient_again(problem: Problem, pose: Pose) -> Problem | None:
     if before is None or before.seed.implicit is not (before.seed.value is not None):
         return None
     (x,) = before.wrt
-    made = before.named.values()  # so that sums are in the same order
-    grad = backward(before.out, before.seed.node, [x.node], tuple(made)).of[x.node]
+    built = before.named.values()  # so that sums are in the same order
+    grad = backward(before.out, before.seed.node, [x.node], tuple(built)).of[x.node]
     if grad is None:
         return None
     wrt = [before.inputs[z.name] for z in problem.wrt]

@@ -59,12 +59,12 @@ def resized(problem: Problem, most: int = SIZES) -> list[Problem]:
     given.
     """
     rng = np.random.default_rng(0)
-    found: dict[tuple[Shape, ...], Problem] = {}
+    result: dict[tuple[Shape, ...], Problem] = {}
     for _ in range(2 * most):
-        other = _resized(problem, rng) if len(found) < most else None
+        other = _resized(problem, rng) if len(result) < most else None
         if other is not None:
-            found[tuple(i.shape for i in other.inputs.values())] = other
-    return list(found.values())
+            result[tuple(i.shape for i in other.inputs.values())] = other
+    return list(result.values())
 
 
 def shrunk(problem: Problem) -> Problem | None:
@@ -85,9 +85,9 @@ def _resized(problem: Problem, rng: Any) -> Problem | None:
         numbers = rng.choice(room, len(free), replace=False).tolist()
         if draw > DRAWS // 2:  # perhaps one must be the larger, as an image is than its kernel
             numbers.sort()
-        found = _posed(problem, _shapes(problem, dict(zip(free, numbers))))
-        if found is not None:
-            return found
+        result = _posed(problem, _shapes(problem, dict(zip(free, numbers))))
+        if result is not None:
+            return result
     return None
 
 
@@ -113,7 +113,7 @@ def _posed(
     if grad is None and seed.value is not None and not seed.implicit:
         grad = Evaluator({})(seed.value)[0]
     try:
-        found = pose(
+        result = pose(
             problem.program.source.text,
             shapes=shapes,
             values={i.name: i.value for i in problem.inputs.values() if i.value is not None},
@@ -125,30 +125,30 @@ def _posed(
         )
     except GradcliError:
         return None
-    fits = sum(n.numel for n in walk([found.out])) <= ELEMENTS
-    return None if not fits or _turns_vectors(problem, found) else found
+    fits = sum(n.numel for n in walk([result.out])) <= ELEMENTS
+    return None if not fits or _turns_vectors(problem, result) else result
 
 
-def _turns_vectors(problem: Problem, found: Problem) -> bool:
+def _turns_vectors(problem: Problem, result: Problem) -> bool:
     """Whether other ranks make a vector of what the text transposes, as k in `q @ k.T`; x of
     `x.T @ y` may be one where the output is a number.
     """
-    if all(len(found.shapes[name]) == len(s) for name, s in problem.shapes.items()):
+    if all(len(result.shapes[name]) == len(s) for name, s in problem.shapes.items()):
         return False
     columns, matrices = transposed(problem.program)
-    turned = matrices | columns if found.out.shape else matrices
+    turned = matrices | columns if result.out.shape else matrices
     inferred = {i.name for i in problem.inputs.values() if i.inferred}
-    return any(len(found.shapes[name]) == 1 for name in turned & inferred)
+    return any(len(result.shapes[name]) == 1 for name in turned & inferred)
 
 
 def _all_of(posed: Iterator[Problem | None]) -> list[Problem]:
     """These requests; nothing where one of them does not work, and no more are made after it."""
-    found: list[Problem] = []
+    result: list[Problem] = []
     for problem in posed:
         if problem is None:
             return []
-        found.append(problem)
-    return found
+        result.append(problem)
+    return result
 
 
 # ---- other shapes --------------------------------------------------------------------------------
@@ -177,10 +177,10 @@ def with_rank(problem: Problem, have: int, wanted: int) -> Reading | None:
         return None
     free = [i.name for i in problem.inputs.values() if i.inferred and len(i.shape) == have]
     for names in dict.fromkeys([tuple(free), *((name,) for name in free)]):
-        found = _with_ranks(problem, names, wanted)
-        if found is not None:
+        result = _with_ranks(problem, names, wanted)
+        if result is not None:
             remark = of_rank(names, wanted)
-            return Reading([found, *resized(found)], remark, ranks=True, names=names)
+            return Reading([result, *resized(result)], remark, ranks=True, names=names)
     return None
 
 
@@ -207,20 +207,20 @@ def _with_other_ranks(problem: Problem) -> Iterator[Reading]:
     numbers = ({name: 0} for name in small if ranks[name] == 1)
     for other in (*exchanged, *numbers):
         groups = [[n for n in other if other[n] == rank] for rank in range(3)]
-        told = [of_rank(group, rank) for rank, group in enumerate(groups) if group]
-        found = _of_ranks(problem, ranks | other, tuple(other), " and ".join(told))
-        if found is not None and (found.problems[0].out.shape or not problem.out.shape):
-            yield found  # a seed that is left out is another matter
+        text = [of_rank(group, rank) for rank, group in enumerate(groups) if group]
+        result = _of_ranks(problem, ranks | other, tuple(other), " and ".join(text))
+        if result is not None and (result.problems[0].out.shape or not problem.out.shape):
+            yield result  # a seed that is left out is another matter
 
 
 def _of_ranks(
     problem: Problem, ranks: Mapping[str, int], names: tuple[str, ...], remark: str
 ) -> Reading | None:
     fixed = {i.name: i.shape for i in problem.inputs.values() if not i.inferred}
-    found = _posed(problem, fixed, ranks)
-    if found is None:
+    result = _posed(problem, fixed, ranks)
+    if result is None:
         return None
-    return Reading([found, *resized(found)], remark, ranks=True, names=names)
+    return Reading([result, *resized(result)], remark, ranks=True, names=names)
 
 
 def of_rank(names: Sequence[str], rank: int) -> str:
@@ -245,9 +245,9 @@ def with_vectors(problem: Problem, most: int = 3) -> Iterator[Reading]:
                 _posed(problem, fixed | {name: (n,) for name, n in zip(names, row)})
                 for row in lengths
             )
-            found = _all_of(p if p is not None and p.out.shape == () else None for p in tried)
-            if found:
-                yield Reading(found, f"with {of_rank(names, 1)}", single=True, names=names)
+            result = _all_of(p if p is not None and p.out.shape == () else None for p in tried)
+            if result:
+                yield Reading(result, f"with {of_rank(names, 1)}", single=True, names=names)
                 break
 
 
@@ -257,8 +257,8 @@ def with_columns(problem: Problem) -> Reading | None:
     """
     small = [problem.inputs[n] for n in small_operands(problem.program) if n in problem.inputs]
     names = tuple(i.name for i in small if len(i.shape) == 2)
-    found = _with_ranks(problem, names, 1) if all(i.inferred for i in small) else None
-    return None if found is None else Reading([found], of_rank(names, 1), names=names)
+    result = _with_ranks(problem, names, 1) if all(i.inferred for i in small) else None
+    return None if result is None else Reading([result], of_rank(names, 1), names=names)
 
 
 def with_coefficients(problem: Problem) -> Reading | None:
@@ -266,10 +266,10 @@ def with_coefficients(problem: Problem) -> Reading | None:
     beside = multipliers(problem.program)
     free = (i for i in problem.inputs.values() if i.inferred and i.shape)
     names = tuple(i.name for i in free if i.name in beside)
-    found = _with_ranks(problem, names, 0)
-    if found is None:
+    result = _with_ranks(problem, names, 0)
+    if result is None:
         return None
-    return Reading([found, *resized(found)], of_rank(names, 0), names=names)
+    return Reading([result, *resized(result)], of_rank(names, 0), names=names)
 
 
 def _with_numbers(problem: Problem, most: int = 3) -> Iterator[Reading]:
@@ -279,10 +279,10 @@ def _with_numbers(problem: Problem, most: int = 3) -> Iterator[Reading]:
     free = [i.name for i in problem.inputs.values() if i.inferred and i.shape]
     chosen = (names for n in range(1, most + 1) for names in combinations(free, n))
     for names in islice(chosen, READINGS) if problem.out.shape else ():
-        found = _with_ranks(problem, names, 0)
-        if found is not None and not found.out.shape and any(i.shape for i in found.wrt):
+        result = _with_ranks(problem, names, 0)
+        if result is not None and not result.out.shape and any(i.shape for i in result.wrt):
             remark = f"with {of_rank(names, 0)}"
-            yield Reading([found, *resized(found)], remark, single=True, names=names)
+            yield Reading([result, *resized(result)], remark, single=True, names=names)
 
 
 def _with_ranks(problem: Problem, names: Sequence[str], rank: int) -> Problem | None:
@@ -300,10 +300,10 @@ def _with_equal_sizes(problem: Problem) -> Iterator[Reading]:
         numbers = [rng.choice(room, len(free), replace=False).tolist() for _ in range(SIZES)]
         drawn = [dict(zip(free, row)) for row in numbers]
         tried = (_posed(problem, _shapes(problem, s | {second: s[first]})) for s in drawn)
-        found = _all_of(tried)
-        if found:
+        result = _all_of(tried)
+        if result:
             remark = f"where {_dimension(problem, first)} = {_dimension(problem, second)}"
-            yield Reading(found, remark)
+            yield Reading(result, remark)
 
 
 def _dimension(problem: Problem, size: int) -> str:

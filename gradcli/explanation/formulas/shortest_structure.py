@@ -55,10 +55,10 @@ def structure_of(a: Analysis, w: Wording, x: Input) -> Structure:
     """The structure of the Jacobian, held against its numbers, or against those at random values,
     while it is small; its closed form in statements where that is shorter.
     """
-    found = _structure(a, w, x)
-    if found.formula is None or found.blocks:
-        return found
-    return found._replace(formula=w.in_statements(found.formula))
+    result = _structure(a, w, x)
+    if result.formula is None or result.blocks:
+        return result
+    return result._replace(formula=w.in_statements(result.formula))
 
 
 def _structure(a: Analysis, w: Wording, x: Input) -> Structure:
@@ -72,10 +72,10 @@ def _structure(a: Analysis, w: Wording, x: Input) -> Structure:
         return _shortest(partial(_named, a, w, x, grad, None), w, x, None)
     numbers = _unrounded(in_numbers(a, x))
     known, finite = int(np.count_nonzero(numbers)), _finite(numbers)
-    found = _shortest(partial(_named, a, w, x, grad, finite), w, x, finite)
-    if finite is None and found.nonzero is not None and found.nonzero < known:
-        return Structure("dense", None, known, found.total)  # nan stands where it has zeros
-    return found._replace(nonzero=known)
+    result = _shortest(partial(_named, a, w, x, grad, finite), w, x, finite)
+    if finite is None and result.nonzero is not None and result.nonzero < known:
+        return Structure("dense", None, known, result.total)  # nan stands where it has zeros
+    return result._replace(nonzero=known)
 
 
 def _count(name: tree.Name, node: Node) -> tree.Tree:
@@ -99,8 +99,8 @@ def _without_values(a: Analysis, w: Wording, x: Input, grad: Node) -> Structure:
         return bounded(_shortest(partial(_named, a, w, x, grad, numbers), w, x, numbers), p)
     zeros = cancelled(p, x)
     numbers = _finite(np.where(zeros, 0.0, in_numbers(a, x)))
-    found = _shortest(partial(_named, a, w, x, grad, numbers), w, x, numbers)
-    return found._replace(nonzero=min(int(np.sum(~zeros)), found.nonzero or found.total))
+    result = _shortest(partial(_named, a, w, x, grad, numbers), w, x, numbers)
+    return result._replace(nonzero=min(int(np.sum(~zeros)), result.nonzero or result.total))
 
 
 def _named(
@@ -134,8 +134,8 @@ def in_numbers(a: Analysis, x: Input) -> Any:
     if jacobian.numeric:
         return jacobian.matrix
     out = a.problem.out
-    found = jacobian_of(out, x.node, Evaluator(random_values(a.problem), limits=a.problem.limits))
-    return found.reshape(out.numel, x.node.numel)
+    result = jacobian_of(out, x.node, Evaluator(random_values(a.problem), limits=a.problem.limits))
+    return result.reshape(out.numel, x.node.numel)
 
 
 def without_number(a: Analysis, s: Structure, x: Input) -> int | None:
@@ -148,8 +148,8 @@ def without_number(a: Analysis, s: Structure, x: Input) -> int | None:
     if not jacobian.numeric or numel(jacobian.size) > CONFIRMED:
         return None
     with suppress(LookupError, ValueError, GradcliError), np.errstate(all="ignore"):
-        found = s.matrix(partial(formula_value, a), jacobian.matrix.shape)
-        return int(np.sum(~np.isfinite(found) & np.isfinite(jacobian.matrix)))
+        result = s.matrix(partial(formula_value, a), jacobian.matrix.shape)
+        return int(np.sum(~np.isfinite(result) & np.isfinite(jacobian.matrix)))
     return None
 
 
@@ -172,8 +172,8 @@ def _shortest(named: Named, w: Wording, x: Input, numbers: Any) -> Structure:
     if best is None and readable:
         best, _ = _best(w, x, tried)
     if best is None:
-        found = named(True)
-        return found if found.name == "identity" else found._replace(formula=None, blocks=())
+        result = named(True)
+        return result if result.name == "identity" else result._replace(formula=None, blocks=())
     return _with_form(named, best, w, numbers, tried)
 
 
@@ -186,16 +186,16 @@ def _with_form(
         return name not in KRONECKERS or all(confirmed(name, matrix) for _, matrix in tried)
 
     here = numbers is None or confirmed(best.name, numbers)
-    found = named(False)
-    if not (found.name in PLAIN and here and holds(best.name)):
-        found = named(True)  # a form of its own may change its name
-    name = best.name if found.name in PLAIN and here else found.name
+    result = named(False)
+    if not (result.name in PLAIN and here and holds(best.name)):
+        result = named(True)  # a form of its own may change its name
+    name = best.name if result.name in PLAIN and here else result.name
     if not holds(name):
-        name = "dense" if found.name in KRONECKERS else found.name
-    nonzero = found.nonzero
+        name = "dense" if result.name in KRONECKERS else result.name
+    nonzero = result.nonzero
     if nonzero is not None and name in ONE_A_ROW:  # which its own deltas may not have told
         nonzero = min(nonzero, w.problem.out.numel)
-    return found._replace(name=name, formula=best.formula, nonzero=nonzero, blocks=best.blocks)
+    return result._replace(name=name, formula=best.formula, nonzero=nonzero, blocks=best.blocks)
 
 
 def _best_beside_ones(w: Wording, x: Input) -> tuple[Structure | None, bool]:
@@ -296,8 +296,8 @@ def _with_jacobian(trial: Trial, x: Input) -> tuple[Trial, Any] | None:
     if out.numel * node.numel > CONFIRMED:
         return None
     with suppress(GradcliError):
-        made = jacobian_of(out, node, trial.evaluate)
+        built = jacobian_of(out, node, trial.evaluate)
         (value,) = trial.evaluate(trial.problem.orders[0].out)
-        if np.all(np.isfinite(made)) and np.all(np.isfinite(value)):
-            return trial, made.reshape(out.numel, node.numel)
+        if np.all(np.isfinite(built)) and np.all(np.isfinite(value)):
+            return trial, built.reshape(out.numel, node.numel)
     return None

@@ -56,5 +56,5 @@ def _large(w: Wording, step: Step) -> set[int]:
 
 def large_numbers(formulas: Iterable[tree.Tree | None]) -> set[int]:
     """The integers in formulas that may be sizes at which they were derived."""
-    found = (NUMBER.findall(tree.text(f)) for f in formulas if f is not None)
-    return {int(n) for numbers in found for n in numbers if int(n) >= LEAST}
+    result = (NUMBER.findall(tree.text(f)) for f in formulas if f is not None)
+    return {int(n) for numbers in result for n in numbers if int(n) >= LEAST}

@@ -53,11 +53,11 @@ class Trial:
     def holds(self, formula: str, name: str) -> bool:
         """Whether a formula has the value of the gradient of the input `name`."""
         with suppress(GradcliError), np.errstate(all="ignore"):
-            expected, found = self.expected(name), self.array(formula)
+            expected, result = self.expected(name), self.array(formula)
             return (
                 expected is not None
-                and found.shape == expected.shape
-                and np.allclose(found, expected, rtol=CLOSE, atol=CLOSE, equal_nan=True)
+                and result.shape == expected.shape
+                and np.allclose(result, expected, rtol=CLOSE, atol=CLOSE, equal_nan=True)
                 and not self.inverts_singular(formula)
             )
         return False
@@ -126,10 +126,10 @@ class Trial:
         if not self.fails(formula, name):
             return False
         with suppress(GradcliError), np.errstate(all="ignore"):
-            found, expected = self.array(formula), self.expected(name)
-            at = np.isfinite(found)
-            return found.shape != expected.shape or not np.allclose(
-                found[at], expected[at], rtol=CLOSE, atol=CLOSE
+            result, expected = self.array(formula), self.expected(name)
+            at = np.isfinite(result)
+            return result.shape != expected.shape or not np.allclose(
+                result[at], expected[at], rtol=CLOSE, atol=CLOSE
             )
         return True
 

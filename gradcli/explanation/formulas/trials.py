@@ -66,7 +66,7 @@ def _elsewhere(problem: Problem, in_general: Problem | None) -> Iterator[Trial]:
     dimensions to broadcast, and sizes stay equal that are so as a rule; those of the problem
     `in_general` are known to fit together.
     """
-    made: dict[tuple[Shape, ...], Trial | None] = {}
+    built: dict[tuple[Shape, ...], Trial | None] = {}
     narrow, unusual = _narrow(problem), bool(unusual_sizes(problem.roots))
 
     def is_alike(other: Problem) -> bool:
@@ -74,19 +74,19 @@ def _elsewhere(problem: Problem, in_general: Problem | None) -> Iterator[Trial]:
 
     def trial(shapes: dict[str, Shape]) -> Trial | None:
         key = tuple(shapes.values())
-        if key not in made:
-            made[key] = None
+        if key not in built:
+            built[key] = None
             with suppress(GradcliError):
-                found = Trial(problem, shapes)
-                made[key] = found if is_alike(found.problem) else None
-        return made[key]
+                result = Trial(problem, shapes)
+                built[key] = result if is_alike(result.problem) else None
+        return built[key]
 
     falling = [] if in_general is None else [_small(in_general, falling=True)]
     untied = untied_shapes(problem, lambda shapes: trial(shapes) is not None)
     for shapes in (*falling, *other_shapes(problem), *islice(untied, UNTIED)):
-        found = trial(shapes)
-        if found is not None:
-            yield found
+        result = trial(shapes)
+        if result is not None:
+            yield result
     yield from _followed(problem, in_general)
     if in_general is not None:
         yield from _squeezed(problem, _small(in_general))
@@ -126,8 +126,8 @@ def _squeezed(problem: Problem, small: dict[str, Shape]) -> Iterator[Trial]:
     """
     for shapes in single_shapes(small):
         with suppress(GradcliError):
-            found = posed_again(problem, partial(at_shapes, shapes=shapes))
-            if found is not None and ranks(found) != ranks(problem):
+            result = posed_again(problem, partial(at_shapes, shapes=shapes))
+            if result is not None and ranks(result) != ranks(problem):
                 yield Trial(problem, shapes)
 
 

@@ -17,14 +17,14 @@ from .trials import Trials, signed
 
 
 def tried_out(
-    problem: Problem, at: Iterable[Trial], found: Mapping[str, tree.Tree]
+    problem: Problem, at: Iterable[Trial], result: Mapping[str, tree.Tree]
 ) -> dict[str, tree.Tree]:
     """Of the formulas by name of the input those that have the gradient's value `at` some trials,
     wherever it can be computed, and at numbers below 0.
     """
     tried, below = list(at), list(signed(problem))
     holding = {}
-    for name, f in found.items():
+    for name, f in result.items():
         text = tree.text(f)
         holds = not tried or any(trial.holds(text, name) for trial in tried)
         if holds and not any(trial.fails(text, name) for trial in (*tried, *below)):
@@ -53,8 +53,8 @@ class Reach:
     @cached_property
     def undefined(self) -> dict[str, str]:
         """For which random values formulas have no number, where the gradient has one."""
-        found = {name: undefined(self._tried(name), f, name) for name, f in self.formulas.items()}
-        return {name: where for name, where in found.items() if where is not None}
+        result = {name: undefined(self._tried(name), f, name) for name, f in self.formulas.items()}
+        return {name: where for name, where in result.items() if where is not None}
 
     def _tried(self, name: str) -> list[Trial]:
         return self.trials.here if name in self.only_here else self.trials.signed

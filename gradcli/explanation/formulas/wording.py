@@ -49,15 +49,15 @@ class Wording:
     def names(self) -> dict[Node, Name]:
         """The nodes that have a name of their own."""
         p = self.problem
-        found = {i.node: Name(i.name, role_of(i)) for i in p.inputs.values()}
+        result = {i.node: Name(i.name, role_of(i)) for i in p.inputs.values()}
         for name, node in p.named.items():
-            known = found.setdefault(node, Name(name))
+            known = result.setdefault(node, Name(name))
             if known.text != name:
-                found[node] = known._replace(also=(*known.also, name))
+                result[node] = known._replace(also=(*known.also, name))
         if p.before is None:  # a gradient has no name in the language
-            found.setdefault(p.out, Name(p.out_name))
-        found |= {t.node: Name(t.name, "seed") for t in p.tangents}
-        return found | {p.seed.node: Name(p.seed.name, "seed")}
+            result.setdefault(p.out, Name(p.out_name))
+        result |= {t.node: Name(t.name, "seed") for t in p.tangents}
+        return result | {p.seed.node: Name(p.seed.name, "seed")}
 
     @cached_property
     def source(self) -> SourceText:
@@ -98,8 +98,8 @@ class Wording:
             yield short, {}
         write = Writer(names, self.problem.telling)
         seed = self.problem.seed.node
-        found = (tuple(beside(short, seed, names, moved)) for moved in (False, True))
-        for parts in dict.fromkeys(found):
+        result = (tuple(beside(short, seed, names, moved)) for moved in (False, True))
+        for parts in dict.fromkeys(result):
             written = {n: write.tree(n) for n in parts if write.is_in_words(n)}
             if written:
                 yield short, written
@@ -253,9 +253,9 @@ class Wording:
 
     def _without_number(self, x: Input) -> tree.Tree | None:
         """A formula for any sizes that fails only where it has no number."""
-        found = self._untried.get(x.name)
-        text = "" if found is None else tree.text(found)
-        return None if any(t.contradicts(text, x.name) for t in self.trials.first) else found
+        result = self._untried.get(x.name)
+        text = "" if result is None else tree.text(result)
+        return None if any(t.contradicts(text, x.name) for t in self.trials.first) else result
 
     @searched(lambda *_: False)
     def is_wrong(self, x: Input) -> bool:
@@ -323,15 +323,15 @@ class Wording:
     @cached_property
     def _for_any_sizes(self) -> dict[str, tree.Tree | None]:
         """The formulas that hold for any sizes, by name of the input; None for what is too long."""
-        found = self._untried
+        result = self._untried
         if self.in_general is None:
             return {}
         problem = self.in_general.problem
-        short = {name: f for name, f in found.items() if f is not None}
+        short = {name: f for name, f in result.items() if f is not None}
         held: dict[str, tree.Tree | None] = dict(tried_out(problem, self.trials.first, short))
         if any(i.node.dtype != "float" for i in problem.inputs.values()):
             return held  # what many labels make too long may be read with the few that were given
-        return held | {name: None for name, f in found.items() if f is None}
+        return held | {name: None for name, f in result.items() if f is None}
 
     def gradient_line(self, x: Input, name: Line = ()) -> Line:
         """The formula of a gradient as a line; what it is where that would be too long.
@@ -397,12 +397,12 @@ class Wording:
         """The same for what an answer begins with: what has a name in it is said behind it."""
         if written is None:
             return UNREAD
-        found = self._laid_out(written)
-        if not isinstance(found, tree.Block):
-            return (Formula(found),)
-        named = [equality(name, value) for name, value in found.statements]
+        result = self._laid_out(written)
+        if not isinstance(result, tree.Block):
+            return (Formula(result),)
+        named = [equality(name, value) for name, value in result.statements]
         behind = [piece for line in named for piece in (*line, THEN)][:-1]
-        return (Formula(found.result), Token("  with ", "word"), *behind)
+        return (Formula(result.result), Token("  with ", "word"), *behind)
 
     def formula_line(self, node: Node, extra: dict[Node, Name] | None = None) -> Line:
         """The formula of a node as a line; what it is where that would be too long."""

@@ -45,10 +45,10 @@ def _symmetric(h: Hessian) -> Check:
             worst = error
     remarks = [] if h.p.numeric else ["at random values"]
     remarks += [f"{left_out} not finite, left out"] if left_out else []
-    said = "; ".join(remarks)
+    text = "; ".join(remarks)
     if left_out == total > 0:
-        return Check(SYMMETRIC, remark=said)
-    return Check(SYMMETRIC, worst <= AGREE, worst, place, said)
+        return Check(SYMMETRIC, remark=text)
+    return Check(SYMMETRIC, worst <= AGREE, worst, place, text)
 
 
 def _differences(h: Hessian) -> list[Check]:
@@ -57,8 +57,8 @@ def _differences(h: Hessian) -> list[Check]:
     """
     of = [h.gradient(x) for x in h.p.wrt]
     curved = [a for a in of if any(grad is not None for grad in a.gradients.of.values())]
-    found = [c for a in curved for c in run_checks(a) if c.name == DIFFERENCES]
-    worst = max(found, key=lambda c: (c.ok is False, c.max_error or 0.0), default=None)
+    result = [c for a in curved for c in run_checks(a) if c.name == DIFFERENCES]
+    worst = max(result, key=lambda c: (c.ok is False, c.max_error or 0.0), default=None)
     return [] if worst is None else [worst._replace(name="finite differences of the gradient")]
 
 

@@ -95,5 +95,5 @@ class Hessian:
 
 def _sum(parts: Iterable[Node | None]) -> Node | None:
     """The sum of those that are there."""
-    found = [part for part in parts if part is not None]
-    return reduce(lambda a, b: a + b, found) if found else None
+    result = [part for part in parts if part is not None]
+    return reduce(lambda a, b: a + b, result) if result else None

@@ -146,13 +146,13 @@ class Jvp:
         try:
             with np.errstate(all="ignore"):
                 expected = np.asarray(at.evaluate(node)[0])
-                found = value_of(formula, at.values | given, at.problem)
+                result = value_of(formula, at.values | given, at.problem)
         except GradcliError:
             return True
         if not np.all(np.isfinite(expected)):
             return False
-        same = found.shape == expected.shape
-        return not (same and np.allclose(found, expected, rtol=CLOSE, atol=CLOSE))
+        same = result.shape == expected.shape
+        return not (same and np.allclose(result, expected, rtol=CLOSE, atol=CLOSE))
 
     # ---- names -----------------------------------------------------------------------------------
 
@@ -161,13 +161,13 @@ class Jvp:
         """What the tangents of operations are called: h.tangent, and t1, t2, ... without a name."""
         taken = tree.taken(self.w.names.values())
         free = (f"t{k}" for k in count(1) if f"t{k}" not in taken)
-        found = {}
+        result = {}
         for node in self.along:
             if node.op.family != "leaf":
                 name = self.w.names.get(node)
                 text = next(free) if name is None else f"{name.text}.tangent"
-                found[node] = Name(text, "seed")
-        return found
+                result[node] = Name(text, "seed")
+        return result
 
     def later(self, node: Node) -> set[Node]:
         """The nodes that are not computed yet where the tangent of `node` is."""

@@ -22,9 +22,9 @@ def pose_moving(
         n: None if v is None else read_direction(v, f"the tangent of {n}", reader)
         for n, v in tangents.items()
     }
-    told = {n: g.array.shape for n, g in given.items() if g is not None and g.array is not None}
-    told = {n: shape for n, shape in told.items() if n not in asked["values"]}
-    asked |= {"shapes": told | dict(asked["shapes"])}
+    text = {n: g.array.shape for n, g in given.items() if g is not None and g.array is not None}
+    text = {n: shape for n, shape in text.items() if n not in asked["values"]}
+    asked |= {"shapes": text | dict(asked["shapes"])}
     problem = (pose_scalar if scalar else pose)(**asked)
     return with_tangents(problem, given, reader) if given or not scalar else problem
 

@@ -45,11 +45,11 @@ class Kink(NamedTuple):
 @cache
 def known() -> dict[str, list[Kink]]:
     """The kinks of every operator that has some, as they were measured last."""
-    found: dict[str, list[Kink]] = {}
+    result: dict[str, list[Kink]] = {}
     for row in _file()["kinks"]:
         kink = Kink(*row)
-        found.setdefault(kink.operator, []).append(kink)
-    return found
+        result.setdefault(kink.operator, []).append(kink)
+    return result
 
 
 def versions() -> dict[str, str]:
@@ -77,19 +77,19 @@ def measured() -> list[Kink]:
 
     Needs PyTorch and JAX.
     """
-    told = [op for op in everything().values() if op.kink and op.family != "written out"]
-    return [kink for op in told for kink in _of(op)]
+    text = [op for op in everything().values() if op.kink and op.family != "written out"]
+    return [kink for op in text for kink in _of(op)]
 
 
 def _of(op: Operator) -> list[Kink]:
-    found: dict[tuple, Kink] = {}
+    result: dict[tuple, Kink] = {}
     first: dict[str, str] = {}  # of tensors one point for each input says enough
     for node, values in _points(op):
         for kink in _at(node, values):
             name = kink.by.partition("[")[0]
             if op.family == "elementwise" or first.setdefault(name, kink.at) == kink.at:
-                found.setdefault((name, *kink[4:]), kink)
-    return list(found.values())[:MOST]
+                result.setdefault((name, *kink[4:]), kink)
+    return list(result.values())[:MOST]
 
 
 def _at(node: Node, values: dict[Node, Any]) -> Iterator[Kink]:
@@ -101,7 +101,7 @@ def _at(node: Node, values: dict[Node, Any]) -> Iterator[Kink]:
     except frameworks.Unsaid:
         return
     in_jax = _in_jax(node, values, seed, inputs)
-    told = ", ".join(f"{i.attrs['name']} = {_text(values[i])}" for i in inputs)
+    text = ", ".join(f"{i.attrs['name']} = {_text(values[i])}" for i in inputs)
     for x in inputs:
         if in_torch[x] is None or not _hit(node, values, [x]):
             continue
@@ -111,7 +111,7 @@ def _at(node: Node, values: dict[Node, Any]) -> Iterator[Kink]:
             if not left == right == pytorch:
                 jax = None if in_jax is None else _text(in_jax[x][place])
                 moved = x.attrs["name"] + (f"[{','.join(map(str, place))}]" if place else "")
-                yield Kink(node.op.name, _written(node), told, moved, left, right, pytorch, jax)
+                yield Kink(node.op.name, _written(node), text, moved, left, right, pytorch, jax)
 
 
 def _in_jax(node: Node, values: dict[Node, Any], seed: Any, inputs: list[Node]) -> Any:

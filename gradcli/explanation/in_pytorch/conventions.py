@@ -12,13 +12,13 @@ from ..analysis import Analysis
 
 def kinks_met(a: Analysis) -> list[tuple[Node, Any]]:
     """The operations that are at a kink where a gradient flows, and the mask of where."""
-    found = []
+    result = []
     for node, mask in kinks(a.problem):
         if all(map(a.known, node.parents)):
             hit = a.value(mask)
             if np.any(hit):
-                found.append((node, hit))
-    return found
+                result.append((node, hit))
+    return result
 
 
 def kinks(problem: Problem) -> Iterator[tuple[Node, Node]]:

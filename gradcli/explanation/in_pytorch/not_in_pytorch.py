@@ -23,18 +23,18 @@ def hessian_not_in_pytorch(p: Problem) -> list[tuple[str, str]]:
 
 
 def _not_again(names: Iterable[str]) -> list[tuple[str, str]]:
-    said = "PyTorch does not differentiate the gradient of {}: it raises an error."
-    return [(CODE, said.format(name)) for name in dict.fromkeys(names)]
+    text = "PyTorch does not differentiate the gradient of {}: it raises an error."
+    return [(CODE, text.format(name)) for name in dict.fromkeys(names)]
 
 
 def _fixed(a: Analysis) -> list[tuple[str, str]]:
-    found = []
+    result = []
     for step in a.gradients.steps:
         op = step.node.op
         fixed = op.fixed_inputs(step.node)
         for c in step.contributions if fixed else ():
             name = op.inputs[c.slot]
             if name in fixed:
-                said = f"PyTorch has no derivative by the {name} of {op.name}: it raises an error."
-                found.append((CODE, said))
-    return found
+                text = f"PyTorch has no derivative by the {name} of {op.name}: it raises an error."
+                result.append((CODE, text))
+    return result

@@ -12,8 +12,8 @@ def broadcast_losses(p: Problem) -> list[tuple[str, str]]:
     row ("Using a target size that is different to the input size").
     """
     nodes = walk([p.out, *p.named.values()])
-    said = [_apart(n) for n in nodes if n.op.name in WARNED]
-    return [("broadcast-loss", s) for s in dict.fromkeys(said) if s]
+    text = [_apart(n) for n in nodes if n.op.name in WARNED]
+    return [("broadcast-loss", s) for s in dict.fromkeys(text) if s]
 
 
 def _apart(node: Node) -> str | None:

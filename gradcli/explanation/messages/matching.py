@@ -183,8 +183,8 @@ def rivals(result: Match) -> list[Message]:
 def _order(match: Match) -> tuple[float, bool, int, int, float]:
     """What the best match is the greatest of: of equal scores that of others, then the exact."""
     wording, foreign = match.template.wording.text, match.template.message is None
-    found = pattern(wording).search(_excerpt(match))
-    letters = len(HOLE.sub("", wording)) if found else 0
+    result = pattern(wording).search(_excerpt(match))
+    letters = len(HOLE.sub("", wording)) if result else 0
     return round(match.score, 6), foreign, letters, _same_case(match), match.coverage
 
 

@@ -33,25 +33,25 @@ def _between(literal: str, text: str) -> dict[str, str]:
     """The values in a text that stands for `literal`, a part of a wording between two words."""
     if len(text) > LONGEST:
         return {}
-    found = re.fullmatch(_pattern(literal, "(.*?)"), text, re.DOTALL)
+    match = re.fullmatch(_pattern(literal, "(.*?)"), text, re.DOTALL)
     names = HOLE.findall(literal)
-    if found is not None:
-        return _named(names, found.groups())
+    if match is not None:
+        return _named(names, match.groups())
     return _named(names, (text.strip(BARE + "[]()"),)) if len(names) == 1 else {}
 
 
 def _at_end(literal: str, text: str) -> dict[str, str]:
-    found = re.search(_pattern(literal, r"([^\s'\"]+)") + r"\Z", text)
-    return _named(HOLE.findall(literal), found.groups()) if found else {}
+    match = re.search(_pattern(literal, r"([^\s'\"]+)") + r"\Z", text)
+    return _named(HOLE.findall(literal), match.groups()) if match else {}
 
 
 def _at_start(literal: str, text: str) -> dict[str, str]:
     """The values after the last word: up to what the wording has next, or as long as they are one
     word or stand in brackets."""
     one = r"(torch\.Size\([^)]*\)|\[[^\]]*\]|[^\s'\"`]+)"
-    found = re.match(_pattern(literal, "(.+?)"), text) if literal[-1:] not in "}." else None
-    found = found or re.match(_pattern(literal.rstrip("])'."), one), text)
-    return _named(HOLE.findall(literal), found.groups()) if found else {}
+    result = re.match(_pattern(literal, "(.+?)"), text) if literal[-1:] not in "}." else None
+    result = result or re.match(_pattern(literal.rstrip("])'."), one), text)
+    return _named(HOLE.findall(literal), result.groups()) if result else {}
 
 
 def _pattern(literal: str, value: str) -> str:

@@ -18,8 +18,8 @@ WIDE = 88
 
 def function(name: str, arguments: Sequence[str], body: Sequence[str], doc: str = "") -> list[str]:
     """A function, with what is returned last in its body."""
-    said = [f'    """{doc}"""'] if doc else []
-    return [f"def {name}({', '.join(arguments)}):", *said, *indented(list(body))]
+    text = [f'    """{doc}"""'] if doc else []
+    return [f"def {name}({', '.join(arguments)}):", *text, *indented(list(body))]
 
 
 def assigned(lines: Sequence[Statement]) -> list[str]:
@@ -44,8 +44,8 @@ def with_generator(lines: Sequence[str]) -> list[str]:
 
 def forward(sized: AtSizes, writer: ArrayWriter, names: Names) -> list[str]:
     """The body of a function that computes the output."""
-    made = Statements(writer, [sized.out], sized.intermediates, names)
-    return [*assigned(made.lines), *returned(made.formulas)]
+    built = Statements(writer, [sized.out], sized.intermediates, names)
+    return [*assigned(built.lines), *returned(built.formulas)]
 
 
 def values(plan: Plan, choice: Choice, inputs: Sequence[Input], module: str) -> list[str]:
@@ -87,8 +87,8 @@ def seed_text(plan: Plan, writer: type[ArrayWriter]) -> str:
 
 def helpers(*writers: Any) -> list[str]:
     """The functions that formulas call, each with two empty lines after it."""
-    found = {name: text for w in writers for name, text in w.helpers.items()}
-    return [line for text in found.values() for line in [*text.strip().splitlines(), "", ""]]
+    result = {name: text for w in writers for name, text in w.helpers.items()}
+    return [line for text in result.values() for line in [*text.strip().splitlines(), "", ""]]
 
 
 def modules(body: Sequence[str], *, jax: bool = False) -> list[str]:
@@ -96,18 +96,18 @@ def modules(body: Sequence[str], *, jax: bool = False) -> list[str]:
     whole = "\n".join(body)
     lines = ["import jax"] if jax else []
     lines += ["import jax.numpy as jnp"] * ("jnp." in whole)
-    found = [
+    result = [
         "import numpy as np" * ("np." in whole.replace("jnp.", "")),
         "import scipy.linalg" * ("scipy.linalg." in whole.replace("jax.scipy.", "")),
         "from jax.test_util import check_grads" * ("check_grads(" in whole),
         "import scipy.special" * ("scipy.special." in whole.replace("jax.scipy.", "")),
     ]
-    return [*lines, *filter(None, found)]
+    return [*lines, *filter(None, result)]
 
 
-def close(found: str, expected: str, module: str) -> list[str]:
+def close(result: str, expected: str, module: str) -> list[str]:
     """An assertion, on one line where it fits."""
-    arguments = [found, expected, "atol=1e-6"]
+    arguments = [result, expected, "atol=1e-6"]
     line = f"assert {module}.allclose({', '.join(arguments)})"
     if len(line) <= WIDE:
         return [line]

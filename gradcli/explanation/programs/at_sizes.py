@@ -122,12 +122,12 @@ class AtSizes:
         """
         p = self.problem
         own = {n: name for name, n in p.named.items() if n.op.inputs and n is not p.out}
-        met, found = {p.seed.node}, list[tuple[str, Node]]()
+        met, result = {p.seed.node}, list[tuple[str, Node]]()
         for step in self._gradients.steps:
             if step.node in own and step.received not in met:
                 met.add(step.received)
-                found.append((safe(own[step.node]), step.received))
-        return found
+                result.append((safe(own[step.node]), step.received))
+        return result
 
     def _in_program(self, grad: Node, names: Mapping[Node, Node], seeded: bool) -> Node:
         """A gradient as it is written, with other nodes for what has `names`. Raises GradcliError

@@ -56,13 +56,15 @@ class _CustomVjp:
         plan, sized = self.plan, self.sized
         known = {sized.seed: Name(plan.problem.seed.name)} | named(saved.names)
         writer = JaxWriter(known | sized.names, sized.telling)
-        made = Statements(writer, grads, {}, plan.fresh(*saved.names.values()))
-        found = {x.name: tree.text(f) for x, f in zip(plan.wrt, made.formulas)}
-        texts = [found.get(i.name, "None") for i in self.arguments]
+        built = Statements(writer, grads, {}, plan.fresh(*saved.names.values()))
+        result = {x.name: tree.text(f) for x, f in zip(plan.wrt, built.formulas)}
+        texts = [result.get(i.name, "None") for i in self.arguments]
         line = f"return {unpacked(texts)}"
         if len(line) > 84:
-            return [*assigned(made.lines), "return (", *(f"    {t}," for t in texts), ")"], [writer]
-        return [*assigned(made.lines), line], [writer]
+            return [*assigned(built.lines), "return (", *(f"    {t}," for t in texts), ")"], [
+                writer
+            ]
+        return [*assigned(built.lines), line], [writer]
 
     def _kept(self, backward: list[str], saved: Saved, names: list[str]) -> list[str]:
         used = free_names(backward)
@@ -75,9 +77,9 @@ class _CustomVjp:
         wanted = sized.intermediates | inner
         writer = JaxWriter(sized.names, sized.telling)
         writers.append(writer)
-        made = Statements(writer, [sized.out, *inner], wanted, self.plan.fresh(*wanted.values()))
-        out = tree.text(made.formulas[0])
-        return [*assigned(made.lines), f"return {out}, {tupled(kept)}"]
+        built = Statements(writer, [sized.out, *inner], wanted, self.plan.fresh(*wanted.values()))
+        out = tree.text(built.formulas[0])
+        return [*assigned(built.lines), f"return {out}, {tupled(kept)}"]
 
     def _test(self, choice) -> list[str]:
         plan = self.plan

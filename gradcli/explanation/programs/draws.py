@@ -156,10 +156,10 @@ def _is_finite(plan: Plan, choice: Choice, in_jax: bool, seed: int, side: int) -
     grads = [plan.analysis.gradients.of[x.node] for x in plan.wrt]
     nodes = [plan.problem.out, *grads, *(plan.sent if in_jax else ())]
     try:
-        found = _evaluator(plan, values, weights)(*[n for n in nodes if n is not None])
+        result = _evaluator(plan, values, weights)(*[n for n in nodes if n is not None])
     except GradcliError:
         return False
-    return all(bool(np.all(np.isfinite(array))) for array in found)
+    return all(bool(np.all(np.isfinite(array))) for array in result)
 
 
 def _agrees(plan: Plan, choice: Choice, seed: int = 0, side: int = 0) -> bool:
@@ -168,8 +168,8 @@ def _agrees(plan: Plan, choice: Choice, seed: int = 0, side: int = 0) -> bool:
         with np.errstate(all="ignore"):
             grads = _evaluator(plan, values, weights)
             return all(
-                abs(found - slope) <= CLOSE * max(1.0, abs(slope))
-                for found, slope in _slopes(plan, values, weights, grads, rng)
+                abs(result - slope) <= CLOSE * max(1.0, abs(slope))
+                for result, slope in _slopes(plan, values, weights, grads, rng)
             )
     except GradcliError:
         return False
@@ -190,7 +190,7 @@ def _slopes(
             direction = (direction + direction.swapaxes(-1, -2)) / 2
         grad = plan.analysis.gradients.of[x.node]
         assert grad is not None
-        found = float(np.sum(grads(grad)[0] * direction))
+        result = float(np.sum(grads(grad)[0] * direction))
         for step in (1e-6, -1e-6):  # the sides differ at a corner
             rise = at(x.node, step * direction) - at(x.node, 0.0)
-            yield found, float(np.sum(weights * rise)) / step
+            yield result, float(np.sum(weights * rise)) / step

@@ -38,9 +38,9 @@ def written(plan: Plan, write: Write) -> str:
     """The program for every size and all values; else that for those given, which says so in its
     first lines, unless the expression has no others. Raises GradcliError.
     """
-    found = _for_sizes(plan, write)
+    result = _for_sizes(plan, write)
     held = [plan.safe(i.name) for i in plan.inputs if _is_held(plan, write, i)]
-    return f"# {VALUES}: {', '.join(held)}\n{found}" if held else found
+    return f"# {VALUES}: {', '.join(held)}\n{result}" if held else result
 
 
 def _for_sizes(plan: Plan, write: Write) -> str:
@@ -48,17 +48,17 @@ def _for_sizes(plan: Plan, write: Write) -> str:
         return f"{_remark(ALONE, plan)}{write(plan, plan.here)}"
     factor = factor_that_tells(plan.problem)
     rising = multiples(factor)
-    found, even = (_where_telling(plan, write, n) for n in (rising, multiples(2 * factor)))
-    if found is not None and found == even:
+    result, even = (_where_telling(plan, write, n) for n in (rising, multiples(2 * factor)))
+    if result is not None and result == even:
         places = sum(n > 1 for i in plan.problem.inputs.values() for n in i.shape)
         falling = _where_telling(plan, write, (*rising[:places][::-1], *rising[places:]))
-        if falling not in (None, found):
-            return f"{_remark(ORDERED, plan)}{found}"
+        if falling not in (None, result):
+            return f"{_remark(ORDERED, plan)}{result}"
         sides = oblong_sizes(plan.problem)
-        is_square = sides is not None and _at(plan, write, sides) != found
-        return f"{_remark(SQUARE, plan)}{found}" if is_square else found
+        is_square = sides is not None and _at(plan, write, sides) != result
+        return f"{_remark(SQUARE, plan)}{result}" if is_square else result
     own = write(plan, plan.here)
-    others = [other for other in (found, even) if other is not None]
+    others = [other for other in (result, even) if other is not None]
     if all(other == own for other in (*others, *_elsewhere(plan, write))):
         return own
     return f"{_remark(ALONE, plan)}{own}"

@@ -71,8 +71,8 @@ class _Jax:
             for x, text in zip(plan.wrt, texts):
                 grad = self.grads[x.name]
                 shown = text.replace("jnp.array", "").replace("jnp.", "").strip("()")
-                told = f"# PyTorch's gradient here is {shown}; JAX's may differ"
-                lines += close(grad, text, "jnp") if plan.is_smooth else [told]
+                message = f"# PyTorch's gradient here is {shown}; JAX's may differ"
+                lines += close(grad, text, "jnp") if plan.is_smooth else [message]
         else:
             lines += self._by_formula()
         for x in plan.idle:
@@ -85,12 +85,12 @@ class _Jax:
         plan, sized = self.plan, self.sized
         try:
             grads = sized.gradients(seeded=False)
-            made = Statements(self.of_gradients, grads, sized.intermediates, plan.fresh())
+            built = Statements(self.of_gradients, grads, sized.intermediates, plan.fresh())
         except GradcliError:
             asked = [plan.safe(x.name) for x in plan.wrt]
             arguments = f"{self.f}, {tupled(asked)}"
             return [f'check_grads({arguments}, order=1, modes=["rev"])']
-        lines = assigned(made.lines)
-        for x, written in zip(plan.wrt, made.formulas):
+        lines = assigned(built.lines)
+        for x, written in zip(plan.wrt, built.formulas):
             lines += close(self.grads[x.name], tree.text(written), "jnp")
         return lines

@@ -68,10 +68,10 @@ class _NumPy:
     def _gradient(self, writer: ArrayWriter) -> list[str]:
         plan, call = self.plan, f"{self.f}({', '.join(self.arguments)})"
         grads = self.sized.gradients(seeded=bool(self.seed))
-        made = Statements(writer, grads, self.sized.own, plan.fresh())
+        built = Statements(writer, grads, self.sized.own, plan.fresh())
         what = f"({self.seed} * {call}).sum()" if self.seed else call
         by = " and ".join(", ".join(plan.safe(x.name) for x in plan.wrt).rsplit(", ", 1))
-        body = [*assigned(made.lines), *returned(made.formulas)]
+        body = [*assigned(built.lines), *returned(built.formulas)]
         return function(self.f_grad, self._all, body, f"The gradient of {what} by {by}.")
 
     @property
@@ -81,8 +81,8 @@ class _NumPy:
     def _differences(self) -> list[list[str]]:
         """The functions that the test calls."""
         many = {x.node.numel > MANY for x in self.plan.wrt}
-        made = [(False, ELEMENTS, self.elements), (True, SLOPE, self.slope)]
-        return [text.strip().format(name=name).splitlines() for m, text, name in made if m in many]
+        built = [(False, ELEMENTS, self.elements), (True, SLOPE, self.slope)]
+        return [text.strip().format(name=name).splitlines() for m, text, name in built if m in many]
 
     def _test(self) -> list[str]:
         plan, lines = self.plan, []

@@ -129,8 +129,8 @@ class Plan:
 
     @property
     def _is_finite(self) -> bool:
-        found = [self.analysis.value(self.problem.out), *map(self.analysis.grad_value, self.wrt)]
-        return all(np.all(np.isfinite(value)) for value in found)
+        result = [self.analysis.value(self.problem.out), *map(self.analysis.grad_value, self.wrt)]
+        return all(np.all(np.isfinite(value)) for value in result)
 
     @cached_property
     def holds(self) -> bool:

@@ -125,21 +125,21 @@ class _Torch:
 
     def _assertions(self) -> list[str]:
         plan = self.plan
-        found: list[str] = []
+        result: list[str] = []
         if self.by_formula:
-            found += self._by_formula()
+            result += self._by_formula()
         for x in self.tracked:
             name, expected = plan.safe(x.name), plan.expected(x)
             if x not in plan.wrt:
-                found.append(f"assert {name}.grad is None")
+                result.append(f"assert {name}.grad is None")
             elif expected is not None and not self.by_formula:
-                found += _close(f"{name}.grad", array(expected))
-        return found
+                result += _close(f"{name}.grad", array(expected))
+        return result
 
     def _by_formula(self) -> list[str]:
-        plan, found = self.plan, self.derivation
-        pairs = [(plan.safe(x.name), g) for x, g in zip(plan.wrt, found.ends) if x in self.tracked]
-        pairs = [*found.back, *pairs]
+        plan, result = self.plan, self.derivation
+        pairs = [(plan.safe(x.name), g) for x, g in zip(plan.wrt, result.ends) if x in self.tracked]
+        pairs = [*result.back, *pairs]
         writer = self.writers[1]
         formulas = Statements(writer, [g for _, g in pairs], {}, plan.fresh())
         lines = assigned(formulas.lines)
@@ -162,9 +162,9 @@ def _as_tensor(writer: ProgramWriter, node: Node, written: Tree) -> str:
     return f"torch.tensor(float({text}))" if node in writer.numbers else text
 
 
-def _close(found: str, expected: str) -> list[str]:
+def _close(result: str, expected: str) -> list[str]:
     """An assertion, on one line where it fits."""
-    arguments = [found, expected]
+    arguments = [result, expected]
     arguments += ["rtol=1e-5", "atol=1e-6"] if expected.startswith("torch.tensor(") else []
     arguments += ["equal_nan=True"] if "torch.nan" in expected else []
     line = f"torch.testing.assert_close({', '.join(arguments)})"

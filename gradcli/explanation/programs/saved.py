@@ -17,10 +17,10 @@ class Saved:
     def __init__(self, sized: AtSizes, grads: Sequence[Node], names: Names):
         self.own, inputs = sized.own, sized.inputs
         forward = set(walk([sized.out], with_read))
-        found = _frontier(grads, forward, inputs)
+        result = _frontier(grads, forward, inputs)
         self.names = {
             node: sized.names[node].text if node in inputs else self._name(node, names)
-            for node in found
+            for node in result
         }
         self.inner = {n: name for n, name in self.names.items() if n not in inputs}
 
@@ -39,23 +39,23 @@ def _frontier(grads: Sequence[Node], forward: set[Node], inputs: set[Node]) -> l
         return n in forward and n.op.family not in VIEWS and n not in numbers and bool(n.inputs)
 
     nodes = walk(grads, lambda n: () if stops(n) or n in numbers else with_read(n))
-    found = [n for n in nodes if stops(n)]
-    kept = set(found)
-    for n in reversed(found):
+    result = [n for n in nodes if stops(n)]
+    kept = set(result)
+    for n in reversed(result):
         cheap = bool(n.op.spelling) and n.op.family == "elementwise"
         at_hand = {i for i in n.parents if i in kept or (i.op.family == "leaf" and i not in inputs)}
         if cheap and at_hand == set(n.parents):
             kept.discard(n)
-    return [n for n in found if n in kept]
+    return [n for n in result if n in kept]
 
 
 def _numbers(grads: Sequence[Node]) -> set[Node]:
     """The nodes that are made of sizes and of numbers alone."""
-    found: set[Node] = set()
+    result: set[Node] = set()
     for n in walk(grads):
-        if n.op.name in ("size", "constant") or (n.inputs and found.issuperset(n.parents)):
-            found.add(n)
-    return found
+        if n.op.name in ("size", "constant") or (n.inputs and result.issuperset(n.parents)):
+            result.add(n)
+    return result
 
 
 def free_names(lines: Sequence[str]) -> set[str]:

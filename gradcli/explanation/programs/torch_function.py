@@ -77,18 +77,21 @@ class _Function:
         for i in self.arguments:  # for their shapes; text that reads one is changed below
             node = sized.problem.inputs[i.name].node
             writer.shapes.setdefault(node.shape, sized.names[node])
-        made = Statements(writer, grads, {}, plan.fresh(*saved.names.values()))
-        formulas = {x.name: tree.text(f) for x, f in zip(plan.wrt, made.formulas)}
+        built = Statements(writer, grads, {}, plan.fresh(*saved.names.values()))
+        formulas = {x.name: tree.text(f) for x, f in zip(plan.wrt, built.formulas)}
         results = [self._result(i.name) if i.name in formulas else "None" for i in self.arguments]
         if len(formulas) == 1:
             (only,) = formulas.values()
-            return [*assigned(made.lines), _returned([only if r != "None" else r for r in results])]
-        shared = [s for s in made.lines if len(s.needed) > 1]
+            return [
+                *assigned(built.lines),
+                _returned([only if r != "None" else r for r in results]),
+            ]
+        shared = [s for s in built.lines if len(s.needed) > 1]
         lines = assigned(shared)
         lines.append(f"{' = '.join(r for r in results if r != 'None')} = None")
         for place, x in enumerate(plan.wrt):
             lines.append(f"if ctx.needs_input_grad[{self.arguments.index(x)}]:")
-            own = assigned([s for s in made.lines if s.needed == {place}])
+            own = assigned([s for s in built.lines if s.needed == {place}])
             lines += indented([*own, f"{self._result(x.name)} = {formulas[x.name]}"])
         return [*lines, _returned(results)]
 
@@ -131,10 +134,10 @@ class _Function:
         wanted = sized.intermediates | inner
         writer = ProgramWriter(sized.names, sized.telling)
         self.writers.append(writer)
-        made = Statements(writer, [sized.out, *inner], wanted, self.plan.fresh(*wanted.values()))
+        built = Statements(writer, [sized.out, *inner], wanted, self.plan.fresh(*wanted.values()))
         save = [f"ctx.save_for_backward({', '.join(kept)})"] if kept else []
         save += [f"ctx.{name}_shape = {name}.shape" for name in shapes]
-        return [*assigned(made.lines), *save, f"return {tree.text(made.formulas[0])}"]
+        return [*assigned(built.lines), *save, f"return {tree.text(built.formulas[0])}"]
 
 
 def _returned(results: list[str]) -> str:

@@ -42,12 +42,12 @@ class ProgramWriter(TorchWriter):
             return self._put(node)
         if node.op.name == "size" and node.parents[0] not in self.named:
             return self._sizes(node) or super().written(node)
-        found = super().written(node)
-        if node.op.family != "leaf" or not isinstance(found, Call):
-            return found
-        if found.function.endswith("_like"):
-            return found
-        return found._replace(named=(*found.named, *self._kind(node.dtype)))
+        result = super().written(node)
+        if node.op.family != "leaf" or not isinstance(result, Call):
+            return result
+        if result.function.endswith("_like"):
+            return result
+        return result._replace(named=(*result.named, *self._kind(node.dtype)))
 
     def kind(self, dtype: str) -> str:
         """`, dtype=g.dtype, device=g.device`."""

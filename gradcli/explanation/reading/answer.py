@@ -22,8 +22,8 @@ class Answer(NamedTuple):
     @property
     def corrected(self) -> str | None:
         """The whole program after the changes that cure it."""
-        found = next((f.corrected for f in self.findings if f.corrected), None)
-        return found and found.strip("\n") + "\n"
+        result = next((f.corrected for f in self.findings if f.corrected), None)
+        return result and result.strip("\n") + "\n"
 
     def document(self) -> Document:
         """The answer as blocks."""
@@ -56,13 +56,13 @@ def data(answers: list[Answer]) -> dict[str, Any]:
 
 def findings(reading: Reading) -> list[Finding]:
     """What is worth saying of a program that was read."""
-    found = surprises(reading)
+    result = surprises(reading)
     if reading.outcome.exception:
         from .errors import error_finding
 
         error = error_finding(reading)
-        found = [error, *found] if error else found
-    return found
+        result = [error, *result] if error else result
+    return result
 
 
 def answer(text: str) -> list[Answer]:
@@ -80,8 +80,8 @@ def _message(text: str) -> list[Finding]:
         return []
     from ..messages.matching import match
 
-    found = match(text[text.index(TRACEBACK) :])
-    message = found and found.template.message
+    result = match(text[text.index(TRACEBACK) :])
+    message = result and result.template.message
     if message is None:
         return []
     title = "The text holds an error message of PyTorch: gradcli why says more of it"

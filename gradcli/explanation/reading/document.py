@@ -107,8 +107,8 @@ def _backwards(reading: Reading) -> list[Section]:
         sections.append(Section("backward", title, remark, _explained(explained(back))))
     left = len(first) - MOST_BACKWARDS
     if left > 0:
-        said = "1 further line goes back" if left == 1 else f"{left} further lines go back"
-        note = Prose(words(f"{said}, as these do."))
+        message = "1 further line goes back" if left == 1 else f"{left} further lines go back"
+        note = Prose(words(f"{message}, as these do."))
         sections.append(Section("backward", words("More"), (), (note,)))
     return sections
 

@@ -130,11 +130,11 @@ def _operands(reading: Reading, line: int) -> Iterator[tuple[int, str]]:
     except SyntaxError:
         return
     values: dict[str, Tensor] = {}
-    made: dict[str, int] = {}
+    built: dict[str, int] = {}
     for a in reading.trace.assignments:
         if not readable(a.tensor):
             continue
-        values[a.name], made[a.name] = a.tensor, a.line
+        values[a.name], built[a.name] = a.tensor, a.line
     names = {
         dotted(n)
         for n in ast.walk(tree)
@@ -142,8 +142,8 @@ def _operands(reading: Reading, line: int) -> Iterator[tuple[int, str]]:
     }
     listed = [n for n in values if n in names][:MOST_OPERANDS]
     for name in listed:
-        if made[name] != line:
-            yield made[name], f"{name}: {described(values[name])}"
+        if built[name] != line:
+            yield built[name], f"{name}: {described(values[name])}"
     if listed:
         yield line, "raises"
 

@@ -62,8 +62,8 @@ def _of_elements(reading: Reading, back: Backward, why: Why, keep: str) -> Findi
     first, *others = _bad(why)
     alike = sum((e.kind, e.reason) == (first.kind, first.reason) for e in others)
     more = f" and {alike} more" if alike else ""
-    made = sorted({r.line for r in records(back) if operation(r) == first.operation and r.line})
-    rows = [(n, f"{first.operation}: the way back through it is {first.kind}") for n in made[:1]]
+    built = sorted({r.line for r in records(back) if operation(r) == first.operation and r.line})
+    rows = [(n, f"{first.operation}: the way back through it is {first.kind}") for n in built[:1]]
     same = "\nFinite at these values, and elsewhere the same value and gradient."
     return Finding(
         "not-finite",

@@ -62,7 +62,7 @@ def _is_one(seed: Any) -> bool:
 
 
 def _of_analysis(back: Backward, problem: Posed, analysis: Analysis) -> Explained:
-    found, values = Gradients(analysis, Wording(analysis)), analysis.grad_values()
+    result, values = Gradients(analysis, Wording(analysis)), analysis.grad_values()
     gradients = []
     remarks = []
     for x in analysis.problem.wrt:
@@ -70,32 +70,32 @@ def _of_analysis(back: Backward, problem: Posed, analysis: Analysis) -> Explaine
         if value is None:
             remarks.append(f"{x.name}.grad stays None: the output does not depend on it.")
             continue
-        written = found.formula(x)
-        formula = "" if written is None else tree.text(found.w.in_statements(written))
+        written = result.formula(x)
+        formula = "" if written is None else tree.text(result.w.in_statements(written))
         gradients.append(Gradient(x.name, formula, value))
         before = back.before.get(problem.leaves[x.name])
         if before is not None and back.kind == "backward":
             remarks.append(f"{x.name}.grad held {_short(before)} already: the two are added up.")
-    derived = _derived(found)
-    remarks += _named_here(problem, found)
+    derived = _derived(result)
+    remarks += _named_here(problem, result)
     remarks += [
-        sentence(said) for _, said in contradicted(analysis, found.w, found.beside_numbers())
+        sentence(text) for _, text in contradicted(analysis, result.w, result.beside_numbers())
     ]
     return Explained(problem.text, _seed(back), derived, tuple(gradients), tuple(remarks))
 
 
-def _derived(found: Gradients) -> tuple[str, ...]:
+def _derived(result: Gradients) -> tuple[str, ...]:
     """What has no name in the program and gets one, and the gradients on the way."""
-    derivation = found.derivation
+    derivation = result.derivation
     if derivation is None:
         return ()
     added = [f"{s.names_text} = {s.value}" for s in derivation.added(derivation.lines)]
     return (*added, *(f"{line.gradient_name} = {line.text}" for line in derivation.back))
 
 
-def _named_here(problem: Posed, found: Gradients) -> Iterator[str]:
+def _named_here(problem: Posed, result: Gradients) -> Iterator[str]:
     """The names in the formulas that the program does not have."""
-    derivation = found.derivation
+    derivation = result.derivation
     inner = derivation.added(derivation.lines) if derivation else []
     names = [name for s in inner for name in s.names]
     for name, before in problem.unnamed.items():

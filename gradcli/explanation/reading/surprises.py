@@ -27,11 +27,11 @@ def surprises(reading: Reading) -> list[Finding]:
         text = Text(reading.source)
     except SyntaxError:
         return []
-    found: dict[str, Finding] = {}
+    result: dict[str, Finding] = {}
     for look in LOOKS:
         for finding in look(reading, text):
-            found.setdefault(finding.kind, finding)
-    return list(found.values())
+            result.setdefault(finding.kind, finding)
+    return list(result.values())
 
 
 def _name(reading: Reading, tensor: Tensor) -> str:
@@ -133,12 +133,12 @@ def non_leaf(reading: Reading, text: Text) -> Iterator[Finding]:
             for n in text.nodes_of(warning.line)
             if isinstance(n, ast.Attribute) and n.attr == "grad"
         ]
-        made = {a.name: a for a in reading.trace.assignments if a.line <= warning.line}
-        known = [n for n in names if n in made and readable(made[n].tensor)]
-        name = next((n for n in known if not made[n].tensor.is_leaf), "")
+        built = {a.name: a for a in reading.trace.assignments if a.line <= warning.line}
+        known = [n for n in names if n in built and readable(built[n].tensor)]
+        name = next((n for n in known if not built[n].tensor.is_leaf), "")
         if not name:
             continue
-        line = made[name].line
+        line = built[name].line
         yield Finding(
             "non-leaf",
             f"{name}.grad is None: {name} is computed",

@@ -95,8 +95,8 @@ def _operation(number: int, k: int, a: Analysis, w: Wording, names: Names) -> St
     """The operation that is met as number k on the way back."""
     step = a.gradients.steps[k]
     received = _received(step.received, a, w, names)
-    general, told = in_general(w, k)
-    rules = [_rule(c, told, general, received) for c in told.contributions]
+    general, text = in_general(w, k)
+    rules = [_rule(c, text, general, received) for c in text.contributions]
     sent = zip(step.contributions, rules, strict=True)
     rows = tuple(row for c, rule in sent for row in _sent(c, rule, step, a, w, received, names))
     title = w.source.titled(step.node, whole=False)

@@ -6,15 +6,15 @@ from ..blocks import Row, Section, Table, words
 from ..checks import Check
 
 
-def checks(found: Iterable[Check]) -> Section:
+def checks(result: Iterable[Check]) -> Section:
     """A row for every check."""
-    return Section("checks", words("Checked"), (), (Table(tuple(map(_row, found))),))
+    return Section("checks", words("Checked"), (), (Table(tuple(map(_row, result))),))
 
 
 def _row(c: Check) -> Row:
     outcome = {True: "✓", False: "✗ disagrees", None: "–"}[c.ok]
-    said = "; ".join(part for part in (_error(c), c.remark) if part)
-    return Row((words(c.name), words(outcome), words(said)))
+    text = "; ".join(part for part in (_error(c), c.remark) if part)
+    return Row((words(c.name), words(outcome), words(text)))
 
 
 def _error(c: Check) -> str:

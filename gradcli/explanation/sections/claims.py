@@ -24,8 +24,8 @@ def claims(a: Analysis) -> Section:
 def _headline(v: Verdict) -> Row:
     w = report.wording(v.findings[0])
     claim = w.source.coloured(plain(v.claim.written(v.claim.text)))
-    said = f"✓ right: {report.extent(v)}" if v.ok else f"✗ wrong: {report.reason(v)}"
-    return Row((claim, words(said)))
+    text = f"✓ right: {report.extent(v)}" if v.ok else f"✗ wrong: {report.reason(v)}"
+    return Row((claim, words(text)))
 
 
 def _details(v: Verdict) -> list[Row]:
@@ -48,22 +48,22 @@ def _shape_rows(v: Verdict) -> list[Row]:
     assert finding is not None
     at, should = report.shapes_text(finding.point.shapes), shape_text(finding.right.shape)
     if finding.error is not None:
-        said = f"should be {should}, as {v.claim.name} is, where {at}"
-        return [_row("fails", words(report.failure(finding))), _row("shape", words(said))]
+        text = f"should be {should}, as {v.claim.name} is, where {at}"
+        return [_row("fails", words(report.failure(finding))), _row("shape", words(text))]
     if finding.shape == finding.right.shape:
         return []
-    said = f"{shape_text(finding.shape)}, and {v.claim.name} has {should}, where {at}"
+    text = f"{shape_text(finding.shape)}, and {v.claim.name} has {should}, where {at}"
     if finding.broadcasts:
-        said += ". A gradient has the shape of what it is the gradient of: nothing is broadcast"
-    return [_row("shape", words(said))]
+        text += ". A gradient has the shape of what it is the gradient of: nothing is broadcast"
+    return [_row("shape", words(text))]
 
 
 def _element_rows(v: Verdict) -> list[Row]:
-    found = report.first_wrong(v)
-    if found is None:
+    result = report.first_wrong(v)
+    if result is None:
         return []
-    claimed, right = report.equations(found)
-    return [*_equation("claimed", found.name, claimed), *_equation("but is", found.name, right)]
+    claimed, right = report.equations(result)
+    return [*_equation("claimed", result.name, claimed), *_equation("but is", result.name, right)]
 
 
 def _equation(what: str, name: str, lines: list[Line]) -> list[Row]:

@@ -23,14 +23,14 @@ def code(a: Analysis, precision: int) -> Section:
 
 def _imports(lines: list[str]) -> list[str]:
     """The modules that the lines use."""
-    said = "\n".join(lines)
+    text = "\n".join(lines)
     names = {"torch": "torch", "torch.nn.functional as F": "F", "math": "math"}
-    return [f"import {how}" for how, name in names.items() if re.search(rf"\b{name}\.", said)]
+    return [f"import {how}" for how, name in names.items() if re.search(rf"\b{name}\.", text)]
 
 
 def _wants_gradient(name: str, lines: list[str]) -> bool:
-    made = [line for line in lines if line.startswith((f"{name} = ", f"# {name}: "))]
-    return not made or made[0].startswith("#") or "requires_grad=True" in made[0]
+    built = [line for line in lines if line.startswith((f"{name} = ", f"# {name}: "))]
+    return not built or built[0].startswith("#") or "requires_grad=True" in built[0]
 
 
 def _result(a: Analysis, x, precision: int) -> str:

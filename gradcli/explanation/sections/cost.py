@@ -23,12 +23,12 @@ LONGEST_LABEL = 26  # characters
 
 def costs(a: Analysis, w: Wording, most: int) -> list[Section]:
     """Passes, Jacobians, and what is saved; at most about `most` rows of the last."""
-    found = cost(a)
+    result = cost(a)
     remark = plain(f"from shapes alone, in {a.dtype}")
     return [
-        Section("cost", words("Cost"), remark, (_passes(a, found), *_assumed(a))),
-        Section("cost", words("Full Jacobian"), (), tuple(_jacobians(a, w, found))),
-        Section("cost", words("Saved for backward"), (), tuple(_memory(a, w, found, most))),
+        Section("cost", words("Cost"), remark, (_passes(a, result), *_assumed(a))),
+        Section("cost", words("Full Jacobian"), (), tuple(_jacobians(a, w, result))),
+        Section("cost", words("Saved for backward"), (), tuple(_memory(a, w, result, most))),
     ]
 
 
@@ -38,8 +38,8 @@ def _assumed(a: Analysis) -> list[Prose]:
     if not shapes:
         return []
     first = shapes[0].split()[0]
-    said = f"Sizes that nothing gives are assumed: {listed(shapes)}. Give them with -s {first}=..."
-    return [Prose(words(said))]
+    text = f"Sizes that nothing gives are assumed: {listed(shapes)}. Give them with -s {first}=..."
+    return [Prose(words(text))]
 
 
 # ---- passes --------------------------------------------------------------------------------------
@@ -74,13 +74,13 @@ def _structure(a: Analysis, w: Wording, j: FullJacobian) -> list[Row]:
     p, grad = a.problem, a.gradient(j.x)
     if grad is None or 1 in (j.rows, j.columns):
         return []
-    found = jacobian_structure(p.out, j.x.node, grad, p.seed.node, w.names, None)
-    found = bounded(found, p)
-    if found.nonzero is None or found.nonzero >= j.entries:
+    result = jacobian_structure(p.out, j.x.node, grad, p.seed.node, w.names, None)
+    result = bounded(result, p)
+    if result.nonzero is None or result.nonzero >= j.entries:
         return []
-    kind = "sparse" if found.name == "dense" else KINDS.get(found.name, found.name)
-    bound = "at most " if found.at_most else ""
-    return [Row((words(kind), words(f"{bound}{count_text(found.nonzero)} of them not zero")), 1)]
+    kind = "sparse" if result.name == "dense" else KINDS.get(result.name, result.name)
+    bound = "at most " if result.at_most else ""
+    return [Row((words(kind), words(f"{bound}{count_text(result.nonzero)} of them not zero")), 1)]
 
 
 def _named(x: Input) -> Line:

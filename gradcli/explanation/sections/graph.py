@@ -41,7 +41,7 @@ def graph(a: Analysis, w: Wording) -> Section:
 
 def _sent(a: Analysis) -> dict[tuple[Node, Node], Any]:
     """The gradients that go from nodes to their inputs, added up where one is taken twice."""
-    found: dict[tuple[Node, Node], Any] = {}
+    result: dict[tuple[Node, Node], Any] = {}
     try:
         steps = a.gradients.steps
     except GradcliError:  # nothing goes back
@@ -50,8 +50,8 @@ def _sent(a: Analysis) -> dict[tuple[Node, Node], Any]:
         for c in step.contributions:
             value, edge = a.value(c.sent), (step.node, c.to)
             if value is not None:
-                found[edge] = found[edge] + value if edge in found else value
-    return found
+                result[edge] = result[edge] + value if edge in result else value
+    return result
 
 
 def _flows(
@@ -74,9 +74,9 @@ def followed(a: Analysis, w: Wording) -> Section:
     (drawn,) = graph(a, w).blocks
     assert isinstance(drawn, Graph)
     ids = {node: k for k, node in enumerate(order)}
-    made = tuple(Pass(ids[n], back, make()) for n, back, make in passes(a, w) if n in ids)
+    built = tuple(Pass(ids[n], back, make()) for n, back, make in passes(a, w) if n in ids)
     title = words("Step by step, forward and back")
-    return Section("graph", title, (), (drawn._replace(passes=made),), extra=True)
+    return Section("graph", title, (), (drawn._replace(passes=built),), extra=True)
 
 
 def passes(a: Analysis, w: Wording) -> Iterator[tuple[Node, bool, Callable[[], Step]]]:

@@ -69,8 +69,8 @@ def block(h: Hessian, x: Input, z: Input, full: bool, precision: int) -> Section
     grad = a.gradient(z)
     if grad is None:
         what = "it" if rows * columns == 1 else "every entry"
-        said = f"No gradient flows from {x.name}.grad to {z.name}: {what} is 0."
-        blocks.append(Prose(words(said)))
+        text = f"No gradient flows from {x.name}.grad to {z.name}: {what} is 0."
+        blocks.append(Prose(words(text)))
     elif rows and columns:
         blocks += remarks(a, w, z, structure)
         index = by_index.jacobian(w, z)
@@ -79,10 +79,10 @@ def block(h: Hessian, x: Input, z: Input, full: bool, precision: int) -> Section
             blocks.append(Table((Row((words("index"), line)),)))
         if not full and max(rows, columns) > SHOWN:
             blocks += picture_of(a, w, z, structure)
-        made = matrix(a, w, z, full, precision, margin=h.moves(x), letter="H")
+        built = matrix(a, w, z, full, precision, margin=h.moves(x), letter="H")
         hvp = tree.Attribute(tree.Name(z.name, role_of(z)), "hvp")
         label = typed(hvp) if len(h.p.tangents) < 2 else verbatim(f"part of {z.name}.hvp")
-        blocks.append(made._replace(product_label=label))
+        blocks.append(built._replace(product_label=label))
     return Section("hessian", title, remark, tuple(blocks))
 
 

@@ -103,8 +103,8 @@ def structure_row(s: Structure, total: int) -> Row:
     """`diag(2 * a)    diagonal: 6 of its 36 entries are not zero`; at most so many, where values
     decide that are not known.
     """
-    said = words(kind_of(s, total))
-    return Row((said,) if s.formula is None else ((Formula(s.formula),), said))
+    text = words(kind_of(s, total))
+    return Row((text,) if s.formula is None else ((Formula(s.formula),), text))
 
 
 def kind_of(s: Structure, total: int) -> str:
@@ -130,18 +130,18 @@ def remarks(a: Analysis, w: Wording, x: Input, s: Structure) -> list[Block]:
     """
     count = without_number(a, s, x) or 0
     entries = "one entry" if count == 1 else f"{count:,} entries"
-    _, said = not_finite("The formula", f"for {entries}")
-    texts = [said] * bool(count) + [text for _, text in matrix_notes(a, w, x, s)]
+    _, message = not_finite("The formula", f"for {entries}")
+    texts = [message] * bool(count) + [text for _, text in matrix_notes(a, w, x, s)]
     return [Prose(words(sentence(text))) for text in texts]
 
 
 def _by_index(w: Wording, x: Input) -> list[Block]:
     """`∂out[i,j]/∂x[k,l] = δ[i,k] a[l,j]`, and what its signs mean."""
-    found = by_index.jacobian(w, x)
-    if found is None:
+    result = by_index.jacobian(w, x)
+    if result is None:
         return unindexed(w, x)
-    explained = by_index.signs(str(found), found.meanings)
-    return [Table((Row((equality(found.left, found.right),)),)), *explained]
+    explained = by_index.signs(str(result), result.meanings)
+    return [Table((Row((equality(result.left, result.right),)),)), *explained]
 
 
 def unindexed(w: Wording, x: Input) -> list[Block]:

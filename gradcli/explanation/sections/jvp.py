@@ -46,15 +46,15 @@ def tangents(j: Jvp) -> Section:
     """A row for every input: in which direction it moves, or that it does not."""
     rows = [Row(_tangent(j, x)) for x in j.p.inputs.values() if x.node.dtype == "float"]
     blocks: list[Block] = [Table(tuple(rows))]
-    said = [
+    text = [
         f"The tangent of {j.p.out_name} is the derivative of {j.p.out_name} along them: how fast "
         "each element changes as the inputs move."
     ]
     if all(t.value is None for t in j.p.tangents):
         names, first = listed([t.name for t in j.p.tangents]), j.p.tangents[0].x.name
         symbols, it = ("is a symbol", "it") if len(j.p.tangents) == 1 else ("are symbols", "them")
-        said.append(f"{names} {symbols}: give {it} numbers with --tangent {first}=...")
-    blocks.append(Prose(words(" ".join(said))))
+        text.append(f"{names} {symbols}: give {it} numbers with --tangent {first}=...")
+    blocks.append(Prose(words(" ".join(text))))
     return Section("tangents", words("Tangents"), (), tuple(blocks))
 
 
@@ -64,11 +64,11 @@ def _tangent(j: Jvp, x: Input) -> tuple[Line | Tensor, ...]:
     t = j.tangent(x)
     if t is None:
         return (name, shape, words("0: no tangent was given, it does not move"))
-    said = words("moves along ", Token(t.name, "seed"))
+    text = words("moves along ", Token(t.name, "seed"))
     if t.text is not None:
-        said += (Token(" = "), *j.w.source.coloured(plain(t.text)))
+        text += (Token(" = "), *j.w.source.coloured(plain(t.text)))
     value = None if t.value is None else j.a.value(t.value)
-    return (name, shape, said) if value is None else (name, shape, said, Tensor(value, "seed"))
+    return (name, shape, text) if value is None else (name, shape, text, Tensor(value, "seed"))
 
 
 def forward(j: Jvp, most: int) -> Section:
@@ -88,8 +88,8 @@ def _operation(j: Jvp, node: Node) -> Row:
     value = j.a.value(j.along[node])
     whole = node is j.p.out and not j.received(node)
     rule = j.w.line(j.formula) if whole else _rule(*j.told(node))
-    said = (Formula(j.called[node]), EQUALS, *rule)
-    cells = (j.w.source.titled(node, whole=False), said)
+    text = (Formula(j.called[node]), EQUALS, *rule)
+    cells = (j.w.source.titled(node, whole=False), text)
     return Row(cells if value is None else (*cells, Tensor(value)))
 
 
@@ -155,8 +155,8 @@ def product(j: Jvp) -> Section:
     title = words(f"Tangent of {out}")
     if j.node is None:
         names = listed([t.x.name for t in j.p.tangents])
-        said = f"{out} does not depend on {names}: its tangent is 0."
-        return Section("gradient", title, (), (Prose(words(said)),))
+        text = f"{out} does not depend on {names}: its tangent is 0."
+        return Section("gradient", title, (), (Prose(words(text)),))
     rows = [Row((words("formula"), j.w.line(j.formula)))]
     index = j.index
     if index is not None:

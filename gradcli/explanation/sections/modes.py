@@ -18,12 +18,12 @@ def section(a: Analysis, w: Wording, x: Input) -> Section:
     out = a.problem.out_name
     title = words(f"Modes for {out} by ", Token(x.name, role_of(x)))
     name = w.tangent_name
-    found = modes(a, x, name)
-    if found is None:
+    result = modes(a, x, name)
+    if result is None:
         return Section("modes", title, (), (Prose(words(f"{out} does not depend on {x.name}.")),))
     head = Row((words(""), words("forward mode (JVP)"), words("reverse mode (VJP)")))
-    facts = Table((head, *_facts(a, w, x, found)))
-    return Section("modes", title, (), (facts, _formulas(a, w, x, found), Prose(_verdict(a, x))))
+    facts = Table((head, *_facts(a, w, x, result)))
+    return Section("modes", title, (), (facts, _formulas(a, w, x, result), Prose(_verdict(a, x))))
 
 
 def _facts(a: Analysis, w: Wording, x: Input, m: Modes) -> Iterator[Row]:
@@ -58,10 +58,10 @@ def _verdict(a: Analysis, x: Input) -> Line:
     few, many = sorted((rows, columns))
     mode = "reverse" if rows < columns else "forward"
     needs = f"{count_text(few)} and not {_count(many, 'pass')}"
-    said = f"For the whole Jacobian {mode} mode needs {needs}"
+    text = f"For the whole Jacobian {mode} mode needs {needs}"
     if few == 1 and rows == 1:
-        said += f": {out} is a single number, as every loss is, and so training goes backward"
-    return words(f"{said}.")
+        text += f": {out} is a single number, as every loss is, and so training goes backward"
+    return words(f"{text}.")
 
 
 def _whole(m: Mode) -> str:

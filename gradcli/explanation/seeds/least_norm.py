@@ -67,16 +67,16 @@ class Equations:
         J, target, g = self.J, self.target, self._g
         if J.size > EXACT or not (_whole(J) and _whole(target)):
             return None
-        found = [Fraction(float(v)).limit_denominator(LARGEST_DENOMINATOR) for v in g]
-        if not np.allclose([float(f) for f in found], g, rtol=AGREE, atol=AGREE):
+        result = [Fraction(float(v)).limit_denominator(LARGEST_DENOMINATOR) for v in g]
+        if not np.allclose([float(f) for f in result], g, rtol=AGREE, atol=AGREE):
             return None
         rows = [[int(v) for v in row] for row in J]
         off = [
-            sum(f * row[k] for f, row in zip(found, rows) if row[k]) - int(t)
+            sum(f * row[k] for f, row in zip(result, rows) if row[k]) - int(t)
             for k, t in enumerate(target)
         ]
         proved = all(sum(v * o for v, o in zip(row, off)) == 0 for row in rows)
-        return found if proved else None
+        return result if proved else None
 
     # ---- what may be added, what stands in the way -----------------------------------------------
 

@@ -58,8 +58,8 @@ class SeedFor:
             self.equations = Equations(self.jacobian, self.target)
             finite = np.all(np.isfinite(self.equations.g))
         if not finite:
-            said = "the seed would hold numbers that are larger than floating point has"
-            raise GradcliError("value", said)
+            message = "the seed would hold numbers that are larger than floating point has"
+            raise GradcliError("value", message)
 
     @cached_property
     def jacobian(self) -> Any:
@@ -68,15 +68,17 @@ class SeedFor:
         columns = sum(x.node.numel for x in self.p.wrt)
         what = f"the Jacobian of shape {(out.numel, columns)}"
         self.p.limits.check("elements", out.numel * columns, what)
-        found = np.hstack([self.a.jacobian(x).matrix for x in self.p.wrt])
-        odd = np.argwhere(~np.isfinite(found))
+        result = np.hstack([self.a.jacobian(x).matrix for x in self.p.wrt])
+        odd = np.argwhere(~np.isfinite(result))
         if len(odd):
             row, column = map(int, odd[0])
             x, flat = self._element(column)
             where = f"{label(self.p.out_name, out.shape, row)} by {label(x.name, x.shape, flat)}"
-            said = f"the derivative of {where} is {found[row, column]}: there is no seed to compute"
-            raise GradcliError("value", said, hint="give other values")
-        return found
+            message = (
+                f"the derivative of {where} is {result[row, column]}: there is no seed to compute"
+            )
+            raise GradcliError("value", message, hint="give other values")
+        return result
 
     def _element(self, column: int) -> tuple[Input, int]:
         """The input and the element of it that a column stands for."""
@@ -96,10 +98,10 @@ class SeedFor:
     @property
     def exact(self) -> Any:
         """The seed as texts such as 2/3, where a fraction says more than digits."""
-        found = self.equations.exact
-        if found is None or all(f.denominator == 1 for f in found):
+        result = self.equations.exact
+        if result is None or all(f.denominator == 1 for f in result):
             return None
-        return np.array([_fraction_text(f) for f in found], object).reshape(self.p.out.shape)
+        return np.array([_fraction_text(f) for f in result], object).reshape(self.p.out.shape)
 
     @cached_property
     def grads(self) -> dict[str, Any]:
@@ -160,14 +162,14 @@ class SeedFor:
     @cached_property
     def _broken(self) -> list[int]:
         """Which ties the target does not keep; one alone for an input that no gradient flows to."""
-        found, seen = [], set()
+        result, seen = [], set()
         for k in self.equations.broken:
             x, _ = self._element(int(self.equations.ties.others[k]))
             if x.name not in seen:
-                found.append(int(k))
+                result.append(int(k))
             if self.a.gradient(x) is None:
                 seen.add(x.name)
-        return found
+        return result
 
     @property
     def count_of_obstacles(self) -> int:

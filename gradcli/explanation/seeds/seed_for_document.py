@@ -37,8 +37,8 @@ MOST_TERMS = 6  # of a sum that is written out
 def document(s: SeedFor, c: Choices) -> Document:
     """The seed, what else would do, and what was checked; or why there is none."""
     impossible = not s.possible
-    found = [_why(s, c.full, c.precision), _nearest(s, c.precision)] if impossible else []
-    sections = found or [_gradient(s), _free(s, c.full)]
+    result = [_why(s, c.full, c.precision), _nearest(s, c.precision)] if impossible else []
+    sections = result or [_gradient(s), _free(s, c.full)]
     return asked(Document((_answer(s),), tuple(sections)), s.p, c.command, backward=False)
 
 
@@ -47,11 +47,11 @@ def _nearly(s: SeedFor) -> list[Block]:
     spread = s.equations.spread
     if spread > NEARLY:
         return []
-    said = (
+    text = (
         "The rows of the Jacobian are nearly dependent, and rounding decides what a seed can do: "
     )
-    said += f"one singular value is {number_text(spread, 2)} of the largest."
-    return [Prose(words(said))]
+    text += f"one singular value is {number_text(spread, 2)} of the largest."
+    return [Prose(words(text))]
 
 
 def _answer(s: SeedFor) -> Answer:
@@ -89,20 +89,20 @@ def _free(s: SeedFor, full: bool) -> Section:
     """What may be added to the seed."""
     seed, count = Token(s.p.seed.name, "seed"), s.freedom
     if not count:
-        said = words("None: any other ", seed, " gives another gradient.")
-        return Section("seed-for", words("Free directions"), (), (Prose(said),))
+        text = words("None: any other ", seed, " gives another gradient.")
+        return Section("seed-for", words("Free directions"), (), (Prose(text),))
     shown = s.directions(min(count, _most(s, full)))
     names = ["n"] if count == 1 else [f"n{k}" for k in range(1, len(shown) + 1)]
     rows = [Row((plain(name), _direction(n))) for name, n in zip(names, shown)]
     if len(shown) < count:
         rows.append(Row((words(f"… and {count - len(shown):,} more"),)))
-    said = words(seed, " + t·n gives the same gradient for every number t.")
+    text = words(seed, " + t·n gives the same gradient for every number t.")
     if count > 1:
-        said = words(seed, " plus any multiples of these gives the same gradient.")
+        text = words(seed, " plus any multiples of these gives the same gradient.")
     remark = plain(f"{count:,} of the {s.p.out.numel:,} dimensions of a seed")
     if s.p.out.numel == 1:
         remark = plain("nothing depends on the seed")
-    return Section("seed-for", words("Free directions"), remark, (Table(tuple(rows)), Prose(said)))
+    return Section("seed-for", words("Free directions"), remark, (Table(tuple(rows)), Prose(text)))
 
 
 def _most(s: SeedFor, full: bool) -> int:
@@ -115,8 +115,8 @@ def _direction(n: Any) -> Line | Tensor:
     places = np.flatnonzero(n)
     if n.size <= SMALL or len(places) > MOST_TERMS:
         return Tensor(n)
-    said = [f"{number_text(n.flat[k])} at {label('', n.shape, k)}" for k in places]
-    return plain(", ".join(said))
+    text = [f"{number_text(n.flat[k])} at {label('', n.shape, k)}" for k in places]
+    return plain(", ".join(text))
 
 
 # ---- there is none -------------------------------------------------------------------------------
@@ -135,9 +135,9 @@ def _why(s: SeedFor, full: bool, precision: int) -> Section:
 
 def because(s: SeedFor, most: int = SHOWN, precision: int = 5) -> list[Line]:
     """A sentence for each of the first obstacles."""
-    found = s.obstacles(most)
-    told = found[:1] + [o for o in found[1:] if len(o.terms) <= MOST_TERMS]
-    return [_sentence(s, o, precision) for o in told]
+    result = s.obstacles(most)
+    text = result[:1] + [o for o in result[1:] if len(o.terms) <= MOST_TERMS]
+    return [_sentence(s, o, precision) for o in text]
 
 
 def _sentence(s: SeedFor, o: Obstacle, precision: int) -> Line:
@@ -228,7 +228,7 @@ def _clean(array: Any, target: Any) -> Any:
 
 def data(s: SeedFor) -> dict[str, Any]:
     """The keys of the JSON, with NumPy arrays as values."""
-    told = s.freedom if s.freedom * s.p.out.numel <= WRITTEN else SHOWN
+    text = s.freedom if s.freedom * s.p.out.numel <= WRITTEN else SHOWN
     return {
         "schema": SCHEMA,
         "expression": Data(s.a)("expression"),
@@ -243,7 +243,7 @@ def data(s: SeedFor) -> dict[str, Any]:
         "grad": s.grads,
         "residual": s.residuals,
         "distance": s.distance,
-        "free": {"count": s.freedom, "directions": s.directions(told)},
+        "free": {"count": s.freedom, "directions": s.directions(text)},
         "spread": s.equations.spread,
         "because": [text_of(line) for line in because(s)],
     }

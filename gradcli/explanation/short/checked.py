@@ -12,10 +12,10 @@ MARKS = {True: "✓", False: "✗", None: "–"}
 def checked(grads: Gradients) -> Section:
     """The checks side by side; those that were left out say why."""
     run = run_checks(grads.a)
-    said = [words(_said(c)) for c in run]
+    text = [words(_said(c)) for c in run]
     if any(c.ok is not None and "random" in c.remark for c in run):
-        said.append(words(RANDOM))
-    return Section("checks", (), (), (Table((Row(tuple(said)),)),))
+        text.append(words(RANDOM))
+    return Section("checks", (), (), (Table((Row(tuple(text)),)),))
 
 
 def _said(c: Check) -> str:

@@ -26,8 +26,8 @@ def document(a: Analysis, choices: Choices) -> Document:
     grads = Gradients(a, Wording(a))
     head, *rest = _sections(grads, choices)
     shown = (head, *(s for s in rest if s.blocks))
-    made = asked(Document((), shown), a.problem, choices.command)._replace(briefly=BRIEFLY)
-    return made._replace(more=tuple(more(a.problem))) if choices.command else made
+    built = asked(Document((), shown), a.problem, choices.command)._replace(briefly=BRIEFLY)
+    return built._replace(more=tuple(more(a.problem))) if choices.command else built
 
 
 def more(p: Problem) -> Iterator[str]:

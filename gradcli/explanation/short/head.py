@@ -81,8 +81,8 @@ def _assumed(inputs: list[Input]) -> Iterator[str]:
     numbers = [x for x in inputs if not x.supposed and not x.assumed and assumption(x)]
     if numbers:
         one = "is a number" if len(numbers) == 1 else "are numbers"
-        said = listed([x.name for x in numbers])
-        yield f"assumed: {said} {one} (choose with {choice(numbers[0])})"
+        text = listed([x.name for x in numbers])
+        yield f"assumed: {text} {one} (choose with {choice(numbers[0])})"
     sized = [x for x in inputs if not x.supposed and x.assumed]
     if sized:
         yield f"assumed: nothing fixes {_free(sized)} (choose with {choice(sized[0])})"
@@ -93,12 +93,12 @@ def _free(inputs: list[Input]) -> str:
     names: dict[tuple[int, ...], list[str]] = {}
     for x in inputs:
         names.setdefault(free_sizes(x), []).append(x.name)
-    said, met = list[str](), set[int]()
+    text, met = list[str](), set[int]()
     for sizes, of in names.items():
         new = [str(n) for n in sizes if n not in met]
         met.update(sizes)
-        said += [f"the {listed(new)} of {listed(of)}"] if new else []
-    return ", ".join(said)
+        text += [f"the {listed(new)} of {listed(of)}"] if new else []
+    return ", ".join(text)
 
 
 def _implied(a: Analysis, w: Wording) -> Line:
@@ -117,14 +117,14 @@ def seed(a: Analysis, w: Wording) -> Section:
     p = a.problem
     if p.seed.implicit:
         return Section("seed", (), (), ())
-    said = words(
+    text = words(
         w.seed,
         " is ",
         mentioned(Derivative(Name("loss"), (Name(p.out_name),))),
         f": what the rest of a computation would send back, a weight for "
         f"each element of {p.out_name}.",
     )
-    sentences = [_refused(a, w)] if p.seed.refused else [said, *remarks(a, w)]
+    sentences = [_refused(a, w)] if p.seed.refused else [text, *remarks(a, w)]
     blocks: list[Block] = [Table((row(a, w),)), *map(Prose, sentences)]
     return Section("seed", words("Seed"), plain(call(p)), tuple(blocks))
 

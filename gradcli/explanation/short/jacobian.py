@@ -79,11 +79,11 @@ def _structure(grads: Gradients, x: Input, is_shown: bool = False) -> Line:
     if is_shown:
         verb = "It has " if kind.startswith("no ") else "It is "
         return (*words(verb), *formula, Token(f"{kind}.", "word"))
-    said = f"{p.out.numel}×{x.node.numel}"
-    said += "" if s.name == UNKNOWN else f", {kind.partition(':')[0]}"
-    said = f"{said} (gradcli jacobian -w {x.name})."
+    text = f"{p.out.numel}×{x.node.numel}"
+    text += "" if s.name == UNKNOWN else f", {kind.partition(':')[0]}"
+    text = f"{text} (gradcli jacobian -w {x.name})."
     return (
         *words("With respect to ", Token(x.name, role_of(x)), " it is "),
         *formula,
-        Token(said, "word"),
+        Token(text, "word"),
     )

@@ -56,7 +56,7 @@ def backward(grads: Gradients) -> Section:
     shown, first = [lines[k] for k in places(len(lines), MOST)[0]], lines[0]
     loss = grads.problem.out_name if grads.problem.seed.implicit else "loss"
     name = Name(first.name)
-    said = words(
+    text = words(
         mentioned(Name(first.gradient_name)),
         " is ",
         mentioned(tree.Derivative(Name(loss), (name,))),
@@ -71,7 +71,7 @@ def backward(grads: Gradients) -> Section:
         has = "has no name" if len(added) == 1 else "have no names"
         named = _named(grads.derivation, added)
         blocks.append(Prose(words(*named, f" {has} in your program.")))
-    return Section("backward", words("Backward"), said, tuple(blocks))
+    return Section("backward", words("Backward"), text, tuple(blocks))
 
 
 def _named(d: derivation.Derivation, added: list[Assignment]) -> Iterator[str | Formula]:
@@ -115,9 +115,9 @@ def gradients(grads: Gradients, choices: Choices) -> Section:
     title = words("Gradient" + "s" * (len(wrt) > 1))
     prose = [Prose(words(text)) for text in _remarks(grads)]
     below = [row.cells[0] for row in rows if row.depth]
-    said = [text_of(line) for line in below if not isinstance(line, Tensor)]
-    said = [text for text in said if text.count(EQUALS.text) == 1]
-    prose = [*by_index.signs("\n".join(said), grads.meanings), *prose]
+    message = [text_of(line) for line in below if not isinstance(line, Tensor)]
+    message = [text for text in message if text.count(EQUALS.text) == 1]
+    prose = [*by_index.signs("\n".join(message), grads.meanings), *prose]
     return Section("gradient", title, (), (Table(tuple(rows)), *prose))
 
 
@@ -200,14 +200,14 @@ def _count(n: int) -> str:
 
 def _broadcast(grads: Gradients) -> dict[str, list[str]]:
     """The names of inputs that were broadcast, by the dimensions that their gradients sum over."""
-    found: dict[str, list[str]] = {}
+    result: dict[str, list[str]] = {}
     for x in grads.problem.wrt:
         dims = {sent.parents[0].shape for sent in _summed(grads.a, x)}
         if dims:
             over = {_dimensions(shape, x.shape) for shape in dims}
-            said = over.pop() if len(over) == 1 else "the broadcast dimensions"
-            found.setdefault(said, []).append(x.name)
-    return found
+            text = over.pop() if len(over) == 1 else "the broadcast dimensions"
+            result.setdefault(text, []).append(x.name)
+    return result
 
 
 def _summed(a: Analysis, x: Input) -> Iterator[Node]:

@@ -17,8 +17,8 @@ def first(a: Analysis) -> list[tuple[str, str]]:
     refused = not_in_pytorch(a)
     if whole:
         have = "hold whole numbers" if len(whole) > 1 else "holds whole numbers"
-        said = f"{listed(whole)} {have}: in PyTorch write 1., not 1."
-        refused.insert(0, ("integer-values", said))
+        text = f"{listed(whole)} {have}: in PyTorch write 1., not 1."
+        refused.insert(0, ("integer-values", text))
     return refused
 
 

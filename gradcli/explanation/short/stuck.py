@@ -20,9 +20,9 @@ def stuck(a: Analysis, w: Wording) -> list[tuple[str, str]]:
     return [*_few(_dead_units(a, w)), *_few(_saturated(a, w)), *_zero_gradients(a, w)]
 
 
-def _few(found: Iterator[tuple[str, str]]) -> list[tuple[str, str]]:
+def _few(result: Iterator[tuple[str, str]]) -> list[tuple[str, str]]:
     """The first of several that are alike, and how many others there are."""
-    notes = [*found]
+    notes = [*result]
     left = len(notes) - MOST
     if left <= 0:
         return notes

@@ -47,8 +47,8 @@ class Why:
         """An expression that is finite where this is not, and elsewhere the same."""
         from .rewriting import rewritten
 
-        found: str | None = self._budget.search(lambda: rewritten(self.a), lambda: None)
-        return found
+        result: str | None = self._budget.search(lambda: rewritten(self.a), lambda: None)
+        return result
 
     @cached_property
     def _tracer(self) -> Tracer:
@@ -70,15 +70,15 @@ class Why:
         value = np.asarray(value)
         places = [tuple(map(int, p)) for p in np.argwhere((value == 0) | ~np.isfinite(value))]
         kinds = [_kind(value[p]) for p in places]
-        found: list[Element] = []
+        result: list[Element] = []
         for place, kind in zip(places, kinds):
             explained = partial(self._element, x, place, kind)
             element = self._budget.search(explained, lambda: None)
             if element is None:
                 break
-            found.append(element)
-        self.left.update(kinds[len(found) :])
-        return found
+            result.append(element)
+        self.left.update(kinds[len(result) :])
+        return result
 
     def _absent(self, x: Input) -> Element:
         cut = self._cuts[x.name]
@@ -104,11 +104,11 @@ class Why:
 
     def data(self) -> dict[str, Any]:
         """The JSON."""
-        found = {
+        result = {
             "elements": [e._asdict() for e in self.elements],
             "rewritten": self.rewritten,
         }
-        return found | ({"unexplained": dict(self.left)} if self.left else {})
+        return result | ({"unexplained": dict(self.left)} if self.left else {})
 
     def document(self) -> Document:
         """The answer as blocks: the elements by cause, then the expression to use instead."""
@@ -142,14 +142,14 @@ class Why:
     def _seed(self) -> list[Section]:
         if not self.assumed_seed:
             return []
-        said = f"PyTorch asks for a seed here ({NOT_SCALAR}): this is with ones_like(out)"
-        return [Section("seed", words("Seed"), (), (Note("implicit-seed", words(said)),))]
+        text = f"PyTorch asks for a seed here ({NOT_SCALAR}): this is with ones_like(out)"
+        return [Section("seed", words("Seed"), (), (Note("implicit-seed", words(text)),))]
 
     def _cure(self) -> list[Section]:
         if self.rewritten is None:
             return []
-        said = Prose(words("finite at these values, and elsewhere the same value and gradient"))
-        blocks = (Code(self.rewritten, "python"), said)
+        text = Prose(words("finite at these values, and elsewhere the same value and gradient"))
+        blocks = (Code(self.rewritten, "python"), text)
         return [Section("rewritten", words("Instead"), (), blocks)]
 
 

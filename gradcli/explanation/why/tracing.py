@@ -166,13 +166,13 @@ class Tracer:
             known = self._cached.get((node, place, zero))
             if known is not None:
                 return known._replace(path=(*path, *known.path))
-            found = (self._zero_at if zero else self._not_finite_at)(node, place)
-            if not isinstance(found, tuple) or isinstance(found, Origin):
+            result = (self._zero_at if zero else self._not_finite_at)(node, place)
+            if not isinstance(result, tuple) or isinstance(result, Origin):
                 if not path:
-                    self._cached[node, place, zero] = found
-                return found._replace(path=(*path, *found.path))
-            path.append(found)
-            node, place = found
+                    self._cached[node, place, zero] = result
+                return result._replace(path=(*path, *result.path))
+            path.append(result)
+            node, place = result
 
     def arriving(self, node: Node, place: Place) -> float:
         """The number that arrives at an element of an operation's result."""
@@ -213,15 +213,15 @@ class Tracer:
             return Origin(node, place)
         if len(steps) == 1:
             return self._zero_in(steps[0], place)
-        found = [self._followed(self._zero_in(s, place)) for s in steps]
-        made = [o for o in found if o.step is not None or o.cancels]
-        return next((o for o in made if o.reaches), made[0] if made else found[0])
+        result = [self._followed(self._zero_in(s, place)) for s in steps]
+        built = [o for o in result if o.step is not None or o.cancels]
+        return next((o for o in built if o.reaches), built[0] if built else result[0])
 
-    def _followed(self, found: Any) -> Origin:
-        if isinstance(found, Origin):
-            return found
-        origin = self.zero(*found)
-        return origin._replace(path=(found, *origin.path))
+    def _followed(self, result: Any) -> Origin:
+        if isinstance(result, Origin):
+            return result
+        origin = self.zero(*result)
+        return origin._replace(path=(result, *origin.path))
 
     def _zero_in(self, step: LocalStep, place: Place) -> Any:
         """The origin of a zero that a step sends; or the node and place where it received one."""

@@ -66,14 +66,16 @@ def method(b: Scope, name: str, args: list, named: dict) -> Function | None:
     called = libraries_of(b.program)
     if is_array_program(b):
         if name == "sort" and "jax" not in called:
-            said = "sort() of an array gives None in NumPy, which sorts the array itself"
-            raise GradcliError("unsupported", said, hint="write np.sort(x)")
+            message = "sort() of an array gives None in NumPy, which sorts the array itself"
+            raise GradcliError("unsupported", message, hint="write np.sort(x)")
         return library_function(f"{'jax.numpy' if 'jax' in called else 'numpy'}.{name}")
     of_torch = named.keys() & {"dim", "unbiased", "correction"}
     if len(called) > 1 and name in UNLIKE and not of_torch:
-        said = f"{name}() means one thing in PyTorch and another in NumPy, and both are used here"
+        message = (
+            f"{name}() means one thing in PyTorch and another in NumPy, and both are used here"
+        )
         hint = f"write torch.{name}(x, ...) or np.{name}(x, ...)"
-        raise GradcliError("unsupported", said, hint=hint)
+        raise GradcliError("unsupported", message, hint=hint)
     return None
 
 

@@ -173,8 +173,8 @@ class Builder(Scope):
             of_e = isinstance(e.left, ast.Name) and e.left.id == "e"
             power += ", and that of e exp(x)" if of_e else ", and a transpose A.T"
             hint = power if isinstance(e.op, ast.BitXor) else "gradcli ops lists the operations"
-            said, span = "this operator is not part of the language", self.source.span(e)
-            raise GradcliError("syntax", said, hint=hint, span=span)
+            message, span = "this operator is not part of the language", self.source.span(e)
+            raise GradcliError("syntax", message, hint=hint, span=span)
 
     def product(self, left: Any, right: Any) -> Any:
         """The product of two sizes, and how it is computed from these."""

@@ -99,8 +99,8 @@ def call(b: Scope, e: ast.Call) -> Any:
 
 def _dtype_of_type(text: str) -> str:
     """long for "torch.LongTensor" and uint8 for "torch.ByteTensor"; any other text as it is."""
-    found = re.fullmatch(r"torch\.(?:cuda\.)?([A-Z][a-z]+)Tensor", text)
-    name = found[1].lower() if found else text
+    match = re.fullmatch(r"torch\.(?:cuda\.)?([A-Z][a-z]+)Tensor", text)
+    name = match[1].lower() if match else text
     name = {"byte": "uint8", "char": "int8"}.get(name, name)
     return name if name in DTYPES else text
 
@@ -108,8 +108,8 @@ def _dtype_of_type(text: str) -> str:
 def _check_kind(text: str) -> None:
     """Refuse what x.to() and x.type() take to be neither a type of numbers nor a device."""
     if text not in DTYPES and text not in LAYOUTS and not re.fullmatch(KIND_OR_DEVICE, text):
-        said = f"{in_words(text)} is no type of numbers and no device"
-        raise GradcliError("arguments", said, hint="as in x.to(torch.float64) and x.to('cpu')")
+        message = f"{in_words(text)} is no type of numbers and no device"
+        raise GradcliError("arguments", message, hint="as in x.to(torch.float64) and x.to('cpu')")
 
 
 def _tensors(args: list) -> list[Node]:
@@ -122,8 +122,8 @@ def _check_keywords(b: Scope, e: ast.Call) -> None:
     for k in e.keywords:
         if k.arg in seen:
             span = b.source.span(k.value)
-            said, hint = f"the argument {k.arg} is given twice", "leave one of the two out"
-            raise GradcliError("syntax", said, span=span, hint=hint)
+            message, hint = f"the argument {k.arg} is given twice", "leave one of the two out"
+            raise GradcliError("syntax", message, span=span, hint=hint)
         seen.add(k.arg)
 
 
@@ -140,8 +140,8 @@ def _made(
 def _with_tensor(op: Operator, args: list, named: dict[str, Any]) -> tuple[list, dict[str, Any]]:
     """Arguments of a method, whose tensor comes first, though it may have another place."""
     if not op.inputs:
-        said = f"{op.name}() is no method: no tensor stands before it"
-        raise GradcliError("arguments", said, hint=op.usage())
+        message = f"{op.name}() is no method: no tensor stands before it"
+        raise GradcliError("arguments", message, hint=op.usage())
     if op.order[0] in op.inputs:
         return args, named
     return args[1:], named | {op.inputs[0]: args[0]}
@@ -162,8 +162,8 @@ def _callee(b: Scope, e: ast.Call) -> tuple[str, list]:
         raise not_called(e)
     base = b.visit(e.func.value)
     if isinstance(base, Node) and e.func.attr in PROPERTIES:
-        said = f"{e.func.attr} is no method, and is not called"
-        raise GradcliError("arguments", said, hint=f"write .{e.func.attr} without brackets")
+        message = f"{e.func.attr} is no method, and is not called"
+        raise GradcliError("arguments", message, hint=f"write .{e.func.attr} without brackets")
     if isinstance(base, tuple) and e.func.attr not in ("size", "numel"):
         raise GradcliError(
             "arguments",
@@ -198,8 +198,11 @@ def _check_list(called: Any, args: list, named: dict[str, Any]) -> None:
     """Refuse tensors one by one where the first argument, `tensors`, is a list of them."""
     tensors = args[0] if args else named.get("tensors")
     if called.places[:1] == ("tensors",) and (isinstance(tensors, Node) or is_number(tensors)):
-        said, hint = f"{called.name}() takes its tensors in a list", f"write {called.name}([a, b])"
-        raise GradcliError("arguments", said, hint=hint)
+        message, hint = (
+            f"{called.name}() takes its tensors in a list",
+            f"write {called.name}([a, b])",
+        )
+        raise GradcliError("arguments", message, hint=hint)
 
 
 def _check_dtype(called: Operator, e: ast.Call) -> None:
@@ -216,13 +219,13 @@ def _numbers_among(called: Any, args: list, named: dict[str, Any]) -> list[Any]:
     labels = getattr(called, "labels", ())
     promotes = isinstance(called, Operator) and called.family == "elementwise"
     inputs = called.inputs if promotes and not called.one_kind else ()
-    found: list[Any] = []
+    result: list[Any] = []
     for name, value in given:
         if isinstance(value, tuple):
-            found += _tensors(list(value))
+            result += _tensors(list(value))
         elif name not in labels if isinstance(value, Node) else name in inputs and is_number(value):
-            found.append(value)
-    return found
+            result.append(value)
+    return result
 
 
 def _in_order(places: Iterable[str], named: dict[str, Any]) -> list[tuple[str, Any]]:
@@ -266,8 +269,8 @@ def _applied(b: Scope, called: Any, args: list, named: dict[str, Any], e: ast.ex
         args = [as_node(args[0]), *args[1:]]
     if called.numbers and isinstance(e, ast.Call):
         args, named = _with_numbers(b, called, args, named, e)
-    made = called.elements(args, named)
-    b.limits.check("elements", made, f"what {called.name}() makes", b.source.span(e))
+    built = called.elements(args, named)
+    b.limits.check("elements", built, f"what {called.name}() makes", b.source.span(e))
     value = b.tried(called, args, named)
     fresh = isinstance(value, Outputs) or (
         isinstance(value, Node) and not any(value is a for a in args)
@@ -324,13 +327,13 @@ def _dtype_by_place(called: Any, args: list, dtype: Any) -> Any:
 
 def _as_dtype(b: Scope, value: Any, dtype: Any, e: ast.expr) -> Any:
     if dtype is not None and not (isinstance(dtype, str) and dtype in DTYPES):
-        said = f"dtype is a type of numbers, such as torch.float64, not {in_words(dtype)}"
-        raise GradcliError("arguments", said)
+        message = f"dtype is a type of numbers, such as torch.float64, not {in_words(dtype)}"
+        raise GradcliError("arguments", message)
     if dtype in SHORT_FLOATS:
         raise GradcliError("unsupported", f"{dtype} {refusal(dtype)}", hint="leave it out")
     if dtype in NARROW:
-        said = f"{dtype} wraps around where a number is too large: here integers have 64 bits"
-        raise GradcliError("unsupported", said, hint="leave it out, or write torch.int64")
+        message = f"{dtype} wraps around where a number is too large: here integers have 64 bits"
+        raise GradcliError("unsupported", message, hint="leave it out, or write torch.int64")
     kind = DTYPES.get(dtype or "")
     if not isinstance(value, Node) or kind is None or value.dtype == kind:
         return value

@@ -66,8 +66,8 @@ def _of_tensors(name: str, count: int, fact: Callable[..., Any]) -> Fact:
         others = [in_words(a) for a in args if not isinstance(a, Node)]
         if named or others or len(args) != count:
             wrong = f", not {others[0]}" if others and len(args) == count else " and nothing else"
-            said = f"{name}() takes {('one tensor', 'two tensors')[count - 1]}{wrong}"
-            raise GradcliError("arguments", said)
+            message = f"{name}() takes {('one tensor', 'two tensors')[count - 1]}{wrong}"
+            raise GradcliError("arguments", message)
         return fact(b, *args)
 
     return ask

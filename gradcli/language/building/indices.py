@@ -36,17 +36,17 @@ def subscripted(b: Scope, e: ast.Subscript) -> Any:
 def _of_array(b: Scope, base: Node, items: list, e: ast.Subscript) -> Any:
     """What brackets take out of an array of NumPy or JAX."""
     base, index = forward(base, items)
-    found = b.tried(OPS["getitem"], (base,), {"index": index})
-    return b.counted(picked_first(found, base, index).at(b.source.span(e)), e)
+    result = b.tried(OPS["getitem"], (base,), {"index": index})
+    return b.counted(picked_first(result, base, index).at(b.source.span(e)), e)
 
 
 def sliced(b: Scope, parts: Iterable[Any]) -> slice:
     """The slice with these ends and this step, as Python's slice() makes it."""
-    found = slice(*(None if p is None else b.whole(p) for p in parts))
-    if found.step == 0:
+    result = slice(*(None if p is None else b.whole(p) for p in parts))
+    if result.step == 0:
         hint = "x[::2] takes every other one"
         raise GradcliError("index", "the step of a slice cannot be 0", hint=hint)
-    return found
+    return result
 
 
 def _apart(b: Scope, e: ast.expr) -> Iterator[tuple[Any, ast.expr, str]]:
@@ -81,8 +81,8 @@ def taken_apart(b: Scope, statement: Statement, value: Any) -> list:
     if left if star is None else left < -1:
         have = "one value" if count == 1 else f"{count} values"
         names = "one name" if len(statement.names) == 1 else f"{len(statement.names)} names"
-        said = f"{have} cannot be taken apart into {names}"
-        raise GradcliError("arguments", said, span=b.source.span(statement.value))
+        message = f"{have} cannot be taken apart into {names}"
+        raise GradcliError("arguments", message, span=b.source.span(statement.value))
     parts = several(b, value, statement.value)
     if star is None:
         return parts
@@ -106,12 +106,12 @@ def item(b: Scope, base: tuple, place: Any, e: ast.expr) -> Any:
             "index", f"these {len(base)} values are numbered from 0 to {len(base) - 1}"
         )
     try:
-        found = base[place]
+        result = base[place]
     except IndexError:
         raise GradcliError("index", f"there are only {len(base)} values, numbered from 0") from None
-    if isinstance(base, Outputs) and isinstance(found, Node):
-        return found.at(b.source.span(e))
-    return List(found) if isinstance(base, List) and isinstance(place, slice) else found
+    if isinstance(base, Outputs) and isinstance(result, Node):
+        return result.at(b.source.span(e))
+    return List(result) if isinstance(base, List) and isinstance(place, slice) else result
 
 
 def _index_item(b: Scope, value: Any, e: ast.expr, text: str) -> Any:
@@ -129,16 +129,16 @@ def _index_item(b: Scope, value: Any, e: ast.expr, text: str) -> Any:
 
 def _listed(b: Scope, value: tuple, e: ast.expr) -> Any:
     """The array of a list in brackets."""
-    said, hint = "a list index holds whole numbers or True and False", None
+    message, hint = "a list index holds whole numbers or True and False", None
     try:
         array = np.asarray(value)
     except ValueError:
         hint = "lists for several dimensions stand apart: x[[0, 1], [2, 2]]"
-        said = f"{said}, and lists in it have one length"
+        message = f"{message}, and lists in it have one length"
     else:
         if array.dtype.kind in "bi" or not array.size:
             return array
-    raise GradcliError("index", said, hint=hint, span=b.source.span(e))
+    raise GradcliError("index", message, hint=hint, span=b.source.span(e))
 
 
 def known_array(b: Scope, node: Node, e: ast.expr) -> Any:
@@ -157,17 +157,17 @@ def check_given(b: Scope, node: Node, e: ast.expr) -> None:
 
 
 def _undecided(text: str) -> GradcliError:
-    said = f"{text} decides on a shape, or on numbers that are written out"
-    return GradcliError("needs-value", said, hint="give it whole numbers with --value")
+    message = f"{text} decides on a shape, or on numbers that are written out"
+    return GradcliError("needs-value", message, hint="give it whole numbers with --value")
 
 
 def index_array(b: Scope, node: Node, e: ast.expr, text: str = "") -> Any:
     """A tensor used as an index: its numbers are needed now, for the result's shape."""
     text = text or b.source.segment(e)
     if node.dtype == "float":
-        said = f"{text} is used as an index, and what it picks depends on its numbers"
+        message = f"{text} is used as an index, and what it picks depends on its numbers"
         hint = "give it whole numbers or a mask with --value"
-        raise Unlabelled(said, node, "int", hint).at(b.source.span(e))
+        raise Unlabelled(message, node, "int", hint).at(b.source.span(e))
     value = b.numbers(node, f"what {text} picks depends on its numbers")
     b.indices += [node] * (node.dtype == "int")
     if value.ndim == 0 and value.dtype.kind != "b":

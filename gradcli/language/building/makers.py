@@ -42,17 +42,17 @@ def _copied(b: Scope, e: ast.expr, args: list, named: dict) -> Node:
     """torch.tensor, whose answer is cut off from a tensor that it copies."""
     if "data" in named:
         args, named = [*args, named["data"]], {k: v for k, v in named.items() if k != "data"}
-    made = tensor(b, e, args, named)
-    return b.node(OPS["detach"], (made,), e) if isinstance(args[0], Node) else made
+    built = tensor(b, e, args, named)
+    return b.node(OPS["detach"], (built,), e) if isinstance(args[0], Node) else built
 
 
 def _floats(b: Scope, e: ast.expr, args: list, named: dict) -> Node:
     """The older makers of tensors, which make floats of all numbers; sizes fill no memory here."""
     if args and all(map(is_number, args)):
-        said = f"a tensor that is given its sizes alone {UNSET}"
-        raise GradcliError("unsupported", said, hint="write torch.zeros(2, 3) or randn(2, 3)")
-    made = tensor(b, e, args, named)
-    return made if made.dtype == "float" else b.node(OPS["double"], (made,), e)
+        message = f"a tensor that is given its sizes alone {UNSET}"
+        raise GradcliError("unsupported", message, hint="write torch.zeros(2, 3) or randn(2, 3)")
+    built = tensor(b, e, args, named)
+    return built if built.dtype == "float" else b.node(OPS["double"], (built,), e)
 
 
 def _arange(b: Scope, e: ast.Call, args: list, named: dict) -> Node:

@@ -19,8 +19,10 @@ def is_number(value: Any) -> bool:
 def check_bits(name: str | None, *operands: Any) -> None:
     """Refuse & | ~ of anything but masks: of whole numbers, PyTorch takes their bits."""
     if name in ("logical_and", "logical_or", "logical_not") and dtypes(operands) != {"bool"}:
-        said = "& | ~ of numbers work on their bits in PyTorch; here they combine masks"
-        raise GradcliError("unsupported", said, hint="a mask is a comparison: (x > 0) & (y != 0)")
+        message = "& | ~ of numbers work on their bits in PyTorch; here they combine masks"
+        raise GradcliError(
+            "unsupported", message, hint="a mask is a comparison: (x > 0) & (y != 0)"
+        )
 
 
 def go_together(left: Any, right: Any) -> bool:
@@ -34,5 +36,5 @@ def unfit(left: Any, right: Any) -> GradcliError:
     several = [v for v in (left, right) if isinstance(v, tuple)]
     listed = "a list becomes a tensor with tensor([...])" if several else None
     hint = CHOOSE if any(isinstance(v, Outputs) for v in several) else listed
-    said = f"{in_words(left)} and {in_words(right)} cannot be combined in this way"
-    return GradcliError("arguments", said, hint=hint)
+    message = f"{in_words(left)} and {in_words(right)} cannot be combined in this way"
+    return GradcliError("arguments", message, hint=hint)

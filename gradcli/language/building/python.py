@@ -54,12 +54,12 @@ def _round(b: Scope, e: ast.Call, args: list, named: dict) -> Any:
 
 def _sum(b: Scope, e: ast.Call, args: list, named: dict) -> Any:
     """sum(x, start): x[0] + x[1] + ..., rows of a matrix."""
-    found, start = args[0], args[1] if len(args) > 1 else named.get("start", 0)
-    if isinstance(found, Node):
-        if not found.ndim:
+    result, start = args[0], args[1] if len(args) > 1 else named.get("start", 0)
+    if isinstance(result, Node):
+        if not result.ndim:
             raise _unfit("sum", "cannot go through a tensor of 0 dimensions", "x itself is its sum")
-        found = (b.node(OPS["sum"], (found,), e, dim=0),)
-    for x in _several("sum", found):
+        result = (b.node(OPS["sum"], (result,), e, dim=0),)
+    for x in _several("sum", result):
         start = x if is_number(start) and start == 0 else _added(b, e, start, x)
     return start
 
@@ -93,8 +93,8 @@ def _extreme(name: str, b: Scope, e: ast.Call, args: list, named: dict) -> Any:
 
 def _of_vector(name: str, b: Scope, e: ast.Call, x: Node) -> Any:
     if x.ndim != 1:
-        said = f"cannot compare the rows of a tensor with {x.ndim} dimensions"
-        raise _unfit(name, said, f"write x.{name}() for the {name}imum of all elements")
+        text = f"cannot compare the rows of a tensor with {x.ndim} dimensions"
+        raise _unfit(name, text, f"write x.{name}() for the {name}imum of all elements")
     return b.tried(lookup(name), (x,), {"dim": 0})[0].at(b.source.span(e))
 
 

@@ -30,16 +30,16 @@ def _of_floats(dtype: str) -> Range:
     if dtype == "bfloat16":
         facts = BFLOAT16 | {"resolution": 0.01}
     else:
-        found = np.finfo(dtype)
-        facts = {name: float(getattr(found, name)) for name in ("eps", "max", "tiny")}
-        facts |= {"bits": found.bits, "resolution": float(str(found.resolution))}
+        result = np.finfo(dtype)
+        facts = {name: float(getattr(result, name)) for name in ("eps", "max", "tiny")}
+        facts |= {"bits": result.bits, "resolution": float(str(result.resolution))}
     facts |= {"min": -facts["max"], "smallest_normal": facts["tiny"]}
     return Range(f"finfo({dtype})", facts)
 
 
 def _of_integers(dtype: str) -> Range:
-    found = np.iinfo(dtype)
-    facts = {"bits": found.bits, "max": int(found.max), "min": int(found.min)}
+    result = np.iinfo(dtype)
+    facts = {"bits": result.bits, "max": int(result.max), "min": int(result.min)}
     return Range(f"iinfo({dtype})", facts)
 
 
@@ -48,18 +48,18 @@ def _dtype(b: Scope, e: ast.Call, args: list, named: dict, kind: str) -> str:
     (given,) = (*args, *named.values()) or ("float64",)
     written = b.source.segment(e.args[0]) if e.args else ""
     if not isinstance(given, str) or DTYPES.get(given) != kind:
-        said = f"a dtype of {kind}s is needed, such as torch.{kind}64, not {in_words(given)}"
-        raise GradcliError("arguments", said)
+        message = f"a dtype of {kind}s is needed, such as torch.{kind}64, not {in_words(given)}"
+        raise GradcliError("arguments", message)
     return OF_PYTHON.get(written) or FULL.get(given, given)
 
 
 def _finfo(b: Scope, e: ast.Call, args: list, named: dict) -> Range:
-    found = _of_floats(_dtype(b, e, args, named, "float"))
+    result = _of_floats(_dtype(b, e, args, named, "float"))
     (asked,) = (*e.args, *(k.value for k in e.keywords)) or (None,)
     if isinstance(asked, ast.Attribute) and asked.attr == "dtype":
         unit = OPS["rounding_unit"](b.visit(asked.value))
-        found.facts["eps"] = with_graph(found.facts["eps"], unit)
-    return found
+        result.facts["eps"] = with_graph(result.facts["eps"], unit)
+    return result
 
 
 def _iinfo(b: Scope, e: ast.Call, args: list, named: dict) -> Range:

@@ -64,13 +64,13 @@ class Scope(ABC):
 
     def several(self, written: Sequence[ast.expr]) -> list:
         """What stands between commas: `*shape` is all of its sizes."""
-        found: list[Any] = []
+        result: list[Any] = []
         for e in written:
             value = self.visit(e.value if isinstance(e, ast.Starred) else e)
             if isinstance(e, ast.Starred) and not isinstance(value, tuple):
                 raise foreign(e, self.source.span(e))
-            found += value if isinstance(e, ast.Starred) else [value]
-        return found
+            result += value if isinstance(e, ast.Starred) else [value]
+        return result
 
     def whole(self, value: Any, index: bool = True) -> int:
         """A whole number, where one has to stand: an index, or a size."""
@@ -78,8 +78,8 @@ class Scope(ABC):
             return int(value)
         given = value if is_number(value) else in_words(value)
         if not index:
-            said = f"a whole number belongs here, not {given}"
-            raise GradcliError("arguments", said, hint="as in randn(2, 3) and range(4)")
+            message = f"a whole number belongs here, not {given}"
+            raise GradcliError("arguments", message, hint="as in randn(2, 3) and range(4)")
         hint = "x[0] is the first element, x[-1] the last, x[1:3] two of them"
         raise GradcliError("index", f"an index must be a whole number, not {given}", hint=hint)
 
@@ -142,12 +142,12 @@ class Scope(ABC):
                 if not (isinstance(shape, tuple) and all(map(is_whole, shape))):
                     raise GradcliError("arguments", "a size is a whole number")
                 if min(node.shape, default=0) < 0:
-                    said = f"a tensor cannot have shape {node.shape}"
-                    raise GradcliError("arguments", said, hint="sizes are 0 or more")
+                    message = f"a tensor cannot have shape {node.shape}"
+                    raise GradcliError("arguments", message, hint="sizes are 0 or more")
                 if node.ndim > MOST_DIMENSIONS:
-                    said = f"a tensor has at most {MOST_DIMENSIONS} dimensions, not {node.ndim}"
-                    raise GradcliError("shape", said)
+                    message = f"a tensor has at most {MOST_DIMENSIONS} dimensions, not {node.ndim}"
+                    raise GradcliError("shape", message)
                 if node.numel > sizes["elements"]:
-                    said = f"a tensor of shape {node.shape}"
-                    self.limits.check_shape(node.numel, said, self.source.span(e))
+                    message = f"a tensor of shape {node.shape}"
+                    self.limits.check_shape(node.numel, message, self.source.span(e))
         return value

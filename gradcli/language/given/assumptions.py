@@ -27,14 +27,14 @@ def read_assumptions(given: str | Mapping[str, Any]) -> Assumed:
 
 
 def _items(said: str) -> list[tuple[str, str]]:
-    found, name = [], ""
+    result, name = [], ""
     for item in said.replace(";", ",").split(","):
         before, equals, word = item.rpartition("=")
         name = before.strip() if equals else name
         if not name:
             raise GradcliError("assume", f"{said} is not NAME=WORD", hint=EXAMPLE)
-        found.append((name, word.strip()))
-    return found
+        result.append((name, word.strip()))
+    return result
 
 
 def _words(words: Any) -> list[str]:
@@ -45,13 +45,13 @@ def _words(words: Any) -> list[str]:
 
 
 def _settled(items: Any) -> Assumed:
-    found: dict[str, tuple[str, ...]] = {}
+    result: dict[str, tuple[str, ...]] = {}
     for name, word in items:
         if word not in WORDS:
-            said = f"{word or 'nothing'} cannot be assumed of {name}"
-            raise GradcliError("assume", said, hint=did_you_mean(word, WORDS) or _can())
-        found[name] = tuple(dict.fromkeys((*found.get(name, ()), word)))
-    return found
+            message = f"{word or 'nothing'} cannot be assumed of {name}"
+            raise GradcliError("assume", message, hint=did_you_mean(word, WORDS) or _can())
+        result[name] = tuple(dict.fromkeys((*result.get(name, ()), word)))
+    return result
 
 
 def _can() -> str:
@@ -60,17 +60,17 @@ def _can() -> str:
 
 def check_shape(name: str, words: Collection[str], shape: Shape) -> None:
     """Refuse a shape that no such matrix has."""
-    said = f"{name} is assumed {words[0] if isinstance(words, tuple) else words} and has shape"
+    message = f"{name} is assumed {words[0] if isinstance(words, tuple) else words} and has shape"
     if "unit" in words and len(shape) != 1:
-        raise GradcliError("shape", f"{said} {text(shape)}", hint="it must be a vector")
+        raise GradcliError("shape", f"{message} {text(shape)}", hint="it must be a vector")
     if "simplex" in words and not shape:
-        raise GradcliError("shape", f"{said} {text(shape)}", hint="it must have rows")
+        raise GradcliError("shape", f"{message} {text(shape)}", hint="it must have rows")
     if not {*words} & {*OF_MATRICES}:
         return
     if len(shape) != 2:
-        raise GradcliError("shape", f"{said} {text(shape)}", hint="it must be a matrix")
+        raise GradcliError("shape", f"{message} {text(shape)}", hint="it must be a matrix")
     if shape[0] != shape[1]:
-        raise Conflict(f"{said} {text(shape)}", *shape, hint="it must be square")
+        raise Conflict(f"{message} {text(shape)}", *shape, hint="it must be square")
 
 
 def check_value(name: str, words: Collection[str], value: Any) -> None:

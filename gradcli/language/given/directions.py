@@ -42,9 +42,9 @@ def _check_nameless(program: Program) -> None:
     source = program.source
     if source.text[: program.start].strip():
         name, value = program.output_name, source.segment(program.result)
-        said = f"{source.text} gives a value to {name}, and a value alone belongs here"
+        message = f"{source.text} gives a value to {name}, and a value alone belongs here"
         hint = f"write {value}; the value of an input is -v {name}={value}"
-        raise GradcliError("value", said, hint=hint)
+        raise GradcliError("value", message, hint=hint)
 
 
 def as_graph(
@@ -69,15 +69,15 @@ def as_graph(
         seed_shape=shape,
     )
     try:
-        made = builder.run()
+        built = builder.run()
     except GradcliError as error:
         if error.code == "unknown-name":
             error.hint = error.hint or f"the names are {', '.join(names)}"
         raise
     last = given.program.result
-    if isinstance(made, tuple):
-        made = tensor(builder, last, [made], {})
-    if not isinstance(made, Node | int | float):
+    if isinstance(built, tuple):
+        built = tensor(builder, last, [built], {})
+    if not isinstance(built, Node | int | float):
         span = builder.source.span(last)
         raise GradcliError("value", f"{builder.source.origin} is not a tensor", span=span)
-    return as_node(made)
+    return as_node(built)

@@ -24,8 +24,8 @@ def read_file(path: str, limits: Limits, stdin: IO[bytes] | None) -> "np.ndarray
     and shows nothing of what stands there.
     """
     if not limits.files:
-        said = "no files are opened here, and a value that begins with @ names one"
-        raise GradcliError("file", said, hint="--allow-files lets requests name files")
+        message = "no files are opened here, and a value that begins with @ names one"
+        raise GradcliError("file", message, hint="--allow-files lets requests name files")
     if path == "-":
         if stdin is None:
             raise GradcliError("file", "there is no standard input here", hint="write @file")
@@ -148,10 +148,10 @@ def _read_rows(text: str, limits: Limits, path: str) -> "np.ndarray":
         if not first:
             width, first = len(cells), number
         elif len(cells) != width:
-            said = f"{path}: line {number} {holds((len(cells),))}, "
-            said += f"and line {first} {holds((width,))}"
+            message = f"{path}: line {number} {holds((len(cells),))}, "
+            message += f"and line {first} {holds((width,))}"
             hint = "all lines need the same number of elements"
-            raise GradcliError("value", said, hint=hint)
+            raise GradcliError("value", message, hint=hint)
         words += cells
     if not words:
         raise GradcliError("value", f"there are no numbers in {path}", hint=LIST_HINT)

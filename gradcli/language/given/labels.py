@@ -36,8 +36,8 @@ def of_floats(error: Unlabelled, arrays: Mapping[str, Any]) -> GradcliError:
         what, hint = "a mask", f"write True and False: {name}=[True, False]"
     else:
         what, hint = "whole numbers", f"write them without a point: {name}=[0, 2]"
-    said = f"{name} holds {what} here, and floating-point numbers were given"
-    return GradcliError("arguments", said, hint=hint, span=error.span)
+    message = f"{name} holds {what} here, and floating-point numbers were given"
+    return GradcliError("arguments", message, hint=hint, span=error.span)
 
 
 def _computed(error: Unlabelled, arrays: Mapping[str, Any]) -> GradcliError:
@@ -49,8 +49,8 @@ def _computed(error: Unlabelled, arrays: Mapping[str, Any]) -> GradcliError:
         what, hint = "a mask is", "a comparison makes one: x > 0"
     else:
         what, hint = "whole numbers are", "write them without a point, or make them whole: .long()"
-    said = f"{what} needed here, and these are floating-point numbers"
-    return GradcliError("arguments", said, hint=hint, span=error.span)
+    message = f"{what} needed here, and these are floating-point numbers"
+    return GradcliError("arguments", message, hint=hint, span=error.span)
 
 
 def made_up(node: Node) -> Any:

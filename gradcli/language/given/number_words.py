@@ -60,8 +60,10 @@ def numbers(words: list[str]) -> "np.ndarray":
     beyond = np.flatnonzero(np.isinf(array)).tolist()
     digits = next((words[k].strip("+-") for k in beyond if words[k].strip("+-").isdigit()), None)
     if digits is not None:
-        said = f"a whole number of {len(digits)} digits is more than floating point holds"
-        raise GradcliError("value", said, hint="the largest is about 1.8e308; inf is written inf")
+        message = f"a whole number of {len(digits)} digits is more than floating point holds"
+        raise GradcliError(
+            "value", message, hint="the largest is about 1.8e308; inf is written inf"
+        )
     return array
 
 

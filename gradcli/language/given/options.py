@@ -44,8 +44,12 @@ def read_shapes(texts: Sequence[str]) -> dict[str, Shape]:
     for given in texts:
         for name, shape, span in _entries(given):
             if shapes.setdefault(name, shape) != shape:
-                said = f"{name} has two shapes: {shape_text(shapes[name])} and {shape_text(shape)}"
-                raise GradcliError("shape-option", said, hint="give each name one shape", span=span)
+                message = (
+                    f"{name} has two shapes: {shape_text(shapes[name])} and {shape_text(shape)}"
+                )
+                raise GradcliError(
+                    "shape-option", message, hint="give each name one shape", span=span
+                )
     return shapes
 
 
@@ -79,8 +83,8 @@ def read_values(texts: Sequence[str], option: str = "--value") -> dict[str, str]
         if not value.strip():
             raise GradcliError("value", f"{name} has no value", hint=VALUE_HINT, span=span)
         if name in values:
-            said = f"{name} is given two values"
-            raise GradcliError("value", said, hint="give each name one value", span=span)
+            message = f"{name} is given two values"
+            raise GradcliError("value", message, hint="give each name one value", span=span)
         values[name] = value
     return values
 
@@ -88,12 +92,12 @@ def read_values(texts: Sequence[str], option: str = "--value") -> dict[str, str]
 def values_apart(given: str) -> Iterator[str]:
     """`a=[1,2]` and `b=[3,4]` of `a=[1,2],b=[3,4]`: a comma, not in brackets, then a name and =."""
     start = depth = 0
-    for found in re.finditer(r"[(\[{]|[)\]}]|,(?=\s*[^\W\d]\w*\s*=[^=])", given):
-        sign = found[0]
+    for result in re.finditer(r"[(\[{]|[)\]}]|,(?=\s*[^\W\d]\w*\s*=[^=])", given):
+        sign = result[0]
         depth += 1 if sign in "([{" else -1 if sign in ")]}" else 0
-        if sign == "," and depth == 0 and _holds_equation(given[start : found.start()]):
-            yield given[start : found.start()]
-            start = found.end()
+        if sign == "," and depth == 0 and _holds_equation(given[start : result.start()]):
+            yield given[start : result.start()]
+            start = result.end()
     yield given[start:]
 
 
@@ -111,8 +115,8 @@ def read_tangents(texts: Sequence[str]) -> dict[str, str | None]:
     values = read_values([t for t in texts if t.strip() not in alone], "--tangent")
     for k, name in enumerate(alone):
         if name in values or name in alone[:k]:
-            said = f"{name} is given two tangents"
-            raise GradcliError("value", said, hint="give each name one tangent")
+            message = f"{name} is given two tangents"
+            raise GradcliError("value", message, hint="give each name one tangent")
     return {**values, **dict.fromkeys(alone)}
 
 
@@ -130,17 +134,17 @@ def _entries(given: str):
     """Each (name, shape, span) of one text."""
     start = 0
     while start < len(given) or not start:
-        found = _entry().match(given, start)
-        if not found:
+        match = _entry().match(given, start)
+        if not match:
             rest = Span(given, start, len(given), "--shape")
-            said = f"{_short(given[start:].strip())} is not NAME=SHAPE"
+            message = f"{_short(given[start:].strip())} is not NAME=SHAPE"
             hint = _with_crosses(given, start) or SHAPE_HINT
-            raise GradcliError("shape-option", said, hint=hint, span=rest)
-        name, dims = found["name"], found["dims"]
-        span = _place(given, name, found.start("name"), "--shape")
+            raise GradcliError("shape-option", message, hint=hint, span=rest)
+        name, dims = match["name"], match["dims"]
+        span = _place(given, name, match.start("name"), "--shape")
         name = _name(name.strip(), "shape-option", span, SHAPE_HINT)
-        yield name, _shape(name, _place(given, dims, found.start("dims"), "--shape")), span
-        start = found.end()
+        yield name, _shape(name, _place(given, dims, match.start("dims"), "--shape")), span
+        start = match.end()
 
 
 def _with_crosses(given: str, start: int) -> str | None:
@@ -165,8 +169,8 @@ def _shape(name: str, span: Span) -> Shape:
         parts = re.split("[xX×]", inner)
     sizes = tuple(_size(name, part.strip(), span) for part in parts)
     if len(sizes) > MOST_DIMENSIONS:
-        said = f"{name} has {len(sizes)} dimensions, and {MOST_DIMENSIONS} are the most"
-        raise GradcliError("shape-option", said, hint=SHAPE_HINT, span=span)
+        message = f"{name} has {len(sizes)} dimensions, and {MOST_DIMENSIONS} are the most"
+        raise GradcliError("shape-option", message, hint=SHAPE_HINT, span=span)
     return sizes
 
 

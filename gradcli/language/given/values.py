@@ -66,8 +66,8 @@ class Reader:
             ):
                 return None
             if FILE.fullmatch(value.strip()):
-                said = f"{value.strip()} is the name of a file, and no value"
-                raise GradcliError("value", said, hint=f"a file begins with @: @{value.strip()}")
+                message = f"{value.strip()} is the name of a file, and no value"
+                raise GradcliError("value", message, hint=f"a file begins with @: @{value.strip()}")
             array = _plain_list(value)
             return array if array is not None else self._text(value, origin)
         value = detached(value)
@@ -88,12 +88,12 @@ class Reader:
     def _listed(self, value: Any, origin: str) -> Any:
         """A ragged list, or "nan" in a list from JSON: the reader of texts knows both."""
         try:
-            found = self._text(repr(value), origin)
+            result = self._text(repr(value), origin)
         except ValueError as error:  # Python writes no number of more than 4,300 digits
             raise _no_numbers(origin) from error
-        if found is None:
+        if result is None:
             raise _no_numbers(origin)
-        return found
+        return result
 
     def _text(self, text: str, origin: str) -> Any:
         from .literals import read_array

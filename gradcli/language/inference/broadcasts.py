@@ -16,7 +16,7 @@ def ranks_not_broadcast(roots: list[Node]) -> dict[str, int]:
     no row of a matrix; lam in `loss + lam * norm(w)` and in `A + lam * eye(n)` is a number, and so
     is y in `y - w.T @ x`.
     """
-    found: dict[str, int] = {}
+    result: dict[str, int] = {}
     order = walk(roots, _made_of)
     sums = [n.parents for n in order if n.op.sign in ("+", "-")]
     terms: dict[Node, list[Node]] = {}
@@ -40,8 +40,8 @@ def ranks_not_broadcast(roots: list[Node]) -> dict[str, int]:
                 if _is_alike(node, x, other) or (gated and _is_gated(x, other, beside)):
                     rank = other.ndim
             if rank is not None and x not in walk([other]):
-                found[x.attrs["name"]] = rank
-    return _columns(order) | _batches(order) | found
+                result[x.attrs["name"]] = rank
+    return _columns(order) | _batches(order) | result
 
 
 def _batches(order: list[Node]) -> dict[str, int]:
@@ -55,7 +55,7 @@ def _columns(order: list[Node]) -> dict[str, int]:
     """Vectors, as z in `outer(x, y) @ z`: names in lower case, after a matrix that was made of
     vectors and of names in upper case.
     """
-    found = {}
+    result = {}
     for node in order:
         left, x = node.parents if node.op.matrices and len(node.parents) == 2 else (node, node)
         given = {n for n in (left, x) if n.op.name == "input"}
@@ -65,8 +65,8 @@ def _columns(order: list[Node]) -> dict[str, int]:
             continue
         made_of = [n for n in walk([left]) if n.op.name == "input"]
         if made_of and not _is_upper(x) and all(n.ndim < 2 or _is_upper(n) for n in made_of):
-            found[x.attrs["name"]] = 1
-    return found
+            result[x.attrs["name"]] = 1
+    return result
 
 
 def _is_upper(x: Node) -> bool:

@@ -17,14 +17,14 @@ def coefficients(program: Program) -> set[str]:
     """Names of numbers: lam, d in `q @ k.T / sqrt(d)`, T in `softmax(x / T, -1)`, and gamma in
     `exp(-gamma * D)`.
     """
-    found = {*NUMBERS, TINY}
+    result = {*NUMBERS, TINY}
     for e in _expressions(program):
         if isinstance(e, ast.BinOp) and isinstance(e.op, ast.Mult):
-            found |= _negated(e.left)
-            found -= {TINY} & {s.id for s in (e.left, e.right) if isinstance(s, ast.Name)}
+            result |= _negated(e.left)
+            result -= {TINY} & {s.id for s in (e.left, e.right) if isinstance(s, ast.Name)}
         elif isinstance(e, ast.BinOp) and isinstance(e.op, ast.Div):
-            found |= _under_root(e.right) | _large(e)
-    return found
+            result |= _under_root(e.right) | _large(e)
+    return result
 
 
 def _large(e: ast.BinOp) -> set[str]:
@@ -69,11 +69,11 @@ def intercepts(program: Program) -> set[str]:
     `w.T @ x + b`.
     """
     small = vectors(program)
-    found = set()
+    result = set()
     for e in _expressions(program):
         if isinstance(e, ast.BinOp) and isinstance(e.op, ast.Add) and _is_fit(e.left, small):
-            found |= names_in(e.right) & {*INTERCEPTS} if isinstance(e.right, ast.Name) else set()
-    return found
+            result |= names_in(e.right) & {*INTERCEPTS} if isinstance(e.right, ast.Name) else set()
+    return result
 
 
 def _is_fit(e: ast.expr, small: set[str]) -> bool:

@@ -90,7 +90,7 @@ def infer(
         if numberings is not different and first_error and first_error.code == "arguments":
             raise first_error
         try:
-            found = _solve(chosen, known, counted, numberings)
+            result = _solve(chosen, known, counted, numberings)
         except GradcliError as error:
             misfit = error.code in ("shape", "index", "seed-shape", "arguments")
             if not misfit and not (first_error and error.code == "limit"):
@@ -99,7 +99,7 @@ def infer(
             if tries > MOST_TRIES:
                 break
             continue
-        return _refined(found, chosen, known, attempt, numberings, fixed)
+        return _refined(result, chosen, known, attempt, numberings, fixed)
     assert first_error is not None
     hint = f"give shapes: {' '.join(f'-s {name}=2x3' for name in unknown)}"
     message = re.sub(r"\d+", lambda m: "?" if int(m[0]) in PRIMES else m[0], first_error.message)
@@ -115,7 +115,7 @@ def _attempts(tried: Iterable[tuple[int, ...]]) -> Iterator[tuple[Numberings, tu
 
 
 def _refined(
-    found: Inferred,
+    result: Inferred,
     chosen: dict[str, int],
     known: dict[str, Shape],
     attempt: Attempt,
@@ -126,14 +126,14 @@ def _refined(
     settled = set(fixed)
     with suppress(GradcliError):
         while True:
-            told = attempt(known | found.shapes).ranks
-            better = {name: r for name, r in told.items() if name in chosen and name not in settled}
+            text = attempt(known | result.shapes).ranks
+            better = {name: r for name, r in text.items() if name in chosen and name not in settled}
             if not better:
                 break
             settled |= better.keys()
             chosen = chosen | better
-            found = _solve(chosen, known, attempt, numberings)
-    return found
+            result = _solve(chosen, known, attempt, numberings)
+    return result
 
 
 def in_general(
@@ -285,12 +285,12 @@ def _smallest(
             continue
         if seed is not None and out != seed:
             continue
-        found = Inferred(shapes, _assumed(symbolic, sizes, chosen))
+        result = Inferred(shapes, _assumed(symbolic, sizes, chosen))
         if not out or any(0 in s for s in known.values()):
-            return found
+            return result
         if numel(out) > 1 and out.count(1) <= ones:
-            return found
-        passed.append(((0 in out, numel(out) == 1), found))
+            return result
+        passed.append(((0 in out, numel(out) == 1), result))
         if len(passed) > PASSED_OVER:
             break
     if passed:
@@ -317,14 +317,16 @@ def _numbered(
     A size that was found from stand-ins, as n - 1 of x[1:] is, is found again from the numbers.
     """
     given = {n for shape in known.values() for n in shape}
-    found = [p for p in sizes.meaning if sizes.find(p) not in chosen and sizes.find(p) not in given]
+    result = [
+        p for p in sizes.meaning if sizes.find(p) not in chosen and sizes.find(p) not in given
+    ]
     shapes = {
-        name: tuple(p if p in found else chosen.get(n, n) for p, n in zip(s, sizes.of(s)))
+        name: tuple(p if p in result else chosen.get(n, n) for p, n in zip(s, sizes.of(s)))
         for name, s in symbolic.items()
     }
-    if not found:
+    if not result:
         return shapes
-    again = Sizes(found)
+    again = Sizes(result)
     _unify(shapes, known, again, attempt)
     if again.free():
         raise GradcliError("shape", "with these numbers nothing fixes a size")

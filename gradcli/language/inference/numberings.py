@@ -25,13 +25,13 @@ def different(length: int, fixed: Collection[int]) -> Iterator[Shape]:
 
 def _falling(length: int, fixed: Collection[int], steepness: float) -> Shape:
     """Sizes as the stand-ins fall: each image larger than all kernels that move over it."""
-    found: list[int] = []
+    result: list[int] = []
     size = 2.0
-    while len(found) < length:
-        if round(size) not in (*fixed, *found):
-            found.append(round(size))
+    while len(result) < length:
+        if round(size) not in (*fixed, *result):
+            result.append(round(size))
         size = max(size * steepness, size + 1)
-    return tuple(found[::-1])
+    return tuple(result[::-1])
 
 
 def few(length: int, fixed: Collection[int]) -> Iterator[Shape]:

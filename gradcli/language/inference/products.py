@@ -54,12 +54,12 @@ def small_operands(program: Program) -> list[str]:
     """The names in products as `a @ x` and `softmax(a, 0) @ x`, all of them in lower case, and none
     transposed.
     """
-    found: dict[str, None] = {}
+    result: dict[str, None] = {}
     for sides in _products(program):
         names = [names_in(side) for side in sides]
         if len(sides) > 1 and all(map(_are_lower, names)) and not any(map(_transposes, sides)):
-            found |= dict.fromkeys(name for side in names for name in sorted(side))
-    return list(found)
+            result |= dict.fromkeys(name for side in names for name in sorted(side))
+    return list(result)
 
 
 def factors(e: ast.AST) -> list[ast.expr]:
@@ -79,8 +79,8 @@ def called(e: ast.Call) -> Operator | Shorthand | None:
     path = library_path(e.func, (), called=True)
     name = path or called_name(e) or ""
     function = library_function(name) if path and "." in path else lookup(name)
-    found = function.same or function if isinstance(function, Function) else function
-    return found if isinstance(found, Operator | Shorthand) else None
+    result = function.same or function if isinstance(function, Function) else function
+    return result if isinstance(result, Operator | Shorthand) else None
 
 
 @lru_cache(maxsize=8)
@@ -132,7 +132,7 @@ def vectors(program: Program) -> set[str]:
     an @; x and y in `x @ A @ y`; w in `w @ w`; w and x in `w.T @ x`; and what is multiplied by one
     of these, as y in `y @ log(X @ w)` and `y.T @ (X @ w - b)`.
     """
-    found: set[str] = set()
+    result: set[str] = set()
     others: set[str] = set()
     small: list[set[str]] = []
     products = [*_products(program)]
@@ -142,21 +142,21 @@ def vectors(program: Program) -> set[str]:
             small.append(names[0] | names[1])
             turned = any(map(_transposes, sides))
             if _is_inner(*sides) if turned else names[0] & names[1]:
-                found |= small[-1]
+                result |= small[-1]
             continue
         last = sides[-1] if len(sides) == 2 and _ends_in_upper_case(sides[0]) else None
         if isinstance(last, ast.Name) and _are_lower(names[-1]):
-            found |= _beside(sides[-1])
+            result |= _beside(sides[-1])
             sides = sides[:-1]
         others |= set().union(*map(_beside, sides))
-    found = found - others | _in_forms(program)
+    result = result - others | _in_forms(program)
     for _ in small:
-        found |= set().union(*(names for names in small if names & found))
+        result |= set().union(*(names for names in small if names & result))
     for sides in products:
         first, last = _untransposed(sides[0]), sides[-1]
-        if isinstance(first, ast.Name) and first.id.islower() and is_vector(last, found):
-            found.add(first.id)
-    return found
+        if isinstance(first, ast.Name) and first.id.islower() and is_vector(last, result):
+            result.add(first.id)
+    return result
 
 
 def _untransposed(e: ast.expr) -> ast.expr:
@@ -229,23 +229,23 @@ def _ends_in_upper_case(e: ast.expr) -> bool:
 
 def chain(e: ast.expr) -> list[ast.expr]:
     """A, B and C of `A @ B @ C`."""
-    found, left = [], [e]
+    result, left = [], [e]
     while left:
         e = left.pop()
         if isinstance(e, ast.BinOp) and isinstance(e.op, ast.MatMult):
             left += [e.left, e.right]
         else:
-            found.append(e)
-    return found[::-1]
+            result.append(e)
+    return result[::-1]
 
 
 def _in_forms(program: Program) -> set[str]:
     """The names at both ends of `x @ A @ y`, `x.T @ A @ x` and `(x - m) @ inv(S) @ (x - m)`."""
-    found: set[str] = set()
+    result: set[str] = set()
     for sides in _products(program):
         parts = [names_in(e) for side in sides for e in chain(side)]
         first, *between, last = parts if len(parts) > 1 else (set(), set())
         matrices = {name for names in between for name in names if name[0].isupper()}
         if matrices and _are_lower(first) and _are_lower(last):
-            found |= first | last
-    return found
+            result |= first | last
+    return result

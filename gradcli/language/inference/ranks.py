@@ -80,13 +80,13 @@ def along_dimensions(program: Program, columns: Collection[str] = ()) -> set[str
     transposed and be vectors.
     """
     meanings = program.names
-    found: set[str] = set()
+    result: set[str] = set()
     for e in program.syntax:
         operand = along_a_dimension(e)
         if operand is not None:
             may_be = columns if turned(e) is not None else ()
-            found |= _of_its_shape(operand, meanings).difference(may_be)
-    return found
+            result |= _of_its_shape(operand, meanings).difference(may_be)
+    return result
 
 
 def along_a_dimension(e: ast.AST) -> ast.expr | None:
@@ -107,26 +107,26 @@ def _before_products(program: Program, matrices: Collection[str]) -> set[str]:
     z @ W`, where none of them is told to be one.
     """
     meanings = program.names
-    found: set[str] = set()
+    result: set[str] = set()
     for name in operands_of_matmul(program) & meanings.keys() - vectors(program):
         made_of = _of_its_shape(meanings[name], meanings)
-        found |= set() if made_of & set(matrices) else made_of
-    return found
+        result |= set() if made_of & set(matrices) else made_of
+    return result
 
 
 def _of_its_shape(operand: ast.expr, meanings: Mapping[str, ast.expr]) -> set[str]:
     """The names that elementwise operations make an operand of; none where a product of matrices
     is among what they work on, for that has its rank without them.
     """
-    found: set[str] = set()
+    result: set[str] = set()
     left = [operand]
     while left:
         e = left.pop()
         if factors(e):
             return set()
-        if isinstance(e, ast.Name) and e.id not in found:
-            found.add(e.id)
+        if isinstance(e, ast.Name) and e.id not in result:
+            result.add(e.id)
             left += [meanings[e.id]] if e.id in meanings else []
         else:
             left += elementwise(e)
-    return found
+    return result

@@ -38,9 +38,9 @@ class Sizes:
         """Make two sizes equal, if one of them is a stand-in or a multiple of one."""
         free = self.free()
         if 0 in (a, b):  # a multiple of everything
-            found = next((p for p in reversed(free) if (a + b) % p == 0 != a + b), None)
-            self.meaning |= {} if found is None else {found: 0}
-            return found is not None
+            result = next((p for p in reversed(free) if (a + b) % p == 0 != a + b), None)
+            self.meaning |= {} if result is None else {result: 0}
+            return result is not None
         for p in reversed(free):  # so that the first to appear stands for both
             for left, right in ((a, b), (b, a)):
                 times = left // p if left % p == 0 else 0
@@ -95,7 +95,7 @@ class Sizes:
 
 def _times(p: int, n: int) -> int:
     """How often p is a factor of n."""
-    found = 0
+    result = 0
     while n and n % p == 0:
-        n, found = n // p, found + 1
-    return found
+        n, result = n // p, result + 1
+    return result

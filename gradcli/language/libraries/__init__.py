@@ -66,9 +66,9 @@ def function(name: str, path: str, span: Span | None) -> Function:
         return known
     module, _, last = name.rpartition(".")
     if last in OF_FUNCTIONS.split():
-        said = f"{path}() takes a function, not an array"
+        text = f"{path}() takes a function, not an array"
         hint = "write out what the function computes; its derivatives are what gradcli answers with"
-        raise GradcliError("unsupported", said, hint=hint, span=span)
+        raise GradcliError("unsupported", text, hint=hint, span=span)
     near = did_you_mean(last, {n for table in _tables(module) for n in table})
     if near is None and lookup(last):
         near = (
@@ -84,8 +84,8 @@ def _tables(module: str) -> list[dict]:
     of_stats = module.removeprefix("jax.")
     if of_stats.startswith(STATS):
         places = (f"stats.{of_stats.removeprefix(STATS).upper()}",)
-    found = (_table(place) for place in places)
-    return [table for table in found if isinstance(table, dict)]
+    result = (_table(place) for place in places)
+    return [table for table in result if isinstance(table, dict)]
 
 
 def _table(place: str) -> dict | None:

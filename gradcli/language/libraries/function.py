@@ -59,12 +59,12 @@ def _of_numbers(value: Any) -> bool:
 
 def _rectangular(value: tuple) -> Any:
     try:
-        found = np.array(value)
+        result = np.array(value)
     except ValueError:
-        found = np.array(None)
-    if found.dtype.kind not in "bif":
+        result = np.array(None)
+    if result.dtype.kind not in "bif":
         raise GradcliError("value", "an array has numbers in it, in lists of equal length")
-    return found
+    return result
 
 
 class Function(Shorthand):
@@ -93,11 +93,11 @@ class Function(Shorthand):
     def _check_ignored(self, name: str, value: Any) -> None:
         """Refuse an argument that would change what is computed, or where it is written."""
         if name == "out" and value is not None:
-            said = f"{self.name}(out=...) writes over an array, and values never change here"
-            raise GradcliError("unsupported", said, hint="leave out= away")
+            message = f"{self.name}(out=...) writes over an array, and values never change here"
+            raise GradcliError("unsupported", message, hint="leave out= away")
         if name == "order" and value not in (None, "C", "K", "A"):
-            said = f"order={value!r} of {self.name}() counts columns first"
-            raise GradcliError("unsupported", said, hint="transpose before and after")
+            message = f"order={value!r} of {self.name}() counts columns first"
+            raise GradcliError("unsupported", message, hint="transpose before and after")
 
     def _meant(self, name: str) -> str:
         return name

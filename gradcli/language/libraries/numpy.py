@@ -72,8 +72,8 @@ def bounded(*sizes: int) -> tuple[int, ...]:
     `limit` where it is too large.
     """
     if numel(sizes) > MOST:
-        said = f"{numel(sizes):,} numbers are written out here, and {MOST:,} are the most"
-        raise GradcliError("limit", said, hint="make it smaller, or give it as an input")
+        message = f"{numel(sizes):,} numbers are written out here, and {MOST:,} are the most"
+        raise GradcliError("limit", message, hint="make it smaller, or give it as an input")
     return sizes
 
 
@@ -312,8 +312,8 @@ def _split(ary, indices_or_sections, axis=0, *, evenly=True):
     if isinstance(places, int):
         bounded(places)
         if places < 1 or (evenly and size % places):
-            said = f"size {size} does not divide into {places} equal parts"
-            raise GradcliError("shape", said, hint="array_split makes parts of unequal sizes")
+            message = f"size {size} does not divide into {places} equal parts"
+            raise GradcliError("shape", message, hint="array_split makes parts of unequal sizes")
         small, more = divmod(size, places)
         places = list(accumulate([small + 1] * more + [small] * (places - more)))[:-1]
     limits = [0, *(min(p + size if p < 0 else p, size) for p in places), size]

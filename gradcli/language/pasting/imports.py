@@ -83,9 +83,9 @@ class _Meant(Transformer):
         name = name_of(setting.module) if setting else None
         if setting is None or name is None:
             return False
-        made = self.means.get(name)
-        if isinstance(made, ast.Call):
-            self.means[name] = _in_mode(made, setting.training)
+        built = self.means.get(name)
+        if isinstance(built, ast.Call):
+            self.means[name] = _in_mode(built, setting.training)
         return True
 
     def _import_from(self, s: ast.ImportFrom) -> None:

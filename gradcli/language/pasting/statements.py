@@ -96,12 +96,12 @@ def remarks(body: list[ast.stmt], pasted: bool) -> list[ast.stmt]:
     computed and given no name says nothing either.
     """
     given: set[str] = set()
-    found = []
+    result = []
     for s in body:
         if _is_remark(s, pasted, last=s is body[-1], given=given):
-            found.append(s)
+            result.append(s)
         given |= {*bound(s)}
-    return found
+    return result
 
 
 def _is_remark(s: ast.stmt, pasted: bool, last: bool, given: set[str]) -> bool:

@@ -41,8 +41,8 @@ class ArrayWriter(Writer):
 
     def template(self, node: Node) -> str | None:
         """What the library calls an operation, as its operator's record says it."""
-        said = node.op.numpy
-        return said(**node.attrs) if callable(said) else said
+        text = node.op.numpy
+        return text(**node.attrs) if callable(text) else text
 
     def sources(self, node: Node) -> tuple[Node | None, ...]:
         """The inputs of a node and what its index reads; or what it means, where the library has no
@@ -189,8 +189,8 @@ class JaxWriter(ArrayWriter):
         """JAX's own function; else that of NumPy's name, which jax.numpy has too."""
         if node.op.jax is not None:
             return node.op.jax
-        said = super().template(node)
-        return said and re.sub(r"\bnp\.", "jnp.", re.sub(r"\bscipy\.", "jax.scipy.", said))
+        text = super().template(node)
+        return text and re.sub(r"\bnp\.", "jnp.", re.sub(r"\bscipy\.", "jax.scipy.", text))
 
     def index_item(self, item: Any) -> str:
         """One item of an index; JAX wants arrays where NumPy takes lists."""

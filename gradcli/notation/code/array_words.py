@@ -97,12 +97,12 @@ def size(w: "ArrayWriter", node: Node) -> Tree:
     if len(dims) == x.ndim and (whole or isinstance(base, Name)):
         return Attribute(base, "size") if x.ndim else Number(1)
     shape = Attribute(base, "shape")
-    found = [
+    result = [
         tree.Subscript(shape, (Number(d),)) if whole else w.size(x.shape[d], d - x.ndim)
         for d in dims
     ]
-    product: Tree = found[0] if found else Number(1)
-    for other in found[1:]:
+    product: Tree = result[0] if result else Number(1)
+    for other in result[1:]:
         product = Infix("*", product, other)
     return product
 

@@ -114,13 +114,13 @@ class Statements:
 
     def _parts(self, node: Node) -> list[Node]:
         """What a node's formula is made of; through what only says it in other words."""
-        found = []
+        result = []
         for source in self._sources(node):
             if source is not None:
-                found.append(source)
-        if len(found) == 1 and self.writer.trees[found[0]] is self.writer.trees[node]:
-            return self._parts(found[0])
-        return found
+                result.append(source)
+        if len(result) == 1 and self.writer.trees[result[0]] is self.writer.trees[node]:
+            return self._parts(result[0])
+        return result
 
     def _above(self, node: Node, part: Node) -> list[Node]:
         """The nodes from `node` down to `part` whose formulas hold that of `part`."""

@@ -105,18 +105,18 @@ class Writer:
     @cached_property
     def shapes(self) -> dict[Shape, Tree]:
         """What lends its shape."""
-        found: dict[Shape, Tree] = {}
+        result: dict[Shape, Tree] = {}
         for node, name in self.named.items():
-            found.setdefault(node.shape, name)
-        return found
+            result.setdefault(node.shape, name)
+        return result
 
     @cached_property
     def kinds(self) -> dict[tuple[Shape, str], Tree]:
         """The same by shape and dtype."""
-        found: dict[tuple[Shape, str], Tree] = {}
+        result: dict[tuple[Shape, str], Tree] = {}
         for node, name in self.named.items():
-            found.setdefault((node.shape, node.dtype), name)
-        return found
+            result.setdefault((node.shape, node.dtype), name)
+        return result
 
     def tree(self, node: Node) -> Tree:
         """The formula of a node."""
@@ -149,8 +149,8 @@ class Writer:
 
     def sources(self, node: Node) -> tuple[Node | None, ...]:
         """The nodes that the formula of `node` is made of: its inputs, or what it is said with."""
-        said = self.said(node)
-        return node.inputs if said is None else (said,)
+        text = self.said(node)
+        return node.inputs if text is None else (text,)
 
     def said(self, node: Node) -> Node | None:
         """What stands for a node that PyTorch has no name for; None where it stands for itself."""
@@ -177,9 +177,9 @@ class Writer:
         special = IDIOMS.get(node.op.name)
         if special is not None:
             return special(self, node)
-        said = self.said(node)
-        if said is not None:
-            return self.trees[said]
+        text = self.said(node)
+        if text is not None:
+            return self.trees[text]
         return self.by_spelling(node) if node.op.spelling else self.call(node)
 
     # ---- operators as their record says ----------------------------------------------------------
@@ -192,10 +192,10 @@ class Writer:
         for name, value in node.attrs.items():
             usual = value == node.op.attributes[name]
             holes[name] = None if usual else self.attribute(node, name)
-        made = spelled(node.op.spelling, holes, partial(self.word_for, node.op))
-        if isinstance(made, tree.Infix) and len(node.parents) == 2:
-            return made._replace(ndims=(node.parents[0].ndim, node.parents[1].ndim))
-        return made
+        built = spelled(node.op.spelling, holes, partial(self.word_for, node.op))
+        if isinstance(built, tree.Infix) and len(node.parents) == 2:
+            return built._replace(ndims=(node.parents[0].ndim, node.parents[1].ndim))
+        return built
 
     def word_for(self, op: Operator, name: str) -> str:
         """A name to call an operator by; with its library where the program means something else
@@ -286,11 +286,11 @@ class Writer:
 
     def number(self, value: float, point: bool = False) -> Tree:
         """A number, by sizes where it is made of some that tell."""
-        found = None
+        result = None
         if self.telling is not None and isfinite(value):
             whole = value in self.telling or tells(value)
-            found = self.told(value) if whole else told_root(value, self.shapes)
-        return found or self.numeral(value, point)
+            result = self.told(value) if whole else told_root(value, self.shapes)
+        return result or self.numeral(value, point)
 
     def numeral(self, value: float, point: bool = False) -> Tree:
         """A number as it is, or as it is made of pi."""
@@ -389,12 +389,12 @@ class Writer:
 
     def count(self, n: int) -> Tree:
         """A last size, or the number of elements of a name."""
-        found = self.size(n, -1)
-        if isinstance(found, tree.Subscript):
-            return found
+        result = self.size(n, -1)
+        if isinstance(result, tree.Subscript):
+            return result
         tensors = ((shape, name) for shape, name in self.shapes.items() if len(shape) > 1)
         whole = next((name for shape, name in tensors if numel(shape) == n), None)
-        return found if whole is None else Method(whole, "numel")
+        return result if whole is None else Method(whole, "numel")
 
     def like(self, node: Node) -> Tree | None:
         """The name of a node of this shape; None without one, or where the user wrote sizes."""

@@ -145,16 +145,16 @@ def size(w: "Writer", node: Node) -> Tree:
 
 def _size_of(w: "Writer", x: Node, d: int) -> Tree:
     """The size of a dimension: by place, else by the one name that has it, else as a number."""
-    found = w.size(x.shape[d], d - x.ndim)
-    if not isinstance(found, Number) or found.value == 1:
-        return found
+    result = w.size(x.shape[d], d - x.ndim)
+    if not isinstance(result, Number) or result.value == 1:
+        return result
     own = [
         Subscript(Attribute(name, "shape"), (Number(axis),))
         for shape, name in w.shapes.items()
         for axis, n in enumerate(shape)
         if n == x.shape[d]
     ]
-    return own[0] if len(own) == 1 else found
+    return own[0] if len(own) == 1 else result
 
 
 @idiom

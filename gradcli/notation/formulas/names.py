@@ -89,10 +89,10 @@ class Names:
         column = meant.parents[0] if meant.op.name == "squeeze" else meant
         if column.ndim == meant.ndim + 1 and column.op.name not in CONSTANT:
             self.meaning.setdefault(column, atom.unsqueeze(dim=meant.attrs["dim"]))
-        found = product_of(meant)
-        if found is not None and found.coefficient and meant not in found.factors:
-            self.products.append((atom, _without_roots(found)))
-            in_rows = _in_rows(found)
+        result = product_of(meant)
+        if result is not None and result.coefficient and meant not in result.factors:
+            self.products.append((atom, _without_roots(result)))
+            in_rows = _in_rows(result)
             if in_rows is not None:
                 dim, columns = in_rows
                 self.products.append((atom.unsqueeze(dim=dim), columns))
@@ -115,25 +115,25 @@ class Names:
     def folded(self, node: Node, normal: Change) -> Node:
         """The node with names for what is a name's definition."""
         new = walk([node], lambda n: () if n in self.nameless else n.inputs)
-        found = {n: self.meaning[n] for n in new if n in self.meaning}
-        if not found:
+        result = {n: self.meaning[n] for n in new if n in self.meaning}
+        if not result:
             self.nameless.update(new)
-        return normal(substitute(node, found)) if found else node
+        return normal(substitute(node, result)) if result else node
 
     def spoken(self, node: Node, normal: Change) -> Iterator[Node]:
         """The node with a name in place of some factors: (g * x).sum() * r = (g * y).sum()."""
         if node in self.meaning:
             yield self.meaning[node]
-        found = product_of(node) if node.inputs else None
-        if found is None or found.coefficient == 0:
+        result = product_of(node) if node.inputs else None
+        if result is None or result.coefficient == 0:
             return
-        found = _without_roots(found)
+        result = _without_roots(result)
         for atom, meant in self.products:
-            for new in _with(found, atom, meant, node.shape):
-                made = build(new, node.shape)
-                if made.shape == node.shape:
-                    yield made
-                    yield normal(made)
+            for new in _with(result, atom, meant, node.shape):
+                built = build(new, node.shape)
+                if built.shape == node.shape:
+                    yield built
+                    yield normal(built)
         yield from self._spoken_in_terms(node, normal)
 
     def _spoken_in_terms(self, node: Node, normal: Change) -> Iterator[Node]:
@@ -195,28 +195,28 @@ def _equal_calls(node: Node) -> Iterator[Node]:
         yield node.op(*reversed(node.parents))
 
 
-def _without_roots(found: Product) -> Product:
+def _without_roots(result: Product) -> Product:
     """The powers of x for those of sqrt(x), so that x is seen to hold its root."""
-    if all(f.op.name != "sqrt" for f in found.factors):
-        return found
+    if all(f.op.name != "sqrt" for f in result.factors):
+        return result
     factors: dict[Node, Coefficient] = {}
-    for f, e in found.factors.items():
+    for f, e in result.factors.items():
         x, power = (f.parents[0], Fraction(e) / 2) if f.op.name == "sqrt" else (f, e)
         factors[x] = factors.get(x, 0) + power
-    return found._replace(factors={f: e for f, e in factors.items() if e})
+    return result._replace(factors={f: e for f, e in factors.items() if e})
 
 
-def _with(found: Product, atom: Node, meant: Product, shape: Shape) -> Iterator[Product]:
+def _with(result: Product, atom: Node, meant: Product, shape: Shape) -> Iterator[Product]:
     """A product of a shape in which `atom` stands for its factors."""
-    if fits(atom.shape, shape) and _holds(found.factors, meant.factors):
+    if fits(atom.shape, shape) and _holds(result.factors, meant.factors):
         yield Product(
-            found.coefficient / meant.coefficient,
-            with_factors(found.factors, {f: -e for f, e in meant.factors.items()} | {atom: ONE}),
+            result.coefficient / meant.coefficient,
+            with_factors(result.factors, {f: -e for f, e in meant.factors.items()} | {atom: ONE}),
         )
-    for total, e in found.factors.items():
+    for total, e in result.factors.items():
         if total.op.name not in ("sum", "mean") or e != 1:
             continue
-        beside = with_factors(found.factors, {total: -ONE})
+        beside = with_factors(result.factors, {total: -ONE})
         x = total.parents[0]
         inner = product_of(x)
         if inner is None or not fits(atom.shape, x.shape):
@@ -235,7 +235,7 @@ def _with(found: Product, atom: Node, meant: Product, shape: Shape) -> Iterator[
         body = with_factors(inner.factors, {f: -k for f, k in inside.items()} | {atom: ONE})
         new = total.op(build(Product(inner.coefficient, body), x.shape), **total.attrs)
         factors = with_factors(beside, {f: -k for f, k in outside.items()})
-        yield Product(found.coefficient / meant.coefficient, with_factors(factors, {new: ONE}))
+        yield Product(result.coefficient / meant.coefficient, with_factors(factors, {new: ONE}))
 
 
 def _reduced(f: Node, over: tuple[int, ...], total: Node) -> Node:

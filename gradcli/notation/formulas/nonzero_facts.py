@@ -22,19 +22,19 @@ def divisors_of(program: Collection[Node]) -> frozenset[Node]:
 
 def _factors(x: Node) -> tuple[Node, ...]:
     """Of which one is 0 where x is 0."""
-    found = product_of(x)
-    return () if found is None or not found.coefficient else tuple(found.factors)
+    result = product_of(x)
+    return () if result is None or not result.coefficient else tuple(result.factors)
 
 
 def never_zero(node: Node, divisors: Collection[Node]) -> Node:
     """The node without the question whether a divisor is 0: where(1 - c == 0, 0, x) is x beside
     (x ** (1 - c) - 1) / (1 - c).
     """
-    found = {}
+    result = {}
     for n in walk([node]) if divisors else ():
         if n.op.name not in HOLDS or constant_value(n.parents[1]) != 0:
             continue
         parts = _factors(n.parents[0])
         if n.parents[0] in divisors or (parts and all(f in divisors for f in parts)):
-            found[n] = OPS["full"](size=n.shape, fill_value=HOLDS[n.op.name])
-    return substitute(node, found) if found else node
+            result[n] = OPS["full"](size=n.shape, fill_value=HOLDS[n.op.name])
+    return substitute(node, result) if result else node

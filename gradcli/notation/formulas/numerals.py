@@ -13,10 +13,10 @@ def numeral(value: float, point: bool = False) -> Tree:
     """A finite number: the root of a whole number as that, or one over it, others as they are."""
     if not (isinstance(value, float) and isfinite(value)):
         return Number(value, point)
-    found = _root(abs(value))
-    if found is None:
+    result = _root(abs(value))
+    if result is None:
         return Number(value, point)
-    return Prefix("-", found) if value < 0 else found
+    return Prefix("-", result) if value < 0 else result
 
 
 def _root(value: float) -> Tree | None:
@@ -32,11 +32,11 @@ def _root(value: float) -> Tree | None:
 
 def by_pi(value: float, name: Tree) -> Tree | None:
     """A number that rules make of pi, by its `name`, as PyTorch takes it: (2 * pi) ** -0.5."""
-    made = (f for number, f in _MADE_OF_PI if isclose(abs(value), number, rel_tol=CLOSE))
-    found = next(made, None)
-    if found is None:
+    built = (f for number, f in _MADE_OF_PI if isclose(abs(value), number, rel_tol=CLOSE))
+    result = next(built, None)
+    if result is None:
         return None
-    written = found(name)
+    written = result(name)
     return Prefix("-", written) if value < 0 else written
 
 

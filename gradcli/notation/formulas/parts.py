@@ -14,7 +14,7 @@ def beside(grad: Node, seed: Node, names: Collection[Node], with_moved: bool = F
     for n in walk([grad]):
         if not flows.isdisjoint(n.parents):
             flows.add(n)
-    found: list[Node] = []
+    result: list[Node] = []
     waiting, met = [grad], set[Node]()
     while waiting:
         n = waiting.pop()
@@ -26,8 +26,8 @@ def beside(grad: Node, seed: Node, names: Collection[Node], with_moved: bool = F
         if n in flows or product or moved or n.dtype == "bool":
             waiting += n.parents
         else:
-            found.append(n)
-    return found
+            result.append(n)
+    return result
 
 
 def _holds_numbers(node: Node) -> bool:

@@ -57,11 +57,11 @@ def _best(
 ) -> tuple[Tree | None, dict[Tree, Tree]]:
     """The part that saves most when it is said once, and what stands for what with its name."""
     wholes = [formula, *(t for _, t in statements)]
-    found: Counter[Tree] = Counter()
+    result: Counter[Tree] = Counter()
     for whole in wholes:
-        found.update(_parts(whole))
+        result.update(_parts(whole))
     best, new, most = None, dict[Tree, Tree](), worth - 1
-    for part, times in found.items():
+    for part, times in result.items():
         saved = _saved(part, times) if times > 1 else 0
         if saved > most and (saved >= WORTH or not _is_of_places(part)):
             best, new, most = part, _named(part, name), saved

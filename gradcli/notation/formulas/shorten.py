@@ -57,18 +57,18 @@ class Shortener:
 
     def __call__(self, node: Node) -> Node:
         """An equal node whose formula is the shortest that was found."""
-        found: list[tuple[Search, Node]] = []
+        result: list[tuple[Search, Node]] = []
         for k, search in enumerate(self.searches):
             if k and search.repeats(self.searches[0], node):
                 continue
             short = search(node)
             if short is not None:
-                found.append((search, short))
-        once = any(search.length.in_statements for search, _ in found)
-        lengths = [s.length.measured(s.names.hide(short), once) for s, short in found]
-        if not found:
+                result.append((search, short))
+        once = any(search.length.in_statements for search, _ in result)
+        lengths = [s.length.measured(s.names.hide(short), once) for s, short in result]
+        if not result:
             return node
-        search, short = found[lengths.index(min(lengths))]
+        search, short = result[lengths.index(min(lengths))]
         return self.counted(search.names.show(short))
 
 
@@ -272,10 +272,10 @@ class Search:
     def _called(self, node: Node) -> Node:
         """The node with what a function means called by that function, where both occur."""
         nodes = walk([node])
-        made = [n for n in nodes if n.op.rule is None and n.op.family == "composite"]
-        meant = {self.normal(stripped(n.op.expanded(n), {})): n for n in made}
-        found = {m: n for m, n in meant.items() if m.inputs and m in nodes and m not in walk([n])}
-        return self.normal(substitute(node, found)) if found else node
+        built = [n for n in nodes if n.op.rule is None and n.op.family == "composite"]
+        meant = {self.normal(stripped(n.op.expanded(n), {})): n for n in built}
+        result = {m: n for m, n in meant.items() if m.inputs and m in nodes and m not in walk([n])}
+        return self.normal(substitute(node, result)) if result else node
 
     def _round(self, root: Node, kept: int) -> Node:
         """The shortest way to say a node; of more than one the node itself is always kept."""
@@ -288,10 +288,10 @@ class Search:
     def _ways(self, n: Node, ways: Mapping[Node, list[Node]], twice: bool) -> list[Node]:
         """The ways to say a node, the shortest first; rules may be applied `twice`."""
         seen: dict[Node, None] = {n: None}
-        for made in self._made(n, ways):
-            seen.setdefault(made)
-        for found in list(seen):
-            for new in self._others(found):
+        for built in self._made(n, ways):
+            seen.setdefault(built)
+        for result in list(seen):
+            for new in self._others(result):
                 seen.setdefault(new)
                 if twice and new not in ways:
                     for newer in self._others(new):
@@ -319,9 +319,9 @@ class Search:
                 return ()
             self.asked.add(n)
             if n not in self.said:
-                made = [*made_of(n, ALTERNATIVES)]
-                others = dict.fromkeys([*self._normal_too(made), *self._by_known_names(n)])
-                self.said[n] = tuple(others), len(made)
+                built = [*made_of(n, ALTERNATIVES)]
+                others = dict.fromkeys([*self._normal_too(built), *self._by_known_names(n)])
+                self.said[n] = tuple(others), len(built)
             self.left -= self.said[n][1]
         return self.said[n][0]
 
@@ -334,7 +334,7 @@ class Search:
 
     def _by_known_names(self, n: Node) -> Iterator[Node]:
         """What PyTorch says, and what names say, in the place of a node."""
-        said = self.length.writer.said(n)
-        if said is not None and (said.shape, said.dtype) == (n.shape, n.dtype):
-            yield self.normal(said)
+        text = self.length.writer.said(n)
+        if text is not None and (text.shape, text.dtype) == (n.shape, n.dtype):
+            yield self.normal(text)
         yield from self.names.spoken(n, self.normal)

@@ -18,11 +18,11 @@ LEAST = 48  # smaller numbers tell nothing: half of TELLING's first, as pooling 
 
 def shapes_of(names: Mapping[Node, Tree]) -> Shapes:
     """What has each shape, for sizes to be written by; the first of several."""
-    found: dict[Shape, Tree] = {}
+    result: dict[Shape, Tree] = {}
     for node, name in names.items():
         if isinstance(name, Name):
-            found.setdefault(node.shape, name)
-    return found
+            result.setdefault(node.shape, name)
+    return result
 
 
 def told(size: int, shapes: Shapes, rounded: bool = True) -> Tree | None:
@@ -33,13 +33,13 @@ def told(size: int, shapes: Shapes, rounded: bool = True) -> Tree | None:
     """
     if size < LEAST:
         return None
-    found = _whole(size, shapes, LEAST)
-    for count in () if found else range(2, PARTS + 1):
+    result = _whole(size, shapes, LEAST)
+    for count in () if result else range(2, PARTS + 1):
         several = _whole(size * count, shapes, LEAST, sums=False)
         if several is not None:
             return tree.Infix("//", several, Number(count))
-    found = found or (_rounded_up(size, shapes) if rounded else None)
-    return found or _whole(size, shapes, size)
+    result = result or (_rounded_up(size, shapes) if rounded else None)
+    return result or _whole(size, shapes, size)
 
 
 @lru_cache(maxsize=REMEMBERED)
@@ -61,9 +61,9 @@ def _rounded_up(size: int, shapes: Shapes) -> Tree | None:
 
 def _whole(size: int, shapes: Shapes, most: int, sums: bool = True) -> Tree | None:
     """A size, a sum of two or a product, perhaps with a number less than `most`."""
-    found = _single(size, shapes)
-    if found is not None:
-        return found
+    result = _single(size, shapes)
+    if result is not None:
+        return result
     for part in _parts(shapes):
         other = _single(size - part, shapes) if sums else None
         if other is not None and size != 2 * part:
@@ -109,10 +109,10 @@ def told_root(value: float, shapes: Shapes) -> Tree | None:
     for power in (-1, -0.5, 0.5):
         size = value ** (1 / power) if SMALLEST < value < 1 / SMALLEST else 0.0
         if abs(size - round(size)) < CLOSE * size and tells(round(size)):
-            found = told(round(size), shapes)
-            if found is not None:
-                one = tree.Infix("/", Number(1), found)
-                return one if power == -1 else tree.Infix("**", found, Number(power))
+            result = told(round(size), shapes)
+            if result is not None:
+                one = tree.Infix("/", Number(1), result)
+                return one if power == -1 else tree.Infix("**", result, Number(power))
     return None
 
 

@@ -48,9 +48,9 @@ def read_element(text: str, names: Mapping[str, tree.Name]) -> Tree:
 
 @cache
 def _items(index: str) -> tuple[Tree, ...]:
-    found = read(f"indexed[{index}]")
-    assert isinstance(found, tree.Subscript)
-    return found.items
+    result = read(f"indexed[{index}]")
+    assert isinstance(result, tree.Subscript)
+    return result.items
 
 
 def indexed(base: Tree, index: str) -> tree.Subscript:
@@ -67,8 +67,8 @@ class _Reader:
         return method(e)
 
     def _hole(self, e: ast.expr) -> str | None:
-        found = isinstance(e, ast.Name) and e.id.startswith(HOLE)
-        return e.id.removeprefix(HOLE) if found else None  # type: ignore[attr-defined]
+        result = isinstance(e, ast.Name) and e.id.startswith(HOLE)
+        return e.id.removeprefix(HOLE) if result else None  # type: ignore[attr-defined]
 
     def _given(self, e: ast.expr) -> bool:
         hole = self._hole(e)
@@ -135,8 +135,8 @@ class _ElementReader(_Reader):
         return tree.Infix(SYMBOLS[type(e.op)], self.read(e.left), self.read(e.right), (0, 0))
 
     def _Subscript(self, e: ast.Subscript) -> Tree:
-        found = super()._Subscript(e)
-        return tree.Indexed(found.base, found.items)  # type: ignore[union-attr]
+        result = super()._Subscript(e)
+        return tree.Indexed(result.base, result.items)  # type: ignore[union-attr]
 
 
 def _is_library(e: ast.Attribute) -> bool:

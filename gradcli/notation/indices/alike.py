@@ -59,9 +59,9 @@ def _numbered(e: Expr, new: Mapping[str, str]) -> Expr:
     if isinstance(e, Sum):
         letter = f"#{len(new)}"
         return Sum(letter, e.size, _numbered(e.body, {**new, e.letter: letter}))
-    made = parts(e)
-    if made:
-        return rebuilt(e, tuple([_numbered(part, new) for part in made]))
+    built = parts(e)
+    if built:
+        return rebuilt(e, tuple([_numbered(part, new) for part in built]))
     return _either_way(substituted(e, new, {}) if new else e)
 
 

@@ -72,9 +72,9 @@ class Simplifier:
             self._count(1)
             self.known[e] = self._shorter(e), self.work - before
             return self.known[e][0]
-        found, work = self.known[e]
+        result, work = self.known[e]
         self._count(work)
-        return found
+        return result
 
     def _count(self, work: int) -> None:
         tick()
@@ -89,8 +89,8 @@ class Simplifier:
             holding = {f: self(f) for f in e.factors if isinstance(f, Relation)}
             if ZERO in holding.values():  # whatever the other factors are
                 return ZERO
-            made = [holding[f] if isinstance(f, Relation) else self(f) for f in e.factors]
-            return self.product(made)
+            built = [holding[f] if isinstance(f, Relation) else self(f) for f in e.factors]
+            return self.product(built)
         new = tuple(self(part) for part in parts(e))
         if isinstance(e, Total):
             return self.total(new)
@@ -283,11 +283,11 @@ class Simplifier:
             return self._sum_of_total(letter, size, body)
         factors = factors_of(body)
         for factor in factors:
-            found = self._solved(factor, letter, size)
-            if found is not None:
+            result = self._solved(factor, letter, size)
+            if result is not None:
                 rest = product_of([f for f in factors if f is not factor])
-                there = self(substituted(rest, {letter: found[0]}, self.sizes))
-                return self.product([*found[1], there])
+                there = self(substituted(rest, {letter: result[0]}, self.sizes))
+                return self.product([*result[1], there])
         inside: list[Expr] = []
         outside: list[Expr] = []
         for f in factors:

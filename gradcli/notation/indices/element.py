@@ -163,29 +163,29 @@ def written_out(
     total = None if array is None else float(np.asarray(array)[place])
     try:
         terms = Terms(grad, place, names, values)
-        found = _looked_at(terms, MOST_PARTS if total is None else inf)
+        result = _looked_at(terms, MOST_PARTS if total is None else inf)
     except (TooLong, RecursionError):
         return Written(None, None, total)
-    if len(found) == MOST_COUNTED:
+    if len(result) == MOST_COUNTED:
         return Written(None, None, total)
     write = Writing(names, "·")
-    if not found:
+    if not result:
         return Written(None, None, 0.0)
-    if _length(_shown(found), terms) > MOST_PARTS and not _all_known(_shown(found), terms):
+    if _length(_shown(result), terms) > MOST_PARTS and not _all_known(_shown(result), terms):
         return Written(None, None, total)
-    if (total is None or not isnan(total)) and _any_nan(found, terms):  # it is found otherwise
+    if (total is None or not isnan(total)) and _any_nan(result, terms):  # it is found otherwise
         return Written(None, None, total)
     if total is None:
-        total = _total(found, terms)
+        total = _total(result, terms)
     if total is None:  # with numbers, what arrives from several sides is seen to add up
-        found = _in_order(_collected(found))
-    few = len(found) <= MOST_SYMBOLS
+        result = _in_order(_collected(result))
+    few = len(result) <= MOST_SYMBOLS
     ordered = list if total is not None else _positive_first
     symbols: Tree = Verbatim(" " * WIDEST)
     if few:
-        symbols = _added(ordered([_symbols(t, terms, write) for t in found]))
-    shown = [_numbers(t, terms, write) for t in _shown(found)]
-    numbers = _added(ordered(shown) if few else shown, len(found))
+        symbols = _added(ordered([_symbols(t, terms, write) for t in result]))
+    shown = [_numbers(t, terms, write) for t in _shown(result)]
+    numbers = _added(ordered(shown) if few else shown, len(result))
     texts = tree.text(symbols), tree.text(numbers)
     if len(texts[1]) > LONGEST:
         return Written(None, None, total)
@@ -203,26 +203,26 @@ def _looked_at(terms: Terms, longest: float) -> list[tuple[Expr, ...]]:
     """The terms, up to MOST_COUNTED, and no more where the first are longer than `longest`: they
     are among those that are written.
     """
-    found: list[tuple[Expr, ...]] = []
+    result: list[tuple[Expr, ...]] = []
     for factors in islice(terms, MOST_COUNTED):
-        found.append(factors)
-        if len(found) <= FIRST and _length(found, terms) > longest:
+        result.append(factors)
+        if len(result) <= FIRST and _length(result, terms) > longest:
             break
-    return found
+    return result
 
 
-def _collected(found: list[tuple[Expr, ...]]) -> list[tuple[Expr, ...]]:
+def _collected(result: list[tuple[Expr, ...]]) -> list[tuple[Expr, ...]]:
     """Equal terms as one, times how often they occur."""
-    times = Counter(found)
+    times = Counter(result)
     return [factors if n == 1 else _times(n, factors) for factors, n in times.items()]
 
 
-def _in_order(found: list[tuple[Expr, ...]]) -> list[tuple[Expr, ...]]:
+def _in_order(result: list[tuple[Expr, ...]]) -> list[tuple[Expr, ...]]:
     """Terms that are elements of one tensor in the order of their places."""
-    alone = [t[0] for t in found if len(t) == 1 and isinstance(t[0], Element)]
+    alone = [t[0] for t in result if len(t) == 1 and isinstance(t[0], Element)]
     plain = all(isinstance(p, int) for e in alone for p in e.places)
-    if len(alone) < len(found) or len({e.node for e in alone}) > 1 or not plain:
-        return found
+    if len(alone) < len(result) or len({e.node for e in alone}) > 1 or not plain:
+        return result
     return [(e,) for e in sorted(alone, key=lambda e: e.places)]
 
 
@@ -248,26 +248,26 @@ def _times(n: int, factors: tuple[Expr, ...]) -> tuple[Expr, ...]:
     return tuple(f for f in (number, *rest, *under) if f != Number(1)) or (Number(1),)
 
 
-def _length(found: list[tuple[Expr, ...]], terms: Terms) -> int:
+def _length(result: list[tuple[Expr, ...]], terms: Terms) -> int:
     """Of how many parts some terms are."""
-    return sum(terms.length(f) for factors in found for f in factors)
+    return sum(terms.length(f) for factors in result for f in factors)
 
 
-def _all_known(found: list[tuple[Expr, ...]], terms: Terms) -> bool:
+def _all_known(result: list[tuple[Expr, ...]], terms: Terms) -> bool:
     """Whether all factors of some terms are written as numbers."""
-    return all(terms.value(f) is not None for factors in found for f in factors)
+    return all(terms.value(f) is not None for factors in result for f in factors)
 
 
-def _any_nan(found: list[tuple[Expr, ...]], terms: Terms) -> bool:
+def _any_nan(result: list[tuple[Expr, ...]], terms: Terms) -> bool:
     """Whether a term is nan by its known factors alone."""
-    known = ([terms.value(f) for f in factors] for factors in found)
+    known = ([terms.value(f) for f in factors] for factors in result)
     return any(isnan(prod(v for v in values if v is not None)) for values in known)
 
 
-def _total(found: list[tuple[Expr, ...]], terms: Terms) -> float | None:
+def _total(result: list[tuple[Expr, ...]], terms: Terms) -> float | None:
     """The sum of all terms, where each is known."""
     total = 0.0
-    for factors in found:
+    for factors in result:
         value = terms.value(Product(factors))
         if value is None:
             return None
@@ -339,14 +339,14 @@ def _positive_first(terms: list[_Signed]) -> list[_Signed]:
 
 def _symbols(factors: tuple[Expr, ...], terms: Terms, write: Writing) -> _Signed:
     factors = tuple(f for f in factors if not _divides_by_one(f, terms)) or (Number(1),)
-    made = (
+    built = (
         Product(tuple(terms.opened(f) for f in factors))
         if len(factors) > 1
         else terms.opened(factors[0])
     )
-    made = terms.lettered(made)
-    positive = opposite(made)
-    return _Signed(positive is not None, write(made if positive is None else positive))
+    built = terms.lettered(built)
+    positive = opposite(built)
+    return _Signed(positive is not None, write(built if positive is None else positive))
 
 
 def _numbers(factors: tuple[Expr, ...], terms: Terms, write: Writing) -> _Signed:
@@ -365,8 +365,8 @@ def _numbers(factors: tuple[Expr, ...], terms: Terms, write: Writing) -> _Signed
         if isinstance(shown, Number) and value is not None:
             (below if under else above).append(_number(value, DIGITS))
             continue
-        made = write(terms.lettered(terms.opened(shown))) if value is None else _number(value)
-        (below if under else above).append(made)
+        built = write(terms.lettered(terms.opened(shown))) if value is None else _number(value)
+        (below if under else above).append(built)
     out = _multiplied(above) if above else tree.Number(1)
     return _Signed(minus is not None, Infix("/", out, _multiplied(below)) if below else out)
 

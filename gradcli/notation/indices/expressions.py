@@ -151,8 +151,8 @@ def with_ones(e: Expr, conditions: Collection[Expr]) -> Expr:
         return ONE
     if isinstance(e, Sum):
         conditions = [c for c in conditions if e.letter not in letters_of(c)]
-    made = parts(e)
-    return rebuilt(e, tuple(with_ones(part, conditions) for part in made)) if made else e
+    built = parts(e)
+    return rebuilt(e, tuple(with_ones(part, conditions) for part in built)) if built else e
 
 
 def places_of(e: Expr) -> tuple[Place, ...]:
@@ -197,12 +197,12 @@ def _picked(e: Expr) -> Iterator[Expr]:
 @lru_cache(maxsize=REMEMBERED)
 def letters_of(e: Expr) -> frozenset[str]:
     """The free letters of an expression."""
-    found: set[str] = set()
+    result: set[str] = set()
     for part in parts(e):
-        found |= letters_of(part)
+        result |= letters_of(part)
     for place in places_of(e):
-        found |= {place} if isinstance(place, str) else places.letters(place, letters_of)
-    return frozenset(found - {e.letter} if isinstance(e, Sum) else found)
+        result |= {place} if isinstance(place, str) else places.letters(place, letters_of)
+    return frozenset(result - {e.letter} if isinstance(e, Sum) else result)
 
 
 def substituted(e: Expr, new: Mapping[str, Place], sizes: Mapping[str, int]) -> Expr:
@@ -222,13 +222,13 @@ def substituted(e: Expr, new: Mapping[str, Place], sizes: Mapping[str, int]) -> 
         if isinstance(e, Relation):
             return Relation(e.symbol, place(e.left), place(e.right))
         had = parts(e)
-        made = tuple([expression(part) for part in had])
-        if all(map(is_, made, had)) and not (isinstance(e, Sum) and e.letter in new):
+        built = tuple([expression(part) for part in had])
+        if all(map(is_, built, had)) and not (isinstance(e, Sum) and e.letter in new):
             return e
         if isinstance(e, Sum):
             letter = new.get(e.letter, e.letter)
-            return Sum(letter if isinstance(letter, str) else e.letter, e.size, *made)
-        return rebuilt(e, made)
+            return Sum(letter if isinstance(letter, str) else e.letter, e.size, *built)
+        return rebuilt(e, built)
 
     return expression(e)
 

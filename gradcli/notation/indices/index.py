@@ -61,10 +61,10 @@ class Notation(NamedTuple):
 
         def renamed(part: Any) -> Any:
             if isinstance(part, str):
-                return word.sub(lambda found: places[found[0]], part)
+                return word.sub(lambda result: places[result[0]], part)
             if isinstance(part, tuple):
-                made = map(renamed, part)
-                return type(part)(*made) if hasattr(part, "_fields") else tuple(made)
+                built = map(renamed, part)
+                return type(part)(*built) if hasattr(part, "_fields") else tuple(built)
             return part
 
         left, right = renamed(self.left), renamed(self.right)
@@ -107,8 +107,8 @@ class NamedSizes(Lowering):
         """As in Lowering; how many labels count is how many there are, where all of them do."""
         mask = node.parents[0] if node.op.name == "sum" else node
         if mask is not node and mask.dtype == "bool" and self.values is not None:
-            found = self.values(mask)
-            if found is not None and found.size and found.all():
+            result = self.values(mask)
+            if result is not None and result.size and result.all():
                 return self.count(mask, axes(node.attrs["dim"], mask.ndim))
         counted = node.op.name != "constant" and node.shape == () and of_sizes(node)
         return None if counted else super()._known(node)
@@ -171,22 +171,22 @@ class Indices:
     @cached_property
     def letters(self) -> dict[Node, tuple[Place, ...]]:
         """The letters of the seed, of the output, and of what it is made of."""
-        found = {} if self.seed is None else {self.seed: self.out_places}
-        found[self.out] = self.out_places
+        result = {} if self.seed is None else {self.seed: self.out_places}
+        result[self.out] = self.out_places
         if self.forward is not None:
-            self._take(self.forward, found)
+            self._take(self.forward, result)
         inputs = {n: name for n, name in self.names.items() if n.op.name == "input"}
         whole = self._forward(inputs) if len(inputs) + 2 < len(self.names) else None
         if whole is not None:
-            self._take(whole, found)
-        return found
+            self._take(whole, result)
+        return result
 
     def _forward(self, names: Mapping[Node, Name]) -> Expr | None:
         """The output in terms of `names`."""
-        made = self._lowered(self.out, self.out_places, names)
-        if made is None:
+        built = self._lowered(self.out, self.out_places, names)
+        if built is None:
             return None
-        return Lettering({}, made[1])(made[0], {*self.reserved, *_plain(self.out_places)})
+        return Lettering({}, built[1])(built[0], {*self.reserved, *_plain(self.out_places)})
 
     def _lowered(
         self, node: Node, at: tuple[Place, ...], names: Mapping[Node, Name]
@@ -204,8 +204,8 @@ class Indices:
         elements = [part for part in inner(e) if isinstance(part, Element)]
         for part in elements:
             if part.node not in letters:
-                found = _plain(part.places)
-                if len(set(found)) == len(found) == sum(n != 1 for n in part.node.shape):
+                result = _plain(part.places)
+                if len(set(result)) == len(result) == sum(n != 1 for n in part.node.shape):
                     letters[part.node] = part.places
         for part in elements:
             if part.node not in letters:
@@ -216,12 +216,12 @@ class Indices:
         taken = set(self.reserved)
         out: list[Place | None] = []
         for place, n in zip(e.places, e.node.shape, strict=True):
-            found = (
+            result = (
                 sorted(places.letters(place, lambda value: set()))
                 if not isinstance(place, int)
                 else []
             )
-            letter = found[0] if len(found) == 1 and found[0] not in taken else None
+            letter = result[0] if len(result) == 1 and result[0] not in taken else None
             out.append(0 if n == 1 else letter)
             taken |= {letter} if letter else set()
         supply = free_letters(taken | {p for p in out if isinstance(p, str)})
@@ -247,24 +247,24 @@ class Indices:
 
     def gradient(self, x: Node, grad: Node, called: str = "grad") -> Notation | None:
         """`x.grad[i,k] = Σ_j g[i,j] a[k,j]`."""
-        found = self.element(grad, Attribute(self.names[x], called), self.places_of(x))
-        return None if found is None else found.in_order()
+        result = self.element(grad, Attribute(self.names[x], called), self.places_of(x))
+        return None if result is None else result.in_order()
 
     def element(self, node: Node, left: Tree, at: tuple[Place, ...]) -> Notation | None:
         """An element of any node, which is called `left`, at some letters."""
         names = {n: name for n, name in self.names.items() if n is not node or n.op.name == "input"}
-        made = self._lowered(node, at, names)
-        if made is None:
+        built = self._lowered(node, at, names)
+        if built is None:
             return None
-        e = Lettering(self.letters, made[1])(made[0], {*self.reserved, *_plain(at)})
+        e = Lettering(self.letters, built[1])(built[0], {*self.reserved, *_plain(at)})
         return self._notation(_indexed(left, at), e, at)
 
     def jacobian(self, x: Node, grad: Node) -> Notation | None:
         """`∂out[i,j]/∂x[k,l] = δ[i,k] a[l,j]`."""
-        found = self.jacobian_expression(grad)
-        if found is None:
+        result = self.jacobian_expression(grad)
+        if result is None:
             return None
-        e, at, sizes = found
+        e, at, sizes = result
         e = Lettering({}, sizes)(e, {*self.reserved, *_plain(self.out_places), *_plain(at)})
         out = self.called
         left = tree.Infix(

@@ -150,18 +150,18 @@ class Lowering(Meanings):
         form = ARITHMETIC.get(node.op.spelling or "")
         if form is not None:
             return form(*args)
-        said = node.op.in_torch(node)  # in words that people know
-        if said is not None:
-            return self.of(said, at)
+        text = node.op.in_torch(node)  # in words that people know
+        if text is not None:
+            return self.of(text, at)
         if len(args) < len(node.inputs):  # an optional one left out: clamp(x, max=1)
             return self.element(node, at)
         return Function(node.op, args, tuple(node.attrs.items()))
 
     def _by_function(self, node: Node, at: tuple[Place, ...]) -> Expr:
-        found = node.op.index(self, at, *node.inputs, **node.attrs)
-        if isinstance(found, Node):
-            return self(found, at)
-        return self.element(node, at) if found is None else found
+        result = node.op.index(self, at, *node.inputs, **node.attrs)
+        if isinstance(result, Node):
+            return self(result, at)
+        return self.element(node, at) if result is None else result
 
     def _expanded(self, node: Node, at: tuple[Place, ...]) -> Expr:
         """What the node is made of, unless that holds something opaque which has less of a name
@@ -320,21 +320,21 @@ class Lowering(Meanings):
         """One item for every dimension, lists of places as `Listed`; None where arrays are in
         another shape or apart.
         """
-        sizes, found = iter(shape), []
+        sizes, result = iter(shape), []
         for item in full_index(index, len(shape)):
             if isinstance(item, Array | tuple):
                 listed = self._listed(item, sizes)
                 if listed is None:
                     return None
-                found += listed
+                result += listed
             else:
-                found.append(item)
+                result.append(item)
                 if item is not None:
                     next(sizes, 1)
-        where = [k for k, item in enumerate(found) if isinstance(item, Listed)]
-        counts = {found[k].node.shape[0] for k in where}
+        where = [k for k, item in enumerate(result) if isinstance(item, Listed)]
+        counts = {result[k].node.shape[0] for k in where}
         beside = where == list(range(min(where, default=0), max(where, default=-1) + 1))
-        return found if beside and len(counts) <= 1 else None
+        return result if beside and len(counts) <= 1 else None
 
     def _listed(self, item: Any, sizes: Iterator[int]) -> "list[Listed] | None":
         """What an array of an index picks of each dimension that it takes."""
@@ -371,8 +371,8 @@ def _spelled(term: str, items: Sequence) -> list[tuple[str, Any]]:
     """The letters of an einsum term with what stands at them; dimensions under the dots are counted
     from the last.
     """
-    head, found, tail = term.partition("...")
-    if not found:
+    head, result, tail = term.partition("...")
+    if not result:
         return list(zip(term, items, strict=True))
     middle = items[len(head) : len(items) - len(tail)]
     dots = [(f".{len(middle) - k}", item) for k, item in enumerate(middle)]

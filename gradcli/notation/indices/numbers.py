@@ -35,13 +35,13 @@ def numbers(line: Notation, shape: Shape, value_of: Values) -> Any:
 
 def _resized(e: Expr, value: Values) -> Expr:
     """The expression with sums as long as the dimensions that their letters run over."""
-    made = tuple(_resized(part, value) for part in parts(e))
+    built = tuple(_resized(part, value) for part in parts(e))
     if not isinstance(e, Sum):
-        return rebuilt(e, made) if made else e
+        return rebuilt(e, built) if built else e
     size = next(_sizes(e, value), None)
     if size is None:
         raise LookupError(e.letter)
-    return Sum(e.letter, size, *made)
+    return Sum(e.letter, size, *built)
 
 
 def _sizes(e: Sum, value: Values) -> Iterator[int]:

@@ -64,8 +64,8 @@ def plus(a, b, times: int = 1) -> Place:
     terms = dict(first.terms)
     for atom, n in second.terms:
         terms[atom] = terms.get(atom, 0) + times * n
-    found = plain(terms, first.offset + times * second.offset)
-    return found if isinstance(found, str | int) else _put_together(found)
+    result = plain(terms, first.offset + times * second.offset)
+    return result if isinstance(result, str | int) else _put_together(result)
 
 
 def _put_together(form: Linear) -> Place:
@@ -132,13 +132,13 @@ def part(place: Place, by: int, size: int, sizes: Mapping[str, int]) -> Place:
         less = {
             a: n % size if size and isinstance(a, str) and n > 0 else n for a, n in whole.items()
         }
-        found = plain(less, form.offset // by)
-        low, high = bounds(found, sizes)
+        result = plain(less, form.offset // by)
+        low, high = bounds(result, sizes)
         if low >= 0 and (high < size or not size):
-            return found
-        if isinstance(found, int):
-            return found % size
-        return Linear(((Part(found, 1, size), 1),), 0)
+            return result
+        if isinstance(result, int):
+            return result % size
+        return Linear(((Part(result, 1, size), 1),), 0)
     high = bounds(place, sizes)[1]
     if whole and low >= 0 and (not size or high // by < size):  # (4i+j)//2 = 2i + j//2
         return plus(plain(whole, form.offset // by), part(over, by, 0, sizes))
@@ -194,24 +194,24 @@ def letters(place, inside: Callable) -> set[str]:
     """The letters that a place depends on; `inside` answers for the expression of a Picked."""
     if isinstance(place, str):
         return {place}
-    found: set[str] = set()
+    result: set[str] = set()
     for atom, _ in linear(place).terms:
         if isinstance(atom, str):
-            found.add(atom)
+            result.add(atom)
         else:
-            found |= letters(atom.place, inside) if isinstance(atom, Part) else inside(atom.value)
-    return found
+            result |= letters(atom.place, inside) if isinstance(atom, Part) else inside(atom.value)
+    return result
 
 
 def picked(place) -> list[Any]:
     """The expressions whose whole numbers a place depends on."""
-    found: list[Any] = []
+    result: list[Any] = []
     for atom, _ in linear(place).terms:
         if isinstance(atom, Picked):
-            found.append(atom.value)
+            result.append(atom.value)
         elif isinstance(atom, Part):
-            found += picked(atom.place)
-    return found
+            result += picked(atom.place)
+    return result
 
 
 def at(place, env: Mapping[str, int], inside: Callable) -> int:

@@ -75,21 +75,21 @@ class Lettering:
         if not parts(e):
             return self._in_places(e, taken, wishes)
         used = set()
-        made = []
+        built = []
         for part in parts(e):
             new, more = self._named(part, taken | used if isinstance(e, Product) else taken, wishes)
-            made.append(new)
+            built.append(new)
             used |= more
-        return rebuilt(e, tuple(made)), used
+        return rebuilt(e, tuple(built)), used
 
     def _in_places(self, e: Expr, taken: set[str], wishes) -> tuple[Expr, set[str]]:
         """Letters for the sums that say which place is meant: x[Σ_k m[k] - 1]."""
         used: set[str] = set()
 
         def named(value: Expr) -> Expr:
-            made, more = self._named(value, taken, wishes)
+            built, more = self._named(value, taken, wishes)
             used.update(more)
-            return made
+            return built
 
         return with_picked(e, named), used
 

@@ -51,10 +51,10 @@ def bands(write: "Matrices", e: Expr, rows: Sequence[str], columns: Sequence[str
     simplify = Simplifier(write.sizes)
     parts: dict[Part, list[Expr]] = {}
     for count, term in enumerate(_multiplied_out(e, simplify)):
-        found = _placed(term, row, column, write.sizes) if count < MOST else None
-        if found is None:
+        result = _placed(term, row, column, write.sizes) if count < MOST else None
+        if result is None:
             return None
-        parts.setdefault(found[0], []).append(found[1])
+        parts.setdefault(result[0], []).append(result[1])
     if {*parts} <= {_whole(0, write.sizes[column])}:  # diagonal, or zero
         return None
     weights = {part: simplify.total(parts[part]) for part in parts}

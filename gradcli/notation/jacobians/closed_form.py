@@ -193,11 +193,11 @@ class _Terms:
         waiting, done = list(factors), list[Expr]()
         while waiting:
             first = waiting.pop(0)
-            found = self._solved(first)
-            if found is None:
+            result = self._solved(first)
+            if result is None:
                 done.append(first)
                 continue
-            letter, place = found
+            letter, place = result
             new = {letter: place}
             fixed = {k: self._moved(p, new) for k, p in fixed.items()}
             if letter in self.letters:

@@ -44,10 +44,10 @@ class Composition:
             if whole and len(whole) == len(written):
                 times = _times_number if _is_multiple(after) else _times
                 products.append(reduce(times, whole))
-        found = min(products, key=tree.size, default=None)
-        if found is None or (deep > 1 and tree.size(found) > LONG_PART):
-            found = shortest((found, self._sum(layout, to_input, deep)))
-        return None if found is None or tree.size(found) > LONGEST else found
+        result = min(products, key=tree.size, default=None)
+        if result is None or (deep > 1 and tree.size(result) > LONG_PART):
+            result = shortest((result, self._sum(layout, to_input, deep)))
+        return None if result is None or tree.size(result) > LONGEST else result
 
     def _part(self, layout: Layout, to_input: bool, deep: int) -> Tree | None:
         written = self.write(layout, to_input)
@@ -81,8 +81,8 @@ def _only_reshapes(layout: Layout) -> bool:
 
 def _is_multiple(layout: Layout) -> bool:
     """Whether its matrix is a single number times an identity."""
-    found = product_of(layout.grad)
-    return found is not None and all(f is layout.seed or not f.shape for f in found.factors)
+    result = product_of(layout.grad)
+    return result is not None and all(f is layout.seed or not f.shape for f in result.factors)
 
 
 def _times_number(left: Tree, right: Tree) -> Tree:
@@ -150,12 +150,12 @@ def _narrow(grad: Node, seed: Node) -> list[Node]:
     """The nodes between both that no way from the seed passes by."""
     flow = _flow(grad, seed)
     between = [*flow][1:-1]
-    found, last = [], flow[seed]
+    result, last = [], flow[seed]
     for place, node in enumerate(between, 1):
         if last <= place:
-            found.append(node)
+            result.append(node)
         last = max(last, flow[node])
-    return found
+    return result
 
 
 def _flow(grad: Node, seed: Node) -> dict[Node, int]:
@@ -173,20 +173,20 @@ def _terms(grad: Node, seed: Node) -> list[Term]:
     one of too many terms.
     """
     flow = _flow(grad, seed)
-    found: list[Term] = []
+    result: list[Term] = []
     waiting = [("+", grad)]
     while waiting:
         sign, node = waiting.pop()
         symbol = SUMS.get(node.op.spelling or "")
         flows = [n for n in node.parents if n.shape == node.shape and n in flow]
         if symbol is None or len(flows) < 2:
-            found.append((sign, node))
+            result.append((sign, node))
         else:
             left, right = flows
             waiting += [("+" if symbol == sign else "-", right), (sign, left)]
-        if len(found) + len(waiting) > LONGEST:
+        if len(result) + len(waiting) > LONGEST:
             return [("+", grad)]
-    return found
+    return result
 
 
 def _multiplied_out(grad: Node, seed: Node) -> Node:

@@ -237,9 +237,9 @@ class Reading:
         """A factor in the letters of one side alone, where deltas make others the `same`."""
         if has_relation(f):
             return None
-        found = substituted(f, same, self.sizes)
-        own = letters_of(found) - {*self.write.given}
-        return found if own and own <= {*side} else None
+        result = substituted(f, same, self.sizes)
+        own = letters_of(result) - {*self.write.given}
+        return result if own and own <= {*side} else None
 
     def _part(self, e: Expr) -> Tree | None:
         """The shortest formula of a part of it."""
@@ -252,10 +252,10 @@ class Reading:
         if not scale or len(scale) == len(self.factors):
             return read(self)
         rest = product_of([f for f in factors_of(self.e) if f not in scale])
-        found = read(Reading(rest, self.rows, self.columns, self.write))
-        if found is None or found[1] is None:
-            return found
-        name, out = found[0], found[1]
+        result = read(Reading(rest, self.rows, self.columns, self.write))
+        if result is None or result[1] is None:
+            return result
+        name, out = result[0], result[1]
         for f in scale:
             written = self.write.tensor(inverted(f) if divides(f) else f, [])
             if written is None:

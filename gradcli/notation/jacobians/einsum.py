@@ -213,8 +213,8 @@ class _Contraction:
             k: np.arange(self.sizes[k]).reshape([-1 if d == axis else 1 for d in dims])
             for axis, k in enumerate(letters)
         }
-        found = places.at(place, env, lambda e: self._array(e, letters).astype(int))
-        return np.asarray(found).reshape((1,) * len(letters)) if np.ndim(found) == 0 else found
+        result = places.at(place, env, lambda e: self._array(e, letters).astype(int))
+        return np.asarray(result).reshape((1,) * len(letters)) if np.ndim(result) == 0 else result
 
     # ---- where it stands -------------------------------------------------------------------------
 

@@ -39,8 +39,8 @@ def count(e: Expr, sizes: Mapping[str, int], most: int) -> int | None:
     met = {k: n for k, n in sizes.items() if any(k in letters_of(r) for r in relations)}
     if numel([*met.values()]) * max(map(work, conditions), default=1) > most:
         return None
-    found = mask(product_of(conditions), [*met], [*met.values()]).sum()
-    return int(found) * numel([n for k, n in sizes.items() if k not in met])
+    result = mask(product_of(conditions), [*met], [*met.values()]).sum()
+    return int(result) * numel([n for k, n in sizes.items() if k not in met])
 
 
 def work(e: Expr) -> int:

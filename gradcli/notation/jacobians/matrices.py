@@ -86,12 +86,12 @@ class Matrices(Tensors):
         if not any(letters_of(f) - {*self.given} for f in factors):
             return self._constant(factors, rows, columns)
         if all(is_delta(f) for f in factors):
-            found = {(f.left, f.right) for f in factors} | {(f.right, f.left) for f in factors}  # type: ignore[union-attr]
+            result = {(f.left, f.right) for f in factors} | {(f.right, f.left) for f in factors}  # type: ignore[union-attr]
             same = [self.sizes[k] for k in rows] == [self.sizes[k] for k in columns]
             if (
                 same
                 and len(rows) == len(factors)
-                and all(pair in found for pair in zip(rows, columns))
+                and all(pair in result for pair in zip(rows, columns))
             ):
                 return self.identity(rows, columns)
         if len(rows) <= 1 and len(columns) <= 1 and any(isinstance(f, Relation) for f in factors):
@@ -117,8 +117,8 @@ class Matrices(Tensors):
         if not factors:
             return ones
         try:
-            found = Contraction(factors, self._length, self._tensor, self.given)
-            return scaled(found.scalar(), ones)
+            result = Contraction(factors, self._length, self._tensor, self.given)
+            return scaled(result.scalar(), ones)
         except NoProduct:
             return None
 
@@ -129,8 +129,10 @@ class Matrices(Tensors):
         numbers = [f for f in factors if not letters_of(f) - {*self.given}]
         left = [f for f in factors if f not in numbers and letters_of(f) - {*self.given} <= {*rows}]
         right = [f for f in factors if f not in numbers and f not in left]
-        found = [{k for f in side for k in letters_of(f)} - {*self.given} for side in (left, right)]
-        if not columns or found not in ([{*rows}, {*columns}], [{*rows}, set()]):
+        result = [
+            {k for f in side for k in letters_of(f)} - {*self.given} for side in (left, right)
+        ]
+        if not columns or result not in ([{*rows}, {*columns}], [{*rows}, set()]):
             return None
         a = flat(self.weights(product_of(left), rows), rows)
         b = flat(self.weights(product_of(right), columns), columns) if right else None
@@ -158,15 +160,15 @@ class Matrices(Tensors):
     def _total(self, e: Total, rows: list[str], columns: list[str]) -> Tree | None:
         """Matrices added up, where they are all there; a number that all have before the sum."""
         common, split = self.common_number(e.terms)
-        found = []
+        result = []
         for t, (number, factors) in zip(e.terms, split):
             written = self.plain(factors, rows, columns)
-            found.append((t, self.scaled(None if common else number, written)))
+            result.append((t, self.scaled(None if common else number, written)))
         if all(opposite(t) is None for t in e.terms):  # A + A.T
-            found.sort(key=lambda pair: isinstance(pair[1], Attribute))
+            result.sort(key=lambda pair: isinstance(pair[1], Attribute))
         else:  # B - A
-            found.sort(key=lambda pair: opposite(pair[0]) is not None)
-        return self.scaled(common, self._joined(found)) or self._kronecker([e], rows, columns)
+            result.sort(key=lambda pair: opposite(pair[0]) is not None)
+        return self.scaled(common, self._joined(result)) or self._kronecker([e], rows, columns)
 
     def _contracted(
         self,
@@ -182,11 +184,11 @@ class Matrices(Tensors):
             return None
         (row,), (column,) = rows, columns
         try:
-            found = Contraction(factors, self._length, self._tensor, self.given)
+            result = Contraction(factors, self._length, self._tensor, self.given)
             summed = any(isinstance(f, Sum) for f in factors)
-            if not (summed or weighted or found.is_apart(row, column)):
+            if not (summed or weighted or result.is_apart(row, column)):
                 return None
-            return found.matrix(row, column)
+            return result.matrix(row, column)
         except NoProduct:
             return None
 
@@ -265,8 +267,8 @@ class Matrices(Tensors):
                 self.plain(right, rows[:p], columns[q:]),
             )
             if a is not None and b is not None:
-                made = Call("kron", (a, Subscript(b, (ALL, NEW_DIMENSION))))
-                return Method(made, "reshape", (tree.Number(-1), self.length(columns)))
+                built = Call("kron", (a, Subscript(b, (ALL, NEW_DIMENSION))))
+                return Method(built, "reshape", (tree.Number(-1), self.length(columns)))
         return None
 
     def _moved(self, factors: Sequence[Expr], rows: list[str], columns: list[str]) -> Tree | None:

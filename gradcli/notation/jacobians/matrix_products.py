@@ -105,15 +105,15 @@ class Contraction:
 
     def _connected(self, letter: str) -> set[str]:
         """The letters that factors lead to. Raises NoProduct where they lead back another way."""
-        found, waiting, edges = {letter}, [letter], 0
+        result, waiting, edges = {letter}, [letter], 0
         while waiting:
             near = self.edges.get(waiting.pop(), {})
             edges += len(near)
-            waiting += [k for k in near if k not in found]
-            found |= {*near}
-        if edges != 2 * (len(found) - 1):
+            waiting += [k for k in near if k not in result]
+            result |= {*near}
+        if edges != 2 * (len(result) - 1):
             raise NoProduct
-        return found
+        return result
 
     def _path(self, start: str, end: str, before: str = "") -> list[str]:
         """The letters on the way, both ends included; empty where there is none."""
@@ -174,14 +174,14 @@ class Contraction:
 
     def _number(self, used: Collection[str]) -> Tree | None:
         """Everything that is connected to none of the letters `used`; None for 1."""
-        found = [self._written(powers(self.numbers), [])] if self.numbers else []
+        result = [self._written(powers(self.numbers), [])] if self.numbers else []
         done = {*used}
         for letter in sorted(self.letters):
             if letter not in done:
                 component = self._connected(letter)
                 done |= component
-                found.append(self._total(component))
-        return reduce(lambda a, b: Infix("*", a, b), found) if found else None
+                result.append(self._total(component))
+        return reduce(lambda a, b: Infix("*", a, b), result) if result else None
 
     def _total(self, component: Collection[str]) -> Tree:
         """The sum over some letters that are connected: a @ x, a @ X @ b, (x ** 2).sum()."""
@@ -202,10 +202,10 @@ class Contraction:
         return self.length(letter) if vector is None else Method(vector, "sum")
 
     def _written(self, factors: Sequence[Expr], letters: Sequence[str]) -> Tree:
-        made = self.tensor(product_of(factors), letters)
-        if made is None:
+        built = self.tensor(product_of(factors), letters)
+        if built is None:
             raise NoProduct
-        return made
+        return built
 
 
 def in_numbers(written: Tree) -> Tree:
@@ -238,13 +238,13 @@ def taken_out(e: Total) -> tuple[list[Expr], Expr]:
 
 def powers(factors: Sequence[Expr]) -> list[Expr]:
     """Factors that are equal but for the letters of their sums, as powers."""
-    found: dict[Expr, tuple[Expr, float]] = {}
+    result: dict[Expr, tuple[Expr, float]] = {}
     for f in factors:
         whole = isinstance(f, Power) and isinstance(f.exponent, Number)
         base, exponent = (f.base, f.exponent.value) if whole else (f, 1)  # type: ignore[union-attr]
-        first, before = found.get(canonical(base), (base, 0))
-        found[canonical(base)] = first, before + exponent
-    return [b if n == 1 else Power(b, Number(n)) for b, n in found.values() if n]
+        first, before = result.get(canonical(base), (base, 0))
+        result[canonical(base)] = first, before + exponent
+    return [b if n == 1 else Power(b, Number(n)) for b, n in result.values() if n]
 
 
 def numbers_first(factors: Sequence[Expr]) -> list[Expr]:

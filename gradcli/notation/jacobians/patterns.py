@@ -161,8 +161,8 @@ def _has_rank_one(matrix: Any) -> bool:
     """Whether each row is a multiple of the one with the largest element; true of zeros."""
     row, column = np.unravel_index(np.argmax(np.abs(matrix)), matrix.shape)
     largest = matrix[row, column]
-    made = np.outer(matrix[:, column], matrix[row] / (largest or 1))
-    return bool(np.abs(made - matrix).max() <= 1e-7 * abs(largest))
+    built = np.outer(matrix[:, column], matrix[row] / (largest or 1))
+    return bool(np.abs(built - matrix).max() <= 1e-7 * abs(largest))
 
 
 def _divisors(n: int) -> list[int]:

@@ -210,8 +210,8 @@ def _repeated(write: "Matrices", bounds_: list[Relation], row: str, column: str)
     times, left = divmod(write.sizes[row], write.sizes[column])
     inside = plus(row, column, -times)
     wanted = [plus(inside, 0), plus(times - 1, inside, -1)]
-    found = [plus(bound.right, bound.left, -1) for bound in bounds_]
-    if left or times < 2 or any(place not in wanted for place in found) or found[0] == found[1]:
+    result = [plus(bound.right, bound.left, -1) for bound in bounds_]
+    if left or times < 2 or any(place not in wanted for place in result) or result[0] == result[1]:
         return None
     eye = Call("eye", (write.length([column]),))
     return Call("kron", (eye, Call("ones", (write.constant(times), tree.Number(1)))))
@@ -221,7 +221,7 @@ def _windows(
     write: "Matrices", bounds_: list[Relation], rest: Sequence[Expr], row: str, column: str
 ) -> Tree | None:
     """eye(n).unfold(0, k, 1) @ w: windows of k columns, weighted by their places inside."""
-    found: dict[int, tuple[int, int]] = {}
+    result: dict[int, tuple[int, int]] = {}
     for bound in bounds_:
         form = linear(plus(bound.right, bound.left, -1))
         terms = dict(form.terms)
@@ -229,10 +229,10 @@ def _windows(
         step = -sign * terms.pop(row, 0)
         if terms or sign not in (1, -1):
             return None
-        found[sign] = step, form.offset
-    if {*found} != {1, -1} or found[1][0] != found[-1][0]:
+        result[sign] = step, form.offset
+    if {*result} != {1, -1} or result[1][0] != result[-1][0]:
         return None
-    (step, before), width = found[1], found[-1][1] + found[1][1] + 1
+    (step, before), width = result[1], result[-1][1] + result[1][1] + 1
     windows = _unfolded(write, row, column, step, width, before)
     if windows is None:
         return None
@@ -327,12 +327,12 @@ def _same(a: Place, b: Place) -> bool:
 
 def _counted(letters: Sequence[str], sizes: Mapping[str, int]) -> dict[str, int]:
     """How many elements a step of each letter goes on, row by row."""
-    found: dict[str, int] = {}
+    result: dict[str, int] = {}
     stride = 1
     for letter in reversed(letters):
-        found[letter] = stride
+        result[letter] = stride
         stride *= sizes[letter]
-    return found
+    return result
 
 
 def _picks_together(

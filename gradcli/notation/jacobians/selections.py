@@ -44,8 +44,8 @@ def selection(
     at: tuple[Tree, ...] = (index,)
     if isinstance(index, Subscript) and tree.text(index.base) == tree.text(flat):
         at = index.items  # arange(n)[::2] picks as ::2 does
-    made = Subscript(Call("eye", (count,)), at)
-    return Attribute(made, "T") if transposed else made
+    built = Subscript(Call("eye", (count,)), at)
+    return Attribute(built, "T") if transposed else built
 
 
 def _unreshaped(node: Node) -> Node:

@@ -79,10 +79,10 @@ class Structure(NamedTuple):
         """Whether the formula has the numbers of a matrix."""
         try:
             with np.errstate(all="ignore"):
-                found = self.matrix(arrays, matrix.shape)
+                result = self.matrix(arrays, matrix.shape)
         except (LookupError, ValueError, GradcliError):
             return False
-        return bool(np.allclose(found, matrix, rtol=1e-6, atol=1e-9))
+        return bool(np.allclose(result, matrix, rtol=1e-6, atol=1e-9))
 
 
 def _with(text: str, letters: Mapping[str, int]) -> str:
@@ -122,26 +122,26 @@ def jacobian_structure(
     total = out.numel * x.numel
     matrix = None if matrix is None else np.asarray(matrix, float).reshape(out.numel, x.numel)
     rows = like or names.get(out, OUT)
-    found: Structure | None = None
+    result: Structure | None = None
     read = partial(_read, names=names, parts=parts or {}, telling=telling)
     for layout in layouts(out, grad, seed_node) if total else ():
         reading = read(layout, x, like=rows)
         if reading is None:
             break
         other = _structure(reading, out, x, grad, seed_node, names, matrix, telling)
-        if found is None or found.name == "dense" or other.formula is not None:
-            found = other
-        if found.formula is not None or found.name == "zero":
+        if result is None or result.name == "dense" or other.formula is not None:
+            result = other
+        if result.formula is not None or result.name == "zero":
             break
-    if composing and found is not None and _may_be_composed(found):
+    if composing and result is not None and _may_be_composed(result):
         given = frozenset((parts or {}).items()), telling is not None
         factors = {} if known is None else known
         composed = _composed(read, Layout(out, grad, seed_node), x, rows, given, factors)
         banded = bands(reading.write, reading.e, reading.rows, reading.columns) if reading else None
         written = _plainer(composed, banded)
-        found = _with_formula(found, _clearly_shorter(written, found.formula))
-    found = found or _of_matrix(matrix, total)
-    return found._replace(formula=found.formula and with_strides(found.formula, names))
+        result = _with_formula(result, _clearly_shorter(written, result.formula))
+    result = result or _of_matrix(matrix, total)
+    return result._replace(formula=result.formula and with_strides(result.formula, names))
 
 
 def _composed(
@@ -174,13 +174,13 @@ def _clearly_shorter(written: Tree | None, own: Tree | None) -> Tree | None:
     return written if tree.size(written) + 1 < tree.size(own) else own
 
 
-def _may_be_composed(found: Structure) -> bool:
+def _may_be_composed(result: Structure) -> bool:
     """Whether a product of Jacobians is looked for: where the deltas alone say no formula, or a
     long one that has no structure, as diag(p) @ A - outer(p, A.T @ p).
     """
-    if found.formula is None:
-        return found.name != "zero"
-    return found.name == "dense" and tree.size(found.formula) > LONG_FORM
+    if result.formula is None:
+        return result.name != "zero"
+    return result.name == "dense" and tree.size(result.formula) > LONG_FORM
 
 
 def _plainer(composed: Tree | None, banded: Tree | None) -> Tree | None:
@@ -190,11 +190,11 @@ def _plainer(composed: Tree | None, banded: Tree | None) -> Tree | None:
     return banded if 3 * tree.size(banded) <= 2 * tree.size(composed) else composed
 
 
-def _with_formula(found: Structure, formula: Tree | None) -> Structure:
+def _with_formula(result: Structure, formula: Tree | None) -> Structure:
     """A structure with a formula for the whole matrix."""
-    if formula is None or found.name == "diagonal":
-        return found._replace(formula=formula)
-    return found._replace(name=kronecker_name(formula) or found.name, formula=formula)
+    if formula is None or result.name == "diagonal":
+        return result._replace(formula=formula)
+    return result._replace(name=kronecker_name(formula) or result.name, formula=formula)
 
 
 def _structure(
@@ -221,9 +221,9 @@ def _structure(
     if (pattern is None or reading.picking) and name in SELECTIONS:
         nonzero = x.numel if name == TRANSPOSED else out.numel
     blocks = blocks if formula is not None else ()
-    found = Structure(name, formula, nonzero, total, blocks)
+    result = Structure(name, formula, nonzero, total, blocks)
     if matrix is None:
-        return found
+        return result
     if name == "dense" and reading.picking:  # where its entries are is in numbers
         seen = _of_matrix(matrix, total)
         if seen.name in (*SELECTIONS, WEIGHTED):
@@ -231,9 +231,9 @@ def _structure(
     if pattern is not None and (matrix[~pattern] != 0).any():
         return _of_matrix(matrix, total)
     if confirmed(name, matrix):
-        return found
+        return result
     if name in KRONECKERS:  # a name for the form, which may hold without it
-        return found._replace(name=reading.by_place(pattern))
+        return result._replace(name=reading.by_place(pattern))
     return _of_matrix(matrix, total)
 
 
@@ -261,10 +261,10 @@ def _read(
     out, grad, seed = layout
     closed = {node: Name(f"part {k}") for k, node in enumerate(parts)}  # never written
     letters = Indices(out, seed, {**closed, **names})
-    found = letters.jacobian_expression(grad)
-    if found is None:
+    result = letters.jacobian_expression(grad)
+    if result is None:
         return None
-    e, at, sizes = found
+    e, at, sizes = result
     sides = []
     if x is not None:
         sides.append(Side(names[x], at, grad.shape == x.shape))

@@ -201,9 +201,9 @@ class Tensors:
         if e.symbol != "<=" or len(own) != 2:
             return None
         row, column = own
-        found = triangle(e, row, column, self.ones([row], [column]))
+        result = triangle(e, row, column, self.ones([row], [column]))
         last = own == [*letters[-2:]]
-        return found if last or found is None else spread(found, own, letters)
+        return result if last or result is None else spread(result, own, letters)
 
     def _summed(self, e: Sum, letters: Letters) -> Tree | None:
         """A sum as a product of matrices and vectors, where it is one."""
@@ -212,14 +212,14 @@ class Tensors:
         if free - {*own} or len(own) > 2:
             return None
         try:
-            found = Contraction([e], self._length, self._tensor, self.given)
+            result = Contraction([e], self._length, self._tensor, self.given)
             if not own:
-                return found.scalar()
-            made = found.vector(own[0]) if len(own) == 1 else found.matrix(*own)
+                return result.scalar()
+            built = result.vector(own[0]) if len(own) == 1 else result.matrix(*own)
         except NoProduct:
             return None
         last = own == list(letters[len(letters) - len(own) :])
-        return made if last else spread(made, own, letters)
+        return built if last else spread(built, own, letters)
 
     def _power(self, e: Power, letters: Letters) -> Tree | None:
         if divides(e):

@@ -40,12 +40,12 @@ _Pieces = Iterator[Token | Part]
 
 def tokens(tree: Tree) -> list[Token]:
     """The pieces of text of a formula, from left to right."""
-    found = []
+    result = []
     for token in walk(tree, _form, BRACKETS):
-        found.append(token)
-        if len(found) == LONG:
-            return [*found, Token("...")]
-    return found
+        result.append(token)
+        if len(result) == LONG:
+            return [*result, Token("...")]
+    return result
 
 
 def text(tree: Tree) -> str:
@@ -193,10 +193,10 @@ def _quotient(tree: Quotient) -> _Pieces:
 
 
 def _condition(tree: Condition) -> _Pieces:
-    said = text(tree.condition)
+    message = text(tree.condition)
     for typed, sign in (("<=", "≤"), (">=", "≥"), ("!=", "≠"), ("==", "=")):
-        said = said.replace(typed, sign)
-    yield Token(f"[{said}]")
+        message = message.replace(typed, sign)
+    yield Token(f"[{message}]")
 
 
 def _between(tree: Between) -> _Pieces:

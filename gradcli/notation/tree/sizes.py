@@ -39,9 +39,9 @@ def size(tree: Tree) -> int:
     return sizes[id(tree)]
 
 
-def shortest(found: Iterable[Tree | None]) -> Tree | None:
+def shortest(result: Iterable[Tree | None]) -> Tree | None:
     """The one of them with the least size; None where there is none."""
-    return min((f for f in found if f is not None), key=size, default=None)
+    return min((f for f in result if f is not None), key=size, default=None)
 
 
 def _opened(part: Tree) -> tuple[float, list[Tree]]:

@@ -89,26 +89,26 @@ SUPERSCRIPTS = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789"))
 
 def latex(tree: Tree) -> str:
     """A formula as LaTeX, for math mode."""
-    found = pieces(tree)
-    return text_in_math(text(tree)[:LONGEST]) if found is None else written(found)
+    result = pieces(tree)
+    return text_in_math(text(tree)[:LONGEST]) if result is None else written(result)
 
 
-def written(found: Sequence[Piece]) -> str:
+def written(result: Sequence[Piece]) -> str:
     """Pieces as LaTeX."""
-    tall, wide = _tall(found), _wide(found)
-    parts = [_piece(found, k, k in tall, wide.get(k)) for k in range(len(found))]
-    made = re.sub(r" +(?=[ }),_^])", "", "".join(parts))
-    return re.sub(r"(?<=[_^])\{(\w)\}", r"\1", re.sub(r"(?<=[{(]) +", "", made)).strip()
+    tall, wide = _tall(result), _wide(result)
+    parts = [_piece(result, k, k in tall, wide.get(k)) for k in range(len(result))]
+    built = re.sub(r" +(?=[ }),_^])", "", "".join(parts))
+    return re.sub(r"(?<=[_^])\{(\w)\}", r"\1", re.sub(r"(?<=[{(]) +", "", built)).strip()
 
 
-def _piece(found: Sequence[Piece], k: int, tall: bool, columns: int | None) -> str:
-    piece = found[k]
+def _piece(result: Sequence[Piece], k: int, tall: bool, columns: int | None) -> str:
+    piece = result[k]
     if isinstance(piece, Mark):
         if columns is not None:
             return _array(piece, columns)
         return LAYOUTS[piece.layout][PLACES.index(piece.place)]
     if isinstance(piece, Sign):
-        return _sign(found, k, tall)
+        return _sign(result, k, tall)
     if isinstance(piece, Identifier):
         return _letters(piece.text)
     if isinstance(piece, Function):
@@ -117,22 +117,22 @@ def _piece(found: Sequence[Piece], k: int, tall: bool, columns: int | None) -> s
     return piece.text if isinstance(piece, Digits) else text_in_math(piece.text)
 
 
-def _sign(found: Sequence[Piece], k: int, tall: bool) -> str:
-    sign = found[k].text  # type: ignore[union-attr]
+def _sign(result: Sequence[Piece], k: int, tall: bool) -> str:
+    sign = result[k].text  # type: ignore[union-attr]
     if sign in "([":
         return f"\\left{sign}" if tall else sign
     if sign in ")]":
         return f"\\right{sign}" if tall else sign
     if sign == TIMES.text:
-        return _between(found[k - 1], found[k + 1])
-    if sign in ("−", "+") and not _has_left_side(found, k):
+        return _between(result[k - 1], result[k + 1])
+    if sign in ("−", "+") and not _has_left_side(result, k):
         return SIGNS[sign].strip()
     return SIGNS.get(sign, sign)
 
 
-def _has_left_side(found: Sequence[Piece], k: int) -> bool:
+def _has_left_side(result: Sequence[Piece], k: int) -> bool:
     """Whether something stands to the left of a sign that it takes from."""
-    before = found[k - 1] if k else Mark("", "open")
+    before = result[k - 1] if k else Mark("", "open")
     if isinstance(before, Mark):
         return before.place == "close"
     return not isinstance(before, Sign) or before.text in (")", "]", "⊤", "∞", "𝟏", "𝟎", "⋯")
@@ -151,8 +151,8 @@ def _is_word(piece: Piece) -> bool:
 def _letters(word: str) -> str:
     """A variable: a letter as it is, a word in one piece."""
     if len(word) == 1 and (word.isascii() or word in LETTERS):
-        made = LETTERS.get(word, word)
-        return made + " " if made.startswith("\\") else _word(made)
+        built = LETTERS.get(word, word)
+        return built + " " if built.startswith("\\") else _word(built)
     plain_letters = all(c.isascii() or c in LETTERS for c in word)
     return f"\\mathit{{{_word(word)}}}" if plain_letters else text_in_math(word, "textit")
 
@@ -164,7 +164,7 @@ def _word(word: str) -> str:
 
 def plain(said: str) -> str:
     """Text in which nothing is a command."""
-    return re.sub(POWER, lambda found: _power(found[0]), "".join(map(_character, said)))
+    return re.sub(POWER, lambda result: _power(result[0]), "".join(map(_character, said)))
 
 
 def text_in_math(said: str, command: str = "text") -> str:
@@ -180,8 +180,8 @@ def text_in_math(said: str, command: str = "text") -> str:
 
 
 def _sign_of(c: str) -> str:
-    made = IN_MATH.get(c) or _character(c)
-    return f"{made[1:-1]} " if made.startswith("$") else made
+    built = IN_MATH.get(c) or _character(c)
+    return f"{built[1:-1]} " if built.startswith("$") else built
 
 
 def _character(c: str) -> str:
@@ -192,12 +192,12 @@ def _power(digits: str) -> str:
     return f"$^{{{''.join(map(SUPERSCRIPTS.__getitem__, digits))}}}$"
 
 
-def _tall(found: Sequence[Piece]) -> set[int]:
+def _tall(result: Sequence[Piece]) -> set[int]:
     """The brackets around what is taller than a line."""
     open_at: list[int] = []
     tall: set[int] = set()
     high: list[bool] = [False]
-    for k, piece in enumerate(found):
+    for k, piece in enumerate(result):
         if isinstance(piece, Sign) and piece.text in "([":
             open_at.append(k)
             high.append(False)
@@ -210,15 +210,15 @@ def _tall(found: Sequence[Piece]) -> set[int]:
     return tall
 
 
-def _wide(found: Sequence[Piece]) -> dict[int, int]:
+def _wide(result: Sequence[Piece]) -> dict[int, int]:
     """The marks of matrices that have more columns than bmatrix takes, and how many."""
     wide: dict[int, int] = {}
     marks: list[int] = []
-    for k, piece in enumerate(found):
+    for k, piece in enumerate(result):
         if isinstance(piece, Mark) and piece.layout == MATRIX:
             marks.append(k)
             if piece.place == "close":
-                places = [found[m].place for m in marks]  # type: ignore[union-attr]
+                places = [result[m].place for m in marks]  # type: ignore[union-attr]
                 rows = places.count("row") + 1
                 columns = places.count("next") // rows + 1
                 wide |= dict.fromkeys(marks, columns) if columns > MOST_COLUMNS else {}

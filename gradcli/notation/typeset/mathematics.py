@@ -90,12 +90,12 @@ class _Truth(NamedTuple):
 
 def pieces(tree: Tree) -> list[Piece] | None:
     """The pieces of a formula from left to right; None where there are more than can be read."""
-    found: list[Piece] = []
+    result: list[Piece] = []
     for piece in walk(tree, _form, (OPEN, CLOSE)):
-        found.append(piece)
-        if len(found) > LONG:
+        result.append(piece)
+        if len(result) > LONG:
             return None
-    return found
+    return result
 
 
 def _form(tree: Any) -> Form:
@@ -121,11 +121,11 @@ def _number(tree: Number) -> Form:
 
 def _numeral(text: str) -> Form | None:
     """A number as Python writes it; None for what is none."""
-    found = number(text)
-    if found is None:
+    result = number(text)
+    if result is None:
         return None
     binding = UNARY if text.startswith("-") else MULTIPLIED if "e" in text else ATOM
-    return Form(binding, found)
+    return Form(binding, result)
 
 
 def _verbatim(tree: Verbatim) -> Form:
@@ -519,12 +519,12 @@ def _applied(
     name: str, args: tuple[Tree, ...], named: tuple[tuple[str, Tree], ...], of: str = ""
 ) -> Form:
     """f(x, y), below its name the dimension that it works along, and which `of` its results."""
-    said = [Function(name)] if name != "sigmoid" else [Identifier("σ")]
+    text = [Function(name)] if name != "sigmoid" else [Identifier("σ")]
     dims = [value for key, value in named if key == "dim"]
     below = _separated(dims)
     if of:
         below += [*[Sign(",")] * bool(dims), Identifier(of) if len(of) == 1 else Words(of)]
-    head = laid_out(BELOW, said, below) if below else iter(said)
+    head = laid_out(BELOW, text, below) if below else iter(text)
     rest = [(key, value) for key, value in named if key not in UNSAID]
     inside = _separated(args)
     for key, value in rest:

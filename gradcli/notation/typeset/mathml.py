@@ -51,28 +51,28 @@ NO_OPERATORS = ("⊤", "∞", "𝟙", "𝟏", "𝟎")  # signs that are names of
 
 def mathml(tree: Tree, display: bool = False) -> str:
     """A formula as a <math> element, in a line of its own or within text."""
-    found = pieces(tree)
-    inside = f"<mtext>{escape(text(tree))}</mtext>" if found is None else written(found)
+    result = pieces(tree)
+    inside = f"<mtext>{escape(text(tree))}</mtext>" if result is None else written(result)
     shown = ' display="block"' if display else ""
     return f'<math xmlns="{NAMESPACE}"{shown}><mrow>{inside}</mrow></math>'
 
 
-def written(found: Sequence[Piece]) -> str:
+def written(result: Sequence[Piece]) -> str:
     """Pieces as elements of MathML."""
-    return "".join(map(_element, found))
+    return "".join(map(_element, result))
 
 
 def _element(piece: Piece) -> str:
     if isinstance(piece, Mark):
         return LAYOUTS[piece.layout][PLACES.index(piece.place)]
-    said = escape(piece.text)
+    text = escape(piece.text)
     if isinstance(piece, Identifier):
         role = f' data-role="{escape(piece.role)}"' if piece.role else ""
-        return f"<mi{role}>{said}</mi>"
+        return f"<mi{role}>{text}</mi>"
     if isinstance(piece, Digits):
-        return f"<mn>{said}</mn>"
+        return f"<mn>{text}</mn>"
     if isinstance(piece, Function):
-        return f'<mi mathvariant="normal">{said}</mi>' if len(said) == 1 else f"<mi>{said}</mi>"
+        return f'<mi mathvariant="normal">{text}</mi>' if len(text) == 1 else f"<mi>{text}</mi>"
     if isinstance(piece, Sign):
-        return f"<mi>{said}</mi>" if said in NO_OPERATORS else f"<mo>{said}</mo>"
-    return f"<mtext>{said}</mtext>"
+        return f"<mi>{text}</mi>" if text in NO_OPERATORS else f"<mo>{text}</mo>"
+    return f"<mtext>{text}</mtext>"

@@ -29,10 +29,10 @@ def identifier(text: str, role: str = "") -> Iterator[Any]:
 
 def index_of(text: str) -> tuple[str, str]:
     """A name and the index in it: W and 1 of W1, x and hat of x_hat; none in most."""
-    found = None if text in LETTERS else INDEXED.fullmatch(text)
-    if found is None:
+    result = None if text in LETTERS else INDEXED.fullmatch(text)
+    if result is None:
         return text, ""
-    return (found[1] or found[3], found[2] or found[4])
+    return (result[1] or result[3], result[2] or result[4])
 
 
 def number(text: str) -> Iterator[Any] | None:
@@ -41,8 +41,8 @@ def number(text: str) -> Iterator[Any] | None:
     if bare in ("inf", "nan", "torch.inf", "torch.nan"):
         sign = Sign("∞") if bare.endswith("inf") else Function("nan")
         return iter([*[Sign("−")] * (bare != text), sign])
-    found = NUMBER.fullmatch(text)
-    return None if found is None else _number(*found.groups())
+    match = NUMBER.fullmatch(text)
+    return None if match is None else _number(*match.groups())
 
 
 def _number(minus: str, digits: str, power: str | None) -> Iterator[Any]:

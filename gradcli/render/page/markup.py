@@ -17,12 +17,12 @@ MARKS = {"✓": "ok", "✗": "bad"}
 
 def tag(name: str, inside: str, /, **attributes: str | None) -> str:
     """An element; attributes that are None are left out, those without a text stand alone."""
-    said = "".join(
+    text = "".join(
         f" {key.strip('_').replace('_', '-')}" + (f'="{escape(value)}"' if value else "")
         for key, value in attributes.items()
         if value is not None
     )
-    return f"<{name}{said}>{inside}</{name}>"
+    return f"<{name}{text}>{inside}</{name}>"
 
 
 def _is_sign(piece: Piece) -> bool:
@@ -60,10 +60,10 @@ class Markup:
         """Pieces of one kind."""
         if kind == "formula":
             return "".join(map(self.formula, pieces))
-        said = "".join(self.span(p.text, p.role) for p in pieces)
-        if kind == "word" and said[:1] in MARKS:
-            return f'<span class="{MARKS[said[0]]}">{said[0]}</span>{said[1:]}'
-        return f"<code>{said}</code>" if kind == "code" else said
+        text = "".join(self.span(p.text, p.role) for p in pieces)
+        if kind == "word" and text[:1] in MARKS:
+            return f'<span class="{MARKS[text[0]]}">{text[0]}</span>{text[1:]}'
+        return f"<code>{text}</code>" if kind == "code" else text
 
     def span(self, text: str, role: str) -> str:
         """A text in the colour of its role."""
@@ -72,12 +72,12 @@ class Markup:
 
     def formula(self, formula: Formula) -> str:
         """A formula as mathematics, in the colours of its roles."""
-        made = re.sub(r' data-role="([^"]*)"', self._role, mathml(formula.tree))
+        built = re.sub(r' data-role="([^"]*)"', self._role, mathml(formula.tree))
         whole = self.classes.get(formula.role)
-        return f'<span class="{whole}">{made}</span>' if whole else made
+        return f'<span class="{whole}">{built}</span>' if whole else built
 
-    def _role(self, found: re.Match[str]) -> str:
-        name = self.classes.get(unescape(found[1]))
+    def _role(self, result: re.Match[str]) -> str:
+        name = self.classes.get(unescape(result[1]))
         return f' class="{name}"' if name else ""
 
     def coloured(self, formula: Formula) -> str:
@@ -88,10 +88,10 @@ class Markup:
     def question(self, text: str) -> str:
         """A program, its inputs in their colours."""
         out, end = "", 0
-        for found in self.inputs.finditer(text):
-            out += escape(text[end : found.start()])
-            out += self.span(found[0], f"input:{found[1]}")
-            end = found.end()
+        for result in self.inputs.finditer(text):
+            out += escape(text[end : result.start()])
+            out += self.span(result[0], f"input:{result[1]}")
+            end = result.end()
         return out + escape(text[end:])
 
     def number(self, value: Any) -> str:

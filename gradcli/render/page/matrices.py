@@ -142,13 +142,13 @@ class MatrixFigure:
         block, name = self.block, self.names[c]
         terms = [self.term(w, e) for w, e in self.terms(c)]
         terms += ["…"] * bool(block.skipped_rows[1])
-        said = f"{self.markup.span(name, block.input_role)} = {' + '.join(terms) or '0'}"
+        text = f"{self.markup.span(name, block.input_role)} = {' + '.join(terms) or '0'}"
         if not block.product or not terms:
-            return f"<code>{said}</code>"
+            return f"<code>{text}</code>"
         total = f"<strong>{escape(block.product[c])}</strong>"
         if block.product[c] != "nan" and any(e.text == "nan" for _, e in self.terms(c)):
-            return f"<code>{said}</code>, which is nan; backward, in one pass, gives {total}"
-        return f"<code>{said} = {total}</code>"
+            return f"<code>{text}</code>, which is nan; backward, in one pass, gives {total}"
+        return f"<code>{text} = {total}</code>"
 
     def terms(self, c: int) -> list[tuple[str, Formula]]:
         """The weights and entries of a column that are not zero."""

@@ -20,8 +20,8 @@ def tensor_tables(tensor: Tensor, markup: Markup, tied: Collection[str]) -> str:
     array = np.asarray(tensor.array)
     role = markup.classes.get(tensor.role, "")
     if not array.ndim or not array.size:
-        said = markup.number(array[()]) if array.size else "[]"
-        return f'<code class="scalar {role}">{said}</code>'
+        text = markup.number(array[()]) if array.size else "[]"
+        return f'<code class="scalar {role}">{text}</code>'
     whole = array.size <= (markup.environment.entries if markup.environment.full else MANY)
     kept = [_kept(n, whole) for n in array.shape]
     how = _how(tensor, role, tensor.name in tied)

@@ -531,10 +531,10 @@ def _refuse_again(
     refusal: str, node: Node, operands: list[Tensor], answers: list[Tensor | None]
 ) -> None:
     """Let another way back through gradients end where PyTorch has no derivative for them."""
-    made = f"{camel_case(node.op.name)}BackwardBackward0"
+    built = f"{camel_case(node.op.name)}BackwardBackward0"
     for answer in answers:
         if answer is not None:
-            underived(refusal, made, operands, answer, None)
+            underived(refusal, built, operands, answer, None)
 
 
 def _with_zeros(gradient: Tensor, edge: Edge, name: str, zeros: bool) -> None:

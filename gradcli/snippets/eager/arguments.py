@@ -50,8 +50,8 @@ def check_tensors(
             raise _no_tensor(m, name, SECOND[name], 2, args[1])
     elif path == "torch.nn.functional":
         if len(args) == 1 and (name in COMPARE_SIZES or name in INNER) and "target" not in named:
-            said = f"{name}() missing 1 required positional argument: 'target'"
-            raise error("TypeError", said)
+            text = f"{name}() missing 1 required positional argument: 'target'"
+            raise error("TypeError", text)
         _check_network(m, name, args)
         if name in LOSSES:
             _check_reduction(name, named.get("reduction"))
@@ -87,32 +87,32 @@ def _check_network(m: Machine, name: str, args: Sequence[Any]) -> None:
 
 def _of_elements(name: str) -> bool:
     """Whether a function is one of each element of a single tensor."""
-    found = lookup(name)
+    result = lookup(name)
     return (
-        isinstance(found, Operator)
-        and found.family == "elementwise"
-        and len(found.inputs) == 1
-        and found.name in OPS
+        isinstance(result, Operator)
+        and result.family == "elementwise"
+        and len(result.inputs) == 1
+        and result.name in OPS
     )
 
 
 def _no_combination(m: Machine, name: str, args: Sequence[Any]) -> Exception:
     """What is said of max(0, x), which is no function of two tensors."""
     kinds = ", ".join(m.class_of(a).name for a in args)
-    said = f"{name}() received an invalid combination of arguments - got ({kinds}), but expected "
+    text = f"{name}() received an invalid combination of arguments - got ({kinds}), but expected "
     inputs = ("", ", Tensor other", ", int dim, bool keepdim = False")
     outs = ("Tensor out", "Tensor out", "tuple of Tensors out")
     lines = [f" * (Tensor input{i}, *, {o} = None)" for i, o in zip(inputs, outs)]
-    return error("TypeError", "\n".join([f"{said}one of:", *lines]) + "\n")
+    return error("TypeError", "\n".join([f"{text}one of:", *lines]) + "\n")
 
 
 def _no_tensor(m: Machine, name: str, argument: str, place: int, value: Any) -> Exception:
     kind = m.class_of(value).name
     full = "numpy.ndarray" if kind == "ndarray" else kind
-    said = f"{name}(): argument '{argument}' (position {place}) must be Tensor, not {full}"
-    return error("TypeError", said)
+    text = f"{name}(): argument '{argument}' (position {place}) must be Tensor, not {full}"
+    return error("TypeError", text)
 
 
 def _no_attribute(m: Machine, value: Any, attribute: str) -> Exception:
-    said = f"'{m.class_of(value).name}' object has no attribute '{attribute}'"
-    return error("AttributeError", said)
+    text = f"'{m.class_of(value).name}' object has no attribute '{attribute}'"
+    return error("AttributeError", text)

@@ -106,10 +106,10 @@ def matmul(m: Machine, a: Any, b: Any) -> Any:
     if not (isinstance(a, Tensor) and isinstance(b, Tensor)):
         return NotImplemented
     if not a.ndim or not b.ndim:
-        said = (
+        text = (
             f"both arguments to matmul need to be at least 1D, but they are {a.ndim}D and {b.ndim}D"
         )
-        raise error("RuntimeError", said)
+        raise error("RuntimeError", text)
     lookup("matmul")
     _check_kept(a, b)
     if a.ndim == b.ndim == 1:
@@ -157,8 +157,8 @@ def _bits(function: Any) -> Callable[..., Any]:
         dtype = result_type([self, other])
         if dtype.is_floating:
             name = f"bitwise_{function.__name__.removeprefix('bitwise_')}"
-            said = f"\"{name}_cpu\" not implemented for '{dtype.scalar_name}'"
-            raise error("NotImplementedError", said)
+            text = f"\"{name}_cpu\" not implemented for '{dtype.scalar_name}'"
+            raise error("NotImplementedError", text)
         x, y = (v.data if isinstance(v, Tensor) else v for v in (self, other))
         return Tensor(np.asarray(function(x, y)).astype(dtype.numpy), dtype)
 
@@ -167,8 +167,8 @@ def _bits(function: Any) -> Callable[..., Any]:
 
 def _invert(m: Machine, self: Tensor) -> Tensor:
     if self.dtype.is_floating:
-        said = f"\"bitwise_not_cpu\" not implemented for '{self.dtype.scalar_name}'"
-        raise error("NotImplementedError", said)
+        text = f"\"bitwise_not_cpu\" not implemented for '{self.dtype.scalar_name}'"
+        raise error("NotImplementedError", text)
     return Tensor(np.invert(self.data), self.dtype)
 
 

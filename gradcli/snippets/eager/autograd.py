@@ -65,11 +65,11 @@ def _seeds(m: Machine, outputs: Sequence[Tensor], given: Any) -> list[Tensor | N
     for seed in seeds:
         if seed is not None and not isinstance(seed, Tensor):
             kind = m.class_of(seed).name.rpartition(".")[2]
-            said = f"gradients can be either Tensors or None, but got {kind}"
-            raise error("TypeError", said)
+            text = f"gradients can be either Tensors or None, but got {kind}"
+            raise error("TypeError", text)
     if len(seeds) != len(outputs):
-        said = f"got {len(outputs)} tensors and {len(seeds)} gradients"
-        raise error("RuntimeError", said)
+        text = f"got {len(outputs)} tensors and {len(seeds)} gradients"
+        raise error("RuntimeError", text)
     return seeds
 
 
@@ -141,8 +141,8 @@ def _edge_in(value: Any) -> Edge | None:
 def _edge_of(tensor: Any, called: str) -> Edge:
     edge = tensor.edge if isinstance(tensor, Tensor) else _edge_in(tensor)
     if edge is None and called == "backward" and not tensor.requires_grad:
-        said = "can't retain_grad on Tensor that has requires_grad=False"
-        raise error("RuntimeError", said)
+        text = "can't retain_grad on Tensor that has requires_grad=False"
+        raise error("RuntimeError", text)
     if edge is None and not (isinstance(tensor, Tensor) and tensor.requires_grad):
         raise error("RuntimeError", "One of the differentiated Tensors does not require grad")
     return edge or Edge(Accumulator(tensor), 0)  # of a view that nothing is recorded of
@@ -172,8 +172,8 @@ def grad(
     for tensor in wanted:
         if not isinstance(tensor, Tensor) and _edge_in(tensor) is None:
             kind = m.class_of(tensor).name
-            said = f"all inputs have to be Tensors or GradientEdges, but got {kind}"
-            raise error("RuntimeError", said)
+            text = f"all inputs have to be Tensors or GradientEdges, but got {kind}"
+            raise error("RuntimeError", text)
     if not wanted:
         raise error("RuntimeError", "`inputs` argument to `grad()` cannot be empty.")
     keep = create_graph if retain_graph is None else retain_graph
@@ -406,8 +406,8 @@ def _saved_attribute(m: Machine, self: Record, name: str) -> Any:
         if saved is None:
             raise Unsupported(f"grad_fn.{name}")
         return saved.unpack(self)
-    said = f"'{self.cls.name}' object has no attribute '{name}'"
-    raise error("AttributeError", said)
+    text = f"'{self.cls.name}' object has no attribute '{name}'"
+    raise error("AttributeError", text)
 
 
 def _register(m: Machine, self: Record, hook: Any) -> Handle:

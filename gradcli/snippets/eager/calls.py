@@ -211,8 +211,8 @@ def in_place(name: str, target: Tensor, args: Sequence[Any], named: Mapping[str,
     if MODE.transforms and lacks_batch(target, args):
         raise Unsupported(f"{name}_() within vmap of a tensor that has no rows")
     if args and args[0] is None and name in ("add", "sub", "mul", "div"):
-        said = f"{name}_(): argument 'other' (position 1) must be Tensor, not NoneType"
-        raise error("TypeError", said)
+        text = f"{name}_(): argument 'other' (position 1) must be Tensor, not NoneType"
+        raise error("TypeError", text)
     masked = name == "masked_fill"
     check_writable(target, tensors_in(args[:1] if masked else args), one_number=masked)
     refuse(name, [target, *args], named)

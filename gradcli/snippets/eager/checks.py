@@ -36,8 +36,8 @@ def check_output(target: Tensor, other: Tensor) -> None:
 def check_output_shape(target: Tensor, shape: Sequence[int] | None) -> None:
     """Refuse to write a result of this shape over a tensor of another one."""
     if shape != target.shape:
-        said = f"output with shape {list(target.shape)} doesn't match the broadcast shape "
-        raise error("RuntimeError", f"{said}{list(shape or ())}")
+        text = f"output with shape {list(target.shape)} doesn't match the broadcast shape "
+        raise error("RuntimeError", f"{text}{list(shape or ())}")
 
 
 def check_broadcast_all(tensors: Sequence[Tensor]) -> None:
@@ -74,12 +74,12 @@ def check_mm(a: Tensor, b: Tensor, *, added: bool = False) -> None:
             MM.format(_dims(left), _dims(b.shape)),
         )
     if a.dtype is not b.dtype:
-        said = (
+        text = (
             "expected m1 and m2 to have the same dtype, but got: "
             f"{C_NAMES.get(a.dtype.name, a.dtype.name)} != "
             f"{C_NAMES.get(b.dtype.name, b.dtype.name)}"
         )
-        raise error("RuntimeError", said)
+        raise error("RuntimeError", text)
 
 
 def check_bmm(a: Tensor, b: Tensor) -> None:
@@ -126,8 +126,8 @@ def check_mv(a: Tensor, b: Tensor) -> None:
         )
     if a.dtype is not b.dtype:
         kinds = b.dtype.scalar_name, a.dtype.scalar_name, b.dtype.scalar_name
-        said = "addmv input tensors must have the same dtype, but got {}, {}, and {}"
-        raise error("RuntimeError", said.format(*kinds))
+        text = "addmv input tensors must have the same dtype, but got {}, {}, and {}"
+        raise error("RuntimeError", text.format(*kinds))
 
 
 def check_dot(a: Tensor, b: Tensor) -> None:

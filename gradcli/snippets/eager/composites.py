@@ -78,8 +78,8 @@ def _checked(name: str) -> None:
         if name == "mean" and named.get("dtype") is None:
             check_floating(name, input)
         if name in ("std", "var") and not input.dtype.is_floating:
-            said = "std and var only support floating point and complex dtypes"
-            raise error("RuntimeError", said)
+            text = "std and var only support floating point and complex dtypes"
+            raise error("RuntimeError", text)
         if name.endswith("softmax") and not named.get("dtype"):
             _check_logits(name, input, dims)
         return calls.call(name, [input, *args], named, method=True)
@@ -139,13 +139,13 @@ def cat(m: Machine, tensors: Any, dim: int = 0) -> Tensor:
     parts = _listed(m, tensors)
     for place, part in enumerate(parts):
         if part.ndim == 0:
-            said = f"zero-dimensional tensor (at position {place}) cannot be concatenated"
-            raise error("RuntimeError", said)
+            text = f"zero-dimensional tensor (at position {place}) cannot be concatenated"
+            raise error("RuntimeError", text)
     where = dimension(dim, parts[0].ndim)
     for place, part in enumerate(parts):
         if part.ndim != parts[0].ndim and part.shape != (0,):
-            said = "Tensors must have same number of dimensions: got "
-            raise error("RuntimeError", f"{said}{parts[0].ndim} and {part.ndim}")
+            text = "Tensors must have same number of dimensions: got "
+            raise error("RuntimeError", f"{text}{parts[0].ndim} and {part.ndim}")
         for d, (a, b) in enumerate(zip(parts[0].shape, part.shape)):
             if d != where and a != b:
                 raise error(
@@ -170,8 +170,8 @@ def _listed(m: Machine, tensors: Any) -> list[Tensor]:
     for place, part in enumerate(parts):
         if not isinstance(part, Tensor):
             kind = m.class_of(part).name
-            said = f"expected Tensor as element {place} in argument 0, but got {kind}"
-            raise error("TypeError", said)
+            text = f"expected Tensor as element {place} in argument 0, but got {kind}"
+            raise error("TypeError", text)
     if not parts:
         raise error("RuntimeError", "stack expects a non-empty TensorList")
     return parts
@@ -193,8 +193,8 @@ def huber_loss(
     loss = calls.call("huber_loss", [input, target], {"reduction": reduction, "delta": delta})
     if input.dtype is not target.dtype and loss.requires_grad:
         given, own = target.dtype.scalar_name, input.dtype.scalar_name
-        said = f"Found dtype {given} but expected {own}"
-        underived(said, "HuberLossBackward0", [input, target], loss, m.line)
+        text = f"Found dtype {given} but expected {own}"
+        underived(text, "HuberLossBackward0", [input, target], loss, m.line)
     return loss
 
 
@@ -310,8 +310,8 @@ def binary_cross_entropy_with_logits(
         if target.dtype is BOOL:
             raise error("RuntimeError", SUBTRACTED_MASKS)
         kind = target.dtype.scalar_name
-        said = f"result type {input.dtype.scalar_name} can't be cast to the desired output type "
-        raise error("RuntimeError", said + kind)
+        text = f"result type {input.dtype.scalar_name} can't be cast to the desired output type "
+        raise error("RuntimeError", text + kind)
     given = {"weight": weight, "pos_weight": pos_weight}
     named = {k: v for k, v in given.items() if v is not None} | {"reduction": reduction}
     return calls.call("binary_cross_entropy_with_logits", [input, target], named)
@@ -352,14 +352,14 @@ def cross_entropy(
 def _of_kind(target: Tensor) -> Exception:
     """What is said of integers in the place of probabilities."""
     kind = target.dtype.scalar_name
-    said = "Expected floating point type for target with class probabilities, got"
-    return error("RuntimeError", f"{said} {kind}")
+    text = "Expected floating point type for target with class probabilities, got"
+    return error("RuntimeError", f"{text} {kind}")
 
 
 def _check_labels(input: Tensor, target: Tensor) -> None:
     if input.ndim == 1 and target.ndim == 1 and target.numel != 1:
-        said = f"For 1D input, 1D target must have size 1, but got target size: {target.numel}"
-        raise error("ValueError", said)
+        text = f"For 1D input, 1D target must have size 1, but got target size: {target.numel}"
+        raise error("ValueError", text)
     if input.ndim > 1 and input.shape[:1] != target.shape[:1]:
         raise error(
             "ValueError",
@@ -367,8 +367,8 @@ def _check_labels(input: Tensor, target: Tensor) -> None:
             f"({target.shape[0] if target.ndim else 0}).",
         )
     if target.dtype.kind != "int" or target.dtype not in (INT64, UINT8):
-        said = f"expected target dtype to be Long or Byte, but got {target.dtype.scalar_name}"
-        raise error("RuntimeError", said)
+        text = f"expected target dtype to be Long or Byte, but got {target.dtype.scalar_name}"
+        raise error("RuntimeError", text)
     if input.ndim <= 2 and target.ndim > 1:
         raise error("RuntimeError", "0D or 1D target tensor expected, multi-target not supported")
     if input.ndim > 2:
@@ -379,11 +379,11 @@ def _check_places(input: Tensor, target: Tensor) -> None:
     """Refuse labels that are not one for each place of an image, or of a sequence."""
     wanted, sizes = [input.shape[0], *input.shape[2:]], list(target.shape)
     if input.ndim == 4 and target.ndim != 3:
-        said = "only batches of spatial targets supported (3D tensors) but got targets of dimension"
-        raise error("RuntimeError", f"{said}: {target.ndim}")
+        text = "only batches of spatial targets supported (3D tensors) but got targets of dimension"
+        raise error("RuntimeError", f"{text}: {target.ndim}")
     if sizes != wanted and input.ndim == 4:
-        said = f"size mismatch (got input: {list(input.shape)} , target: {sizes}"
-        raise error("RuntimeError", said)
+        text = f"size mismatch (got input: {list(input.shape)} , target: {sizes}"
+        raise error("RuntimeError", text)
     if sizes != wanted:
         raise error("RuntimeError", f"Expected target size {wanted}, got {sizes}")
 
@@ -444,8 +444,8 @@ def dropout(
 
     if not input.dtype.is_floating:
         kind = input.dtype.scalar_name
-        said = f"result type Float can't be cast to the desired output type {kind}"
-        raise error("RuntimeError", said)
+        text = f"result type Float can't be cast to the desired output type {kind}"
+        raise error("RuntimeError", text)
     kept = generator().chances(input.shape, 1 - p)
     scaled = np.where(kept, 1 / (1 - p) if p < 1 else 0.0, 0.0).astype(input.dtype.numpy)
     return call_operator("mul", input, Tensor(scaled, input.dtype))

@@ -26,8 +26,8 @@ def check_flag(name: str, value: Any, place: str = "") -> None:
         kind = type(value).__name__
         if not name:
             raise Unsupported("a requires_grad that is no bool")
-        said = f"{name}(): argument 'requires_grad'{place} must be bool, not {kind}"
-        raise error("TypeError", said)
+        text = f"{name}(): argument 'requires_grad'{place} must be bool, not {kind}"
+        raise error("TypeError", text)
 
 
 def finished(
@@ -74,8 +74,8 @@ def shape_of(sizes: Sequence[Any]) -> tuple[int, ...]:
                 "at pos 0",
             )
         if s < 0:
-            said = f"Trying to create tensor with negative dimension {s}: {list(shape)}"
-            raise error("RuntimeError", said)
+            text = f"Trying to create tensor with negative dimension {s}: {list(shape)}"
+            raise error("RuntimeError", text)
     return shape
 
 
@@ -123,12 +123,12 @@ def _uneven(parts: Sequence[Any]) -> Exception:
     for place, part in enumerate(parts):
         if part.shape != first.shape:
             if first.ndim and part.ndim:
-                said = (
+                text = (
                     f"expected sequence of length {first.shape[0]} at dim 1 (got {part.shape[0]})"
                 )
-                return error("ValueError", said)
-            said = f"expected sequence of length {first.shape[0]} at dim 1 (got {place})"
-            return error("TypeError", said) if first.ndim else error("TypeError", NOT_NUMBER)
+                return error("ValueError", text)
+            text = f"expected sequence of length {first.shape[0]} at dim 1 (got {place})"
+            return error("TypeError", text) if first.ndim else error("TypeError", NOT_NUMBER)
     return error("ValueError", "uneven lists")
 
 
@@ -455,8 +455,8 @@ def bernoulli(m: Machine, input: Tensor, p: Any = None, *, generator: Any = None
     """1 with the probability that each element says, else 0."""
     chances = input.data if p is None else p
     if p is None and ((chances < 0) | (chances > 1)).any():
-        said = "Expected p_in >= 0 && p_in <= 1 to be true, but got false."
-        raise Unsupported(said)
+        text = "Expected p_in >= 0 && p_in <= 1 to be true, but got false."
+        raise Unsupported(text)
     if p is None:
         low = _generator(generator).uniform(input.shape, input.dtype)
         drawn = low < chances
@@ -492,14 +492,14 @@ def multinomial(
     if not input.dtype.is_floating or input.ndim not in (1, 2) or not weights.size:
         raise Unsupported("multinomial of these weights")
     if not np.isfinite(weights).all() or (weights < 0).any():
-        said = "probability tensor contains either `inf`, `nan` or element < 0"
-        raise error("RuntimeError", said)
+        text = "probability tensor contains either `inf`, `nan` or element < 0"
+        raise error("RuntimeError", text)
     if not replacement and num_samples > input.shape[-1]:
-        said = "cannot sample n_sample > prob_dist.size(-1) samples without replacement"
-        raise error("RuntimeError", said)
+        text = "cannot sample n_sample > prob_dist.size(-1) samples without replacement"
+        raise error("RuntimeError", text)
     if (weights.sum(-1) <= 0).any():
-        said = "invalid multinomial distribution (sum of probabilities <= 0)"
-        raise error("RuntimeError", said)
+        text = "invalid multinomial distribution (sum of probabilities <= 0)"
+        raise error("RuntimeError", text)
     rows = weights.reshape(-1, input.shape[-1])
     drawn = _generator(generator).choices(rows, num_samples, replacement)
     return Tensor(drawn.reshape((*input.shape[:-1], num_samples)).astype("int64"), INT64)
@@ -617,8 +617,8 @@ def legacy(name: str, dtype: DType | None) -> Any:
         return isinstance(value, Tensor) and value.dtype is dtype
 
     check = {"__instancecheck__": Builtin("__instancecheck__", is_instance)}
-    made = Class(name, members=check, module="torch", make=maker)
-    TABLES.setdefault("torch", {})[name] = made  # type: ignore[assignment]
+    built = Class(name, members=check, module="torch", make=maker)
+    TABLES.setdefault("torch", {})[name] = built  # type: ignore[assignment]
     return maker
 
 

@@ -44,8 +44,8 @@ def device_of(value: Any) -> Device:
         return value
     name, _, index = value.partition(":") if isinstance(value, str) else ("cuda", "", str(value))
     if name not in TYPES.split(", "):
-        said = f"Expected one of {TYPES} device type at start of device string: {name}"
-        raise error("RuntimeError", said)
+        text = f"Expected one of {TYPES} device type at start of device string: {name}"
+        raise error("RuntimeError", text)
     return Device(name, int(index) if index else None)
 
 

@@ -115,8 +115,8 @@ class Saved:
         with recording(False):
             tensor = m.call(unpack, [self.packed])
         if not isinstance(tensor, Tensor):
-            said = "Output of saved tensor unpack_hook expected to be a Tensor but got result of "
-            raise error("TypeError", f"{said}type {m.class_of(tensor).name}")
+            text = "Output of saved tensor unpack_hook expected to be a Tensor but got result of "
+            raise error("TypeError", f"{text}type {m.class_of(tensor).name}")
         return tensor
 
     def unpack(self, for_record: "Record") -> Tensor:
@@ -431,8 +431,8 @@ def fitted(gradient: Tensor, edge: Edge, place: int, record: Record) -> Tensor:
 
     meta = edge.record.metas[edge.output]
     if isinstance(gradient, MetaTensor):
-        said = f"Function {record.name} returned an invalid gradient at index {place} - expected "
-        raise error("RuntimeError", said + "device cpu but got meta")
+        text = f"Function {record.name} returned an invalid gradient at index {place} - expected "
+        raise error("RuntimeError", text + "device cpu but got meta")
     if gradient.shape != meta.shape:
         if not expandable(meta.shape, gradient.shape):
             raise error(
@@ -455,8 +455,8 @@ def check_nan(record: Record, gradients: Sequence[Tensor | None]) -> None:
     """In anomaly mode, refuse nan in what a record sends back."""
     for place, gradient in enumerate(gradients):
         if gradient is not None and np.isnan(gradient.data).any():
-            said = f"Function '{record.name}' returned nan values in its {place}th output."
-            raise error("RuntimeError", said)
+            text = f"Function '{record.name}' returned nan values in its {place}th output."
+            raise error("RuntimeError", text)
 
 
 def accumulate(m: Machine, leaf: Tensor, gradient: Tensor | None, create_graph: bool) -> None:

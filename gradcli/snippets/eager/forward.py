@@ -55,24 +55,24 @@ class Linearized(Object):
 
     def pushed(self, m: Machine, tangents: Sequence[Tensor]) -> list[Tensor | None]:
         """The tangents of the outputs from those of the inputs; None where nothing arrives."""
-        found: dict[Edge | None, Tensor] = {x.edge: t for x, t in zip(self.inputs, tangents)}
-        starts = {edge.record for edge in found if edge}
+        result: dict[Edge | None, Tensor] = {x.edge: t for x, t in zip(self.inputs, tangents)}
+        starts = {edge.record for edge in result if edge}
         roots = [o.edge.record for o in self.outputs if o.edge]
         for record in inputs_first(roots, starts):
             if record in starts or isinstance(record, Accumulator):
                 continue
-            arriving = [found.get(edge) if edge else None for edge in record.edges]
+            arriving = [result.get(edge) if edge else None for edge in record.edges]
             if any(t is not None for t in arriving):
                 for place, tangent in enumerate(self._through(m, record, arriving)):
                     if tangent is not None:
-                        found[Edge(record, place)] = tangent
-        return [found.get(o.edge) if o.edge else None for o in self.outputs]
+                        result[Edge(record, place)] = tangent
+        return [result.get(o.edge) if o.edge else None for o in self.outputs]
 
     def is_linear(self, output: Tensor) -> bool:
         """Whether all that leads to an output is linear, without a factor that has no tangent."""
         starts = {x.edge.record for x in self.inputs if x.edge}
-        found = inputs_first([output.edge.record], starts) if output.edge else []
-        records = [r for r in found if isinstance(r, Record) and r not in starts]
+        result = inputs_first([output.edge.record], starts) if output.edge else []
+        records = [r for r in result if isinstance(r, Record) and r not in starts]
         nodes = [r.call[0] if isinstance(r.call, tuple) else None for r in records]
         return all(isinstance(n, Node) and n.op.name in LINEAR + TOGETHER for n in nodes)
 
@@ -227,10 +227,10 @@ def settled(tensor: Tensor, inputs: Sequence[Tensor]) -> Tensor:
 def pushed(m: Machine, linearized: Linearized, tangents: Sequence[Tensor]) -> list[Tensor]:
     """The tangents of all outputs, cut off from the inputs; zeros where nothing arrives."""
     with recording(True):
-        found = linearized.pushed(m, tangents)
+        results = linearized.pushed(m, tangents)
     fresh = [x for x in (*linearized.inputs, *linearized.seeds) if x.is_leaf]
     result = []
-    for o, t in zip(linearized.outputs, found):
+    for o, t in zip(linearized.outputs, results):
         if t is None:
             result.append(zeros_like(o))
         else:

@@ -133,11 +133,11 @@ def _apply(m: Machine, cls: Class, *args: Any, **named: Any) -> Any:
     results = list(outputs) if several else [outputs]
     for place, kept in enumerate(context.kept):
         if kept is not None and not isinstance(kept, Tensor):
-            said = (
+            text = (
                 f"save_for_backward can only save variables, but argument {place} is of type "
                 f"{m.class_of(kept).name}"
             )
-            raise error("TypeError", said)
+            raise error("TypeError", text)
     for tensor in context.dirty:
         if not any(tensor is r for r in results):
             raise error("RuntimeError", NOT_RETURNED)
@@ -193,8 +193,8 @@ def _check_dirty(context: Context) -> None:
     """Refuse a leaf that was changed in place."""
     for tensor in context.dirty:
         if MODE.recording and tensor.is_leaf and tensor.requires_grad:
-            said = "a leaf Variable that requires grad has been used in an in-place operation."
-            raise error("RuntimeError", said)
+            text = "a leaf Variable that requires grad has been used in an in-place operation."
+            raise error("RuntimeError", text)
 
 
 def _output(result: Any, args: Sequence[Any], context: Context) -> Any:
@@ -267,23 +267,23 @@ class _Backward:
         while len(answers) > expected and answers[-1] is None:
             answers.pop()
         if len(answers) != expected:
-            said = (
+            text = (
                 f"function {record.name} returned an incorrect number of gradients (expected "
                 f"{expected}, got {got})"
             )
-            raise error("RuntimeError", said)
+            raise error("RuntimeError", text)
         for place, (answer, is_tensor) in enumerate(zip(answers, self.tensors)):
             if answer is None:
                 continue
             if not is_tensor:
-                said = (
+                text = (
                     f"function {record.name} returned a gradient different than None at position "
                     f"{place + 1}, but the corresponding forward input was not a Variable"
                 )
-                raise error("RuntimeError", said)
+                raise error("RuntimeError", text)
             if not isinstance(answer, Tensor):
-                said = f"expected Variable or None (got {m.class_of(answer).name})"
-                raise error("RuntimeError", said)
+                text = f"expected Variable or None (got {m.class_of(answer).name})"
+                raise error("RuntimeError", text)
         return answers
 
 

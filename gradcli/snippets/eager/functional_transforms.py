@@ -72,8 +72,8 @@ def refuse_number(control_flow: bool) -> None:
     """Refuse to read a number of a batch that is mapped over."""
     kinds = [kind for kind, _ in running()]
     if "vmap" in kinds:
-        said = CONTROL_FLOW if control_flow else ITEM
-        raise error("RuntimeError", said if kinds[-1] == "vmap" else EITHER)
+        text = CONTROL_FLOW if control_flow else ITEM
+        raise error("RuntimeError", text if kinds[-1] == "vmap" else EITHER)
 
 
 def refuse_random() -> None:

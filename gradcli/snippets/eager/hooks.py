@@ -46,8 +46,8 @@ def called(m: Machine, hook: Any, gradient: Tensor | None) -> Tensor | None:
     assert gradient is not None
     if answer.dtype is not gradient.dtype:
         was, got = (f"torch.{t.dtype.legacy}" for t in (gradient, answer))
-        said = f"hook '{name}' has changed the type of value (was {was} got {got})"
-        raise error("RuntimeError", said)
+        text = f"hook '{name}' has changed the type of value (was {was} got {got})"
+        raise error("RuntimeError", text)
     if answer.shape != gradient.shape:
         raise error("RuntimeError", f"hook '{name}' has changed the size of value")
     return answer

@@ -74,8 +74,8 @@ def _source(tensor: Tensor, value: Any) -> Tensor:
         return value
     if isinstance(value, bool | int | float):
         return Tensor(np.asarray(value).astype(tensor.dtype.numpy), tensor.dtype)
-    said = f"can't assign a {type(value).__name__} to a torch.{tensor.dtype.legacy}"
-    raise error("TypeError", said)
+    text = f"can't assign a {type(value).__name__} to a torch.{tensor.dtype.legacy}"
+    raise error("TypeError", text)
 
 
 def _parts(index: Any) -> list[Any]:
@@ -97,8 +97,8 @@ def _basic(tensor: Tensor, index: Any, written: bool = False) -> tuple[Tensor, l
     if tensor.ndim == 0 and len(parts) == 1:
         _check_zero_dim(parts[0])
     if taken > tensor.ndim:
-        said = f"too many indices for tensor of dimension {tensor.ndim}"
-        raise error("IndexError", said)
+        text = f"too many indices for tensor of dimension {tensor.ndim}"
+        raise error("IndexError", text)
     expanded: list[Any] = []
     for part in parts:
         if part is Ellipsis:
@@ -123,8 +123,8 @@ def _plain(part: Any) -> Any:
     """A part of an index as Python's value, or as an array."""
     if isinstance(part, Tensor):
         if part.dtype.is_floating:
-            said = "tensors used as indices must be long, int, byte or bool tensors"
-            raise error("IndexError", said)
+            text = "tensors used as indices must be long, int, byte or bool tensors"
+            raise error("IndexError", text)
         return int(part.data) if part.ndim == 0 and part.dtype.kind == "int" else part.data
     if isinstance(part, bool):
         return np.asarray(part)
@@ -187,8 +187,8 @@ def _apply_parts(tensor: Tensor, parts: Sequence[Any], plain: bool) -> tuple[Ten
         else:
             size = tensor.shape[place]
             if not -size <= part < size:
-                said = f"index {part} is out of bounds for dimension {dim} with size {size}"
-                raise error("IndexError", said)
+                text = f"index {part} is out of bounds for dimension {dim} with size {size}"
+                raise error("IndexError", text)
             tensor = _one(tensor, place, part, "SelectBackward0")
             dim += 1
     return tensor, picks
@@ -243,8 +243,8 @@ def _check_pick(tensor: Tensor, dim: int, pick: Any, shown: int) -> None:
     size = tensor.shape[dim]
     outside = pick[(pick < -size) | (pick >= size)]
     if outside.size:
-        said = f"index {outside.flat[0]} is out of bounds for dimension {shown} with size {size}"
-        raise error("IndexError", said)
+        text = f"index {outside.flat[0]} is out of bounds for dimension {shown} with size {size}"
+        raise error("IndexError", text)
 
 
 def _put_picked(place: Tensor, picks: Sequence[Any], source: Tensor) -> None:

@@ -108,8 +108,8 @@ def check_kinds(operator: str, operands: Sequence[Any]) -> None:
 
 def not_implemented(kernel: str, dtype: DType) -> Raised:
     """What is raised where a kernel has no implementation for a dtype."""
-    said = f"\"{kernel}\" not implemented for '{dtype.scalar_name}'"
-    return error("NotImplementedError", said)
+    text = f"\"{kernel}\" not implemented for '{dtype.scalar_name}'"
+    return error("NotImplementedError", text)
 
 
 def check_divisor(dividend: Any, divisor: Any) -> None:

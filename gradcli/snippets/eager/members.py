@@ -101,8 +101,8 @@ def _joined_before(m: Machine, self: Instance, other: Any) -> Any:
 
 def _sizes(m: Machine, self: Instance, place: Any) -> Any:
     """One of the sizes, or those of a slice as a size."""
-    found = m.call(m.get(self.payload, "__getitem__"), (place,))
-    return shape_value(found) if isinstance(found, tuple) else found
+    result = m.call(m.get(self.payload, "__getitem__"), (place,))
+    return shape_value(result) if isinstance(result, tuple) else result
 
 
 SIZE.members["__add__"] = Builtin("__add__", _joined)
@@ -168,8 +168,8 @@ attribute("is_sparse")(lambda m, self: False)
 def size(m: Machine, self: Tensor, dim: int | None = None) -> Any:
     """The shape, or one of its sizes."""
     if dim is not None and not self.ndim:
-        said = f"Dimension specified as {dim} but tensor has no dimensions"
-        raise error("IndexError", said)
+        text = f"Dimension specified as {dim} but tensor has no dimensions"
+        raise error("IndexError", text)
     return shape_value(self.shape) if dim is None else self.shape[dimension(dim, self.ndim)]
 
 
@@ -288,14 +288,14 @@ def _set_grad(m: Machine, self: Tensor, value: Any) -> None:
         raise error("RuntimeError", "can't assign Variable as its own grad")
     if not isinstance(value, Tensor):
         kind = m.class_of(value).name
-        said = f"assigned grad expected to be a Tensor or None but got grad of type {kind}"
-        raise error("TypeError", said)
+        text = f"assigned grad expected to be a Tensor or None but got grad of type {kind}"
+        raise error("TypeError", text)
     if isinstance(value, MetaTensor):
-        said = (
+        text = (
             "attempting to assign a gradient with device type 'meta' to a tensor with device type "
             "'cpu'. Please ensure that the gradient and the tensor are on the same device"
         )
-        raise error("RuntimeError", said)
+        raise error("RuntimeError", text)
     wanted = self.fields.get("grad_dtype", self.dtype)
     if wanted not in (None, value.dtype):
         raise error(
@@ -357,8 +357,8 @@ attribute("grad_dtype", _set_grad_dtype)(lambda m, self: self.fields.get("grad_d
 
 
 def _no_record(m: Machine, self: Tensor, value: Any) -> None:
-    said = "attribute 'grad_fn' of 'torch._C.TensorBase' objects is not writable"
-    raise error("AttributeError", said)
+    text = "attribute 'grad_fn' of 'torch._C.TensorBase' objects is not writable"
+    raise error("AttributeError", text)
 
 
 attribute("grad_fn", _no_record, lambda m, self: _no_record(m, self, None))(
@@ -383,10 +383,10 @@ def _change_flag(self: Tensor, value: bool, refusal: str) -> None:
     if value and not self.dtype.is_floating:
         raise error("RuntimeError", refusal)
     if value and self.inference and not MODE.inference:
-        said = (
+        text = (
             "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
         )
-        raise error("RuntimeError", said)
+        raise error("RuntimeError", text)
     if value and self.inference:
         raise Unsupported("a tensor of inference mode that requires a gradient")
     self.requires_grad = value
@@ -412,8 +412,8 @@ attribute("retains_grad")(lambda m, self: self.retains_grad)
 def retain_grad(m: Machine, self: Tensor) -> None:
     """Keep the gradient of a tensor that is no leaf."""
     if not self.requires_grad:
-        said = "can't retain_grad on Tensor that has requires_grad=False"
-        raise error("RuntimeError", said)
+        text = "can't retain_grad on Tensor that has requires_grad=False"
+        raise error("RuntimeError", text)
     if self.record is not None:
         self.retains_grad = True
         self.record.retained[self.output] = self
@@ -440,8 +440,8 @@ def register_hook(m: Machine, self: Tensor, hook: Any) -> Any:
     from .autograd import Handle
 
     if not self.requires_grad:
-        said = "cannot register a hook on a tensor that doesn't require gradient"
-        raise error("RuntimeError", said)
+        text = "cannot register a hook on a tensor that doesn't require gradient"
+        raise error("RuntimeError", text)
     record = self.record
     hooks = self.hooks if record is None else record.tensor_hooks.setdefault(self.output, [])
     hooks.append(hook)
@@ -454,11 +454,11 @@ def register_post_accumulate_grad_hook(m: Machine, self: Tensor, hook: Any) -> A
     from .autograd import Handle
 
     if not self.requires_grad:
-        said = "cannot register a hook on a tensor that doesn't require gradient"
-        raise error("RuntimeError", said)
+        text = "cannot register a hook on a tensor that doesn't require gradient"
+        raise error("RuntimeError", text)
     if not self.is_leaf:
-        said = "post accumulate grad hooks cannot be registered on non-leaf tensors"
-        raise error("RuntimeError", said)
+        text = "post accumulate grad hooks cannot be registered on non-leaf tensors"
+        raise error("RuntimeError", text)
     hooks = self.fields.setdefault("post_accumulate_grad_hooks", [])
     hooks.append(hook)
     return Handle(hooks, hook)
@@ -622,8 +622,8 @@ def item(m: Machine, self: Tensor) -> Any:
     """Its one number."""
     refuse_number(control_flow=False)
     if self.numel != 1:
-        said = f"a Tensor with {self.numel} elements cannot be converted to Scalar"
-        raise error("RuntimeError", said)
+        text = f"a Tensor with {self.numel} elements cannot be converted to Scalar"
+        raise error("RuntimeError", text)
     return self.data.item()
 
 
@@ -648,8 +648,8 @@ method("__int__")(lambda m, self: int(_one_number(m, self)))
 @method("__index__")
 def _index(m: Machine, self: Tensor) -> int:
     if self.dtype.is_floating or self.numel != 1:
-        said = "only integer tensors of a single element can be converted to an index"
-        raise error("TypeError", said)
+        text = "only integer tensors of a single element can be converted to an index"
+        raise error("TypeError", text)
     return int(self.data.item())
 
 
@@ -657,8 +657,8 @@ def _index(m: Machine, self: Tensor) -> int:
 def _bool(m: Machine, self: Tensor) -> bool:
     refuse_number(control_flow=True)
     if self.numel > 1:
-        said = "Boolean value of Tensor with more than one value is ambiguous"
-        raise error("RuntimeError", said)
+        text = "Boolean value of Tensor with more than one value is ambiguous"
+        raise error("RuntimeError", text)
     if not self.numel:
         raise error("RuntimeError", "Boolean value of Tensor with no values is ambiguous")
     return bool(self.data.item())
@@ -693,8 +693,8 @@ def _format(m: Machine, self: Tensor, spec: str = "") -> str:
     if not self.ndim and spec:
         return format(self.data.item(), spec)
     if spec:
-        said = "unsupported format string passed to Tensor.__format__"
-        raise error("TypeError", said)
+        text = "unsupported format string passed to Tensor.__format__"
+        raise error("TypeError", text)
     return str(self.data.item()) if not self.ndim else tensor_text(self)
 
 
@@ -734,8 +734,8 @@ def fill_(m: Machine, self: Tensor, value: Any) -> Tensor:
     """Write a number over all numbers."""
     if isinstance(value, Tensor):
         if value.ndim:
-            said = "fill_ only supports 0-dimension value tensor but got tensor with "
-            raise error("RuntimeError", f"{said}{value.ndim} dimensions.")
+            text = "fill_ only supports 0-dimension value tensor but got tensor with "
+            raise error("RuntimeError", f"{text}{value.ndim} dimensions.")
         return indexing.copy_into(self, value, "FillBackward3")
     return _constant(self, value, "FillBackward2")
 
@@ -783,8 +783,8 @@ def resize_(m: Machine, self: Tensor, *shape: Any, **_: Any) -> Tensor:
 def apply_(m: Machine, self: Tensor, callable: Any) -> Tensor:
     """Write over each number what a function makes of it."""
     if self.requires_grad:
-        said = "Can't call apply_() on Variable that requires grad. Use var.detach().apply_() "
-        raise error("RuntimeError", said + "instead.")
+        text = "Can't call apply_() on Variable that requires grad. Use var.detach().apply_() "
+        raise error("RuntimeError", text + "instead.")
     self.data[...] = np.reshape(
         [m.call(callable, [v]) for v in self.data.ravel().tolist()], self.shape
     )
@@ -839,8 +839,8 @@ def completed(self: Tensor, shape: tuple[int, ...]) -> tuple[int, ...]:
         raise error("RuntimeError", "only one dimension can be inferred")
     fits = known == self.numel if not count else known and self.numel % known == 0
     if not fits:
-        said = f"shape '{list(shape)}' is invalid for input of size {self.numel}"
-        raise error("RuntimeError", said)
+        text = f"shape '{list(shape)}' is invalid for input of size {self.numel}"
+        raise error("RuntimeError", text)
     return tuple(self.numel // known if s == -1 else s for s in shape)
 
 

@@ -62,13 +62,13 @@ class Way:
 
     def schedule(self, precision: str) -> Schedule:
         """How the gradients are computed from the arrays of what they read."""
-        made = self._schedules.get(precision)
-        if made is None:
+        built = self._schedules.get(precision)
+        if built is None:
             given = dict.fromkeys((*self.plan.leaves, self.plan.node, self.seed))
             nodes = Evaluator(given).missing([n for n in self.gradients if n is not None])
             kernels = kernel_of if precision == "float32" else None
-            made = self._schedules[precision] = Schedule(nodes, kernels)
-        return made
+            built = self._schedules[precision] = Schedule(nodes, kernels)
+        return built
 
     def numbers(self, given: dict[Any, Any], precision: str) -> list[Any]:
         """The arrays of the gradients."""
@@ -182,12 +182,12 @@ def _plan(op: Operator, inputs: Sequence[Signature | float | None], attrs: Any) 
         for place, i in enumerate(inputs)
     ]
     node = intern(op, tuple(leaves), attrs)
-    made = _plans.get(node)
-    if made is None:
+    built = _plans.get(node)
+    if built is None:
         if len(_plans) >= MOST_PLANS:
             _plans.clear()
-        made = _plans[node] = Plan(node, leaves)
-    return made
+        built = _plans[node] = Plan(node, leaves)
+    return built
 
 
 def leaf(place: int, shape: tuple[int, ...], kind: str) -> Node:

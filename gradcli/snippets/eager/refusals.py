@@ -81,11 +81,11 @@ def _place_of(name: str) -> None:
             raise error("RuntimeError", f"{name}(): does not support bool input")
         _along(input, dim)
         if not input.numel and dim is None:
-            said = f"{name}(): Expected reduction dim to be specified for input.numel() == 0."
-            raise error("IndexError", said)
+            text = f"{name}(): Expected reduction dim to be specified for input.numel() == 0."
+            raise error("IndexError", text)
         if isinstance(dim, int) and input.ndim and not input.shape[dim]:
-            said = f"{name}(): Expected reduction dim {dim} to have non-zero size."
-            raise error("IndexError", said)
+            text = f"{name}(): Expected reduction dim {dim} to have non-zero size."
+            raise error("IndexError", text)
 
     check(name)(checked)
 
@@ -98,19 +98,19 @@ for _own in ("argmax", "argmin"):
 def _extreme(input: Tensor, dim: Any = None, *_: Any, **__: Any) -> None:
     name = "max"
     if dim is None and not input.numel:
-        said = (
+        text = (
             f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
             "reduction dim with the 'dim' argument."
         )
-        raise error("RuntimeError", said)
+        raise error("RuntimeError", text)
     _along(input, dim)
 
 
 @check("t")
 def _t(input: Tensor) -> None:
     if input.ndim > 2:
-        said = f"t() expects a tensor with <= 2 dimensions, but self is {input.ndim}D"
-        raise error("RuntimeError", said)
+        text = f"t() expects a tensor with <= 2 dimensions, but self is {input.ndim}D"
+        raise error("RuntimeError", text)
 
 
 @check("permute")
@@ -150,8 +150,8 @@ def _expand(input: Tensor, *sizes: Any, **_: Any) -> None:
     if leading and not input.ndim:
         raise error("RuntimeError", "numel: integer multiplication overflow")
     if leading:
-        said = "The expanded size of the tensor (-1) isn't allowed in a leading, non-existing "
-        raise error("RuntimeError", f"{said}dimension {leading[-1]}")
+        text = "The expanded size of the tensor (-1) isn't allowed in a leading, non-existing "
+        raise error("RuntimeError", f"{text}dimension {leading[-1]}")
 
 
 @check("repeat")
@@ -205,8 +205,8 @@ def _topk(input: Tensor, k: int, dim: int = -1, *_: Any, **__: Any) -> None:
 @check("quantile", "nanquantile")
 def _quantile(input: Tensor, *_: Any, **__: Any) -> None:
     if not input.dtype.is_floating:
-        said = "quantile() input tensor must be either float or double dtype"
-        raise error("RuntimeError", said)
+        text = "quantile() input tensor must be either float or double dtype"
+        raise error("RuntimeError", text)
 
 
 def _only_floats(name: str, kernel: str) -> None:
@@ -217,8 +217,8 @@ def _only_floats(name: str, kernel: str) -> None:
             raise not_implemented(kernel, input.dtype)
         if isinstance(end, Tensor) and end.dtype is not input.dtype:
             names = LONG_NAMES[input.dtype.name], LONG_NAMES[end.dtype.name]
-            said = "expected dtype {} for `end` but got dtype {}"
-            raise error("RuntimeError", said.format(*names))
+            text = "expected dtype {} for `end` but got dtype {}"
+            raise error("RuntimeError", text.format(*names))
 
     check(name)(checked)
 
@@ -230,8 +230,8 @@ _only_floats("histc", "histogram_cpu")
 @check("trace")
 def _trace(input: Tensor) -> None:
     if input.ndim != 2:
-        said = f"trace: expected a matrix, but got tensor with dim {input.ndim}"
-        raise error("RuntimeError", said)
+        text = f"trace: expected a matrix, but got tensor with dim {input.ndim}"
+        raise error("RuntimeError", text)
 
 
 # ---- indices and masks ---------------------------------------------------------------------------
@@ -240,8 +240,8 @@ def _trace(input: Tensor) -> None:
 @check("gather")
 def _gather(input: Tensor, dim: int, index: Tensor, **_: Any) -> None:
     if index.ndim != input.ndim:
-        said = "Index tensor must have the same number of dimensions as input tensor"
-        raise error("RuntimeError", said)
+        text = "Index tensor must have the same number of dimensions as input tensor"
+        raise error("RuntimeError", text)
     _within(input, dim, index)
 
 
@@ -250,8 +250,8 @@ def _within(input: Tensor, dim: int, index: Tensor) -> None:
     size = input.shape[place] if input.ndim else 1
     outside = index.data[(index.data < 0) | (index.data >= size)]
     if outside.size:
-        said = f"index {outside.flat[0]} is out of bounds for dimension {place} with size {size}"
-        raise error("RuntimeError", said)
+        text = f"index {outside.flat[0]} is out of bounds for dimension {place} with size {size}"
+        raise error("RuntimeError", text)
 
 
 @check("scatter", "scatter_add")
@@ -267,8 +267,8 @@ def _scatter(input: Tensor, dim: int, index: Tensor, src: Any = None, **named: A
 def _index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor, **_: Any) -> None:
     if source.dtype is not input.dtype:
         kinds = f"(self) {input.dtype.scalar_name} and (source) {source.dtype.scalar_name}"
-        said = "index_copy_(): self and source expected to have the same dtype, but got "
-        raise error("RuntimeError", said + kinds)
+        text = "index_copy_(): self and source expected to have the same dtype, but got "
+        raise error("RuntimeError", text + kinds)
 
 
 @check("index_add")
@@ -284,14 +284,14 @@ def _index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, **_: Any)
 @check("index_select")
 def _index_select(input: Tensor, dim: int, index: Tensor) -> None:
     if index.dtype.kind != "int":
-        said = "index_select(): Expected dtype int32 or int64 for index"
-        raise error("RuntimeError", said)
+        text = "index_select(): Expected dtype int32 or int64 for index"
+        raise error("RuntimeError", text)
     place = dimension(dim, input.ndim)
     size = input.shape[place] if input.ndim else 1
     outside = index.data[(index.data < 0) | (index.data >= size)]
     if outside.size and place == 1:
-        said = f"INDICES element is out of DATA bounds, id={outside.flat[0]} axis_dim={size}"
-        raise error("RuntimeError", said)
+        text = f"INDICES element is out of DATA bounds, id={outside.flat[0]} axis_dim={size}"
+        raise error("RuntimeError", text)
     if outside.size:
         raise error("IndexError", "index out of range in self")
 
@@ -349,8 +349,8 @@ def _index_put(input: Tensor, indices: Any, values: Tensor, *_: Any, **__: Any) 
 def _in_bounds(index: Tensor, dim: int, size: int) -> None:
     outside = index.data[(index.data < -size) | (index.data >= size)]
     if outside.size:
-        said = f"index {outside.flat[0]} is out of bounds for dimension {dim} with size {size}"
-        raise error("IndexError", said)
+        text = f"index {outside.flat[0]} is out of bounds for dimension {dim} with size {size}"
+        raise error("IndexError", text)
 
 
 @check("einsum")
@@ -361,8 +361,8 @@ def _einsum(equation: Any, *operands: Any, **_: Any) -> None:
     kinds = [p.dtype for p in parts if isinstance(p, Tensor)]
     for kind in kinds[1:]:
         if kind is not kinds[0]:
-            said = f"expected scalar type {kinds[0].scalar_name} but found {kind.scalar_name}"
-            raise error("RuntimeError", said)
+            text = f"expected scalar type {kinds[0].scalar_name} but found {kind.scalar_name}"
+            raise error("RuntimeError", text)
     if kinds and kinds[0].kind == "bool":
         _check_masks(str(equation), len(parts))
     _check_letters(equation, parts)
@@ -403,8 +403,8 @@ def _check_letters(equation: Any, operands: Sequence[Any]) -> None:
 @check("clamp", "clip")
 def _clamp(input: Tensor, min: Any = None, max: Any = None, **_: Any) -> None:
     if min is None and max is None:
-        said = "torch.clamp: At least one of 'min' or 'max' must not be None"
-        raise error("RuntimeError", said)
+        text = "torch.clamp: At least one of 'min' or 'max' must not be None"
+        raise error("RuntimeError", text)
 
 
 @check("embedding")
@@ -483,8 +483,8 @@ for _dim in (1, 2, 3):
 
 def _one_dtype(input: Tensor, *others: Any) -> None:
     if any(isinstance(t, Tensor) and t.dtype is not input.dtype for t in others):
-        said = "mixed dtype (CPU): all inputs must share same datatype."
-        raise error("RuntimeError", said)
+        text = "mixed dtype (CPU): all inputs must share same datatype."
+        raise error("RuntimeError", text)
 
 
 @check("batch_norm")
@@ -580,8 +580,8 @@ NOT_POSITIVE = (
 
 def _square(name: str, input: Tensor) -> None:
     if input.ndim < 2:
-        said = f"{name}: The input tensor A must have at least 2 dimensions."
-        raise error("RuntimeError", said)
+        text = f"{name}: The input tensor A must have at least 2 dimensions."
+        raise error("RuntimeError", text)
     rows, columns = input.shape[-2:]
     if rows != columns:
         raise error(
@@ -601,8 +601,8 @@ for _own in ("svd", "qr", "svdvals"):
 
     def _matrix(A: Tensor, *_: Any, _name: str = f"linalg.{_own}", **__: Any) -> None:
         if A.ndim < 2:
-            said = f"{_name}: The input tensor A must have at least 2 dimensions."
-            raise error("RuntimeError", said)
+            text = f"{_name}: The input tensor A must have at least 2 dimensions."
+            raise error("RuntimeError", text)
 
     check(_own, f"linalg.{_own}")(_matrix)
 
@@ -634,8 +634,8 @@ def _zero_pivot(matrix: Any) -> int:
 def _solve(A: Tensor, B: Any = None, **_: Any) -> None:
     _square("linalg.solve", A)
     if any(_zero_pivot(matrix) for matrix in A.data.reshape(-1, *A.shape[-2:])):
-        said = "torch.linalg.solve: The solver failed because the input matrix is singular."
-        raise error(LINALG_ERROR, said)
+        text = "torch.linalg.solve: The solver failed because the input matrix is singular."
+        raise error(LINALG_ERROR, text)
 
 
 def _cholesky(name: str) -> Check:
@@ -647,8 +647,8 @@ def _cholesky(name: str) -> Check:
                     np.linalg.cholesky(matrix[:order, :order].astype(float))
                 except np.linalg.LinAlgError:
                     batch = f"(Batch element {place}): " if A.ndim > 2 else ""
-                    said = NOT_POSITIVE.format(name=name, batch=batch, order=order)
-                    raise error(LINALG_ERROR, said) from None
+                    text = NOT_POSITIVE.format(name=name, batch=batch, order=order)
+                    raise error(LINALG_ERROR, text) from None
 
     return function
 

@@ -44,12 +44,12 @@ def module(
         for place in places:
             if name in TABLES.get(place, {}):
                 return _checked(path, TABLES[place][name])
-        found = more(name)
-        if found is MISSING and has(path, name):
-            found = operator(name, *places) if operators else MISSING
-            if found is MISSING:
+        result = more(name)
+        if result is MISSING and has(path, name):
+            result = operator(name, *places) if operators else MISSING
+            if result is MISSING:
                 raise Unsupported(f"{path}.{name}")
-        return _checked(path, found)
+        return _checked(path, result)
 
     return Module(path, members, find)
 
@@ -85,11 +85,11 @@ def _written(name: str, out: Any, result: Any, operands: list[Tensor]) -> Any:
     if not (isinstance(out, Tensor) and isinstance(result, Tensor)) or out.shape != result.shape:
         raise Unsupported(f"out of {name}() with several outputs, or of another shape")
     if MODE.recording and any(t.requires_grad for t in (out, *operands)):
-        said = (
+        text = (
             f"{name}(): functions with out=... arguments don't support automatic differentiation, "
             "but one of the arguments requires grad."
         )
-        raise error("RuntimeError", said)
+        raise error("RuntimeError", text)
     _check_memory(name, out, operands)
     out.data[...] = result.data
     out.changed()

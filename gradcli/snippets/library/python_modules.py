@@ -1050,8 +1050,8 @@ def module(name: str) -> Module | None:
     maker = MAKERS.get(name)
     if maker is None:
         return None
-    made = maker()
-    own = made.find
+    built = maker()
+    own = built.find
 
     def find(member: str) -> Any:
         value = own(member)
@@ -1059,5 +1059,5 @@ def module(name: str) -> Module | None:
             raise Unsupported(f"{name}.{member}")
         return value
 
-    made.find = find
-    return made
+    built.find = find
+    return built

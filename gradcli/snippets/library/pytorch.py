@@ -51,9 +51,9 @@ class Library:
 
     def found(self, path: str) -> Module:
         """The module of a path that there is."""
-        made = self.find(path)
-        assert made is not None, path
-        return made
+        built = self.find(path)
+        assert built is not None, path
+        return built
 
     def source(self, name: str) -> Callable[[str], Any]:
         """What a source of the library defines, by name."""
@@ -107,13 +107,13 @@ def _torch(library: Library) -> Module:
             return library.source("serialization")(name)
         return library.found("torch.amp").lookup(name) if name == "autocast" else MISSING
 
-    made = module("torch", "torch", members=members, more=more)
-    made.members["cuda"] = library.find("torch.cuda")
+    built = module("torch", "torch", members=members, more=more)
+    built.members["cuda"] = library.find("torch.cuda")
     for name in inner:
-        found = library.find(f"torch.{name}")
-        if found is not None:
-            made.members[name] = found
-    return made
+        result = library.find(f"torch.{name}")
+        if result is not None:
+            built.members[name] = result
+    return built
 
 
 def _nn(library: Library) -> Module:
@@ -132,18 +132,18 @@ def _nn(library: Library) -> Module:
 
 
 def _autograd(library: Library) -> Module:
-    made = module("torch.autograd", "autograd", more=library.source("checks"), operators=False)
-    made.members["graph"] = library.find("torch.autograd.graph")
-    made.members["forward_ad"] = library.find("torch.autograd.forward_ad")
-    made.members["function"] = library.find("torch.autograd.function")
-    made.members["functional"] = library.find("torch.autograd.functional")
-    return made
+    built = module("torch.autograd", "autograd", more=library.source("checks"), operators=False)
+    built.members["graph"] = library.find("torch.autograd.graph")
+    built.members["forward_ad"] = library.find("torch.autograd.forward_ad")
+    built.members["function"] = library.find("torch.autograd.function")
+    built.members["functional"] = library.find("torch.autograd.functional")
+    return built
 
 
 def _optim(library: Library) -> Module:
-    made = module("torch.optim", more=library.source("optim"), operators=False)
-    made.members["lr_scheduler"] = library.find("torch.optim.lr_scheduler")
-    return made
+    built = module("torch.optim", more=library.source("optim"), operators=False)
+    built.members["lr_scheduler"] = library.find("torch.optim.lr_scheduler")
+    return built
 
 
 def _utils(library: Library) -> Module:

@@ -85,8 +85,8 @@ def blocks(name: str) -> tuple[list[Block], dict[str, Block]]:
     parsed before it is asked for.
     """
     text = (FOLDER / f"{name}.txt").read_text(encoding="utf-8")
-    without_texts = TEXT.sub(lambda found: " " * len(found[0]), text)
-    starts = [found.start() for found in START.finditer(without_texts)]
+    without_texts = TEXT.sub(lambda result: " " * len(result[0]), text)
+    starts = [result.start() for result in START.finditer(without_texts)]
     imports, named, decorators = [], dict[str, Block](), ""
     for start, end in pairwise([*starts, len(text)]):
         block = Block(decorators + text[start:end])

@@ -276,8 +276,8 @@ class Interpreter(Operations, Texts, Attributes, Calls):
 
     def starred(self, name: str) -> Any:
         """What `from module import *` has made of a name; MISSING where none has it."""
-        found = (m.lookup(name) for m in self.stars if not name.startswith("_"))
-        return next((value for value in found if value is not MISSING), MISSING)
+        result = (m.lookup(name) for m in self.stars if not name.startswith("_"))
+        return next((value for value in result if value is not MISSING), MISSING)
 
     def member(self, module: Module, name: str) -> Any:
         """What `from module import name` gives."""

@@ -422,10 +422,10 @@ class Operations:
         if isinstance(value, Iterable | View):
             return True
         cls = self.class_of(value)
-        found = cls.lookup("__iter__")
-        if found is MISSING:
-            found = cls.lookup("__getitem__")
-        return found is not MISSING and found is not None
+        result = cls.lookup("__iter__")
+        if result is MISSING:
+            result = cls.lookup("__getitem__")
+        return result is not MISSING and result is not None
 
     def iterate(self, value: Any) -> HostIterable[Any]:
         """What a for loop goes through."""

@@ -85,11 +85,11 @@ def kept_in_context(case: Case, name: str) -> Iterator[Proposal]:
 
 def local_in_init(case: Case, owner: str, name: str) -> Iterator[Proposal]:
     """lin = nn.Linear(2, 1) in __init__, as self.lin."""
-    for made in case.assignments(name):
-        within = {getattr(n, "name", "") for n in case.around(made)}
-        if isinstance(made, ast.Assign) and {"__init__", owner} <= within:
-            why = f"Line {made.lineno} gives a name of __init__ alone a value, not the module."
-            yield case.proposal(case.inserting(made, "self."), why=why)
+    for built in case.assignments(name):
+        within = {getattr(n, "name", "") for n in case.around(built)}
+        if isinstance(built, ast.Assign) and {"__init__", owner} <= within:
+            why = f"Line {built.lineno} gives a name of __init__ alone a value, not the module."
+            yield case.proposal(case.inserting(built, "self."), why=why)
 
 
 def elsewhere(case: Case, owner: str, node: ast.Attribute) -> Iterator[Proposal]:

@@ -27,8 +27,8 @@ def made_first(case: Case) -> Iterator[Proposal]:
     """nn.ReLU()(x) for nn.ReLU(x): a layer, or a loss, is made and then called."""
     named = {c.name for c in case.classes}
     for call in case.calls():
-        made = case.assignments(dotted(call.func), case.line) if dotted(call.func) else []
-        for value in [value_of(s) for s in made]:
+        built = case.assignments(dotted(call.func), case.line) if dotted(call.func) else []
+        for value in [value_of(s) for s in built]:
             layer = isinstance(value, ast.Attribute) and value.attr[:1].isupper()
             if isinstance(value, ast.expr) and (layer or dotted(value) in named):
                 why = f"{case.of(value)} is a class: the layer, or loss, comes with ()."
@@ -168,8 +168,8 @@ def older_maker(case: Case) -> Iterator[Proposal]:
 
 def whole_division(case: Case) -> Iterator[Proposal]:
     """// for /, on the line or where the number comes from; int(...)."""
-    made = [s for n in case.of_type(ast.Name) for s in case.assignments(n.id, case.line)]
-    for node in [*case.nodes, *[n for s in made for n in within(s, ast.BinOp)]]:
+    built = [s for n in case.of_type(ast.Name) for s in case.assignments(n.id, case.line)]
+    for node in [*case.nodes, *[n for s in built for n in within(s, ast.BinOp)]]:
         if is_operation(node, ast.Div):
             start, end = case.end(node.left), case.start(node.right)
             yield case.proposal(Edit(start, end, case.source[start:end].replace("/", "//")))

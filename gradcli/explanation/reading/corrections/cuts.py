@@ -97,11 +97,11 @@ def _holds(outer: Edit, inner: Edit) -> bool:
 def function_bodies(case: Case, places: list[ast.AST]) -> list[ast.AST]:
     """The functions and methods of the program that run on the way to a value."""
     called = {method(c) for p in places for c in calls_in(p)}
-    made = {method(c) for c in case.calls(everywhere=True)}
+    built = {method(c) for c in case.calls(everywhere=True)}
     bodies: list[ast.AST] = []
     for node in case.of_type(ast.FunctionDef, everywhere=True):
         cls = case.parents.get(node)
-        forward = isinstance(cls, ast.ClassDef) and cls.name in made and "forward" in node.name
+        forward = isinstance(cls, ast.ClassDef) and cls.name in built and "forward" in node.name
         if node.name in called or forward:
             bodies.append(node)
     return bodies
@@ -189,14 +189,14 @@ def whole_instead(case: Case, call: ast.Call, part: ast.Subscript) -> Iterator[P
 
 def used_instead(case: Case, call: ast.Call, wanted: ast.Name) -> Iterator[Proposal]:
     """The output computed from the very tensor that is asked for: a later name of the same."""
-    made = case.makers(wanted, call.lineno)
+    built = case.makers(wanted, call.lineno)
     root = case.root(call)
     lines = case.slice_of(root, call.lineno) if root is not None else []
-    for other in dict.fromkeys(names_in(made[0].value)) if len(made) == 1 else ():
+    for other in dict.fromkeys(names_in(built[0].value)) if len(built) == 1 else ():
         tensor = case.tensor_of(other)
         if tensor is None or not (tensor.requires_grad and tensor.is_leaf):
             continue
-        uses = [n for n in case.reads_of(other) if made[0].lineno < n.lineno < call.lineno]
+        uses = [n for n in case.reads_of(other) if built[0].lineno < n.lineno < call.lineno]
         edits = [case.replacing(n, wanted.id) for n in uses if case.statement_of(n) in lines]
         why = f"{wanted.id} is a new tensor; the output was computed from {other}."
         yield from case.change(*edits, why=why)
@@ -216,11 +216,11 @@ def plain_number(case: Case) -> Iterator[Proposal]:
 
 def kept_in_loop(case: Case, node: ast.expr) -> Iterator[Proposal]:
     """A sum that starts as the number 0, where no loop adds to it: a tensor."""
-    for made in reversed(case.makers(node)):
-        if isinstance(made.value, ast.Constant):
+    for built in reversed(case.makers(node)):
+        if isinstance(built.value, ast.Constant):
             new = "torch.zeros((), requires_grad=True)"
             why = "The loop added nothing: what is left is the number it started with."
-            yield case.replaced(made.value, new, why=why, weak=True)
+            yield case.replaced(built.value, new, why=why, weak=True)
 
 
 def inputs_no_tensors(case: Case) -> Iterator[Proposal]:
@@ -229,9 +229,9 @@ def inputs_no_tensors(case: Case) -> Iterator[Proposal]:
         if isinstance(inputs, ast.List | ast.Tuple):
             kept = [case.of(e) for e in inputs.elts if not isinstance(e, ast.Constant)]
             yield case.replaced(inputs, f"[{', '.join(kept)}]")
-        for made in case.makers(inputs) if isinstance(inputs, ast.Name) else ():
-            new = f"torch.tensor({case.of(made.value)}, requires_grad=True)"
-            yield case.replaced(made.value, new)
+        for built in case.makers(inputs) if isinstance(inputs, ast.Name) else ():
+            new = f"torch.tensor({case.of(built.value)}, requires_grad=True)"
+            yield case.replaced(built.value, new)
 
 
 def no_inputs(case: Case) -> Iterator[Proposal]:
@@ -242,8 +242,8 @@ def no_inputs(case: Case) -> Iterator[Proposal]:
             yield from case.change(case.without_keyword(call, "inputs"))
         if inputs is not None:
             yield case.replaced(inputs, f"[{', '.join(case.leaves)}]")
-        made = case.assignments(inputs.id) if isinstance(inputs, ast.Name) else []
-        for value in [value_of(s) for s in made]:
+        built = case.assignments(inputs.id) if isinstance(inputs, ast.Name) else []
+        for value in [value_of(s) for s in built]:
             if method(value) in ("parameters", "filter", "chain"):
                 note = "parameters() can be gone through once; a list again and again."
                 yield case.replaced(value, f"list({case.of(value)})", note=note)

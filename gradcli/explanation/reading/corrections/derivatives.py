@@ -29,10 +29,10 @@ def derivative(case: Case, cls: ast.ClassDef, place: int) -> str | None:
         return None
     try:
         a = Analysis(pose(text, shapes=shapes, wrt=[names[place]]))
-        found = Gradients(a, Wording(a))
+        results = Gradients(a, Wording(a))
         (x,) = a.problem.wrt
-        formula = found.formula(x)
-        written = "" if formula is None else tree.text(found.w.in_statements(formula))
+        formula = results.formula(x)
+        written = "" if formula is None else tree.text(results.w.in_statements(formula))
     except GradcliError:
         return None
     grad = backward.args.args[-1].arg

@@ -36,11 +36,11 @@ def same_dtype(case: Case) -> Iterator[Proposal]:
 
 def made_float(case: Case, node: ast.expr) -> Iterator[Proposal]:
     """Floats where a tensor is made."""
-    for made in case.makers(node):
-        if isinstance(made.value, ast.Call):
-            yield from floating_creation(case, [made.value])
-            if "from_numpy" in method(made.value) or "double" in method(made.value):
-                yield case.appended(made.value, ".float()")
+    for built in case.makers(node):
+        if isinstance(built.value, ast.Call):
+            yield from floating_creation(case, [built.value])
+            if "from_numpy" in method(built.value) or "double" in method(built.value):
+                yield case.appended(built.value, ".float()")
 
 
 def target_dtype(case: Case) -> Iterator[Proposal]:
@@ -49,8 +49,8 @@ def target_dtype(case: Case) -> Iterator[Proposal]:
     yield from scores_for_classes(case)
     integer = any(w in case.message for w in ("Long", "index", "int64", "indices"))
     integer &= "floating point type for target" not in case.message
-    found = "Found dtype" in case.message
-    nodes = _targets(case) + (last_loss(case) if found else [])
+    result = "Found dtype" in case.message
+    nodes = _targets(case) + (last_loss(case) if result else [])
     nodes = [n for n in dict.fromkeys(nodes) if not isinstance(n, ast.Constant)]
     if "used as indices" in case.message:
         for node in nodes:
@@ -59,7 +59,7 @@ def target_dtype(case: Case) -> Iterator[Proposal]:
                 yield case.appended(node, ".bool()", note="A mask: what is 1 is taken.")
     for end in (".long()", ".float()") if integer else (".float()", ".long()"):
         others = [n for n in nodes if (t := case.tensor(n)) is None or _is_other(t, end)]
-        for node in [*others, *(nodes if found else [])]:
+        for node in [*others, *(nodes if result else [])]:
             yield case.appended(node, end)
 
 
@@ -102,9 +102,9 @@ def integers(case: Case) -> Iterator[Proposal]:
     """Floats: 1. for 1, another dtype, .float()."""
     yield from floating_creation(case, case.nodes)
     for node in case.attributes():
-        for made in case.makers(node.value):
-            yield from floating_creation(case, within(made.value, ast.AST))
-            yield case.appended(made.value, ".float()")
+        for built in case.makers(node.value):
+            yield from floating_creation(case, within(built.value, ast.AST))
+            yield case.appended(built.value, ".float()")
     for call in case.calls():
         if method(call) == "Parameter" and call.args:
             yield case.appended(call.args[0], ".float()")

@@ -14,14 +14,14 @@ FLAT = ("round", "sign", "floor", "ceil", "trunc", "argmax", "argmin", "heavisid
 
 def classes(case: Case) -> list[ast.ClassDef]:
     """The custom Functions of a program; the one that an error names first."""
-    found = [c for c in case.classes if any("Function" in dotted(b) for b in c.bases)]
-    return sorted(found, key=lambda c: c.name not in case.message)
+    result = [c for c in case.classes if any("Function" in dotted(b) for b in c.bases)]
+    return sorted(result, key=lambda c: c.name not in case.message)
 
 
 def methods(cls: ast.ClassDef, *names: str) -> list[ast.FunctionDef]:
     """The methods of a class of these names, or all."""
-    found = [s for s in cls.body if isinstance(s, ast.FunctionDef)]
-    return [s for s in found if s.name in names] if names else found
+    result = [s for s in cls.body if isinstance(s, ast.FunctionDef)]
+    return [s for s in result if s.name in names] if names else result
 
 
 def functions(case: Case, name: str) -> list[ast.FunctionDef]:
@@ -77,8 +77,8 @@ def shape_of_gradient(case: Case) -> Iterator[Proposal]:
                 note = "The derivative of what forward computes."
                 yield case.replaced(given[place], derived, note=note)
             sizes = f"({case.match[4].strip()},)" if case.match[4].strip() else "()"
-            for made in calls_in(given[place], "ones", "zeros"):
-                yield case.replaced(made, f"{case.of(made.func)}({sizes})")
+            for built in calls_in(given[place], "ones", "zeros"):
+                yield case.replaced(built, f"{case.of(built.func)}({sizes})")
             yield case.appended(given[place], ".T")
             yield case.appended(given[place], f".sum_to_size({sizes})")
 
@@ -227,18 +227,18 @@ def _unpacked_without(
 ) -> list[Edit]:
     """The unpacking of saved_tensors without one of them."""
     edits: list[Edit] = []
-    for made in unpackings(backward, case):
-        target = target_of(made, ast.Tuple)
+    for built in unpackings(backward, case):
+        target = target_of(built, ast.Tuple)
         if target is None or len(target.elts) != count:
             continue
         names = [case.of(e) for e in target.elts]
         gone = f"{names.pop(place)} = ctx.{name}"
         if not names:
-            edits.append(case.replacing(made, gone))
+            edits.append(case.replacing(built, gone))
             continue
         left = names[0] + "," if len(names) == 1 else ", ".join(names)
-        edits.append(case.replacing(made, f"{left} = {case.of(made.value)}"))
-        edits.append(case.after(made, gone))
+        edits.append(case.replacing(built, f"{left} = {case.of(built.value)}"))
+        edits.append(case.after(built, gone))
     return edits
 
 
@@ -248,8 +248,8 @@ def not_saved(case: Case) -> Iterator[Proposal]:
         for backward in methods(cls, "backward"):
             if not backward.lineno <= case.line <= (backward.end_lineno or 0):
                 continue
-            for made in unpackings(backward, case):
-                names = ", ".join(case.of(t) for t in parts(made.targets[0]))
+            for built in unpackings(backward, case):
+                names = ", ".join(case.of(t) for t in parts(built.targets[0]))
                 for forward in methods(cls, "forward"):
                     text = f"{forward.args.args[0].arg}.save_for_backward({names})"
                     calls = calls_in(forward, "save_for_backward")

@@ -61,11 +61,11 @@ def of_backward(case: Case) -> Iterator[Proposal]:
         yield case.proposal(Edit(case.end(node.value), end, ""), why=FILLS)
     used = case.of_type(ast.Attribute, ast.BinOp, ast.Subscript, ast.UnaryOp)
     for name in [n.id for part in used for n in within(part, ast.Name)] if leaf else ():
-        for made in reversed(case.makers(name)):
-            if method(made.value) == "backward":
+        for built in reversed(case.makers(name)):
+            if method(built.value) == "backward":
                 uses = [case.replacing(n, f"{leaf}.grad") for n in case.reads_of(name)]
-                why = f"Line {made.lineno}: backward() gives nothing: it fills .grad."
-                cut = Edit(case.start(made), case.start(made.value), "")
+                why = f"Line {built.lineno}: backward() gives nothing: it fills .grad."
+                cut = Edit(case.start(built), case.start(built.value), "")
                 yield case.proposal(cut, *uses, why=why)
 
 
@@ -139,9 +139,9 @@ def _adjacent(block: list[ast.stmt], group: list[ast.Assign]) -> bool:
 def kept_gradient(case: Case) -> Iterator[Proposal]:
     """retain_grad() for a computed tensor whose gradient is read."""
     for name in read_grads(case):
-        for made in case.assignments(name, case.line)[-1:]:
+        for built in case.assignments(name, case.line)[-1:]:
             if _computed(case.values.get(name)):
-                yield _retained(case, case.after(made, f"{name}.retain_grad()"), name)
+                yield _retained(case, case.after(built, f"{name}.retain_grad()"), name)
     for call in case.calls("append", everywhere=True):
         if call.args and _computed(case.tensor(call.args[0])) and call.lineno < case.line:
             name = case.of(call.args[0])
@@ -183,11 +183,11 @@ def leaf_again(case: Case) -> Iterator[Proposal]:
 def not_a_leaf_at_birth(case: Case) -> Iterator[Proposal]:
     """torch.randn(3, requires_grad=True) * 0.1: the leaf is the product's factor, not the name."""
     for name in read_grads(case):
-        for made in reversed(case.makers(name)):
-            end = case.appending(made.value, ".requires_grad_()")
-            for inner in calls_in(made.value, *CREATORS):
+        for built in reversed(case.makers(name)):
+            end = case.appending(built.value, ".requires_grad_()")
+            for inner in calls_in(built.value, *CREATORS):
                 edit = case.without_keyword(inner, "requires_grad")
-                if edit and inner is not made.value and end.start >= edit.end:
+                if edit and inner is not built.value and end.start >= edit.end:
                     why = f"{name} is computed from a leaf, and is none itself."
                     yield case.proposal(edit, end, why=why)
 

@@ -66,8 +66,8 @@ def detached_for_other(case: Case) -> Iterator[Proposal]:
             if not (_is_network(case, call) and _stepped_after(case, call, at)):
                 continue
             (given, *_) = call.args
-            made = case.assignments(dotted(given), at.lineno)
-            if made and _is_network(case, value_of(made[-1])):
+            built = case.assignments(dotted(given), at.lineno)
+            if built and _is_network(case, value_of(built[-1])):
                 name, network = case.of(given), case.of(call.func)
                 both = f" Both losses go back through {name}; the first needs none of it."
                 yield case.proposal(

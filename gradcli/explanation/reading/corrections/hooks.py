@@ -11,12 +11,12 @@ from .text import Edit
 
 def hooks(case: Case) -> list[ast.Lambda | ast.FunctionDef]:
     """The functions that are registered as hooks."""
-    found: list[ast.Lambda | ast.FunctionDef] = []
+    result: list[ast.Lambda | ast.FunctionDef] = []
     for call in [c for c in case.calls(everywhere=True) if "hook" in method(c)]:
-        found += [a for a in call.args if isinstance(a, ast.Lambda)]
+        result += [a for a in call.args if isinstance(a, ast.Lambda)]
         names = [a.id for a in call.args if isinstance(a, ast.Name)]
-        found += [case.functions[n] for n in names if n in case.functions]
-    return found
+        result += [case.functions[n] for n in names if n in case.functions]
+    return result
 
 
 def number_for_gradient(case: Case) -> Iterator[Proposal]:

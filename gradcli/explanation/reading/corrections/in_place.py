@@ -242,8 +242,8 @@ def keeps_dtype(case: Case) -> Iterator[Proposal]:
     """A floating tensor from the start; else out of place."""
     for statement in case.statements:
         base = base_of(written(statement))
-        for made in reversed(case.makers(base)) if base else ():
-            yield case.appended(made.value, ".float()")
+        for built in reversed(case.makers(base)) if base else ():
+            yield case.appended(built.value, ".float()")
         yield from out_of_place(case, statement)
 
 

@@ -78,10 +78,10 @@ def stacked_numbers(case: Case) -> Iterator[Proposal]:
         (joined, *_) = node.args
         for form in ("torch.tensor({})", "torch.tensor([{}])"):
             yield from case.change(*case.numbers_as(form, elements(joined)))
-        for made in reversed(case.makers(joined)):
-            begun = elements(made.value)
+        for built in reversed(case.makers(joined)):
+            begun = elements(built.value)
             if begun and all(isinstance(e, ast.Constant) for e in begun):
-                yield case.replaced(made.value, "[]")
+                yield case.replaced(built.value, "[]")
         yield case.replaced(node, f"torch.tensor({case.of(joined)})", weak=True)
         for item in [a for s in case.calls("append", everywhere=True) for a in s.args[:1]]:
             if isinstance(item, ast.Call) and method(item) == "item":

@@ -39,12 +39,12 @@ def resized_layer(case: Case, a: int, b: int, c: int, d: int) -> Iterator[Propos
 
 def outputs_called(case: Case, layers: list[ast.Call], number: int) -> list[str]:
     """What the program calls a number of features that a layer gives."""
-    found = []
+    result = []
     for node in layers:
         weight = weight_of(case.value(target_of(case.statement_of(node), ast.AST)))
         if weight is not None and weight.shape[0] == number and number_of(node.args[1]) is None:
-            found.append(case.of(node.args[1]))
-    return list(dict.fromkeys(found))
+            result.append(case.of(node.args[1]))
+    return list(dict.fromkeys(result))
 
 
 def flattened_before(case: Case, layers: list[ast.Call]) -> Iterator[Proposal]:
@@ -126,11 +126,11 @@ def channels(case: Case) -> Iterator[Proposal]:
         if expected == 1 and sizes[:1] == (got,) and len(sizes) == len(shape) - 1:
             note = "A batch of images of one channel: batch, channel, height, width."
             yield case.appended(x, ".unsqueeze(1)", note=note)
-    made = [c for c in case.calls(everywhere=True) if c.args]
-    for call in made:
+    built = [c for c in case.calls(everywhere=True) if c.args]
+    for call in built:
         if method(call).startswith("Conv") and number_of(call.args[0]) == expected:
             yield case.replaced(call.args[0], str(got))
-    for call in made:
+    for call in built:
         image = dotted(call.func).startswith("torch.") and len(call.args) == 4
         if image and number_of(call.args[1]) == got:
             yield case.replaced(call.args[1], str(expected))

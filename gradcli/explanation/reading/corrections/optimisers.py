@@ -35,15 +35,15 @@ def optimised_module(case: Case) -> Iterator[Proposal]:
 def optimised_non_leaf(case: Case) -> Iterator[Proposal]:
     """The leaf that it is computed from, or a leaf in its place."""
     for item in [i for given in optimised(case) for i in elements(given)]:
-        for made in case.makers(item):
-            yield from _leaf_again(case, made)
-            yield case.appended(made.value, ".detach().requires_grad_()")
+        for built in case.makers(item):
+            yield from _leaf_again(case, built)
+            yield case.appended(built.value, ".detach().requires_grad_()")
         for name in [] if dotted(item) else names_in(item):
             tensor = case.tensor_of(name)
             if tensor is not None and tensor.is_leaf:
                 yield case.replaced(item, name)
-    for made in case.of_type(ast.Assign, everywhere=True):
-        yield from _leaf_again(case, made)
+    for built in case.of_type(ast.Assign, everywhere=True):
+        yield from _leaf_again(case, built)
 
 
 def _leaf_again(case: Case, made: ast.Assign) -> Iterator[Proposal]:
@@ -79,10 +79,10 @@ def wrong_parameters(case: Case) -> Iterator[Proposal]:
     for given in optimised(case):
         if isinstance(given, ast.List | ast.Tuple):
             yield from _listed(case, given)
-        for made in case.makers(given) if isinstance(given, ast.Name) else ():
-            if method(made.value) in ("parameters", "filter"):
+        for built in case.makers(given) if isinstance(given, ast.Name) else ():
+            if method(built.value) in ("parameters", "filter"):
                 why = "parameters() can be gone through once; it was used up before."
-                yield case.replaced(made.value, f"list({case.of(made.value)})", why=why)
+                yield case.replaced(built.value, f"list({case.of(built.value)})", why=why)
 
 
 def _listed(case: Case, given: ast.List | ast.Tuple) -> Iterator[Proposal]:
@@ -93,8 +93,8 @@ def _listed(case: Case, given: ast.List | ast.Tuple) -> Iterator[Proposal]:
     yield from case.change(*case.numbers_as(form, given.elts))
     for e in given.elts:
         if isinstance(e, ast.Name) and isinstance(case.value(e), int | float):
-            for made in case.makers(e):
-                yield case.replaced(made.value, form.format(f"float({case.of(made.value)})"))
+            for built in case.makers(e):
+                yield case.replaced(built.value, form.format(f"float({case.of(built.value)})"))
         if method(e) == "parameters":
             yield case.proposal(case.inserting(e, "*"))
     unique = dict.fromkeys(case.of(e) for e in given.elts)
@@ -107,9 +107,9 @@ def _listed(case: Case, given: ast.List | ast.Tuple) -> Iterator[Proposal]:
 def registered(case: Case) -> Iterator[Proposal]:
     """self.layers = [nn.Linear(...)] as nn.ModuleList, self.w = torch.randn as nn.Parameter."""
     edits = []
-    for made in case.of_type(ast.Assign, everywhere=True):
-        value = made.value
-        if not dotted(made.targets[0]).startswith("self."):
+    for built in case.of_type(ast.Assign, everywhere=True):
+        value = built.value
+        if not dotted(built.targets[0]).startswith("self."):
             continue
         layers = [n for n in calls_in(value) if "nn." in dotted(n.func)]
         held = {ast.List: "ModuleList", ast.ListComp: "ModuleList", ast.Dict: "ModuleDict"}
@@ -161,8 +161,8 @@ def closure(case: Case) -> Iterator[Proposal]:
 
 def computes(case: Case, statement: ast.stmt) -> bool:
     """Whether a statement gives a name a tensor that is computed from leaves."""
-    made = [a for a in case.reading.trace.assignments if a.line == statement.lineno]
-    return any(a.tensor.record is not None for a in made)
+    built = [a for a in case.reading.trace.assignments if a.line == statement.lineno]
+    return any(a.tensor.record is not None for a in built)
 
 
 def sparse(case: Case) -> Iterator[Proposal]:

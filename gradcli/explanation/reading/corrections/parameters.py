@@ -28,14 +28,14 @@ def flag_of_computed(case: Case) -> Iterator[Proposal]:
             note = "The same numbers without the graph."
             yield case.replaced(statement, f"{text} = {text}.detach()", note=note)
             continue
-        made = case.makers(text)
-        for last in made[:1] if case.loop(statement) else ():
+        built = case.makers(text)
+        for last in built[:1] if case.loop(statement) else ():
             note = "A new leaf in each turn: the graph of the turn before is let go."
             yield case.appended(last.value, ".detach()", note=note)
         note = "It requires grad already; retain_grad() keeps its gradient."
         yield case.replaced(statement, f"{text}.retain_grad()", note=note)
         yield case.replaced(statement, f"{text} = {text}.detach().requires_grad_()")
-        for earlier in made:
+        for earlier in built:
             yield case.appended(earlier.value, ".detach()")
 
 
@@ -103,9 +103,9 @@ def deep_copied(case: Case) -> Iterator[Proposal]:
         elif isinstance(held, list | tuple):
             copies = f"[v.detach().clone() for v in {text}]"
         yield case.replaced(node, copies)
-    for made in case.of_type(ast.Assign, everywhere=True):
-        if dotted(made.targets[0]).startswith("self.") and made.lineno != case.line:
-            yield case.appended(made.value, ".detach()")
+    for built in case.of_type(ast.Assign, everywhere=True):
+        if dotted(built.targets[0]).startswith("self.") and built.lineno != case.line:
+            yield case.appended(built.value, ".detach()")
 
 
 # ---- what is assigned ----------------------------------------------------------------------------

@@ -12,11 +12,11 @@ RECURRENT = ("RNN", "LSTM", "GRU")
 
 def first_output(case: Case, node: ast.expr) -> Iterator[Proposal]:
     """`out, _ = lstm(x)`: a recurrent layer gives its outputs and its last state."""
-    for made in case.makers(node):
-        if isinstance(made.value, ast.Call) and case.is_module(made.value.func):
-            why = f"Line {made.lineno} gives a tuple: the outputs, and the last state."
-            yield case.proposal(case.adding(made.targets[0], ", _"), why=why)
-            yield case.appended(made.value, "[0]", why=why)
+    for built in case.makers(node):
+        if isinstance(built.value, ast.Call) and case.is_module(built.value.func):
+            why = f"Line {built.lineno} gives a tuple: the outputs, and the last state."
+            yield case.proposal(case.adding(built.targets[0], ", _"), why=why)
+            yield case.appended(built.value, "[0]", why=why)
 
 
 def in_sequential(case: Case) -> Iterator[Proposal]:
@@ -43,9 +43,9 @@ LAST = "Outputs takes what the layer gives for the last step of the sequence."
 
 def _recurrent(case: Case, node: ast.expr) -> list[ast.expr]:
     """The recurrent layers in an argument of Sequential, also one that has a name."""
-    made = calls_in(node, *RECURRENT)
-    if made:
-        return [*made]
+    built = calls_in(node, *RECURRENT)
+    if built:
+        return [*built]
     return [node] if method(case.made(node)) in RECURRENT else []
 
 

@@ -40,8 +40,8 @@ def held_leaves(case: Case, name: str) -> Iterator[Proposal]:
     """requires_grad=True for all tensors that a list, or a dict, of them is made with."""
     for value in [value_of(s) for s in case.assignments(name)]:
         if isinstance(value, ast.List | ast.ListComp | ast.Dict | ast.DictComp):
-            made = [c for c in calls_in(value, *CREATORS) if dotted(c.func).startswith("torch.")]
-            edits = [case.with_keyword(c, "requires_grad", "True") for c in made]
+            built = [c for c in calls_in(value, *CREATORS) if dotted(c.func).startswith("torch.")]
+            edits = [case.with_keyword(c, "requires_grad", "True") for c in built]
             yield from case.change(*edits, why=why_leaves([f"what {name} holds"]))
 
 
@@ -54,10 +54,10 @@ def flag_too_late(case: Case, targets: list[ast.expr]) -> Iterator[Proposal]:
         if isinstance(statement, ast.Expr) and method(statement.value) == "requires_grad_":
             name = dotted(owner(statement.value))
         if name in used and used[name].lineno <= statement.lineno:
-            for made in case.assignments(name, statement.lineno)[:1]:
+            for built in case.assignments(name, statement.lineno)[:1]:
                 yield case.proposal(
                     case.removing(statement),
-                    case.after(made, *case.lines_of(statement)),
+                    case.after(built, *case.lines_of(statement)),
                     why=f"{name} required no grad yet when it was computed with.",
                 )
 
@@ -100,10 +100,10 @@ def is_given(case: Case, name: str) -> bool:
 
 def requiring(case: Case, name: str) -> Edit | None:
     """requires_grad=True where a tensor is made, or right after that."""
-    made = [s for s in case.assignments(name) if isinstance(s, ast.Assign)]
-    if not made:
+    built = [s for s in case.assignments(name) if isinstance(s, ast.Assign)]
+    if not built:
         return None
-    statement, value, tensor = made[0], made[0].value, case.tensor_of(name)
+    statement, value, tensor = built[0], built[0].value, case.tensor_of(name)
     floating = tensor is not None and tensor.dtype.is_floating
     alone = len(statement.targets) == 1
     if alone and isinstance(value, ast.Call):

@@ -38,9 +38,9 @@ def seed_of(call: ast.Call, root: ast.expr) -> ast.expr | None:
 def pulled(case: Case) -> Iterator[tuple[ast.Call, ast.expr, ast.expr]]:
     """The calls of what torch.func.vjp gave on the line that raises, the output, the cotangent."""
     for call in case.calls():
-        for made in case.makers(call.func) if call.args else ():
-            pair = target_of(made, ast.Tuple)
-            if pair and method(made.value) == "vjp" and len(pair.elts) == 2:
+        for built in case.makers(call.func) if call.args else ():
+            pair = target_of(built, ast.Tuple)
+            if pair and method(built.value) == "vjp" and len(pair.elts) == 2:
                 yield call, pair.elts[0], call.args[0]
 
 
@@ -196,9 +196,9 @@ def _returned_pair(case: Case, node: ast.expr) -> bool:
 
 def _unpacked(case: Case, node: ast.expr) -> Iterator[Proposal]:
     """`(g,) = grad(...)` where g alone stands on the left: `grad(...)[0]`."""
-    for made in case.makers(node):
-        if isinstance(made.value, ast.Call):
-            yield case.appended(made.value, "[0]")
+    for built in case.makers(node):
+        if isinstance(built.value, ast.Call):
+            yield case.appended(built.value, "[0]")
 
 
 def named_pair(case: Case) -> Iterator[Proposal]:
@@ -210,9 +210,9 @@ def named_pair(case: Case) -> Iterator[Proposal]:
         if isinstance(held, Instance) and held.cls.name.startswith("torch.return_types"):
             yield case.appended(name, ".values")
     for node in case.attributes():
-        for made in case.makers(node.value):
-            if isinstance(made.value, ast.Call):
-                yield case.appended(made.value, ".values")
+        for built in case.makers(node.value):
+            if isinstance(built.value, ast.Call):
+                yield case.appended(built.value, ".values")
         yield case.first(node, ".values")
 
 

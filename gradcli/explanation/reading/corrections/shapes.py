@@ -171,8 +171,8 @@ def einsum_letters(case: Case) -> Iterator[Proposal]:
 def reduced_with_keepdim(case: Case) -> Iterator[Proposal]:
     """keepdim=True for a sum over a dimension that the result is combined with."""
     reduced = ("sum", "mean", "norm", "std", "var", "amax", "logsumexp", "prod")
-    made = [s for n in case.of_type(ast.Name) for s in case.assignments(n.id, case.line)]
-    for call in [*case.calls(*reduced), *[c for s in made for c in calls_in(s, *reduced)]]:
+    built = [s for n in case.of_type(ast.Name) for s in case.assignments(n.id, case.line)]
+    for call in [*case.calls(*reduced), *[c for s in built for c in calls_in(s, *reduced)]]:
         if not keyword(call, "keepdim") and (call.args or keyword(call, "dim")):
             yield case.given(call, "keepdim", "True")
 
@@ -183,8 +183,8 @@ def same_sizes(case: Case, parameters: bool) -> Iterator[Proposal]:
         tensor = case.tensor_of(name)
         if bool(tensor and tensor.requires_grad and tensor.is_leaf) != parameters:
             continue
-        for made in reversed(case.assignments(name, case.line + 1)):
-            for call in calls_in(made):
+        for built in reversed(case.assignments(name, case.line + 1)):
+            for call in calls_in(built):
                 if dotted(call.func).startswith("torch."):
                     yield from _other_size(case, call, weak=not parameters)
 
@@ -280,8 +280,8 @@ def expanded(case: Case) -> Iterator[Proposal]:
             continue
         if isinstance(target.slice, ast.Slice) and numbers:
             yield case.replaced(target.slice, f":{numbers}")
-        for made in case.makers(target.value):
-            sizes = [n for n in within(made, ast.expr) if str(number_of(n)) == places]
+        for built in case.makers(target.value):
+            sizes = [n for n in within(built, ast.expr) if str(number_of(n)) == places]
             if sizes:
                 yield case.replaced(sizes[-1], numbers)
         ends = [f"[:{places}]"] if places else []

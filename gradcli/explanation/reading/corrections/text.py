@@ -97,12 +97,12 @@ class Text:
 
     def statements_of(self, line: int) -> list[ast.stmt]:
         """The innermost statements of a line."""
-        found = [
+        result = [
             n
             for n in ast.walk(self.tree)
             if isinstance(n, ast.stmt) and n.lineno <= line <= (n.end_lineno or n.lineno)
         ]
-        return [n for n in found if not any(self.parents.get(m) is n for m in found)]
+        return [n for n in result if not any(self.parents.get(m) is n for m in result)]
 
     def nodes_of(self, line: int) -> list[Any]:
         """All nodes of the statements of a line."""

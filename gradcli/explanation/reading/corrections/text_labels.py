@@ -29,10 +29,10 @@ def numbered(case: Case) -> Iterator[Proposal]:
             yield case.replaced(call, whole.format(form.format(name)), note=note)
         if not alone:
             new = next(n for n in ("classes", "class_names", "kinds") if n not in case.values)
-            made = case.before(case.statement_of(call), f"{new} = sorted(set({text}))")
+            built = case.before(case.statement_of(call), f"{new} = sorted(set({text}))")
             edit = case.replacing(call, whole.format(f"{new}.index(c)"))
             note = f"{new} are the texts in order: the number of a class is its place there."
-            yield case.proposal(made, edit, note=note)
+            yield case.proposal(built, edit, note=note)
 
 
 def _texts(case: Case, node: ast.expr | None) -> list[str]:

@@ -135,9 +135,9 @@ def vmap_in_place(case: Case) -> Iterator[Proposal]:
         for write in statements:
             target = target_of(write, ast.Subscript)
             name = dotted(target.value) if target else ""
-            for made in [s for s in statements if name and dotted(s.targets[0]) == name]:
-                new = f"{case.operand(made.value)} + 0 * {case.operand(write.value)}"
-                yield case.replaced(made.value, new)
+            for built in [s for s in statements if name and dotted(s.targets[0]) == name]:
+                new = f"{case.operand(built.value)} + 0 * {case.operand(write.value)}"
+                yield case.replaced(built.value, new)
 
 
 def vmap_sizes(case: Case) -> Iterator[Proposal]:

@@ -17,8 +17,8 @@ def several_views(case: Case) -> Iterator[Proposal]:
         target = base_of(written(statement))
         if target is None:
             continue
-        for made in case.makers(target) if "custom Function" in case.message else ():
-            yield case.appended(made.value, ".clone()")
+        for built in case.makers(target) if "custom Function" in case.message else ():
+            yield case.appended(built.value, ".clone()")
         yield from out_of_place(case, statement)
     for earlier in case.of_type(ast.stmt, everywhere=True):
         if earlier.lineno < case.line and written(earlier) and not hasattr(earlier, "body"):
@@ -31,9 +31,9 @@ def in_list(case: Case, statement: ast.stmt) -> Iterator[Proposal]:
     target = owner(call) if call in in_place_calls(call) else None
     if not (isinstance(target, ast.Subscript) and isinstance(case.value(target.value), tuple)):
         return
-    for made in case.makers(target.value):
+    for built in case.makers(target.value):
         yield case.proposal(
-            case.replacing(made.value, f"list({case.of(made.value)})"),
+            case.replacing(built.value, f"list({case.of(built.value)})"),
             case.inserting(statement, f"{case.of(target)} = "),
             case.renamed(call, method(call).removesuffix("_")),
             note=NEW,
@@ -81,8 +81,8 @@ def shared_memory(case: Case) -> Iterator[Proposal]:
             for value in given:
                 yield case.appended(value, ".clone()")
         base = base_of(written(statement))
-        for made in case.makers(base) if isinstance(base, ast.Name) else ():
-            yield case.appended(made.value, ".clone()")
+        for built in case.makers(base) if isinstance(base, ast.Name) else ():
+            yield case.appended(built.value, ".clone()")
     for call in calls:
         if isinstance(call.func, ast.Attribute):
             yield case.renamed_to(call, method(call).removesuffix("_"))

@@ -38,8 +38,8 @@ def logarithm(n: Node) -> Node | None:
     return None
 
 
-def _without_number(found: Node | None, of: Node) -> Node | None:
-    return None if constant(of) is not None else found
+def _without_number(result: Node | None, of: Node) -> Node | None:
+    return None if constant(of) is not None else result
 
 
 def exponential(n: Node) -> Node | None:

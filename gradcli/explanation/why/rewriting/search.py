@@ -59,9 +59,9 @@ class Search:
         if tried is not None or not self.bad:
             return tried
         for out in [self.out, *idioms[:2]]:
-            found = self._first(islice(self._guarded(out), MOST))
-            if found is not None:
-                return found
+            result = self._first(islice(self._guarded(out), MOST))
+            if result is not None:
+                return result
         return None
 
     def _first(self, candidates: Iterator[tuple[Node, str]]) -> str | None:
@@ -159,8 +159,8 @@ def _applied(out: Node, rules: Sequence[Rule]) -> Node:
         if not n.inputs:
             return None
         here = intern(n.op, tuple(inputs), n.attrs)
-        made = (if_applicable(partial(rule, here), UNFIT) for rule in rules)
-        others = (m for m in made if m is not None and m is not here)
+        built = (if_applicable(partial(rule, here), UNFIT) for rule in rules)
+        others = (m for m in built if m is not None and m is not here)
         return next((m for m in others if m.shape == n.shape), None)
 
     return rebuilt(out, make)
@@ -168,7 +168,7 @@ def _applied(out: Node, rules: Sequence[Rule]) -> Node:
 
 def _origins(a: Analysis, out: Node) -> list[Node]:
     """The operations that make elements of the gradients nan or infinite."""
-    tracer, found = Tracer(a), dict[Node, None]()
+    tracer, result = Tracer(a), dict[Node, None]()
     for x in a.problem.wrt:
         value = a.grad_value(x)
         if value is None:
@@ -176,9 +176,9 @@ def _origins(a: Analysis, out: Node) -> list[Node]:
         for place in np.argwhere(~np.isfinite(value))[:64]:
             origin = tracer.not_finite(x.node, tuple(map(int, place)))
             if origin.step is not None:
-                found[origin.node] = None
-    values = [n for n in walk([out]) if n in found]
-    return [*values, *(n for n in _undefined(a, out) if n not in found)]
+                result[origin.node] = None
+    values = [n for n in walk([out]) if n in result]
+    return [*values, *(n for n in _undefined(a, out) if n not in result)]
 
 
 def _undefined(a: Analysis, out: Node) -> list[Node]:

@@ -100,14 +100,14 @@ def sum_of_batches(node: Node) -> Node | None:
 def rows_beside_a_vector(node: Node) -> Node | None:
     """(T * v).sum(dim=-1) = T @ v for a vector v."""
     x, dim = node.parents[0], node.attrs["dim"]
-    found = product_of(x) if x.ndim > 2 and dim is not None else None
-    if found is None or axes(dim, x.ndim) != (x.ndim - 1,) or node.attrs["keepdim"]:
+    result = product_of(x) if x.ndim > 2 and dim is not None else None
+    if result is None or axes(dim, x.ndim) != (x.ndim - 1,) or node.attrs["keepdim"]:
         return None
-    v = next((f for f, e in found.factors.items() if e == 1 and f.ndim == 1), None)
-    rest = found.without(v).factors
+    v = next((f for f, e in result.factors.items() if e == 1 and f.ndim == 1), None)
+    rest = result.without(v).factors
     if v is None or not any(f.shape == x.shape for f in rest):
         return None
-    return build(found._replace(factors=rest), x.shape) @ v
+    return build(result._replace(factors=rest), x.shape) @ v
 
 
 @normal("reshape")

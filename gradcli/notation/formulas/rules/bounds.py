@@ -21,13 +21,13 @@ def is_not_negative(x: Node) -> bool:
 @lru_cache(maxsize=REMEMBERED)
 def bounds_of(x: Node) -> Bounds:
     """The least and the greatest number that an element may be."""
-    found: dict[Node | None, Bounds] = {}
+    result: dict[Node | None, Bounds] = {}
     for n in walk([x]):
-        found[n] = _bounds(n, found)
-    return found[x]
+        result[n] = _bounds(n, result)
+    return result[x]
 
 
-def _bounds(n: Node, found: dict[Node | None, Bounds]) -> Bounds:
+def _bounds(n: Node, result: dict[Node | None, Bounds]) -> Bounds:
     value = constant_value(n)
     if value is not None:
         return float(value), float(value)
@@ -35,14 +35,14 @@ def _bounds(n: Node, found: dict[Node | None, Bounds]) -> Bounds:
         return PROBABILITY
     own = n.op.bounds
     if own is not None:
-        return own(*map(found.get, n.inputs), **n.attrs) if callable(own) else own
+        return own(*map(result.get, n.inputs), **n.attrs) if callable(own) else own
     p = product_of(n)
     if p is None or n in p.factors:
-        return NOT_NEGATIVE if n.op.name == "pow" and found[n.parents[0]][0] >= 0 else ANY
+        return NOT_NEGATIVE if n.op.name == "pow" and result[n.parents[0]][0] >= 0 else ANY
     if _is_correlation(p):
         return CORRELATION
     c = float(p.coefficient)
-    return reduce(_times, (_raised(found[f], e) for f, e in p.factors.items()), (c, c))
+    return reduce(_times, (_raised(result[f], e) for f, e in p.factors.items()), (c, c))
 
 
 def _is_correlation(p: Product) -> bool:

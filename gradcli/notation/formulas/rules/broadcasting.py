@@ -182,17 +182,17 @@ def same_either_way(node: Node) -> Node | None:
 @other("mul", "div")
 def kept_beside_a_new_dimension(node: Node) -> Iterator[Node]:
     """(g * x.norm(dim=1)).unsqueeze(1) / x.norm(dim=1, keepdim=True) = g.unsqueeze(1)."""
-    found = product_of(node) or NOTHING
-    for thin, e in found.factors.items():
+    result = product_of(node) or NOTHING
+    for thin, e in result.factors.items():
         is_new = thin.op.name == "unsqueeze" and e == 1
         inside = (product_of(thin.parents[0]) if is_new else None) or NOTHING
         for total, power in inside.factors.items():
             kept = _kept(total, thin)
-            if kept is None or kept not in found.factors:
+            if kept is None or kept not in result.factors:
                 continue
             rest = build(inside.without(total), total.shape)
             moved = {thin: -ONE, rest.unsqueeze(dim=thin.attrs["dim"]): ONE, kept: power}
-            yield build(found.times(moved), node.shape)
+            yield build(result.times(moved), node.shape)
 
 
 def _kept(total: Node, thin: Node) -> Node | None:

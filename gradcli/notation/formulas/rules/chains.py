@@ -95,16 +95,16 @@ def _without_scale(node: Node) -> tuple[Product, Node] | None:
     if node.op.name == "expand" and node.parents[0].shape:
         split = _without_scale(node.parents[0])
         return None if split is None else (split[0], split[1].expand(shape=node.shape))
-    found = product_of(node)
-    if found is None or found.coefficient == 0:
+    result = product_of(node)
+    if result is None or result.coefficient == 0:
         return None
-    inner = [f for f, e in found.factors.items() if f.shape == node.shape and e == 1]
-    rest = {f: e for f, e in found.factors.items() if f.shape == ()}
-    if len(inner) != 1 or len(rest) + 1 != len(found.factors) or inner[0] is node:
+    inner = [f for f, e in result.factors.items() if f.shape == node.shape and e == 1]
+    rest = {f: e for f, e in result.factors.items() if f.shape == ()}
+    if len(inner) != 1 or len(rest) + 1 != len(result.factors) or inner[0] is node:
         return None
     if is_mask(inner):
         return None
-    return Product(found.coefficient, rest), inner[0]
+    return Product(result.coefficient, rest), inner[0]
 
 
 def node_of(chain: Chain, shape: tuple[int, ...]) -> Node:

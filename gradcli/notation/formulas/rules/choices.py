@@ -19,18 +19,18 @@ identities(NORMAL, """
 @normal("mul", "div")
 def half_at_a_tie(node: Node) -> Node | None:
     """where(a == b, 1 / 2, 1) * (a >= b) = (1 + sign(a - b)) / 2."""
-    found = product_of(node)
-    if found is None:
+    result = product_of(node)
+    if result is None:
         return None
-    once = [f for f, e in found.factors.items() if e == 1]
+    once = [f for f, e in result.factors.items() if e == 1]
     for half, mask in product(once, repeat=2):
         two = _larger_or_tied(mask)
         whole = None if two is None else _halved_where_equal(half, two)
         if two is not None and whole is not None:
             larger, smaller = two
-            rest = {f: e for f, e in found.factors.items() if f not in (half, mask)}
+            rest = {f: e for f, e in result.factors.items() if f not in (half, mask)}
             factors = with_factor(rest, 1 + OPS["sign"](larger - smaller))
-            return build(Product(found.coefficient * whole / 2, factors), node.shape)
+            return build(Product(result.coefficient * whole / 2, factors), node.shape)
     return None
 
 

@@ -67,8 +67,8 @@ def _beside(p: Product, taken: set[Node]) -> Node:
 @normal("add")
 def one_of_two(node: Node) -> Node | None:
     """where(c, a, 0) + where(c, 0, b) = where(c, a, b)."""
-    found = [_split(i) for i in node.parents]
-    (p, first), (q, second) = found
+    result = [_split(i) for i in node.parents]
+    (p, first), (q, second) = result
     if first is None or second is None or first.parents[0] is not second.parents[0]:
         return None
     condition, a, b = first.parents
@@ -88,12 +88,12 @@ def _split(term: Node) -> tuple[Node | None, Node | None]:
     """A term as what is before a where, and the where."""
     if term.op.name == "where":
         return None, term
-    found = product_of(term)
-    if found is None:
+    result = product_of(term)
+    if result is None:
         return None, None
-    wheres = [f for f, e in found.factors.items() if f.op.name == "where" and e == 1]
+    wheres = [f for f, e in result.factors.items() if f.op.name == "where" and e == 1]
     if len(wheres) != 1:
         return None, None
-    rest = found.without(wheres[0]).factors
+    rest = result.without(wheres[0]).factors
     shape = term.shape if any(f.shape for f in rest) else ()
-    return build(Product(found.coefficient, rest), shape), wheres[0]
+    return build(Product(result.coefficient, rest), shape), wheres[0]

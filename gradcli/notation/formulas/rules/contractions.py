@@ -60,12 +60,12 @@ def scaled_rows_and_columns(node: Node) -> Iterator[Node]:
     if {a.ndim, b.ndim} != {1, 2}:
         return
     matrix, x = (a, b) if a.ndim == 2 else (b, a)
-    found = product_of(matrix) or NOTHING
-    for f, e in found.factors.items():
-        rest = found.without(f).factors
+    result = product_of(matrix) or NOTHING
+    for f, e in result.factors.items():
+        rest = result.without(f).factors
         if f.op.name != "outer" or is_mask(rest) or all(k.shape != f.shape for k in rest):
             continue
-        inner = build(found._replace(factors=rest), matrix.shape)
+        inner = build(result._replace(factors=rest), matrix.shape)
         u, v = f.parents if matrix is a else f.parents[::-1]
         beside = x * v ** number_node(e)
         product = inner @ beside if matrix is a else beside @ inner
@@ -76,17 +76,17 @@ def scaled_rows_and_columns(node: Node) -> Iterator[Node]:
 def factors_out_of_a_sum(node: Node) -> Node | None:
     """(a * b.unsqueeze(1)).sum(dim=1) = b * a.sum(dim=1)."""
     x, dim = node.parents[0], node.attrs["dim"]
-    found = product_of(x) if dim is not None and not node.attrs["keepdim"] else None
-    over = axes(dim, x.ndim) if found is not None else ()
-    if found is None or len(over) != 1 or over == (0,):
+    result = product_of(x) if dim is not None and not node.attrs["keepdim"] else None
+    over = axes(dim, x.ndim) if result is not None else ()
+    if result is None or len(over) != 1 or over == (0,):
         return None
-    same = [f for f in found.factors if f.shape and constant_along(f, x, over)]
-    outer = {new: found.factors[f] for f in same if (new := without(f, x, over[0])) is not None}
-    inner = {f: e for f, e in found.factors.items() if f not in same}
+    same = [f for f in result.factors if f.shape and constant_along(f, x, over)]
+    outer = {new: result.factors[f] for f in same if (new := without(f, x, over[0])) is not None}
+    inner = {f: e for f, e in result.factors.items() if f not in same}
     if not outer or len(outer) < len(same) or not inner or is_mask(inner):
         return None
     total = node.op(build(Product(ONE, inner), x.shape), **node.attrs)
-    new = build(found._replace(factors=with_factor(outer, total)), node.shape)
+    new = build(result._replace(factors=with_factor(outer, total)), node.shape)
     return new if new.shape == node.shape else None
 
 
@@ -94,24 +94,24 @@ def factors_out_of_a_sum(node: Node) -> Node | None:
 def sum_of_matrices_beside_each_other(node: Node) -> Node | None:
     """(a.unsqueeze(2) * b).sum(dim=1) = a @ b; (a.unsqueeze(1) * b).sum(dim=2) = a @ b.mT."""
     x, dim = node.parents[0], node.attrs["dim"]
-    found = product_of(x) if x.ndim == 3 and dim is not None else None
-    over = axes(dim, 3) if found is not None else ()
-    if found is None or len(over) != 1 or node.attrs["keepdim"]:
+    result = product_of(x) if x.ndim == 3 and dim is not None else None
+    over = axes(dim, 3) if result is not None else ()
+    if result is None or len(over) != 1 or node.attrs["keepdim"]:
         return None
     (k,) = over
     i, j = (d for d in range(3) if d != k)
-    numbers = {f: e for f, e in found.factors.items() if f.shape == ()}
-    sides = {f: i if constant_along(f, x, (i,)) else j for f in found.factors if f not in numbers}
+    numbers = {f: e for f, e in result.factors.items() if f.shape == ()}
+    sides = {f: i if constant_along(f, x, (i,)) else j for f in result.factors if f not in numbers}
     if any(not constant_along(f, x, (d,)) for f, d in sides.items()):
         return None
-    left, right = (_side(found, x, [f for f in sides if sides[f] == d], d) for d in (j, i))
+    left, right = (_side(result, x, [f for f in sides if sides[f] == d], d) for d in (j, i))
     if left is None or right is None:
         return None
     product = (left if i < k else left.mT) @ (right if k < j else right.mT)
-    return scaled(Product(found.coefficient, numbers), product)
+    return scaled(Product(result.coefficient, numbers), product)
 
 
-def _side(found: Product, x: Node, factors: list[Node], along: int) -> Node | None:
+def _side(result: Product, x: Node, factors: list[Node], along: int) -> Node | None:
     """The matrix that factors make which have one value along a dimension of x."""
     shape = tuple(n for d, n in enumerate(x.shape) if d != along)
     thin: dict[Node, Coefficient] = {}
@@ -119,7 +119,7 @@ def _side(found: Product, x: Node, factors: list[Node], along: int) -> Node | No
         new = without(f, x, along)
         if new is None:
             return None
-        thin = with_factors(thin, {new: found.factors[f]})
+        thin = with_factors(thin, {new: result.factors[f]})
     if is_mask(thin) or all(f.shape != shape for f in thin):
         return None
     return build(Product(ONE, thin), shape)

@@ -80,13 +80,13 @@ identities(OTHERS, """
 def quotient_in_the_exponent(node: Node) -> Node | None:
     """exp(-0.5 * x) = exp(-x / 2), so that the two are seen to be the same."""
     (x,) = node.parents
-    found = product_of(x)
-    if found is None or not found.factors or not isinstance(found.coefficient, float):
+    result = product_of(x)
+    if result is None or not result.factors or not isinstance(result.coefficient, float):
         return None
-    simple = Fraction(found.coefficient)
+    simple = Fraction(result.coefficient)
     if simple.denominator > 8:
         return None
-    return node.op(build(found._replace(coefficient=simple), x.shape))
+    return node.op(build(result._replace(coefficient=simple), x.shape))
 
 
 @normal("sign")
@@ -99,13 +99,13 @@ def sign_of_zero(node: Node) -> Node | None:
 def sign_of_opposite(node: Node) -> Node | None:
     """sign(-2 * x) = -sign(x); sign(b - a) = -sign(a - b)."""
     (x,) = node.parents
-    found = product_of(x)
-    if found is None or found.coefficient == 0:
+    result = product_of(x)
+    if result is None or result.coefficient == 0:
         return None
-    swapped = [f for f, e in found.factors.items() if e == int(e) and _is_swapped(f)]
-    if found.coefficient == 1 and not swapped:
+    swapped = [f for f, e in result.factors.items() if e == int(e) and _is_swapped(f)]
+    if result.coefficient == 1 and not swapped:
         return None
-    factors, negative = found.factors, found.coefficient < 0
+    factors, negative = result.factors, result.coefficient < 0
     for f in swapped:
         e = factors[f]
         factors = with_factors(factors, {f: -e, _swapped(f): e})

@@ -125,8 +125,8 @@ def numbers_out(node: Node) -> Iterator[Node]:
 @other("mul", "div")
 def number_out_of_a_factor(node: Node) -> Iterator[Node]:
     """x * (2 * y - 4) = 2 * x * (y - 2)."""
-    found = product_of(node) or NOTHING
-    for f, e in found.factors.items():
+    result = product_of(node) or NOTHING
+    for f, e in result.factors.items():
         terms = (terms_of(f) if e == 1 and f.op.name in ("add", "sub") else None) or []
         size = min((magnitude(t.coefficient) for t in terms), default=ONE)
         inner = [t._replace(coefficient=t.coefficient / size) for t in terms if size != 1]
@@ -134,33 +134,33 @@ def number_out_of_a_factor(node: Node) -> Iterator[Node]:
             continue
         total = sum_of(inner)
         if total.shape == f.shape:
-            yield build(found.times({f: -e, total: e}, size), node.shape)
+            yield build(result.times({f: -e, total: e}, size), node.shape)
 
 
 @other("mul", "neg", "div", "matmul", "outer", "transpose", "sum", "mean")
 def sign_in(node: Node) -> Node | None:
     """-2 * (a - b) = 2 * (b - a), however deep the difference stands, and -x / (a - b)."""
-    found = product_of(node)
-    if found is not None and found.coefficient < 0:
-        for f, e in found.factors.items():
+    result = product_of(node)
+    if result is not None and result.coefficient < 0:
+        for f, e in result.factors.items():
             new = negative(f) if abs(e) == 1 else None
             if new is not None:
-                factors = with_factors(found.factors, {f: -e, new: e})
-                return build(Product(-found.coefficient, factors), node.shape)
+                factors = with_factors(result.factors, {f: -e, new: e})
+                return build(Product(-result.coefficient, factors), node.shape)
     return None
 
 
 @other("mul", "div")
 def divided_in(node: Node) -> Iterator[Node]:
     """(x - y) / (2 * x) = (1 - y / x) / 2."""
-    found = product_of(node) or NOTHING
-    below = {f: e for f, e in found.factors.items() if e < 0}
-    for total in [f for f in found.factors if f.op.name in ("add", "sub")] if below else ():
-        terms = (terms_of(total) if found.factors[total] == 1 else None) or []
+    result = product_of(node) or NOTHING
+    below = {f: e for f, e in result.factors.items() if e < 0}
+    for total in [f for f in result.factors if f.op.name in ("add", "sub")] if below else ():
+        terms = (terms_of(total) if result.factors[total] == 1 else None) or []
         for f, e in below.items():
             if any(t.factors.get(f, 0) > 0 for t in terms):
                 inner = [t.times({f: e}) for t in terms]
-                yield build(found.times({f: -e, total: -1, sum_of(inner): 1}), node.shape)
+                yield build(result.times({f: -e, total: -1, sum_of(inner): 1}), node.shape)
 
 
 @other("mul", "div", "matmul", "outer", "sum", "mean", "unsqueeze")
@@ -227,8 +227,8 @@ def multiplied(node: Node) -> list[Product]:
     """The terms of a sum that numbers or other factors multiply, each with these; none for what is
     no sum.
     """
-    found = product_of(node)
-    terms = [] if found is None or found.coefficient == 0 else opened(found)
+    result = product_of(node)
+    terms = [] if result is None or result.coefficient == 0 else opened(result)
     return terms if len(terms) > 1 else []
 
 

@@ -28,9 +28,9 @@ def over_one_line(node: Node) -> Iterator[Node]:
     if not 2 <= len(terms) <= MOST_TERMS:
         return
     for pair in combinations(terms, 2):
-        found = _over_one_line(*pair)
-        if found is not None:
-            total = sum_of([found, *(t for t in terms if t not in pair)])
+        result = _over_one_line(*pair)
+        if result is not None:
+            total = sum_of([result, *(t for t in terms if t not in pair)])
             if total.shape == node.shape:
                 yield total
 
@@ -69,13 +69,13 @@ def _multiplied_out(t: Product) -> list[Product]:
 @other("mul", "div")
 def divided_without_rest(node: Node) -> Iterator[Node]:
     """(x ** 2 - y ** 2 + y - x) / (x - y) = x + y - 1."""
-    found = product_of(node) or NOTHING
-    sums = {f: e for f, e in found.factors.items() if f.op.name in ("add", "sub")}
+    result = product_of(node) or NOTHING
+    sums = {f: e for f, e in result.factors.items() if f.op.name in ("add", "sub")}
     for below in (f for f, e in sums.items() if e < 0):
         for above in (f for f, e in sums.items() if e > 0):
             quotient = _quotient(above, below)
             if quotient is not None:
-                yield build(found.times({above: -1, below: 1, quotient: 1}), node.shape)
+                yield build(result.times({above: -1, below: 1, quotient: 1}), node.shape)
 
 
 def _quotient(above: Node, below: Node) -> Node | None:
@@ -107,18 +107,18 @@ def _opened_terms(above: Node) -> list[Product]:
 def _whole_quotient(t: Product, by: Product) -> Product | None:
     """One term divided by another, where no factor is left below the line."""
     inverse = Product(ONE / by.coefficient, {f: -e for f, e in by.factors.items()})
-    found = multiplied_by(t, inverse)
-    return found if all(found.factors.get(f, 0) >= 0 for f in by.factors) else None
+    result = multiplied_by(t, inverse)
+    return result if all(result.factors.get(f, 0) >= 0 for f in by.factors) else None
 
 
 @other("mul", "div")
 def number_into_a_sum(node: Node) -> Iterator[Node]:
     """2 * (x - y - 1 / (2 * t)) = 2 * (x - y) - 1 / t."""
-    found = product_of(node)
-    times = found.coefficient if found is not None else 0
-    if found is None or times in (0, 1, -1):
+    result = product_of(node)
+    times = result.coefficient if result is not None else 0
+    if result is None or times in (0, 1, -1):
         return
-    for f in [f for f, e in found.factors.items() if e == 1 and f.op.name in ("add", "sub")]:
+    for f in [f for f, e in result.factors.items() if e == 1 and f.op.name in ("add", "sub")]:
         terms = terms_of(f) or []
         alone = [t for t in terms if abs(t.coefficient * times) == 1 != abs(t.coefficient)]
         rest = [t for t in terms if t not in alone]
@@ -132,5 +132,5 @@ def number_into_a_sum(node: Node) -> Iterator[Node]:
         )
         total = sum_of([new, *(multiplied_by(t, Product(times, {})) for t in alone)])
         if total.shape == f.shape:
-            factors = with_factors(found.factors, {f: -1, total: 1})
+            factors = with_factors(result.factors, {f: -1, total: 1})
             yield build(Product(ONE, factors), node.shape)

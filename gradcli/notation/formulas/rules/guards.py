@@ -49,15 +49,15 @@ def is_left_out(bound: Node | float, length: Node) -> bool:
 @normal("div", "mul")
 def no_tiny_length(node: Node) -> Node | None:
     """x * (y >= 1e-12) / y = x / y for a y that is never negative."""
-    found = product_of(node) or NOTHING
-    for mask, e in found.factors.items():
+    result = product_of(node) or NOTHING
+    for mask, e in result.factors.items():
         if mask.op.name not in ("ge", "gt") or e != 1:
             continue
         y, bound = mask.parents
         lengths = (y, thinner(y) or y)
-        below = any(found.factors.get(length, 0) < 0 for length in lengths)
+        below = any(result.factors.get(length, 0) < 0 for length in lengths)
         if below and is_left_out(bound, y):
-            return build(found.without(mask), node.shape)
+            return build(result.without(mask), node.shape)
     return None
 
 
@@ -75,16 +75,16 @@ def times_logarithm(node: Node) -> Node | None:
     1)) = y * log_softmax(x, 1), which is finite.
     """
     a, b = node.parents
-    found = product_of(a)
-    if found is None or found.coefficient == 0 or b.shape != node.shape:
+    result = product_of(a)
+    if result is None or result.coefficient == 0 or b.shape != node.shape:
         return None
     if b.op.name == "softmax" and not is_masked(b.parents[0]):
         logarithm = OPS["log_softmax"](*b.inputs, **b.attrs)
-    elif all(f.op.name == "size" for f in found.factors):
+    elif all(f.op.name == "size" for f in result.factors):
         logarithm = b.log()
     else:
         return None
-    return build(Product(found.coefficient, with_factor(found.factors, logarithm)), node.shape)
+    return build(Product(result.coefficient, with_factor(result.factors, logarithm)), node.shape)
 
 
 def is_masked(x: Node) -> bool:
@@ -113,10 +113,10 @@ def saturated(node: Node) -> Node | None:
     x, limit = condition.parents
     if (constant_value(limit) or 0) < SATURATED:
         return None
-    found, own = product_of(b), product_of(a)
-    if found is None or own is None:
+    result, own = product_of(b), product_of(a)
+    if result is None or own is None:
         return None
-    rest = dict(found.factors)
+    rest = dict(result.factors)
     slope = next((f for f in rest if f.op.name == "sigmoid" and f.parents[0] is x), None)
     if slope is None:
         return None
@@ -124,7 +124,7 @@ def saturated(node: Node) -> Node | None:
         slopes = (f.parents[0] for f in rest if f.op.name == "sigmoid" and f.shape == x.shape)
         return b if any(add_up_to_zero(x, y) for y in slopes) else None
     del rest[slope]
-    return b if Product(found.coefficient, rest) == own else None
+    return b if Product(result.coefficient, rest) == own else None
 
 
 @other("where")
@@ -155,15 +155,15 @@ def _not(condition: Node) -> Node | None:
 @other("mul")
 def masks_need_no_conversion(node: Node) -> Node | None:
     """g * (x > 0).double() = g * (x > 0)."""
-    found = product_of(node)
-    if found is None:
+    result = product_of(node)
+    if result is None:
         return None
-    converted = [f for f, e in found.factors.items() if _is_needless(f, e)]
-    factors = {f: e for f, e in found.factors.items() if f not in converted}
+    converted = [f for f, e in result.factors.items() if _is_needless(f, e)]
+    factors = {f: e for f, e in result.factors.items() if f not in converted}
     masks = [f.parents[0] for f in converted]
     if not masks or not any(f.dtype == "float" and f.ndim for f in factors):
         return None
-    out = build(Product(found.coefficient, factors), node.shape)
+    out = build(Product(result.coefficient, factors), node.shape)
     for mask in masks:
         out = out * mask
     return out
@@ -185,12 +185,12 @@ def _lower_bound(f: Node) -> Node | float | None:
 def shared_factors_out(node: Node) -> Node | None:
     """where(c, g * a, g) = g * where(c, a, 1)."""
     condition, *sides = node.parents
-    found = [product_of(side) for side in sides]
-    if any(p is None or p.coefficient == 0 for p in found):
+    result = [product_of(side) for side in sides]
+    if any(p is None or p.coefficient == 0 for p in result):
         return None
-    a, b = found
+    a, b = result
     shared = {f: e for f, e in a.factors.items() if b.factors.get(f) == e}  # type: ignore[union-attr]
-    if not shared or any(is_mask(p.factors.keys() - shared.keys()) for p in found):  # type: ignore[union-attr]
+    if not shared or any(is_mask(p.factors.keys() - shared.keys()) for p in result):  # type: ignore[union-attr]
         return None
     inner = [
         build(Product(p.coefficient, {f: e for f, e in p.factors.items() if f not in shared}), ())  # type: ignore[union-attr]
@@ -199,7 +199,7 @@ def shared_factors_out(node: Node) -> Node | None:
             Product(p.coefficient, {f: e for f, e in p.factors.items() if f not in shared}),  # type: ignore[union-attr]
             node.shape,
         )
-        for p in found
+        for p in result
     ]
     chosen = node.op(condition, *inner)
     return build(Product(a.coefficient**0, with_factor(shared, chosen)), node.shape)  # type: ignore[union-attr]
@@ -219,10 +219,10 @@ def compared_with_zero(node: Node) -> Node | None:
         return OPS[MIRRORED[name]](b, a)
     if right != 0:
         return None
-    found = product_of(a)
-    if found is not None and found.factors and found.coefficient not in (0, 1):
-        bare = build(found._replace(coefficient=ONE), a.shape)
-        return OPS[name if found.coefficient > 0 else MIRRORED[name]](bare, b)
+    result = product_of(a)
+    if result is not None and result.factors and result.coefficient not in (0, 1):
+        bare = build(result._replace(coefficient=ONE), a.shape)
+        return OPS[name if result.coefficient > 0 else MIRRORED[name]](bare, b)
     if a.op.name == "relu" and name in ("gt", "le"):
         return node.op(a.parents[0], b)
     new = node.op(*a.parents) if a.op.name == "sub" and name not in ("eq", "ne") else None
@@ -258,18 +258,18 @@ def settled_comparison(mask: Node) -> Node:
 def never_zero(node: Node) -> Node | None:
     """1 / x != 0 holds everywhere: nothing is infinite."""
     a, b = node.parents
-    found = product_of(a) if constant_value(b) == 0 else None
-    if found is None or found.coefficient == 0 or not found.factors:
+    result = product_of(a) if constant_value(b) == 0 else None
+    if result is None or result.coefficient == 0 or not result.factors:
         return None
-    if any(e > 0 and f.op.name != "size" for f, e in found.factors.items()):
+    if any(e > 0 and f.op.name != "size" for f, e in result.factors.items()):
         return None
     return OPS["full"](size=node.shape, fill_value=node.op.name == "ne")
 
 
 def _number(node: Node) -> Coefficient | None:
     """The number that every element of a node is: 3 of 3 * ones_like(x)."""
-    found = product_of(node)
-    return None if found is None or found.factors else found.coefficient
+    result = product_of(node)
+    return None if result is None or result.factors else result.coefficient
 
 
 @normal("ge", "lt", "eq", "ne")
@@ -291,9 +291,9 @@ def _holds(name: str, a: Coefficient, b: Coefficient) -> bool:
 @normal("div", "mul", "pow", "reciprocal")
 def no_small_denominator(node: Node) -> Node | None:
     """x / y.clamp(min=1e-12) = x / y for a y that is never negative."""
-    found = product_of(node) or NOTHING
-    for f, e in found.factors.items():
+    result = product_of(node) or NOTHING
+    for f, e in result.factors.items():
         bound = _lower_bound(f)
         if e < 0 and bound is not None and is_left_out(bound, f.parents[0]):
-            return build(found.times({f: -e, f.parents[0]: e}), node.shape)
+            return build(result.times({f: -e, f.parents[0]: e}), node.shape)
     return None

@@ -202,9 +202,9 @@ def _negative(name: str) -> Matcher:
             if are_opposite(node, env[name]):
                 yield env
             return
-        found = product_of(node)
-        if found and found.coefficient < 0:
-            yield {**env, name: build(multiplied_by(found, Product(-ONE, {})), node.shape)}
+        result = product_of(node)
+        if result and result.coefficient < 0:
+            yield {**env, name: build(multiplied_by(result, Product(-ONE, {})), node.shape)}
 
     return matches
 
@@ -322,8 +322,8 @@ def _has(factors: Powers, f: Node, e: Coefficient) -> bool:
 def _terms(node: Node, is_sum: bool) -> list[Product]:
     if is_sum:
         return (terms_of(node) if node.op.name in SUMS else None) or []
-    found = product_of(node)
-    return [] if found is None else [found]
+    result = product_of(node)
+    return [] if result is None else [result]
 
 
 @lru_cache(maxsize=REMEMBERED)
@@ -397,8 +397,8 @@ def _factors_in(
         case ast.Constant(int() | float() as value):
             return as_number(value) ** int(e), []
         case ast.UnaryOp(_, inner):
-            number, found = _factors_in(inner, e)
-            return -number, found
+            number, result = _factors_in(inner, e)
+            return -number, result
         case ast.BinOp(left, ast.Mult() | ast.Div() as sign, right):
             one = _factors_in(left, e)
             other = _factors_in(right, e if isinstance(sign, ast.Mult) else -e)

@@ -49,10 +49,10 @@ def _single(rank: Node) -> Node:
 
 def _shared(a: Node, b: Node) -> tuple[Product, Node, Node] | None:
     """What two products have in common, and the factor of each that is left."""
-    found = [product_of(n) for n in (a, b)]
-    if None in found:
+    result = [product_of(n) for n in (a, b)]
+    if None in result:
         return None
-    p, q = found
+    p, q = result
     common = {f: e for f, e in p.factors.items() if q.factors.get(f) == e}  # type: ignore[union-attr]
     rest = [[f for f in n.factors if f not in common] for n in (p, q)]  # type: ignore[union-attr]
     if list(map(len, rest)) != [1, 1] or p.coefficient != q.coefficient:  # type: ignore[union-attr]

@@ -15,13 +15,13 @@ def factors_without_a_dimension(node: Node) -> Node | None:
     (a / b[None] ** 2).squeeze(0) = a / b ** 2.
     """
     x, dim = node.parents[0], node.attrs["dim"]
-    found = product_of(x) if isinstance(dim, int) else None
-    if found is None or found.coefficient == 0 or found.factors == {x: 1}:
+    result = product_of(x) if isinstance(dim, int) else None
+    if result is None or result.coefficient == 0 or result.factors == {x: 1}:
         return None
-    factors = {_without(f, x.ndim, axis(dim, x.ndim)): e for f, e in found.factors.items()}
-    if None in factors or len(factors) < len(found.factors):
+    factors = {_without(f, x.ndim, axis(dim, x.ndim)): e for f, e in result.factors.items()}
+    if None in factors or len(factors) < len(result.factors):
         return None
-    new = build(Product(found.coefficient, factors), node.shape)  # type: ignore[arg-type]
+    new = build(Product(result.coefficient, factors), node.shape)  # type: ignore[arg-type]
     return new if new.shape == node.shape else None
 
 
@@ -101,17 +101,17 @@ def new_dimension_inside(node: Node) -> Node | None:
     """(1 - x.squeeze(1)).unsqueeze(1) = 1 - x; log(x.sum(dim=1)).unsqueeze(1) = log(x.sum(dim=1,
     keepdim=True)).
     """
-    top, made = node.parents[0], dict[Node, Node]()
+    top, built = node.parents[0], dict[Node, Node]()
     for n in walk([top], lambda n: n.inputs if _is_computed(n, top) else ()):
         if _is_computed(n, top):
-            made[n] = intern(n.op, tuple(i and made.get(i, i) for i in n.inputs), n.attrs)
+            built[n] = intern(n.op, tuple(i and built.get(i, i) for i in n.inputs), n.attrs)
         elif n.shape:
             kept = node.op(n, **node.attrs)
-            found = there_and_back(kept) or dimension_kept(kept)
-            if found is None:
+            result = there_and_back(kept) or dimension_kept(kept)
+            if result is None:
                 return None
-            made[n] = found
-    return made.get(top) if _is_computed(top, top) else None
+            built[n] = result
+    return built.get(top) if _is_computed(top, top) else None
 
 
 def _is_computed(n: Node, top: Node) -> bool:

@@ -62,10 +62,10 @@ ANSWERS = {
 def root_of_a_square(node: Node) -> Node | None:
     """sqrt(x ** 2) = x for what is not below 0."""
     x = node.parents[0]
-    found = product_of(x)
-    if found is None or found.coefficient != 1 or len(found.factors) != 1:
+    result = product_of(x)
+    if result is None or result.coefficient != 1 or len(result.factors) != 1:
         return None
-    ((base, exponent),) = found.factors.items()
+    ((base, exponent),) = result.factors.items()
     same = exponent == 2 and base.shape == x.shape
     return base if same and is_known(base, NONNEGATIVE) else None
 

@@ -22,18 +22,18 @@ def kronecker_beside_a_side(node: Node) -> Node | None:
     of A it is B * (A * A).sum(). So with eye(m * n), which is kron(eye(m), eye(n)).
     """
     x, over = node.parents[0], axes(node.attrs["dim"], node.parents[0].ndim)
-    found = product_of(x) if x.ndim == 4 and over in ((1, 3), (0, 2)) else None
-    if found is None or node.attrs["keepdim"]:
+    result = product_of(x) if x.ndim == 4 and over in ((1, 3), (0, 2)) else None
+    if result is None or node.attrs["keepdim"]:
         return None
-    for whole, e in found.factors.items():
+    for whole, e in result.factors.items():
         sides = _sides(whole)
         if e != 1 or sides is None:
             continue
         side, other = sides if over == (1, 3) else sides[::-1]
-        rest = found.without(whole).factors
+        rest = result.without(whole).factors
         if whole.shape == x.shape and all(_is_opened(f, other.shape, over) for f in rest):
             inner = {f.parents[0]: e for f, e in rest.items()}
-            total = build(found._replace(factors=with_factor(inner, other)), other.shape).sum()
+            total = build(result._replace(factors=with_factor(inner, other)), other.shape).sum()
             return side * total
     return None
 
@@ -58,17 +58,17 @@ def matrix_beside_a_side(node: Node) -> Node | None:
     column or B a row, a product with all of the other.
     """
     x, over = node.parents[0], axes(node.attrs["dim"], node.parents[0].ndim)
-    found = product_of(x) if x.ndim == 4 and over in ((1, 3), (0, 2)) else None
-    if found is None or found.coefficient != 1 or node.attrs["keepdim"]:
+    result = product_of(x) if x.ndim == 4 and over in ((1, 3), (0, 2)) else None
+    if result is None or result.coefficient != 1 or node.attrs["keepdim"]:
         return None
     shape = tuple(x.shape[d] for d in over)
-    beside = {f: e for f, e in found.factors.items() if _is_opened(f, shape, over)}
-    rest = [f for f in found.factors if f not in beside]
-    if not beside or len(rest) != 1 or found.factors[rest[0]] != 1:
+    beside = {f: e for f, e in result.factors.items() if _is_opened(f, shape, over)}
+    rest = [f for f in result.factors if f not in beside]
+    if not beside or len(rest) != 1 or result.factors[rest[0]] != 1:
         return None
     (whole,) = rest
     inner = {f.parents[0]: e for f, e in beside.items()}
-    side = build(found._replace(factors=inner), shape)
+    side = build(result._replace(factors=inner), shape)
     laid = whole.parents[0] if whole.op.name == "reshape" else whole
     if whole.shape != x.shape or laid.ndim != 2:
         return None

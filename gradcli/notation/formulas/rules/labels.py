@@ -98,11 +98,11 @@ def times_rows_of_the_identity(node: Node) -> Node | None:
 @normal("mul", "div")
 def rows_in_products(node: Node) -> Node | None:
     """eye(n)[y].long() / n = eye(n)[y] / n; beside numbers or alone, as a quotient is of floats."""
-    found = product_of(node) if node.dtype == "float" else None
-    if found is None or not any(map(_are_rows, found.factors)):
+    result = product_of(node) if node.dtype == "float" else None
+    if result is None or not any(map(_are_rows, result.factors)):
         return None
-    factors = {f.parents[0] if _are_rows(f) else f: e for f, e in found.factors.items()}
-    return build(found._replace(factors=factors), node.shape)
+    factors = {f.parents[0] if _are_rows(f) else f: e for f, e in result.factors.items()}
+    return build(result._replace(factors=factors), node.shape)
 
 
 def rows_of_unit(f: Node) -> Array | None:
@@ -140,33 +140,35 @@ def gathered_by_labels(node: Node) -> Iterator[Node]:
     z.unsqueeze(1) * x.gather(1, y.unsqueeze(1)).
     """
     x, kept = node.parents[0], node.attrs["keepdim"]
-    found = product_of(x) if kept and x.ndim == 2 and node.shape == (x.shape[0], 1) else None
-    for f, e in found.factors.items() if found else ():
+    result = product_of(x) if kept and x.ndim == 2 and node.shape == (x.shape[0], 1) else None
+    for f, e in result.factors.items() if result else ():
         y = rows_of_unit(f) if e == 1 and f.shape == x.shape else None
         if y is not None:
-            rest = found.without(f).factors  # type: ignore[union-attr]
+            rest = result.without(f).factors  # type: ignore[union-attr]
             thin = {k: v for k, v in rest.items() if k.shape in ((), node.shape)}
             wide = build(Product(ONE, {k: v for k, v in rest.items() if k not in thin}), x.shape)
             picked = wide.gather(dim=1, index=OPS["tensor"](data=y).unsqueeze(dim=1))
-            yield build(found._replace(factors=with_factor(thin, picked)), node.shape)  # type: ignore[union-attr]
+            yield build(result._replace(factors=with_factor(thin, picked)), node.shape)  # type: ignore[union-attr]
 
 
 @normal("unsqueeze")
 def column_of_picks(node: Node) -> Node | None:
     """(x[arange(n), y] * z).unsqueeze(1) = x.gather(1, y.unsqueeze(1)) * z.unsqueeze(1)."""
     v = node.parents[0]
-    found = product_of(v) if node.shape == (*v.shape, 1) and v.ndim == 1 else None
-    picks = {f: y for f in found.factors if (y := _labels_of_pick(f)) is not None} if found else {}
-    if found is None or not picks:
+    result = product_of(v) if node.shape == (*v.shape, 1) and v.ndim == 1 else None
+    picks = (
+        {f: y for f in result.factors if (y := _labels_of_pick(f)) is not None} if result else {}
+    )
+    if result is None or not picks:
         return None
     factors: dict[Node, Coefficient] = {}
-    for f, e in found.factors.items():
+    for f, e in result.factors.items():
         column = f.unsqueeze(dim=1) if f.shape else f
         if f in picks:
             index = OPS["tensor"](data=picks[f]).unsqueeze(dim=1)
             column = f.parents[0].gather(dim=1, index=index)
         factors = with_factors(factors, {column: e})
-    return build(found._replace(factors=factors), node.shape)
+    return build(result._replace(factors=factors), node.shape)
 
 
 @normal("mul", "div")
@@ -174,10 +176,10 @@ def picks_cancelled(node: Node) -> Node | None:
     """x * eye(n)[y] / x.gather(1, y.unsqueeze(1)) = eye(n)[y]; the sum of x * eye(n)[y] by what is
     gathered is 1.
     """
-    found = product_of(node) if node.ndim == 2 else None
-    if found is None:
+    result = product_of(node) if node.ndim == 2 else None
+    if result is None:
         return None
-    powers = found.factors
+    powers = result.factors
     below = {_picked(f): f for f, e in powers.items() if e < 0 and _picked(f) is not None}
     labels = [_numbers(y) for f, e in powers.items() if e == 1 and (y := rows_of_unit(f))]
     for f, e in powers.items() if below else ():
@@ -185,7 +187,7 @@ def picks_cancelled(node: Node) -> Node | None:
         pick = next((p for p in (_picked(f), *of_rows) if p in below), None) if e > 0 else None
         if pick is not None:
             factors = with_factors(powers, {f: -1, below[pick]: 1})
-            return build(found._replace(factors=factors), node.shape)
+            return build(result._replace(factors=factors), node.shape)
     return None
 
 

@@ -49,16 +49,16 @@ def is_unit(x: Node) -> bool:
 @layout("mul")
 def outer_product(node: Node) -> Node | None:
     """a.unsqueeze(1) * b = outer(a, b) for vectors."""
-    found = product_of(node)
-    if found is None or node.ndim != 2 or any(e < 0 for e in found.factors.values()):
+    result = product_of(node)
+    if result is None or node.ndim != 2 or any(e < 0 for e in result.factors.values()):
         return None
-    columns = [f for f in found.factors if is_column(f)]
-    rows = [f for f in found.factors if f.ndim == 1]
-    rest = {f: e for f, e in found.factors.items() if f not in columns and f not in rows}
+    columns = [f for f in result.factors if is_column(f)]
+    rows = [f for f in result.factors if f.ndim == 1]
+    rest = {f: e for f, e in result.factors.items() if f not in columns and f not in rows}
     if not columns or not rows or any(f.shape for f in rest):
         return None
-    left = Product(found.coefficient, rest | {c.parents[0]: found.factors[c] for c in columns})
-    right = Product(type(found.coefficient)(1), {r: found.factors[r] for r in rows})
+    left = Product(result.coefficient, rest | {c.parents[0]: result.factors[c] for c in columns})
+    right = Product(type(result.coefficient)(1), {r: result.factors[r] for r in rows})
     return OPS["outer"](build(left, node.shape[:1]), build(right, node.shape[1:]))
 
 

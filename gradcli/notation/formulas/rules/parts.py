@@ -84,10 +84,10 @@ def put_as_rows(node: Node) -> Node | None:
     """a.put_at((2, 3), (0,)) + b.put_at((2, 3), (1,)) = stack([a, b])."""
     rows: dict[tuple[int, int], Node] = {}  # by dimension and place
     for p in terms_of(node) or ():
-        found = _row(p, node.shape)
-        if found is None:
+        result = _row(p, node.shape)
+        if result is None:
             return None
-        at, value = found
+        at, value = result
         rows[at] = rows[at] + value if at in rows else value
     dims = {d for d, _ in rows}
     if len(rows) < 2 or len(dims) > 1 or any(v.op.name == "constant" for v in rows.values()):
@@ -118,12 +118,14 @@ def _laid(p: Product, shape: Shape) -> Laid | None:
     whole = [f for f, e in p.factors.items() if f.shape == shape and e == 1]
     if len(whole) != 1 or any(f.shape for f in p.factors if f is not whole[0]):
         return None
-    found = _put(whole[0])
-    if found is None:
+    result = _put(whole[0])
+    if result is None:
         return None
     rest = p.without(whole[0]).factors
-    size = tuple(found.stop - found.start if d == found.dim else n for d, n in enumerate(shape))
-    return found._replace(value=build(Product(p.coefficient, with_factor(rest, found.value)), size))
+    size = tuple(result.stop - result.start if d == result.dim else n for d, n in enumerate(shape))
+    return result._replace(
+        value=build(Product(p.coefficient, with_factor(rest, result.value)), size)
+    )
 
 
 def _put(f: Node) -> Laid | None:

@@ -26,19 +26,19 @@ ABOVE = {"gt": 1, "ge": 1, "lt": -1, "le": -1}  # the side on which a comparison
 @other("mul", "div")
 def mask_within(node: Node) -> Node | None:
     """relu(x) * (x > 0) = relu(x); maximum(x, 0) * (1 + sign(x)) = 2 * maximum(x, 0)."""
-    found = product_of(node) or NOTHING
-    for f, e in found.factors.items():
+    result = product_of(node) or NOTHING
+    for f, e in result.factors.items():
         x = _cut_off(f) if e > 0 else None
         if x is None:
             continue
-        coefficient, kept = found.coefficient, {}
-        for k, n in found.factors.items():
+        coefficient, kept = result.coefficient, {}
+        for k, n in result.factors.items():
             value = _where_positive(k, x)
             if value is None or (value == 0 and n < 0):
                 kept[k] = n
             else:
                 coefficient *= value**n
-        if len(kept) < len(found.factors):
+        if len(kept) < len(result.factors):
             return build(Product(coefficient, kept), node.shape)
     return None
 
@@ -46,15 +46,15 @@ def mask_within(node: Node) -> Node | None:
 @other("mul", "div")
 def bent_by_a_mask(node: Node) -> Iterator[Node]:
     """x * (x > 0) = relu(x); (x - y) * (x < y) = -relu(y - x)."""
-    found = product_of(node) or NOTHING
-    masks = [f for f, e in found.factors.items() if e == 1]
+    result = product_of(node) or NOTHING
+    masks = [f for f, e in result.factors.items() if e == 1]
     for mask in masks:
         above = _above(mask)
-        for f, e in found.factors.items() if above else ():
+        for f, e in result.factors.items() if above else ():
             times = multiple_of(f, above) if e == int(e) and e > 0 else None  # type: ignore[arg-type]
             if times and above is not None and f.dtype == "float":
                 new = {mask: -1, f: -e, OPS["relu"](above): e}
-                yield build(found.times(new, times**e), node.shape)
+                yield build(result.times(new, times**e), node.shape)
 
 
 @other("where")
@@ -68,8 +68,8 @@ def clamped(node: Node) -> Node | None:
     x, bound = condition.parents[0].parents[0], constant_value(condition.parents[1])
     if b is not x or bound is None or bound <= 0:
         return None
-    found = product_of(a)
-    if found is None or found != Product(Fraction(bound), {OPS["sign"](x): 1}):
+    result = product_of(a)
+    if result is None or result != Product(Fraction(bound), {OPS["sign"](x): 1}):
         return None
     return OPS["clamp"](x, min=-float(bound), max=float(bound))
 
@@ -77,12 +77,12 @@ def clamped(node: Node) -> Node | None:
 @normal("mul", "div")
 def clamped_within(node: Node) -> Node | None:
     """f(clamp(x, -1, 1)) * ((x >= -1) & (x <= 1)) = f(x) * ((x >= -1) & (x <= 1))."""
-    found = product_of(node) or NOTHING
-    for mask in [f for f in found.factors if is_zero_or_one(f)]:
-        for f, e in found.factors.items():
+    result = product_of(node) or NOTHING
+    for mask in [f for f in result.factors if is_zero_or_one(f)]:
+        for f, e in result.factors.items():
             new = _unclamped(f, mask) if f is not mask and f.shape else None
             if new is not None:
-                return build(found.without(f).times({new: e}), node.shape)
+                return build(result.without(f).times({new: e}), node.shape)
     return None
 
 
@@ -124,11 +124,11 @@ def equal_only_within(node: Node) -> Node | None:
     """a * (1 - sign(a * (x - clamp(x, 0, 1))) + ((x >= 0) & (x <= 1))) =
     2 * a * (a * (x - clamp(x, 0, 1)) <= 0): where a is not 0, the mask is where the sign is 0.
     """
-    found = product_of(node) or NOTHING
-    for f in [f for f, e in found.factors.items() if e == 1]:
-        times, mask = _one_sign_and_mask(f, found.factors)
+    result = product_of(node) or NOTHING
+    for f in [f for f, e in result.factors.items() if e == 1]:
+        times, mask = _one_sign_and_mask(f, result.factors)
         if mask is not None:
-            return build(found.without(f).times({mask: 1}, times), node.shape)
+            return build(result.without(f).times({mask: 1}, times), node.shape)
     return None
 
 

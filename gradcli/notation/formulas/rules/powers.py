@@ -33,14 +33,14 @@ def powers_together(node: Node) -> Iterator[Node]:
     """x ** 2 / y ** 2 = (x / y) ** 2; x ** a * y ** -a = (x / y) ** a; x ** 2 * y ** 2;
     sqrt(x) / sqrt(y) = sqrt(x / y).
     """
-    found = product_of(node)
-    if found is None or found.coefficient == 0:
+    result = product_of(node)
+    if result is None or result.coefficient == 0:
         return
-    for (f, e), (k, n) in permutations(found.factors.items(), 2):
+    for (f, e), (k, n) in permutations(result.factors.items(), 2):
         new = _raised_together(f, e, k, n)
         if new is not None:
-            rest = {h: v for h, v in found.factors.items() if h not in (f, k)}
-            yield build(found._replace(factors=with_factors({new: 1}, rest)), node.shape)
+            rest = {h: v for h, v in result.factors.items() if h not in (f, k)}
+            yield build(result._replace(factors=with_factors({new: 1}, rest)), node.shape)
 
 
 @other("mul", "div")
@@ -48,35 +48,35 @@ def exponents_added(node: Node) -> Iterator[Node]:
     """x ** (a - 1) * x = x ** a; x ** a * x ** b = x ** (a + b); x ** a / x ** b = x ** (a - b);
     sqrt(x) * x = x ** 1.5; x ** (a - 1) / (x ** a) ** 2 = 1 / x ** (a + 1).
     """
-    found = product_of(node)
-    if found is None:
+    result = product_of(node)
+    if result is None:
         return
-    for f in found.factors:
+    for f in result.factors:
         base = f.parents[0] if f.op.name in ("pow", "sqrt") else None
-        exponents = {k: _exponent_of(k, v, base) for k, v in found.factors.items() if base}
+        exponents = {k: _exponent_of(k, v, base) for k, v in result.factors.items() if base}
         for k, more in exponents.items():
             own = exponents[f]
             if k is not f and own is not None and more is not None:
-                rest = {h: v for h, v in found.factors.items() if h not in (f, k)}
+                rest = {h: v for h, v in result.factors.items() if h not in (f, k)}
                 above, total = _above(own + more)
                 factors = with_factors({base**total: 1 if above else -1}, rest)
-                yield build(found._replace(factors=factors), node.shape)
+                yield build(result._replace(factors=factors), node.shape)
 
 
 @other("mul", "div")
 def power_of_a_quotient(node: Node) -> Iterator[Node]:
     """(x / l) ** (k - 1) * x / l = (x / l) ** k; (x / l) ** (k - 1) / l = (x / l) ** k / x."""
-    found = product_of(node) or NOTHING
-    for f, e in found.factors.items():
+    result = product_of(node) or NOTHING
+    for f, e in result.factors.items():
         base = product_of(f.parents[0]) if f.op.name == "pow" and e == 1 else None
         if base is None or base.coefficient != 1 or len(base.factors) < 2:
             continue
-        rest = found.without(f).factors
+        rest = result.without(f).factors
         shorter = with_factors(rest, {k: -n for k, n in base.factors.items()})
         if sum(map(magnitude, shorter.values())) <= sum(map(magnitude, rest.values())):
             exponent = _above(f.parents[1] + 1)[1]
             factors = with_factors(shorter, {f.parents[0] ** exponent: 1})
-            yield build(found._replace(factors=factors), node.shape)
+            yield build(result._replace(factors=factors), node.shape)
 
 
 @other("add", "sub")
@@ -101,8 +101,8 @@ def powers_out(node: Node) -> Iterator[Node]:
 
 def _exponent_in(t: Product, base: Node) -> Node | None:
     """The exponent of a base in a term; None where it has no power of it."""
-    found = [n for f, e in t.factors.items() if (n := _exponent_of(f, e, base)) is not None]
-    return sum(found[1:], found[0]) if found else None
+    result = [n for f, e in t.factors.items() if (n := _exponent_of(f, e, base)) is not None]
+    return sum(result[1:], result[0]) if result else None
 
 
 def _whole_number(node: Node) -> Coefficient | None:
@@ -199,16 +199,16 @@ def _raised_together(f: Node, e: Coefficient, k: Node, n: Coefficient) -> Node |
 @normal("mul", "div")
 def equal_sums(node: Node) -> Node | None:
     """(x + y) / (y + x) = 1; (x - y) * (2 * y - 2 * x) = -2 * (x - y) ** 2."""
-    found = product_of(node)
-    if found is None or found.coefficient == 0:
+    result = product_of(node)
+    if result is None or result.coefficient == 0:
         return None
-    sums = [f for f in found.factors if f.op.name in ("add", "sub")]
+    sums = [f for f in result.factors if f.op.name in ("add", "sub")]
     for f, k in combinations(sums, 2):
         times = multiple_of(k, f)
-        e = found.factors[k]
+        e = result.factors[k]
         if times is not None and e == int(e):
-            factors = with_factors(found.factors, {k: -e, f: e})
-            return build(Product(found.coefficient * times**e, factors), node.shape)
+            factors = with_factors(result.factors, {k: -e, f: e})
+            return build(Product(result.coefficient * times**e, factors), node.shape)
     return None
 
 
@@ -216,8 +216,8 @@ def equal_sums(node: Node) -> Node | None:
 def one_exponent(node: Node) -> Node | None:
     """x ** -ones_like(x) = x ** -1."""
     x, e = node.parents
-    found = product_of(e)
-    if e.op.name == "constant" or found is None or found.factors:
+    result = product_of(e)
+    if e.op.name == "constant" or result is None or result.factors:
         return None
-    new = x ** number_node(found.coefficient)
+    new = x ** number_node(result.coefficient)
     return new if new.shape == node.shape else new.expand(shape=node.shape)

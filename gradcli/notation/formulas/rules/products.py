@@ -160,8 +160,8 @@ def _divides_badly(value: Coefficient) -> bool:
 def _times(a: Coefficient, value: Coefficient, e: Coefficient) -> Coefficient | None:
     """a * value**e; None where that is too large for a float."""
     try:
-        found = _number(a, value if e == 1 else as_meant(value**e))
-        return found if isfinite(found) else None
+        result = _number(a, value if e == 1 else as_meant(value**e))
+        return result if isfinite(result) else None
     except OverflowError:
         return None
 
@@ -305,10 +305,10 @@ def carries_direction(node: Node) -> bool:
 @rule("mul", "div", "neg", "pow", "square", "reciprocal", "expand")
 def collected(node: Node) -> Node | None:
     """g * (a / b) / b = g * a / b ** 2; 1 * x = x; 0 * x = 0; -(-x) = x; x ** 1 = x."""
-    found = product_of(node)
-    if found is None or found.factors == {node: 1}:
+    result = product_of(node)
+    if result is None or result.factors == {node: 1}:
         return None
-    return build(found, node.shape)
+    return build(result, node.shape)
 
 
 @rule(*LINEAR)
@@ -357,14 +357,14 @@ def scalars_of(node: Node) -> tuple[Product | None, Node | None]:
     """The single numbers among the factors of a node, and the rest; None where there are none."""
     if node.op.name not in ("mul", "div", "neg"):
         return None, None
-    found = product_of(node)
-    if found is None or found.coefficient == 0:
+    result = product_of(node)
+    if result is None or result.coefficient == 0:
         return None, None
-    single = {f: e for f, e in found.factors.items() if f.shape == ()}
-    rest = {f: e for f, e in found.factors.items() if f.shape != ()}
-    if node.shape == () or (not single and found.coefficient == 1) or is_mask(rest):
+    single = {f: e for f, e in result.factors.items() if f.shape == ()}
+    rest = {f: e for f, e in result.factors.items() if f.shape != ()}
+    if node.shape == () or (not single and result.coefficient == 1) or is_mask(rest):
         return None, None
-    return Product(found.coefficient, single), build(Product(ONE, rest), node.shape)
+    return Product(result.coefficient, single), build(Product(ONE, rest), node.shape)
 
 
 def is_mask(factors: Collection[Node]) -> bool:

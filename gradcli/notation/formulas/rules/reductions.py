@@ -50,21 +50,21 @@ identities(NORMAL, """
 def constants_out_of_sums(node: Node) -> Node | None:
     """(x * s).sum(-1, keepdim=True) = s * x.sum(-1, keepdim=True) for an s that has one column."""
     x = node.parents[0]
-    found = product_of(x)
-    if found is None or len(found.factors) < 2 or found.coefficient == 0:
+    result = product_of(x)
+    if result is None or len(result.factors) < 2 or result.coefficient == 0:
         return None
     over = axes(node.attrs["dim"], x.ndim)
-    outer = {f: e for f, e in found.factors.items() if constant_along(f, x, over)}
+    outer = {f: e for f, e in result.factors.items() if constant_along(f, x, over)}
     if not node.attrs["keepdim"]:
         outer = {f: e for f, e in outer.items() if _after(f, x, over)}
-    inner = {f: e for f, e in found.factors.items() if f not in outer}
+    inner = {f: e for f, e in result.factors.items() if f not in outer}
     if not outer or not inner:
         return None
     body = build(Product(ONE, inner), x.shape)
     if is_mask(inner):
         body = body.double()
     total = node.op(body, **node.attrs)
-    out = build(Product(found.coefficient, with_factor(outer, total)), node.shape)
+    out = build(Product(result.coefficient, with_factor(outer, total)), node.shape)
     return out if out.shape == node.shape else None
 
 
@@ -76,16 +76,16 @@ def _after(f: Node, x: Node, over: tuple[int, ...]) -> bool:
 @normal("mul", "div")
 def sum_by_count(node: Node) -> Node | None:
     """x.sum(dim=1) / x.shape[1] = x.mean(dim=1); x.mean() * x.numel() = x.sum()."""
-    found = product_of(node)
-    if found is None:
+    result = product_of(node)
+    if result is None:
         return None
-    for count, e in found.factors.items():
-        for f, k in found.factors.items():
+    for count, e in result.factors.items():
+        for f, k in result.factors.items():
             wanted = "sum" if e == -1 else "mean" if e == 1 else ""
             if f.op.name == wanted and k == 1 and count.op.name == "size" and _counts(count, f):
-                rest = {a: b for a, b in found.factors.items() if a not in (f, count)}
+                rest = {a: b for a, b in result.factors.items() if a not in (f, count)}
                 new = OPS["mean" if e == -1 else "sum"](*f.inputs, **f.attrs)
-                return build(Product(found.coefficient, with_factor(rest, new)), node.shape)
+                return build(Product(result.coefficient, with_factor(rest, new)), node.shape)
     return None
 
 
@@ -103,11 +103,11 @@ def _counts(count: Node, f: Node) -> bool:
 def factors_sorted(node: Node) -> Node | None:
     """(b * a).sum() = (a * b).sum(), so that equal sums are the same node."""
     x = node.parents[0]
-    found = product_of(x) if x.op.name == "mul" else None
-    if found is None or found.coefficient == 0:
+    result = product_of(x) if x.op.name == "mul" else None
+    if result is None or result.coefficient == 0:
         return None
-    factors = dict(sorted(found.factors.items(), key=lambda item: signature(item[0])))
-    body = build(Product(found.coefficient, factors), x.shape)
+    factors = dict(sorted(result.factors.items(), key=lambda item: signature(item[0])))
+    body = build(Product(result.coefficient, factors), x.shape)
     return None if body is x else node.op(body, **node.attrs)
 
 
@@ -120,32 +120,36 @@ def all_but_one(node: Node) -> Node | None:
 @other("mul", "div")
 def new_dimensions_together(node: Node) -> Node | None:
     """a.unsqueeze(1) / b.unsqueeze(1) = (a / b).unsqueeze(1)."""
-    found = product_of(node)
-    if found is None or found.coefficient == 0:
+    result = product_of(node)
+    if result is None or result.coefficient == 0:
         return None
-    thin = [f for f in found.factors if f.op.name == "unsqueeze"]
+    thin = [f for f in result.factors if f.op.name == "unsqueeze"]
     same = [f for f in thin if f.shape == thin[0].shape and f.attrs == thin[0].attrs]
     if len(same) < 2:
         return None
-    thick = Product(ONE, {f.parents[0]: found.factors[f] for f in same})
+    thick = Product(ONE, {f.parents[0]: result.factors[f] for f in same})
     inner = build(thick, same[0].parents[0].shape)
-    rest = {f: e for f, e in found.factors.items() if f not in same}
+    rest = {f: e for f, e in result.factors.items() if f not in same}
     joined = same[0].op(inner, **same[0].attrs)
-    return build(Product(found.coefficient, with_factors({joined: 1}, rest)), node.shape)
+    return build(Product(result.coefficient, with_factors({joined: 1}, rest)), node.shape)
 
 
 @other("sum")
 def sum_beside_a_product(node: Node) -> Iterator[Node]:
     """(a * (b @ C)).sum(dim=1) = (b * (a @ C.T)).sum(dim=1)."""
     x = node.parents[0]
-    found = product_of(x) if x.ndim > 1 and x.op.name == "mul" else None
-    if found is None or len(found.factors) != 2 or axes(node.attrs["dim"], x.ndim) != (x.ndim - 1,):
+    result = product_of(x) if x.ndim > 1 and x.op.name == "mul" else None
+    if (
+        result is None
+        or len(result.factors) != 2
+        or axes(node.attrs["dim"], x.ndim) != (x.ndim - 1,)
+    ):
         return
-    for (a, e), (m, k) in permutations(found.factors.items()):
+    for (a, e), (m, k) in permutations(result.factors.items()):
         if e == k == 1 and m.op.name == "matmul" and a.shape == m.shape == x.shape:
             b, c = m.parents
             if b.ndim == c.ndim == x.ndim:
-                body = build(Product(found.coefficient, {b: ONE, a @ c.mT: ONE}), b.shape)
+                body = build(Product(result.coefficient, {b: ONE, a @ c.mT: ONE}), b.shape)
                 yield node.op(body, **node.attrs)
 
 
@@ -175,9 +179,9 @@ def _is_centred(named: Node, over: tuple[int, ...], depth: int = DEEP) -> bool:
         if x.op.name == "sub" and whole.shape == x.shape and _is_mean(whole, middle, over):
             return True
         return all(i.shape == x.shape and _is_centred(i, over, depth - 1) for i in x.parents)
-    found = product_of(x) if x.op.name in ("mul", "div", "neg") else None
-    varying = [f for f in found.factors if not constant_along(f, x, over)] if found else []
-    if found is None or len(varying) != 1 or varying[0] is x or found.factors[varying[0]] != 1:
+    result = product_of(x) if x.op.name in ("mul", "div", "neg") else None
+    varying = [f for f in result.factors if not constant_along(f, x, over)] if result else []
+    if result is None or len(varying) != 1 or varying[0] is x or result.factors[varying[0]] != 1:
         return False
     return varying[0].shape == x.shape and _is_centred(varying[0], over, depth - 1)
 
@@ -255,11 +259,13 @@ def _put_in(p: Product, rest: Powers, shared: Powers, total: Node) -> Node | Non
 @normal("mul")
 def on_the_diagonal(node: Node) -> Node | None:
     """x.unsqueeze(1) * eye(n) = diag(x)."""
-    found = product_of(node)
-    if found is None or node.ndim != 2 or found.coefficient == 0:
+    result = product_of(node)
+    if result is None or node.ndim != 2 or result.coefficient == 0:
         return None
-    units = [f for f, e in found.factors.items() if f.op.name == "eye" and f.shape[0] == f.shape[1]]
-    rest = {f: e for f, e in found.factors.items() if f not in units}
+    units = [
+        f for f, e in result.factors.items() if f.op.name == "eye" and f.shape[0] == f.shape[1]
+    ]
+    rest = {f: e for f, e in result.factors.items() if f not in units}
     if len(units) != 1 or not rest:
         return None
     vector = None
@@ -275,7 +281,7 @@ def on_the_diagonal(node: Node) -> Node | None:
     if vector.ndim != 1 or vector.shape != node.shape[:1]:
         return None
     scale = {f: e for f, e in rest.items() if f.shape == ()}
-    return build(Product(found.coefficient, with_factor(scale, OPS["diag"](vector))), node.shape)
+    return build(Product(result.coefficient, with_factor(scale, OPS["diag"](vector))), node.shape)
 
 
 @normal("diagonal_scatter")

@@ -19,12 +19,12 @@ def vanishing_beside_a_factor(node: Node) -> Node | None:
     """x * (norm(x) != 0) = x; y * (y != 0) = y; (x - x.mean()) * (x.std() != 0) = x - x.mean();
     x * sign(y) ** 2 / y = x / y; x * sign(exp(y)) / exp(y) = x / exp(y).
     """
-    found = product_of(node) or NOTHING
-    for mask, e in found.factors.items():
+    result = product_of(node) or NOTHING
+    for mask, e in result.factors.items():
         zeros = _hidden_by(mask, e)
-        rest = found.without(mask).factors
+        rest = result.without(mask).factors
         if zeros and all(_is_divided_by(z, rest) or _is_zero_beside(z, rest) for z in zeros):
-            return build(found._replace(factors=rest), node.shape)
+            return build(result._replace(factors=rest), node.shape)
     return None
 
 
@@ -49,8 +49,8 @@ def no_denominator_is_zero(node: Node) -> Node | None:
     condition, a, b = node.parents
     if constant_value(a) != 0 or b.shape != node.shape:
         return None
-    vanishing, found = {*_vanishing(b), *_denominators(b)}, product_of(b)
-    beside = found.factors if found else {}
+    vanishing, result = {*_vanishing(b), *_denominators(b)}, product_of(b)
+    beside = result.factors if result else {}
     for zeros in map(_zeros_of, _conjuncts(condition)):
         if zeros and all(
             z in vanishing or thinner(z) in vanishing or _is_zero_beside(z, beside) for z in zeros
@@ -66,9 +66,9 @@ def zero_where_masked(node: Node) -> Node | None:
     """
     condition, *sides = node.parents
     for masked, (zero, b) in ((1, sides), (2, sides[::-1])):
-        found = product_of(b) if constant_value(zero) == 0 and b.shape == node.shape else None
-        for f, e in found.factors.items() if found else ():
-            others = found.without(f).factors  # type: ignore[union-attr]
+        result = product_of(b) if constant_value(zero) == 0 and b.shape == node.shape else None
+        for f, e in result.factors.items() if result else ():
+            others = result.without(f).factors  # type: ignore[union-attr]
             hidden = e > 0 and f.shape == node.shape and _hides(f, condition, masked)
             if hidden and others and _are_finite(others, f, condition):
                 return b
@@ -135,13 +135,13 @@ def _zeros_of(condition: Node) -> list[Node]:
 
 def _factors_of(y: Node) -> list[Node]:
     """Of which one is 0 where y is."""
-    found = product_of(y)
-    return [f for f, e in found.factors.items() if e > 0] if found else [y]
+    result = product_of(y)
+    return [f for f, e in result.factors.items() if e > 0] if result else [y]
 
 
 def _factors(node: Node) -> Iterable[Node]:
-    found = product_of(node)
-    return found.factors if found else (node,)
+    result = product_of(node)
+    return result.factors if result else (node,)
 
 
 def _is_divided_by(z: Node, factors: Mapping[Node, Coefficient]) -> bool:

@@ -40,13 +40,13 @@ def made_of(node: Node, table: Mapping[str, list[Callable]]) -> Iterator[Node]:
     """
     for rule in (*table.get(node.op.name, ()), *table.get(node.op.family, ())):
         try:
-            found = rule(node)
-            if found is None:
+            result = rule(node)
+            if result is None:
                 continue
-            made = (found,) if isinstance(found, Node) else [*found]
+            built = (result,) if isinstance(result, Node) else [*result]
         except GradcliError:
             continue
-        yield from (n for n in made if n.shape == node.shape and n.dtype == node.dtype)
+        yield from (n for n in built if n.shape == node.shape and n.dtype == node.dtype)
 
 
 def _kept(table: dict[str, list], operators: tuple[str, ...]) -> Callable:

@@ -23,30 +23,36 @@ from .sums import terms_of
 @other("mul", "div")
 def beside_what_is_put(node: Node) -> Node | None:
     """x * v.put_at(x.shape, (0,)) = (x[0] * v).put_at(x.shape, (0,))."""
-    found = product_of(node)
-    put = [f for f, e in found.factors.items() if f.op.name == "put_at" and e == 1] if found else []
-    if found is None or len(put) != 1 or put[0].shape != node.shape:
+    result = product_of(node)
+    put = (
+        [f for f, e in result.factors.items() if f.op.name == "put_at" and e == 1] if result else []
+    )
+    if result is None or len(put) != 1 or put[0].shape != node.shape:
         return None
     (whole,) = put
     v, index = whole.parents[0], whole.attrs["index"]
-    rest = found.without(whole).factors
+    rest = result.without(whole).factors
     if any(map(is_hard, index)) or any(f.shape not in ((), node.shape) for f in rest):
         return None
     there = {f[index] if f.shape else f: e for f, e in rest.items()}
-    new = build(found._replace(factors=with_factor(there, v)), v.shape)
+    new = build(result._replace(factors=with_factor(there, v)), v.shape)
     return whole.op(new, **whole.attrs) if new.shape == v.shape else None
 
 
 @layout("mul", "div", "neg")
 def numbers_within_what_is_put(node: Node) -> Node | None:
     """2 * v.put_at(x.shape, (0,)) = (2 * v).put_at(x.shape, (0,)), a number of inputs alike."""
-    found = product_of(node)
-    wholes = [f for f in found.factors if f.shape] if found else []
-    if found is None or [f.op.name for f in wholes] != ["put_at"] or found.factors[wholes[0]] != 1:
+    result = product_of(node)
+    wholes = [f for f in result.factors if f.shape] if result else []
+    if (
+        result is None
+        or [f.op.name for f in wholes] != ["put_at"]
+        or result.factors[wholes[0]] != 1
+    ):
         return None
     (whole,) = wholes
-    rest = {f: e for f, e in found.factors.items() if f is not whole}
-    v = scaled(found._replace(factors=rest), whole.parents[0])
+    rest = {f: e for f, e in result.factors.items() if f is not whole}
+    v = scaled(result._replace(factors=rest), whole.parents[0])
     return whole.op(v, **whole.attrs) if whole.shape == node.shape else None
 
 
@@ -75,11 +81,11 @@ def _place_in_a_matrix(node: Node) -> tuple[int, int] | None:
 def put_in_one_place(node: Node) -> Node | None:
     """s * a.put_at((4,), (0,)) + b.put_at((4,), (0,)) = (s * a + b).put_at((4,), (0,))."""
     terms = terms_of(node) or []
-    found = [_what_is_put(t, node.shape) for t in terms]
-    for first in found:
-        alike = [j for j, p in enumerate(found) if first and p and _same_place(first[0], p[0])]
+    result = [_what_is_put(t, node.shape) for t in terms]
+    for first in result:
+        alike = [j for j, p in enumerate(result) if first and p and _same_place(first[0], p[0])]
         if len(alike) > 1 and first is not None:
-            total = sum_of([found[j][1] for j in alike])  # type: ignore[index]
+            total = sum_of([result[j][1] for j in alike])  # type: ignore[index]
             rest = [t for j, t in enumerate(terms) if j not in alike]
             return sum_of([Product(ONE, {first[0].op(total, **first[0].attrs): 1}), *rest])
     return None
@@ -105,12 +111,12 @@ def put_before_a_product(node: Node) -> Node | None:
     """x * (v.put_at(x.shape, (0,)) + y) = (x[0] * v).put_at(x.shape, (0,)) + x * y; diag(v) and
     eye(n)[y] are 0 elsewhere too.
     """
-    found = product_of(node) or NOTHING
-    terms = opened(found)
+    result = product_of(node) or NOTHING
+    terms = opened(result)
     if len(terms) < 2 or not any(_is_mostly_zero(f) for t in terms for f in t.factors):
         return None
-    made = [build(t, node.shape) for t in terms]
-    first, *others = (beside_what_is_put(part) or part for part in made)
+    built = [build(t, node.shape) for t in terms]
+    first, *others = (beside_what_is_put(part) or part for part in built)
     total = sum(others, first)
     return total if total.shape == node.shape else None
 

@@ -20,9 +20,9 @@ def shared_matrices(node: Node) -> Iterator[Node]:
     terms = terms_of(node)
     if terms is None or not 2 <= len(terms) <= MOST_TERMS:
         return
-    found = [_chain_of_term(t, node) for t in terms]
-    chains = _with_one_sign([c for c in found if c is not None])
-    if len(chains) < len(found):
+    result = [_chain_of_term(t, node) for t in terms]
+    chains = _with_one_sign([c for c in result if c is not None])
+    if len(chains) < len(result):
         return
     for at_end in (True, False):
         seen = set()
@@ -154,10 +154,10 @@ def _size(c: Chain) -> tuple[int, int] | None:
 def shared_batches(node: Node) -> Iterator[Node]:
     """A @ x + B @ x = (A + B) @ x, and x @ A + x @ B, where there are many matrices in each."""
     terms = terms_of(node) if node.ndim > 2 else None
-    found = [_matrix_product_in(t) for t in terms or ()]
-    if len(found) != 2 or None in found:
+    result = [_matrix_product_in(t) for t in terms or ()]
+    if len(result) != 2 or None in result:
         return
-    (a, rest), (b, other_rest) = found  # type: ignore[misc]
+    (a, rest), (b, other_rest) = result  # type: ignore[misc]
     numbers = [t.coefficient for t in terms or ()]
     for k in (0, 1):
         inner = a.parents[k], b.parents[k]
@@ -170,7 +170,7 @@ def shared_batches(node: Node) -> Iterator[Node]:
 
 def _matrix_product_in(t: Product) -> tuple[Node, dict[Node, Coefficient]] | None:
     """The one product of matrices in a term, and the other factors."""
-    found = [f for f, e in t.factors.items() if f.op.name == "matmul" and e == 1]
-    if len(found) != 1:
+    result = [f for f, e in t.factors.items() if f.op.name == "matmul" and e == 1]
+    if len(result) != 1:
         return None
-    return found[0], t.without(found[0]).factors
+    return result[0], t.without(result[0]).factors

@@ -15,8 +15,8 @@ from .sums import added, terms_of
 @normal("mul", "div")
 def softmax_by_its_parts(node: Node) -> Node | None:
     """exp(x) / exp(x).sum() = softmax(x)."""
-    found = product_of(node)
-    factors = found.factors if found is not None and found.coefficient else {}
+    result = product_of(node)
+    factors = result.factors if result is not None and result.coefficient else {}
     for total, e in factors.items():
         inner = _opened(total)
         if inner.op.name != "sum" or e >= 0:
@@ -30,7 +30,7 @@ def softmax_by_its_parts(node: Node) -> Node | None:
             continue
         dim = inner.attrs["dim"] if isinstance(inner.attrs["dim"], int) else over[0]
         new = with_factors(factors, {top: -1, total: 1, x.softmax(dim=dim): 1})
-        return build(found._replace(factors=new), node.shape)  # type: ignore[union-attr]
+        return build(result._replace(factors=new), node.shape)  # type: ignore[union-attr]
     return None
 
 
@@ -47,10 +47,10 @@ def _exponent(node: Node) -> Node | None:
 @normal("exp")
 def exp_of_difference(node: Node) -> Node | None:
     """exp(x - logsumexp(x, dim)) = softmax(x, dim)."""
-    found = node.parents[0]
-    if found.op.name not in ("add", "sub"):
+    result = node.parents[0]
+    if result.op.name not in ("add", "sub"):
         return None
-    terms = terms_of(found) or []
+    terms = terms_of(result) or []
     for p in terms:
         total = _single(p, Fraction(-1))
         kept = None if total is None else _as_kept(total)
@@ -145,19 +145,19 @@ def softmax_of_a_transpose(node: Node) -> Node | None:
 def shift_beside_shares(node: Node) -> Node | None:
     """(softmax(x, 1) * (y + 1)).sum(dim=1) = (softmax(x, 1) * y).sum(dim=1) + 1."""
     x = node.parents[0]
-    found = product_of(x)
+    result = product_of(x)
     over = axes(node.attrs["dim"], x.ndim)
-    if found is None or found.coefficient == 0 or sorted(found.factors.values()) != [1, 1]:
+    if result is None or result.coefficient == 0 or sorted(result.factors.values()) != [1, 1]:
         return None
-    shares = [f for f in found.factors if f.shape == x.shape and _adds_up(f, over)]
-    weighed = next((f for f in found.factors if f not in shares), None)
+    shares = [f for f in result.factors if f.shape == x.shape and _adds_up(f, over)]
+    weighed = next((f for f in result.factors if f not in shares), None)
     terms = terms_of(weighed) if weighed and weighed.op.name in ("add", "sub") else None
     others = [t for t in terms or () if t.factors]
     numbers = [t for t in terms or () if not t.factors]
     if not others or not numbers or not shares:
         return None
     total = node.op(shares[0] * added(others), **node.attrs) + number_node(numbers[0].coefficient)
-    return build(Product(found.coefficient, {total: 1}), node.shape)
+    return build(Product(result.coefficient, {total: 1}), node.shape)
 
 
 def _adds_up(f: Node, over: tuple[int, ...]) -> bool:

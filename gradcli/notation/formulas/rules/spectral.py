@@ -48,10 +48,10 @@ def _power_of_values(node: Node, vectors: str, values: str, x: Node) -> Coeffici
     """The power of the values of x that multiplies the rows of its right singular vectors, or the
     columns of its eigenvectors; 0 where a node is anything else.
     """
-    found = product_of(node) if node.ndim == 2 else None
-    if found is None or found.coefficient != 1 or len(found.factors) != 2:
+    result = product_of(node) if node.ndim == 2 else None
+    if result is None or result.coefficient != 1 or len(result.factors) != 2:
         return 0
-    others = [(f, e) for f, e in found.factors.items() if not (_is(f, vectors, x) and e == 1)]
+    others = [(f, e) for f, e in result.factors.items() if not (_is(f, vectors, x) and e == 1)]
     if len(others) != 1 or is_column(others[0][0]) != (vectors == "svd_right"):
         return 0
     ((f, e),) = others
@@ -97,8 +97,8 @@ def projection_of_a_sum(node: Node) -> Node | None:
     parts = [p for t in terms if (p := chain_of(build(t, total.node.shape))) is not None]
     if len(parts) < len(terms) or all(len(p.factors) <= 1 for p in parts):
         return None
-    made = [node_of(settled(Chain(p.scale, (*before, *p.factors))), node.shape) for p in parts]
-    return scaled(chain.scale, sum_of([product_of(m) or Product(ONE, {m: 1}) for m in made]))
+    built = [node_of(settled(Chain(p.scale, (*before, *p.factors))), node.shape) for p in parts]
+    return scaled(chain.scale, sum_of([product_of(m) or Product(ONE, {m: 1}) for m in built]))
 
 
 @other("sum")
@@ -107,21 +107,21 @@ def exponential_along_itself(node: Node) -> Node | None:
     back for g: a matrix and its multiples are multiplied in any order.
     """
     x = node.parents[0]
-    found = product_of(x) if x.ndim == 2 and not node.shape else None
-    for f, e in found.factors.items() if found else ():
+    result = product_of(x) if x.ndim == 2 and not node.shape else None
+    for f, e in result.factors.items() if result else ():
         sent = _sent_by_exponential(f)
         if sent is None or e != 1:
             continue
         turned, g = sent
         numbers, rest = scalars_of(turned)
         along = _transposed(rest or turned)
-        others = {k: v for k, v in found.factors.items() if k is not f and k.shape}  # type: ignore[union-attr]
+        others = {k: v for k, v in result.factors.items() if k is not f and k.shape}  # type: ignore[union-attr]
         if others != {along: 1}:
             continue
         exponent = along if numbers is None else scaled(numbers, along)
         total = (g * (along @ OPS["matrix_exp"](exponent))).sum()
-        scale = {k: v for k, v in found.factors.items() if not k.shape}  # type: ignore[union-attr]
-        return scaled(found._replace(factors=scale), total)  # type: ignore[union-attr]
+        scale = {k: v for k, v in result.factors.items() if not k.shape}  # type: ignore[union-attr]
+        return scaled(result._replace(factors=scale), total)  # type: ignore[union-attr]
     return None
 
 

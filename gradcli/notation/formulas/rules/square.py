@@ -45,12 +45,12 @@ def exponential_beside_the_unit(node: Node) -> Node | None:
     if len(parts) != 4 or parts[0] is not parts[3] or parts[2].op.name != "zeros":
         return None
     a, beside = parts[:2]
-    found = product_of(beside)
-    units = [f for f in found.factors if is_unit(f)] if found is not None else []
-    if found is None or len(units) != 1 or any(f.shape for f in found.factors if f not in units):
+    result = product_of(beside)
+    units = [f for f in result.factors if is_unit(f)] if result is not None else []
+    if result is None or len(units) != 1 or any(f.shape for f in result.factors if f not in units):
         return None
-    rest = {f: e for f, e in found.factors.items() if f not in units}
-    return scaled(Product(found.coefficient, rest), whole.op(a))
+    rest = {f: e for f, e in result.factors.items() if f not in units}
+    return scaled(Product(result.coefficient, rest), whole.op(a))
 
 
 def _joined(x: Node, dim: int) -> list[Node]:
@@ -136,12 +136,12 @@ def sum_of_a_diagonal(node: Node) -> Node | None:
 @normal("mul", "div")
 def matrix_beside_a_diagonal(node: Node) -> Node | None:
     """diag(x) * A = diag(x * A.diag())."""
-    found = product_of(node) if node.ndim == 2 else None
-    powers = {} if found is None else found.factors
+    result = product_of(node) if node.ndim == 2 else None
+    powers = {} if result is None else result.factors
     whole = next((f for f, e in powers.items() if e == 1 and is_diagonal(f)), None)
     rest = {f: e for f, e in powers.items() if f is not whole}
     shapes = [f.shape for f in rest]
-    if found is None or whole is None or node.shape not in shapes:
+    if result is None or whole is None or node.shape not in shapes:
         return None
     if whole.shape != node.shape or {*shapes} - {(), node.shape}:
         return None
@@ -149,7 +149,7 @@ def matrix_beside_a_diagonal(node: Node) -> Node | None:
     taken = (n.op for n in walk([x]) if n.op.name in DIAGONAL and n.ndim == 1)
     part = next(taken, OPS["diag"])  # as the program says it
     along = {part(f) if f.shape else f: e for f, e in rest.items()}
-    return whole.op(build(found._replace(factors=with_factor(along, x)), x.shape))
+    return whole.op(build(result._replace(factors=with_factor(along, x)), x.shape))
 
 
 @other("diag", "diagonal")

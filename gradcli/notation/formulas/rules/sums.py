@@ -24,7 +24,7 @@ from .registry import rule
 @lru_cache(maxsize=REMEMBERED)
 def terms_of(node: Node) -> list[Product] | None:
     """The terms of a sum, like ones added, those that vanish left out."""
-    found: dict[frozenset, Product] = {}
+    result: dict[frozenset, Product] = {}
     stack: list[tuple[Node, int]] = [(node, 1)]
     while stack:
         part, sign = stack.pop()
@@ -33,12 +33,12 @@ def terms_of(node: Node) -> list[Product] | None:
             stack += [(b, sign if part.op.name == "add" else -sign), (a, sign)]  # type: ignore[list-item]
             continue
         p = product_of(part)
-        if p is None or len(found) > MOST:
+        if p is None or len(result) > MOST:
             return None
         own, key = p if sign == 1 else _minus(p), p.key
-        have = found.get(key)
-        found[key] = own if have is None else _together(have, own)
-    return [p for p in found.values() if p.coefficient != 0]
+        have = result.get(key)
+        result[key] = own if have is None else _together(have, own)
+    return [p for p in result.values() if p.coefficient != 0]
 
 
 def _together(a: Product, b: Product) -> Product:
@@ -100,12 +100,12 @@ def _shared(terms: list[Product]) -> dict[Node, Coefficient]:
     if len(terms) < 2:
         return {}
     first = terms[0].factors
-    found = {
+    result = {
         f: e
         for f, e in first.items()
         if (f.shape == () or carries_direction(f)) and all(p.factors.get(f) == e for p in terms)
     }
-    return {} if any(is_mask(_without(p, found)) for p in terms) else found
+    return {} if any(is_mask(_without(p, result)) for p in terms) else result
 
 
 def _without(p: Product, shared: dict[Node, Coefficient]) -> dict[Node, Coefficient]:

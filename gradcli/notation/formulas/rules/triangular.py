@@ -34,12 +34,12 @@ identities(OTHERS, """
 def diagonal_of_a_number(node: Node) -> Node | None:
     """diag(2 * ones(n)) = 2 * eye(n)."""
     x = node.parents[0]
-    found = product_of(x)
-    if x.ndim != 1 or node.shape != 2 * x.shape or found is None:
+    result = product_of(x)
+    if x.ndim != 1 or node.shape != 2 * x.shape or result is None:
         return None
-    if any(f.shape for f in found.factors):
+    if any(f.shape for f in result.factors):
         return None
-    return scaled(found, OPS["eye"](n=node.shape[0]))
+    return scaled(result, OPS["eye"](n=node.shape[0]))
 
 
 @normal("tril", "triu")
@@ -104,9 +104,9 @@ def lower_part_of_an_upper(node: Node) -> Node | None:
     lower, x = upper.parents[0], d.parents[0]
     if x.ndim != 1 or _decomposed(lower) is None:
         return None
-    found = product_of(x) or Product(1, {x: 1})
-    own = next((f for f in found.factors if _is_diagonal_of(f, lower)), lower.diagonal())
-    return d.op(build(Product(found.coefficient, with_factor(found.factors, own)), x.shape))
+    result = product_of(x) or Product(1, {x: 1})
+    own = next((f for f in result.factors if _is_diagonal_of(f, lower)), lower.diagonal())
+    return d.op(build(Product(result.coefficient, with_factor(result.factors, own)), x.shape))
 
 
 @normal("tril")

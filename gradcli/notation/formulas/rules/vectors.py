@@ -22,16 +22,16 @@ identities(NORMAL, """
 def numbers_out_of_vector_products(node: Node) -> Node | None:
     """cross(2 * a, b) = 2 * cross(a, b); cross(a / a.norm(dim=1, keepdim=True), b, dim=1) too."""
     for k, vector in enumerate(node.parents):
-        found = product_of(vector)
-        if found is None or found.coefficient == 0:
+        result = product_of(vector)
+        if result is None or result.coefficient == 0:
             continue
-        rest = {f: e for f, e in found.factors.items() if _spans(f, node)}
-        numbers = {f: e for f, e in found.factors.items() if f not in rest}
+        rest = {f: e for f, e in result.factors.items() if _spans(f, node)}
+        numbers = {f: e for f, e in result.factors.items() if f not in rest}
         bare = build(Product(ONE, rest), vector.shape) if rest and not is_mask(rest) else vector
         if bare is not vector:
             parts = [bare if j == k else v for j, v in enumerate(node.parents)]
             whole = node.op(*parts, **node.attrs)
-            return build(found._replace(factors=with_factor(numbers, whole)), node.shape)
+            return build(result._replace(factors=with_factor(numbers, whole)), node.shape)
     return None
 
 
@@ -39,21 +39,21 @@ def numbers_out_of_vector_products(node: Node) -> Node | None:
 def shared_vectors(node: Node) -> Iterator[Node]:
     """cross(a, b) + cross(c, a) = cross(a, b - c)."""
     terms = terms_of(node) or []
-    found = [_vector_product_in(t) for t in terms]
-    kept = dict.fromkeys(v for p in found if p is not None for v in p.parents)
+    result = [_vector_product_in(t) for t in terms]
+    kept = dict.fromkeys(v for p in result if p is not None for v in p.parents)
     signs = one_way(kept)
-    if sum(p is not None for p in found) < 2 or len(terms) > MOST_TERMS:
+    if sum(p is not None for p in result) < 2 or len(terms) > MOST_TERMS:
         return
     for vector in kept:
         inside, outside = [], []
-        for term, product in zip(terms, found, strict=True):
+        for term, product in zip(terms, result, strict=True):
             second = None if product is None else _without(vector, product, term, signs)
             if second is None:
                 outside.append(term)
             else:
                 inside.append(second)
         if len(inside) > 1:
-            like = next(p for p in found if p is not None)
+            like = next(p for p in result if p is not None)
             whole = like.op(vector, sum_of(inside), **like.attrs)
             yield sum_of([Product(ONE, {whole: 1}), *outside])
 
@@ -71,10 +71,10 @@ def _without(vector: Node, product: Node, term: Product, signs: Signs) -> Produc
 
 def _vector_product_in(t: Product) -> Node | None:
     """The one vector product of a term beside which stand only numbers for each vector."""
-    found = [f for f, e in t.factors.items() if f.op.name == "cross_along" and e == 1]
-    if len(found) != 1 or any(_spans(f, found[0]) for f in t.factors if f is not found[0]):
+    result = [f for f, e in t.factors.items() if f.op.name == "cross_along" and e == 1]
+    if len(result) != 1 or any(_spans(f, result[0]) for f in t.factors if f is not result[0]):
         return None
-    return found[0]
+    return result[0]
 
 
 def _spans(f: Node, product: Node) -> bool:
