@@ -11,7 +11,6 @@ from ..choices import Choices
 from ..formulas.wording import Wording
 from ..question import asked
 from ..sections import code, graph
-from ..sections.claims import claims
 from ..sections.notes import notes
 from . import head, jacobian, lines
 from .checked import checked
@@ -48,6 +47,8 @@ def _sections(grads: Gradients, choices: Choices) -> Iterator[Section]:
     checks = checked(grads)  # before anything is searched for
     yield head.program(a, w)
     if a.claims:
+        from ..sections.claims import claims
+
         yield claims(a)
     yield notes(first(a))
     yield head.seed(a, w)
