@@ -14,7 +14,9 @@ require("readline").createInterface({input: process.stdin}).on("line", (line) =>
   const wrong = [];
   for (const formula of JSON.parse(line)) {
     try {
-      katex.renderToString(formula, {displayMode: true, strict: "error", throwOnError: true});
+      // long entries of a matrix in full are more than the 1,000 macros that KaTeX expands by default
+      const options = {displayMode: true, strict: "error", throwOnError: true, maxExpand: 100000};
+      katex.renderToString(formula, options);
     } catch (error) {
       wrong.push([error.message, formula]);
     }

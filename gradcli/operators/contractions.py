@@ -259,13 +259,20 @@ def einsum_(*given, equation=None):
     """Products summed over the letters that the output leaves out; or over numbers, a list of them
     after each tensor.
     """
-    operands = [x for x in given if isinstance(x, Node)]
-    if len({x.dtype for x in operands}) > 1:
-        einsum.check_kinds(operands)
-    if equation is None and given and not isinstance(given[0], str):
-        equation, operands = _by_number(given)
-        return einsum(equation, *operands)
-    return einsum(*given) if equation is None else einsum(*given, equation=equation)
+    if equation is None and given and isinstance(given[0], str):
+        equation, *given = given
+    elif equation is None:
+        equation, given = _by_number(given)
+    if equation is not None and _adds_up(equation):
+        einsum.check_kinds([x for x in given if isinstance(x, Node)])
+    return einsum(equation, *given)
+
+
+def _adds_up(equation):
+    """Whether an equation leaves out letters, over which products are summed."""
+    left, arrow, right = equation.partition("->")
+    letters = {c for c in left if c.isalpha()}
+    return bool(letters - {*right}) if arrow else any(left.count(c) > 1 for c in letters)
 
 
 def _by_number(given):

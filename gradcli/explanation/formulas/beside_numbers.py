@@ -120,6 +120,8 @@ def _of_line(line: Notation, shape: Shape, a: Analysis) -> Any:
         name = line.names.get(node)
         if name is not None and name.text in named:
             return a.value(named[name.text])
+        if node.op is OPS["tensor"]:
+            return node.attrs["data"].value
         return formula_value(a, tree.text(formula(node, line.names)))
 
     return numbers_of(line, shape, value)

@@ -4,18 +4,22 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ...graphs import Node
-from ...graphs.shapes import Shape
+from ...graphs.shapes import TELLING, Shape
 from ...lazy import np
-from .expressions import Element, Evaluation, Expr, Sum, Unknown, inner, parts, rebuilt
+from .expressions import Element, Evaluation, Expr, Number, Sum, Unknown, inner, parts, rebuilt
 from .index import Notation
 
 Values = Callable[[Node], Any]
+RATIOS = (1, 3, 5, 8)  # what numbers of a program are often divided by
 
 
 def numbers(line: Notation, shape: Shape, value_of: Values) -> Any:
     """The right side at every place of the left one, which has the `shape`; `value_of` gives arrays
-    of the nodes in it. Raises LookupError where they do not tell how long its sums are.
+    of the nodes in it. Raises LookupError where they do not tell how long its sums are, and where a
+    number may be computed from the sizes at which it was written.
     """
+    if any(isinstance(part, Number) and not _is_small(part.value) for part in inner(line.expr)):
+        raise LookupError("a size")
     known: dict[Node, Any] = {}
 
     def value(node: Node) -> Any:
@@ -31,6 +35,11 @@ def numbers(line: Notation, shape: Shape, value_of: Values) -> Any:
         except Unknown as error:
             raise LookupError from error
     return out
+
+
+def _is_small(value: float) -> bool:
+    """Whether a number is a small ratio: sizes at which lines are written are large and prime."""
+    return abs(value) < TELLING[0] and any((value * n) % 1 == 0 for n in RATIOS)
 
 
 def _resized(e: Expr, value: Values) -> Expr:
