@@ -90,6 +90,17 @@ def test_operators_are_up_to_date():
     assert PAGES["docs/operators.md"] == docs.operators(), "scripts/docs repairs it"
 
 
+def test_the_index_of_operators_leads_to_the_families():
+    page = PAGES["docs/operators.md"]
+    entries = dict(re.findall(r"\[([^]]+)\]\(#([^)]+)\)", page.split("\n## ")[1]))
+    for name in ("relu", "clip", "T", "F.softmax", "sort", "torch.batch_norm", "linalg.qr"):
+        family = re.search(rf"### ([^\n]+)\n(?:(?!\n##).)*`(?:x\.)?{name}[(`]", page, re.DOTALL)
+        assert entries[name] in anchors(f"# {family[1]}"), name
+    headings = re.findall(r"^#+ .*$", page, re.MULTILINE)
+    assert len(anchors(page)) == len(headings)
+    assert "gelu_to_x" not in page
+
+
 def test_names_are_found_where_they_are_defined():
     assert Path(INDEX).read_text("utf-8") == docs.index(), "scripts/docs repairs it"
     assert {name: lookup(name) for name in functions()} == functions()
