@@ -76,7 +76,7 @@ def catalogue(name: str | None, full: bool = False) -> Document:
     if isinstance(called, Operator):
         return Document((), (page(called),))
     if isinstance(called, Shorthand):
-        return Document((), (_shorthand_page(called, known), *map(page, parts_of(called))))
+        return Document((), (_shorthand_page(called, known), *map(page, _said_with(called))))
     why = refusal(name.removeprefix("torch.")) or (refusal(meant) if module else None)
     if module and why is not None:
         raise GradcliError("unsupported", f"{name} {why}")
@@ -278,7 +278,7 @@ def _library_page(name: str, called: Function) -> Section:
 def _shorthand_page(shorthand: Shorthand, known: Mapping[str, Callable]) -> Section:
     """Signature, sentence and other names of what is said with other operators."""
     also = [n for n, f in known.items() if f is shorthand and n != shorthand.name]
-    parts, built = ", ".join(op.name for op in parts_of(shorthand)), _of_a_matrix(shorthand)
+    parts, built = ", ".join(op.name for op in _said_with(shorthand)), _of_a_matrix(shorthand)
     call = f"x.{shorthand.name}" if shorthand.name in ATTRIBUTES else f"{shorthand.name}(x)"
     rule = parts or (built and built.op.name)
     facts = [
@@ -309,7 +309,7 @@ def _of_a_matrix(shorthand: Shorthand) -> Node | None:
     return built if computed and built.op.torch else None
 
 
-def parts_of(shorthand: Shorthand) -> list[Operator]:
+def _said_with(shorthand: Shorthand) -> list[Operator]:
     """Its outputs, where each is an operator of its own: sort_values, sort_indices."""
     home = shorthand.function.__module__.rsplit(".", 1)[-1]
     begins = f"{shorthand.name}_"
