@@ -291,10 +291,10 @@ def ops(name: str = "") -> list[dict[str, str]]:
     from .explanation.catalogue import families
 
     return [
-        {"name": op.name, "family": family, "signature": op.signature(), "sentence": op.sentence}
-        for family, members in families().items()
-        for op in members
-        if name.lower() in op.name.lower()
+        {"name": n, "family": f.name, "signature": op.signature(), "sentence": op.sentence}
+        for f, members in families().items()
+        for n, op in members.items()
+        if name.lower() in n.lower()
     ]
 
 

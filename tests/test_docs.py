@@ -90,6 +90,17 @@ def test_operators_are_up_to_date():
     assert PAGES["docs/operators.md"] == docs.operators(), "scripts/docs repairs it"
 
 
+def test_the_index_of_operators_leads_to_the_families():
+    page = PAGES["docs/operators.md"]
+    entries = dict(re.findall(r"\[([^]]+)\]\(#([^)]+)\)", page.split("\n## ")[1]))
+    for name in ("relu", "clip", "T", "F.softmax", "sort", "torch.batch_norm", "linalg.qr"):
+        family = re.search(rf"### ([^\n]+)\n(?:(?!\n##).)*`(?:x\.)?{name}[(`]", page, re.DOTALL)
+        assert entries[name] in anchors(f"# {family[1]}"), name
+    headings = re.findall(r"^#+ .*$", page, re.MULTILINE)
+    assert len(anchors(page)) == len(headings)
+    assert "gelu_to_x" not in page
+
+
 def test_names_are_found_where_they_are_defined():
     assert Path(INDEX).read_text("utf-8") == docs.index(), "scripts/docs repairs it"
     assert {name: lookup(name) for name in functions()} == functions()
@@ -234,13 +245,20 @@ def test_readme_lists_all_sections():
     assert tuple(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)) == SECTIONS
 
 
-def test_the_map_has_a_room_for_every_file():
-    rooms = ("language", "notation", "autodiff", "backends", "explanation")
-    page = PAGES["docs/architecture.md"].split("| place |")[1].split("\n\n")[0].splitlines()
-    for room in rooms:
-        row = next(line for line in page if line.startswith(f"| `{room}/`"))
-        files = {path.stem for path in (ROOT / "gradcli" / room).glob("*.py")} - {"__init__"}
-        assert files <= set(re.findall(r"`(\w+)`", row)), room
+def test_the_map_has_a_row_for_every_folder():
+    page = PAGES["docs/architecture.md"]
+    rows = re.findall(r"^\| `([\w/]+)/` \| .*\|$", page, re.MULTILINE)
+    code = {path for path in (ROOT / "gradcli").rglob("*.py") if "__pycache__" not in path.parts}
+    folders = {path.parent.relative_to(ROOT / "gradcli").as_posix() for path in code}
+    assert sorted(rows) == sorted(folders - {"."} | {"snippets/library/sources"})
+
+
+def test_files_that_the_architecture_names_are_there():
+    """Written as a path, as `notation/formulas/rules` and `explanation/replies.py` are."""
+    page = docs.FENCE.sub("", PAGES["docs/architecture.md"])
+    homes = ROOT, ROOT / "gradcli"
+    for name in re.findall(r"`([a-z_.]+/[\w/.]*)`", page):
+        assert any((home / f"{name}{end}").exists() for home in homes for end in ("", ".py")), name
 
 
 def test_the_page_on_operators_has_all_fields_but_those_of_families():

@@ -14,7 +14,7 @@ from ..language.libraries import Function
 from ..language.libraries import function as of_library
 from ..language.posing import pose
 from ..language.problem import Input
-from ..language.refusals import refusal
+from ..language.refusals import pytorch_names, refusal
 from ..language.vocabulary import library_name, module_of, own_meaning
 from ..notation import tree
 from ..notation.code.torch_code import expression
@@ -42,10 +42,9 @@ from .formulas import by_index
 from .formulas.shortest_structure import structure_of
 from .formulas.wording import Wording
 from .in_pytorch.answers import Kink, known
-from .operator_groups import GROUPS, ORDER
+from .operator_groups import ELSEWHERE, GROUPS, Family, all_families
 
 SHOWN = "gradcli explain, with your own arguments, shows the steps"
-OWN = "only in gradcli"  # what rules are written with, and PyTorch has no function for
 PAGE = "operator"  # the sections that tell of one
 KEYS = {  # of what is told, in JSON
     "in indices": "index", "Jacobian": "jacobian", "at kinks": "kinks", "also": "aliases",
@@ -111,15 +110,20 @@ def _overview() -> Document:
 
 
 def _families_called(word: str) -> list[Section]:
-    """The families of a group, or the one, that is called so, but for an ending."""
-    asked = word.lower().replace("_", " ").rstrip("s")
-    titles = {g.title: g.families for g in GROUPS}
-    group = next((titles[t] for t in titles if t.rstrip("s") == asked), ())
+    """The families of a group, or the one, that is called so, but for an ending; a family also has
+    the name of its file.
+    """
+    asked = _stem(word)
+    group = next((g.families for g in GROUPS if _stem(g.title) == asked), ())
     return [
-        _family(name, members)
-        for name, members in families().items()
-        if name in group or name.replace("_", " ").rstrip("s") == asked
+        _family(family, members)
+        for family, members in families().items()
+        if family in group or asked in map(_stem, (family.title, *family.modules))
     ]
+
+
+def _stem(title: str) -> str:
+    return title.lower().replace("_", " ").rstrip("s")
 
 
 def _with(text: str, known: Mapping[str, Any]) -> list[Section]:
@@ -148,17 +152,30 @@ def _means(function: Any, asked: list[str]) -> bool:
 
 
 def _in_pytorch(function: Any) -> bool:
-    return not isinstance(function, Operator) or bool(function.torch)
+    return not isinstance(function, Operator) or _is_public(function)
 
 
-def families() -> dict[str, list[Operator]]:
-    """The operators by the file that defines them, which is how they belong together."""
-    result: dict[str, list[Operator]] = {}
+def families() -> dict[Family, dict[str, Operator | Shorthand]]:
+    """What programs call, by name, in families: operators, and then what is said with them."""
+    members: dict[str, dict[str, Operator | Shorthand]] = {}
     for op in everything().values():
-        if op.name not in INTERNAL:
-            result.setdefault(op.module if op.torch else OWN, []).append(op)
-    others = sorted(result.keys() - {*ORDER, OWN})
-    return {name: result[name] for name in (*ORDER, *others, OWN) if name in result}
+        if op.name not in INTERNAL and _is_public(op):
+            members.setdefault(ELSEWHERE.get(op.name, op.module), {})[op.name] = op
+    for shorthand, (name, *_) in shorthands().items():
+        home = shorthand.function.__module__.rsplit(".", 1)[-1]
+        members.setdefault(home, {})[name] = shorthand
+    found = {
+        family: {n: f for module in family.modules for n, f in members.get(module, {}).items()}
+        for family in all_families()
+    }
+    return {family: called for family, called in found.items() if called}
+
+
+def _is_public(op: Operator) -> bool:
+    """Whether PyTorch has one of its names: not so for parts of an answer, as `sort_values`."""
+    names = {name.rpartition(".")[2] for name in (op.name, *op.aliases)}
+    written = (op.torch or "").rpartition(".")[2].strip("_")
+    return bool(op.torch) and (written in names or bool(names & pytorch_names()))
 
 
 def shorthands() -> dict[Shorthand, list[str]]:
@@ -170,9 +187,9 @@ def shorthands() -> dict[Shorthand, list[str]]:
     return result
 
 
-def _family(title: str, members: list[Operator]) -> Section:
-    rows = tuple(_line(op.name, op) for op in sorted(members, key=lambda op: op.name))
-    return Section("ops", plain(title.capitalize().replace("_", " ")), (), (Table(rows),))
+def _family(family: Family, members: Mapping[str, Operator | Shorthand]) -> Section:
+    rows = tuple(_line(*member) for member in sorted(members.items()))
+    return Section("ops", plain(family.title), (), (Table(rows),))
 
 
 def _line(name: str, function) -> Row:
@@ -262,8 +279,7 @@ def _shorthand_page(shorthand: Shorthand, known: Mapping[str, Callable]) -> Sect
     """Signature, sentence and other names of what is said with other operators."""
     also = [n for n, f in known.items() if f is shorthand and n != shorthand.name]
     parts, built = ", ".join(op.name for op in _said_with(shorthand)), _of_a_matrix(shorthand)
-    attribute = shorthand.name in ATTRIBUTES
-    call = f"x.{shorthand.name}" if attribute else f"{shorthand.name}(x)"
+    call = f"x.{shorthand.name}" if shorthand.name in ATTRIBUTES else f"{shorthand.name}(x)"
     rule = parts or (built and built.op.name)
     facts = [
         ("meaning", words(_said(shorthand.sentence))),
@@ -271,8 +287,13 @@ def _shorthand_page(shorthand: Shorthand, known: Mapping[str, Callable]) -> Sect
         *([("also", plain(", ".join(also)))] if also else []),
         ("example", plain(f'gradcli "{call}" -s x=2x3')) if built else ("to see it", words(SHOWN)),
     ]
-    title = call if attribute else shorthand.signature()
-    return _page(title, [(fact, [line]) for fact, line in facts])
+    return _page(call_of(shorthand), [(fact, [line]) for fact, line in facts])
+
+
+def call_of(shorthand: Shorthand) -> str:
+    """How it is called: a signature, or `x.T`."""
+    name = shorthand.name
+    return f"x.{name}" if name in ATTRIBUTES else shorthand.signature()
 
 
 def _of_a_matrix(shorthand: Shorthand) -> Node | None:

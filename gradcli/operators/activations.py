@@ -1,4 +1,4 @@
-"""Activations of neural networks, beside those in pointwise.py."""
+"""Activation functions of neural networks."""
 
 from math import isfinite, log, pi, sqrt
 from sys import float_info

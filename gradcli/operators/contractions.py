@@ -1,4 +1,4 @@
-"""Sums of products over letters: einsum, and what is said with it."""
+"""Sums of products over named dimensions: einsum, tensordot, inner."""
 
 from functools import reduce
 from string import ascii_letters

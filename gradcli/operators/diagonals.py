@@ -1,4 +1,4 @@
-"""Diagonals and triangles."""
+"""Diagonals and triangles of matrices: read, written, and set to zero outside."""
 
 from ..errors import GradcliError
 from ..graphs import shapes

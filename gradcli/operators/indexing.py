@@ -1,4 +1,4 @@
-"""Elements picked and put by place.
+"""Elements read and written by brackets, as in `x[1:, 0]`.
 
 An index is a tuple of whole numbers, slices, None, `...`, tuples of whole numbers, and Arrays. As
 in PyTorch, and unlike NumPy, whole numbers are taken first and arrays afterwards.

@@ -1,4 +1,4 @@
-"""Square matrices: inverse, systems of equations.
+"""Inverses of square matrices, and systems of linear equations.
 
 Rules after M. Giles, "Collected matrix derivative results for forward and reverse mode algorithmic
 differentiation" (2008), cited below as Giles with the section.

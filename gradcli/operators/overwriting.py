@@ -1,4 +1,4 @@
-"""A part of a tensor written over: a slice, a view, what a mask covers."""
+"""A part of a tensor is overwritten: a slice, a view, the elements under a mask."""
 
 from ..errors import GradcliError
 from ..graphs import as_node, shapes

@@ -1,4 +1,4 @@
-"""Functions of one number: exponentials, logarithms, roots, activations."""
+"""Elementwise functions of one tensor: exponentials, logarithms, roots, the basic activations."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Something for every place along a dimension: running sums and extremes, slopes, areas."""
+"""One value for each position along a dimension: running sums and extremes, slopes, areas."""
 
 from ..errors import GradcliError
 from ..graphs import Node, Outputs, as_node, shapes

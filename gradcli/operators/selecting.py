@@ -1,4 +1,4 @@
-"""Elements chosen by whole numbers and masks."""
+"""Elements selected by integer indices and masks."""
 
 from ..errors import GradcliError
 from ..graphs import Outputs, as_node, shapes, walk

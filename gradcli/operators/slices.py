@@ -1,4 +1,4 @@
-"""Whole slices added, written and combined, by a number for each."""
+"""Slices that are added, written or combined at given indices."""
 
 from ..errors import GradcliError
 from ..graphs import as_node, shapes

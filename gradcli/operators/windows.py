@@ -1,4 +1,4 @@
-"""What a kernel meets at each of its positions: the part that convolutions and pooling share.
+"""Sliding windows: the elements under a kernel at each of its positions.
 
 `kernel`, `stride` and `dilation` have a number for each of the last dimensions, over which the
 kernel moves.
