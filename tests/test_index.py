@@ -717,3 +717,9 @@ def test_no_line_has_a_name_that_nobody_knows(example):
         for line in () if grad is None else (grad["index"], *np.ravel(grad["elements"])):
             called = set(re.findall(r"[A-Za-z_]\w*(?=\()", str(line)))
             assert called & INTERNAL <= WITHOUT_WORDS, line
+
+
+def test_an_element_of_a_comparison_stands_in_brackets():
+    a = Analysis(pose("x[x>0].sum()", values={"x": np.array([1.0, -2, 3, 4])}))
+    (x,) = a.problem.wrt
+    assert Data(a).grad(x)["index"] == "(x>0)[i]"

@@ -2,7 +2,9 @@
 them.
 """
 
+import ast
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from itertools import takewhile
 from typing import Any, TypeGuard
 
@@ -148,7 +150,7 @@ class Writing:
             if node in self.names:
                 base = self.names[node]
             elif "data" in node.attrs:
-                base = Verbatim(str(node.attrs["data"]))
+                base = _typed(str(node.attrs["data"]))
             else:
                 base = self.formulas.tree(node)
             self.bases[node] = base
@@ -279,3 +281,12 @@ def opposite(term: Expr) -> Expr | None:
         return Number(-first.value)
     rest = term.factors[1:] if first.value == -1 else (Number(-first.value), *term.factors[1:])
     return rest[0] if len(rest) == 1 else Product(rest)
+
+
+def _typed(text: str) -> Tree:
+    """An array as it was typed, in brackets where its element would not be read as one: `x > 0`."""
+    with suppress(SyntaxError):  # what names a file is no expression
+        typed = ast.parse(text, mode="eval").body
+        if isinstance(typed, ast.Compare | ast.BinOp | ast.UnaryOp):
+            return tree.Bracketed(Verbatim(text))
+    return Verbatim(text)
