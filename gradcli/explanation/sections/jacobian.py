@@ -114,8 +114,8 @@ def kind_of(s: Structure, total: int) -> str:
     kind = KINDS.get(s.name, s.name)
     if s.blocks:
         kind = f"{kind}, a block for each {','.join(letter for letter, *_ in s.blocks)}"
-    if s.name == "dense" and s.nonzero is not None and s.nonzero < total:
-        kind = "no special structure"
+    if s.name == "dense" and s.nonzero != total:
+        kind = "no known structure" if s.nonzero is None else "no special structure"
     verb = "is" if s.nonzero == 1 else "are"
     count = f"{total:,} entries"
     bound = "at most " if s.at_most and s.nonzero else ""
