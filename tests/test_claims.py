@@ -539,6 +539,11 @@ def test_a_mask_that_values_decide_on_is_that_of_the_program():
 @pytest.mark.parametrize(("expr", "claim", "ok"), [
     ("x[x > 0].sum()", "(x > 0).double()", True),
     ("x[x > 0].sum()", "(x > 0) * 2.0", False),
+    ("x[x > 0].sum()", "(x > -1).double()", False),
+    ("x[x > 0].sum()", "(x > 0.5).double()", False),
+    ("x[x > 0.5].sum()", "(x > 0.4).double()", False),
+    ("x[x > 0.5].sum()", "(x > 0).double()", False),
+    ("x[x > 0.5].sum()", "(x > 0.5).double()", True),
     ("x.masked_select(x > 0).sum()", "(x > 0).double()", True),
     ("x.masked_select(x > 0).sum()", "(x > 0) * 2.0", False),
     ("(x[x > 0]**2).sum()", "2 * relu(x)", True),
