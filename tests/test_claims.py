@@ -536,6 +536,36 @@ def test_a_mask_that_values_decide_on_is_that_of_the_program():
     assert not judge(["x = eye(3)[x < 0].T @ g"], problem)[0].ok
 
 
+@pytest.mark.parametrize(("expr", "claim", "ok"), [
+    ("x[x > 0].sum()", "(x > 0).double()", True),
+    ("x[x > 0].sum()", "(x > 0) * 2.0", False),
+    ("x[x > 0].sum()", "(x > -1).double()", False),
+    ("x[x > 0].sum()", "(x > 0.5).double()", False),
+    ("x[x > 0.5].sum()", "(x > 0.4).double()", False),
+    ("x[x > 0.5].sum()", "(x > 0).double()", False),
+    ("x[x > 0.5].sum()", "(x > 0.5).double()", True),
+    ("x.masked_select(x > 0).sum()", "(x > 0).double()", True),
+    ("x.masked_select(x > 0).sum()", "(x > 0) * 2.0", False),
+    ("(x[x > 0]**2).sum()", "2 * relu(x)", True),
+    ("(x[x > 0]**2).sum()", "2 * x", False),
+    ("x[x.argsort()][0]", "(x == x.min()).double()", True),
+    ("x[x.argsort()][0]", "(x == x.max()).double()", False),
+    ("x[x > 0].mean()", "(x > 0) / (x > 0).sum()", True),
+    ("x[x > 0].mean()", "(x > 0) / x.numel()", False),
+    ("x[x > 0]", "zeros_like(x).masked_scatter(x > 0, g)", True),
+    ("x[x > 0]", "g.sum() * (x > 0)", False),
+])  # fmt: skip
+def test_points_decide_on_what_the_values_given_do(expr, claim, ok):
+    """A formula that computes its mask anew is tried where the program has the same one."""
+    assert judge({"x": claim}, pose(expr, values={"x": [1.0, -2.0, 3.0]}))[0].ok is ok
+
+
+def test_a_seed_that_was_given_fits_what_values_pick():
+    problem = pose("x[x > 0]", values={"x": [1.0, -2.0, 3.0]}, grad=[1.0, 2.0])
+    assert judge(["x = zeros_like(x).masked_scatter(x > 0, g)"], problem)[0].ok
+    assert not judge(["x = (x > 0) * 1.0"], problem)[0].ok
+
+
 # ---- sizes, values, shapes -----------------------------------------------------------------------
 
 

@@ -9,7 +9,7 @@ above, which formulas leave out, or where rounding decides on a claim.
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import islice
+from itertools import islice, product
 from typing import Any
 
 from ...backends.numeric import Evaluator, sources
@@ -27,6 +27,7 @@ from .points import Point, Points, Values, Within, fixed_values
 MOST = 8  # points that are added
 TRIES = 72
 ELEMENTS = 4_000_000  # of all nodes together, at all tries
+ALONE, BESIDE = 6, 0.05  # elements that are moved beside an edge, and how far from it
 CONSTANTS = 8  # that values are drawn around
 SPREAD = 3  # draws in all ranges between constants
 APART = (100, 0.01)  # one input beside the others, with signs of their own
@@ -107,14 +108,20 @@ class _Branches:
         return True
 
     def sides(self, point: Point) -> set[Any]:
-        """Which is the larger in what is compared: for each shape, all that is met in one place."""
+        """Which is the larger in what is compared: for each shape, all that is met in one place;
+        where values decide what the program picks, it matters in which place.
+        """
         with np.errstate(all="ignore"):
             signs: dict[tuple[int, ...], list[Any]] = {}
             for left, right in self.compared:
                 other = 0 if right is None else point(right)
                 sign = np.sign(np.subtract(point(left), other, dtype=float))
                 signs.setdefault(sign.shape, []).append(np.ravel(sign))
-        return {(s, met) for s, rows in signs.items() for met in zip(*(r.tolist() for r in rows))}
+        return {
+            (s, self.base.decided and place, met)
+            for s, rows in signs.items()
+            for place, met in enumerate(zip(*(r.tolist() for r in rows)))
+        }
 
     def drawn(self) -> Iterator[Values]:
         """Values with a nan where that is asked for, in all ranges between the constants, then the
@@ -126,6 +133,7 @@ class _Branches:
         rng = np.random.default_rng(2)
         constants = _constants(self.compared, self.free, self.base)
         edges = np.unique([0.0, *constants, *(-c for c in constants)])
+        yield from self._beside(edges) if self.base.decided else ()
         for _ in range(SPREAD if constants else 0):
             yield self.given | {x: _between(rng, edges, x.shape) for x in self.free}
         yield from self._with_other_signs(rng)
@@ -136,6 +144,18 @@ class _Branches:
         for s in scales if len(self.free) > 1 else ():
             for x in self.free:
                 yield self.given | {x: self.given[x] * s}
+
+    def _beside(self, edges: Any) -> Iterator[Values]:
+        """Where other elements than those of the first values would be picked as a rule, the first
+        values with one element just above or below an edge.
+        """
+        for x in self.free:
+            size = np.max(np.abs(self.given[x]), initial=0.0)
+            for place, edge in product(range(min(x.numel, ALONE)), edges):
+                for sign in (1, -1):
+                    array = np.array(self.given[x])
+                    array.flat[place] = edge + sign * BESIDE * (abs(edge) or size)
+                    yield self.given | {x: array}
 
     def _with_other_signs(self, rng: Any) -> Iterator[Values]:
         """The first values with signs that are drawn, one input at a scale of its own and with

@@ -10,6 +10,7 @@ from functools import partial
 from itertools import combinations
 from typing import NamedTuple
 
+from ...errors import if_applicable
 from ...graphs import Node, walk
 from ...language.given.assumptions import made
 from ...language.program import Program
@@ -17,7 +18,7 @@ from ...lazy import np
 from .edits import Edit
 from .findings import NOISE, Finding, at_point, holds
 from .given import Claim, reread
-from .points import Point, Values, Within, at_values
+from .points import Point, Values, Within
 from .syntax import is_sum, parts, small_number
 
 
@@ -51,7 +52,7 @@ def _at(claim: Claim, point: Point, within: Within) -> Finding | None:
 
 
 def _disagreeing(claim: Claim, point: Point, values: Values, within: Within) -> Finding | None:
-    other = at_values(point.problem, values, point.seed)
+    other = if_applicable(lambda: point.moved(values))
     if other is None or not other.sound([claim.name], within):
         return None
     finding = at_point(claim.program, claim.name, other)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
+from ...errors import if_applicable
 from ...graphs import Node
 from ...graphs.shapes import is_square
 from ...lazy import np
@@ -53,7 +54,8 @@ def _among_symmetric(claim: Claim, findings: list[Finding]) -> str | None:
     inputs = [t.point.problem.inputs.get(name) for t in findings]
     if not all(x is not None and is_square(x.shape) for x in inputs):
         return None
-    points = [p for p in (_within(t.point, name, _symmetric) for t in findings) if p.finite([name])]
+    moved = filter(None, (_within(t.point, name, _symmetric) for t in findings))
+    points = [p for p in moved if p.finite([name])]
     if not points or not all(_has_both_sides(claim, p) for p in points):
         return None
     return f"{name} varies among symmetric matrices alone"
@@ -68,8 +70,9 @@ def _has_both_sides(claim: Claim, point: Point) -> bool:
 
 def _right_for(claim: Claim, findings: list[Finding], name: str, project: Projection) -> bool:
     """Whether the claim is right where an input, or the seed, meets the condition."""
-    points = [_within(t.point, name, project) for t in findings]
-    if not all(p.finite([claim.name]) and holds(claim.program, claim.name, [p]) for p in points):
+    points = [p for p in (_within(t.point, name, project) for t in findings) if p is not None]
+    right = (p.finite([claim.name]) and holds(claim.program, claim.name, [p]) for p in points)
+    if len(points) < len(findings) or not all(right):
         return False
     result = on_all_branches(
         Points(points, False), [claim], [claim.name], partial(_projected, points[0], name, project)
@@ -77,10 +80,13 @@ def _right_for(claim: Claim, findings: list[Finding], name: str, project: Projec
     return holds(claim.program, claim.name, result.tried[len(points) :])
 
 
-def _within(point: Point, name: str, project: Projection) -> Point:
+def _within(point: Point, name: str, project: Projection) -> Point | None:
+    """The point where an input, or the seed, meets the condition; None where its values then decide
+    on another graph.
+    """
     values = {i.node: point(i.node) for i in point.problem.inputs.values()}
     seed = point.seed if name in point.problem.inputs else project(point.seed)
-    return Point(point.problem, _projected(point, name, project, values), seed)
+    return if_applicable(lambda: point.moved(_projected(point, name, project, values), seed))
 
 
 def _projected(point: Point, name: str, project: Projection, values: Values) -> Values:

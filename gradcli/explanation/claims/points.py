@@ -2,12 +2,13 @@
 
 They are drawn on both sides of 0, or where the output asks for others, such that output and
 gradients are finite, and not those of a matrix that is as good as singular. Of a matrix of which
-one triangle is read, the other one is its mirror image.
+one triangle is read, the other one is its mirror image. Where values decide what is picked, as
+those of a mask in brackets do, they are near those given, and decide on the same.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from itertools import islice
+from itertools import islice, product
 from typing import Any, NamedTuple
 
 from ...autodiff.reverse import backward
@@ -15,7 +16,8 @@ from ...backends.numeric import Evaluator
 from ...errors import GradcliError, if_applicable
 from ...graphs import Node, walk
 from ...graphs.shapes import Shape, is_square
-from ...language.general import decided_by_values
+from ...graphs.signature import signature
+from ...language.general import decided_by_values, with_values
 from ...language.given.assumptions import made
 from ...language.problem import Input, Problem
 from ...lazy import np
@@ -30,6 +32,7 @@ from .given import targets
 
 DRAWS = 40  # of values, until no two are the same
 POINTS = 5  # for the first sizes, where there are no others
+SPREADS = (0.8, 0.3, 0.1, 0.01, 1e-3, 0)  # of values around those given, relative to them
 MORE = 20  # points that are finite, until one is found where no gradient is 0
 COMBINATIONS = 100  # of ranges, until output and gradients are finite
 ELEMENTS = 1_000_000  # of all nodes together that random values are drawn for
@@ -77,12 +80,13 @@ class Point:
 
     @cached_property
     def picking(self) -> dict[Node, Any]:
-        """The arrays that say what a formula picks: those of the program where values decided on
-        its graph, otherwise those of this point.
-        """
-        here = {i.node: self(i.node) for i in self.problem.inputs.values()}
-        fixed = bool(self.problem.values) and decided_by_values(self.problem)
-        return here | self.problem.values if fixed else here
+        """The arrays that say what a formula picks."""
+        return {i.node: self(i.node) for i in self.problem.inputs.values()}
+
+    @cached_property
+    def decided(self) -> bool:
+        """Whether values decide on the graph of the problem."""
+        return is_decided(self.problem)
 
     @cached_property
     def shapes(self) -> dict[str, Shape]:
@@ -94,12 +98,14 @@ class Point:
         arrays = if_applicable(lambda: [self(self.problem.out), *map(self.right, names)])
         return arrays is not None and all(np.all(np.isfinite(a)) for a in arrays)
 
-    def moved(self, values: dict[Node, Any]) -> "Point":
-        """The point of other values, with the same seed. Raises GradcliError where they do not fit
-        the problem.
+    def moved(self, values: dict[Node, Any], seed: Any = None) -> "Point":
+        """The point of other values, with the same seed if no other is given. Raises GradcliError
+        where they do not fit the problem, or decide on another graph.
         """
-        other = Point(self.problem, values, self.seed)
-        other._gradients = self._gradients
+        if self.decided and not is_graph_of(self.problem, values):
+            raise GradcliError("value", "these values decide on another graph")
+        other = Point(self.problem, values, self.seed if seed is None else seed)
+        other._gradients, other.decided = self._gradients, self.decided
         return other
 
     def sound(self, names: Sequence[str], within: Within = dict) -> bool:
@@ -212,19 +218,62 @@ def _drawn(problem: Problem, names: Sequence[str], rng: Any, short: bool = False
 
 def _sound(problem: Problem, names: Sequence[str], rng: Any, short: bool) -> Iterator[Point]:
     """Points with random values that are sound."""
-    kept = fixed_values(problem)
-    free = [x.node for x in problem.inputs.values() if x.node not in kept]
-    symmetric = kept_symmetric(problem.out)
-    for draws in islice(combinations(DRAWN, len(free)), COMBINATIONS):
-        values = dict(kept)
-        for x, draw in zip(free, draws):
-            array = _short(rng, draw, x.shape) if short else draw(rng, x.shape)
-            array = made(x.attrs["known"], array)
-            values[x] = symmetrized(array) if x in symmetric else array
+    draws = _near_given if is_decided(problem) else _anywhere
+    for values in draws(problem, rng, short):
         seed = _short(rng, _mixed, problem.out.shape) if short else _mixed(rng, problem.out.shape)
         result = at_values(problem, values, seed)
         if result is not None and result.sound(names):
             yield result
+
+
+def _anywhere(
+    problem: Problem, rng: Any, short: bool, known: Values | None = None
+) -> Iterator[Values]:
+    """Random values for inputs that are not `known`, from all ranges."""
+    kept = fixed_values(problem) if known is None else known
+    free = [x.node for x in problem.inputs.values() if x.node not in kept]
+    for draws in islice(combinations(DRAWN, len(free)), COMBINATIONS):
+        drawn = {
+            x: _short(rng, d, x.shape) if short else d(rng, x.shape) for x, d in zip(free, draws)
+        }
+        yield kept | {x: _as_assumed(problem, x, array) for x, array in drawn.items()}
+
+
+def _near_given(problem: Problem, rng: Any, short: bool) -> Iterator[Values]:
+    """Random values that decide on the graph of a problem: near those given, farther ones first."""
+    kept = fixed_values(problem)
+    free = [x for x in problem.values if x not in kept]
+    for values in _anywhere(problem, rng, short, problem.values):
+        for scaled, spread in product((True, False), SPREADS):
+            scale = rng.uniform(0.5, 1.8) if scaled else 1.0
+            drawn = {x: _near(rng, scale * values[x], spread, short) for x in free}
+            near = values | {x: _as_assumed(problem, x, array) for x, array in drawn.items()}
+            if is_graph_of(problem, near):
+                yield near
+
+
+def _near(rng: Any, array: Any, spread: float, short: bool) -> Any:
+    sizes = np.where(array == 0, np.max(np.abs(array), initial=0.0) or 1.0, np.abs(array))
+    result = array + spread * sizes * rng.uniform(-1, 1, array.shape)
+    return np.round(result, 1) if short else result
+
+
+def _as_assumed(problem: Problem, x: Node, array: Any) -> Any:
+    array = made(x.attrs["known"], array)
+    return symmetrized(array) if x in kept_symmetric(problem.out) else array
+
+
+def is_decided(problem: Problem) -> bool:
+    """Whether values that were given decide on the graph of a problem."""
+    return bool(problem.values) and decided_by_values(problem)
+
+
+def is_graph_of(problem: Problem, values: Values) -> bool:
+    """Whether the graph of a problem is the one that these values decide on."""
+    named = {i.name: values[i.node] for i in problem.inputs.values()}
+    first, *_ = problem.orders
+    other = if_applicable(lambda: with_values(first, named))
+    return other is not None and signature(other.out) == signature(first.out)
 
 
 def fixed_values(problem: Problem) -> dict[Node, Any]:
