@@ -50,7 +50,7 @@ MOST_PARTS = 100  # of what is written where a number is not known
 LONGEST = 4_000  # characters of what is written
 MOST_COUNTED = 1_000  # terms that are looked at
 DIGITS = 8  # of numbers that stand in the program
-MOST_SUMMED = 20_000  # terms of sums that are looked at, zeros too
+MOST_SUMMED = 5_000  # terms of sums that are looked at, zeros too
 TRIED = 24  # elements that are looked at in search of one to show
 SEARCHED = 100_000  # elements of a gradient among which one is looked for that is not 0
 
