@@ -269,11 +269,11 @@ def _notes(a: Analysis, data: "Data | None", wanted: Collection[str]) -> list[di
 def _on_formulas(data: "Data", wanted: Collection[str]) -> list[tuple[str, str]]:
     """All notes where they are wanted; those on closed forms, for assumed shapes too."""
     from .explanation.formulas.assumed_shapes import as_note
-    from .explanation.notes import collect, formulas
+    from .explanation.notes import collect, formulas_alone
 
     result = collect(data.a, data.w) if "notes" in wanted else []
     if "formula" in wanted:
-        result += [] if "notes" in wanted else formulas(data.w)
+        result += [] if "notes" in wanted else formulas_alone(data.w)
         result += as_note(data.w, ways.JSON)
     return result
 

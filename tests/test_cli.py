@@ -177,6 +177,25 @@ def test_an_lstm_cell_with_separate_gates_fits_a_screen():
     assert "bi, bf, bo and bz were broadcast: their gradients sum over dimension 0." in said.out
 
 
+@pytest.mark.parametrize("count", [300, 490])
+def test_formulas_of_long_programs_are_derived_where_searches_end(count):
+    """None means that no gradient flows; x, which adds up over every statement, has no formula."""
+    steps = "\n".join(f"h{k} = sin(h{k - 1}) + 1 * x" for k in range(1, count))
+    program = f"h0 = x\n{steps}\nh{count - 1}.sum()", "-s", "x=2", "--limit", "seconds=1"
+    said = gradcli("formula", *program).lines
+    assert said[0] == f"h{count - 1}.grad = ones_like(h{count - 1})"
+    assert said[1:-1] == [f"h{k}.grad = h{k + 1}.grad * cos(h{k})" for k in range(count - 2, 0, -1)]
+    assert said[-1] == "x.grad = (no formula that can be read)"
+    unsaid = gradcli("formula", *program, "-f", "json")
+    assert unsaid.json == {"x": None}
+    assert unsaid.err.startswith("note: ")
+
+
+def test_formulas_say_none_where_no_gradient_flows():
+    said = gradcli("formula", "(a * 2).sum() + 0 * b.detach().sum()", "-s", "a=2,b=2").lines
+    assert "b = None" in said
+
+
 def test_formulas_of_several_inputs_share_their_statements():
     said = gradcli("formula", "cosine_similarity(x, y, dim=1)", "-s", "x=2x3,y=2x3").lines
     assert said[:2] == ["t = x.norm(dim=1, keepdim=True)", "u = y.norm(dim=1, keepdim=True)"]

@@ -98,9 +98,9 @@ CHANGES = {
     ),
     "loss.data[0]": 'line 6:  print("loss", loss.item())',
     "gradient with respect to a slice": "line 4:  g = torch.autograd.grad(y, x)[0][0]",
-    "w = w - lr * w.grad": "line 6:  with torch.no_grad():; w -= 0.1 * w.grad",
-    "w -= lr * w.grad without no_grad": "line 5:  with torch.no_grad():; w -= 0.1 * w.grad",
-    "element of a leaf": "line 3:  with torch.no_grad():; x[1] = 5.0",
+    "w = w - lr * w.grad": "line 6:  with torch.no_grad(): w -= 0.1 * w.grad",
+    "w -= lr * w.grad without no_grad": "line 5:  with torch.no_grad(): w -= 0.1 * w.grad",
+    "element of a leaf": "line 3:  with torch.no_grad(): x[1] = 5.0",
     "leaf doubled in place": "line 3:  x_new = x * 2\nline 4:  y = (x_new ** 2).sum()",
     "rows divided by their sums": "line 3:  p = x / x.sum(dim=1, keepdim=True)",
     "classes counted from one": "line 5:  loss = nn.CrossEntropyLoss()(logits, target - 1)",
@@ -119,7 +119,7 @@ CHANGES = {
     "gradcheck fail": "line 11:  return g * 3 * x ** 2",
     "threshold compare": "line 7:  pred = torch.sigmoid(m(x)).squeeze()",
     "frozen all layers": "without lines 6 to 7",
-    "sgd by hand dict": "line 7:  with torch.no_grad():; params[k] -= 0.1 * params[k].grad",
+    "sgd by hand dict": "line 7:  with torch.no_grad(): params[k] -= 0.1 * params[k].grad",
     "model output item list": "line 7:  preds = [net(x).squeeze() for x in xs]\nline 8:  loss = nn.MSELoss()(torch.stack(preds), ys)",
     "flatten forgotten": "line 3:  model = nn.Sequential(nn.Conv2d(1, 4, 3), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(4 * 3 * 3, 10))",
     "local layer in init": "line 6:  self.lin = nn.Linear(2, 1)",
@@ -131,8 +131,8 @@ CHANGES = {
     "labels as texts CE": "line 6:  classes = sorted(set(labels)); target = torch.tensor([classes.index(c) for c in labels])",
     "labels one text at a time": "line 10:  y = torch.tensor(classes.index(label))",
     "texts in a dict": "line 4:  y = torch.tensor([label2id[c] for c in labels])",
-    "sequential lstm relu": "after line 3:  class Outputs(nn.Module):; def forward(self, outputs):; return outputs[0]\nline 5:  nn.LSTM(input_size=10, hidden_size=20, num_layers=1, batch_first=True), Outputs(),",
-    "sequential lstm flatten many-to-one": "line 4:  class Outputs(nn.Module):; def forward(self, outputs):; return outputs[0][:, -1]; model = nn.Sequential(nn.LSTM(4, 8, batch_first=True), Outputs(), nn.Flatten(), nn.Linear(8, 1))",
+    "sequential lstm relu": "after line 3:  class Outputs(nn.Module): def forward(self, outputs): return outputs[0]\nline 5:  nn.LSTM(input_size=10, hidden_size=20, num_layers=1, batch_first=True), Outputs(),",
+    "sequential lstm flatten many-to-one": "line 4:  class Outputs(nn.Module): def forward(self, outputs): return outputs[0][:, -1]; model = nn.Sequential(nn.LSTM(4, 8, batch_first=True), Outputs(), nn.Flatten(), nn.Linear(8, 1))",
     "vjp wrong shape 2": "line 8:  print(pull(torch.ones_like(y)))",
     "argnums two of two": "line 7:  print(grad(f, argnums=(0, 1))(w, x))",
     "argnums one based": "line 6:  gw, gb = grad(f, argnums=(0, 1))(torch.randn(3), torch.randn(3))",
@@ -148,6 +148,25 @@ def test_the_change(name: str) -> None:
     cured = correction_of(name)
     assert cured is not None
     assert in_words(PROGRAMS[name], cured.source) == CHANGES[name]
+
+
+@pytest.mark.parametrize(
+    ("made", "end"),
+    [
+        ("torch.tensor([0., 1.])", "long"),
+        ("torch.tensor([0., 1., 1.])", "long"),
+        ("(x.sum(1) > 2).float()", "bool"),
+        ("x.sum(1).gt(2).float()", "bool"),
+        ("(torch.ones(3) > 2).float()", "long"),
+    ],
+)
+def test_a_float_index_is_of_positions_unless_it_is_compared(made: str, end: str) -> None:
+    """A mask is computed by a comparison, and has the size of what it is an index of."""
+    before = f"import torch\nx = torch.ones(2, 2, requires_grad=True)\nidx = {made}\n"
+    program = f"{before}x[idx].sum().backward()\n"
+    cured = correction(read(program))
+    assert cured is not None
+    assert in_words(program, cured.source) == f"line 4:  x[idx.{end}()].sum().backward()"
 
 
 def test_the_cause_in_the_terms_of_the_program() -> None:

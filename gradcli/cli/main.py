@@ -207,14 +207,14 @@ def formula(streams: Streams, given: Given) -> None:
     from ..explanation import replies
     from ..explanation.data import Data
     from ..explanation.formulas.assumed_shapes import assumed_shapes
-    from ..explanation.notes import formulas, unused
+    from ..explanation.notes import formulas_alone, unused
     from ..render.formulas import render_formulas
 
     data = Data(request_of(streams, given, shapes_alone=True).analysis(suppose=True))
     environment = environment_of(streams, given, full=True)
     answer = replies.formulas(data, typed(streams))
     write(streams, render_formulas(answer, format_of(streams, given), environment), given)
-    for _, remark in (*unused(data.w.analysis), *formulas(data.w)):
+    for _, remark in (*unused(data.w.analysis), *formulas_alone(data.w)):
         streams.warn(f"note: {remark}")
     assumed = assumed_shapes(data.w)
     if assumed is not None:

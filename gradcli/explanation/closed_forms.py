@@ -23,7 +23,7 @@ from .derivation.derivation import Derivation
 from .derivation.derivation import Line as Derived
 from .derivation.statements import Assignment
 from .formulas.source_text import role_of
-from .formulas.wording import Wording
+from .formulas.wording import UNREAD, Wording
 from .question import asked
 from .short.gradients import Gradients
 
@@ -58,8 +58,10 @@ def _lines(data: Data, named: bool) -> list[Line]:
     for x in a.problem.wrt:
         name: Line = (Token(x.name, role_of(x)), EQUALS) if several else ()
         name = (Formula(w.gradient_of(x)), EQUALS) if named else name
-        if written.get(x.name) is None:
+        if a.gradient(x) is None:
             result.append((*name, Token("None")))
+        elif written[x.name] is None:
+            result.append((*name, *w.without_formula(x)))
         elif several:
             result.append((*name, Formula(formulas[x.name])))
         else:
@@ -91,5 +93,5 @@ def _added(derived: Derivation, s: Assignment) -> Line:
 
 
 def _derived(line: Derived) -> Line:
-    formula = Formula(line.formula) if line.formula else "None"
-    return plain(Formula(Name(line.gradient_name)), EQUALS, formula)
+    formula = UNREAD if line.formula is None else (Formula(line.formula),)
+    return (Formula(Name(line.gradient_name)), EQUALS, *formula)

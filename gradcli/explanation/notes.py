@@ -150,6 +150,17 @@ def formulas(w: Wording) -> list[tuple[str, str]]:
     return [*too_long, *_undefined(a, w), *undefined, *differing, *sizes]
 
 
+def formulas_alone(w: Wording) -> list[tuple[str, str]]:
+    """The notes beside closed forms alone: theirs, and that searches for them were ended, without
+    which one that is missing would say nothing.
+    """
+    found = formulas(w)
+    missing = any(
+        w.analysis.gradient(x) is not None and w.gradient(x) is None for x in w.problem.wrt
+    )
+    return [*found, *(ended(w.problem) if missing else ())]
+
+
 def _seed_left_out(p: Problem) -> list[tuple[str, str]]:
     """That formulas lack g for an output of one element, which has more at larger sizes."""
     if not p.seed.implicit or p.out.shape == () or p.out.numel > 1:

@@ -8,19 +8,21 @@ are as short as its text, and each is looked for when it is shown.
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cached_property, reduce
+from itertools import islice
 from math import inf
 from typing import Any
 
 from ...autodiff.reverse import Step
 from ...errors import GradcliError
-from ...graphs import Node
+from ...graphs import Node, upstream
+from ...graphs.substitution import substitute_all
 from ...language.given.seeds import Seed
 from ...language.given.values import Reader
 from ...language.posing import Posing
 from ...language.problem import Problem
 from ...lazy import np
 from ...notation import tree
-from ...notation.formulas.formula import Writer, formula
+from ...notation.formulas.formula import TOO_LONG, Writer, formula, too_long
 from ...notation.tree import Name, Tree
 from ..analysis import Analysis
 from ..formulas.beside_numbers import named_values
@@ -73,7 +75,9 @@ class Line:
             return None
         terms = [self._derivation.sent(s).get(self.name) for s in self.sources]
         readable = [f for f in terms if f is not None]
-        return reduce(_plus, readable) if readable and len(readable) == len(terms) else None
+        if readable and len(readable) == len(terms):
+            return reduce(_plus, readable)
+        return self._derivation.as_computed(self)
 
 
 def derivation(a: Analysis) -> "Derivation":
@@ -200,6 +204,42 @@ class Derivation:
             text = tree.text(renamed(line.formula, lambda n: Name(plain.get(n.text, n.text))))
             result[plain[line.gradient_name]] = value_of(text, result, self.p)
         return {line.name: result[plain[line.gradient_name]] for line in self.lines}
+
+    def as_computed(self, line: Line) -> Tree | None:
+        """The formula of a line as the reverse pass computes it, for what was not found by itself;
+        None where that is too long to be read, or PyTorch has no words for it.
+        """
+        node, known = self._computed[line.grad], self._received_names
+        if node in known and known[node].text != line.gradient_name:
+            return known[node]
+        within = upstream(node, lambda n: () if n in known and n is not node else n.inputs)
+        near = [*islice(within, TOO_LONG + 1)]
+        names = {n: known[n] for n in (line.of, *near) if n in known and n is not node}
+        writer = Writer(names)
+        if len(near) > TOO_LONG or any(writer.is_foreign(n) for n in near if n not in names):
+            return None
+        written = writer.tree(node)
+        return None if too_long(written) else written
+
+    @cached_property
+    def _computed(self) -> dict[Node, Node]:
+        """The gradients of what has a name, with 1 in place of a seed that nobody gave."""
+        grads, seed = [*dict.fromkeys(self.received.values())], self.p.seed
+        one = {seed.node: seed.value} if seed.implicit and seed.value is not None else {}
+        return dict(zip(grads, substitute_all(grads, one)))
+
+    @cached_property
+    def _received_names(self) -> dict[Node, Name]:
+        """What has a name in the reverse pass: values, and the gradients that they receive."""
+        roles = {name: role_of(x) for name, x in self.p.inputs.items()}
+        result = {node: Name(name, roles.get(name, "")) for name, node in self.nodes.items()}
+        result |= {
+            self._computed[self.received[self.nodes[name]]]: seed
+            for name, seed in self.seeds.items()
+            if isinstance(seed, Name) and not (name == self.out_name and self.p.seed.implicit)
+        }
+        seed = self.p.seed
+        return result if seed.implicit else result | {seed.node: Name(seed.name, "seed")}
 
     # ---- one assignment ----------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from ...snippets.reading import Reading
 from .graphs import readable
 
 MOST = 4  # changes that are listed
+OPEN = (":", ",", "(", "[", "{")  # ends of lines after which a statement goes on
 WIDTH = 60  # characters of a gradient
 
 
@@ -21,15 +22,20 @@ def in_words(before: str, after: str) -> str:
             pairs = zip(range(a, b), new[c:d])
             parts += [f"line {k + 1}:  {text.strip()}" for k, text in pairs if text != old[k]]
         elif tag == "replace":
-            parts.append(f"{_lines(a, b)}:  {'; '.join(lines)}")
+            parts.append(f"{_lines(a, b)}:  {_on_one_line(lines)}")
         elif tag == "insert" and lines:
             place = f"after line {a}" if a else "before line 1"
-            parts.append(f"{place}:  {'; '.join(lines)}")
+            parts.append(f"{place}:  {_on_one_line(lines)}")
         elif tag == "delete":
             parts.append(f"without {_lines(a, b)}")
     if len(parts) > MOST:
         return f"{len(parts)} lines change; the whole program is below"
     return "\n".join(parts)
+
+
+def _on_one_line(lines: list[str]) -> str:
+    """Statements with semicolons between them; none after what goes on, as `with f():` does."""
+    return "".join(f"{t} " if t.endswith(OPEN) else f"{t}; " for t in lines).rstrip("; ")
 
 
 def _lines(a: int, b: int) -> str:

@@ -11,6 +11,8 @@ from .requiring import CREATORS
 
 INTEGERS = "Integers have no derivative: only floating tensors can require gradients."
 
+COMPARISONS = ("gt", "ge", "lt", "le", "eq", "ne", "greater", "less")
+
 
 def same_dtype(case: Case) -> Iterator[Proposal]:
     """.float() for what is no float32; or the other's dtype."""
@@ -53,14 +55,39 @@ def target_dtype(case: Case) -> Iterator[Proposal]:
     nodes = _targets(case) + (last_loss(case) if result else [])
     nodes = [n for n in dict.fromkeys(nodes) if not isinstance(n, ast.Constant)]
     if "used as indices" in case.message:
-        for node in nodes:
-            mask = case.tensor(node)
-            if mask is not None and ((mask.data == 0) | (mask.data == 1)).all():
-                yield case.appended(node, ".bool()", note="A mask: what is 1 is taken.")
+        for indexed in case.of_type(ast.Subscript):
+            if _may_be_masked(case, indexed):
+                yield from _index(case, indexed.slice)
     for end in (".long()", ".float()") if integer else (".float()", ".long()"):
         others = [n for n in nodes if (t := case.tensor(n)) is None or _is_other(t, end)]
         for node in [*others, *(nodes if result else [])]:
             yield case.appended(node, end)
+
+
+def _may_be_masked(case: Case, node: ast.Subscript) -> bool:
+    """Whether an index may be a mask: one of the size of what it is an index of, of 0 and 1."""
+    mask, shape = case.tensor(node.slice), case.shape(node.value)
+    if mask is None or shape is None or shape[: mask.ndim] != mask.shape:
+        return False
+    return bool(((mask.data == 0) | (mask.data == 1)).all())
+
+
+def _index(case: Case, node: ast.expr) -> Iterator[Proposal]:
+    """Positions; a mask where a comparison gave one."""
+    if _is_compared(case, node):
+        yield case.appended(node, ".bool()", note="A mask: what is 1 is taken.")
+    note = "What is at these positions is taken; of a mask it is .bool()."
+    yield case.appended(node, ".long()", note=note)
+
+
+def _is_compared(case: Case, node: ast.expr) -> bool:
+    """Whether an expression is computed by a comparison."""
+    places = [node, *case.slice_of(node, case.line)]
+    return any(
+        isinstance(n, ast.Compare) or (isinstance(n, ast.Call) and method(n) in COMPARISONS)
+        for place in places
+        for n in ast.walk(place)
+    )
 
 
 def _targets(case: Case) -> list[ast.expr]:
