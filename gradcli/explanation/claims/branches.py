@@ -20,9 +20,9 @@ from ...lazy import np
 from ...notation.formulas.rules.guards import TINY, is_left_out
 from ..checking.symmetric import kept_symmetric, symmetrized
 from ..in_pytorch.conventions import kinks
-from .findings import close
+from .findings import NOISE, close
 from .given import Claim, built
-from .points import NOISE, Point, Points, Values, Within, fixed_values
+from .points import Point, Points, Values, Within, fixed_values
 
 MOST = 8  # points that are added
 TRIES = 72

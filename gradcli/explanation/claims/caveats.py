@@ -16,9 +16,9 @@ from ...language.given.assumptions import made
 from ...language.program import Program
 from ...lazy import np
 from .edits import Edit
-from .findings import Finding, at_point, holds
+from .findings import NOISE, Finding, at_point, holds
 from .given import Claim, reread
-from .points import NOISE, Point, Values, Within
+from .points import Point, Values, Within
 from .syntax import is_sum, parts, small_number
 
 

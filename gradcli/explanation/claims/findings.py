@@ -9,8 +9,9 @@ from ...graphs.shapes import Shape, fits
 from ...language.program import Program
 from ...lazy import np
 from .given import built
-from .points import NOISE, TOLERANCE, Point
+from .points import TOLERANCE, Point
 
+NOISE = 1e-14  # what rounding leaves of a gradient that is 0
 ROWS = 400  # of a Jacobian whose diagonal is looked at
 MISFITS = ("shape", "index", "singular")  # errors of a formula that can be read, and is wrong
 

@@ -18,7 +18,7 @@ from ...graphs import Node, walk
 from ...graphs.shapes import Shape, is_square
 from ...graphs.signature import signature
 from ...language.general import decided_by_values, with_values
-from ...language.given.assumptions import made, projected
+from ...language.given.assumptions import made
 from ...language.problem import Input, Problem
 from ...lazy import np
 from ..analysis import Analysis, is_large
@@ -37,7 +37,6 @@ MORE = 20  # points that are finite, until one is found where no gradient is 0
 COMBINATIONS = 100  # of ranges, until output and gradients are finite
 ELEMENTS = 1_000_000  # of all nodes together that random values are drawn for
 TOLERANCE = 1e-10  # relative to the largest element, within which a claim agrees
-NOISE = 1e-14  # what rounding leaves of a gradient that is 0
 SINGLE = 1e-6  # the same where the gradient has a number that PyTorch rounds to single precision
 PERTURBATIONS = (4, 5, 6)  # rounding may be the same at one point nearby
 MOST_SIZES = 12  # that are tried where the program is singular at some
@@ -117,22 +116,13 @@ class Point:
             return False
         free = [x.node for x in self.problem.wrt if x.node.dtype == "float" and not _is_mask(x)]
         given = {x.node: self(x.node) for x in self.problem.inputs.values()}
-        near = (within(_kept_as_assumed(perturbed(given, free, d))) for d in PERTURBATIONS)
+        near = (within(perturbed(given, free, draw)) for draw in PERTURBATIONS)
         return all(self._steady(values, names) for values in near)
 
     def _steady(self, values: dict[Node, Any], names: Sequence[str]) -> bool:
         near = self.moved(values)
         pairs = ((self.right(name), near.right(name)) for name in names)
-        return near.finite(names) and all(_vanish(*p) or is_well_conditioned(*p) for p in pairs)
-
-
-def _kept_as_assumed(values: Values) -> Values:
-    return {x: projected(x.attrs["known"], array) for x, array in values.items()}
-
-
-def _vanish(here: Any, near: Any) -> bool:
-    """Whether a gradient is 0 at one point, and nothing but rounding nearby."""
-    return not np.any(here) and bool(np.all(np.abs(near) <= NOISE))
+        return near.finite(names) and all(is_well_conditioned(*pair) for pair in pairs)
 
 
 class Points(NamedTuple):

@@ -89,15 +89,6 @@ def made(words: Collection[str], array: Any) -> Any:
     return array
 
 
-def projected(words: Collection[str], array: Any) -> Any:
-    """The mean of an array and its mirror image, where a matrix is assumed equal to that, or to it
-    with the other sign: what is perturbed stays what it is assumed to be.
-    """
-    if "skew" in words:
-        return (array - array.T) / 2
-    return (array + array.T) / 2 if "symmetric" in words else array
-
-
 def _orthogonal(array: Any) -> Any:
     """The nearest orthogonal matrix."""
     left, _, right = np.linalg.svd(array)
