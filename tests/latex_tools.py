@@ -14,7 +14,7 @@ require("readline").createInterface({input: process.stdin}).on("line", (line) =>
   const wrong = [];
   for (const formula of JSON.parse(line)) {
     try {
-      // long entries of a matrix in full are more than the 1,000 macros that KaTeX expands by default
+      // KaTeX expands 1,000 macros by default, and a matrix with long entries has more
       const options = {displayMode: true, strict: "error", throwOnError: true, maxExpand: 100000};
       katex.renderToString(formula, options);
     } catch (error) {
