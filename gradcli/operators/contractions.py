@@ -260,10 +260,10 @@ def einsum_(*given, equation=None):
     after each tensor.
     """
     if equation is None and given and isinstance(given[0], str):
-        equation, *given = given
+        equation, given = given[0], given[1:]
     elif equation is None:
         equation, given = _by_number(given)
-    if equation is not None and _adds_up(equation):
+    if _adds_up(equation):
         einsum.check_kinds([x for x in given if isinstance(x, Node)])
     return einsum(equation, *given)
 
