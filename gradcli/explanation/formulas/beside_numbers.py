@@ -115,12 +115,17 @@ def _of_line(line: Notation, shape: Shape, a: Analysis) -> Any:
     """The array of a line of index notation. Raises GradcliError, LookupError."""
     p = a.problem
     named = p.scope | {p.out_name: p.out}
+    elsewhere = any(
+        name.text in named and named[name.text].shape != n.shape for n, name in line.names.items()
+    )
 
     def value(node: Node) -> Any:
         name = line.names.get(node)
         if name is not None and name.text in named:
             return a.value(named[name.text])
         if node.op is OPS["tensor"]:
+            if elsewhere:  # its numbers may be those of other sizes
+                raise LookupError(node)
             return node.attrs["data"].value
         return formula_value(a, tree.text(formula(node, line.names)))
 
