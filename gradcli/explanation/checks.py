@@ -1,6 +1,6 @@
 """The answer checked, in numbers: seed times Jacobian, finite differences, and frameworks."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
@@ -228,11 +228,8 @@ def _finite_differences(a: Analysis, at: Sample) -> Check:
                 worst, place = error, name
         if moving.sampled and compared:
             sampled.setdefault(moving.sampled, []).append(x.name)
-    kept = [x.name for x, _ in _differentiated(a) if x.node in symmetric]
-    remarks = [at.remark, f"{' and '.join(kept)} kept symmetric" if kept else ""]
-    kept = [x.name for x, _ in _differentiated(a) if x.node in at.triangles]
-    if kept and not uncompared[NOT_TRIANGULAR]:
-        remarks.append(f"{' and '.join(kept)} kept triangular")
+    triangular = () if uncompared[NOT_TRIANGULAR] else at.triangles
+    remarks = [at.remark, _kept(a, symmetric, "symmetric"), _kept(a, triangular, "triangular")]
     remarks += [f"{listed(names)} moved {how}" for how, names in sampled.items()]
     remarks += [_left_out(names, why) for why, names in uncompared.items() if names]
     if worst > TOLERANCE and _at_kink(a):
@@ -257,6 +254,12 @@ def _moving(a: Analysis, at: Sample, x: Input, symmetric: bool) -> Moving | None
     value = np.asarray(at.values[x.node], float)
     within = at.triangles.get(x.node, np.asarray)
     return Moving(x.name, out, value, at.seed, at.gradients[x.node], symmetric, within, out.work)
+
+
+def _kept(a: Analysis, nodes: Collection[Node], kind: str) -> str:
+    """Which inputs are moved as matrices that stay of a kind; nothing where none is."""
+    names = [x.name for x, _ in _differentiated(a) if x.node in nodes]
+    return f"{' and '.join(names)} kept {kind}" if names else ""
 
 
 def _left_out(names: list[str], why: str) -> str:

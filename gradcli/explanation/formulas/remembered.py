@@ -6,7 +6,6 @@ problem: its formulas are searched for once.
 
 from collections.abc import Hashable, Mapping
 from functools import lru_cache
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...graphs import Node
@@ -53,6 +52,8 @@ def new_formulas() -> Formulas:
 def _frozen(value: Any) -> Hashable:
     """What is equal for equal values: arrays by their numbers, all else as it is compared."""
     if isinstance(value, np.ndarray):
+        from hashlib import blake2b  # which few problems need, and takes milliseconds
+
         return value.dtype.str, value.shape, blake2b(value.tobytes()).digest()
     if isinstance(value, Mapping):
         return tuple((key, _frozen(item)) for key, item in value.items())
