@@ -71,11 +71,7 @@ def apply(
     Unsupported where the operator does not take these inputs.
     """
     if MODE.dual_level and any(isinstance(i, DualTensor) and i.lives for i in inputs):
-        from .forward import applied
-
-        if into is not None:
-            raise Unsupported("a change in place with dual tensors")
-        return applied(op, inputs, attrs, name)
+        return _applied_to_duals(op, inputs, attrs, name, into)
     check_kinds(op.name, inputs)
     prepared = prepare(op, inputs, attrs)
     compute = computing_dtype(prepared.node, inputs)
@@ -105,6 +101,21 @@ def apply(
     if MODE.transforms and any(isinstance(i, Tensor) and "batched" in i.fields for i in inputs):
         output.fields["batched"] = True
     return output
+
+
+def _applied_to_duals(
+    op: Operator,
+    inputs: Sequence[Operand],
+    attrs: dict[str, Any],
+    name: str | None,
+    into: Tensor | None,
+) -> Tensor:
+    """An operator on tensors of which some carry tangents."""
+    from .forward import applied
+
+    if into is not None:
+        raise Unsupported("a change in place with dual tensors")
+    return applied(op, inputs, attrs, name)
 
 
 def _edges(back: Any, inputs: Sequence[Operand]) -> list[Any]:
@@ -504,12 +515,7 @@ def _tracked(
     if node.op.name == "prod" and not np.all(tensors[0].data):
         # PyTorch multiplies the others in a row; of all elements through views of them
         if tensors[0].numel == math.prod(node.shape or ()):
-            if gradient.shape == tensors[0].shape:
-                return [gradient]
-            sent = call_operator("reshape", gradient, shape=tensors[0].shape)
-            if record.name != "ProdBackward0":
-                rename(sent, "UnsqueezeBackward0")
-            return [sent]
+            return [_sent_to_one_factor(tensors[0], gradient, record)]
         if record.name == "ProdBackward0":
             names = dict.fromkeys(names, "ViewBackward0")
             values[whole] = call_operator("reshape", tensors[0], shape=tensors[0].shape)
@@ -525,6 +531,16 @@ def _tracked(
         if answer is not None and name is not None and edge is not None:
             _with_zeros(answer, edge, name, zeros)
     return answers
+
+
+def _sent_to_one_factor(factor: Tensor, gradient: Tensor, record: Record) -> Tensor:
+    """What a product of one factor each sends to it, which is the gradient in its shape."""
+    if gradient.shape == factor.shape:
+        return gradient
+    sent = call_operator("reshape", gradient, shape=factor.shape)
+    if record.name != "ProdBackward0":
+        rename(sent, "UnsqueezeBackward0")
+    return sent
 
 
 def _refuse_again(
