@@ -229,7 +229,11 @@ def _finite_differences(a: Analysis, at: Sample) -> Check:
         if moving.sampled and compared:
             sampled.setdefault(moving.sampled, []).append(x.name)
     triangular = () if uncompared[NOT_TRIANGULAR] else at.triangles
-    remarks = [at.remark, _kept(a, symmetric, "symmetric"), _kept(a, triangular, "triangular")]
+    remarks = [
+        at.remark,
+        _preserved(a, symmetric, "symmetric"),
+        _preserved(a, triangular, "triangular"),
+    ]
     remarks += [f"{listed(names)} moved {how}" for how, names in sampled.items()]
     remarks += [_left_out(names, why) for why, names in uncompared.items() if names]
     if worst > TOLERANCE and _at_kink(a):
@@ -256,7 +260,7 @@ def _moving(a: Analysis, at: Sample, x: Input, symmetric: bool) -> Moving | None
     return Moving(x.name, out, value, at.seed, at.gradients[x.node], symmetric, within, out.work)
 
 
-def _kept(a: Analysis, nodes: Collection[Node], kind: str) -> str:
+def _preserved(a: Analysis, nodes: Collection[Node], kind: str) -> str:
     """Which inputs are moved as matrices that stay of a kind; nothing where none is."""
     names = [x.name for x, _ in _differentiated(a) if x.node in nodes]
     return f"{' and '.join(names)} kept {kind}" if names else ""
