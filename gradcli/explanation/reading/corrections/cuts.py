@@ -12,10 +12,6 @@ from .second_order import second_order, without_once
 from .text import Edit
 
 WITHOUT_RECORD = ("no_grad", "inference_mode", "set_grad_enabled")
-NO_GRAPH = (
-    "Nothing that leads to it was recorded: no tensor on the way requires grad, or a step cuts the "
-    "graph."
-)
 
 
 def no_graph(case: Case) -> Iterator[Proposal]:

@@ -12,10 +12,6 @@ from .nodes import calls_in, dotted, method, names_in, owner, targets, within
 from .requiring import CREATORS, leaves, requiring
 from .text import Edit
 
-NO_GRADIENT_YET = (
-    "No gradient is there: either no way back has run yet, or the name is now that of a computed "
-    "tensor, whose .grad stays None."
-)
 FILLS = "backward() gives nothing: it fills the .grad of the leaves."
 
 

@@ -276,8 +276,6 @@ def out_argument(case: Case) -> Iterator[Proposal]:
 
 # ---- inference mode ------------------------------------------------------------------------------
 
-FOR_INFERENCE = "What inference_mode makes is for inference alone."
-
 
 def of_inference(case: Case) -> Iterator[Proposal]:
     """no_grad() in its place."""

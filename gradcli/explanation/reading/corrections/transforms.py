@@ -219,9 +219,6 @@ def dual_of_integer(case: Case) -> Iterator[Proposal]:
 # ---- arguments of the transforms -----------------------------------------------------------------
 
 
-OF_ARGUMENTS = ("grad", "grad_and_value", "jacrev", "jacfwd", "hessian")
-
-
 def argnum(case: Case) -> Iterator[Proposal]:
     """The argument that is missing; all counted from 0; the last argument there is."""
     wrong, count = int(case.match[1]), int(case.match[2])
