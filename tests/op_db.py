@@ -15,6 +15,7 @@ with warnings.catch_warnings():
     from torch.testing._internal.common_methods_invocations import op_db
 
 SEED = 1234
+MOST = 100_000  # elements of a sample's tensors: larger ones say no more, and take seconds
 
 # How a call is typed, where that is not torch.name(input, *args): {0} is the input, {1:} the rest.
 SPELLED = {
@@ -114,6 +115,8 @@ def samples(name: str) -> Iterator[Sample]:
         except _NotTyped:
             continue
         wrt = tuple(n for n, t in spelling.tensors.items() if t.requires_grad)
+        if sum(t.numel() for t in spelling.tensors.values()) > MOST:
+            continue
         values = {n: _array(t.detach()) for n, t in spelling.tensors.items()}
         yield Sample(text, values, wrt, name)
 

@@ -108,12 +108,13 @@ def first_examples() -> tuple[Example, ...]:
     return tuple({e.op: e for e in reversed(examples())}.values())[::-1]
 
 
-def swept(count: int = 1, others: int = 1) -> list[Any]:
-    """Examples as parameters of tests that take long: the first of every operator, and one in so
-    many `others`. All but the first of one operator in `count` are left to the full sweep.
+def swept(count: int = 1, others: int = 1, firsts: int = 1) -> list[Any]:
+    """Examples as parameters of tests that take long: the first of one operator in `firsts`, and
+    one in so many `others`. All but the first of one operator in `count` are left to the full sweep.
     """
-    first, always = set(first_examples()), set(first_examples()[::count])
-    tried = [e for k, e in enumerate(examples()) if e in first or k % others == 0]
+    first, always = set(first_examples()[::firsts]), set(first_examples()[::count])
+    further = set(examples()[::others])
+    tried = [e for e in examples() if e in first | always | further]
     return [_parameter(e, str(e), e in always) for e in tried]
 
 

@@ -99,9 +99,9 @@ def test_torch_function(example):
 
 
 @pytest.mark.oracle
-@pytest.mark.parametrize("example", OWN[::3], ids=str)
+@pytest.mark.parametrize("example", OWN[::4], ids=str)
 def test_jax(example):
-    """A third of the others is run for the other target of JAX, in test_code_sizes.py."""
+    """A fourth of them is run for the other target of JAX, in test_code_sizes.py."""
     jax = pytest.importorskip("jax", reason="JAX is not installed")
     assert attempt(example, "jax") in {"", "detach", *UNSAID_IN_JAX}
     if OWN.index(example) % 40 == 0:

@@ -706,7 +706,7 @@ def test_a_whole_part_of_a_place_is_a_number():
 
 WITHOUT_WORDS = {"ctc_slopes", "grid_sampled"}  # docs/formulas.md says so
 INTERNAL = {name for name in OPS if OPS[name].torch is None and not OPS[name].spelling}
-OF_FUNCTIONS = [p for p in swept(6, others=3) if p.values[0].op.name not in INTERNAL]
+OF_FUNCTIONS = [p for p in swept(6, others=4, firsts=2) if p.values[0].op.name not in INTERNAL]
 
 
 @pytest.mark.parametrize("example", OF_FUNCTIONS)

@@ -269,12 +269,12 @@ def check(streams: Streams, given: Given) -> None:
     """
     from ..explanation.checks import run_checks
     from ..explanation.formulas.assumed_shapes import assumed_shapes
-    from ..explanation.formulas.wording import Wording
+    from ..explanation.formulas.wording import wording_of
 
     given.show = ["claims,checks" if given.claim else "answer,checks,notes"]
     analysis = request_of(streams, given).one(suppose=bool(given.claim))
     explained(streams, analysis, given)
-    assumed = None if given.claim else assumed_shapes(Wording(analysis))
+    assumed = None if given.claim else assumed_shapes(wording_of(analysis))
     if assumed is not None:
         streams.warn(assumed)
     outcomes = [check.ok for check in run_checks(analysis)]

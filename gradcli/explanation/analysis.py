@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import cached_property, wraps
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 from ..autodiff.kept import refused_again
 from ..autodiff.reverse import Gradients, conducting, remembered_backward
@@ -51,6 +51,21 @@ def searched(
     return decorated
 
 
+R = TypeVar("R")
+
+
+def once(function: Callable[["Analysis"], R]) -> Callable[["Analysis"], R]:
+    """A function of an analysis that is computed once for each."""
+
+    @wraps(function)
+    def known(a: "Analysis") -> R:
+        if function not in a.results:
+            a.results[function] = function(a)
+        return cast(R, a.results[function])
+
+    return known
+
+
 def is_large(problem: Problem) -> bool:
     """Whether the program of a problem is so large that nothing is searched for."""
     return operations(problem) > LARGE
@@ -82,6 +97,7 @@ class Analysis:
         self.problem, self.dtype, self.against, self.claims = problem, dtype, against, claims
         self.unmoved = unmoved
         self._known: dict[Node, bool] = {}
+        self.results: dict[Callable[..., Any], Any] = {}  # of functions that are `once`
         self._jacobians: dict[Node, Jacobian] = {}
 
     @cached_property

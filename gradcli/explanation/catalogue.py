@@ -40,7 +40,7 @@ from .blocks import (
 from .data import SCHEMA
 from .formulas import by_index
 from .formulas.shortest_structure import structure_of
-from .formulas.wording import Wording
+from .formulas.wording import Wording, wording_of
 from .in_pytorch.answers import Kink, known
 from .operator_groups import ELSEWHERE, GROUPS, Family, all_families
 
@@ -323,7 +323,7 @@ def _by_example(op: Operator) -> list[tuple[str, list[Line]]]:
     for expr, shapes in op.examples:
         a = Analysis(pose(expr, shapes=read_shapes([shapes])))
         if a.problem.out.op is op and any(grad is not None for grad in a.gradients.of.values()):
-            w = Wording(a)
+            w = wording_of(a)
             wrt = [x for x in a.problem.wrt if a.gradient(x) is not None]
             indices = [result for x in wrt if (result := by_index.gradient(w, x)) is not None]
             return [

@@ -20,7 +20,7 @@ from .cost import FullJacobian, cost, size_of
 from .formulas import by_index
 from .formulas.shortest_structure import structure_of, without_number
 from .formulas.steps import in_general
-from .formulas.wording import Wording
+from .formulas.wording import Wording, wording_of
 from .modes import Mode, forward_formula, modes
 from .notes import as_data, collect, matrix_notes
 from .quantities import item_size
@@ -74,8 +74,7 @@ class Data:
     """The values of the keys, each computed when it is asked for."""
 
     def __init__(self, a: Analysis):
-        self.a, self.w, self.p = a, Wording(a), a.problem
-        self._structures: dict[str, Structure] = {}
+        self.a, self.w, self.p = a, wording_of(a), a.problem
 
     def __call__(self, key: str) -> Any:
         """The value of one of KEYS."""
@@ -198,9 +197,7 @@ class Data:
         }
 
     def _structure(self, x: Input) -> Structure:
-        if x.name not in self._structures:
-            self._structures[x.name] = structure_of(self.a, self.w, x)
-        return self._structures[x.name]
+        return structure_of(self.a, self.w, x)
 
     def matrix_notes(self, x: Input) -> list[tuple[str, str]]:
         """Codes and sentences on the closed form of one Jacobian."""

@@ -8,7 +8,7 @@ from ..language.problem import Input
 from .analysis import Analysis
 from .blocks import Document, Section
 from .choices import Choices
-from .formulas.wording import Wording
+from .formulas.wording import Wording, wording_of
 from .question import asked
 from .section_names import ON_REQUEST, SECTIONS
 
@@ -34,7 +34,7 @@ def document(a: Analysis, choices: Choices) -> Document:
         from .short.document import document as short
 
         return short(a, choices)
-    w = Wording(a)
+    w = wording_of(a)
     wanted = choices.show or [name for name in SECTIONS if name not in ON_REQUEST]
     from .sections.answer import answers
 

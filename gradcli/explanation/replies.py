@@ -70,11 +70,11 @@ def formulas(data: "Data", command: str = "") -> Reply:
 def graph(a: "Analysis", command: str = "") -> Reply:
     """The graph alone."""
     from .data import Data
-    from .formulas.wording import Wording
+    from .formulas.wording import wording_of
     from .sections import graph
 
     def documents(_: Use) -> list[Document]:
-        drawn = Document((), (graph.graph(a, Wording(a)),))
+        drawn = Document((), (graph.graph(a, wording_of(a)),))
         return [asked(drawn, a.problem, command, backward=False)]
 
     return Reply(documents, lambda: Data(a)("graph"), keyed=False)

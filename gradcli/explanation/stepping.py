@@ -4,7 +4,7 @@ from ..notation.tree import Token
 from .analysis import Analysis
 from .blocks import Document, Prose, Row, Section, Table, words
 from .catalogue import catalogue
-from .formulas.wording import Wording
+from .formulas.wording import wording_of
 from .sections.gradient import element_row
 from .sections.graph import passes
 
@@ -15,7 +15,7 @@ class Stepping:
     """The operations of an explanation, forward and back, and what may be asked at each."""
 
     def __init__(self, a: Analysis):
-        self.a, self.w = a, Wording(a)
+        self.a, self.w = a, wording_of(a)
         self._passes = [*passes(a, self.w)]
 
     def __len__(self) -> int:

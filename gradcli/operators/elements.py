@@ -167,11 +167,16 @@ def compare(sp, relation, a, b):
         result = _compare_extreme(sp, relation, a, b)
         if result is not None:
             return result
-    plain = not (a.is_Number and b.is_Number) and a != b and not (_small(sp, a) and _small(sp, b))
+    plain = not (a.is_Number and b.is_Number) and a != b and not _may_be_decided(sp, a, b)
     try:
         return getattr(sp, relation)(a, b, evaluate=False) if plain else getattr(sp, relation)(a, b)
     except TypeError:  # one of them is no real number
         return sp.true if relation == "Ne" else sp.false
+
+
+def _may_be_decided(sp, a, b) -> bool:
+    """Whether SymPy is asked how two elements compare: not of two symbols, nor at length."""
+    return not (a.is_Symbol and b.is_Symbol) and _small(sp, a) and _small(sp, b)
 
 
 def _small(sp, x) -> bool:

@@ -28,7 +28,7 @@ from ..analysis import Analysis
 from ..formulas.beside_numbers import named_values
 from ..formulas.source_text import role_of
 from ..formulas.trial import value_of
-from ..formulas.wording import Wording
+from ..formulas.wording import wording_of
 from .needed import needed_twice
 from .statements import Assignment, assignments
 
@@ -273,7 +273,7 @@ class Derivation:
         if key not in self._known:
             p = self._alone(s)
             a = Analysis(p, self.a.dtype)
-            w = Wording(a)
+            w = wording_of(a)
             formulas = {x.name: w.gradient(x) for x in p.wrt if a.gradient(x) is not None}
             self._known[key] = p.seed.name, formulas
         return self._known[key]

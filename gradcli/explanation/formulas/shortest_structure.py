@@ -55,10 +55,12 @@ def structure_of(a: Analysis, w: Wording, x: Input) -> Structure:
     """The structure of the Jacobian, held against its numbers, or against those at random values,
     while it is small; its closed form in statements where that is shorter.
     """
-    result = _structure(a, w, x)
-    if result.formula is None or result.blocks:
-        return result
-    return result._replace(formula=w.in_statements(result.formula))
+    if x.name not in w.structures:
+        result = _structure(a, w, x)
+        if result.formula is not None and not result.blocks:
+            result = result._replace(formula=w.in_statements(result.formula))
+        w.structures[x.name] = result
+    return w.structures[x.name]
 
 
 def _structure(a: Analysis, w: Wording, x: Input) -> Structure:

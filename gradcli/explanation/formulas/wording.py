@@ -16,7 +16,7 @@ from ...notation.formulas.sharing import shared
 from ...notation.formulas.shorten import Shortener
 from ...notation.formulas.simplify import simplify
 from ...notation.tree import Name, Token
-from ..analysis import Analysis, searched
+from ..analysis import Analysis, once, searched
 from ..blocks import THEN, Formula, Line, equality, statements
 from ..derived import gradient_name
 from .count_names import known_sizes
@@ -30,6 +30,7 @@ from .tried_out import Reach, tried_out, undefined
 
 if TYPE_CHECKING:
     from ...notation.indices.index import Indices
+    from ...notation.jacobians.structure import Structure
 
 SAVED = 1  # names, numbers and symbols that a statement before a formula must save
 AT_ONCE = 80  # names, numbers and symbols of a formula that is read without statements before it
@@ -44,6 +45,7 @@ class Wording:
         self.analysis, self.problem = analysis, analysis.problem
         self.known = known or new_formulas()
         self._wrong: dict[str, bool] = {}
+        self.structures: dict[str, Structure] = {}  # of Jacobians, by name of the input
 
     @cached_property
     def names(self) -> dict[Node, Name]:
@@ -407,3 +409,9 @@ class Wording:
     def formula_line(self, node: Node, extra: dict[Node, Name] | None = None) -> Line:
         """The formula of a node as a line; what it is where that would be too long."""
         return self.line(self.formula(node, extra))
+
+
+@once
+def wording_of(a: Analysis) -> Wording:
+    """How the nodes of a problem are written; what is searched for is found for all answers."""
+    return Wording(a)

@@ -3,7 +3,7 @@ first with respect to the second.
 """
 
 from collections.abc import Iterable, Iterator
-from functools import cached_property, reduce
+from functools import reduce
 
 from ...errors import GradcliError
 from ...graphs import OPS, Node
@@ -13,7 +13,7 @@ from ...language.problem import Input, Problem
 from ...notation.tree import Tree
 from ..analysis import Analysis
 from ..derived import of_gradient
-from ..formulas.wording import Wording
+from ..formulas.wording import Wording, wording_of
 
 SCALAR = "The Tensor returned by the function given to hessian should contain a single element"
 
@@ -38,7 +38,6 @@ class Hessian:
         self.p = a.problem._replace(seed=implied(a.problem.seed.node))
         self.a = Analysis(self.p, a.dtype, unmoved=True)
         self._of: dict[str, Analysis] = {}
-        self._words: dict[str, Wording] = {}
 
     def gradient(self, x: Input) -> Analysis:
         """The gradient by an input as a problem; its seed is the input's tangent."""
@@ -54,9 +53,7 @@ class Hessian:
 
     def words(self, x: Input) -> Wording:
         """The words for the gradient by an input, the same for all blocks in its rows."""
-        if x.name not in self._words:
-            self._words[x.name] = Wording(self.gradient(x))
-        return self._words[x.name]
+        return wording_of(self.gradient(x))
 
     def moves(self, x: Input) -> bool:
         """Whether the input has a tangent."""
@@ -87,10 +84,10 @@ class Hessian:
         node = self.written(z) or self.product(z)
         return None if node is None else self.wording.formula(node)
 
-    @cached_property
+    @property
     def wording(self) -> Wording:
         """The names of the problem, its tangents among them."""
-        return Wording(self.a)
+        return wording_of(self.a)
 
 
 def _sum(parts: Iterable[Node | None]) -> Node | None:

@@ -17,7 +17,7 @@ from ..derived import tangent_symbol
 from ..formulas import by_index
 from ..formulas.steps import large_numbers
 from ..formulas.trial import CLOSE, Trial, value_of
-from ..formulas.wording import Wording
+from ..formulas.wording import wording_of
 from ..random_numbers import Numbers
 
 
@@ -25,7 +25,7 @@ class Jvp:
     """The tangents of the output and of everything on the way; what does not move has none."""
 
     def __init__(self, a: Analysis):
-        self.a, self.p, self.w = a, a.problem, Wording(a)
+        self.a, self.p, self.w = a, a.problem, wording_of(a)
 
     def tangent(self, x: Input) -> Tangent | None:
         """The tangent of an input."""

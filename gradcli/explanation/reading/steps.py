@@ -10,7 +10,7 @@ from ...notation import tree
 from ...pasted.problems import Posed, Unexplained, posed
 from ...snippets.trace import Backward
 from ..analysis import Analysis
-from ..formulas.wording import Wording
+from ..formulas.wording import wording_of
 from ..notes import contradicted
 from ..numbers import number_text
 from ..phrases import sentence
@@ -62,7 +62,7 @@ def _is_one(seed: Any) -> bool:
 
 
 def _of_analysis(back: Backward, problem: Posed, analysis: Analysis) -> Explained:
-    result, values = Gradients(analysis, Wording(analysis)), analysis.grad_values()
+    result, values = Gradients(analysis, wording_of(analysis)), analysis.grad_values()
     gradients = []
     remarks = []
     for x in analysis.problem.wrt:

@@ -8,7 +8,7 @@ from ...language.problem import Problem
 from ..analysis import Analysis
 from ..blocks import Document, Section
 from ..choices import Choices
-from ..formulas.wording import Wording
+from ..formulas.wording import wording_of
 from ..question import asked
 from ..sections import code, graph
 from ..sections.notes import notes
@@ -22,7 +22,7 @@ BRIEFLY = ("claims", "backward", "gradient", "seed", "code")
 
 def document(a: Analysis, choices: Choices) -> Document:
     """The explanation of a problem in short."""
-    grads = Gradients(a, Wording(a))
+    grads = Gradients(a, wording_of(a))
     head, *rest = _sections(grads, choices)
     shown = (head, *(s for s in rest if s.blocks))
     built = asked(Document((), shown), a.problem, choices.command)._replace(briefly=BRIEFLY)

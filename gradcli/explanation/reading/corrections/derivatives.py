@@ -10,7 +10,7 @@ from ....errors import GradcliError
 from ....language.posing import pose
 from ....notation import tree
 from ...analysis import Analysis
-from ...formulas.wording import Wording
+from ...formulas.wording import wording_of
 from ...short.gradients import Gradients
 from .case import Case
 from .nodes import dotted, method
@@ -29,7 +29,7 @@ def derivative(case: Case, cls: ast.ClassDef, place: int) -> str | None:
         return None
     try:
         a = Analysis(pose(text, shapes=shapes, wrt=[names[place]]))
-        results = Gradients(a, Wording(a))
+        results = Gradients(a, wording_of(a))
         (x,) = a.problem.wrt
         formula = results.formula(x)
         written = "" if formula is None else tree.text(results.w.in_statements(formula))
