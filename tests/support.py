@@ -110,7 +110,7 @@ def first_examples() -> tuple[Example, ...]:
 
 def swept(count: int = 1, others: int = 1, firsts: int = 1) -> list[Any]:
     """Examples as parameters of tests that take long: the first of one operator in `firsts`, and
-    one in so many `others`. All but the first of one operator in `count` are left to the full sweep.
+    one in so many `others`. All but the first of one operator in `count` are left to the sweep.
     """
     first, always = set(first_examples()[::firsts]), set(first_examples()[::count])
     further = set(examples()[::others])
