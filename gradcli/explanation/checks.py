@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from .. import frameworks
 from ..backends.numeric import Evaluator
-from ..errors import GradcliError
+from ..errors import if_applicable
 from ..graphs import Node, walk
 from ..language.problem import Input, Problem
 from ..lazy import np
@@ -121,9 +121,8 @@ class Sample:
     def steady(self) -> bool:
         """Whether the gradients are more than rounding, as those of a singular matrix are not."""
         moving = [x.node for x, _ in _differentiated(self.a)]
-        try:
-            near = self._gradients_at(perturbed(self.values, moving))
-        except GradcliError:  # singular there
+        near = if_applicable(lambda: self._gradients_at(perturbed(self.values, moving)))
+        if near is None:  # singular there
             return False
         return all(is_well_conditioned(array, near[x]) for x, array in self.gradients.items())
 

@@ -4,12 +4,11 @@ not matter. A note is a code and a sentence.
 
 import re
 from collections.abc import Collection, Iterable
-from contextlib import suppress
 from itertools import chain
 from typing import Any
 
 from ..backends.numeric import Evaluator, sources
-from ..errors import GradcliError
+from ..errors import if_applicable
 from ..graphs import Node, walk
 from ..graphs.shapes import text
 from ..language.general import at_shapes
@@ -166,12 +165,12 @@ def _seed_left_out(p: Problem) -> list[tuple[str, str]]:
     if not p.seed.implicit or p.out.shape == () or p.out.numel > 1:
         return []
     larger = {i.name: tuple(LARGER if n == 1 else n for n in i.shape) for i in p.inputs.values()}
-    with suppress(GradcliError):
-        if at_shapes(p, larger).out.numel > 1:
-            size = f"{p.out_name} has one element here, of shape {text(p.out.shape)}"
-            message = "its seed is 1, and formulas leave it out; at larger sizes they have it."
-            return [("seed-left-out", f"{size}: {message}")]
-    return []
+    other = if_applicable(lambda: at_shapes(p, larger))
+    if other is None or other.out.numel <= 1:
+        return []
+    size = f"{p.out_name} has one element here, of shape {text(p.out.shape)}"
+    message = "its seed is 1, and formulas leave it out; at larger sizes they have it."
+    return [("seed-left-out", f"{size}: {message}")]
 
 
 def not_finite(formula: str, where: str) -> tuple[str, str]:
@@ -457,11 +456,10 @@ def _without_number(a: Analysis, w: Wording, x: Input) -> Any:
     grad, formula = a.computed(x), w.gradient(x)
     if grad is None or formula is None or grad.numel > MOST:
         return False
-    with suppress(GradcliError), np.errstate(all="ignore"):
-        value = a.value(grad)
-        if value is not None:
-            return np.isfinite(value) & ~np.isfinite(formula_value(a, tree.text(formula)))
-    return False
+    arrays = if_applicable(lambda: (a.value(grad), formula_value(a, tree.text(formula))))
+    if arrays is None or arrays[0] is None:
+        return False
+    return np.isfinite(arrays[0]) & ~np.isfinite(arrays[1])
 
 
 def matrix_notes(a: Analysis, w: Wording, x: Input, s: Structure) -> list[tuple[str, str]]:

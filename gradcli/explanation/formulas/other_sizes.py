@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import permutations
+from typing import TypeVar
 
 from ...graphs import walk
 from ...graphs.shapes import Conflict, Shape
@@ -15,6 +16,7 @@ CHANGES: tuple[Callable[[int, int], int], ...] = (
 )
 MOST_TIED = 8  # dimensions that are tried against each other
 MOST_FOLLOWING = 3  # dimensions that follow from another
+T = TypeVar("T")
 Shapes = Mapping[str, Shape]
 Place = tuple[str, int]  # a dimension of an input
 
@@ -81,10 +83,10 @@ def _is_far(pair: tuple[Place, Place]) -> tuple[bool, int, int]:
 
 
 def followed_shapes(
-    shapes: Shapes, fit: Callable[[dict[str, Shape]], bool]
-) -> Iterator[dict[str, Shape]]:
-    """Shapes that `fit` where one dimension is larger by 1, and others are what has to follow from
-    that, as `fit` says by raising a Conflict: in a program that flattens what it computes.
+    shapes: Shapes, fit: Callable[[dict[str, Shape]], T | Exception]
+) -> Iterator[T]:
+    """What fits where one dimension is larger by 1, and others are what has to follow from that,
+    as `fit` says by a Conflict: in a program that flattens what it computes.
     """
     for place in _places(shapes)[:MOST_TIED]:
         result = _followed(_scaled(shapes, {place: _longer(shapes, place)}), {place}, fit)
@@ -93,13 +95,15 @@ def followed_shapes(
 
 
 def _followed(
-    shapes: dict[str, Shape], fixed: set[Place], fit: Callable[[dict[str, Shape]], bool]
-) -> dict[str, Shape] | None:
-    """The shapes, with other sizes than the `fixed` ones made equal to what they conflict with."""
-    try:
-        return shapes if fit(shapes) else None
-    except Conflict as conflict:
-        sizes = conflict.left, conflict.right
+    shapes: dict[str, Shape],
+    fixed: set[Place],
+    fit: Callable[[dict[str, Shape]], T | Exception],
+) -> T | None:
+    """What fits, with other sizes than the `fixed` ones made equal to what they conflict with."""
+    built = fit(shapes)
+    if not isinstance(built, Conflict):
+        return None if isinstance(built, Exception) else built
+    sizes = built.left, built.right
     for place in _places(shapes) if len(fixed) <= MOST_FOLLOWING else ():
         x, d = place
         if place not in fixed and shapes[x][d] in sizes:

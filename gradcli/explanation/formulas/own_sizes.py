@@ -3,11 +3,10 @@ by its sizes alone, it need not be looked for again.
 """
 
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Any
 
 from ...backends.numeric import Evaluator
-from ...errors import GradcliError
+from ...errors import GradcliError, if_applicable
 from ...graphs import Node
 from ...graphs.shapes import TELLING
 from ...graphs.substitution import rebuilt
@@ -28,10 +27,10 @@ def at_own_sizes(node: Node, general: Problem, own: Problem, expected: Node) -> 
     """The node of the problem in `general` as one of the `own`; None where it cannot be brought
     back, or has other numbers than what is `expected`.
     """
-    with suppress(NotBySizes, GradcliError):
-        built = rebuilt(node, _Back(general, own))
-        return built if _equal(built, expected, own) else None
-    return None
+    errors = (NotBySizes, GradcliError)
+    built = if_applicable(lambda: rebuilt(node, _Back(general, own)), errors)
+    same = built is not None and if_applicable(lambda: _equal(built, expected, own))
+    return built if same else None
 
 
 class _Back:

@@ -1,14 +1,13 @@
 """A problem at other sizes, with the numbers that formulas have there."""
 
 from collections.abc import Mapping
-from contextlib import suppress
 from functools import lru_cache
 from itertools import product
 from typing import Any
 
 from ...autodiff.reverse import backward
 from ...backends.numeric import Evaluator
-from ...errors import EXPRESSION, GradcliError
+from ...errors import EXPRESSION, GradcliError, if_applicable, result_or_error
 from ...graphs import OPS, Node, as_node, walk
 from ...graphs.shapes import Shape
 from ...language.building.build import Builder
@@ -35,7 +34,13 @@ class Trial:
     `signed`.
     """
 
+    @classmethod
+    def at(cls, problem: Problem, shapes: dict[str, Shape], signed: bool = False) -> "Trial | None":
+        """The trial at these shapes; None where it cannot be computed."""
+        return if_applicable(lambda: cls(problem, shapes, signed))
+
     def __init__(self, problem: Problem, shapes: dict[str, Shape], signed: bool = False):
+        """Raises GradcliError where it cannot be computed."""
         self.origin = problem, shapes
         p = posed_again(problem, lambda p: at_shapes(p, shapes))
         if p is None or sum(n.numel for n in walk(p.roots)) > MOST:
@@ -48,19 +53,16 @@ class Trial:
         nodes = p.scope | {p.out_name: p.out, p.seed.name: p.seed.node}
         self.values = {name: np.asarray(self.evaluate(node)[0]) for name, node in nodes.items()}
         self._gradients: dict[str, Node | None] = {}  # by name of the input
-        self._arrays: dict[str, Any] = {}  # of the formulas that were asked for
+        self._arrays: dict[str, Any] = {}  # of formulas, or the errors that they raise
 
     def holds(self, formula: str, name: str) -> bool:
         """Whether a formula has the value of the gradient of the input `name`."""
-        with suppress(GradcliError), np.errstate(all="ignore"):
-            expected, result = self.expected(name), self.array(formula)
-            return (
-                expected is not None
-                and result.shape == expected.shape
-                and np.allclose(result, expected, rtol=CLOSE, atol=CLOSE, equal_nan=True)
-                and not self.inverts_singular(formula)
-            )
-        return False
+        expected, result = self.expected(name), self.array(formula)
+        if expected is None or result is None or result.shape != expected.shape:
+            return False
+        with np.errstate(all="ignore"):
+            alike = np.allclose(result, expected, rtol=CLOSE, atol=CLOSE, equal_nan=True)
+        return alike and not self.inverts_singular(formula)
 
     def fails(self, formula: str, name: str) -> bool:
         """Whether a formula does not have the value of a gradient that can be computed, or not the
@@ -72,16 +74,19 @@ class Trial:
 
     def _fits(self, formula: str, name: str) -> bool:
         """Whether a formula has the shape of the gradient of an input, where that has one."""
-        with suppress(GradcliError), np.errstate(all="ignore"):
-            shape = np.shape(self.expected(name))
-            try:
-                return self.array(formula).shape == shape
-            except GradcliError as error:
-                return error.code != "shape"
-        return True
+        shape = if_applicable(lambda: np.shape(self._value(name)))
+        if shape is None:
+            return True
+        result = self._result(formula)
+        if isinstance(result, GradcliError):
+            return result.code != "shape"
+        return result.shape == shape
 
     def expected(self, name: str) -> Any:
         """The value of the gradient of the input `name`; None where there is none."""
+        return if_applicable(lambda: self._value(name))
+
+    def _value(self, name: str) -> Any:
         grad = self._gradient(name)
         return None if grad is None else np.asarray(self.evaluate(grad)[0])
 
@@ -106,16 +111,14 @@ class Trial:
 
     def tells(self, name: str) -> bool:
         """Whether output and gradient are finite here, and not those of a singular matrix."""
-        p = self.problem
-        try:
-            grad = self._gradient(name)
-            if grad is None:
-                return False
-            with np.errstate(all="ignore"):
-                out = self.evaluate(p.out)[0]
-                here, near = self.evaluate(grad)[0], Evaluator(self._near, limits=p.limits)(grad)[0]
-        except GradcliError:
+        return if_applicable(lambda: self._tells(name)) is True
+
+    def _tells(self, name: str) -> bool:
+        p, grad = self.problem, self._gradient(name)
+        if grad is None:
             return False
+        out, here = self.evaluate(p.out, grad)
+        (near,) = Evaluator(self._near, limits=p.limits)(grad)
         vanishes = bool(np.all(np.abs(here) < ZERO))
         return bool(np.all(np.isfinite(out))) and (vanishes or is_well_conditioned(here, near))
 
@@ -125,28 +128,40 @@ class Trial:
         """
         if not self.fails(formula, name):
             return False
-        with suppress(GradcliError), np.errstate(all="ignore"):
-            result, expected = self.array(formula), self.expected(name)
-            at = np.isfinite(result)
-            return result.shape != expected.shape or not np.allclose(
-                result[at], expected[at], rtol=CLOSE, atol=CLOSE
-            )
-        return True
+        result, expected = self.array(formula), self.expected(name)
+        if result is None or expected is None or result.shape != expected.shape:
+            return True
+        at = np.isfinite(result)
+        with np.errstate(all="ignore"):
+            return not np.allclose(result[at], expected[at], rtol=CLOSE, atol=CLOSE)
 
     def without_number(self, formula: str, name: str) -> Any:
         """Where a formula is nan or infinite, and the gradient of the input `name` is not."""
-        with suppress(GradcliError), np.errstate(all="ignore"):
-            return np.isfinite(self.expected(name)) & ~np.isfinite(self.array(formula))
-        return np.False_
+        expected, result = self.expected(name), self.array(formula)
+        if expected is None or result is None:
+            return np.False_
+        return np.isfinite(expected) & ~np.isfinite(result)
 
     def cannot_read(self, formula: str) -> bool:
         """Whether a text in a formula, as `randn(3)`, means two draws of the program."""
         return not reads_one_draw(self.problem, formula)
 
     def array(self, formula: str) -> Any:
-        """The array of a name or a formula. Raises GradcliError."""
+        """The array of a name or a formula; None where it has none."""
+        return if_applicable(lambda: self.computed(formula))
+
+    def computed(self, formula: str) -> Any:
+        """The same. Raises GradcliError where it has none."""
+        result = self._result(formula)
+        if isinstance(result, GradcliError):
+            raise result
+        return result
+
+    def _result(self, formula: str) -> Any:
+        """The array of a name or a formula, or the error that it raises."""
         if formula not in self._arrays:
-            self._arrays[formula] = value_of(formula, self.values, self.problem)
+            read = lambda: value_of(formula, self.values, self.problem)  # noqa: E731
+            self._arrays[formula] = result_or_error(read)
         return self._arrays[formula]
 
     def inverts_singular(self, formula: str) -> bool:

@@ -1,13 +1,12 @@
 """The trials at which the formulas of a problem are compared with its gradients."""
 
 from collections.abc import Iterator
-from contextlib import suppress
 from functools import cached_property, partial
 from itertools import islice
 
-from ...errors import GradcliError
+from ...errors import if_applicable, result_or_error
 from ...graphs import walk
-from ...graphs.shapes import TELLING, Conflict, Shape
+from ...graphs.shapes import TELLING, Shape
 from ...language.general import at_shapes, oblong_sizes
 from ...language.inference.infer import unusual_sizes
 from ...language.problem import Problem
@@ -56,9 +55,8 @@ def signed(problem: Problem) -> list[Trial]:
 
 def _computed(problem: Problem, shapes: dict[str, Shape], signed: bool = False) -> list[Trial]:
     """The trial at these shapes; none where it cannot be computed."""
-    with suppress(GradcliError):
-        return [Trial(problem, shapes, signed)]
-    return []
+    trial = Trial.at(problem, shapes, signed)
+    return [] if trial is None else [trial]
 
 
 def _elsewhere(problem: Problem, in_general: Problem | None) -> Iterator[Trial]:
@@ -75,10 +73,8 @@ def _elsewhere(problem: Problem, in_general: Problem | None) -> Iterator[Trial]:
     def trial(shapes: dict[str, Shape]) -> Trial | None:
         key = tuple(shapes.values())
         if key not in built:
-            built[key] = None
-            with suppress(GradcliError):
-                result = Trial(problem, shapes)
-                built[key] = result if is_alike(result.problem) else None
+            result = Trial.at(problem, shapes)
+            built[key] = result if result is not None and is_alike(result.problem) else None
         return built[key]
 
     falling = [] if in_general is None else [_small(in_general, falling=True)]
@@ -100,19 +96,11 @@ def _followed(problem: Problem, in_general: Problem | None) -> Iterator[Trial]:
     of = {} if in_general is None else in_general.shapes
     if of and all(n < TELLING[0] or _is_multiple(n) for shape in of.values() for n in shape):
         return
-    fits: list[Trial] = []
 
-    def fit(shapes: dict[str, Shape]) -> bool:
-        try:
-            fits[:] = [Trial(problem, shapes)]
-        except Conflict:
-            raise
-        except GradcliError:
-            return False
-        return True
+    def fit(shapes: dict[str, Shape]) -> Trial | Exception:
+        return result_or_error(lambda: Trial(problem, shapes))
 
-    for _ in followed_shapes(problem.shapes, fit):
-        yield fits[0]
+    yield from followed_shapes(problem.shapes, fit)
 
 
 def _is_multiple(n: int) -> bool:
@@ -125,10 +113,10 @@ def _squeezed(problem: Problem, small: dict[str, Shape]) -> Iterator[Trial]:
     as that of squeeze() and cov(x) does.
     """
     for shapes in single_shapes(small):
-        with suppress(GradcliError):
-            result = posed_again(problem, partial(at_shapes, shapes=shapes))
-            if result is not None and ranks(result) != ranks(problem):
-                yield Trial(problem, shapes)
+        there = partial(at_shapes, shapes=shapes)
+        result = if_applicable(partial(posed_again, problem, there))
+        if result is not None and ranks(result) != ranks(problem):
+            yield from _computed(problem, shapes)
 
 
 def _narrow(problem: Problem) -> int:

@@ -5,7 +5,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from ...autodiff.reverse import Gradients, backward
-from ...errors import GradcliError
+from ...errors import if_applicable
 from ...graphs import Node, walk
 from ...graphs.substitution import substitute, substitute_all
 from ...language.problem import Input
@@ -299,11 +299,8 @@ class Wording:
         if problem is None:
             return None
         w = Wording(type(self.analysis)(problem), formulas_of(problem))
-        try:
-            w.analysis.gradients  # noqa: B018
-        except GradcliError:  # the program has no such sizes after all
-            return None
-        return w
+        there = if_applicable(lambda: w.analysis.gradients)
+        return None if there is None else w  # the program may have no such sizes after all
 
     @cached_property
     def trials(self) -> Trials:

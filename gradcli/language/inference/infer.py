@@ -8,11 +8,11 @@ are tried in order of plausibility (`ranks`).
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from functools import partial
 from itertools import chain, count, islice, repeat, tee
 from typing import NamedTuple
 
-from ...errors import GradcliError
+from ...errors import GradcliError, if_applicable
 from ...graphs import Node, walk
 from ...graphs.shapes import TELLING, Conflict, Shape, numel, text
 from ..program import Program
@@ -124,15 +124,17 @@ def _refined(
 ) -> Inferred:
     """The shapes found, with the ranks that the program tells of when it is built with them."""
     settled = set(fixed)
-    with suppress(GradcliError):
-        while True:
-            text = attempt(known | result.shapes).ranks
-            better = {name: r for name, r in text.items() if name in chosen and name not in settled}
-            if not better:
-                break
-            settled |= better.keys()
-            chosen = chosen | better
-            result = _solve(chosen, known, attempt, numberings)
+    refined: Inferred | None = result
+    while refined is not None:
+        result = refined
+        outcome = if_applicable(partial(attempt, known | result.shapes))
+        ranks = {} if outcome is None else outcome.ranks
+        better = {name: r for name, r in ranks.items() if name in chosen and name not in settled}
+        if not better:
+            break
+        settled |= better.keys()
+        chosen = chosen | better
+        refined = if_applicable(partial(_solve, chosen, known, attempt, numberings))
     return result
 
 
@@ -142,20 +144,19 @@ def in_general(
     attempt: Attempt,
     telling: Sequence[int] = TELLING,
     least: int = 2,
-) -> dict[str, Shape]:
-    """Shapes as those `given`, of sizes that tell, equal only where the program needs it.
+) -> dict[str, Shape] | None:
+    """Shapes as those `given`, of sizes that tell, equal only where the program needs it; None
+    where the program works with no other sizes.
 
     Where operators do not say which must be equal, those are that were. Smaller sizes than the
-    `least` stay, as 0 and 1: broadcasting means them. Raises GradcliError where the program works
-    with no other sizes.
+    `least` stay, as 0 and 1: broadcasting means them.
     """
-    try:
-        return _generalised(given, known, attempt, telling, least, apart=True)
-    except GradcliError:
-        sizes = [n for shape in given.values() for n in shape if n >= least]
-        if len(set(sizes)) == len(sizes):  # they are apart in any case
-            raise
-        return _generalised(given, known, attempt, telling, least, apart=False)
+    generalised = partial(_generalised, given, known, attempt, telling, least)
+    sizes = [n for shape in given.values() for n in shape if n >= least]
+    result = if_applicable(partial(generalised, apart=True))
+    if result is None and len(set(sizes)) < len(sizes):  # they are not apart in any case
+        result = if_applicable(partial(generalised, apart=False))
+    return result
 
 
 def _generalised(
@@ -300,9 +301,8 @@ def _smallest(
 
 def _ones(shapes: dict[str, Shape], attempt: Attempt) -> int:
     """How many sizes of the answer are 1 where those of the inputs are stand-ins."""
-    with suppress(GradcliError):
-        return attempt(shapes)[0].count(1)
-    return 0
+    outcome = if_applicable(partial(attempt, shapes))
+    return 0 if outcome is None else outcome[0].count(1)
 
 
 def _numbered(

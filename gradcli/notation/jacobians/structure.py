@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
-from ...errors import GradcliError
+from ...errors import MISFITS, if_applicable
 from ...graphs import Node, walk
 from ...graphs.shapes import numel
 from ...lazy import np
@@ -59,9 +59,13 @@ class Structure(NamedTuple):
         return f"block_diag(*[{tree.text(self.formula)} {loops}])"
 
     def matrix(self, arrays: Callable[[str], Any], shape: tuple[int, int]) -> Any:
-        """The numbers of the formula; `arrays` evaluates texts of the language. Raises LookupError
-        where it cannot be computed, or its numbers are no matrix of the shape.
+        """The numbers of the formula; `arrays` evaluates texts of the language. None where it
+        cannot be computed, or its numbers are no matrix of the shape.
         """
+        with np.errstate(all="ignore"):
+            return if_applicable(lambda: self._matrix(arrays, shape), MISFITS)
+
+    def _matrix(self, arrays: Callable[[str], Any], shape: tuple[int, int]) -> Any:
         assert self.formula is not None
         if not self.blocks:
             return _shaped(arrays(tree.text(self.formula)), shape)
@@ -77,12 +81,8 @@ class Structure(NamedTuple):
 
     def agrees(self, arrays: Callable[[str], Any], matrix: Any) -> bool:
         """Whether the formula has the numbers of a matrix."""
-        try:
-            with np.errstate(all="ignore"):
-                result = self.matrix(arrays, matrix.shape)
-        except (LookupError, ValueError, GradcliError):
-            return False
-        return bool(np.allclose(result, matrix, rtol=1e-6, atol=1e-9))
+        result = self.matrix(arrays, matrix.shape)
+        return result is not None and np.allclose(result, matrix, rtol=1e-6, atol=1e-9)
 
 
 def _with(text: str, letters: Mapping[str, int]) -> str:
