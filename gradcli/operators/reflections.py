@@ -61,7 +61,6 @@ def _is_singular(y, input, tau, *_, **__):
     torch=LINALG + "householder_product",
     kink=_is_singular,
     caveat=SINGULAR,
-    own_answer=True,
     aliases=("orgqr",),
     examples=(("householder_product(A, tau)", "A=3x2,tau=2"),),
     takes="floats",
@@ -81,7 +80,6 @@ def householder_product(input, tau):
     order="input tau other left transpose",
     kink=_is_singular,
     caveat=SINGULAR,
-    own_answer=True,
     examples=(
         ("ormqr(A, tau, b)", "A=3x2,tau=2,b=3x2"),
         ("ormqr(A, tau, b, left=False, transpose=True)", "A=3x2,tau=2,b=2x3"),

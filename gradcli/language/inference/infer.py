@@ -349,8 +349,12 @@ def unusual_sizes(roots: list[Node]) -> list[tuple[int, int]]:
 
 def equal_as_a_rule(roots: list[Node]) -> list[tuple[int, int]]:
     """Pairs of sizes that are equal as a rule, though they need not be; sides of matrices apart."""
-    nodes = [n for n in walk(roots) if n.op.usual is not None]
-    return [p for n in nodes for p in n.op.usual(*(i.shape for i in n.parents), **n.attrs)]
+    return [
+        pair
+        for n in walk(roots)
+        if n.op.usual is not None
+        for pair in n.op.usual(*(i.shape for i in n.parents), **n.attrs)
+    ]
 
 
 def different_sides(roots: list[Node]) -> list[tuple[int, int]]:
