@@ -221,8 +221,10 @@ class Analysis:
         """
         grads = {x.name: self.computed(x) for x in self.problem.wrt}
         nodes = [grad for grad in grads.values() if grad is not None]
+        from ..backends.blocks import alone
+
         try:
-            result = self.evaluator.alone(*nodes)
+            result = alone(self.evaluator, nodes)
         except GradcliError as error:
             if error.span is None:
                 self.value(self.problem.out)  # has the same error, and its place

@@ -35,6 +35,7 @@ from .expressions import (
     letters_of,
     parts,
     product_of,
+    solve,
     substituted,
     with_ones,
 )  # fmt: skip
@@ -200,7 +201,7 @@ class Simplifier:
         if not isinstance(d, Relation) or d.symbol != "==":
             return False
         for letter in letters_of(e) & letters_of(d):
-            place = places.solve(d.left, d.right, letter)
+            place = solve(d.left, d.right, letter)
             if place is not None and self._put(e, letter, place) == ONE:
                 return True
         return False
@@ -351,7 +352,7 @@ class Simplifier:
         """
         if not isinstance(factor, Relation) or factor.symbol != "==":
             return None
-        place = places.solve(factor.left, factor.right, letter)
+        place = solve(factor.left, factor.right, letter)
         if place is None:
             return None
         return place, [
