@@ -8,8 +8,8 @@ from . import ways
 from .errors import EXPRESSION, INTERNAL, GradcliError, Span, did_you_mean, if_applicable
 from .explanation.analysis import Analysis
 from .explanation.arrays import check_numbers, jsonable
+from .explanation.choices import SHAPES_ALONE
 from .explanation.messages.answer import explained
-from .explanation.section_names import SHAPES_ALONE
 from .fields import FIELDS as REQUEST
 from .fields import WANTED
 from .limits import NO_MEMORY, TOO_DEEP, Limits

@@ -8,7 +8,7 @@ Words = list[str] | list[tuple[str, str]]
 
 def sections(incomplete: str) -> Words:
     """Sections of an explanation, after a comma too."""
-    from ..explanation.section_names import SECTIONS
+    from ..explanation.choices import SECTIONS
 
     return _listed(incomplete, SECTIONS)
 

@@ -9,8 +9,8 @@ from ..autodiff.reverse import Gradients, conducting, remembered_backward
 from ..backends.numeric import Evaluator, sources, written_for
 from ..errors import GradcliError
 from ..graphs import OPS, Node, shapes, walk
-from ..language.no_gradient import NO_WAY, NOT_SCALAR, unused
 from ..language.problem import Input, Problem
+from ..language.wrt import NO_WAY, NOT_SCALAR, unused
 
 if TYPE_CHECKING:
     from .jacobian import Jacobian

@@ -12,8 +12,7 @@ from ..language.problem import Input, Problem
 from ..lazy import np
 from .analysis import Analysis, searched
 from .checking.finite_differences import CORNER, NOT_FINITE, TOLERANCE, UNCLEAR, Moving
-from .checking.symmetric import kept_symmetric
-from .checking.well_conditioned import is_well_conditioned, perturbed
+from .checking.perturbation import is_well_conditioned, kept_symmetric, perturbed
 from .formulas.trial_values import random_values
 from .phrases import label, listed
 from .random_numbers import Numbers

@@ -12,8 +12,8 @@ from ..errors import if_applicable
 from ..graphs import Node, walk
 from ..graphs.shapes import text
 from ..language.general import at_shapes
-from ..language.no_gradient import NOT_FLOATING, NOT_SCALAR
 from ..language.problem import Input, Problem
+from ..language.wrt import NOT_FLOATING, NOT_SCALAR
 from ..lazy import np
 from ..notation import tree
 from ..notation.jacobians.structure import Structure
@@ -30,15 +30,14 @@ from .formulas.beside_numbers import (
     of_matrix,
     of_node,
 )
-from .formulas.trial import MOST
+from .formulas.trials import MOST
 from .formulas.wording import Wording
 from .higher.hessian import Hessian
 from .higher.jvp import Jvp
 from .in_pytorch.conventions import kinks_met, written_around
 from .in_pytorch.not_in_pytorch import hessian_not_in_pytorch, not_in_pytorch
 from .in_pytorch.warned import broadcast_losses
-from .numbers import number_text
-from .phrases import listed
+from .phrases import listed, number_text
 
 ELSEWHERE = {  # by how far a formula holds
     "above-one": ", and at other sizes above 1; where one is 1 a dimension is left out, and {it} "

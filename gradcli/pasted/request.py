@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..errors import GradcliError, Span, if_applicable
-from ..language.no_gradient import NO_WAY
+from ..language.wrt import NO_WAY
 from ..lazy import np
 
 if TYPE_CHECKING:

@@ -10,10 +10,9 @@ from itertools import product
 
 from ...errors import if_applicable
 from ...language.problem import Problem
-from ..formulas.posed_again import in_general
+from ..formulas.other_sizes import in_general
 from ..formulas.readings import with_rank
-from ..formulas.trial import Trial
-from ..formulas.trials import SMALL
+from ..formulas.trials import SMALL, Trial
 from .given import Claim, built
 
 

@@ -22,8 +22,13 @@ from ...language.given.assumptions import made
 from ...language.problem import Input, Problem
 from ...lazy import np
 from ..analysis import Analysis, is_large
-from ..checking.symmetric import is_symmetric, kept_symmetric, symmetrized
-from ..checking.well_conditioned import is_well_conditioned, perturbed
+from ..checking.perturbation import (
+    is_symmetric,
+    is_well_conditioned,
+    kept_symmetric,
+    perturbed,
+    symmetrized,
+)
 from ..formulas.readings import resized
 from ..formulas.trial_values import Draw, combinations
 from ..formulas.wording import Wording

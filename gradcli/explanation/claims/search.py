@@ -15,7 +15,7 @@ from ...language.program import Program, read_again
 from ...lazy import np
 from ...notation import tree
 from ..blocks import text_of
-from ..formulas.trial import Trial
+from ..formulas.trials import Trial
 from ..phrases import listed
 from . import edits, factors
 from .beyond import beyond

@@ -27,7 +27,7 @@ from ...notation.tree import Name, Tree
 from ..analysis import Analysis
 from ..formulas.beside_numbers import named_values
 from ..formulas.source_text import role_of
-from ..formulas.trial import value_of
+from ..formulas.trials import value_of
 from ..formulas.wording import Wording
 from .needed import needed_twice
 from .statements import Assignment, assignments

@@ -9,7 +9,7 @@ from ...language.general import at_shapes
 from ...language.problem import Problem
 from ...notation import tree
 from ..phrases import shape_text
-from .posed_again import in_general
+from .other_sizes import in_general
 from .readings import (
     RANKS,
     Reading,
@@ -19,7 +19,7 @@ from .readings import (
     with_rank,
     with_vectors,
 )
-from .trial import Trial
+from .trials import Trial
 from .wording import Wording
 
 

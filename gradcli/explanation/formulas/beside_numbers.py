@@ -20,11 +20,11 @@ from ...notation.indices.numbers import numbers as numbers_of
 from ...notation.jacobians.structure import Structure
 from ...notation.tree import Tree
 from ..analysis import Analysis
+from ..checking.perturbation import perturbed
 from ..checking.rounding import FEW, MUCH
-from ..checking.well_conditioned import perturbed
 from ..in_pytorch.conventions import kinks_met
 from .by_index import jacobian
-from .trial import MOST, reads_one_draw, value_of
+from .trials import MOST, reads_one_draw, value_of
 from .wording import Wording
 
 ENTRIES, BY_INDEX = 4_096, 256  # of a matrix that is looked through, at once and one by one

@@ -32,10 +32,9 @@ from ..jacobian import jacobian_of
 from . import by_index
 from .beside_numbers import formula_value
 from .nonzero_count import bounded, cancelled, deciding
-from .posed_again import in_general
-from .trial import Trial
+from .other_sizes import in_general
 from .trial_values import random_values
-from .trials import Trials
+from .trials import Trial, Trials
 from .wording import Wording
 
 Jacobians = Sequence[tuple[Trial, Any]]  # the problem at other sizes, with its Jacobian there

@@ -12,8 +12,7 @@ from ...language.inference.infer import different_sides
 from ...language.problem import Problem
 from ...lazy import np
 from ...notation import tree
-from .trial import Trial
-from .trials import Trials, signed
+from .trials import Trial, Trials, signed
 
 
 def tried_out(

@@ -16,7 +16,7 @@ from ..analysis import Analysis
 from ..derived import tangent_symbol
 from ..formulas import by_index
 from ..formulas.steps import large_numbers
-from ..formulas.trial import CLOSE, Trial, value_of
+from ..formulas.trials import CLOSE, Trial, value_of
 from ..formulas.wording import Wording
 from ..random_numbers import Numbers
 

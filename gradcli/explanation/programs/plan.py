@@ -14,7 +14,7 @@ from ...notation.code.statements import Names
 from ...notation.tree import Name
 from ...operators.indexing import with_read
 from ..analysis import Analysis
-from ..checking.symmetric import kept_symmetric
+from ..checking.perturbation import kept_symmetric
 from ..in_pytorch.conventions import kinks_met
 from .at_sizes import RESERVED, AtSizes, safe
 

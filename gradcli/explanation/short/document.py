@@ -6,18 +6,21 @@ from collections.abc import Iterator
 
 from ...language.problem import Problem
 from ..analysis import Analysis
-from ..blocks import Document, Section
+from ..blocks import Document, Row, Section, Table, words
+from ..checks import ROWS, Check, run_checks
 from ..choices import Choices
 from ..formulas.wording import Wording
 from ..question import asked
 from ..sections import code, graph
 from ..sections.notes import notes
 from . import head, jacobian, lines
-from .checked import checked
 from .gradients import Gradients
 from .notes import first, further
 
 BRIEFLY = ("claims", "backward", "gradient", "seed", "code")
+NAMES = {ROWS: "g·J equals backward"}
+RANDOM = "at random values"
+MARKS = {True: "✓", False: "✗", None: "–"}
 
 
 def document(a: Analysis, choices: Choices) -> Document:
@@ -61,3 +64,19 @@ def _sections(grads: Gradients, choices: Choices) -> Iterator[Section]:
     yield checks
     if choices.extras:
         yield code.code(a, choices.precision)._replace(extra=True)
+
+
+def checked(grads: Gradients) -> Section:
+    """The checks side by side; those that were left out say why."""
+    run = run_checks(grads.a)
+    text = [words(_said(c)) for c in run]
+    if any(c.ok is not None and "random" in c.remark for c in run):
+        text.append(words(RANDOM))
+    return Section("checks", (), (), (Table((Row(tuple(text)),)),))
+
+
+def _said(c: Check) -> str:
+    error = "" if not c.max_error else f" {c.max_error:.0e}"
+    remark = c.remark.removeprefix(RANDOM).removeprefix("; ")  # which is said of all together
+    why = f" ({remark})" if remark and c.ok is not True else ""
+    return f"{MARKS[c.ok]} {NAMES.get(c.name, c.name)}{error}{why}"

@@ -8,8 +8,7 @@ from ...notation import tree
 from ...notation.formulas.sharing import in_terms_of, shared
 from ...notation.tree import Token, Tree
 from ..blocks import EQUALS, Formula, Line, Row, Tensor, equality, plain, text_of, words
-from ..numbers import is_short, number_text
-from ..phrases import shape_text
+from ..phrases import is_short, number_text, shape_text
 from .gradients import Gradients
 
 SHORT = 24  # characters of numbers that are shown rather than their norm

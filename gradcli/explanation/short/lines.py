@@ -30,16 +30,14 @@ from ..blocks import (
 from ..choices import Choices
 from ..derivation import derivation
 from ..derivation.statements import Assignment
-from ..elide import middle, places
 from ..formulas import by_index
 from ..formulas.wording import UNREAD
-from ..numbers import number_text
-from ..phrases import listed
+from ..phrases import listed, middle, number_text, places
 from ..sections.gradient import element_row
 from ..sections.jacobian import element_line
 from .equations import brief, equation
-from .gates import let_through
 from .gradients import Gradients
+from .stuck import let_through
 
 SMALL = 48  # elements of a gradient that are shown where there are few gradients
 MOST = 24  # lines

@@ -14,7 +14,6 @@ from ..foreign import foreign, not_a_function, not_called
 from ..libraries import function as of_library
 from ..names import library_path
 from ..refusals import refusal
-from ..storage import STORAGE
 from ..syntax import dotted
 from ..vocabulary import (
     DTYPES,
@@ -23,6 +22,7 @@ from ..vocabulary import (
     PROPERTIES,
     PYTHON,
     SHORT_FLOATS,
+    STORAGE,
     WITHOUT_DTYPE,
     function,
     library_name,
