@@ -124,11 +124,10 @@ class Operator:
     """
     takes: "Takes" = "any"
     """What PyTorch's function computes with: "any"; "numbers": no masks alone; "floats": no
-    integers and masks alone; "no masks": none beside numbers either; or one of these and the slice
-    of its inputs that it holds for.
+    integers and masks alone; "no masks": none beside numbers either; "floats of one kind",
+    "any of one kind": the same, and its tensors all hold floats, or integers, or truth values; or
+    one of these and the slice of its inputs that it holds for.
     """
-    one_kind: bool = False
-    """Whether its tensors all hold the same: floats, integers or truth values."""
     numbers: bool | Literal["together"] | Collection[str] = False
     """Whether PyTorch takes a number for an input, where no sign (+, *) stands for it; or the
     inputs for which it does; "together": for all after the first, or for none.
@@ -311,8 +310,13 @@ class Operator:
         """Refuse masks and integers where PyTorch does not compute with them; in `name`, which is
         this operator in other words.
         """
-        if self.takes != "any" or self.one_kind:
-            check_kinds(name or self.name, self.takes, self.one_kind, operands)
+        if self.takes != "any":
+            check_kinds(name or self.name, self.takes, operands)
+
+    @property
+    def of_one_kind(self) -> bool:
+        """Whether its tensors all hold the same: floats, integers or truth values."""
+        return isinstance(self.takes, str) and self.takes.endswith(ONE_KIND)
 
     def infer(self, node: Node) -> None:
         """Give a new node its shape and dtype."""
@@ -434,21 +438,22 @@ WORDS = {"bool": "mask", "int": "integers", "float": "floats"}
 
 
 Takes = str | tuple[str, slice]
+ONE_KIND = " of one kind"
 FLOATS_FIRST: Takes = "floats", slice(1)  # the others may be integers and masks
 
 
-def check_kinds(name: str, takes: Takes, one_kind: bool, operands: Iterable[Any]) -> None:
-    """Refuse operands of kinds that a function does not compute with, as the fields `takes` and
-    `one_kind` of an operator say.
+def check_kinds(name: str, takes: Takes, operands: Iterable[Any]) -> None:
+    """Refuse operands of kinds that a function does not compute with, as the field `takes` of an
+    operator says.
     """
     operands = list(operands)
     if isinstance(takes, tuple):
         takes, part = takes
         operands = operands[part]
-    if _refused_kinds(takes, one_kind, operands) is None:
+    if _refused_kinds(takes, operands) is None:
         return
     operands = [1.0 if _may_be_floats(x) else x for x in operands]
-    text = _refused_kinds(takes, one_kind, operands)
+    text = _refused_kinds(takes, operands)
     if text is not None:
         masks = "bool" in dtypes(operands)
         hint = "its numbers, 0 and 1, are mask.double(), and its opposite is ~mask"
@@ -457,14 +462,15 @@ def check_kinds(name: str, takes: Takes, one_kind: bool, operands: Iterable[Any]
         )
 
 
-def _refused_kinds(takes: str, one_kind: bool, operands: Sequence[Any]) -> str | None:
+def _refused_kinds(takes: str, operands: Sequence[Any]) -> str | None:
     """What a function does not take among these operands, in words."""
+    kind = takes.removesuffix(ONE_KIND)
     kinds, tensors = dtypes(operands), dtypes(x for x in operands if isinstance(x, Node))
-    if "bool" in kinds and (takes == "no masks" or (takes != "any" and kinds == {"bool"})):
+    if "bool" in kinds and (kind == "no masks" or (kind != "any" and kinds == {"bool"})):
         return "takes no mask"
-    if tensors and takes == "floats" and "float" not in kinds:
+    if tensors and kind == "floats" and "float" not in kinds:
         return "takes floating-point numbers, no integers"
-    if one_kind and tensors and len(kinds) > 1:
+    if kind != takes and tensors and len(kinds) > 1:
         return f"takes no {' beside '.join(WORDS[k] for k in WORDS if k in kinds)}"
     return None
 

@@ -187,8 +187,7 @@ def ramp(g, y, x, slope):
     torch=F + "prelu",
     flat=True,
     examples=(("prelu(x, a)", "x=2x3,a=3"), ("prelu(x, a)", "x=3,a=1")),
-    takes="floats",
-    one_kind=True,
+    takes="floats of one kind",
 )
 def prelu(input, weight):
     """x where it is above 0, otherwise weight * x; one weight for all, or one for each channel."""

@@ -55,8 +55,7 @@ def _multiplied(a, b):
     value=_multiplied,
     rows=_batch_rows,
     spelling="{0} @ {1}",
-    takes="numbers",
-    one_kind=True,
+    takes="numbers of one kind",
     matrices=True,
     index="matmul",
     examples=(
@@ -102,8 +101,7 @@ def _product(name, ranks, sentence, examples):
         shape=_product_shape(name, *ranks),
         value=lambda a, b: np.matmul(a, b),
         matrices=ranks == (2, 2),
-        takes="numbers",
-        one_kind=True,
+        takes="numbers of one kind",
         examples=examples,
     )(meaning)
 
@@ -119,8 +117,7 @@ bmm = _product(
     shape=lambda a, b: _dot_shape(a, b),
     value=lambda a, b: np.matmul(a, b),
     aliases=("vdot",),
-    takes="numbers",
-    one_kind=True,
+    takes="numbers of one kind",
     examples=(("dot(a, b)", "a=3,b=3"),),
 )
 def dot(a, b):

@@ -62,8 +62,7 @@ def log_softmax(g, y, x, *, dim):
 
 
 @composite(
-    takes="numbers",
-    one_kind=True,
+    takes="numbers of one kind",
     torch=F + "linear",
     matrices=True,
     batches=True,

@@ -218,7 +218,7 @@ def _numbers_among(called: Any, args: list, named: dict[str, Any]) -> list[Any]:
     given = [*zip((*places, *(None,) * len(args)), args), *_in_order(places, named)]
     labels = getattr(called, "labels", ())
     promotes = isinstance(called, Operator) and called.family == "elementwise"
-    inputs = called.inputs if promotes and not called.one_kind else ()
+    inputs = called.inputs if promotes and not called.of_one_kind else ()
     result: list[Any] = []
     for name, value in given:
         if isinstance(value, tuple):

@@ -134,7 +134,7 @@ class Length:
             own += BESIDE * self._has_turned(n)
             own += CONVERTED * any(self.writer.takes_no_mask(n, k) for k in range(len(n.inputs)))
             foreign = self.writer.is_foreign(n)
-            mixed = n.op.one_kind and len({i.dtype for i in n.parents}) > 1
+            mixed = n.op.of_one_kind and len({i.dtype for i in n.parents}) > 1
             own += FOREIGN if foreign or mixed or _compares_digits(n) else 0
         self.tastes[n] = own
         return own
