@@ -170,7 +170,11 @@ def test_fields_are_told():
     assert told == {*Operator.__annotations__}
 
 
-@pytest.mark.parametrize("folder", ["autodiff", "backends", "language", "render"])
+@pytest.mark.parametrize(
+    "folder",
+    ["autodiff", "backends", "cli", "frameworks", "language", "render"]
+    + [f"explanation/{room}" for room in ("checking", "formulas", "higher", "in_pytorch", "seeds")],
+)
 def test_operators_but_leaves_are_not_known_by_name(folder):
     leaves = {name for name, op in operators.everything().items() if op.family == "leaf"}
     for path in Path(operators.__file__).parents[1].joinpath(folder).rglob("*.py"):

@@ -1,4 +1,8 @@
-"""The record of an operator: everything that the program knows about it, in one place.
+"""The record of an operator: what the program knows about it, in one place.
+
+Identities between operators (notation/formulas/rules, explanation/why/rewriting) name them, and so
+do the words of other notations and libraries. What reads, differentiates, computes, checks and
+renders asks the records, and knows but the leaves by name.
 
 A record is made from a Python function, its rule: `def tanh(g, y, x): return g * (1 - y * y)`.
 Positional parameters after `g` (the gradient of the output) and `y` (the output) are the
