@@ -10,17 +10,22 @@ from ..blocks import Document, Row, Section, Table, words
 from ..checks import ROWS, Check, run_checks
 from ..choices import Choices
 from ..formulas.wording import Wording
+from ..in_pytorch.not_in_pytorch import CODE, not_in_pytorch
+from ..notes import about_the_problem, contradicted, ended, formulas, out_of_time
+from ..phrases import listed
 from ..question import asked
 from ..sections import code, graph
 from ..sections.notes import notes
 from . import head, jacobian, lines
 from .gradients import Gradients
-from .notes import first, further
+from .stuck import stuck
 
 BRIEFLY = ("claims", "backward", "gradient", "seed", "code")
 NAMES = {ROWS: "g·J equals backward"}
 RANDOM = "at random values"
 MARKS = {True: "✓", False: "✗", None: "–"}
+OVERTURNING = ("integer-values", CODE)
+TOLD = ("implicit-seed", "seed-left-out", "unused", *OVERTURNING)  # elsewhere on the page
 
 
 def document(a: Analysis, choices: Choices) -> Document:
@@ -80,3 +85,25 @@ def _said(c: Check) -> str:
     remark = c.remark.removeprefix(RANDOM).removeprefix("; ")  # which is said of all together
     why = f" ({remark})" if remark and c.ok is not True else ""
     return f"{MARKS[c.ok]} {NAMES.get(c.name, c.name)}{error}{why}"
+
+
+def first(a: Analysis) -> list[tuple[str, str]]:
+    """Codes and sentences on what PyTorch refuses."""
+    whole = [x.name for x in a.problem.wrt if x.was_integer]
+    refused = not_in_pytorch(a)
+    if whole:
+        have = "hold whole numbers" if len(whole) > 1 else "holds whole numbers"
+        text = f"{listed(whole)} {have}: in PyTorch write 1., not 1."
+        refused.insert(0, ("integer-values", text))
+    return refused
+
+
+def further(grads: Gradients) -> list[tuple[str, str]]:
+    """Codes and sentences on everything else."""
+    p, notes = grads.problem, about_the_problem(grads.a, grads.w)
+    notes += stuck(grads.a, grads.w)
+    if grads.derivation is None:
+        notes += [*formulas(grads.w), *ended(p)]
+    else:
+        notes += [*contradicted(grads.a, grads.w, grads.beside_numbers()), *out_of_time(p)]
+    return [note for note in notes if note[0] not in TOLD]

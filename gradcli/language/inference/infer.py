@@ -9,7 +9,7 @@ are tried in order of plausibility (`ranks`).
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain, count, islice, repeat, tee
+from itertools import chain, count, islice, permutations, repeat, tee
 from typing import NamedTuple
 
 from ...errors import GradcliError, if_applicable
@@ -17,7 +17,6 @@ from ...graphs import Node, walk
 from ...graphs.shapes import TELLING, Conflict, Shape, numel, text
 from ..program import Program
 from .broadcasts import ranks_not_broadcast
-from .numberings import Numberings, different, equal, few
 from .ranks import ranks_to_try
 from .stand_ins import Sizes
 
@@ -32,6 +31,9 @@ SMALL = 8  # primes at the end, where the others make tensors too large
 LIKELIEST = 8  # ranks with which sizes are tried that stand-ins tell nothing of
 PASSED_OVER = 20  # sizes with which the answer has no element, or one, if it may have more
 MOST_SIZES = 200  # unknown sizes, beside those that PRIMES stand in for
+PERMUTATIONS = 60  # of sizes where stand-ins told nothing
+STEEPNESSES = (1, 1.2, 1.4)  # of sizes that fall as stand-ins do
+Numberings = Callable[[int, Collection[int]], Iterator[Shape]]
 
 
 class Outcome(NamedTuple):
@@ -361,3 +363,41 @@ def different_sides(roots: list[Node]) -> list[tuple[int, int]]:
     """The sizes of matrices that are square as a rule, where they are not."""
     shapes = [i.shape for n in walk(roots) if n.op.square for i in n.parents]
     return [(s[-2], s[-1]) for s in shapes if len(s) == 2 and s[0] != s[1]]
+
+
+# ---- numbers for the free sizes ------------------------------------------------------------------
+
+
+def different(length: int, fixed: Collection[int]) -> Iterator[Shape]:
+    """Sizes in order of plausibility: all different, each the smallest that the earlier ones allow.
+
+    The later of these find an image that is larger than the kernels that move over it.
+    """
+    for start, attempts in ((2, 1000), (5, 40), (10, 40), (30, 2), (100, 2), (1000, 2)):
+        pool = islice((n for n in count(start) if n not in fixed), max(length + 1, 8))
+        yield from islice(permutations(pool, length), attempts)
+    for steepness in STEEPNESSES:
+        yield _falling(length, fixed, steepness)
+
+
+def _falling(length: int, fixed: Collection[int], steepness: float) -> Shape:
+    """Sizes as the stand-ins fall: each image larger than all kernels that move over it."""
+    result: list[int] = []
+    size = 2.0
+    while len(result) < length:
+        if round(size) not in (*fixed, *result):
+            result.append(round(size))
+        size = max(size * steepness, size + 1)
+    return tuple(result[::-1])
+
+
+def few(length: int, fixed: Collection[int]) -> Iterator[Shape]:
+    """Sizes where stand-ins told nothing, some different ones and 3, as cross(x, y) needs it."""
+    return chain(islice(different(length, fixed), PERMUTATIONS), ((3,) * length,))
+
+
+def equal(length: int, fixed: Collection[int]) -> Iterator[Shape]:
+    """A last resort, where sizes that all differ do not work, as prime ones where they are
+    divided.
+    """
+    return ((n,) * length for n in (2, 4, 1))

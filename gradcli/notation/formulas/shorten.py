@@ -9,16 +9,16 @@ have names are names; products that are a name's definition become the name.
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from ...graphs import Node, intern, walk
+from ...graphs import OPS, Node, intern, walk
 from ...graphs.shapes import TELLING, numel
 from ...graphs.substitution import substitute
 from .. import tree
 from ..tree import Name
 from .formula import MOST, TOO_LONG, Telling, Writer
 from .names import Names
-from .nonzero_facts import divisors_of, never_zero
 from .rules import IN_CODE, LAYOUT, NORMAL, OTHERS, RULES, made_of
 from .rules.atoms import definition
+from .rules.products import constant_value, product_of
 from .simplify import LARGE, Rewriter, merged, stripped
 
 HOPELESS = 2 * TOO_LONG  # a formula of this length will not be read
@@ -33,6 +33,7 @@ UNNAMED = 12.0  # a size that no tensor tells, so that the formula holds for no 
 
 NORMALISING = merged(RULES, NORMAL)
 ALTERNATIVES = merged(OTHERS, LAYOUT)
+HOLDS = {"eq": False, "ne": True}
 
 
 class Shortener:
@@ -370,3 +371,34 @@ def _dims(n: Node) -> tuple[int, ...]:
     """The dimensions that a node names of a tensor."""
     dim = n.attrs.get("dim") if n.inputs and not n.op.shape_only else None
     return dim if isinstance(dim, tuple) else () if dim is None else (dim,)
+
+
+def divisors_of(program: Collection[Node]) -> frozenset[Node]:
+    """What the nodes of a program are divided by, and its factors; nothing where it chooses between
+    numbers, as one may be what it has where the divisor is 0.
+    """
+    nodes = walk(program)
+    if any(n.dtype == "bool" or n.op.name == "where" for n in nodes):
+        return frozenset()
+    below = [n.parents[1] for n in nodes if n.op.name == "div"]
+    return frozenset(below).union(*map(_factors, below))
+
+
+def _factors(x: Node) -> tuple[Node, ...]:
+    """Of which one is 0 where x is 0."""
+    result = product_of(x)
+    return () if result is None or not result.coefficient else tuple(result.factors)
+
+
+def never_zero(node: Node, divisors: Collection[Node]) -> Node:
+    """The node without the question whether a divisor is 0: where(1 - c == 0, 0, x) is x beside
+    (x ** (1 - c) - 1) / (1 - c).
+    """
+    result = {}
+    for n in walk([node]) if divisors else ():
+        if n.op.name not in HOLDS or constant_value(n.parents[1]) != 0:
+            continue
+        parts = _factors(n.parents[0])
+        if n.parents[0] in divisors or (parts and all(f in divisors for f in parts)):
+            result[n] = OPS["full"](size=n.shape, fill_value=HOLDS[n.op.name])
+    return substitute(node, result) if result else node
