@@ -41,12 +41,17 @@ def full_index(index, ndim):
 def _consumed(item):
     if item is None or item is Ellipsis:
         return 0
-    return item.value.ndim if isinstance(item, Array) and item.dtype == "bool" else 1
+    return item.value.ndim if is_mask(item) else 1
 
 
 def is_array(item):
     """Whether an item of an index picks by a list of places or by a mask."""
     return isinstance(item, Array | tuple)
+
+
+def is_mask(item):
+    """Whether an item of an index picks by a mask."""
+    return isinstance(item, Array) and item.dtype == "bool"
 
 
 def with_read(node):

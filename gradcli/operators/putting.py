@@ -5,7 +5,7 @@ from ..graphs import OPS, shapes
 from ..lazy import np
 from .arithmetic import where
 from .families import operator
-from .indexing import advanced, basic, full_index, is_array, picked_shape
+from .indexing import advanced, basic, full_index, is_array, is_mask, picked_shape
 from .leaves import Array, arange, numbers, ones, zeros
 
 
@@ -78,7 +78,7 @@ def put_into_zeros(v, shape, index, full, picked):
 def _mask_alone(index):
     """The mask that an index consists of."""
     (item,) = index if len(index) == 1 else (None,)
-    return item if isinstance(item, Array) and item.dtype == "bool" else None
+    return item if is_mask(item) else None
 
 
 def _where_it_holds(mask, v, shape, picked):

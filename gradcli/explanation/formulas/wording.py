@@ -24,8 +24,7 @@ from .counterparts import Counterparts
 from .other_sizes import in_general
 from .remembered import Formulas, formulas_of, new_formulas
 from .source_text import SourceText, role_of
-from .trials import Trials
-from .tried_out import Reach, tried_out, undefined
+from .trials import Reach, Trials, tried_out, undefined
 
 if TYPE_CHECKING:
     from ...notation.indices.index import Indices

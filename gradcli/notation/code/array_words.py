@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...graphs import OPS, Node
 from ...graphs.shapes import axes, axis, numel
-from ...operators.indexing import full_index, is_array
-from ...operators.leaves import Array
+from ...operators.indexing import full_index, is_array, is_mask
 from ...operators.shaping import summed_axes
 from .. import tree
 from ..formulas.rules.products import constant_value
@@ -307,16 +306,12 @@ def _steps_of(index: tuple, ndim: int) -> tuple[tuple, tuple]:
     later: list[Any] = []
     for item in full:
         if is_array(item):
-            basic += [whole] * (item.value.ndim if _is_mask(item) else 1)
+            basic += [whole] * (item.value.ndim if is_mask(item) else 1)
             later.append(item)
         else:
             basic.append(item)
             later += [] if isinstance(item, int) else [whole]
     return tuple(basic), tuple(later)
-
-
-def _is_mask(item: Any) -> bool:
-    return isinstance(item, Array) and item.dtype == "bool"
 
 
 @in_other_words
