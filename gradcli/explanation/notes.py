@@ -195,7 +195,7 @@ def at_these_sizes(w: Wording, names: list[str], extent: str = "here") -> tuple[
     """That the formulas of what is called so hold for some sizes alone, and for which."""
     nodes = walk(w.problem.roots)
     given = listed([_as_given(x, x.node in nodes) for x in w.problem.inputs.values()])
-    square = dict.fromkeys(f"{n.op.name}()" for n in nodes if n.op.square)
+    square = dict.fromkeys(f"{n.op.name}()" for n in nodes if "square" in n.op.as_a_rule)
     whole = f"{listed([*square])} {'are' if len(square) > 1 else 'is'}" if square else ""
     s, it, be = ("s", "they", "are") if len(names) > 1 else ("", "it", "is")
     holds = ELSEWHERE[extent].format(whole=whole, it=it, be=be)

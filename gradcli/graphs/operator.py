@@ -51,6 +51,7 @@ class NoRule(NamedTuple):
 Meaning = Callable[..., Any]  # nodes of nodes
 Count = Callable[..., int]  # of shapes
 Names = Collection[str] | Callable[..., Collection[str]]  # of inputs
+Between = Literal["", "smooth", "sloped"]
 Words = str | Callable[..., str] | None  # how other libraries call it
 
 
@@ -149,11 +150,10 @@ class Operator:
     """
     caveat: str | None = None
     """Which convention, in words."""
-    smooth: bool | Callable[..., bool] = False
-    """Whether it is one smooth function everywhere but at its kink: True; or (**attrs) -> whether.
+    between_kinks: Between | Callable[..., Between] = ""
+    """What it is but at its kink: "smooth": one smooth function; "sloped": made of pieces, and its
+    derivative 0 on none of them; "": neither is known; or (**attrs) -> that.
     """
-    sloped: bool | Callable[..., bool] = False
-    """The same: whether it is made of pieces, and its derivative 0 on none of them."""
 
     # ---- how formulas and code write it ----------------------------------------------------------
 
@@ -212,20 +212,16 @@ class Operator:
     """What PyTorch says where its gradient is differentiated again, if it cannot do that; or
     (*inputs, **attrs) -> that, or None.
     """
-    digits_vary: bool = False
-    """Whether the last digits of PyTorch's value are others where a gradient is asked for."""
-    single: bool = False
-    """Whether a number in PyTorch's gradient is rounded to single precision."""
+    digits: Literal["", "vary", "single"] = ""
+    """Which of PyTorch's digits are its own: those of its value "vary" with whether a gradient is
+    asked for; a number in its gradient is rounded to "single" precision.
+    """
 
     # ---- shapes that are usual -------------------------------------------------------------------
 
-    matrices: bool = False
-    """Whether its tensors are matrices as a rule, though they need not be."""
-    square: bool = False
-    """Whether a matrix that it takes is square as a rule, though it need not be."""
-    batches: bool = False
-    """Whether its first input comes in batches as a rule, though it need not, and has then as many
-    dimensions as the second.
+    as_a_rule: Collection[Literal["matrices", "square", "batches"]] = ()
+    """What its inputs are as a rule, though they need not be: its tensors "matrices"; a matrix that
+    it takes "square"; its first input in "batches", with as many dimensions as the second.
     """
     alike: Collection[str] = ()
     """The inputs that have one shape as a rule, though they are broadcast."""
@@ -371,15 +367,19 @@ class Operator:
 
     def shares_memory(self, node: Node) -> bool:
         """Whether `node` is a view of its first input in PyTorch."""
-        return _says(self.view, node)
+        return bool(self.view(**node.attrs) if callable(self.view) else self.view)
 
     def is_smooth(self, node: Node) -> bool:
         """Whether `node` is one smooth function everywhere but at its kink."""
-        return _says(self.smooth, node)
+        return self._between_kinks(node) == "smooth"
 
     def is_sloped(self, node: Node) -> bool:
         """Whether `node` is made of pieces, and its derivative 0 on none of them."""
-        return _says(self.sloped, node)
+        return self._between_kinks(node) == "sloped"
+
+    def _between_kinks(self, node: Node) -> str:
+        between = self.between_kinks
+        return between(**node.attrs) if callable(between) else between
 
     def fixed_inputs(self, node: Node) -> dict[str, Node]:
         """The inputs of `node`, by name, by which PyTorch has no derivative."""
@@ -431,11 +431,6 @@ class Operator:
 
     def __repr__(self) -> str:
         return self.name
-
-
-def _says(field: Any, node: Node) -> bool:
-    """What a field says that is a bool, or says one of the attributes."""
-    return bool(field(**node.attrs) if callable(field) else field)
 
 
 WORDS = {"bool": "mask", "int": "integers", "float": "floats"}

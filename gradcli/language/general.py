@@ -57,7 +57,7 @@ def oblong_sizes(problem: Problem) -> Problem | None:
     equal, or there are none.
     """
     given = {i.node for i in problem.inputs.values() if not i.inferred and is_square(i.shape)}
-    matrices = [n.parents[0] for n in walk(problem.roots) if n.op.square]
+    matrices = [n.parents[0] for n in walk(problem.roots) if "square" in n.op.as_a_rule]
     if _is_large(problem) or given.isdisjoint(walk(matrices)):
         return None
     result = telling_sizes(problem, sides=True)

@@ -55,7 +55,8 @@ class Point:
 
     def __init__(self, problem: Problem, values: dict[Node, Any], seed: Any):
         self.problem = problem
-        self.tolerance = SINGLE if any(n.op.single for n in walk([problem.out])) else TOLERANCE
+        single = any(n.op.digits == "single" for n in walk([problem.out]))
+        self.tolerance = SINGLE if single else TOLERANCE
         self.numbers = Evaluator(values, limits=problem.limits)
         given = problem.seed.value
         self.seed = seed if given is None else self.numbers(given)[0].astype(float)

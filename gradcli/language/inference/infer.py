@@ -361,7 +361,7 @@ def equal_as_a_rule(roots: list[Node]) -> list[tuple[int, int]]:
 
 def different_sides(roots: list[Node]) -> list[tuple[int, int]]:
     """The sizes of matrices that are square as a rule, where they are not."""
-    shapes = [i.shape for n in walk(roots) if n.op.square for i in n.parents]
+    shapes = [i.shape for n in walk(roots) if "square" in n.op.as_a_rule for i in n.parents]
     return [(s[-2], s[-1]) for s in shapes if len(s) == 2 and s[0] != s[1]]
 
 

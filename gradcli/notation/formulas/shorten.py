@@ -181,7 +181,7 @@ def _compares_digits(n: Node) -> bool:
     if n.dtype != "bool" or len(n.parents) != 2:
         return False
     a, b = n.parents
-    return any(x.op.digits_vary and definition(y) is not None for x, y in ((a, b), (b, a)))
+    return any(x.op.digits == "vary" and definition(y) is not None for x, y in ((a, b), (b, a)))
 
 
 class Search:
