@@ -19,8 +19,8 @@ from gradcli.cli.help import GROUPS, WIDEST, width_of_help
 from gradcli.cli.main import COMMANDS, run
 from gradcli.cli.options import OPTIONS
 from gradcli.cli.streams import Streams
-from gradcli.explanation.operator_groups import all_families
 from gradcli.explanation.choices import ON_REQUEST
+from gradcli.explanation.operator_groups import all_families
 from gradcli.language.refusals import pytorch_names
 from gradcli.operators import lookup
 
