@@ -82,22 +82,29 @@ class Trial:
         return self.tells(name) or not self._fits(formula, name)
 
     def _fits(self, formula: str, name: str) -> bool:
-        """Whether a formula has the shape of the gradient of an input, where that has one."""
-        shape = if_applicable(lambda: np.shape(self._value(name)))
-        if shape is None:
+        """Whether a formula has the shape of the gradient of an input; none has it where nothing
+        flows, but a number.
+        """
+        value = self.expected(name)
+        if value is None:
             return True
+        shape = () if self._gradient(name) is None else value.shape
         result = self._result(formula)
         if isinstance(result, GradcliError):
             return result.code != "shape"
         return result.shape == shape
 
     def expected(self, name: str) -> Any:
-        """The value of the gradient of the input `name`; None where there is none."""
+        """The value of the gradient of an input, 0 where nothing flows; None where it cannot be
+        computed.
+        """
         return if_applicable(lambda: self._value(name))
 
     def _value(self, name: str) -> Any:
         grad = self._gradient(name)
-        return None if grad is None else np.asarray(self.evaluate(grad)[0])
+        if grad is None:
+            return np.zeros(self.problem.inputs[name].shape)
+        return np.asarray(self.evaluate(grad)[0])
 
     def _gradient(self, name: str) -> Node | None:
         if name not in self._gradients:
