@@ -5,11 +5,11 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from . import ways
-from .errors import EXPRESSION, INTERNAL, GradcliError, Span, did_you_mean
+from .errors import EXPRESSION, INTERNAL, GradcliError, Span, did_you_mean, if_applicable
 from .explanation.analysis import Analysis
 from .explanation.arrays import check_numbers, jsonable
+from .explanation.choices import SHAPES_ALONE
 from .explanation.messages.answer import explained
-from .explanation.section_names import SHAPES_ALONE
 from .fields import FIELDS as REQUEST
 from .fields import WANTED
 from .limits import NO_MEMORY, TOO_DEEP, Limits
@@ -55,10 +55,7 @@ def answer(request: str | dict[str, Any], limits: Limits) -> dict[str, Any]:
 
 def identity_of(request: str, limits: Limits) -> Any:
     """The id in the answer to a request."""
-    try:
-        return jsonable(_object_of(request, limits).get("id"))
-    except GradcliError:
-        return None
+    return if_applicable(lambda: jsonable(_object_of(request, limits).get("id")))
 
 
 def failed(request: str, limits: Limits, error: dict[str, Any]) -> dict[str, Any]:

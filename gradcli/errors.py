@@ -73,18 +73,29 @@ class GradcliError(Exception):
 # What Python raises where an argument is of a wrong kind, and no operator says so itself.
 MISUSES = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
+# What arrays and formulas raise that were not made for each other.
+MISFITS = (GradcliError, LookupError, ValueError)
+
+
+def result_or_error(
+    make: Callable[[], T], errors: tuple[type[Exception], ...] = (GradcliError,)
+) -> T | Exception:
+    """What can be made of something that nobody asked for, as a formula that may be meant; or why
+    that is not applicable: shapes do not fit, or numbers are not defined. What users ask for is
+    not made like that: its errors are theirs to see.
+    """
+    try:
+        return make()
+    except errors as error:
+        return error
+
 
 def if_applicable(
     make: Callable[[], T], errors: tuple[type[Exception], ...] = (GradcliError,)
 ) -> T | None:
-    """What can be made of something that nobody asked for, as a formula that may be meant; None
-    where that is not applicable: where shapes do not fit, or numbers are not defined. What users
-    ask for is not made like that: its errors are theirs to see.
-    """
-    try:
-        return make()
-    except errors:
-        return None
+    """The same, None where it is not applicable."""
+    result = result_or_error(make, errors)
+    return None if isinstance(result, Exception) else result
 
 
 def misused(name: str, hint: str | None = None) -> GradcliError:

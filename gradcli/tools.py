@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from . import ways
 from .errors import GradcliError, did_you_mean
-from .explanation.section_names import SECTIONS
+from .explanation.choices import SECTIONS
 from .fields import FIELDS, QUESTIONS
 from .limits import Limits
 from .request import of_values

@@ -19,7 +19,7 @@ from gradcli.autodiff.reverse import backward
 from gradcli.backends.numeric import Evaluator, sources
 from gradcli.errors import GradcliError
 from gradcli.explanation.analysis import Analysis
-from gradcli.explanation.formulas.trial import value_of
+from gradcli.explanation.formulas.trials import value_of
 from gradcli.graphs import OPS, Node, Operator, as_node, walk
 from gradcli.language.given.options import read_shapes
 from gradcli.language.posing import pose

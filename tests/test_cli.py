@@ -19,8 +19,8 @@ from gradcli.cli.help import GROUPS, WIDEST, width_of_help
 from gradcli.cli.main import COMMANDS, run
 from gradcli.cli.options import OPTIONS
 from gradcli.cli.streams import Streams
+from gradcli.explanation.choices import ON_REQUEST
 from gradcli.explanation.operator_groups import all_families
-from gradcli.explanation.section_names import ON_REQUEST
 from gradcli.language.refusals import pytorch_names
 from gradcli.operators import lookup
 
@@ -676,7 +676,7 @@ def test_show_several_sections():
 
 
 def test_the_help_names_all_sections():
-    from gradcli.explanation.section_names import SECTIONS as all_sections
+    from gradcli.explanation.choices import SECTIONS as all_sections
 
     assert ", ".join(all_sections) in OPTIONS["show"].info.help
 

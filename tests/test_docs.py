@@ -239,7 +239,7 @@ def test_readme_lists_all_limits():
 
 
 def test_readme_lists_all_sections():
-    from gradcli.explanation.section_names import SECTIONS
+    from gradcli.explanation.choices import SECTIONS
 
     table = PAGES["README.md"].partition("| section |")[2].partition("\n\n")[0]
     assert tuple(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)) == SECTIONS

@@ -11,8 +11,7 @@ import gradcli as package
 from gradcli.autodiff.reverse import backward
 from gradcli.backends.numeric import Evaluator
 from gradcli.errors import GradcliError
-from gradcli.explanation.formulas.trials import Trials
-from gradcli.explanation.formulas.tried_out import tried_out
+from gradcli.explanation.formulas.trials import Trials, tried_out
 from gradcli.explanation.torch_lines import program_lines
 from gradcli.graphs import OPS, as_node, walk
 from gradcli.graphs.substitution import substitute

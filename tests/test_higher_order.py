@@ -149,6 +149,17 @@ def test_a_hessian_has_one_name_by_either_side_of_a_difference(x, other):
     assert both in found["index"]
 
 
+@pytest.mark.parametrize(
+    ("text", "shape"),
+    [("avg_pool2d(x, 2)", "1x4x4"), ("leaky_relu(x)", "3"), ("hardtanh(x)", "2x3")],
+)
+def test_a_derivative_that_is_0_where_pytorch_sends_zeros(text, shape):
+    out = answered("explain", text, "-s", f"x={shape}", "--order", "2").out
+    assert "x.grad2 = zeros_like(x)" in out
+    assert "no-formula" not in out
+    assert "these-sizes" not in out
+
+
 def test_a_form_is_not_tried_out_where_the_program_has_no_number():
     found = hessian_as_json("logdet(A)", "-s", "A=3x3")["hessian"]["A"]  # nan where det(A) < 0
     assert found["index"] == "-inv(A)[j,k]*inv(A)[l,i]"

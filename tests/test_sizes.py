@@ -12,7 +12,7 @@ from support import run_torch
 
 import gradcli
 from gradcli.explanation.analysis import Analysis
-from gradcli.explanation.formulas.own_sizes import at_own_sizes
+from gradcli.explanation.formulas.other_sizes import at_own_sizes
 from gradcli.explanation.formulas.wording import Wording
 from gradcli.language.posing import pose
 

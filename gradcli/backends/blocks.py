@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ..graphs import Node
 from ..lazy import np
-from .numeric import LARGE, Evaluator, array_bytes, sources, workspace
+from .numeric import LARGE, Evaluator, Schedule, array_bytes, sources, workspace
 
 BLOCK = 1 << 15  # elements of the widest tensor of a run, in a block
 
@@ -32,6 +32,17 @@ class Run(NamedTuple):
 
     nodes: list[Node]
     length: int
+
+
+def alone(evaluator: Evaluator, roots: Collection[Node]) -> list[Any]:
+    """The arrays of `roots`, in their order; where tensors are large, nothing else is kept."""
+    schedule = Schedule(evaluator.missing(roots))
+    if schedule.largest < LARGE:
+        evaluator.run(schedule)
+    else:
+        evaluator.check(schedule)
+        evaluate(evaluator, schedule.nodes, roots)
+    return [np.asarray(evaluator.values[root]) for root in roots]
 
 
 def evaluate(evaluator: Evaluator, order: Sequence[Node], roots: Collection[Node]) -> None:

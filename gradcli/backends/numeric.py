@@ -114,18 +114,6 @@ class Evaluator:
         self.run(Schedule(self.missing(roots), self.kernels))
         return [np.asarray(self.values[root]) for root in roots]
 
-    def alone(self, *roots: Node) -> list[Any]:
-        """The arrays of `roots`, in their order; where tensors are large, nothing else is kept."""
-        schedule = Schedule(self.missing(roots))
-        if schedule.largest < LARGE:
-            self.run(schedule)
-        else:
-            from .blocks import evaluate
-
-            self._check(schedule)
-            evaluate(self, schedule.nodes, roots)
-        return [np.asarray(self.values[root]) for root in roots]
-
     def missing(self, roots: Iterable[Node]) -> list[Node]:
         """What is yet to be computed for `roots`, in order."""
         values = self.values
@@ -139,7 +127,7 @@ class Evaluator:
 
     def run_quietly(self, schedule: Schedule) -> None:
         """The same where NumPy's warnings are off already."""
-        self._check(schedule)
+        self.check(schedule)
         if schedule.largest >= LARGE:
             self._check_memory(schedule)
         values, exact = self.values, self.dtype == "float64"
@@ -176,7 +164,7 @@ class Evaluator:
             return value.item()
         return np.asarray(value, dtype=self.dtype)
 
-    def _check(self, schedule: Schedule) -> None:
+    def check(self, schedule: Schedule) -> None:
         """Refuse tensors that are too large."""
         if schedule.largest > self.limits.sizes["elements"]:
             for node in schedule.nodes:

@@ -40,7 +40,7 @@ def request_of(streams: Streams, given: Given, shapes_alone: bool = False) -> "R
     """The request of a command; `shapes_alone`: no array of its shapes is made. Raises
     GradcliError.
     """
-    from ..explanation.section_names import SHAPES_ALONE
+    from ..explanation.choices import SHAPES_ALONE
     from ..request import listed, of_texts
 
     limits = read_limits(given.limit)

@@ -8,7 +8,7 @@ Words = list[str] | list[tuple[str, str]]
 
 def sections(incomplete: str) -> Words:
     """Sections of an explanation, after a comma too."""
-    from ..explanation.section_names import SECTIONS
+    from ..explanation.choices import SECTIONS
 
     return _listed(incomplete, SECTIONS)
 
@@ -49,17 +49,14 @@ def examples(incomplete: str) -> Words:
 
 def _inputs(ctx: Any) -> Iterable[str]:
     """The inputs of the expression that was typed; none where there is none as yet."""
-    from ..errors import GradcliError
+    from ..errors import if_applicable
     from ..language.names import free_names
     from ..language.program import read_program
     from ..limits import Limits
 
     waiting = ctx.args[0] if ctx.args else ""  # an option without its value comes before it
     text = ctx.params.get("expr") or ctx.params.get("question") or waiting
-    try:
-        return free_names(read_program(text, Limits()), ())
-    except GradcliError:
-        return ()
+    return if_applicable(lambda: free_names(read_program(text, Limits()), ())) or ()
 
 
 def _listed(incomplete: str, names: Iterable[str]) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from ..explanation.section_names import SECTIONS
+from ..explanation.choices import SECTIONS
 from ..fields import FIELDS, Field
 from ..limits import DEFAULTS, PRECISIONS, WIDTHS
 from ..render.names import FORMATS, PLACES

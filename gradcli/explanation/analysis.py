@@ -9,8 +9,8 @@ from ..autodiff.reverse import Gradients, conducting, remembered_backward
 from ..backends.numeric import Evaluator, sources, written_for
 from ..errors import GradcliError
 from ..graphs import OPS, Node, shapes, walk
-from ..language.no_gradient import NO_WAY, NOT_SCALAR, unused
 from ..language.problem import Input, Problem
+from ..language.wrt import NO_WAY, NOT_SCALAR, unused
 
 if TYPE_CHECKING:
     from .jacobian import Jacobian
@@ -237,8 +237,10 @@ class Analysis:
         """
         grads = {x.name: self.computed(x) for x in self.problem.wrt}
         nodes = [grad for grad in grads.values() if grad is not None]
+        from ..backends.blocks import alone
+
         try:
-            result = self.evaluator.alone(*nodes)
+            result = alone(self.evaluator, nodes)
         except GradcliError as error:
             if error.span is None:
                 self.value(self.problem.out)  # has the same error, and its place

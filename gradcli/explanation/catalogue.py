@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ..autodiff.reverse import Step
-from ..errors import MISUSES, GradcliError, did_you_mean
+from ..errors import MISUSES, GradcliError, did_you_mean, if_applicable
 from ..graphs import OPS, Node, Operator
 from ..language.building.build import ATTRIBUTES
 from ..language.given.options import read_shapes
@@ -44,6 +44,7 @@ from .formulas.wording import Wording, wording_of
 from .in_pytorch.answers import Kink, known
 from .operator_groups import ELSEWHERE, GROUPS, Family, all_families
 
+UNFIT = (GradcliError, *MISUSES)  # what a function raises that needs other arguments
 SHOWN = "gradcli explain, with your own arguments, shows the steps"
 PAGE = "operator"  # the sections that tell of one
 KEYS = {  # of what is told, in JSON
@@ -267,11 +268,12 @@ def _library_page(name: str, called: Function) -> Section:
     module = name.rpartition(".")[0]
     x = OPS["input"](name="x", shape=(2, 3))
     facts = [("meaning", [words(_said(called.sentence) or f"The function of {module}.")])]
-    try:
-        facts.append(("in PyTorch", [plain(expression(called(x), {x: Name("x")}))]))
-        facts.append(("example", [plain(f'gradcli "{name}(x)" -s x=2x3')]))
-    except (GradcliError, *MISUSES):  # it needs other arguments
+    text = if_applicable(lambda: expression(called(x), {x: Name("x")}), UNFIT)
+    if text is None:  # it needs other arguments
         facts.append(("to see it", [words(SHOWN)]))
+    else:
+        facts.append(("in PyTorch", [plain(text)]))
+        facts.append(("example", [plain(f'gradcli "{name}(x)" -s x=2x3')]))
     return _page(f"{module}.{called.signature()}", facts)
 
 
@@ -301,11 +303,11 @@ def _of_a_matrix(shorthand: Shorthand) -> Node | None:
     needed = [name for name in shorthand.places if name not in shorthand.defaults]
     if len(needed) != 1 or shorthand.numbers or shorthand.of_numbers:
         return None
-    try:
-        built = shorthand(OPS["input"](name="x", shape=(2, 3)))
-    except (GradcliError, *MISUSES):
+    x = OPS["input"](name="x", shape=(2, 3))
+    built = if_applicable(lambda: shorthand(x), UNFIT)
+    if not isinstance(built, Node):
         return None
-    computed = isinstance(built, Node) and built.op.name not in INTERNAL and built.dtype == "float"
+    computed = built.op.name not in INTERNAL and built.dtype == "float"
     return built if computed and built.op.torch else None
 
 
@@ -363,10 +365,7 @@ def rule(op: Operator) -> list[tuple[str, Tree | None]]:
     As the first example that uses the operator has it; None where it would be too long to read.
     """
     for expr, shapes in op.examples:
-        try:
-            steps = Analysis(pose(expr, shapes=read_shapes([shapes]))).gradients.steps
-        except GradcliError:
-            continue
+        steps = Analysis(pose(expr, shapes=read_shapes([shapes]))).gradients.steps
         step = next((s for s in steps if s.node.op is op), None)
         if step is not None:
             return _sent(step)

@@ -6,14 +6,13 @@ from typing import Any, NamedTuple
 
 from .. import frameworks
 from ..backends.numeric import Evaluator
-from ..errors import GradcliError
+from ..errors import if_applicable
 from ..graphs import Node, walk
 from ..language.problem import Input, Problem
 from ..lazy import np
 from .analysis import Analysis, searched
 from .checking.finite_differences import CORNER, NOT_FINITE, TOLERANCE, UNCLEAR, Moving
-from .checking.symmetric import kept_symmetric
-from .checking.well_conditioned import is_well_conditioned, perturbed
+from .checking.perturbation import is_well_conditioned, kept_symmetric, perturbed
 from .formulas.trial_values import random_values
 from .phrases import label, listed
 from .random_numbers import Numbers
@@ -121,9 +120,8 @@ class Sample:
     def steady(self) -> bool:
         """Whether the gradients are more than rounding, as those of a singular matrix are not."""
         moving = [x.node for x, _ in _differentiated(self.a)]
-        try:
-            near = self._gradients_at(perturbed(self.values, moving))
-        except GradcliError:  # singular there
+        near = if_applicable(lambda: self._gradients_at(perturbed(self.values, moving)))
+        if near is None:  # singular there
             return False
         return all(is_well_conditioned(array, near[x]) for x, array in self.gradients.items())
 

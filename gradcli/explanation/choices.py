@@ -1,8 +1,26 @@
-"""What is to be shown of an explanation."""
+"""What is to be shown of an explanation, and what --show calls its sections."""
 
 from typing import NamedTuple
 
 from ..limits import DEFAULTS, LINE
+
+SECTIONS = (
+    "answer",
+    "inputs",
+    "forward",
+    "seed",
+    "jacobian",
+    "cost",
+    "modes",
+    "backward",
+    "gradient",
+    "claims",
+    "checks",
+    "code",
+    "notes",
+)
+ON_REQUEST = ("cost", "modes")  # shown where they are named, and only there
+SHAPES_ALONE = ("cost", "modes")  # for these no array is made
 
 
 class Choices(NamedTuple):

@@ -16,6 +16,7 @@ from ..notation.jacobians.structure import Structure
 from .analysis import Analysis, is_large, searched, unless_unwritten
 from .blocks import text_of
 from .checks import Check, run_checks
+from .choices import ON_REQUEST
 from .cost import FullJacobian, cost, size_of
 from .formulas import by_index
 from .formulas.shortest_structure import structure_of, without_number
@@ -24,7 +25,6 @@ from .formulas.wording import Wording, wording_of
 from .modes import Mode, forward_formula, modes
 from .notes import as_data, collect, matrix_notes
 from .quantities import item_size
-from .section_names import ON_REQUEST
 from .short.gradients import Gradients
 
 SCHEMA = "gradcli/1"

@@ -15,7 +15,7 @@ from ..language.given.seeds import Seed, implied, mismatch, torch_size
 from ..language.given.values import Reader
 from ..language.problem import Input, Problem, Tangent
 from .analysis import Analysis
-from .given_seed import with_seed_given
+from .flat import with_seed_given
 
 NO_TANGENT = "tangents are for inputs that hold numbers to differentiate by"
 

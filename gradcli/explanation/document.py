@@ -7,10 +7,9 @@ from ..errors import GradcliError, did_you_mean
 from ..language.problem import Input
 from .analysis import Analysis
 from .blocks import Document, Section
-from .choices import Choices
+from .choices import ON_REQUEST, SECTIONS, Choices
 from .formulas.wording import Wording, wording_of
 from .question import asked
-from .section_names import ON_REQUEST, SECTIONS
 
 if TYPE_CHECKING:
     from .higher.hessian import Hessian

@@ -18,7 +18,7 @@ from .analysis import Analysis, is_large, searched, unless_unwritten
 from .blocks import UNWRITTEN, ZERO, Formula, typed, verbatim
 from .formulas import by_index
 from .formulas.wording import Wording
-from .numbers import number_text
+from .phrases import number_text
 
 WIDE = 24  # characters of an entry beside which few others fit
 Entry = Callable[[int, int], Formula]  # the one at a flat place of the output and one of the input

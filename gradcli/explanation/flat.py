@@ -8,8 +8,9 @@ nan beside infinity. The field `flat` says for which operators.
 from ..autodiff.kept import with_graph
 from ..autodiff.reverse import remembered_backward
 from ..graphs import OPS, Node
+from ..graphs.substitution import substitute
 from ..language.problem import Problem
-from .given_seed import with_seed_given
+from ..notation.formulas.simplify import without_ones
 
 
 def with_zeros(p: Problem) -> Node:
@@ -23,3 +24,16 @@ def with_zeros(p: Problem) -> Node:
     built = tuple(q.named.values())
     grad = remembered_backward(with_zeros(q), q.seed.node, (by.node,), built, True).of[by.node]
     return OPS["zeros"](size=by.shape) if grad is None else with_seed_given(q, with_graph(grad))
+
+
+def with_seed_given(p: Problem, node: Node) -> Node:
+    """A node of a gradient with what was given for the seed in its place; the 1 that PyTorch puts
+    in where nothing was.
+    """
+    value = p.seed.value
+    if value is None:
+        return node
+    single = value.shape == () and "data" in value.attrs
+    if single:
+        value = OPS["constant"](value=float(value.attrs["data"].value))
+    return without_ones(substitute(node, {p.seed.node: value}))

@@ -4,17 +4,16 @@ not matter. A note is a code and a sentence.
 
 import re
 from collections.abc import Collection, Iterable
-from contextlib import suppress
 from itertools import chain
 from typing import Any
 
 from ..backends.numeric import Evaluator, sources
-from ..errors import GradcliError
+from ..errors import if_applicable
 from ..graphs import Node, walk
 from ..graphs.shapes import text
 from ..language.general import at_shapes
-from ..language.no_gradient import NOT_FLOATING, NOT_SCALAR
 from ..language.problem import Input, Problem
+from ..language.wrt import NOT_FLOATING, NOT_SCALAR
 from ..lazy import np
 from ..notation import tree
 from ..notation.jacobians.structure import Structure
@@ -31,15 +30,14 @@ from .formulas.beside_numbers import (
     of_matrix,
     of_node,
 )
-from .formulas.trial import MOST
+from .formulas.trials import MOST
 from .formulas.wording import Wording
 from .higher.hessian import Hessian
 from .higher.jvp import Jvp
 from .in_pytorch.conventions import kinks_met, written_around
 from .in_pytorch.not_in_pytorch import hessian_not_in_pytorch, not_in_pytorch
 from .in_pytorch.warned import broadcast_losses
-from .numbers import number_text
-from .phrases import listed
+from .phrases import listed, number_text
 
 ELSEWHERE = {  # by how far a formula holds
     "above-one": ", and at other sizes above 1; where one is 1 a dimension is left out, and {it} "
@@ -166,12 +164,12 @@ def _seed_left_out(p: Problem) -> list[tuple[str, str]]:
     if not p.seed.implicit or p.out.shape == () or p.out.numel > 1:
         return []
     larger = {i.name: tuple(LARGER if n == 1 else n for n in i.shape) for i in p.inputs.values()}
-    with suppress(GradcliError):
-        if at_shapes(p, larger).out.numel > 1:
-            size = f"{p.out_name} has one element here, of shape {text(p.out.shape)}"
-            message = "its seed is 1, and formulas leave it out; at larger sizes they have it."
-            return [("seed-left-out", f"{size}: {message}")]
-    return []
+    other = if_applicable(lambda: at_shapes(p, larger))
+    if other is None or other.out.numel <= 1:
+        return []
+    size = f"{p.out_name} has one element here, of shape {text(p.out.shape)}"
+    message = "its seed is 1, and formulas leave it out; at larger sizes they have it."
+    return [("seed-left-out", f"{size}: {message}")]
 
 
 def not_finite(formula: str, where: str) -> tuple[str, str]:
@@ -197,7 +195,7 @@ def at_these_sizes(w: Wording, names: list[str], extent: str = "here") -> tuple[
     """That the formulas of what is called so hold for some sizes alone, and for which."""
     nodes = walk(w.problem.roots)
     given = listed([_as_given(x, x.node in nodes) for x in w.problem.inputs.values()])
-    square = dict.fromkeys(f"{n.op.name}()" for n in nodes if n.op.square)
+    square = dict.fromkeys(f"{n.op.name}()" for n in nodes if "square" in n.op.as_a_rule)
     whole = f"{listed([*square])} {'are' if len(square) > 1 else 'is'}" if square else ""
     s, it, be = ("s", "they", "are") if len(names) > 1 else ("", "it", "is")
     holds = ELSEWHERE[extent].format(whole=whole, it=it, be=be)
@@ -457,11 +455,10 @@ def _without_number(a: Analysis, w: Wording, x: Input) -> Any:
     grad, formula = a.computed(x), w.gradient(x)
     if grad is None or formula is None or grad.numel > MOST:
         return False
-    with suppress(GradcliError), np.errstate(all="ignore"):
-        value = a.value(grad)
-        if value is not None:
-            return np.isfinite(value) & ~np.isfinite(formula_value(a, tree.text(formula)))
-    return False
+    arrays = if_applicable(lambda: (a.value(grad), formula_value(a, tree.text(formula))))
+    if arrays is None or arrays[0] is None:
+        return False
+    return np.isfinite(arrays[0]) & ~np.isfinite(arrays[1])
 
 
 def matrix_notes(a: Analysis, w: Wording, x: Input, s: Structure) -> list[tuple[str, str]]:

@@ -17,7 +17,7 @@ from ..backends.numeric import Evaluator
 from ..graphs import Node, walk
 from ..lazy import np
 from ..notation.code.array_code import expression
-from ..notation.code.array_places import IN_OTHER_WORDS
+from ..notation.code.array_words import IN_OTHER_WORDS
 from ..notation.tree import Name
 from ..operators.leaves import Array
 from . import Answer, Unsaid

@@ -1,4 +1,8 @@
-"""The record of an operator: everything that the program knows about it, in one place.
+"""The record of an operator: what the program knows about it, in one place.
+
+Identities between operators (notation/formulas/rules, explanation/why/rewriting) name them, and so
+do the words of other notations and libraries. What reads, differentiates, computes, checks and
+renders asks the records, and knows but the leaves by name.
 
 A record is made from a Python function, its rule: `def tanh(g, y, x): return g * (1 - y * y)`.
 Positional parameters after `g` (the gradient of the output) and `y` (the output) are the
@@ -6,12 +10,13 @@ tensors, keyword-only ones the attributes with PyTorch's defaults, the docstring
 operator's sentence.
 """
 
-from collections.abc import Collection, Container, Iterable, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
 from ..errors import MISUSES, GradcliError, Span, misused
 from .arguments import REQUIRED, TENSORS, bind, parameters_of
 from .node import OPS, Node, as_node, intern, walk
+from .shapes import Shape
 
 DTYPES = ("float", "int", "bool")
 AGAIN = "again"
@@ -43,103 +48,19 @@ class NoRule(NamedTuple):
     torch: str
 
 
-class Operator:
-    """One operator.
+Meaning = Callable[..., Any]  # nodes of nodes
+Count = Callable[..., int]  # of shapes
+Names = Collection[str] | Callable[..., Collection[str]]  # of inputs
+Between = Literal["", "smooth", "sloped"]
+Words = str | Callable[..., str] | None  # how other libraries call it
 
-    rule        (g, y, *inputs, **attrs) -> the gradient of every input, as graph, or None; or a
-                NoRule, or StaysZero
-    expand      (*inputs, **attrs) -> the same value said with other operators
-    shape       (*shapes, **attrs) -> the output's shape
-    dtype       "float", "int", "bool"; "promote": the widest of the inputs; "number": the same,
-                with bool as int; "first", "last": that of the first input, or the last; or
-                (**attrs) -> dtype
-    said        (*inputs, **attrs) -> the same in operators that PyTorch has, where it has no such
-                function: what formulas say; None: what it means (`expand`)
-    value       (*arrays, **attrs) -> array, with NumPy
-    symbolic    (sympy, *elements, **attrs) -> element or array, where `value` takes no SymPy
-                elements
-    numpy       what to call it in NumPy or SciPy: a name, "np.exp"; or a text with {0}, {1} for the
-                inputs, {dim} for an attribute, {dim?} for one left out where it is as usual; or
-                (**attrs) -> text. None: it is said as it is meant, or not at all
-    jax         the same in JAX; None: as in NumPy, "": JAX has no words for it
-    family      what backends and notation may take for granted: elementwise, reduction, ...
-    rows        (*shapes, **attrs) -> for each input, whether row k of the output, along the first
-                dimension, needs only its row k; nothing, where rows are not computed apart
-    flops       (out, *shapes, **attrs) -> floating-point operations, from the shape of the output
-                and those of the inputs; None: as many as its meaning
-    workspace   (out, *shapes, **attrs) -> elements of the arrays that its value makes on the way,
-                from the shape of the output and those of the inputs; None: as many as the output
-    view        (**attrs) -> whether PyTorch's answer shares the memory of the first input; or that
-    saved       what PyTorch keeps for the way back, where that is not what the rule reads: names of
-                inputs, "output", ... for what the rule reads, AGAIN for that without the output,
-                which PyTorch computes again, and nodes; or (output, *inputs, **attrs) -> the same
-    shape_only  whether its value depends on the shapes and the precision of its inputs and on no
-                element
-    index       its meaning in index notation (notation/indices/lower.py says in which forms)
-    spelling    how a formula writes it; None: as a call
-    of_numbers  how a formula writes it for Python numbers, of which PyTorch's function takes none
-    method      whether a formula calls it as a method: x.sum(dim=1)
-    aliases     its other names
-    torch       the name to call it by in PyTorch; None: PyTorch has no such function
-    part_of     the function of PyTorch's that it is a part of, where PyTorch names that alone
-    attributes  its attributes with their defaults, where the rule's parameters do not tell them
-    order       the order of its parameters in a call, where tensors and attributes mix; names in it
-                that are no parameters are further ways to give an attribute, for `settle`, or
-                `inplace`
-    older       orders of arguments that PyTorch has given up and still takes: numbers stand before
-                or between tensors, "input alpha other"
-    collect     the attribute that takes all further numbers of a call: reshape(x, 2, 3)
-    whole       the attributes that hold a whole number, or several; the others may hold any number
-    settle      (**attrs) -> the attributes, where they may be given in several ways, in one; with
-                what was given of the names in `order` that are no parameters
-    fixed       the inputs by which PyTorch has no derivative, though there is one; or (*inputs,
-                **attrs) -> those
-    symmetric   the inputs of which it reads one triangle, while its gradient, as PyTorch's, is for
-                matrices that stay symmetric
-    triangular  (**attrs) -> an input of which it reads one triangle, while its gradient, as
-                PyTorch's, takes the other to be 0 and is not 0 there; and "tril" or "triu"
-    labels      the inputs that hold whole numbers or masks, not numbers to differentiate by
-    masks       those of them that hold a mask, and no whole numbers
-    reach       (*inputs, **attrs) -> raises an error `index` where labels reach beyond what they
-                pick from: labels as arrays, of other inputs their shapes; None: its value tells
-    takes       what PyTorch's function computes with: "any"; "numbers": no masks alone; "floats":
-                no integers and masks alone; "no masks": none beside numbers either; or one of
-                these and the slice of its inputs that it holds for
-    one_kind    whether its tensors all hold the same: floats, integers or truth values
-    numbers     whether PyTorch takes a number for an input, where no sign (+, *) stands for it; or
-                the inputs for which it does; "together": for all after the first, or for none
-    of_one      the function, with its keywords, that PyTorch's name is of the first input alone
-    takes_dtype  whether PyTorch's function takes a dtype, though its family takes none
-    finds_places  whether its value are places where elements stand, counted from 0
-    digits_vary  whether the last digits of PyTorch's value are others where a gradient is asked for
-    single      whether a number in PyTorch's gradient is rounded to single precision
-    matrices    whether its tensors are matrices as a rule, though they need not be
-    square      whether a matrix that it takes is square as a rule, though it need not be
-    usual       (*shapes, **attrs) -> pairs of sizes of its inputs that are equal as a rule, though
-                they need not be; None: there are none
-    batches     whether its first input comes in batches as a rule, though it need not, and has
-                then as many dimensions as the second
-    alike       the inputs that have one shape as a rule, though they are broadcast
-    with_graph  (*inputs, **attrs) -> what PyTorch has in its place in a gradient of which it keeps
-                the graph (create_graph=True), where that are other numbers
-    flat        the inputs by which PyTorch has 0 for the derivative of its gradient, not nothing,
-                and sends it on; True: all; or (*inputs, **attrs) -> those
-    once        what PyTorch says where its gradient is differentiated again, if it cannot do that;
-                or (*inputs, **attrs) -> that, or None
-    kink        (y, *inputs, **attrs) -> mask of the elements where a convention answers; or a mask
-                for each input, of where it does as that input moves
-    smooth      whether it is one smooth function everywhere but at its kink: True; or
-                (**attrs) -> whether
-    sloped      the same: whether it is made of pieces, and its derivative 0 on none of them
-    caveat      which convention, in words
-    own_answer  whether gradcli answers otherwise than PyTorch at its kink, as its caveat says
-    examples    pairs (expression, shapes), which the documentation shows and the tests run
-    bounds      the numbers that its values lie between; or (*bounds of inputs, **attrs) -> those;
-                None: any
-    finite      whether its value is finite wherever its inputs are, as that of a sum is
-    domain      the open interval that examples draw their values from
-    samples     points that the tests compare with PyTorch
-    defined_by  the function that gives name and sentence, where a family wraps the rule; not kept
+
+class Operator:
+    """One operator: what its fields hold stands below them.
+
+    The rule is (g, y, *inputs, **attrs) -> the gradient of every input, as graph, or None; or a
+    NoRule, or StaysZero. `defined_by` is the function that gives name and sentence, where a family
+    wraps the rule; it is not kept.
 
     Read off the function: `name`; `module`, the file of gradcli/operators; `sentence`; `inputs`; of
     these, `optional` may be left out; `variadic`: the one input takes any number of tensors;
@@ -147,66 +68,191 @@ class Operator:
     operands in a formula, as +, and nothing where it is called.
     """
 
+    # ---- what it computes ------------------------------------------------------------------------
+
     family: str = "operator"
-    shape: Any = None
-    dtype: Any = "promote"
+    """What backends and notation may take for granted: elementwise, reduction, ..."""
+    shape: Callable[..., Shape] | None = None
+    """(*shapes, **attrs) -> the output's shape."""
+    dtype: str | Callable[..., str] = "promote"
+    """What it holds: "float", "int", "bool"; "promote": the widest of the inputs; "number": the
+    same, with bool as int; "first", "last": that of the first input, or the last; or (**attrs) ->
+    dtype.
+    """
     value: Any = None
+    """(*arrays, **attrs) -> array, with NumPy."""
     symbolic: Any = None
-    numpy: Any = None
-    jax: Any = None
+    """(sympy, *elements, **attrs) -> element or array, where `value` takes no SymPy elements."""
     expand: Any = None
-    said: Any = None
-    rows: Any = None
-    flops: Any = None
-    workspace: Any = None
-    view: Any = False
-    saved: Any = (...,)
-    shape_only: bool = False
+    """(*inputs, **attrs) -> the same value said with other operators."""
     index: Any = None
-    spelling: Any = None
-    of_numbers: str | None = None
-    method: bool = False
-    torch: Any = "torch.{name}"
-    part_of: str = ""
-    aliases: Sequence[str] = ()
-    attributes: Any = None
-    order: Any = None
-    older: Sequence[str] = ()
-    collect: str | None = None
-    settle: Any = None
-    fixed: Any = ()
-    symmetric: Collection[str] = ()
-    triangular: Any = None
-    labels: Collection[str] = ()
-    reach: Any = None
-    takes: "Takes" = "any"
-    one_kind: bool = False
-    numbers: bool | Literal["together"] | Collection[str] = False
-    of_one: tuple[str, dict[str, Any]] | None = None
-    takes_dtype: bool = False
-    finds_places: bool = False
-    digits_vary: bool = False
-    single: bool = False
-    matrices: bool = False
-    square: bool = False
-    usual: Any = None
-    batches: bool = False
-    masks: Collection[str] = ()
-    whole: Collection[str] = ()
-    alike: Collection[str] = ()
-    with_graph: Any = None
-    flat: Any = ()
-    once: Any = None
-    kink: Any = None
-    smooth: Any = False
-    sloped: Any = False
-    caveat: str | None = None
-    own_answer: bool = False
-    examples: Sequence[tuple[str, str]] = ()
+    """Its meaning in index notation (notation/indices/lower.py says in which forms)."""
     bounds: Any = None
+    """The numbers that its values lie between; or (*bounds of inputs, **attrs) -> those; None: any.
+    """
     finite: bool = False
+    """Whether its value is finite wherever its inputs are, as that of a sum is."""
+    shape_only: bool = False
+    """Whether its value depends on the shapes and the precision of its inputs and on no element."""
+    finds_places: bool = False
+    """Whether its value are places where elements stand, counted from 0."""
+
+    # ---- how it is called ------------------------------------------------------------------------
+
+    aliases: Sequence[str] = ()
+    """Its other names."""
+    attributes: Any = None
+    """Its attributes with their defaults, where the rule's parameters do not tell them."""
+    order: Any = None
+    """The order of its parameters in a call, where tensors and attributes mix; names in it that are
+    no parameters are further ways to give an attribute, for `settle`, or `inplace`.
+    """
+    older: Sequence[str] = ()
+    """Orders of arguments that PyTorch has given up and still takes: numbers stand before or
+    between tensors, "input alpha other".
+    """
+    collect: str | None = None
+    """The attribute that takes all further numbers of a call: reshape(x, 2, 3)."""
+    whole: Collection[str] = ()
+    """The attributes that hold a whole number, or several; the others may hold any number."""
+    settle: Callable[..., dict[str, Any]] | None = None
+    """(**attrs) -> the attributes, where they may be given in several ways, in one; with what was
+    given of the names in `order` that are no parameters.
+    """
+    labels: Collection[str] = ()
+    """The inputs that hold whole numbers or masks, not numbers to differentiate by."""
+    masks: Collection[str] = ()
+    """Those of them that hold a mask, and no whole numbers."""
+    reach: Callable[..., None] | None = None
+    """(*inputs, **attrs) -> raises an error `index` where labels reach beyond what they pick from:
+    labels as arrays, of other inputs their shapes; None: its value tells.
+    """
+    takes: "Takes" = "any"
+    """What PyTorch's function computes with: "any"; "numbers": no masks alone; "floats": no
+    integers and masks alone; "no masks": none beside numbers either; "floats of one kind",
+    "any of one kind": the same, and its tensors all hold floats, or integers, or truth values; or
+    one of these and the slice of its inputs that it holds for.
+    """
+    numbers: bool | Literal["together"] | Collection[str] = False
+    """Whether PyTorch takes a number for an input, where no sign (+, *) stands for it; or the
+    inputs for which it does; "together": for all after the first, or for none.
+    """
+    of_one: tuple[str, dict[str, Any]] | None = None
+    """The function, with its keywords, that PyTorch's name is of the first input alone."""
+    takes_dtype: bool = False
+    """Whether PyTorch's function takes a dtype, though its family takes none."""
+
+    # ---- where a convention answers --------------------------------------------------------------
+
+    kink: Callable[..., Any] | None = None
+    """(y, *inputs, **attrs) -> mask of the elements where a convention answers; or a mask for each
+    input, of where it does as that input moves.
+    """
+    caveat: str | None = None
+    """Which convention, in words."""
+    between_kinks: Between | Callable[..., Between] = ""
+    """What it is but at its kink: "smooth": one smooth function; "sloped": made of pieces, and its
+    derivative 0 on none of them; "": neither is known; or (**attrs) -> that.
+    """
+
+    # ---- how formulas and code write it ----------------------------------------------------------
+
+    spelling: Any = None
+    """How a formula writes it; None: as a call."""
+    method: bool = False
+    """Whether a formula calls it as a method: x.sum(dim=1)."""
+    of_numbers: str | None = None
+    """How a formula writes it for Python numbers, of which PyTorch's function takes none."""
+    said: Meaning | None = None
+    """(*inputs, **attrs) -> the same in operators that PyTorch has, where it has no such function:
+    what formulas say; None: what it means (`expand`).
+    """
+    numpy: Words = None
+    """What to call it in NumPy or SciPy: a name, "np.exp"; or a text with {0}, {1} for the inputs,
+    {dim} for an attribute, {dim?} for one left out where it is as usual; or (**attrs) -> text.
+    None: it is said as it is meant, or not at all.
+    """
+    jax: str | None = None
+    """The same in JAX; None: as in NumPy, "": JAX has no words for it."""
+
+    # ---- what PyTorch does -----------------------------------------------------------------------
+
+    torch: Any = "torch.{name}"
+    """The name to call it by in PyTorch; None: PyTorch has no such function."""
+    part_of: str = ""
+    """The function of PyTorch's that it is a part of, where PyTorch names that alone."""
+    view: bool | Callable[..., bool] = False
+    """(**attrs) -> whether PyTorch's answer shares the memory of the first input; or that."""
+    saved: Any = (...,)
+    """What PyTorch keeps for the way back, where that is not what the rule reads: names of inputs,
+    "output", ... for what the rule reads, AGAIN for that without the output, which PyTorch computes
+    again, and nodes; or (output, *inputs, **attrs) -> the same.
+    """
+    fixed: Names = ()
+    """The inputs by which PyTorch has no derivative, though there is one; or (*inputs, **attrs) ->
+    those.
+    """
+    symmetric: Collection[str] = ()
+    """The inputs of which it reads one triangle, while its gradient, as PyTorch's, is for matrices
+    that stay symmetric.
+    """
+    triangular: Callable[..., tuple[str, str]] | None = None
+    """(**attrs) -> an input of which it reads one triangle, while its gradient, as PyTorch's, takes
+    the other to be 0 and is not 0 there; and "tril" or "triu".
+    """
+    with_graph: Meaning | None = None
+    """(*inputs, **attrs) -> what PyTorch has in its place in a gradient of which it keeps the graph
+    (create_graph=True), where that are other numbers.
+    """
+    flat: Names | Literal[True] = ()
+    """The inputs by which PyTorch has 0 for the derivative of its gradient, not nothing, and sends
+    it on; True: all; or (*inputs, **attrs) -> those.
+    """
+    once: str | Callable[..., str | None] | None = None
+    """What PyTorch says where its gradient is differentiated again, if it cannot do that; or
+    (*inputs, **attrs) -> that, or None.
+    """
+    digits: Literal["", "vary", "single"] = ""
+    """Which of PyTorch's digits are its own: those of its value "vary" with whether a gradient is
+    asked for; a number in its gradient is rounded to "single" precision.
+    """
+
+    # ---- shapes that are usual -------------------------------------------------------------------
+
+    as_a_rule: Collection[Literal["matrices", "square", "batches"]] = ()
+    """What its inputs are as a rule, though they need not be: its tensors "matrices"; a matrix that
+    it takes "square"; its first input in "batches", with as many dimensions as the second.
+    """
+    alike: Collection[str] = ()
+    """The inputs that have one shape as a rule, though they are broadcast."""
+    usual: Callable[..., Iterable[tuple[int, int]]] | None = None
+    """(*shapes, **attrs) -> pairs of sizes of its inputs that are equal as a rule, though they need
+    not be; None: there are none.
+    """
+
+    # ---- what it costs ---------------------------------------------------------------------------
+
+    rows: Callable[..., Sequence[bool]] | None = None
+    """(*shapes, **attrs) -> for each input, whether row k of the output, along the first dimension,
+    needs only its row k; nothing, where rows are not computed apart.
+    """
+    flops: Count | None = None
+    """(out, *shapes, **attrs) -> floating-point operations, from the shape of the output and those
+    of the inputs; None: as many as its meaning.
+    """
+    workspace: Count | None = None
+    """(out, *shapes, **attrs) -> elements of the arrays that its value makes on the way, from the
+    shape of the output and those of the inputs; None: as many as the output.
+    """
+
+    # ---- tests and documentation -----------------------------------------------------------------
+
+    examples: Sequence[tuple[str, str]] = ()
+    """Pairs (expression, shapes), which the documentation shows and the tests run."""
     domain: tuple[float, float] = (-2.0, 2.0)
+    """The open interval that examples draw their values from."""
     samples: Sequence[float] = ()
+    """Points that the tests compare with PyTorch."""
 
     def __init__(self, rule: Any, *, defined_by: Any = None, **fields: Any):
         """A record with these fields. Raises TypeError where it has no such field; ValueError for a
@@ -264,8 +310,13 @@ class Operator:
         """Refuse masks and integers where PyTorch does not compute with them; in `name`, which is
         this operator in other words.
         """
-        if self.takes != "any" or self.one_kind:
-            check_kinds(name or self.name, self.takes, self.one_kind, operands)
+        if self.takes != "any":
+            check_kinds(name or self.name, self.takes, operands)
+
+    @property
+    def of_one_kind(self) -> bool:
+        """Whether its tensors all hold the same: floats, integers or truth values."""
+        return isinstance(self.takes, str) and self.takes.endswith(ONE_KIND)
 
     def infer(self, node: Node) -> None:
         """Give a new node its shape and dtype."""
@@ -316,15 +367,19 @@ class Operator:
 
     def shares_memory(self, node: Node) -> bool:
         """Whether `node` is a view of its first input in PyTorch."""
-        return _says(self.view, node)
+        return bool(self.view(**node.attrs) if callable(self.view) else self.view)
 
     def is_smooth(self, node: Node) -> bool:
         """Whether `node` is one smooth function everywhere but at its kink."""
-        return _says(self.smooth, node)
+        return self._between_kinks(node) == "smooth"
 
     def is_sloped(self, node: Node) -> bool:
         """Whether `node` is made of pieces, and its derivative 0 on none of them."""
-        return _says(self.sloped, node)
+        return self._between_kinks(node) == "sloped"
+
+    def _between_kinks(self, node: Node) -> str:
+        between = self.between_kinks
+        return between(**node.attrs) if callable(between) else between
 
     def fixed_inputs(self, node: Node) -> dict[str, Node]:
         """The inputs of `node`, by name, by which PyTorch has no derivative."""
@@ -378,30 +433,26 @@ class Operator:
         return self.name
 
 
-def _says(field: Any, node: Node) -> bool:
-    """What a field says that is a bool, or says one of the attributes."""
-    return bool(field(**node.attrs) if callable(field) else field)
-
-
 WORDS = {"bool": "mask", "int": "integers", "float": "floats"}
 
 
 Takes = str | tuple[str, slice]
+ONE_KIND = " of one kind"
 FLOATS_FIRST: Takes = "floats", slice(1)  # the others may be integers and masks
 
 
-def check_kinds(name: str, takes: Takes, one_kind: bool, operands: Iterable[Any]) -> None:
-    """Refuse operands of kinds that a function does not compute with, as the fields `takes` and
-    `one_kind` of an operator say.
+def check_kinds(name: str, takes: Takes, operands: Iterable[Any]) -> None:
+    """Refuse operands of kinds that a function does not compute with, as the field `takes` of an
+    operator says.
     """
     operands = list(operands)
     if isinstance(takes, tuple):
         takes, part = takes
         operands = operands[part]
-    if _refused_kinds(takes, one_kind, operands) is None:
+    if _refused_kinds(takes, operands) is None:
         return
     operands = [1.0 if _may_be_floats(x) else x for x in operands]
-    text = _refused_kinds(takes, one_kind, operands)
+    text = _refused_kinds(takes, operands)
     if text is not None:
         masks = "bool" in dtypes(operands)
         hint = "its numbers, 0 and 1, are mask.double(), and its opposite is ~mask"
@@ -410,14 +461,15 @@ def check_kinds(name: str, takes: Takes, one_kind: bool, operands: Iterable[Any]
         )
 
 
-def _refused_kinds(takes: str, one_kind: bool, operands: Sequence[Any]) -> str | None:
+def _refused_kinds(takes: str, operands: Sequence[Any]) -> str | None:
     """What a function does not take among these operands, in words."""
+    kind = takes.removesuffix(ONE_KIND)
     kinds, tensors = dtypes(operands), dtypes(x for x in operands if isinstance(x, Node))
-    if "bool" in kinds and (takes == "no masks" or (takes != "any" and kinds == {"bool"})):
+    if "bool" in kinds and (kind == "no masks" or (kind != "any" and kinds == {"bool"})):
         return "takes no mask"
-    if tensors and takes == "floats" and "float" not in kinds:
+    if tensors and kind == "floats" and "float" not in kinds:
         return "takes floating-point numbers, no integers"
-    if one_kind and tensors and len(kinds) > 1:
+    if kind != takes and tensors and len(kinds) > 1:
         return f"takes no {' beside '.join(WORDS[k] for k in WORDS if k in kinds)}"
     return None
 

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Collection
 from typing import Any, NamedTuple
 
-from ..errors import GradcliError
+from ..errors import GradcliError, if_applicable
 from ..graphs import Node, as_node, walk
 from ..limits import Limits
 from ..remembering import remembered
@@ -77,7 +77,4 @@ def built_without_values(
     program: Program, inputs: tuple[Node, ...], limits: Limits, random_seed: int, sizes: bool
 ) -> Built | None:
     """The graph of a program, remembered for other values; None where values decide on it."""
-    try:
-        return built(program, inputs, limits, random_seed, sizes, {})
-    except GradcliError:
-        return None
+    return if_applicable(lambda: built(program, inputs, limits, random_seed, sizes, {}))

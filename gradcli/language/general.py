@@ -6,11 +6,10 @@ apart. So formulas are derived where the sizes are `shapes.TELLING`.
 
 import re
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from math import lcm
 from typing import Any
 
-from ..errors import GradcliError
+from ..errors import GradcliError, if_applicable
 from ..graphs import Node, Operator, walk
 from ..graphs.shapes import TELLING, Shape, is_square, numel
 from ..lazy import np
@@ -58,7 +57,7 @@ def oblong_sizes(problem: Problem) -> Problem | None:
     equal, or there are none.
     """
     given = {i.node for i in problem.inputs.values() if not i.inferred and is_square(i.shape)}
-    matrices = [n.parents[0] for n in walk(problem.roots) if n.op.square]
+    matrices = [n.parents[0] for n in walk(problem.roots) if "square" in n.op.as_a_rule]
     if _is_large(problem) or given.isdisjoint(walk(matrices)):
         return None
     result = telling_sizes(problem, sides=True)
@@ -161,15 +160,14 @@ def telling_sizes(
     )
     if shapes is None:
         return None
-    with suppress(GradcliError):
-        return posing(known | shapes, sizes=True).problem([x.name for x in problem.wrt])
-    return None
+    names = [x.name for x in problem.wrt]
+    return if_applicable(lambda: posing(known | shapes, sizes=True).problem(names))
 
 
 def _most_different(
     given: dict[str, Shape],
     first: Sequence[Sequence[str]],
-    generalised: Callable[[dict[str, Shape]], dict[str, Shape]],
+    generalised: Callable[[dict[str, Shape]], dict[str, Shape] | None],
 ) -> dict[str, Shape] | None:
     """What is made of the shapes in that order which leaves the most sizes different, of those with
     some names `first`; None where none works. An input that another is cut to must be smaller.
@@ -181,10 +179,9 @@ def _most_different(
         if tuple(ordered) in tried:
             continue
         tried.add(tuple(ordered))
-        with suppress(GradcliError):
-            result = generalised(ordered)
-            if best is None or _variety(result) > _variety(best):
-                best, order = result, ordered
+        result = generalised(ordered)
+        if result is not None and (best is None or _variety(result) > _variety(best)):
+            best, order = result, ordered
     return best
 
 

@@ -104,6 +104,18 @@ KINDS = {"float": "float64", "int": "int64", "bool": "bool"}
 # How a tensor is laid out in memory, which changes no number.
 LAYOUTS = {"strided", "preserve_format", "contiguous_format", "channels_last", "channels_last_3d"}
 
+# Arguments that say where and how a tensor is kept, not what it is.
+STORAGE = {
+    "requires_grad",
+    "device",
+    "generator",
+    "layout",
+    "pin_memory",
+    "memory_format",
+    "non_blocking",
+    "copy",
+}
+
 
 def function(name: str, span: Span | None) -> Callable:
     """The operator or shorthand called `name`. Raises GradcliError `unknown-function`."""

@@ -1,10 +1,9 @@
-"""What is differentiated, and by which inputs."""
+"""What is differentiated, and by which inputs; what PyTorch says where it has no gradient."""
 
 from collections.abc import Collection
 
 from ..errors import GradcliError, did_you_mean
 from ..graphs import Node
-from .no_gradient import NO_WAY, NOT_FLOATING
 from .problem import Input
 from .program import Program
 
@@ -13,6 +12,11 @@ INSTEAD = {
     "int": "differentiate what it is computed from, or a function of it: x.amax() for argmax(x)",
     "bool": "a mask chooses what is differentiated: where(x > 0, x, y), (x * (x > 0)).sum()",
 }
+
+# What PyTorch says where it has no gradient.
+NOT_FLOATING = "only Tensors of floating point and complex dtype can require gradients"
+NOT_SCALAR = "grad can be implicitly created only for scalar outputs"
+NO_WAY = "element 0 of tensors does not require grad and does not have a grad_fn"
 
 
 def check_output(out: Node, program: Program) -> None:
@@ -52,3 +56,11 @@ def chosen(wrt: Collection[str] | None, inputs: dict[str, Input]) -> list[Input]
             "there is nothing to differentiate by: the expression has no floating-point input",
         )
     return result
+
+
+def unused(place: int) -> str:
+    """Of the input at this place, which the output does not depend on."""
+    return (
+        f"The differentiated Tensor at index {place} appears to not have been used in the graph. "
+        "Set allow_unused=True if this is the desired behavior."
+    )

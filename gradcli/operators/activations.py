@@ -30,7 +30,7 @@ SELU_ALPHA, SELU_SCALE = 1.6732632423543772, 1.0507009873554805
     dtype="float",
     torch=F + "hardsigmoid",
     once="derivative for aten::hardsigmoid_backward is not implemented",
-    single=True,
+    digits="single",
     kink=lambda y, x: abs(x).eq(3),
     caveat="no derivative at -3 and 3: PyTorch takes 0; between them a sixth in single precision",
     examples=(("hardsigmoid(x)", "x=3"), ("hardsigmoid(4 * x)", "x=2x3")),
@@ -187,8 +187,7 @@ def ramp(g, y, x, slope):
     torch=F + "prelu",
     flat=True,
     examples=(("prelu(x, a)", "x=2x3,a=3"), ("prelu(x, a)", "x=3,a=1")),
-    takes="floats",
-    one_kind=True,
+    takes="floats of one kind",
 )
 def prelu(input, weight):
     """x where it is above 0, otherwise weight * x; one weight for all, or one for each channel."""
@@ -238,7 +237,7 @@ def _not_zero(*, alpha):
     settle=_not_zero,
     symbolic=lambda sp, x, *, alpha: elements.above_zero(sp, x, x, alpha * (sp.exp(x / alpha) - 1)),
     dtype="float",
-    single=True,
+    digits="single",
     caveat="in the gradient PyTorch rounds alpha to single precision",
     examples=(("celu(x)", "x=2x3"), ("celu(x, 0.5)", "x=3")),
     numpy="np.where({0} > 0, {0}, {alpha} * np.expm1(np.minimum({0}, 0) / {alpha}))",

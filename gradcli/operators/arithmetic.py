@@ -172,7 +172,7 @@ def remainder(g, y, a, b):
     symbolic=lambda sp, x: sp.Abs(x),
     aliases=("absolute",),
     kink=lambda y, x: x.eq(0),
-    sloped=True,
+    between_kinks="sloped",
     caveat="PyTorch takes 0",
     numpy="np.abs",
     bounds=NOT_NEGATIVE,

@@ -94,7 +94,7 @@ def scaled_dot_product_attention(
 ):  # fmt: skip
     """softmax(query @ key.mT * scale + attn_mask) @ value; scale is 1 / sqrt(query.shape[-1])."""
     _refuse_dropout("scaled_dot_product_attention", dropout_p)
-    check_kinds("scaled_dot_product_attention", "floats", True, (query, key, value))
+    check_kinds("scaled_dot_product_attention", "floats of one kind", (query, key, value))
     _check(query, key, value)
     if is_causal and attn_mask is not None:
         raise GradcliError("arguments", "attn_mask and is_causal cannot both be given")

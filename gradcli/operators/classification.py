@@ -53,8 +53,7 @@ def _kept_of_classes(y, input, target, weight, *, ignore_index, label_smoothing,
     fixed=("weight",),
     saved=_kept_of_labels,
     flat=True,
-    takes="floats",
-    one_kind=True,
+    takes="floats of one kind",
 )
 def nll_loss(input, target, weight=None, *, ignore_index=-100, reduction="mean"):
     """Minus the entry of input that each label in target picks, weighted, reduced."""
@@ -258,8 +257,7 @@ def margin_terms(x, label, counted, weight=None, *, p, margin):
     ),
     saved=("input", "target", "weight"),
     once="derivative for aten::multi_margin_loss_backward is not implemented",
-    takes="floats",
-    one_kind=True,
+    takes="floats of one kind",
 )
 def multi_margin_loss(input, target, weight=None, *, p=1, margin=1.0, reduction="mean"):
     """How far other classes come within margin of the one in target, averaged, reduced."""
@@ -320,7 +318,7 @@ def multilabel_margin_loss(input, target, *, reduction="mean"):
 )
 def multilabel_soft_margin_loss(input, target, weight=None, *, reduction="mean"):
     """binary_cross_entropy_with_logits, averaged over the classes, reduced."""
-    check_kinds("multilabel_soft_margin_loss", "no masks", False, (target,))
+    check_kinds("multilabel_soft_margin_loss", "no masks", (target,))
     classes = shapes.axis(-1, input.ndim)  # also where target or weight has more dimensions
     losses = -(target * logsigmoid(input) + (1 - target) * logsigmoid(-input))
     losses = losses if weight is None else losses * weight

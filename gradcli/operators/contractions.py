@@ -160,8 +160,7 @@ def _without_repeats(term):
     shape=_einsum_shape,
     value=_einsum,
     order="equation operands",
-    takes="numbers",
-    one_kind=True,
+    takes="numbers of one kind",
     index="einsum",
     caveat="of three tensors and more, those are multiplied first that need fewest operations, "
     "which decides how inf spreads; PyTorch's order is its own",
@@ -326,8 +325,7 @@ def _contracted(a, b, dims):
 
 @composite(
     order="a b dims",
-    takes="numbers",
-    one_kind=True,
+    takes="numbers of one kind",
     examples=(
         ("tensordot(a, b)", "a=2x3x2,b=3x2x2"),
         ("tensordot(a, b, dims=([0, 1], [2, 0]))", "a=2x3x2,b=3x2x2"),

@@ -153,11 +153,10 @@ def _convolution(n):
         "At every position, the sum of products of the kernel and the part of the input under it."
     )
     composite(
-        takes="numbers",
-        one_kind=True,
+        takes="numbers of one kind",
         torch=F + name,
         rule=_batched(rule, n),
-        batches=True,
+        as_a_rule=("batches",),
         examples=(
             (f"{name}(x, w, b, stride=2)", f"x=2x{x},w=2x2x{w},b=2"),
             (f"{name}(x, w, b, padding=1)", f"x=2x2x{x},w=3x2x{w},b=3"),
@@ -187,8 +186,7 @@ def _by_input(n):
         f"The gradient of conv{n}d by its input: each output laid back over the part it came from."
     )
     composite(
-        takes="floats",
-        one_kind=True,
+        takes="floats of one kind",
         torch=f"torch.nn.grad.{name}",
         rule=rule,
         flops=lambda out, weight, g, **_: _products(g, weight),
@@ -240,8 +238,7 @@ def _by_weight(n):
         "summed."
     )
     composite(
-        takes="floats",
-        one_kind=True,
+        takes="floats of one kind",
         torch=f"torch.nn.grad.{name}",
         rule=rule,
         order="input weight_size grad_output stride padding dilation groups",
@@ -291,11 +288,10 @@ def _transposed(n):
     meaning.__name__ = name
     meaning.__doc__ = f"Each element times the kernel, laid over the output: conv{n}d backwards."
     composite(
-        takes="numbers",
-        one_kind=True,
+        takes="numbers of one kind",
         torch=F + name,
         rule=_batched(rule, n),
-        batches=True,
+        as_a_rule=("batches",),
         flops=_transposed_flops,
         examples=(
             (f"{name}(x, w, b, stride=2, padding=1)", f"x=2x2x{x},w=2x3x{w},b=3"),

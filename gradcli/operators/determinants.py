@@ -249,7 +249,7 @@ def _of_square(value, **fields):
     torch=LINALG + "det",
     symbolic=matrix_elements.determinant,
     kink=lambda y, x: y.eq(0) & (x.shape[-1] > 1),
-    smooth=True,
+    between_kinks="smooth",
     caveat="the matrix is singular: PyTorch's rule gives 0, though the derivative need not be",
     examples=(("det(x)", "x=3x3"), ("x.det()", "x=2x2x2")),
     numpy="np.linalg.det",

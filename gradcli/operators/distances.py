@@ -132,8 +132,7 @@ def _corner(y, differences, p):
     once=_cdist_once,
     settle=one_of(compute_mode=COMPUTE_MODES),
     bounds=NOT_NEGATIVE,
-    takes="floats",
-    one_kind=True,
+    takes="floats of one kind",
 )
 def cdist(x1, x2, *, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
     """The distance of each row of x1 from each row of x2."""

@@ -270,8 +270,8 @@ class Shorthand:
 
     `numbers` are the parameters whose numbers decide a shape: they arrive as Arrays, or as a whole
     number; only where `floats` may they be other than whole numbers. `of_numbers`: no parameter is
-    a tensor; otherwise a number that comes first is taken for one. `older`, `takes` and
-    `one_kind`: as of an Operator.
+    a tensor; otherwise a number that comes first is taken for one. `older` and `takes`:
+    as of an Operator.
     `makes`: from the arguments, how many elements the arrays have that it makes itself, where that
     may be more than its arguments have.
     """
@@ -287,14 +287,13 @@ class Shorthand:
         of_numbers: bool,
         older: tuple[str, ...],
         takes: str,
-        one_kind: bool,
         makes: Callable[..., float] | None,
     ):
         self.makes = makes
         self.function, self.numbers, self.floats = function, numbers, floats
         self.unless = unless
         self.of_numbers, self.older = of_numbers, older
-        self.takes, self.one_kind = takes, one_kind
+        self.takes = takes
         self.name = names[0] if alone else function.__name__.rstrip("_")
         self.sentence = (function.__doc__ or "").strip()
         for name in names if alone else (self.name, *names):
@@ -322,7 +321,7 @@ class Shorthand:
 
     def check_kinds(self, operands):
         """Refuse masks and integers where PyTorch does not compute with them."""
-        check_kinds(self.name, self.takes, self.one_kind, operands)
+        check_kinds(self.name, self.takes, operands)
 
     def elements(self, args, named) -> int:
         """How many elements the arrays have that a call makes; 0 where it does not take these
@@ -372,10 +371,9 @@ def shorthand(
     of_numbers: bool = False,
     older: tuple[str, ...] = (),
     takes: str = "any",
-    one_kind: bool = False,
     makes: Callable[..., float] | None = None,
 ):
     """Another way to call what the table has, under its own name and these; `alone`, these only."""
     return lambda function: Shorthand(
-        function, names, alone, numbers, unless, floats, of_numbers, older, takes, one_kind, makes
+        function, names, alone, numbers, unless, floats, of_numbers, older, takes, makes
     )

@@ -88,7 +88,7 @@ UNDERIVED = NoRule("derivative for aten::heaviside is not implemented")
     caveat="PyTorch has not implemented its derivative: backward through it is an error there, and "
     "here; behind detach() it is a number",
     numpy="np.heaviside",
-    one_kind=True,
+    takes="any of one kind",
 )
 def heaviside(g, y, x, values):
     """0 left of 0 and 1 right of it; at 0 the second number."""

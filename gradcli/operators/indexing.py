@@ -7,7 +7,7 @@ in PyTorch, and unlike NumPy, whole numbers are taken first and arrays afterward
 from ..errors import GradcliError
 from ..graphs import shapes
 from ..lazy import np
-from .families import movement, operator
+from .families import movement
 from .leaves import Array
 
 
@@ -41,12 +41,17 @@ def full_index(index, ndim):
 def _consumed(item):
     if item is None or item is Ellipsis:
         return 0
-    return item.value.ndim if isinstance(item, Array) and item.dtype == "bool" else 1
+    return item.value.ndim if is_mask(item) else 1
 
 
 def is_array(item):
     """Whether an item of an index picks by a list of places or by a mask."""
     return isinstance(item, Array | tuple)
+
+
+def is_mask(item):
+    """Whether an item of an index picks by a mask."""
+    return isinstance(item, Array) and item.dtype == "bool"
 
 
 def with_read(node):
@@ -57,7 +62,7 @@ def with_read(node):
     return (*node.inputs, *read)
 
 
-def _advanced(full):
+def advanced(full):
     """What remains to be picked by arrays, once whole numbers and slices have been taken."""
     kept = [item for item in full if not isinstance(item, int)]
     return tuple(_array(item) if is_array(item) else slice(None) for item in kept)
@@ -69,7 +74,7 @@ def _array(item):
     return np.asarray(item) if item else np.zeros(0, int)
 
 
-def _basic(full):
+def basic(full):
     """The index without its arrays; a mask over several dimensions leaves all of them whole."""
     return tuple(
         part
@@ -78,10 +83,10 @@ def _basic(full):
     )
 
 
-def _picked_shape(s, *, index):
+def picked_shape(s, *, index):
     full = full_index(index, len(s))
     out, sizes = [], iter(s)
-    for item in _basic(full):
+    for item in basic(full):
         if item is None:
             out.append(1)
             continue
@@ -98,7 +103,7 @@ def _picked_shape(s, *, index):
             raise shapes.out_of_range(item, size, -size)
     if not any(map(is_array, full)):
         return tuple(out)
-    return _shape_by_arrays(out, _advanced(full))
+    return _shape_by_arrays(out, advanced(full))
 
 
 def _shape_by_arrays(sizes, index):
@@ -142,8 +147,8 @@ def _places(item):
 
 def _getitem(x, *, index):
     full = full_index(index, np.ndim(x))
-    taken = np.asarray(x)[_basic(full)]
-    return _pick(taken, _advanced(full)) if any(map(is_array, full)) else taken
+    taken = np.asarray(x)[basic(full)]
+    return _pick(taken, advanced(full)) if any(map(is_array, full)) else taken
 
 
 def index_text(index, size=str, array=str) -> str:
@@ -176,7 +181,7 @@ def _one_a_row(s, *, index):
 
 @movement(
     _getitem,
-    shape=_picked_shape,
+    shape=picked_shape,
     usual=_one_a_row,
     index=lambda lower, i, x, *, index: lower.taken(i, x, index),
     method=False,
@@ -193,44 +198,3 @@ def _one_a_row(s, *, index):
 def getitem(g, y, x, *, index):
     """The elements at an index."""
     return g.put_at(shape=x.shape, index=index)
-
-
-def _put_at(v, *, shape, index):
-    full = full_index(index, len(shape))
-    out = np.zeros(shape, dtype=np.asarray(v).dtype)
-    if any(map(is_array, full)):
-        np.add.at(out[(*_basic(full), ...)], _advanced(full), v)
-    else:
-        out[_basic(full)] = v
-    return out
-
-
-def _put_shape(s, *, shape, index):
-    picked = _picked_shape(shape, index=index) if min(shape, default=0) >= 0 else s
-    extra = max(len(s) - len(picked), 0)  # dimensions of 1 in front may be too many
-    if shapes.numel(s[:extra]) != 1 or not shapes.fits(s[extra:], picked):
-        where = f"the places that are put into have shape {shapes.text(picked)}"
-        raise GradcliError("shape", f"{where}, and the values {shapes.text(s)}")
-    return shape
-
-
-def _said(v, *, shape, index):
-    from .putting import put_into_zeros
-
-    picked = _picked_shape(shape, index=index)
-    return put_into_zeros(v, shape, index, full_index(index, len(shape)), picked)
-
-
-@operator(
-    shape=_put_shape,
-    value=_put_at,
-    said=_said,
-    method=True,
-    dtype="first",
-    index="put_at",
-    examples=(("x.put_at((2, 3), (0,))", "x=3"),),
-    torch=None,
-)
-def put_at(g, y, v, *, shape, index):
-    """v put into zeros of `shape` at `index`; a place named twice receives the sum."""
-    return g[index]

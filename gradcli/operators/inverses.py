@@ -131,8 +131,7 @@ def _solve_flops(out, a, b, **_):
         ("linalg.solve(a + 3 * eye(2), b, left=False)", "a=2x2,b=3x2"),
     ),
     flops=_solve_flops,
-    takes="floats",
-    one_kind=True,
+    takes="floats of one kind",
 )
 def solve(g, y, a, b, *, left, check):
     """x such that a @ x is b, or x @ a where left is False. Giles 2.3.1."""
@@ -164,7 +163,7 @@ def inv_ex(A, *, check_errors=False):
     return Outputs((inv(A, check=check_errors), zero_pivot(A)), ("inverse", "info"))
 
 
-@shorthand(takes="floats", one_kind=True)
+@shorthand(takes="floats of one kind")
 def solve_ex(A, B, *, left=True, check_errors=False):
     """As solve, and 0 where there is a solution."""
     result = solve(A, B, left=left, check=check_errors)
@@ -182,7 +181,7 @@ def tensorinv(A, ind=2):
     return reshape(inv(matrix), shape=(*tail, *head))
 
 
-@shorthand(takes="floats", one_kind=True)
+@shorthand(takes="floats of one kind")
 def tensorsolve(A, B, dims=None):
     """x such that tensordot(A, x, x.ndim) is B; `dims` of A are moved to its end first."""
     A, B = as_node(A), as_node(B)

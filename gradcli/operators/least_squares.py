@@ -123,7 +123,7 @@ def _batched(A, B):
     return B.expand(shape=(*batch, *B.shape[-2:]))
 
 
-@shorthand(takes="floats", one_kind=True)
+@shorthand(takes="floats of one kind")
 def lstsq(A, b, rcond=None, *, driver=None):
     """x with the smallest sum of squares of A @ x - b, the residuals, rank and singular values."""
     A, B = (refuse_where(x, (x * 0).ne(0), said=NOT_FINITE) for x in map(as_node, (A, b)))

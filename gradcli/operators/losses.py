@@ -103,8 +103,7 @@ def bce_terms(g, y, x, t):
     ),
     fixed=("weight",),
     saved=("input", "target", "weight"),
-    takes="floats",
-    one_kind=True,
+    takes="floats of one kind",
 )
 def binary_cross_entropy(input, target, weight=None, *, reduction="mean"):
     """Cross entropy of probabilities of two classes, reduced."""
@@ -120,8 +119,7 @@ def binary_cross_entropy(input, target, weight=None, *, reduction="mean"):
         ("binary_cross_entropy_with_logits(a, b, pos_weight=p)", "a=2x3,b=2x3,p=3"),
     ),
     fixed=("weight", "pos_weight"),
-    takes="floats",
-    one_kind=True,
+    takes="floats of one kind",
 )
 def binary_cross_entropy_with_logits(
     input, target, weight=None, pos_weight=None, *, reduction="mean"
@@ -210,8 +208,7 @@ def logsigmoid_slope(g, y, x):
         ("kl_div(a, b, reduction='batchmean', log_target=True)", "a=2x3,b=2x3"),
     ),
     saved=("input", "target"),
-    takes="floats",
-    one_kind=True,
+    takes="floats of one kind",
 )
 def kl_div(input, target, *, reduction="mean", log_target=False):
     """target * (log(target) - input), reduced; input holds logarithms of probabilities."""
@@ -236,7 +233,7 @@ def kl_div(input, target, *, reduction="mean", log_target=False):
 def poisson_nll_loss(input, target, *, log_input=True, full=False, eps=1e-08, reduction="mean"):
     """How unlikely counts are where input, or its exponential, is their average; reduced."""
     subtracted = [*[target] * full, *[input] * (not log_input)]
-    check_kinds("poisson_nll_loss", "no masks", False, subtracted)
+    check_kinds("poisson_nll_loss", "no masks", subtracted)
     if log_input:
         losses = exp(input) - target * input
     else:

@@ -56,7 +56,7 @@ def lu_solution(LU, pivots, B, *, left=True, adjoint=False):
 @shorthand("linalg.lu_solve", alone=True)
 def lu_solve_(LU, pivots, B, *, left=True, adjoint=False):
     """x such that A @ x is B, from the LU decomposition of A."""
-    check_kinds("linalg.lu_solve", "floats", True, (LU, B))
+    check_kinds("linalg.lu_solve", "floats of one kind", (LU, B))
     return lu_solution(as_node(LU), as_node(pivots), as_node(B), left=left, adjoint=adjoint)
 
 

@@ -55,9 +55,8 @@ def _multiplied(a, b):
     value=_multiplied,
     rows=_batch_rows,
     spelling="{0} @ {1}",
-    takes="numbers",
-    one_kind=True,
-    matrices=True,
+    takes="numbers of one kind",
+    as_a_rule=("matrices",),
     index="matmul",
     examples=(
         ("a @ b", "a=2x3,b=3x4"),
@@ -101,9 +100,8 @@ def _product(name, ranks, sentence, examples):
     return composite(
         shape=_product_shape(name, *ranks),
         value=lambda a, b: np.matmul(a, b),
-        matrices=ranks == (2, 2),
-        takes="numbers",
-        one_kind=True,
+        as_a_rule=("matrices",) if ranks == (2, 2) else (),
+        takes="numbers of one kind",
         examples=examples,
     )(meaning)
 
@@ -119,8 +117,7 @@ bmm = _product(
     shape=lambda a, b: _dot_shape(a, b),
     value=lambda a, b: np.matmul(a, b),
     aliases=("vdot",),
-    takes="numbers",
-    one_kind=True,
+    takes="numbers of one kind",
     examples=(("dot(a, b)", "a=3,b=3"),),
 )
 def dot(a, b):
@@ -157,7 +154,7 @@ def outer(g, y, a, b):
     dtype="first",
     index=lambda lower, i, x: lower.over(min(x.shape), lambda k: lower(x, (k, k))),
     method=True,
-    square=True,
+    as_a_rule=("square",),
     examples=(("trace(x)", "x=3x3"), ("x.trace()", "x=2x3")),
     flops=lambda out, s: min(s),
     numpy="np.trace",

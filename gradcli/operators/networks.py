@@ -62,11 +62,9 @@ def log_softmax(g, y, x, *, dim):
 
 
 @composite(
-    takes="numbers",
-    one_kind=True,
+    takes="numbers of one kind",
     torch=F + "linear",
-    matrices=True,
-    batches=True,
+    as_a_rule=("matrices", "batches"),
     examples=(("linear(x, w, b)", "x=2x3,w=4x3,b=4"), ("linear(x, w)", "x=3,w=4x3")),
 )
 def linear(input, weight, bias=None):

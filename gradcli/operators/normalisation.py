@@ -63,8 +63,7 @@ def _kept_of_layers(y, x, weight, bias, *, normalized_shape, eps):
     examples=(("layer_norm(x, (3,))", "x=2x3"), ("layer_norm(x, (3,), w, b)", "x=2x3,w=3,b=3")),
     order="input normalized_shape weight bias eps",
     whole=("normalized_shape",),
-    takes="floats",
-    one_kind=True,
+    takes="floats of one kind",
 )
 def layer_norm(input, weight=None, bias=None, *, normalized_shape, eps=1e-05):
     """input scaled to mean 0 and variance 1 over its last dimensions, then * weight + bias."""
@@ -114,7 +113,7 @@ def _by_channel(name, input, *given):
     ]
 
 
-@shorthand(takes="floats", one_kind=True)
+@shorthand(takes="floats of one kind")
 def batch_norm(
     input,
     running_mean,
@@ -176,8 +175,7 @@ def _kept_of_instances(y, x, mean, var, weight, bias, *, use_input_stats, eps, *
         ("instance_norm(x)", "x=1x2x3"),
         ("instance_norm(x, weight=w, bias=b)", "x=2x2x3,w=2,b=2"),
     ),
-    takes="floats",
-    one_kind=True,
+    takes="floats of one kind",
 )
 def instance_norm(
     input,
@@ -223,8 +221,7 @@ def _groups(input, num_groups):
         ("group_norm(x, 2)", "x=2x4"),
         ("group_norm(x, 2, w, b)", "x=1x4x2,w=4,b=4"),
     ),
-    takes="floats",
-    one_kind=True,
+    takes="floats of one kind",
 )
 def group_norm(input, weight=None, bias=None, *, num_groups, eps=1e-05):
     """Each group of channels scaled to mean 0 and variance 1, then * weight + bias."""
@@ -319,7 +316,7 @@ def renorm(input, *, p, dim, maxnorm):
 # ---- as PyTorch has them beside torch.nn.functional ----------------------------------------------
 
 
-@shorthand(takes="floats", one_kind=True)
+@shorthand(takes="floats of one kind")
 def native_layer_norm(input, normalized_shape, weight, bias, eps):
     """layer_norm, with mean and 1 / deviation, through which no gradient flows."""
     out = layer_norm(input, normalized_shape, weight, bias, eps)
@@ -327,14 +324,14 @@ def native_layer_norm(input, normalized_shape, weight, bias, eps):
     return Outputs((out, *_statistics(input, dim, eps, keepdim=True)))
 
 
-@shorthand(takes="floats", one_kind=True)
+@shorthand(takes="floats of one kind")
 def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
     """group_norm, with mean and 1 / deviation, through which no gradient flows."""
     out = group_norm(input, group, weight, bias, eps)
     return Outputs((out, *_statistics(_groups(input, group), (2,), eps)))
 
 
-@shorthand(takes="floats", one_kind=True)
+@shorthand(takes="floats of one kind")
 def native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps):
     """batch_norm, with mean and 1 / deviation in training, through which no gradient flows."""
     out = batch_norm(input, running_mean, running_var, weight, bias, training=training, eps=eps)

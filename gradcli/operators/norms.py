@@ -63,7 +63,7 @@ def _corner(y, x, *, dim, keepdim, ord):
     dtype="float",
     expand=_norm_meaning,
     kink=_corner,
-    smooth=lambda *, dim, keepdim, ord: 1 < ord < np.inf,
+    between_kinks=lambda *, dim, keepdim, ord: "smooth" if 1 < ord < np.inf else "",
     caveat="no derivative at 0, nor for ord=inf at ties: PyTorch takes 0, and equal shares at ties",
     torch="torch.linalg.vector_norm",
     numpy=lambda *, dim, keepdim, ord: (

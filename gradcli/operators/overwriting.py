@@ -143,7 +143,7 @@ def masked_fill(input, mask, value):
     method=True,
     examples=(("x.masked_scatter(tensor([True, False, True]), v)", "x=2x3,v=4"),),
     saved=("mask",),
-    one_kind=True,
+    takes="any of one kind",
 )
 def masked_scatter(input, mask, source):
     """input with the elements of source, in their order, where the mask holds."""

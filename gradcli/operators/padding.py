@@ -41,7 +41,7 @@ def pad(input, *, pad, mode="constant", value=None):
         return _constant(input, amounts, 0 if value is None else value)
     if mode not in MODES:
         raise GradcliError("arguments", f"mode {mode!r} is none of {', '.join(map(repr, MODES))}")
-    check_kinds("pad", "numbers", False, (input,))
+    check_kinds("pad", "numbers", (input,))
     if value:
         raise GradcliError("arguments", f"padding mode {mode!r} takes no value")
     edges = pad if isinstance(pad, tuple) else (pad,)

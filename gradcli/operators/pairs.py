@@ -156,8 +156,7 @@ def _lerp(a, b, weight):
     examples=(("lerp(a, b, 0.3)", "a=2x3,b=3"), ("lerp(a, b, c)", "a=2x3,b=3,c=2x1")),
     numpy="{0} + {2} * ({1} - {0})",
     numbers=("weight",),
-    takes="floats",
-    one_kind=True,
+    takes="floats of one kind",
 )
 def lerp(g, y, input, end, weight):
     """The point between input and end, at weight on a way from 0 to 1."""

@@ -61,8 +61,7 @@ def _older(factors):
 @composite(
     examples=_examples("addmm", "x=2x4,a=2x3,b=3x4"),
     older=_older("mat1 mat2"),
-    takes="numbers",
-    one_kind=True,
+    takes="numbers of one kind",
 )
 def addmm(input, mat1, mat2, *, beta=1, alpha=1):
     """beta times input plus alpha times the product of two matrices."""
@@ -72,8 +71,7 @@ def addmm(input, mat1, mat2, *, beta=1, alpha=1):
 @composite(
     examples=_examples("addmv", "x=2,a=2x3,b=3"),
     older=_older("mat vec"),
-    takes="numbers",
-    one_kind=True,
+    takes="numbers of one kind",
 )
 def addmv(input, mat, vec, *, beta=1, alpha=1):
     """beta times input plus alpha times the product of a matrix and a vector."""
@@ -89,8 +87,7 @@ def addr(input, vec1, vec2, *, beta=1, alpha=1):
 @composite(
     examples=_examples("baddbmm", "x=2x4,a=2x2x3,b=2x3x4"),
     older=_older("batch1 batch2"),
-    takes="numbers",
-    one_kind=True,
+    takes="numbers of one kind",
 )
 def baddbmm(input, batch1, batch2, *, beta=1, alpha=1):
     """beta times input plus alpha times the products of two batches of matrices."""
@@ -100,8 +97,7 @@ def baddbmm(input, batch1, batch2, *, beta=1, alpha=1):
 @composite(
     examples=_examples("addbmm", "x=2x4,a=2x2x3,b=2x3x4"),
     older=_older("batch1 batch2"),
-    takes="numbers",
-    one_kind=True,
+    takes="numbers of one kind",
 )
 def addbmm(input, batch1, batch2, *, beta=1, alpha=1):
     """beta times input plus alpha times the sum of the products of two batches of matrices."""
@@ -111,7 +107,7 @@ def addbmm(input, batch1, batch2, *, beta=1, alpha=1):
 # ---- products of many ----------------------------------------------------------------------------
 
 
-@shorthand(takes="numbers", one_kind=True)
+@shorthand(takes="numbers of one kind")
 def multi_dot(tensors):
     """Product of matrices; the first and the last may be vectors."""
     return _chained("multi_dot", tensors, 2)
@@ -181,13 +177,13 @@ def cross_along(a, b, *, dim=-1):
     return stack([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0], dim=place)
 
 
-@shorthand("linalg.cross", alone=True, takes="numbers", one_kind=True)
+@shorthand("linalg.cross", alone=True, takes="numbers of one kind")
 def cross_of_rows(input, other, *, dim=-1):
     """The vector orthogonal to two vectors of length 3, along the last dimension."""
     return cross_along(input, other, dim=dim)
 
 
-@shorthand(takes="numbers", one_kind=True)
+@shorthand(takes="numbers of one kind")
 def cross(input, other, dim=None):
     """The vector orthogonal to two vectors of length 3, along the first dimension of that size."""
     input, other = as_node(input), as_node(other)
@@ -196,7 +192,7 @@ def cross(input, other, dim=None):
     return cross_along(input, other, dim=first if dim is None else dim)
 
 
-@shorthand(takes="floats", one_kind=True)
+@shorthand(takes="floats of one kind")
 def vecdot(x, y, *, dim=-1):
     """Sum of products along dim."""
     return (as_node(x) * y).sum(dim=dim)
@@ -255,8 +251,7 @@ def vander(x, *, N=None, increasing=False):
         ("bilinear(a, b, weight)", "a=2x3,b=2x2,weight=4x3x2"),
         ("bilinear(a, b, weight, bias)", "a=3,b=2,weight=4x3x2,bias=4"),
     ),
-    takes="numbers",
-    one_kind=True,
+    takes="numbers of one kind",
 )
 def bilinear(input1, input2, weight, bias=None):
     """Each output a sum of all products of an element of input1 and one of input2, weighted."""

@@ -1,10 +1,51 @@
-"""Elements put into zeros, in operators that PyTorch has: the words of a formula for put_at."""
+"""Elements put into zeros, and how formulas say it in operators that PyTorch has."""
 
+from ..errors import GradcliError
 from ..graphs import OPS, shapes
 from ..lazy import np
 from .arithmetic import where
-from .indexing import is_array
+from .families import operator
+from .indexing import advanced, basic, full_index, is_array, is_mask, picked_shape
 from .leaves import Array, arange, numbers, ones, zeros
+
+
+def _put_at(v, *, shape, index):
+    full = full_index(index, len(shape))
+    out = np.zeros(shape, dtype=np.asarray(v).dtype)
+    if any(map(is_array, full)):
+        np.add.at(out[(*basic(full), ...)], advanced(full), v)
+    else:
+        out[basic(full)] = v
+    return out
+
+
+def _put_shape(s, *, shape, index):
+    picked = picked_shape(shape, index=index) if min(shape, default=0) >= 0 else s
+    extra = max(len(s) - len(picked), 0)  # dimensions of 1 in front may be too many
+    if shapes.numel(s[:extra]) != 1 or not shapes.fits(s[extra:], picked):
+        where = f"the places that are put into have shape {shapes.text(picked)}"
+        raise GradcliError("shape", f"{where}, and the values {shapes.text(s)}")
+    return shape
+
+
+def _said(v, *, shape, index):
+    picked = picked_shape(shape, index=index)
+    return put_into_zeros(v, shape, index, full_index(index, len(shape)), picked)
+
+
+@operator(
+    shape=_put_shape,
+    value=_put_at,
+    said=_said,
+    method=True,
+    dtype="first",
+    index="put_at",
+    examples=(("x.put_at((2, 3), (0,))", "x=3"),),
+    torch=None,
+)
+def put_at(g, y, v, *, shape, index):
+    """v put into zeros of `shape` at `index`; a place named twice receives the sum."""
+    return g[index]
 
 
 def put_into_zeros(v, shape, index, full, picked):
@@ -37,7 +78,7 @@ def put_into_zeros(v, shape, index, full, picked):
 def _mask_alone(index):
     """The mask that an index consists of."""
     (item,) = index if len(index) == 1 else (None,)
-    return item if isinstance(item, Array) and item.dtype == "bool" else None
+    return item if is_mask(item) else None
 
 
 def _where_it_holds(mask, v, shape, picked):

@@ -27,7 +27,7 @@ def _plain_cell(name, activation, sentence):
         (f"{name}(x, h, w, u)", CELL + "w=4x3,u=4x4"),
         (f"{name}(x, h, w, u, b, c)", CELL + "w=4x3,u=4x4,b=4,c=4"),
     )
-    return composite(examples=examples, takes="numbers", one_kind=True)(meaning)
+    return composite(examples=examples, takes="numbers of one kind")(meaning)
 
 
 rnn_tanh_cell = _plain_cell(
@@ -38,7 +38,7 @@ rnn_relu_cell = _plain_cell(
 )
 
 
-@shorthand(takes="floats", one_kind=True)
+@shorthand(takes="floats of one kind")
 def gru_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
     """The next state of a gated recurrent unit; rows of w_ih: reset, update, new."""
     state = as_node(hx)
@@ -50,7 +50,7 @@ def gru_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
     return (state - new) * update + new
 
 
-@shorthand(takes="floats", one_kind=True)
+@shorthand(takes="floats of one kind")
 def lstm_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
     """The next state and memory of a long short-term memory; rows of w_ih: input, forget, new,
     output.

@@ -182,44 +182,29 @@ def amin(g, y, x, dim):
     return _shared(g, y, x, dim)
 
 
-def _index_of(ufunc):
-    def find(x, *, dim, keepdim):
-        return np.asarray(getattr(np, ufunc)(x, axis=dim, keepdims=keepdim))
+def _place_of(name, symbol, extreme):
+    return operator(
+        shape=reduced,
+        value=lambda x, *, dim, keepdim: np.asarray(getattr(np, name)(x, dim, keepdims=keepdim)),
+        symbolic=elements.place_along(symbol),
+        dtype="int",
+        examples=((f"x * x.{name}(dim=1, keepdim=True)", "x=2x3"),),
+        method=True,
+        numpy=f"{{0}}.{name}(axis={{dim}}, keepdims={{keepdim}})",
+        finds_places=True,
+        kink=lambda y, x, **along: tied(extreme(x, **along), x, **along),
+        caveat=FIRST,
+        takes="numbers",
+    )
 
-    return find
 
-
-@operator(
-    shape=reduced,
-    value=_index_of("argmax"),
-    symbolic=elements.place_along("Max"),
-    dtype="int",
-    examples=(("x * x.argmax(dim=1, keepdim=True)", "x=2x3"),),
-    method=True,
-    numpy="{0}.argmax(axis={dim}, keepdims={keepdim})",
-    finds_places=True,
-    kink=lambda y, x, **along: tied(amax(x, **along), x, **along),
-    caveat=FIRST,
-    takes="numbers",
-)
+@_place_of("argmax", "Max", amax)
 def argmax(g, y, x, *, dim=None, keepdim=False):
     """Where the largest element along dim stands; no gradient."""
     return None
 
 
-@operator(
-    shape=reduced,
-    value=_index_of("argmin"),
-    symbolic=elements.place_along("Min"),
-    dtype="int",
-    examples=(("x * x.argmin(dim=1, keepdim=True)", "x=2x3"),),
-    method=True,
-    numpy="{0}.argmin(axis={dim}, keepdims={keepdim})",
-    finds_places=True,
-    kink=lambda y, x, **along: tied(amin(x, **along), x, **along),
-    caveat=FIRST,
-    takes="numbers",
-)
+@_place_of("argmin", "Min", amin)
 def argmin(g, y, x, *, dim=None, keepdim=False):
     """Where the smallest element along dim stands; no gradient."""
     return None

@@ -61,11 +61,9 @@ def _is_singular(y, input, tau, *_, **__):
     torch=LINALG + "householder_product",
     kink=_is_singular,
     caveat=SINGULAR,
-    own_answer=True,
     aliases=("orgqr",),
     examples=(("householder_product(A, tau)", "A=3x2,tau=2"),),
-    takes="floats",
-    one_kind=True,
+    takes="floats of one kind",
 )
 def householder_product(input, tau):
     """The first columns of a product of reflections: Q of a QR decomposition."""
@@ -81,13 +79,11 @@ def householder_product(input, tau):
     order="input tau other left transpose",
     kink=_is_singular,
     caveat=SINGULAR,
-    own_answer=True,
     examples=(
         ("ormqr(A, tau, b)", "A=3x2,tau=2,b=3x2"),
         ("ormqr(A, tau, b, left=False, transpose=True)", "A=3x2,tau=2,b=2x3"),
     ),
-    takes="floats",
-    one_kind=True,
+    takes="floats of one kind",
 )
 def ormqr(input, tau, other, *, left=True, transpose=False):
     """A matrix multiplied by a product of reflections, from the left or the right."""

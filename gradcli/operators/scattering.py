@@ -146,7 +146,7 @@ def _larger_source(x, index, src, *, reduce="sum", **_):
     ),
     index=_scatter_by_index,
     flops=none_at_all,
-    one_kind=True,
+    takes="any of one kind",
 )
 def scatter(g, y, x, index, src, *, dim):
     """x with src written where index says along dim."""
@@ -174,7 +174,7 @@ def _scatter_add(x, index, src, *, dim):
         ("x.scatter_add(1, tensor([[0, 0], [2, 1]]), v)", "x=2x3,v=2x2"),
         ("scatter_add(x, 0, tensor([1, 1]), v)", "x=2,v=2"),
     ),
-    one_kind=True,
+    takes="any of one kind",
 )
 def scatter_add(x, index, src, *, dim):
     """x with src added where index says along dim."""
@@ -312,7 +312,7 @@ def tied(y, x, index, src, *, dim, reduce, include_self):
         ("x.scatter_reduce(0, tensor([0, 0, 1]), v, 'amax', include_self=False)", "x=3,v=3"),
     ),
     saved=("x", "index", "src", "output"),
-    one_kind=True,
+    takes="any of one kind",
 )
 def scatter_reduce(g, y, x, index, src, *, dim, reduce, include_self=True):
     """x combined with src where index says along dim, by sum, mean, prod, amax or amin."""
@@ -383,7 +383,7 @@ def _put_twice(y, x, index, source, *, accumulate):
             _put_into_zeros(x, index, source),
         )
     ),
-    one_kind=True,
+    takes="any of one kind",
 )
 def put(g, y, x, index, source, *, accumulate=False):
     """x with source written, or added, where index says, all counted in a row."""

@@ -78,7 +78,7 @@ def svd_left(g, y, x):
     examples=(("svdvals(x)", "x=3x2"), ("linalg.svd(x, False).S", "x=2x2x3")),
     flops=of_each_matrix(singular_values),
     saved=_reduced_svd,
-    digits_vary=True,
+    digits="vary",
     numpy="np.linalg.svd({0}, compute_uv=False)",
     takes="floats",
 )

@@ -43,7 +43,7 @@ SLICES = {"labels": ("index",), "method": True}
     saved=("index", "source"),
     reach=along_dim,
     **SLICES,
-    one_kind=True,
+    takes="any of one kind",
 )
 def index_add(x, index, source, *, dim, alpha=1):
     """x with the slices of source added where index says along dim."""
@@ -68,7 +68,7 @@ def _times(x, alpha):
     saved=("index", "source"),
     reach=along_dim,
     **SLICES,
-    one_kind=True,
+    takes="any of one kind",
 )
 def index_copy(x, index, source, *, dim):
     """x with the slices of source written where index says along dim."""
@@ -133,7 +133,7 @@ def _count(x, index, dim):
     ),
     saved=("x", "index", "source", "output"),
     reach=along_dim,
-    one_kind=True,
+    takes="any of one kind",
     **SLICES,
 )
 def index_reduce(x, index, source, *, dim, reduce, include_self=True):

@@ -37,7 +37,7 @@ def _symmetric(s, UPLO):
     flops=of_each_matrix(lambda n, _: 4 / 3 * n**3),
     symmetric=("x",),
     saved=_eigh,
-    digits_vary=True,
+    digits="vary",
     numpy="np.linalg.eigvalsh({0}, {UPLO?})",
     takes="floats",
 )

@@ -104,7 +104,7 @@ def var(g, y, x, dim, *, correction=1):
     order="x dim correction keepdim",
     settle=_settle,
     kink=lambda y, x, *, dim, keepdim, correction: y.eq(0),
-    smooth=True,
+    between_kinks="smooth",
     caveat="no derivative where all are equal: PyTorch takes 0",
     examples=(("x.std()", "x=2x3"), ("x.std(dim=1, correction=0)", "x=2x3")),
     index=lambda lower, i, x, **attrs: lower.variance(x, **attrs).sqrt(),

@@ -70,7 +70,7 @@ def solve_triangular(g, y, A, B, *, upper, left=True, unitriangular=False):
     return triangle(to_A, upper=upper, strict=unitriangular), to_B
 
 
-@shorthand(takes="floats", one_kind=True)
+@shorthand(takes="floats of one kind")
 def triangular_solve(b, A, upper=True, transpose=False, unitriangular=False):
     """x such that A @ x is b, with the A that was used."""
     b, A = as_node(b), as_node(A)
@@ -259,8 +259,7 @@ def _by_inverse_of_product(lower, i, b, L, *, upper):
     triangular=lambda *, upper: ("L", "triu" if upper else "tril"),
     saved=("B", "L", "output"),
     numpy=lambda *, upper: f"scipy.linalg.cho_solve(({{1}}, {not upper}), {{0}})",
-    takes="floats",
-    one_kind=True,
+    takes="floats of one kind",
 )
 def cholesky_solve(g, y, B, L, *, upper=False):
     """x such that L @ L.mT @ x is B, with the factor from cholesky()."""

@@ -11,6 +11,24 @@ from .families import composite, elementwise
 from .pointwise import rsqrt
 
 
+def _inverse(**fields):
+    """Element by element; NumPy calls asin np.arcsin, and so on."""
+
+    def declare(rule):
+        name = rule.__name__
+        long = f"arc{name[1:]}"
+        return elementwise(
+            lambda x: getattr(np, long)(x),
+            symbolic=lambda sp, x: getattr(sp, name)(x),
+            dtype="float",
+            aliases=(long,),
+            numpy=f"np.{long}",
+            **fields,
+        )(rule)
+
+    return declare
+
+
 @elementwise(bounds=WAVE)
 def sin(g, y, x):
     """Sine."""
@@ -29,39 +47,19 @@ def tan(g, y, x):
     return g * (1 + y**2)
 
 
-@elementwise(
-    lambda x: np.arcsin(x),
-    symbolic=lambda sp, x: sp.asin(x),
-    dtype="float",
-    aliases=("arcsin",),
-    domain=(-0.9, 0.9),
-    numpy="np.arcsin",
-)
+@_inverse(domain=(-0.9, 0.9))
 def asin(g, y, x):
     """Inverse of sine."""
     return g * rsqrt(1 - x * x)
 
 
-@elementwise(
-    lambda x: np.arccos(x),
-    symbolic=lambda sp, x: sp.acos(x),
-    dtype="float",
-    aliases=("arccos",),
-    domain=(-0.9, 0.9),
-    numpy="np.arccos",
-)
+@_inverse(domain=(-0.9, 0.9))
 def acos(g, y, x):
     """Inverse of cosine."""
     return g * -rsqrt(1 - x * x)
 
 
-@elementwise(
-    lambda x: np.arctan(x),
-    symbolic=lambda sp, x: sp.atan(x),
-    dtype="float",
-    aliases=("arctan",),
-    numpy="np.arctan",
-)
+@_inverse()
 def atan(g, y, x):
     """Inverse of tangent."""
     return g / (x * x + 1)
@@ -85,39 +83,19 @@ def tanh(g, y, x):
     return g * (1 - y * y)
 
 
-@elementwise(
-    lambda x: np.arcsinh(x),
-    symbolic=lambda sp, x: sp.asinh(x),
-    dtype="float",
-    aliases=("arcsinh",),
-    numpy="np.arcsinh",
-)
+@_inverse()
 def asinh(g, y, x):
     """Inverse of hyperbolic sine."""
     return g * rsqrt(x * x + 1)
 
 
-@elementwise(
-    lambda x: np.arccosh(x),
-    symbolic=lambda sp, x: sp.acosh(x),
-    dtype="float",
-    aliases=("arccosh",),
-    domain=(1.2, 3.0),
-    numpy="np.arccosh",
-)
+@_inverse(domain=(1.2, 3.0))
 def acosh(g, y, x):
     """Inverse of hyperbolic cosine."""
     return g * rsqrt(x * x - 1)
 
 
-@elementwise(
-    lambda x: np.arctanh(x),
-    symbolic=lambda sp, x: sp.atanh(x),
-    dtype="float",
-    aliases=("arctanh",),
-    domain=(-0.9, 0.9),
-    numpy="np.arctanh",
-)
+@_inverse(domain=(-0.9, 0.9))
 def atanh(g, y, x):
     """Inverse of hyperbolic tangent."""
     return g / (1 - x * x)

@@ -9,8 +9,8 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from ..errors import GradcliError, Span
-from ..language.no_gradient import NO_WAY
+from ..errors import GradcliError, Span, if_applicable
+from ..language.wrt import NO_WAY
 from ..lazy import np
 
 if TYPE_CHECKING:
@@ -148,11 +148,11 @@ class _Request:
         if not read.reading.trace.unseeded:
             return {}
         again = self._run(start=1)
-        try:
-            backs = again.reading.backwards or [self._value(again)]
-            other = self._posed(backs)[1].values
-        except GradcliError:
+        backs = again.reading.backwards
+        posed = if_applicable(lambda: self._posed(backs or [self._value(again)]))
+        if posed is None:
             return {}
+        other = posed[1].values
         floats = {n: v for n, v in problem.values.items() if v.dtype.kind == "f"}
         return {
             n: v.shape

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ..explanation.numbers import number_text
+from ..explanation.phrases import number_text
 from ..lazy import np
 from .environment import Environment
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from ...errors import GradcliError
+from ...errors import if_applicable
 from ...lazy import np
 from ..random_numbers import Numbers
 
@@ -189,9 +189,8 @@ class Moving:
         expected = float(np.sum(self.gradient[moved] * direction[moved]))
 
         def at(distance: float) -> Any:
-            try:
-                return self.out(self.value + distance * direction)
-            except GradcliError:  # as a matrix that is singular there
-                return np.full_like(self.here, np.nan, dtype=float)
+            result = if_applicable(lambda: self.out(self.value + distance * direction))
+            singular = result is None  # a matrix has no inverse there
+            return np.full_like(self.here, np.nan, dtype=float) if singular else result
 
         return Line(at, self.here, self.seed, max(1.0, largest)), expected

@@ -10,10 +10,9 @@ from itertools import product
 
 from ...errors import if_applicable
 from ...language.problem import Problem
-from ..formulas.posed_again import in_general
+from ..formulas.other_sizes import in_general
 from ..formulas.readings import with_rank
-from ..formulas.trial import Trial
-from ..formulas.trials import SMALL
+from ..formulas.trials import SMALL, Trial
 from .given import Claim, built
 
 
@@ -49,7 +48,7 @@ def _matrices(claim: Claim, problem: Problem) -> list[Trial]:
         return []
     node = if_applicable(partial(built, claim.program, other))
     fits = node is not None and node.ndim == len(other.inputs[claim.name].shape)
-    trial = if_applicable(partial(Trial, other, other.shapes)) if fits else None
+    trial = Trial.at(other, other.shapes) if fits else None
     return [] if trial is None else [trial]
 
 
@@ -93,7 +92,7 @@ def _elsewhere(problem: Problem, sizes: dict[int, int], kept: tuple[int, ...]) -
         for i in general.inputs.values()
         if i.node.dtype == "float"
     }
-    return if_applicable(partial(Trial, problem, shapes))
+    return Trial.at(problem, shapes)
 
 
 def _others(sizes: dict[int, int], free: Collection[int]) -> dict[int, int]:

@@ -18,7 +18,7 @@ from ...graphs import Node, downstream, walk
 from ...language.given.assumptions import made
 from ...lazy import np
 from ...notation.formulas.rules.guards import TINY, is_left_out
-from ..checking.symmetric import kept_symmetric, symmetrized
+from ..checking.perturbation import kept_symmetric, symmetrized
 from ..in_pytorch.conventions import kinks
 from .findings import NOISE, close
 from .given import Claim, built

@@ -36,7 +36,7 @@ def deviation(claim: Claim, points: Sequence[Point]) -> Deviation | None:
     """
     first = points[0]
     if first.problem.numeric:
-        given = _disagreeing(claim, first, _values(first) | first.problem.values, dict)
+        given = _disagreeing(claim, first, first.picking | first.problem.values, dict)
         if given is not None:
             return Deviation("the values given", given)
     moving = list(_moving(first))
@@ -48,7 +48,7 @@ def deviation(claim: Claim, points: Sequence[Point]) -> Deviation | None:
 
 
 def _at(claim: Claim, point: Point, within: Within) -> Finding | None:
-    return _disagreeing(claim, point, within(_values(point)), within)
+    return _disagreeing(claim, point, within(point.picking), within)
 
 
 def _disagreeing(claim: Claim, point: Point, values: Values, within: Within) -> Finding | None:
@@ -78,10 +78,6 @@ def _made(point: Point, name: str, other: str | None, values: Values) -> Values:
     inputs = point.problem.inputs
     x = inputs[name]
     return values | {x.node: values[inputs[other].node] if other else np.zeros(x.shape)}
-
-
-def _values(point: Point) -> Values:
-    return {x.node: point(x.node) for x in point.problem.inputs.values()}
 
 
 def _moving(point: Point) -> Iterator[str]:

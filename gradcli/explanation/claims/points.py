@@ -22,8 +22,13 @@ from ...language.given.assumptions import made
 from ...language.problem import Input, Problem
 from ...lazy import np
 from ..analysis import Analysis, is_large
-from ..checking.symmetric import is_symmetric, kept_symmetric, symmetrized
-from ..checking.well_conditioned import is_well_conditioned, perturbed
+from ..checking.perturbation import (
+    is_symmetric,
+    is_well_conditioned,
+    kept_symmetric,
+    perturbed,
+    symmetrized,
+)
 from ..formulas.readings import resized
 from ..formulas.trial_values import Draw, combinations
 from ..formulas.wording import Wording
@@ -50,7 +55,8 @@ class Point:
 
     def __init__(self, problem: Problem, values: dict[Node, Any], seed: Any):
         self.problem = problem
-        self.tolerance = SINGLE if any(n.op.single for n in walk([problem.out])) else TOLERANCE
+        single = any(n.op.digits == "single" for n in walk([problem.out]))
+        self.tolerance = SINGLE if single else TOLERANCE
         self.numbers = Evaluator(values, limits=problem.limits)
         given = problem.seed.value
         self.seed = seed if given is None else self.numbers(given)[0].astype(float)

@@ -10,13 +10,12 @@ from functools import cached_property, partial
 from itertools import chain, combinations, islice
 
 from ...autodiff.reverse import Contribution, Step, backward
-from ...errors import if_applicable
 from ...graphs import Node
 from ...language.program import Program, read_again
 from ...lazy import np
 from ...notation import tree
 from ..blocks import text_of
-from ..formulas.trial import Trial
+from ..formulas.trials import Trial
 from ..phrases import listed
 from . import edits, factors
 from .beyond import beyond
@@ -271,8 +270,7 @@ class Search(Tries):
         tries = [self.finding_of(text, point) for point in self.points.tried]
         if not all(t is not None and self.comes_to(other, t) for t in tries):
             return False
-        there = (partial(_same_there, t, text, other) for t in self.others)
-        return all(map(if_applicable, there))
+        return all(_same_there(t, text, other) for t in self.others)
 
     def _exchanged(self) -> Iterator[Mend]:
         """A part of the right formula, or of the program, in the place of one of the claim's."""
@@ -389,7 +387,8 @@ class Search(Tries):
 
 
 def _same_there(trial: Trial, text: str, other: str) -> bool:
-    return same(trial.array(text), trial.array(other))
+    arrays = trial.array(text), trial.array(other)
+    return all(array is not None for array in arrays) and same(*arrays)
 
 
 def alike(some: Iterable[TriedEdit], others: list[TriedEdit]) -> Iterator[tuple[Edit, Edit]]:

@@ -13,7 +13,7 @@ from math import inf
 from typing import Any
 
 from ...autodiff.reverse import Step
-from ...errors import GradcliError
+from ...errors import if_applicable
 from ...graphs import Node, upstream
 from ...graphs.substitution import substitute_all
 from ...language.given.seeds import Seed
@@ -27,7 +27,7 @@ from ...notation.tree import Name, Tree
 from ..analysis import Analysis
 from ..formulas.beside_numbers import named_values
 from ..formulas.source_text import role_of
-from ..formulas.trial import value_of
+from ..formulas.trials import value_of
 from ..formulas.wording import wording_of
 from .needed import needed_twice
 from .statements import Assignment, assignments
@@ -251,10 +251,7 @@ class Derivation:
         return self._sent[s.names]
 
     def _readable(self, s: Assignment) -> dict[str, Tree | None]:
-        try:
-            return self._formulas(s)
-        except GradcliError:  # it cannot be posed without what it is within
-            return {}
+        return if_applicable(lambda: self._formulas(s)) or {}  # it may need what it is within
 
     def _formulas(self, s: Assignment) -> dict[str, Tree | None]:
         roles = {x.name: role_of(x) for x in self.p.inputs.values()}

@@ -1,16 +1,15 @@
 """What a formula takes for granted of inputs whose shape nobody gave."""
 
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 
 from ... import ways
-from ...errors import GradcliError
+from ...errors import if_applicable
 from ...graphs.shapes import Shape
 from ...language.general import at_shapes
 from ...language.problem import Problem
 from ...notation import tree
 from ..phrases import shape_text
-from .posed_again import in_general
+from .other_sizes import in_general
 from .readings import (
     RANKS,
     Reading,
@@ -20,7 +19,7 @@ from .readings import (
     with_rank,
     with_vectors,
 )
-from .trial import Trial
+from .trials import Trial
 from .wording import Wording
 
 
@@ -109,9 +108,7 @@ def _oblong(problem: Problem) -> Problem | None:
     shapes = problem.shapes
     square = [x for x in problem.inputs.values() if x.inferred and _is_square(x.shape)]
     oblong = {x.name: (x.shape[0], x.shape[1] + 1) for x in square}
-    with suppress(GradcliError):
-        return at_shapes(problem, shapes | oblong) if oblong else None
-    return None
+    return if_applicable(lambda: at_shapes(problem, shapes | oblong)) if oblong else None
 
 
 def _is_square(shape: Shape) -> bool:
@@ -120,8 +117,8 @@ def _is_square(shape: Shape) -> bool:
 
 def _holds(w: Wording, other: Problem) -> bool:
     """Whether the formulas of all gradients are right for the problem at other shapes."""
-    with suppress(GradcliError):
-        trial = Trial(other, other.shapes)
-        written = ((x.name, w.gradient(x)) for x in w.analysis.problem.wrt)
-        return not any(built and trial.fails(tree.text(built), name) for name, built in written)
-    return True
+    trial = Trial.at(other, other.shapes)
+    if trial is None:
+        return True
+    written = ((x.name, w.gradient(x)) for x in w.analysis.problem.wrt)
+    return not any(built and trial.fails(tree.text(built), name) for name, built in written)

@@ -5,11 +5,10 @@ of its values, overflows or leaves its domain, they lose what the formula still 
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
 
-from ...errors import GradcliError
+from ...errors import MISFITS, if_applicable
 from ...graphs import OPS, Node, downstream, walk
 from ...graphs.shapes import Shape, numel
 from ...language.problem import Input
@@ -21,11 +20,11 @@ from ...notation.indices.numbers import numbers as numbers_of
 from ...notation.jacobians.structure import Structure
 from ...notation.tree import Tree
 from ..analysis import Analysis
+from ..checking.perturbation import perturbed
 from ..checking.rounding import FEW, MUCH
-from ..checking.well_conditioned import perturbed
 from ..in_pytorch.conventions import kinks_met
 from .by_index import jacobian
-from .trial import MOST, reads_one_draw, value_of
+from .trials import MOST, reads_one_draw, value_of
 from .wording import Wording
 
 ENTRIES, BY_INDEX = 4_096, 256  # of a matrix that is looked through, at once and one by one
@@ -96,7 +95,7 @@ def of_matrix(a: Analysis, w: Wording, x: Input, s: Structure) -> Iterator[Besid
 
     def both(made: Callable[[Analysis], Any], a: Analysis) -> tuple[Any, Any]:
         numbers = a.jacobian(x).matrix
-        return numbers, made(a).reshape(numbers.shape)
+        return numbers, np.reshape(made(a), numbers.shape)
 
     def closed_form(a: Analysis) -> Any:
         return s.matrix(partial(formula_value, a), a.jacobian(x).size)
@@ -178,16 +177,15 @@ def _contradiction(a: Analysis, formula: str, both: Numbers) -> Contradiction | 
     """None too where rounding decides on the formula's numbers, or a kink that the values meet."""
     if not reads_one_draw(a.problem, formula):
         return None
-    with suppress(LookupError, ValueError, GradcliError), np.errstate(all="ignore"):
-        numbers, built = both(a)
-        if numbers is None or numbers.shape != built.shape:
+    with np.errstate(all="ignore"):
+        arrays = if_applicable(lambda: both(a), MISFITS)
+        if arrays is None or arrays[0] is None or arrays[0].shape != arrays[1].shape:
             return None
+        numbers, built = arrays
         hit = np.isfinite(built) & ~_alike(a, numbers, built)
         for _, near in _moved(a, perturbed, both) if np.any(hit) else ():
             hit &= _alike(a, built, near)
-        if np.any(hit):
-            return _told(a, Contradiction(hit, built, numbers, False), both)
-    return None
+        return _told(a, Contradiction(hit, built, numbers, False), both) if np.any(hit) else None
 
 
 def _told(a: Analysis, c: Contradiction, both: Numbers) -> Contradiction | None:
@@ -216,13 +214,14 @@ def _alike(a: Analysis, left: Any, right: Any) -> Any:
 
 def _moved(
     a: Analysis, move: Callable[..., dict[Node, Any]], both: Numbers
-) -> Iterator[tuple[Any, Any]]:
+) -> list[tuple[Any, Any]]:
     """Both arrays at other values of the inputs; nothing where there are none."""
     p = a.problem
     values = move(p.values, [x.node for x in p.wrt if x.value is not None])
     inputs = {n: i._replace(value=values.get(i.node)) for n, i in p.inputs.items()}
-    with suppress(LookupError, ValueError, GradcliError):
-        yield both(Analysis(p._replace(inputs=inputs), a.dtype, unmoved=True))
+    other = Analysis(p._replace(inputs=inputs), a.dtype, unmoved=True)
+    result = if_applicable(lambda: both(other), MISFITS)
+    return [] if result is None else [result]
 
 
 def _stepped(sign: int, values: dict[Node, Any], moving: list[Node]) -> dict[Node, Any]:

@@ -17,7 +17,7 @@ from ...notation.indices.index import Notation
 from ..analysis import searched
 from ..blocks import Prose, words
 from .named_places import with_names
-from .own_sizes import at_own_sizes
+from .other_sizes import at_own_sizes
 from .wording import Wording
 
 BRACKET = "A condition in brackets, as [h > 0], is 1 where it holds and 0 elsewhere."

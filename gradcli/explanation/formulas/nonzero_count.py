@@ -7,13 +7,12 @@ nothing, entries that cancel at random values always do.
 
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import suppress
 from itertools import product
 from typing import Any
 
 from ...autodiff.expansion import expanded
 from ...backends.numeric import Evaluator
-from ...errors import GradcliError
+from ...errors import if_applicable
 from ...graphs import OPS, Node, downstream, walk
 from ...language.problem import Input, Problem
 from ...lazy import np
@@ -61,17 +60,22 @@ def cancelled(problem: Problem, x: Input) -> Any:
     each element of the output, none of them where that cannot be computed. Rounding leaves of terms
     that cancel far more in single precision.
     """
-    size = np.zeros((problem.out.numel, x.node.numel))
-    error = np.zeros(size.shape)
-    with suppress(GradcliError), np.errstate(all="ignore"):
+    none = np.zeros((problem.out.numel, x.node.numel), bool)
+    result = if_applicable(lambda: _cancelled(problem, x))
+    return none if result is None else result
+
+
+def _cancelled(problem: Problem, x: Input) -> Any:
+    size: Any = 0.0
+    error: Any = 0.0
+    with np.errstate(all="ignore"):
         for draw, scale in product(DRAWS, SCALES):
             values = _scaled(problem, random_values(problem, draw), scale)
             double, single = (_matrix(problem, x, values, d) for d in ("float64", "float32"))
             size = size + np.abs(double)
             off = np.abs(double - single)
             error = error + np.where(np.isfinite(off), off, 0.0)
-        return size <= CANCELS * error
-    return np.zeros(size.shape, bool)
+    return size <= CANCELS * error
 
 
 def _scaled(problem: Problem, values: dict[Node, Any], scale: float) -> dict[Node, Any]:

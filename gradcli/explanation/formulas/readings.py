@@ -1,11 +1,12 @@
 """Sizes: drawn anew where nobody gave one, and other shapes that a program could be meant with."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain, combinations, count, islice
 from typing import Any, NamedTuple
 
 from ...backends.numeric import Evaluator
-from ...errors import GradcliError
+from ...errors import if_applicable
 from ...graphs import walk
 from ...graphs.shapes import Shape
 from ...language.inference.coefficients import multipliers
@@ -112,18 +113,19 @@ def _posed(
     grad: Any = seed.text
     if grad is None and seed.value is not None and not seed.implicit:
         grad = Evaluator({})(seed.value)[0]
-    try:
-        result = pose(
-            problem.program.source.text,
-            shapes=shapes,
-            values={i.name: i.value for i in problem.inputs.values() if i.value is not None},
-            grad=grad,
-            wrt=[x.name for x in problem.wrt],
-            limits=problem.limits,
-            assume=problem.assume,
-            ranks=ranks,
-        )
-    except GradcliError:
+    posed = partial(
+        pose,
+        problem.program.source.text,
+        shapes=shapes,
+        values={i.name: i.value for i in problem.inputs.values() if i.value is not None},
+        grad=grad,
+        wrt=[x.name for x in problem.wrt],
+        limits=problem.limits,
+        assume=problem.assume,
+        ranks=ranks,
+    )
+    result = if_applicable(posed)
+    if result is None:
         return None
     fits = sum(n.numel for n in walk([result.out])) <= ELEMENTS
     return None if not fits or _turns_vectors(problem, result) else result

@@ -6,14 +6,13 @@ Jacobians at other sizes the shortest is taken.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from functools import partial
 from itertools import islice
 from typing import Any
 
 from ...autodiff.forward import jvp
 from ...backends.numeric import Evaluator
-from ...errors import GradcliError
+from ...errors import if_applicable
 from ...graphs import Node, Operator, as_node, walk
 from ...graphs.shapes import numel
 from ...graphs.substitution import substitute
@@ -33,10 +32,9 @@ from ..jacobian import jacobian_of
 from . import by_index
 from .beside_numbers import formula_value
 from .nonzero_count import bounded, cancelled, deciding
-from .posed_again import in_general
-from .trial import Trial
+from .other_sizes import in_general
 from .trial_values import random_values
-from .trials import Trials
+from .trials import Trial, Trials
 from .wording import Wording
 
 Jacobians = Sequence[tuple[Trial, Any]]  # the problem at other sizes, with its Jacobian there
@@ -149,10 +147,10 @@ def without_number(a: Analysis, s: Structure, x: Input) -> int | None:
     jacobian = a.jacobian(x)
     if not jacobian.numeric or numel(jacobian.size) > CONFIRMED:
         return None
-    with suppress(LookupError, ValueError, GradcliError), np.errstate(all="ignore"):
-        result = s.matrix(partial(formula_value, a), jacobian.matrix.shape)
-        return int(np.sum(~np.isfinite(result) & np.isfinite(jacobian.matrix)))
-    return None
+    result = s.matrix(partial(formula_value, a), jacobian.matrix.shape)
+    if result is None:
+        return None
+    return int(np.sum(~np.isfinite(result) & np.isfinite(jacobian.matrix)))
 
 
 # ---- closed forms --------------------------------------------------------------------------------
@@ -223,7 +221,7 @@ def _best(w: Wording, x: Input, tried: Jacobians) -> tuple[Structure | None, boo
         readable = True
         if tree.size(other.formula) >= least:
             continue
-        if all(other.agrees(trial.array, matrix) for trial, matrix in tried):
+        if all(other.agrees(trial.computed, matrix) for trial, matrix in tried):
             best, least = other, tree.size(other.formula)
         if least <= SHORT:
             break
@@ -297,9 +295,8 @@ def _with_jacobian(trial: Trial, x: Input) -> tuple[Trial, Any] | None:
     out, node = trial.problem.out, trial.problem.inputs[x.name].node
     if out.numel * node.numel > CONFIRMED:
         return None
-    with suppress(GradcliError):
-        built = jacobian_of(out, node, trial.evaluate)
-        (value,) = trial.evaluate(trial.problem.orders[0].out)
-        if np.all(np.isfinite(built)) and np.all(np.isfinite(value)):
-            return trial, built.reshape(out.numel, node.numel)
-    return None
+    evaluate, value = trial.evaluate, trial.problem.orders[0].out
+    arrays = if_applicable(lambda: (jacobian_of(out, node, evaluate), *evaluate(value)))
+    if arrays is None or not all(np.all(np.isfinite(array)) for array in arrays):
+        return None
+    return trial, arrays[0].reshape(out.numel, node.numel)

@@ -1,14 +1,14 @@
 """The words for nodes, shapes and formulas: the user's own wherever there are some."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from ...autodiff.reverse import Gradients, backward
-from ...errors import GradcliError
-from ...graphs import Node, walk
+from ...errors import if_applicable
+from ...graphs import OPS, Node, walk
 from ...graphs.substitution import substitute, substitute_all
-from ...language.problem import Input
+from ...language.problem import Input, Problem
 from ...notation import tree
 from ...notation.formulas.formula import TOO_LONG, Writer, formula, is_large, too_long
 from ...notation.formulas.parts import beside
@@ -16,17 +16,15 @@ from ...notation.formulas.sharing import shared
 from ...notation.formulas.shorten import Shortener
 from ...notation.formulas.simplify import simplify
 from ...notation.tree import Name, Token
+from ...operators.leaves import Array
 from ..analysis import Analysis, once, searched
 from ..blocks import THEN, Formula, Line, equality, statements
 from ..derived import gradient_name
-from .count_names import known_sizes
 from .counterparts import Counterparts
-from .labels import known_labels, with_labels
-from .posed_again import in_general
+from .other_sizes import in_general
 from .remembered import Formulas, formulas_of, new_formulas
 from .source_text import SourceText, role_of
-from .trials import Trials
-from .tried_out import Reach, tried_out, undefined
+from .trials import Reach, Trials, tried_out, undefined
 
 if TYPE_CHECKING:
     from ...notation.indices.index import Indices
@@ -301,11 +299,8 @@ class Wording:
         if problem is None:
             return None
         w = Wording(type(self.analysis)(problem), formulas_of(problem))
-        try:
-            w.analysis.gradients  # noqa: B018
-        except GradcliError:  # the program has no such sizes after all
-            return None
-        return w
+        there = if_applicable(lambda: w.analysis.gradients)
+        return None if there is None else w  # the program may have no such sizes after all
 
     @cached_property
     def trials(self) -> Trials:
@@ -415,3 +410,43 @@ class Wording:
 def wording_of(a: Analysis) -> Wording:
     """How the nodes of a problem are written; what is searched for is found for all answers."""
     return Wording(a)
+
+
+def known_labels(problem: Problem) -> dict[Node, Node]:
+    """The numbers of inputs that are labels or masks, under the name of the input."""
+    return {
+        i.node: OPS["tensor"](data=Array(i.value, i.name, i.node))
+        for i in problem.inputs.values()
+        if i.node.dtype != "float"
+    }
+
+
+def with_labels(nodes: Iterable[Node], labels: dict[Node, Node]) -> dict[Node, Node]:
+    """What becomes of nodes that are computed from labels; the labels are not among them."""
+    others = [n for n in nodes if labels and n not in labels]
+    built = zip(others, substitute_all(others, labels), strict=True)
+    return {n: new for n, new in built if new is not n}
+
+
+def known_sizes(here: Problem, in_general: Problem, names: Iterable[Node]) -> dict[int, Node]:
+    """The sizes of a problem that are one and the same `in_general`, where all sizes tell, each
+    read off the first of the nodes with `names` that has it.
+    """
+    own, others = (walk(p.roots, _made_of) for p in (here, in_general))
+    if [n.op for n in own] != [n.op for n in others]:
+        return {}
+    meant: dict[int, set[int]] = {}
+    for a, b in zip(own, others, strict=True):
+        for n, m in zip(a.shape, b.shape, strict=True):
+            meant.setdefault(n, set()).add(m)
+    result: dict[int, Node] = {}
+    for node in names:
+        for d, n in enumerate(node.shape):
+            if len(meant.get(n, ())) == 1 and n not in meant[n]:
+                result.setdefault(n, OPS["size"](node, dim=(d,)))
+    return result
+
+
+def _made_of(node: Node) -> list[Node]:
+    """What a node is computed from, and what it stands for."""
+    return [*node.parents, *([] if node.op.expand is None else [node.op.expanded(node)])]

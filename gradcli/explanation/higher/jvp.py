@@ -4,7 +4,7 @@ from functools import cached_property
 from itertools import count
 
 from ...autodiff.forward import jvp, tangents_along
-from ...errors import GradcliError
+from ...errors import if_applicable
 from ...graphs import Node
 from ...graphs.substitution import substitute
 from ...language.problem import Input, Tangent
@@ -16,7 +16,7 @@ from ..analysis import Analysis
 from ..derived import tangent_symbol
 from ..formulas import by_index
 from ..formulas.steps import large_numbers
-from ..formulas.trial import CLOSE, Trial, value_of
+from ..formulas.trials import CLOSE, Trial, value_of
 from ..formulas.wording import wording_of
 from ..random_numbers import Numbers
 
@@ -143,12 +143,12 @@ class Jvp:
             return False
         for name, value in given.items():
             at.evaluate.values[along[name]] = value
-        try:
-            with np.errstate(all="ignore"):
-                expected = np.asarray(at.evaluate(node)[0])
-                result = value_of(formula, at.values | given, at.problem)
-        except GradcliError:
+        arrays = if_applicable(
+            lambda: (at.evaluate(node)[0], value_of(formula, at.values | given, at.problem))
+        )
+        if arrays is None:
             return True
+        expected, result = arrays
         if not np.all(np.isfinite(expected)):
             return False
         same = result.shape == expected.shape

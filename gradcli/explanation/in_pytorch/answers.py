@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from ... import frameworks
 from ...backends.numeric import Evaluator
-from ...errors import GradcliError
+from ...errors import if_applicable
 from ...graphs import OPS, Node, Operator, intern, walk
 from ...language.given.options import read_shapes
 from ...language.posing import pose
@@ -124,10 +124,7 @@ def _in_jax(node: Node, values: dict[Node, Any], seed: Any, inputs: list[Node]) 
 def _points(op: Operator) -> Iterator[tuple[Node, dict[Node, Any]]]:
     """Nodes of the operator, with values of their inputs that lie at a kink."""
     for expr, shapes in op.examples:
-        try:
-            problem = pose(expr, shapes=read_shapes([shapes]))
-        except GradcliError:
-            continue
+        problem = pose(expr, shapes=read_shapes([shapes]))
         for example in walk([problem.out], lambda n: (*n.inputs, n.expansion)):
             if example.op is op:
                 yield from _at_kink(example)
@@ -149,10 +146,8 @@ def _at_kink(example: Node) -> Iterator[tuple[Node, dict[Node, Any]]]:
 
 def _hit(node: Node, values: dict[Node, Any], moving: Collection[Node]) -> bool:
     """Whether the values are at a kink for some of the inputs."""
-    try:
-        return any(map(np.any, Evaluator(values)(*node.op.kink_masks(node, moving))))
-    except GradcliError:
-        return False
+    masks = if_applicable(lambda: Evaluator(values)(*node.op.kink_masks(node, moving)))
+    return any(map(np.any, masks or ()))
 
 
 def _on_its_own(example: Node, elementwise: bool) -> Node:
@@ -175,10 +170,12 @@ def _slope(
     """
     moved = values[x].copy()
     moved[place] += step
-    try:
-        start, end = (Evaluator({**values, x: v})(node)[0].sum() for v in (values[x], moved))
-    except GradcliError:
+    sums = if_applicable(
+        lambda: [Evaluator({**values, x: v})(node)[0].sum() for v in (values[x], moved)]
+    )
+    if sums is None:
         return "nan"
+    start, end = sums
     with np.errstate(all="ignore"):
         slope = (end - start) / step
     return _text(np.copysign(np.inf, slope) if abs(slope) > STEEP else slope)

@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from ...backends.numeric import Evaluator
-from ...errors import GradcliError
+from ...errors import GradcliError, if_applicable
 from ...graphs import Node, walk
 from ...graphs.shapes import is_square
 from ...language.problem import Input
@@ -155,24 +155,19 @@ def _is_finite(plan: Plan, choice: Choice, in_jax: bool, seed: int, side: int) -
     values, weights, _ = _point(plan, choice, seed, side)
     grads = [plan.analysis.gradients.of[x.node] for x in plan.wrt]
     nodes = [plan.problem.out, *grads, *(plan.sent if in_jax else ())]
-    try:
-        result = _evaluator(plan, values, weights)(*[n for n in nodes if n is not None])
-    except GradcliError:
-        return False
-    return all(bool(np.all(np.isfinite(array))) for array in result)
+    needed = [n for n in nodes if n is not None]
+    result = if_applicable(lambda: _evaluator(plan, values, weights)(*needed))
+    return result is not None and all(bool(np.all(np.isfinite(array))) for array in result)
 
 
 def _agrees(plan: Plan, choice: Choice, seed: int = 0, side: int = 0) -> bool:
     values, weights, rng = _point(plan, choice, seed, side)
-    try:
-        with np.errstate(all="ignore"):
-            grads = _evaluator(plan, values, weights)
-            return all(
-                abs(result - slope) <= CLOSE * max(1.0, abs(slope))
-                for result, slope in _slopes(plan, values, weights, grads, rng)
-            )
-    except GradcliError:
-        return False
+    grads = _evaluator(plan, values, weights)
+    with np.errstate(all="ignore"):
+        slopes = if_applicable(lambda: [*_slopes(plan, values, weights, grads, rng)])
+    return slopes is not None and all(
+        abs(result - slope) <= CLOSE * max(1.0, abs(slope)) for result, slope in slopes
+    )
 
 
 def _slopes(

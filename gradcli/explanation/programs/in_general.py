@@ -7,10 +7,10 @@ one number does, are told in the same way: the text is another where they are.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from functools import partial
 from typing import Any
 
-from ...errors import GradcliError
+from ...errors import if_applicable
 from ...graphs.shapes import TELLING, text
 from ...language.general import (
     at_shapes,
@@ -78,10 +78,7 @@ def _where_telling(plan: Plan, write: Write, telling: Sequence[int]) -> str | No
 
 def _at(plan: Plan, write: Write, problem: Problem) -> str | None:
     """The program at sizes that tell; None where it has none."""
-    try:
-        return write(plan, plan.at_sizes(problem))
-    except GradcliError:
-        return None
+    return if_applicable(lambda: write(plan, plan.at_sizes(problem)))
 
 
 def _is_general(own: Problem, general: Problem) -> bool:
@@ -94,15 +91,12 @@ def _is_general(own: Problem, general: Problem) -> bool:
 
 
 def _elsewhere(plan: Plan, write: Write) -> Iterator[str]:
-    for problem in _posed(plan.problem):
-        with suppress(GradcliError):
-            yield write(plan, plan.at_sizes(problem))
-
-
-def _posed(problem: Problem) -> Iterator[Problem]:
-    for shapes in (*other_shapes(problem), *longer_shapes(problem.shapes)):
-        with suppress(GradcliError):
-            yield at_shapes(problem, shapes)
+    own = plan.problem
+    for shapes in (*other_shapes(own), *longer_shapes(own.shapes)):
+        problem = if_applicable(partial(at_shapes, own, shapes))
+        text = None if problem is None else _at(plan, write, problem)
+        if text is not None:
+            yield text
 
 
 def _is_held(plan: Plan, write: Write, x: Input) -> bool:
@@ -116,10 +110,8 @@ def _is_held(plan: Plan, write: Write, x: Input) -> bool:
 
 
 def _with_value(plan: Plan, write: Write, x: Input, value: Any) -> str | None:
-    try:
-        return write(plan, plan.at_sizes(with_values(plan.problem, {x.name: value})))
-    except GradcliError:
-        return None
+    other = if_applicable(lambda: with_values(plan.problem, {x.name: value}))
+    return None if other is None else _at(plan, write, other)
 
 
 def _others(value: Any) -> Iterator[Any]:

@@ -1,6 +1,6 @@
 """A program of JAX: the function, its VJP by jax.vjp, and assertions."""
 
-from ...errors import GradcliError
+from ...errors import if_applicable
 from ...notation import tree
 from ...notation.code.array_code import JaxWriter, array_text
 from ...notation.code.statements import Statements
@@ -83,10 +83,9 @@ class _Jax:
     def _by_formula(self) -> list[str]:
         """Assertions by the gradients' formulas; by differences where JAX cannot say them."""
         plan, sized = self.plan, self.sized
-        try:
-            grads = sized.gradients(seeded=False)
-            built = Statements(self.of_gradients, grads, sized.intermediates, plan.fresh())
-        except GradcliError:
+        of, named, fresh = self.of_gradients, sized.intermediates, plan.fresh()
+        built = if_applicable(lambda: Statements(of, sized.gradients(seeded=False), named, fresh))
+        if built is None:
             asked = [plan.safe(x.name) for x in plan.wrt]
             arguments = f"{self.f}, {tupled(asked)}"
             return [f'check_grads({arguments}, order=1, modes=["rev"])']

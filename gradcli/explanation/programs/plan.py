@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from ...backends.numeric import Evaluator
-from ...errors import GradcliError
+from ...errors import GradcliError, if_applicable
 from ...graphs import Node, walk
 from ...language.problem import Input, Problem
 from ...lazy import np
@@ -14,7 +14,7 @@ from ...notation.code.statements import Names
 from ...notation.tree import Name
 from ...operators.indexing import with_read
 from ..analysis import Analysis
-from ..checking.symmetric import kept_symmetric
+from ..checking.perturbation import kept_symmetric
 from ..in_pytorch.conventions import kinks_met
 from .at_sizes import RESERVED, AtSizes, safe
 
@@ -141,10 +141,8 @@ class Plan:
         given[self.problem.seed.node] = self.analysis.value(self.problem.seed.node)
         evaluate = Evaluator({self.here.bare(node): value for node, value in given.items()})
         numbers = [self.analysis.grad_value(x) for x in self.wrt]
-        try:
-            return all(map(np.allclose, evaluate(*self.here.gradients(seeded=False)), numbers))
-        except GradcliError:
-            return False
+        result = if_applicable(lambda: evaluate(*self.here.gradients(seeded=False)))
+        return result is not None and all(map(np.allclose, result, numbers))
 
     def refuse_barriers(self, target: str) -> None:
         """Refuse what finite differences see through, where they are the program's test."""

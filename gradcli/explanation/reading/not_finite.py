@@ -5,7 +5,7 @@ instead. `gradcli why` says the same of an expression.
 from collections.abc import Iterator
 from typing import Any
 
-from ...errors import GradcliError
+from ...errors import GradcliError, if_applicable
 from ...lazy import np
 from ...pasted.problems import Unexplained, posed
 from ...snippets.reading import Reading
@@ -43,11 +43,9 @@ def kind_of(array: Any) -> str:
 
 def _traced(back: Backward) -> Why | None:
     """The elements that are not finite, traced back; None for what is no expression."""
-    try:
-        why = Why(analysis_of(posed(back)))
-        return why if _bad(why) else None
-    except (Unexplained, GradcliError):
-        return None
+    why = if_applicable(lambda: Why(analysis_of(posed(back))), (Unexplained, GradcliError))
+    bad = [] if why is None else if_applicable(lambda: _bad(why))
+    return why if bad else None
 
 
 def _bad(why: Why) -> list[Element]:

@@ -12,8 +12,7 @@ from ...snippets.trace import Backward
 from ..analysis import Analysis
 from ..formulas.wording import wording_of
 from ..notes import contradicted
-from ..numbers import number_text
-from ..phrases import sentence
+from ..phrases import number_text, sentence
 from ..short.gradients import Gradients
 
 MOST_RECORDS = 60  # what is longer is a loop that is better looked at in numbers

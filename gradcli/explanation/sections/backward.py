@@ -26,11 +26,9 @@ from ..blocks import (
     tokens_of,
     words,
 )
-from ..elide import middle
 from ..formulas.steps import in_general
 from ..formulas.wording import Wording
-from ..numbers import number_text
-from ..phrases import label
+from ..phrases import label, middle, number_text
 
 WORDS = {2: "twice", 3: "three times", 4: "four times"}
 

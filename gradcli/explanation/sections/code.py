@@ -5,7 +5,7 @@ import re
 from ..analysis import Analysis
 from ..blocks import Code, Section, words
 from ..checking.rounding import wants_double
-from ..numbers import number_text
+from ..phrases import number_text
 from ..torch_lines import gradient_variable, program_lines
 
 MOST_SHOWN = 12  # numbers of a gradient that fit in a comment

@@ -9,11 +9,10 @@ from ...notation.tree import Token
 from ..analysis import Analysis
 from ..blocks import Line, Prose, Row, Section, Table, plain, text_of, words
 from ..cost import Cost, FullJacobian, cost, size_of
-from ..elide import middle
 from ..formulas.nonzero_count import bounded
 from ..formulas.source_text import role_of
 from ..formulas.wording import Wording
-from ..phrases import listed, shape_text
+from ..phrases import listed, middle, shape_text
 from ..quantities import amount, count_text, item_size, memory, size_words
 from .jacobian import KINDS
 

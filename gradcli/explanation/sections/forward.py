@@ -2,10 +2,9 @@
 
 from ..analysis import Analysis
 from ..blocks import Row, Section, Table, Tensor, equality, plain, words
-from ..elide import middle
 from ..formulas import by_index
 from ..formulas.wording import Wording
-from ..phrases import shape_text
+from ..phrases import middle, shape_text
 
 
 def forward(a: Analysis, w: Wording, most: int) -> Section:

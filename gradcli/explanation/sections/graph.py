@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from ...errors import GradcliError
+from ...errors import GradcliError, if_applicable
 from ...graphs import Node, walk
 from ..analysis import Analysis
 from ..blocks import Graph, GraphNode, Line, Pass, Section, Step, Tensor, plain, words
@@ -42,11 +42,8 @@ def graph(a: Analysis, w: Wording) -> Section:
 def _sent(a: Analysis) -> dict[tuple[Node, Node], Any]:
     """The gradients that go from nodes to their inputs, added up where one is taken twice."""
     result: dict[tuple[Node, Node], Any] = {}
-    try:
-        steps = a.gradients.steps
-    except GradcliError:  # nothing goes back
-        return {}
-    for step in steps:
+    gradients = if_applicable(lambda: a.gradients)  # none where nothing goes back
+    for step in gradients.steps if gradients else ():
         for c in step.contributions:
             value, edge = a.value(c.sent), (step.node, c.to)
             if value is not None:

@@ -35,13 +35,12 @@ from ..blocks import (
     typed,
     words,
 )
-from ..elide import places
 from ..formulas import by_index
 from ..formulas.shortest_structure import structure_of, without_number
 from ..formulas.source_text import role_of
 from ..formulas.wording import Wording
 from ..notes import matrix_notes, not_finite
-from ..phrases import listed, place_of, sentence, shape_text
+from ..phrases import listed, place_of, places, sentence, shape_text
 from ..quantities import item_size, size_words
 
 LARGE = 1_000  # what a size is in "for real sizes"

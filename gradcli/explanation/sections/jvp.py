@@ -25,10 +25,9 @@ from ..blocks import (
     typed,
     words,
 )
-from ..elide import middle
 from ..formulas.source_text import role_of
 from ..higher.jvp import Jvp
-from ..phrases import listed, shape_text
+from ..phrases import listed, middle, shape_text
 from .jacobian import matrix, remarks, shown_structure, structure_row
 
 

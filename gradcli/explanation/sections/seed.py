@@ -1,7 +1,7 @@
 """The seed: what it is, why it has the output's shape, and what PyTorch says."""
 
-from ...language.no_gradient import NOT_SCALAR
 from ...language.problem import Problem
+from ...language.wrt import NOT_SCALAR
 from ...lazy import np
 from ...notation.tree import Token
 from ..analysis import Analysis

@@ -23,8 +23,7 @@ from ..blocks import (
 from ..choices import Choices
 from ..data import SCHEMA, Data
 from ..formulas.source_text import role_of
-from ..numbers import number_text
-from ..phrases import label, listed
+from ..phrases import label, listed, number_text
 from ..question import asked
 from .seed_for import SHOWN, Obstacle, SeedFor, Term
 

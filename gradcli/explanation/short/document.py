@@ -6,18 +6,26 @@ from collections.abc import Iterator
 
 from ...language.problem import Problem
 from ..analysis import Analysis
-from ..blocks import Document, Section
+from ..blocks import Document, Row, Section, Table, words
+from ..checks import ROWS, Check, run_checks
 from ..choices import Choices
 from ..formulas.wording import wording_of
+from ..in_pytorch.not_in_pytorch import CODE, not_in_pytorch
+from ..notes import about_the_problem, contradicted, ended, formulas, out_of_time
+from ..phrases import listed
 from ..question import asked
 from ..sections import code, graph
 from ..sections.notes import notes
 from . import head, jacobian, lines
-from .checked import checked
 from .gradients import Gradients
-from .notes import first, further
+from .stuck import stuck
 
 BRIEFLY = ("claims", "backward", "gradient", "seed", "code")
+NAMES = {ROWS: "g·J equals backward"}
+RANDOM = "at random values"
+MARKS = {True: "✓", False: "✗", None: "–"}
+OVERTURNING = ("integer-values", CODE)
+TOLD = ("implicit-seed", "seed-left-out", "unused", *OVERTURNING)  # elsewhere on the page
 
 
 def document(a: Analysis, choices: Choices) -> Document:
@@ -61,3 +69,41 @@ def _sections(grads: Gradients, choices: Choices) -> Iterator[Section]:
     yield checks
     if choices.extras:
         yield code.code(a, choices.precision)._replace(extra=True)
+
+
+def checked(grads: Gradients) -> Section:
+    """The checks side by side; those that were left out say why."""
+    run = run_checks(grads.a)
+    text = [words(_said(c)) for c in run]
+    if any(c.ok is not None and "random" in c.remark for c in run):
+        text.append(words(RANDOM))
+    return Section("checks", (), (), (Table((Row(tuple(text)),)),))
+
+
+def _said(c: Check) -> str:
+    error = "" if not c.max_error else f" {c.max_error:.0e}"
+    remark = c.remark.removeprefix(RANDOM).removeprefix("; ")  # which is said of all together
+    why = f" ({remark})" if remark and c.ok is not True else ""
+    return f"{MARKS[c.ok]} {NAMES.get(c.name, c.name)}{error}{why}"
+
+
+def first(a: Analysis) -> list[tuple[str, str]]:
+    """Codes and sentences on what PyTorch refuses."""
+    whole = [x.name for x in a.problem.wrt if x.was_integer]
+    refused = not_in_pytorch(a)
+    if whole:
+        have = "hold whole numbers" if len(whole) > 1 else "holds whole numbers"
+        text = f"{listed(whole)} {have}: in PyTorch write 1., not 1."
+        refused.insert(0, ("integer-values", text))
+    return refused
+
+
+def further(grads: Gradients) -> list[tuple[str, str]]:
+    """Codes and sentences on everything else."""
+    p, notes = grads.problem, about_the_problem(grads.a, grads.w)
+    notes += stuck(grads.a, grads.w)
+    if grads.derivation is None:
+        notes += [*formulas(grads.w), *ended(p)]
+    else:
+        notes += [*contradicted(grads.a, grads.w, grads.beside_numbers()), *out_of_time(p)]
+    return [note for note in notes if note[0] not in TOLD]

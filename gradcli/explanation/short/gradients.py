@@ -11,7 +11,7 @@ from ...notation.tree import Tree
 from ..analysis import Analysis
 from ..derivation.derivation import Derivation, Line, derivation
 from ..formulas.beside_numbers import Beside, of_gradients
-from ..formulas.trial import MOST as MOST_ELEMENTS
+from ..formulas.trials import MOST as MOST_ELEMENTS
 from ..formulas.wording import Wording
 from ..phrases import shape_text
 from ..sections.backward import Names, of_program

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from ...language.no_gradient import NOT_SCALAR
 from ...language.problem import Input
+from ...language.wrt import NOT_SCALAR
 from ...notation.tree import Derivative, Name, Token
 from ..analysis import Analysis
 from ..blocks import (
@@ -20,8 +20,7 @@ from ..blocks import (
 )
 from ..formulas.source_text import role_of
 from ..formulas.wording import Wording
-from ..numbers import is_short, number_text
-from ..phrases import listed, shape_text
+from ..phrases import is_short, listed, number_text, shape_text
 from ..sections.inputs import assumption, choice, free_sizes
 from ..sections.seed import call, remarks, row
 

@@ -1,13 +1,15 @@
 """What a reader would ask of the numbers: units that never fire, functions that are flat."""
 
 from collections.abc import Iterator
+from typing import Any
 
+from ...autodiff.reverse import Step
+from ...graphs import OPS, Node
 from ...lazy import np
 from ..analysis import Analysis
 from ..blocks import text_of
 from ..formulas.wording import Wording
 from ..phrases import listed
-from .gates import let_through
 
 MOST = 4  # units that are named, and operations
 FLAT = 1e-6  # as near to its bounds a function is flat
@@ -72,3 +74,23 @@ def _zero_gradients(a: Analysis, w: Wording) -> Iterator[tuple[str, str]]:
     if zero:
         are = "are" if len(zero) > 1 else "is"
         yield "zero-gradient", f"{listed(zero)} {are} exactly 0: gradcli why names the cause."
+
+
+def let_through(a: Analysis, step: Step) -> Any:
+    """The mask of the places at which an operation sends on what it receives; None where it does
+    something else, and where its values are not known.
+    """
+    local = step.contributions[0].local if len(step.contributions) == 1 else None
+    if local is None or local.op is not OPS["where"]:
+        return None
+    condition, yes, no = local.parents
+    mask = a.value(condition)
+    if mask is None or mask.shape != local.shape:
+        return None
+    if yes is step.received and _is_zero(no):
+        return mask
+    return ~mask if no is step.received and _is_zero(yes) else None
+
+
+def _is_zero(node: Node) -> bool:
+    return node.op.name == "constant" and node.attrs["value"] == 0

@@ -5,8 +5,8 @@ from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 from ...graphs import OPS, Node
-from ...language.no_gradient import NOT_SCALAR
 from ...language.problem import Input
+from ...language.wrt import NOT_SCALAR
 from ...lazy import np
 from ..analysis import Analysis
 from ..blocks import Code, Document, Note, Prose, Row, Section, Table, plain, words

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from ...autodiff.reverse import Step, backward, conducts
 from ...backends.numeric import Evaluator
-from ...errors import GradcliError
+from ...errors import if_applicable
 from ...graphs import OPS, Node, walk
 from ...language.problem import Input
 from ...lazy import np
@@ -102,16 +102,18 @@ class LocalStep:
 
     def _weights(self, place: Place, given: dict[Node, Any]) -> Any:
         """The factors by which the received elements count in one that is sent."""
-        try:
+        ones, hot = np.ones(self.node.shape), np.zeros(self.to.shape)
+        hot[place] = 1
+
+        def weighed() -> Any:
             one, weights = self._transposed
             if weights is None:
                 return np.zeros(self.node.shape)
-            hot = np.zeros(self.to.shape)
-            hot[place] = 1
-            received = np.ones(self.node.shape)
-            return Evaluator(given | {one: hot, self.seed: received})(weights)[0]
-        except GradcliError:  # no such decomposition, or a rule that is not differentiated again
-            return np.ones(self.node.shape)
+            return Evaluator(given | {one: hot, self.seed: ones})(weights)[0]
+
+        result = if_applicable(weighed)
+        # ones without such a decomposition, or by a rule that is not differentiated again
+        return ones if result is None else result
 
 
 class Origin(NamedTuple):

@@ -14,7 +14,6 @@ from ..foreign import foreign, not_a_function, not_called
 from ..libraries import function as of_library
 from ..names import library_path
 from ..refusals import refusal
-from ..storage import STORAGE
 from ..syntax import dotted
 from ..vocabulary import (
     DTYPES,
@@ -23,6 +22,7 @@ from ..vocabulary import (
     PROPERTIES,
     PYTHON,
     SHORT_FLOATS,
+    STORAGE,
     WITHOUT_DTYPE,
     function,
     library_name,
@@ -218,7 +218,7 @@ def _numbers_among(called: Any, args: list, named: dict[str, Any]) -> list[Any]:
     given = [*zip((*places, *(None,) * len(args)), args), *_in_order(places, named)]
     labels = getattr(called, "labels", ())
     promotes = isinstance(called, Operator) and called.family == "elementwise"
-    inputs = called.inputs if promotes and not called.one_kind else ()
+    inputs = called.inputs if promotes and not called.of_one_kind else ()
     result: list[Any] = []
     for name, value in given:
         if isinstance(value, tuple):

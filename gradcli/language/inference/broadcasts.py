@@ -23,7 +23,7 @@ def ranks_not_broadcast(roots: list[Node]) -> dict[str, int]:
     for product, term in (pair for both in sums for pair in permutations(both)):
         terms.setdefault(product, []).append(term)
     varying = downstream(order, [n for n in order if n.op.name == "input"], _made_of)
-    of_products = downstream(order, [n for n in order if n.op.matrices], _made_of)
+    of_products = downstream(order, [n for n in order if "matrices" in n.op.as_a_rule], _made_of)
     for node in order:
         for operand, other in permutations(_operands(node), 2):
             by_number = not other.ndim and other in varying
@@ -46,7 +46,7 @@ def ranks_not_broadcast(roots: list[Node]) -> dict[str, int]:
 
 def _batches(order: list[Node]) -> dict[str, int]:
     """Images, as x in `conv2d(x, w, b)`: they come in batches, and have the rank of the kernel."""
-    first = (node.parents[:2] for node in order if node.op.batches)
+    first = (node.parents[:2] for node in order if "batches" in node.op.as_a_rule)
     single = ((x, kernel) for x, kernel in first if x.ndim < kernel.ndim)
     return {x.attrs["name"]: kernel.ndim for x, kernel in single if x.op.name == "input"}
 
@@ -57,7 +57,8 @@ def _columns(order: list[Node]) -> dict[str, int]:
     """
     result = {}
     for node in order:
-        left, x = node.parents if node.op.matrices and len(node.parents) == 2 else (node, node)
+        pair = "matrices" in node.op.as_a_rule and len(node.parents) == 2
+        left, x = node.parents if pair else (node, node)
         given = {n for n in (left, x) if n.op.name == "input"}
         if x not in given or left in given or left.op.family == "movement":
             continue
@@ -112,7 +113,8 @@ def _multiplies(node: Node, x: Node, other: Node, beside: Sequence[Node]) -> boo
     if other.ndim != 2:
         return False
     of_a_matrix = _is_upper(other) and not _is_upper(x) and any(n.ndim == 2 for n in beside)
-    to_constant = other.op.matrices and any(n.ndim == 2 and _is_constant(n) for n in beside)
+    constants = [n for n in beside if n.ndim == 2 and _is_constant(n)]
+    to_constant = "matrices" in other.op.as_a_rule and bool(constants)
     return (_is_constant(other) and bool(beside)) or of_a_matrix or to_constant
 
 

@@ -8,16 +8,15 @@ are tried in order of plausibility (`ranks`).
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from itertools import chain, count, islice, repeat, tee
+from functools import partial
+from itertools import chain, count, islice, permutations, repeat, tee
 from typing import NamedTuple
 
-from ...errors import GradcliError
+from ...errors import GradcliError, if_applicable
 from ...graphs import Node, walk
 from ...graphs.shapes import TELLING, Conflict, Shape, numel, text
 from ..program import Program
 from .broadcasts import ranks_not_broadcast
-from .numberings import Numberings, different, equal, few
 from .ranks import ranks_to_try
 from .stand_ins import Sizes
 
@@ -32,6 +31,9 @@ SMALL = 8  # primes at the end, where the others make tensors too large
 LIKELIEST = 8  # ranks with which sizes are tried that stand-ins tell nothing of
 PASSED_OVER = 20  # sizes with which the answer has no element, or one, if it may have more
 MOST_SIZES = 200  # unknown sizes, beside those that PRIMES stand in for
+PERMUTATIONS = 60  # of sizes where stand-ins told nothing
+STEEPNESSES = (1, 1.2, 1.4)  # of sizes that fall as stand-ins do
+Numberings = Callable[[int, Collection[int]], Iterator[Shape]]
 
 
 class Outcome(NamedTuple):
@@ -124,15 +126,17 @@ def _refined(
 ) -> Inferred:
     """The shapes found, with the ranks that the program tells of when it is built with them."""
     settled = set(fixed)
-    with suppress(GradcliError):
-        while True:
-            text = attempt(known | result.shapes).ranks
-            better = {name: r for name, r in text.items() if name in chosen and name not in settled}
-            if not better:
-                break
-            settled |= better.keys()
-            chosen = chosen | better
-            result = _solve(chosen, known, attempt, numberings)
+    refined: Inferred | None = result
+    while refined is not None:
+        result = refined
+        outcome = if_applicable(partial(attempt, known | result.shapes))
+        ranks = {} if outcome is None else outcome.ranks
+        better = {name: r for name, r in ranks.items() if name in chosen and name not in settled}
+        if not better:
+            break
+        settled |= better.keys()
+        chosen = chosen | better
+        refined = if_applicable(partial(_solve, chosen, known, attempt, numberings))
     return result
 
 
@@ -142,20 +146,19 @@ def in_general(
     attempt: Attempt,
     telling: Sequence[int] = TELLING,
     least: int = 2,
-) -> dict[str, Shape]:
-    """Shapes as those `given`, of sizes that tell, equal only where the program needs it.
+) -> dict[str, Shape] | None:
+    """Shapes as those `given`, of sizes that tell, equal only where the program needs it; None
+    where the program works with no other sizes.
 
     Where operators do not say which must be equal, those are that were. Smaller sizes than the
-    `least` stay, as 0 and 1: broadcasting means them. Raises GradcliError where the program works
-    with no other sizes.
+    `least` stay, as 0 and 1: broadcasting means them.
     """
-    try:
-        return _generalised(given, known, attempt, telling, least, apart=True)
-    except GradcliError:
-        sizes = [n for shape in given.values() for n in shape if n >= least]
-        if len(set(sizes)) == len(sizes):  # they are apart in any case
-            raise
-        return _generalised(given, known, attempt, telling, least, apart=False)
+    generalised = partial(_generalised, given, known, attempt, telling, least)
+    sizes = [n for shape in given.values() for n in shape if n >= least]
+    result = if_applicable(partial(generalised, apart=True))
+    if result is None and len(set(sizes)) < len(sizes):  # they are not apart in any case
+        result = if_applicable(partial(generalised, apart=False))
+    return result
 
 
 def _generalised(
@@ -300,9 +303,8 @@ def _smallest(
 
 def _ones(shapes: dict[str, Shape], attempt: Attempt) -> int:
     """How many sizes of the answer are 1 where those of the inputs are stand-ins."""
-    with suppress(GradcliError):
-        return attempt(shapes)[0].count(1)
-    return 0
+    outcome = if_applicable(partial(attempt, shapes))
+    return 0 if outcome is None else outcome[0].count(1)
 
 
 def _numbered(
@@ -349,11 +351,53 @@ def unusual_sizes(roots: list[Node]) -> list[tuple[int, int]]:
 
 def equal_as_a_rule(roots: list[Node]) -> list[tuple[int, int]]:
     """Pairs of sizes that are equal as a rule, though they need not be; sides of matrices apart."""
-    nodes = [n for n in walk(roots) if n.op.usual is not None]
-    return [p for n in nodes for p in n.op.usual(*(i.shape for i in n.parents), **n.attrs)]
+    return [
+        pair
+        for n in walk(roots)
+        if n.op.usual is not None
+        for pair in n.op.usual(*(i.shape for i in n.parents), **n.attrs)
+    ]
 
 
 def different_sides(roots: list[Node]) -> list[tuple[int, int]]:
     """The sizes of matrices that are square as a rule, where they are not."""
-    shapes = [i.shape for n in walk(roots) if n.op.square for i in n.parents]
+    shapes = [i.shape for n in walk(roots) if "square" in n.op.as_a_rule for i in n.parents]
     return [(s[-2], s[-1]) for s in shapes if len(s) == 2 and s[0] != s[1]]
+
+
+# ---- numbers for the free sizes ------------------------------------------------------------------
+
+
+def different(length: int, fixed: Collection[int]) -> Iterator[Shape]:
+    """Sizes in order of plausibility: all different, each the smallest that the earlier ones allow.
+
+    The later of these find an image that is larger than the kernels that move over it.
+    """
+    for start, attempts in ((2, 1000), (5, 40), (10, 40), (30, 2), (100, 2), (1000, 2)):
+        pool = islice((n for n in count(start) if n not in fixed), max(length + 1, 8))
+        yield from islice(permutations(pool, length), attempts)
+    for steepness in STEEPNESSES:
+        yield _falling(length, fixed, steepness)
+
+
+def _falling(length: int, fixed: Collection[int], steepness: float) -> Shape:
+    """Sizes as the stand-ins fall: each image larger than all kernels that move over it."""
+    result: list[int] = []
+    size = 2.0
+    while len(result) < length:
+        if round(size) not in (*fixed, *result):
+            result.append(round(size))
+        size = max(size * steepness, size + 1)
+    return tuple(result[::-1])
+
+
+def few(length: int, fixed: Collection[int]) -> Iterator[Shape]:
+    """Sizes where stand-ins told nothing, some different ones and 3, as cross(x, y) needs it."""
+    return chain(islice(different(length, fixed), PERMUTATIONS), ((3,) * length,))
+
+
+def equal(length: int, fixed: Collection[int]) -> Iterator[Shape]:
+    """A last resort, where sizes that all differ do not work, as prime ones where they are
+    divided.
+    """
+    return ((n,) * length for n in (2, 4, 1))

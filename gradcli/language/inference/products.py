@@ -69,7 +69,7 @@ def factors(e: ast.AST) -> list[ast.expr]:
     if not isinstance(e, ast.Call):
         return []
     op = called(e)
-    of_matrices = isinstance(op, Operator) and op.matrices
+    of_matrices = isinstance(op, Operator) and "matrices" in op.as_a_rule
     before = [e.func.value] if isinstance(e.func, ast.Attribute) else []
     return [*e.args[:2], *before] if of_matrices else []
 

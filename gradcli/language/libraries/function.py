@@ -80,7 +80,7 @@ class Function(Shorthand):
         self.name, self.sentence = name, (self.function.__doc__ or "").strip()
         self.unless, self.floats, self.of_numbers = None, False, True
         self.older, self.makes = (), None
-        self.takes, self.one_kind = "any", False
+        self.takes = "any"
 
     def __call__(self, /, *args: Any, **named: Any) -> Any:
         arrays, known = set(ARRAYS.split()).difference(self.numbers), {*self.places, *self.defaults}

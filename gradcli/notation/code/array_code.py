@@ -4,6 +4,7 @@ What an operator is called there is in its record (the fields `numpy` and `jax`)
 than a name is in array_words and array_places.
 """
 
+import ast
 import re
 from collections.abc import Mapping
 from math import isfinite, isnan
@@ -18,11 +19,14 @@ from ..formulas.formula import Telling, Writer
 from ..formulas.numerals import numeral
 from ..formulas.spelling import spelled
 from ..tree import Call, Listing, Method, Name, Prefix, Tree, Verbatim
-from .array_places import IN_OTHER_WORDS
-from .plain_text import names_in
+from .array_words import IN_OTHER_WORDS
 
 LEFT_OUT = (None, False)  # values of an argument that is not written
 MOST_NUMBERS = 1000  # of a tensor that is written out
+SIMPLE = (
+    ast.Compare, ast.BinOp, ast.UnaryOp, ast.Constant, ast.expr_context, ast.cmpop, ast.operator,
+    ast.unaryop,
+)  # fmt: skip
 
 
 class ArrayWriter(Writer):
@@ -233,3 +237,15 @@ def expression(
 ) -> str:
     """`node` as an expression, in terms of the nodes that have names."""
     return tree.text(writer(names).tree(node))
+
+
+def names_in(text: str) -> set[str]:
+    """The names in such a text; none in any other."""
+    if text.startswith("["):  # a list, which may be long
+        return set()
+    try:
+        parts = list(ast.walk(ast.parse(text, mode="eval").body))
+    except SyntaxError:
+        return set()
+    names = {part.id for part in parts if isinstance(part, ast.Name)}
+    return names if all(isinstance(part, (ast.Name, *SIMPLE)) for part in parts) else set()

@@ -248,7 +248,7 @@ class Writer:
     def takes_no_mask(self, node: Node, place: int) -> bool:
         """Whether the mask in the place of an input has to be written as its numbers, 0 and 1."""
         op, source = node.op, node.inputs[place]
-        if op.takes == "any" or op.one_kind or source is None or source.dtype != "bool":
+        if op.takes == "any" or op.of_one_kind or source is None or source.dtype != "bool":
             return False
         return op.takes == "no masks" or all(i.dtype == "bool" for i in node.parents)
 

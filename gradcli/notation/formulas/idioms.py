@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...graphs import Node
 from ...graphs.shapes import Shape, axis, numel
+from ...operators.indexing import is_mask
 from ...operators.leaves import Array
 from .. import tree
 from ..tree import (
@@ -265,12 +266,8 @@ def _index_of_rows(places: Node, shape: Shape) -> tuple | None:
     if base.op.name != "arange" or counted.shape != shape or base.shape != (numel(shape),):
         return None
     index = places.attrs.get("index", (None,))
-    plain = all(isinstance(i, int | tuple | Array) and not _is_mask(i) for i in index)
+    plain = all(isinstance(i, int | tuple | Array) and not is_mask(i) for i in index)
     return index if plain else None
-
-
-def _is_mask(item: Any) -> bool:
-    return isinstance(item, Array) and item.dtype == "bool"
 
 
 def _as_places(w: "Writer", item: Any) -> Tree:

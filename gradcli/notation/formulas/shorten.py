@@ -9,17 +9,16 @@ have names are names; products that are a name's definition become the name.
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from ...graphs import Node, intern, walk
+from ...graphs import OPS, Node, intern, walk
 from ...graphs.shapes import TELLING, numel
 from ...graphs.substitution import substitute
 from .. import tree
 from ..tree import Name
 from .formula import MOST, TOO_LONG, Telling, Writer
 from .names import Names
-from .negative_dims import Counting
-from .nonzero_facts import divisors_of, never_zero
 from .rules import IN_CODE, LAYOUT, NORMAL, OTHERS, RULES, made_of
 from .rules.atoms import definition
+from .rules.products import constant_value, product_of
 from .simplify import LARGE, Rewriter, merged, stripped
 
 HOPELESS = 2 * TOO_LONG  # a formula of this length will not be read
@@ -34,6 +33,7 @@ UNNAMED = 12.0  # a size that no tensor tells, so that the formula holds for no 
 
 NORMALISING = merged(RULES, NORMAL)
 ALTERNATIVES = merged(OTHERS, LAYOUT)
+HOLDS = {"eq": False, "ne": True}
 
 
 class Shortener:
@@ -135,7 +135,7 @@ class Length:
             own += BESIDE * self._has_turned(n)
             own += CONVERTED * any(self.writer.takes_no_mask(n, k) for k in range(len(n.inputs)))
             foreign = self.writer.is_foreign(n)
-            mixed = n.op.one_kind and len({i.dtype for i in n.parents}) > 1
+            mixed = n.op.of_one_kind and len({i.dtype for i in n.parents}) > 1
             own += FOREIGN if foreign or mixed or _compares_digits(n) else 0
         self.tastes[n] = own
         return own
@@ -181,7 +181,7 @@ def _compares_digits(n: Node) -> bool:
     if n.dtype != "bool" or len(n.parents) != 2:
         return False
     a, b = n.parents
-    return any(x.op.digits_vary and definition(y) is not None for x, y in ((a, b), (b, a)))
+    return any(x.op.digits == "vary" and definition(y) is not None for x, y in ((a, b), (b, a)))
 
 
 class Search:
@@ -338,3 +338,67 @@ class Search:
         if text is not None and (text.shape, text.dtype) == (n.shape, n.dtype):
             yield self.normal(text)
         yield from self.names.spoken(n, self.normal)
+
+
+class Counting:
+    """How a `program` counts dimensions: what it calls -1 and never 1 is -1 in a formula too."""
+
+    def __init__(self, program: Collection[Node]):
+        given = {d for n in program for d in _dims(n)}
+        self.from_end = {d for d in given if d < 0}
+        self.from_front = {d for d in given if d >= 0}
+
+    def __call__(self, node: Node) -> Node:
+        """The node with its dimensions counted as the program counts them."""
+        if not self.from_end:
+            return node
+        done: dict[Node | None, Node | None] = {None: None}
+        for n in walk([node]):
+            dims = _dims(n)
+            attrs = n.attrs | {"dim": self._counted(n, dims)} if dims else n.attrs
+            done[n] = intern(n.op, tuple(done[i] for i in n.inputs), attrs, n.span)
+        return done[node]  # type: ignore[return-value]
+
+    def _counted(self, n: Node, dims: tuple[int, ...]) -> int | tuple[int, ...]:
+        ndim = max(n.ndim, n.parents[0].ndim)
+        from_end = tuple(d - ndim if d >= 0 else d for d in dims)
+        if self.from_front.intersection(dims) or not self.from_end.issuperset(from_end):
+            return n.attrs["dim"]
+        return from_end if isinstance(n.attrs["dim"], tuple) else from_end[0]
+
+
+def _dims(n: Node) -> tuple[int, ...]:
+    """The dimensions that a node names of a tensor."""
+    dim = n.attrs.get("dim") if n.inputs and not n.op.shape_only else None
+    return dim if isinstance(dim, tuple) else () if dim is None else (dim,)
+
+
+def divisors_of(program: Collection[Node]) -> frozenset[Node]:
+    """What the nodes of a program are divided by, and its factors; nothing where it chooses between
+    numbers, as one may be what it has where the divisor is 0.
+    """
+    nodes = walk(program)
+    if any(n.dtype == "bool" or n.op.name == "where" for n in nodes):
+        return frozenset()
+    below = [n.parents[1] for n in nodes if n.op.name == "div"]
+    return frozenset(below).union(*map(_factors, below))
+
+
+def _factors(x: Node) -> tuple[Node, ...]:
+    """Of which one is 0 where x is 0."""
+    result = product_of(x)
+    return () if result is None or not result.coefficient else tuple(result.factors)
+
+
+def never_zero(node: Node, divisors: Collection[Node]) -> Node:
+    """The node without the question whether a divisor is 0: where(1 - c == 0, 0, x) is x beside
+    (x ** (1 - c) - 1) / (1 - c).
+    """
+    result = {}
+    for n in walk([node]) if divisors else ():
+        if n.op.name not in HOLDS or constant_value(n.parents[1]) != 0:
+            continue
+        parts = _factors(n.parents[0])
+        if n.parents[0] in divisors or (parts and all(f in divisors for f in parts)):
+            result[n] = OPS["full"](size=n.shape, fill_value=HOLDS[n.op.name])
+    return substitute(node, result) if result else node

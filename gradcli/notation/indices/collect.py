@@ -5,7 +5,7 @@ a delta collapses, what does not depend on a sum's letter leaves it, numbers are
 terms added, equal factors made powers.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, TypeGuard
 
 from ...budget import tick
@@ -14,7 +14,6 @@ from ...lazy import np
 from ..formulas.rules.guards import OPPOSITE
 from . import places
 from .alike import alike
-from .directions import is_mirrored
 from .expressions import (
     ONE,
     ZERO,
@@ -35,6 +34,7 @@ from .expressions import (
     letters_of,
     parts,
     product_of,
+    solve,
     substituted,
     with_ones,
 )  # fmt: skip
@@ -200,7 +200,7 @@ class Simplifier:
         if not isinstance(d, Relation) or d.symbol != "==":
             return False
         for letter in letters_of(e) & letters_of(d):
-            place = places.solve(d.left, d.right, letter)
+            place = solve(d.left, d.right, letter)
             if place is not None and self._put(e, letter, place) == ONE:
                 return True
         return False
@@ -351,7 +351,7 @@ class Simplifier:
         """
         if not isinstance(factor, Relation) or factor.symbol != "==":
             return None
-        place = places.solve(factor.left, factor.right, letter)
+        place = solve(factor.left, factor.right, letter)
         if place is None:
             return None
         return place, [
@@ -381,3 +381,28 @@ def _sorted(left: Place, right: Place) -> Expr:
 def _standing(letter: str):
     """Which letter stays: one of the result before one of a sum, and the earlier."""
     return letter.startswith("_"), len(letter), letter
+
+
+def is_mirrored(letter: str, factors: Sequence[Expr]) -> bool:
+    """Whether elements are read against the direction of the letter, and none along it; where none
+    is, whether the letter is bound together with others in all relations: [k ≤ n-j].
+    """
+    against = False
+    bounds = [f for f in factors if isinstance(f, Relation) and len(letters_of(f)) > 1]
+    if len(bounds) == len(factors):
+        return all(_bound_together(f, letter) for f in bounds)
+    for e in (e for factor in factors for e in inner(factor) if isinstance(e, Element)):
+        for place in e.places:
+            if place == letter:
+                return False
+            for atom, times in place.terms if isinstance(place, places.Linear) else ():
+                if atom == letter and times != -1:
+                    return False
+                against = against or atom == letter
+    return against
+
+
+def _bound_together(e: Relation, letter: str) -> bool:
+    """Whether the relation is one between the sum of letters and a number."""
+    terms = dict(places.linear(places.plus(e.right, e.left, -1)).terms)
+    return letter in terms and len({*terms.values()}) == 1

@@ -205,6 +205,23 @@ def letters_of(e: Expr) -> frozenset[str]:
     return frozenset(result - {e.letter} if isinstance(e, Sum) else result)
 
 
+def solve(left: Place, right: Place, letter: str) -> Place | None:
+    """The letter, where left is right; None where it is not to be had in whole numbers."""
+    difference = places.linear(places.plus(left, right, -1))
+    times = dict(difference.terms).get(letter, 0)
+    if times not in (1, -1):
+        return None
+    if any(
+        letter in places.letters(places.Linear(((atom, 1),), 0), letters_of)
+        for atom, _ in difference.terms
+        if atom != letter
+    ):
+        return None
+    return places.plain(
+        {a: -times * n for a, n in difference.terms if a != letter}, -times * difference.offset
+    )
+
+
 def substituted(e: Expr, new: Mapping[str, Place], sizes: Mapping[str, int]) -> Expr:
     """The expression with letters replaced by places; the same one where there are none of them.
     Bound letters are never used twice, so none is caught.

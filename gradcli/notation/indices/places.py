@@ -236,29 +236,6 @@ def at(place, env: Mapping[str, int], inside: Callable) -> int:
     return total
 
 
-def solve(left: Place, right: Place, letter: str) -> Place | None:
-    """The letter, where left is right; None where it is not to be had in whole numbers."""
-    difference = linear(plus(left, right, -1))
-    times = dict(difference.terms).get(letter, 0)
-    if times not in (1, -1):
-        return None
-    if any(
-        letter in letters(Linear(((atom, 1),), 0), _unknown)
-        for atom, _ in difference.terms
-        if atom != letter
-    ):
-        return None
-    return plain(
-        {a: -times * n for a, n in difference.terms if a != letter}, -times * difference.offset
-    )
-
-
-def _unknown(value) -> frozenset[str]:
-    from .expressions import letters_of
-
-    return letters_of(value)
-
-
 def written(place, inside: Callable, times: str = "") -> Tree:
     """As it is written: 2i+1, or 2*i+1 where a star is written for `times`; `inside` writes the
     expression of a Picked, alone or with something beside it.

@@ -15,9 +15,10 @@ from ..indices.expressions import (
     Total,
     factors_of,
     product_of,
+    solve,
     substituted,
 )
-from ..indices.places import linear, plus, solve
+from ..indices.places import linear, plus
 from ..indices.written import opposite
 from ..tree import Call, Tree, Verbatim
 from .masks import has_relation

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from ...graphs import Node, walk
 from ...graphs.shapes import Shape, numel
-from ..indices import places
 from ..indices.collect import Simplifier
 from ..indices.expressions import (
     ONE,
@@ -28,6 +27,7 @@ from ..indices.expressions import (
     letters_of,
     product_of,
     replaced,
+    solve,
     substituted,
 )
 from ..indices.factors import split_number
@@ -216,7 +216,7 @@ class _Terms:
         if isinstance(e, Relation) and e.symbol == "==":
             letters = letters_of(e)
             for letter in sorted(letters, key=lambda k: (k in self.letters, k)):
-                place = places.solve(e.left, e.right, letter)
+                place = solve(e.left, e.right, letter)
                 if place is not None and (letter not in self.letters or letters <= {*self.letters}):
                     return letter, place
         return None

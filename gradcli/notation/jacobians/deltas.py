@@ -30,7 +30,6 @@ from ..indices.places import Place
 from ..indices.written import opposite
 from ..tree import NEW_DIMENSION, Call, Infix, Method, Prefix, Subscript, Tree, shortest, text
 from ..tree import Number as Numeral
-from .diagonals import along_diagonal
 from .masks import count, has_relation, is_a_count, mask, work
 from .matrices import Matrices, flat
 from .matrix_products import added, multiplied
@@ -395,3 +394,23 @@ def _together(
     if diagonal is None or other is None:
         return None
     return name, Infix("-", other, diagonal) if first else added(diagonal, other, subtracted)
+
+
+def along_diagonal(e: Expr, rows: Sequence[str], columns: Sequence[str]) -> Expr:
+    """A product with a delta for each row's letter and its column's, where its deltas make them
+    equal; the same expression where they do not. Letters of neither stay tied to them.
+    """
+    deltas = [f for f in factors_of(e) if is_delta(f)]
+    if len(deltas) <= len(rows) or len(rows) != len(columns):
+        return e
+    first = {k: k for f in deltas for k in (f.left, f.right)}  # of all that are equal to it
+    for f in deltas:
+        one, other = first[f.left], first[f.right]
+        first = {k: one if to == other else to for k, to in first.items()}
+    if any(r not in first or first[r] != first.get(c) for r, c in zip(rows, columns)):
+        return e
+    pairs = [delta(r, c) for r, c in zip(rows, columns)]
+    lead: dict[str, str] = {}
+    tied = (*rows, *(k for k in first if k not in rows and k not in columns))
+    ties = [delta(lead[first[k]], k) for k in tied if lead.setdefault(first[k], k) != k]
+    return product_of([*pairs, *ties, *(f for f in factors_of(e) if f not in deltas)])

@@ -34,7 +34,6 @@ from .matrix_products import (
     NoProduct,
     in_numbers,
     is_mask,
-    negated,
     scaled,
     transposed,
 )
@@ -46,12 +45,6 @@ Split = tuple[Tree | None, list[Expr]]  # a product's number, None for 1, and it
 
 class Matrices(Tensors):
     """Formulas of matrices; of tensors beside them."""
-
-    def scaled(self, number: Tree | None, matrix: Tree | None) -> Tree | None:
-        """number * matrix."""
-        if matrix is None or number is None:
-            return matrix
-        return negated(matrix) if number == tree.Number(-1) else scaled(number, matrix)
 
     def number(self, e: Expr) -> Split:
         """A product with its number apart."""
@@ -96,7 +89,7 @@ class Matrices(Tensors):
                 return self.identity(rows, columns)
         if len(rows) <= 1 and len(columns) <= 1 and any(isinstance(f, Relation) for f in factors):
             row, column = (at[0] if at else None for at in (rows, columns))
-            return placed(self, factors, row, column)
+            return placed(self, self.plain, factors, row, column)
         if len(rows) + len(columns) > 2 or not any(letters_of(f) & {*columns} for f in factors):
             apart = self._outer(factors, rows, columns)
             if apart is not None:

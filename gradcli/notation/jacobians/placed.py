@@ -4,28 +4,28 @@ A matrix has one letter for its rows and one for its columns, or none where ther
 column. A delta makes it rows or columns of an identity, a bound a triangle, two bounds a band.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import prod
-from typing import TYPE_CHECKING
 
 from .. import tree
 from ..formulas.spelling import indexed
-from ..indices.expressions import ONE, Expr, Relation, letters_of, product_of, substituted
-from ..indices.places import Linear, Part, Picked, Place, bounds, linear, plus, solve
+from ..indices.expressions import ONE, Expr, Relation, letters_of, product_of, solve, substituted
+from ..indices.places import Linear, Part, Picked, Place, bounds, linear, plus
 from ..tree import ALL, NEW_DIMENSION, Call, Infix, Method, Subscript, Tree
 from .matrix_products import in_numbers
-from .slices import slice_of
-from .triangles import triangle
-
-if TYPE_CHECKING:
-    from .matrices import Matrices
+from .tensors import Tensors, triangle
 
 Letter = str | None
+Plain = Callable[[Sequence[Expr], list[str], list[str]], Tree | None]
 INSIDE = "window"  # the letter of a place inside of a window
 
 
-def placed(write: "Matrices", factors: Sequence[Expr], row: Letter, column: Letter) -> Tree | None:
-    """The matrix of these factors, some of them relations; None where it has no short formula."""
+def placed(
+    write: Tensors, plain: Plain, factors: Sequence[Expr], row: Letter, column: Letter
+) -> Tree | None:
+    """The matrix of these factors, some of them relations; None where it has no short formula.
+    `plain` writes the matrix of factors without relations.
+    """
     relations = [f for f in factors if isinstance(f, Relation)]
     rest = [f for f in factors if not isinstance(f, Relation)]
     if len(relations) == 1 and relations[0].symbol == "==":
@@ -33,7 +33,7 @@ def placed(write: "Matrices", factors: Sequence[Expr], row: Letter, column: Lett
     if row is None or column is None or any(f.symbol == "==" for f in relations):
         return None
     if len(relations) == 1:
-        return _triangle(write, relations[0], rest, row, column)
+        return _triangle(write, plain, relations[0], rest, row, column)
     if len(relations) != 2:
         return None
     repeated = None if rest else _repeated(write, relations, row, column)
@@ -44,7 +44,7 @@ def placed(write: "Matrices", factors: Sequence[Expr], row: Letter, column: Lett
 
 
 def _with_delta(
-    write: "Matrices", delta: Relation, rest: Sequence[Expr], row: Letter, column: Letter
+    write: Tensors, delta: Relation, rest: Sequence[Expr], row: Letter, column: Letter
 ) -> Tree | None:
     sides = write, delta, row, column
     ones = _of_identity(*sides, dim=0) or _of_identity(*sides, dim=1)
@@ -56,7 +56,7 @@ def _with_delta(
 
 
 def _beside_the_diagonal(
-    write: "Matrices", delta: Relation, rest: Sequence[Expr], row: str, column: str
+    write: Tensors, delta: Relation, rest: Sequence[Expr], row: str, column: str
 ) -> Tree | None:
     """diag(x[1:], -1): a square matrix with one diagonal, which is not the main one."""
     down = plus(solve(delta.left, delta.right, row), column, -1)  # how far below the main one
@@ -69,7 +69,7 @@ def _beside_the_diagonal(
     return None if written is None else Call("diag", (in_numbers(written), tree.Number(-down)))
 
 
-def along_a_diagonal(inside: "Matrices", weights: Expr, column: str) -> Tree | None:
+def along_a_diagonal(inside: Tensors, weights: Expr, column: str) -> Tree | None:
     """The vector, by the letter INSIDE, of what stands along a diagonal or a part of one: of equal
     numbers it is written ones(x.shape[0] - 1), where `column` is the letter of all columns.
     """
@@ -84,7 +84,7 @@ def along_a_diagonal(inside: "Matrices", weights: Expr, column: str) -> Tree | N
 
 
 def _of_identity(
-    write: "Matrices", delta: Relation, row: Letter, column: Letter, dim: int
+    write: Tensors, delta: Relation, row: Letter, column: Letter, dim: int
 ) -> Tree | None:
     """eye(n)[1:], eye(m)[:, 1:]: the row of an identity that a row's letter picks, or along `dim` 1
     the column that a column's letter does.
@@ -97,7 +97,7 @@ def _of_identity(
     return None if place is None else _picked(write, eye, place, letter, of, dim)
 
 
-def _identity(write: "Matrices", letter: str, column: Letter) -> Tree:
+def _identity(write: Tensors, letter: str, column: Letter) -> Tree:
     """The identity with a row for each value of a letter, written by the column's where that has as
     many.
     """
@@ -106,7 +106,7 @@ def _identity(write: "Matrices", letter: str, column: Letter) -> Tree:
 
 
 def _picked(
-    write: "Matrices", eye: Tree, place: Place, by: Letter, among: str, dim: int
+    write: Tensors, eye: Tree, place: Place, by: Letter, among: str, dim: int
 ) -> Tree | None:
     """Rows (`dim` 0) or columns (1) of an identity at the `place` of the letter `by`, in its order;
     `among` is the letter that the identity has them of.
@@ -122,7 +122,7 @@ def _picked(
             return None
         at = tree.text(write.constant(offset if offset + 1 < size else -1))
         return indexed(eye, f"{before}[{at}]")
-    index = slice_of(write, offset, step, count, size)
+    index = write.slice_of(offset, step, count, size)
     if index is None:
         return None
     taken = eye if index == ":" else indexed(eye, before + index)
@@ -130,7 +130,7 @@ def _picked(
 
 
 def _at_atoms(
-    write: "Matrices",
+    write: Tensors,
     eye: Tree,
     terms: dict,
     line: tuple[int, int],
@@ -159,7 +159,7 @@ def _at_atoms(
 
 
 def _weighted(
-    write: "Matrices",
+    write: Tensors,
     ones: Tree,
     delta: Relation,
     rest: Sequence[Expr],
@@ -188,7 +188,7 @@ def _weighted(
 
 
 def _triangle(
-    write: "Matrices", bound: Relation, rest: Sequence[Expr], row: str, column: str
+    write: Tensors, plain: Plain, bound: Relation, rest: Sequence[Expr], row: str, column: str
 ) -> Tree | None:
     """tril(ones(n, n)): what a bound between the letters leaves of a matrix."""
     weights = product_of(rest)
@@ -201,11 +201,11 @@ def _triangle(
             return Infix(
                 "*", written if own == column else Subscript(written, (ALL, NEW_DIMENSION)), ones
             )
-    whole = write.plain(rest, [row], [column])
+    whole = plain(rest, [row], [column])
     return None if whole is None else triangle(bound, row, column, whole)
 
 
-def _repeated(write: "Matrices", bounds_: list[Relation], row: str, column: str) -> Tree | None:
+def _repeated(write: Tensors, bounds_: list[Relation], row: str, column: str) -> Tree | None:
     """kron(eye(n), ones(2, 1)): [0 ≤ i-2j < 2], each row of an identity as often."""
     times, left = divmod(write.sizes[row], write.sizes[column])
     inside = plus(row, column, -times)
@@ -218,7 +218,7 @@ def _repeated(write: "Matrices", bounds_: list[Relation], row: str, column: str)
 
 
 def _windows(
-    write: "Matrices", bounds_: list[Relation], rest: Sequence[Expr], row: str, column: str
+    write: Tensors, bounds_: list[Relation], rest: Sequence[Expr], row: str, column: str
 ) -> Tree | None:
     """eye(n).unfold(0, k, 1) @ w: windows of k columns, weighted by their places inside."""
     result: dict[int, tuple[int, int]] = {}
@@ -248,7 +248,7 @@ def _windows(
 
 
 def _unfolded(
-    write: "Matrices", row: str, column: str, step: int, width: int, before: int
+    write: Tensors, row: str, column: str, step: int, width: int, before: int
 ) -> Tree | None:
     """eye(n).unfold(0, k, 1), eye(n + 2).unfold(0, k, 1)[:, 1:-1]: windows that begin `before` the
     first column, and may reach beyond the last.
@@ -263,7 +263,7 @@ def _unfolded(
     eye = Call("eye", (Infix("+", length, tree.Number(more)) if more else length,))
     sizes = [write.constant(width), tree.Number(step)]
     windows = Method(eye, "unfold", (tree.Number(0), *sizes))
-    kept = slice_of(write, before, 1, columns, whole)
+    kept = write.slice_of(before, 1, columns, whole)
     return indexed(windows, f":, {kept}") if more else windows
 
 
@@ -294,18 +294,6 @@ def picks(
         else:
             return False
     return True
-
-
-def label_of(e: Relation, letters: Sequence[str]) -> Picked | None:
-    """The number that the others of the letters have in δ[t[i],j], where j is the last of them."""
-    if e.symbol != "==" or letters_of(e) - {*letters}:
-        return None
-    for place, last in ((e.left, e.right), (e.right, e.left)):
-        if isinstance(place, Linear) and last in letters[-1:] and place.offset == 0:
-            ((atom, times), *more) = place.terms
-            if isinstance(atom, Picked) and times == 1 and not more:
-                return atom
-    return None
 
 
 def is_identity(

@@ -10,21 +10,21 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
-from ...errors import GradcliError
+from ...errors import MISFITS, if_applicable
 from ...graphs import Node, walk
 from ...graphs.shapes import numel
 from ...lazy import np
 from .. import tree
-from ..formulas.formula import Telling
+from ..formulas.formula import Telling, formula
+from ..formulas.simplify import simplify
 from ..indices.index import Indices
-from ..tree import Name, Tree
+from ..tree import Attribute, Call, Method, Name, Number, Subscript, Tree
 from .bands import bands
 from .composed import Composition
 from .deltas import Reading, kronecker_name
 from .layouts import Layout, Side, layouts
 from .matrices import Matrices
 from .patterns import KRONECKERS, SELECTIONS, TRANSPOSED, WEIGHTED, by_pattern, confirmed
-from .selections import selection
 from .strides import with_strides
 
 LONG_FORM = 9  # length of a formula beside which a product may be shorter
@@ -59,9 +59,13 @@ class Structure(NamedTuple):
         return f"block_diag(*[{tree.text(self.formula)} {loops}])"
 
     def matrix(self, arrays: Callable[[str], Any], shape: tuple[int, int]) -> Any:
-        """The numbers of the formula; `arrays` evaluates texts of the language. Raises LookupError
-        where it cannot be computed, or its numbers are no matrix of the shape.
+        """The numbers of the formula; `arrays` evaluates texts of the language. None where it
+        cannot be computed, or its numbers are no matrix of the shape.
         """
+        with np.errstate(all="ignore"):
+            return if_applicable(lambda: self._matrix(arrays, shape), MISFITS)
+
+    def _matrix(self, arrays: Callable[[str], Any], shape: tuple[int, int]) -> Any:
         assert self.formula is not None
         if not self.blocks:
             return _shaped(arrays(tree.text(self.formula)), shape)
@@ -77,12 +81,8 @@ class Structure(NamedTuple):
 
     def agrees(self, arrays: Callable[[str], Any], matrix: Any) -> bool:
         """Whether the formula has the numbers of a matrix."""
-        try:
-            with np.errstate(all="ignore"):
-                result = self.matrix(arrays, matrix.shape)
-        except (LookupError, ValueError, GradcliError):
-            return False
-        return bool(np.allclose(result, matrix, rtol=1e-6, atol=1e-9))
+        result = self.matrix(arrays, matrix.shape)
+        return result is not None and np.allclose(result, matrix, rtol=1e-6, atol=1e-9)
 
 
 def _with(text: str, letters: Mapping[str, int]) -> str:
@@ -286,3 +286,49 @@ def _of_matrix(matrix: Any, total: int) -> Structure:
     return Structure(
         by_pattern(pattern, bool(np.isin(matrix, (0, 1)).all())), None, int(pattern.sum()), total
     )
+
+
+# ---- selections ----------------------------------------------------------------------------------
+
+
+def selection(
+    out: Node,
+    x: Node,
+    grad: Node,
+    seed: Node,
+    names: Mapping[Node, Name],
+    transposed: bool,
+    telling: Telling | None = None,
+) -> Tree:
+    """The Jacobian of `out` by `x`, an identity whose rows are picked as out picks elements of x;
+    `transposed` where the gradient picks elements of the seed.
+    """
+    node, source, like = (
+        (grad, seed, names.get(out, names[seed])) if transposed else (out, x, names[x])
+    )
+    node = _unreshaped(node)  # the rows are the same
+    count = (
+        Method(like, "numel")
+        if source.ndim != 1
+        else Subscript(Attribute(like, "shape"), (Number(0),))
+    )
+    flat: Tree = Call("arange", (count,))
+    places = flat if source.ndim == 1 else Method(flat, "reshape", (Attribute(like, "shape"),))
+    known = {n: name for n, name in names.items() if n.op.name == "input" and n is not seed}
+    known[source], moved = Name(tree.text(places)), simplify(node)
+    vectors = (n for n in walk([moved]) if n.op.index == "reshape" and n.ndim == 1)
+    known |= {n: Name(tree.text(flat)) for n in vectors if _unreshaped(n) is source}
+    index = formula(moved, known, telling)
+    if node.ndim != 1:
+        index = Method(index, "flatten")
+    at: tuple[Tree, ...] = (index,)
+    if isinstance(index, Subscript) and tree.text(index.base) == tree.text(flat):
+        at = index.items  # arange(n)[::2] picks as ::2 does
+    built = Subscript(Call("eye", (count,)), at)
+    return Attribute(built, "T") if transposed else built
+
+
+def _unreshaped(node: Node) -> Node:
+    while node.op.index == "reshape":
+        (node,) = node.parents
+    return node

@@ -11,7 +11,7 @@ from ...graphs.shapes import Shape
 from ...lazy import np
 from .. import tree
 from ..formulas.formula import formula, word
-from ..formulas.sizes import shapes_of, told
+from ..formulas.sizes import LEAST, shapes_of, told
 from ..formulas.spelling import indexed, spelled
 from ..indices.collect import is_delta
 from ..indices.expressions import (
@@ -32,7 +32,7 @@ from ..indices.expressions import (
     is_condition,
     letters_of,
 )
-from ..indices.places import Place, linear
+from ..indices.places import Linear, Picked, Place, linear, plus
 from ..indices.written import opposite
 from ..tree import (
     ALL,
@@ -47,10 +47,7 @@ from ..tree import (
     Verbatim,
 )
 from .layouts import Side
-from .matrix_products import Contraction, NoProduct, is_mask, negated, numbers_first, powers
-from .placed import label_of
-from .slices import slice_of
-from .triangles import triangle
+from .matrix_products import Contraction, NoProduct, is_mask, negated, numbers_first, powers, scaled
 
 Letters = Sequence[str]
 MASK = re.compile(r"nonzero\((.*)\)")  # the places where it holds
@@ -132,6 +129,12 @@ class Tensors:
         own = [x] if x in self.names else []
         names = {node: self.names[node] for node in (*own, *self.names)}
         return formula(e.node, {n: name for n, name in names.items() if isinstance(name, Name)})
+
+    def scaled(self, number: Tree | None, matrix: Tree | None) -> Tree | None:
+        """number * matrix."""
+        if matrix is None or number is None:
+            return matrix
+        return negated(matrix) if number == tree.Number(-1) else scaled(number, matrix)
 
     # ---- tensors ---------------------------------------------------------------------------------
 
@@ -367,8 +370,25 @@ class Tensors:
         if len(terms) != 1 or terms[0][0] not in self.sizes or terms[0][0] in self.given:
             return None
         ((letter, step),) = terms
-        index = slice_of(self, offset, step, self.sizes[letter], e.node.numel) if step > 0 else None
+        index = self.slice_of(offset, step, self.sizes[letter], e.node.numel) if step > 0 else None
         return None if index is None else (indexed(name, index), (letter,))
+
+    def slice_of(self, start: int, step: int, count: int, size: int) -> str | None:
+        """`count` places from `start`, from the lowest, as Python writes them: 1:, :-1, ::2; None
+        where some of them do not exist.
+        """
+        low, high = sorted((start, start + step * (count - 1)))
+        if not step or low < 0 or high >= size:
+            return None
+        begin = self._end(low, size) if low else ""
+        end = "" if high + abs(step) >= size else self._end(high + 1, size)
+        return f"{begin}:{end}" + (f":{abs(step)}" if abs(step) > 1 else "")
+
+    def _end(self, place: int, size: int) -> str:
+        """A place, counted from the end where it is nearer: -1."""
+        last = size - place
+        near = last < min(place, LEAST) if self.telling else last < place
+        return f"-{last}" if near else tree.text(self.constant(place))
 
     def _runs_over(self, at: Sequence[Place], shape: Shape) -> bool:
         """Whether letters run over the whole of a tensor of this shape."""
@@ -376,6 +396,33 @@ class Tensors:
             p == 0 if n == 1 else isinstance(p, str) and self.sizes[p] == n
             for p, n in zip(at, shape)
         )
+
+
+def triangle(bound: Relation, row: str, column: str, whole: Tree) -> Tree | None:
+    """What a bound between two letters leaves of a matrix: tril(whole), tril(whole, -1); None where
+    the bound says something else.
+    """
+    form = linear(plus(bound.right, bound.left, -1))
+    terms = dict(form.terms)
+    if terms == {row: 1, column: -1}:
+        function, diagonal = "tril", form.offset
+    elif terms == {row: -1, column: 1}:
+        function, diagonal = "triu", -form.offset
+    else:
+        return None
+    return Call(function, (whole, *([tree.Number(diagonal)] if diagonal else [])))
+
+
+def label_of(e: Relation, letters: Sequence[str]) -> Picked | None:
+    """The number that the others of the letters have in δ[t[i],j], where j is the last of them."""
+    if e.symbol != "==" or letters_of(e) - {*letters}:
+        return None
+    for place, last in ((e.left, e.right), (e.right, e.left)):
+        if isinstance(place, Linear) and last in letters[-1:] and place.offset == 0:
+            ((atom, times), *more) = place.terms
+            if isinstance(atom, Picked) and times == 1 and not more:
+                return atom
+    return None
 
 
 def spread(written: Tree, own: Letters, letters: Letters) -> Tree:

@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from ...explanation.blocks import EQUALS, Document, Formula, Line, Piece, tokens_of
-from ...explanation.numbers import number_text
+from ...explanation.phrases import number_text
 from ...notation.typeset.mathml import mathml
 from .. import roles
 from ..environment import Environment

@@ -4,8 +4,7 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from ...explanation.blocks import Tensor
-from ...explanation.numbers import number_text
-from ...explanation.phrases import element_name
+from ...explanation.phrases import element_name, number_text
 from ...lazy import np
 from ..tensors import EDGE, LONG, MANY
 from .markup import Markup, tag

@@ -1,5 +1,8 @@
-"""Inputs that stay symmetric where they are moved: of which an operation reads one triangle."""
+"""Inputs that are moved a little: some must stay symmetric, for an operation reads one triangle of
+them; and whether a gradient is well-conditioned, as that of a nearly singular matrix is not.
+"""
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ...backends.numeric import Evaluator
@@ -10,6 +13,8 @@ from ...lazy import np
 from ..random_numbers import Numbers
 
 MOST = 1 << 16  # elements of what is computed to see what an operation reads of
+PERTURBATION = 1e-9  # relative, of the inputs
+CHANGE = 1e-4  # relative, of a gradient: what rounding changes is a millionth of PERTURBATION
 
 
 def kept_symmetric(out: Node) -> set[Node]:
@@ -59,3 +64,20 @@ def _is_symmetric_at(node: Node, values: dict[Node, Any]) -> bool:
     with np.errstate(all="ignore"):
         result = if_applicable(lambda: Evaluator(values)(node)[0])
     return result is None or is_symmetric(result)  # where it has no numbers, nothing tells
+
+
+# ---- well-conditioned ----------------------------------------------------------------------------
+
+
+def perturbed(values: Mapping[Node, Any], moving: Iterable[Node], draw: int = 4) -> dict[Node, Any]:
+    """The values, of which those of some inputs are perturbed; each `draw` in a way of its own."""
+    numbers = Numbers(draw)
+    factors = {x: numbers.uniform(1 - PERTURBATION, 1 + PERTURBATION, x.shape) for x in moving}
+    return {x: value * factors[x] if x in factors else value for x, value in values.items()}
+
+
+def is_well_conditioned(here: Any, near: Any) -> bool:
+    """Whether a gradient is finite and nearly the same at two points, for its own size."""
+    with np.errstate(all="ignore"):
+        change = np.max(np.abs(here - near), initial=0.0)
+        return bool(change <= CHANGE * np.max(np.abs(here), initial=0.0) < np.inf)
