@@ -98,7 +98,10 @@ def of_matrix(a: Analysis, w: Wording, x: Input, s: Structure) -> Iterator[Besid
         return numbers, np.reshape(made(a), numbers.shape)
 
     def closed_form(a: Analysis) -> Any:
-        return s.matrix(partial(formula_value, a), a.jacobian(x).size)
+        matrix = s.matrix(partial(formula_value, a), a.jacobian(x).size)
+        if matrix is None:
+            raise LookupError(s.text)
+        return matrix
 
     if s.formula is not None:
         if entries <= ENTRIES:
