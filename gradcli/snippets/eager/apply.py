@@ -527,7 +527,8 @@ def _tracked(
         return answers
     for place, answer, root in zip(own.back.places, answers, roots):
         name = None if root is None else names[root]
-        edge = record.edges[place]
+        saved = output if node.op.name == "relu" else None  # its rule reads the output
+        edge = record.edges[place] if saved is None else saved.edge
         if answer is not None and name is not None and edge is not None:
             _with_zeros(answer, edge, name, zeros)
     return answers

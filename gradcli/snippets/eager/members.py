@@ -698,8 +698,41 @@ def _format(m: Machine, self: Tensor, spec: str = "") -> str:
     return str(self.data.item()) if not self.ndim else tensor_text(self)
 
 
-method("__getitem__")(lambda m, self, index: indexing.get(self, index))
-method("__setitem__")(indexing.put_into)
+@method("__getitem__")
+def _get_item(m: Machine, self: Tensor, index: Any) -> Tensor:
+    _warn_of_index(m, index)
+    return indexing.get(self, index)
+
+
+@method("__setitem__")
+def _set_item(m: Machine, self: Tensor, index: Any, value: Any) -> None:
+    if indexing.has_byte_mask(index):
+        indexing.check_filled(value)
+    _warn_of_index(m, index)
+    indexing.put_into(m, self, index, value)
+
+
+def _warn_of_index(m: Machine, index: Any) -> None:
+    """Warn of what an index may no longer be."""
+    if type(index) is int or type(index) is slice:
+        return
+    if indexing.holds_parts(index):
+        m.warn(EXCEPTIONS["UserWarning"], NO_TUPLE)
+    if indexing.has_byte_mask(index):
+        m.warn(EXCEPTIONS["UserWarning"], BYTE_MASK)
+
+
+NO_TUPLE = (
+    "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in "
+    "pytorch 2.9; use x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as "
+    "tensor index, x[torch.tensor(seq)], which will result either in an error or a different "
+    "result (Triggered internally at "
+    "/__w/pytorch/pytorch/torch/csrc/autograd/python_variable_indexing.cpp:349.)"
+)
+BYTE_MASK = (
+    "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead. "
+    "(Triggered internally at /__w/pytorch/pytorch/aten/src/ATen/native/IndexingUtils.h:37.)"
+)
 
 
 @method("__deepcopy__")

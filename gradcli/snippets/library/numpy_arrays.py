@@ -57,7 +57,8 @@ float16 float32 float64 int8 int16 int32 int64 uint8 bool_
 @cache
 def _scalar_class(dtype: str) -> Class:
     """The class of the numbers of a dtype."""
-    return Class(f"numpy.{dtype}", (SCALAR,))
+    members = {"__index__": Builtin("__index__", _index)} if "int" in dtype else {}
+    return Class(f"numpy.{dtype}", (SCALAR,), members)
 
 
 class Array(Object):
@@ -249,6 +250,12 @@ def _put(m: Machine, self: Array, key: Any, value: Any) -> None:
         raise error(type(failure).__name__, str(failure)) from None
 
 
+def _index(m: Machine, self: Any) -> int:
+    if np.ndim(self.array) or self.array.dtype.kind != "i":
+        raise error("TypeError", "only integer scalar arrays can be converted to a scalar index")
+    return int(self.array)
+
+
 def _as_type(m: Machine, self: Array, dtype: Any, **_: Any) -> Any:
     return program(self.array.astype(host(dtype)))
 
@@ -271,7 +278,6 @@ SHARED: dict[str, Callable[..., Any]] = {  # what arrays and their numbers have
     "__bool__": _true,
     "__float__": lambda m, self: float(self.array),
     "__int__": lambda m, self: int(self.array),
-    "__index__": lambda m, self: int(self.array),
     "__neg__": lambda m, self: program(-self.array),
     "__abs__": lambda m, self: program(abs(self.array)),
     "__invert__": lambda m, self: program(~self.array),
@@ -283,6 +289,7 @@ SHARED: dict[str, Callable[..., Any]] = {  # what arrays and their numbers have
 OF_ARRAYS: dict[str, Callable[..., Any]] = {
     "__getitem__": _get,
     "__setitem__": _put,
+    "__index__": _index,
     "__len__": lambda m, self: len(self.array),
     "__iter__": _iterate,
     **{f"__i{n}__": _in_place(f"__i{n}__") for n in ("add", "sub", "mul", "truediv", "pow")},
