@@ -123,6 +123,8 @@ def matmul(m: Machine, a: Any, b: Any) -> Any:
     if b.ndim <= 2:
         matrix = b if b.ndim == 2 else call_operator("unsqueeze", b, dim=1)
         rows = a if a.ndim > 1 else call_operator("unsqueeze", a, dim=0)
+        if b.ndim == 1 and a.shape[-1] == b.shape[0]:
+            check_mv(a, b)
         check_mm(rows, matrix)
         _check_product("addmm_impl_cpu_", a)
     else:
@@ -262,6 +264,15 @@ def mm(m: Machine, input: Tensor, mat2: Tensor) -> Tensor:
         which = "self" if input.ndim != 2 else "mat2"
         raise error("RuntimeError", f"{which} must be a matrix")
     return matmul(m, input, mat2)
+
+
+@define("torch", "Tensor")
+def mv(m: Machine, input: Tensor, vec: Tensor) -> Tensor:
+    """The product of a matrix and a vector."""
+    if input.ndim != 2 or vec.ndim != 1:
+        text = f"vector + matrix @ vector expected, got 1, {input.ndim}, {vec.ndim}"
+        raise error("RuntimeError", text)
+    return matmul(m, input, vec)
 
 
 @define("torch", "Tensor")

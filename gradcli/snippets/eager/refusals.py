@@ -37,7 +37,10 @@ def check(*names: str) -> Callable[[Check], Check]:
 def refuse(name: str, args: Sequence[Any], named: Mapping[str, Any]) -> None:
     """Raise what PyTorch raises of these arguments, where a check of this function knows it."""
     function = CHECKS.get(name)
-    if function is not None and args and isinstance(args[0], Tensor | str):
+    first = args[0] if args else None
+    if isinstance(first, list | tuple) and first:
+        first = first[0]
+    if function is not None and isinstance(first, Tensor | str):
         function(*args, **named)
 
 
@@ -621,6 +624,12 @@ def _zero_pivot(matrix: Any) -> int:
 
 @check("linalg.solve", "solve")
 def _solve(A: Tensor, B: Any = None, **_: Any) -> None:
+    if isinstance(B, Tensor) and A.dtype is not B.dtype:
+        text = (
+            "linalg.solve: Expected A and B to have the same dtype, but found A of type "
+            f"{A.dtype.scalar_name} and B of type {B.dtype.scalar_name} instead"
+        )
+        raise error("RuntimeError", text)
     _square("linalg.solve", A)
     if any(_zero_pivot(matrix) for matrix in A.data.reshape(-1, *A.shape[-2:])):
         text = "torch.linalg.solve: The solver failed because the input matrix is singular."

@@ -20,6 +20,7 @@ def no_gradient(case: Case) -> Iterator[Proposal]:
     yield from of_backward(case)
     yield from nothing_returned(case)
     yield from rebound(case)
+    yield from not_a_leaf_at_birth(case)
     yield from kept_gradient(case)
     yield from without_flag(case)
     yield from leaf_again(case)
@@ -28,7 +29,6 @@ def no_gradient(case: Case) -> Iterator[Proposal]:
     yield from guarded(case)
     yield from before_backward(case)
     yield from or_zero(case)
-    yield from not_a_leaf_at_birth(case)
 
 
 def read_grads(case: Case) -> list[str]:

@@ -4,6 +4,7 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
+from ....snippets.eager.arguments import SECOND
 from ....snippets.eager.tensor import Tensor
 from ....snippets.python.values import Instance
 from .case import Case, Proposal
@@ -60,12 +61,14 @@ def to_number(case: Case) -> Iterator[Proposal]:
 
 
 def no_tensor(case: Case) -> Iterator[Proposal]:
-    """What is a tensor in it: the output of a recurrent layer, a stack of a list; else a tensor of
-    the same numbers.
+    """The two tensors of a list; what is a tensor in it: the output of a recurrent layer, a stack
+    of a list; else a tensor of the same numbers.
     """
     for given in [a for call in case.calls() for a in call.args]:
         value = case.value(given)
         value = getattr(value, "array", value)
+        if case.match[1] in SECOND and len(case.listed(given)) == 2:
+            yield case.proposal(case.inserting(given, "*"))
         if isinstance(value, tuple) and value and isinstance(value[0], Tensor):
             yield from first_output(case, given)
             yield case.appended(given, "[0]")
