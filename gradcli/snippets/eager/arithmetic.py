@@ -14,7 +14,7 @@ from .engine import INFERENCE_SAVED
 from .kernels import check_alpha, check_divisor, check_kinds, check_masks, not_implemented
 from .mode import MODE
 from .single import fused_sum
-from .tables import define
+from .tables import define, of_numbers
 from .tensor import TENSOR, Tensor
 
 NUMBERS = bool | int | float
@@ -60,6 +60,8 @@ def _reflected(name: str) -> Callable[..., Any]:
     """`number - tensor` and the like."""
 
     def method(m: Machine, self: Tensor, other: Any) -> Any:
+        if name == "div" and getattr(other, "array", None) is not None:
+            return m.call(m.get(other, "__rmul__"), [call_operator("reciprocal", self)])
         if _operand(other) is NotImplemented:
             return NotImplemented
         if name == "div" and isinstance(other, NUMBERS):
@@ -249,7 +251,7 @@ def _members() -> dict[str, Callable[..., Any]]:
     }
 
 
-TENSOR.members.update({name: Builtin(name, f) for name, f in _members().items()})
+TENSOR.members.update({name: Builtin(name, of_numbers(f)) for name, f in _members().items()})
 
 
 @define("torch", "Tensor", name="matmul")

@@ -311,6 +311,8 @@ def binary_cross_entropy_with_logits(
         text = f"result type {input.dtype.scalar_name} can't be cast to the desired output type "
         raise error("RuntimeError", text + kind)
     given = {"weight": weight, "pos_weight": pos_weight}
+    for factor in (pos_weight, weight):
+        check_broadcast(*((factor, input) if factor is pos_weight else (input, factor)))
     named = {k: v for k, v in given.items() if v is not None} | {"reduction": reduction}
     return calls.call("binary_cross_entropy_with_logits", [input, target], named)
 

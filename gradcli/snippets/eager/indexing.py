@@ -85,7 +85,7 @@ def _source(tensor: Tensor, value: Any) -> Tensor:
         return value
     if isinstance(value, bool | int | float):
         return Tensor(np.asarray(value).astype(tensor.dtype.numpy), tensor.dtype)
-    text = f"can't assign a {type(value).__name__} to a torch.{tensor.dtype.legacy}"
+    text = f"can't assign a {_kind(value)} to a torch.{tensor.dtype.legacy}"
     raise error("TypeError", text)
 
 

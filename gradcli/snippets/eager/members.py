@@ -33,7 +33,7 @@ from .mode import MODE, recording
 from .names import has
 from .printing import size as size_text
 from .printing import tensor_text
-from .tables import TABLES, define
+from .tables import TABLES, define, number, of_numbers
 from .tensor import TENSOR, MetaTensor, Tensor, Version
 from .views import check_writable, rebase
 
@@ -709,7 +709,7 @@ def _set_item(m: Machine, self: Tensor, index: Any, value: Any) -> None:
     if indexing.has_byte_mask(index):
         indexing.check_filled(value)
     _warn_of_index(m, index)
-    indexing.put_into(m, self, index, value)
+    indexing.put_into(m, self, index, number(value))
 
 
 def _warn_of_index(m: Machine, index: Any) -> None:
@@ -1013,7 +1013,7 @@ def method_of(name: str) -> Any:
     """A method that is an operator: `x.exp()`, and `x.exp_()` in place; or MISSING."""
     own = TABLES["Tensor"].get(name)
     if own is not None:
-        return own
+        return Builtin(name, of_numbers(own.function))
     if not has("torch.Tensor", name):
         if name in PRIVATE:
             raise Unsupported(f"Tensor.{name}")
@@ -1021,9 +1021,14 @@ def method_of(name: str) -> Any:
     if name.endswith("_"):
         plain = name[:-1]
         if calls.known(plain) or calls.known(f"Tensor.{plain}"):
-            return Builtin(name, lambda m, self, *a, **k: calls.in_place(plain, self, a, k))
+            return Builtin(
+                name, of_numbers(lambda m, self, *a, **k: calls.in_place(plain, self, a, k))
+            )
     if calls.known(name) or calls.known(f"Tensor.{name}"):
-        return Builtin(name, lambda m, self, *a, **k: calls.call(name, (self, *a), k, method=True))
+        return Builtin(
+            name,
+            of_numbers(lambda m, self, *a, **k: calls.call(name, (self, *a), k, method=True)),
+        )
     raise Unsupported(f"Tensor.{name}")
 
 

@@ -207,7 +207,7 @@ def pairs(case: Case) -> Iterator[Proposal]:
             if isinstance(case.value(node.iter), dict):
                 yield case.appended(node.iter, ".items()")
             if method(node.iter) == "parameters":
-                yield case.renamed_to(node.iter, "named_parameters")
+                yield case.renamed_to(node.iter, "named_parameters", reprints=True)
             if isinstance(case.value(node.iter), list | tuple | Tensor):
                 yield case.replaced(node.iter, f"enumerate({case.of(node.iter)})")
 

@@ -193,6 +193,11 @@ def not_a_leaf_at_birth(case: Case) -> Iterator[Proposal]:
 
 def guarded(case: Case) -> Iterator[Proposal]:
     """`if w.grad is not None:` before what needs a gradient."""
+    for part in case.of_type(ast.comprehension):
+        for name in read_grads(case)[:1]:
+            if name in names_in(part.target):
+                why = "What the loss does not depend on has no gradient: its .grad is None."
+                yield case.proposal(case.adding(part.iter, f" if {name}.grad is not None"), why=why)
     for name in read_grads(case)[:1]:
         for statement in case.statements:
             loop = case.loop(statement)
