@@ -15,7 +15,7 @@ from .kernels import check_alpha, check_divisor, check_kinds, check_masks, not_i
 from .mode import MODE
 from .single import fused_sum
 from .tables import define, of_numbers
-from .tensor import TENSOR, Tensor
+from .tensor import TENSOR, DualTensor, Tensor
 
 NUMBERS = bool | int | float
 ELEMENTWISE = {"add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "mod": "remainder"}
@@ -45,7 +45,8 @@ def binary(name: str, left: Any, right: Any, record: str | None = None) -> Any:
 
 def all_single(*operands: Any) -> bool:
     """Whether all are tensors of single precision."""
-    return all(isinstance(o, Tensor) and o.dtype.name == "float32" for o in operands)
+    plain = (isinstance(o, Tensor) and not isinstance(o, DualTensor) for o in operands)
+    return all(plain) and all(o.dtype.name == "float32" for o in operands)
 
 
 def _check_kept(*operands: Any) -> None:

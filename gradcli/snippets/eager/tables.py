@@ -88,6 +88,11 @@ def _checked(path: str, value: Any) -> Any:
     def call(m: Any, *args: Any, **named: Any) -> Any:
         if value.name not in OF_DATA:
             args, named = tuple(map(number, args)), {k: number(v) for k, v in named.items()}
+        if args and MODE.dual_level:
+            from .duals import ALIKE, alike, lives
+
+            if value.name in ALIKE and lives(args[0]):
+                return alike(function)(m, *args, **named)
         if args:
             from .arguments import check_tensors
 
