@@ -5,6 +5,7 @@ a change in place changes both, and numbers that are read are those of the prima
 from collections.abc import Callable
 from typing import Any
 
+from ...lazy import np
 from ..python.values import MISSING, Builtin, Machine, Property, Unsupported
 from .indexing import put_into
 from .mode import MODE
@@ -97,11 +98,19 @@ def _written(name: str, function: Function) -> Function:
         if name in ("zero_", "fill_", "copy_"):
             _put(m, self, ..., *(args or (0.0,)))
         else:
+            if any(_shares_memory(self, t) for t in tensors_in([*args, *named.values()])):
+                raise Unsupported("a change in place of a dual tensor by its own elements")
             plain = OUT_OF_PLACE.get(name, name[:-1])
             _put(m, self, ..., m.call(m.get(self, plain), args, named))
         return self
 
     return call
+
+
+def _shares_memory(a: DualTensor, b: Tensor) -> bool:
+    """Whether a change of one is a change of the other, whose tangent PyTorch then mixes up."""
+    other = b.primal if isinstance(b, DualTensor) and lives(b) else b
+    return bool(np.may_share_memory(a.primal.data, other.data))
 
 
 def _put(m: Machine, self: DualTensor, index: Any, value: Any) -> None:
