@@ -302,3 +302,35 @@ def test_in_python_and_in_a_batch():
     assert raised.value.code == "unknown-message"
     (line,) = package.batch([{"why": text, "expr": "x"}])
     assert line["error"]["code"] == "request"
+
+
+OTHER_ERRORS = [
+    ("too many indices for tensor of dimension 1", "There are more indices than dimensions."),
+    (
+        "IndexError: tensors used as indices must be long, int, byte or bool tensors",
+        "another dtype",
+    ),
+    ("IndexError: tensors used as indices must be long, byte or bool tensors", "another dtype"),
+    (
+        "The shape of the mask [3] at index 0 does not match the shape of the indexed tensor "
+        "[5, 3] at index 0",
+        "A mask has the sizes",
+    ),
+    ("only integer tensors of a single element can be converted to an index", "an integer"),
+    ("slice indices must be integers or None or have an __index__ method", "A division gives"),
+    (
+        "Traceback (most recent call last):\n  File 'a.py', line 2\nIndexError: shape mismatch: "
+        "indexing tensors could not be broadcast together with shapes [2], [3]",
+        "Two indices give",
+    ),
+    ("shape mismatch: value tensor of shape [2] cannot be broadcast to", "the size of the places"),
+]
+
+
+@pytest.mark.parametrize(("text", "why"), OTHER_ERRORS)
+def test_errors_that_have_nothing_to_do_with_gradients(text, why):
+    """They are none of the catalogue's, and what read knows of them is said."""
+    result = gradcli("why", text)
+    assert result.status == 2
+    assert "unknown-message" in result.err
+    assert " ".join(why.split()) in " ".join(result.err.split())

@@ -1,6 +1,7 @@
 """Questions in, why out: of a message what it means, of an expression why its gradient is so."""
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
 from ..errors import GradcliError
@@ -29,7 +30,18 @@ def why_of(streams: Streams, given: Given) -> "Reply":
     except GradcliError as error:
         if error.code != "syntax":
             raise
-        raise question(given.expr) or answer.unknown(given.expr) from None
+        why = _of_other_errors(given.expr)
+        asked = None if why else question(given.expr)
+        raise asked or answer.unknown(given.expr, why) from None
+
+
+def _of_other_errors(text: str) -> str:
+    """Why PyTorch raises an error that has nothing to do with gradients; "" of any other text."""
+    from ..explanation.reading.corrections.table import kinds
+
+    last = (text.strip().splitlines() or [""])[-1]
+    message = re.sub(r"^\s*(E\s+)?\w*Error: ", "", last).strip('`"> ')
+    return next((kind.why for kind, _ in kinds(message)), "")
 
 
 def _analysis(streams: Streams, given: Given) -> "Analysis":

@@ -43,11 +43,15 @@ def answer(text: str) -> Answer | None:
     return Answer(message, tuple(rivals(result)), labelled, before, filled, sentence(named))
 
 
-def unknown(text: str) -> GradcliError:
-    """The error for a text that is none of the catalogue's."""
+LISTED = "gradcli why lists those that are"
+
+
+def unknown(text: str, why: str = "") -> GradcliError:
+    """The error for a text that is none of the catalogue's; `why` PyTorch says it, if known."""
     shown = _short(" ".join(text.split()))
     message = f"this is no message of PyTorch about gradients that is known here: {shown}"
-    return GradcliError("unknown-message", message, hint="gradcli why lists those that are")
+    hint = f"{why} gradcli read FILE finds where a program does that" if why else LISTED
+    return GradcliError("unknown-message", message, hint=hint)
 
 
 def data(a: Answer) -> dict[str, Any]:

@@ -94,6 +94,8 @@ class Reasons:
                 continue
             result = _at(evaluator(node)[0], place)
             if result is not None and not np.isfinite(result):
+                if node.op.family != "elementwise":
+                    return _of_whole(node, [evaluator(i)[0] for i in node.parents])
                 operands = [_at(evaluator(i)[0], place) for i in node.parents]
                 return _written(node, operands, result)
         return ""
@@ -201,6 +203,16 @@ def _at(array: Any, place: Place) -> Any:
     where = tuple(0 if n == 1 else i for n, i in zip(array.shape, tail))
     inside = all(i < n for i, n in zip(where, array.shape))
     return array[where] if inside else None
+
+
+def _of_whole(node: Node, operands: list[Any]) -> str:
+    """Why an operation of whole matrices is not finite, where one of them has no inverse."""
+    matrix = np.asarray(operands[0])
+    square = matrix.ndim > 1 and matrix.shape[-1] == matrix.shape[-2]
+    if not square or node.op.name not in ("inverse_turned", "inv", "solve"):
+        return ""
+    singular = np.linalg.matrix_rank(matrix) < matrix.shape[-1]
+    return "the matrix is singular, and has no inverse" if np.any(singular) else ""
 
 
 def _written(node: Node, operands: list[Any], result: Any) -> str:

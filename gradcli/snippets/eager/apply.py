@@ -327,7 +327,12 @@ def _kept_inputs(
         tensor, array = inputs[place], arrays[place]
         if not isinstance(tensor, Tensor):
             result.append((place, None, array))
-        elif place in kept and array is tensor.data and (tensor is not into or place > 0):
+        elif (
+            place in kept
+            and array is tensor.data
+            and (tensor is not into or place > 0)
+            and not pushes_forward()
+        ):
             saved = Saved(tensor)
             saved.viewed_as = _factor_shape(prepared.node, place)
             result.append((place, saved.pack(), None))
@@ -341,6 +346,11 @@ def _kept_inputs(
             saved.in_pytorch = place in kept
             result.append((place, saved, None))
     return result
+
+
+def pushes_forward() -> bool:
+    """Whether the innermost transform sends tangents forward, which no later change reaches."""
+    return bool(MODE.transforms) and MODE.transforms[-1][0] == "jvp"
 
 
 def _factor_shape(node: Node, place: int) -> tuple[int, ...] | None:
@@ -396,7 +406,7 @@ def _record(
 
 def _kept_output(prepared: Plan, back: Way, output: Tensor, record: Record) -> Saved:
     """The output that the way back reads; a copy where PyTorch does not keep it."""
-    if prepared.kept(back)[1]:
+    if prepared.kept(back)[1] and not pushes_forward():
         return Saved(output, record).pack()
     saved = Saved(Tensor(output.data.copy(), output.dtype), record)
     saved.hooks, saved.in_pytorch = None, False
@@ -527,7 +537,8 @@ def _tracked(
         return answers
     for place, answer, root in zip(own.back.places, answers, roots):
         name = None if root is None else names[root]
-        edge = record.edges[place]
+        saved = output if node.op.name == "relu" else None  # its rule reads the output
+        edge = record.edges[place] if saved is None else saved.edge
         if answer is not None and name is not None and edge is not None:
             _with_zeros(answer, edge, name, zeros)
     return answers

@@ -18,13 +18,15 @@ TAKE_TENSORS = frozenset((  # besides the functions of each element
     *("tril", "triu", "transpose", "t", "permute", "reshape", "flatten", "squeeze", "unsqueeze"),
     *("gather", "index_select", "masked_select", "take", "roll", "flip", "clone", "detach"),
     *("ones_like", "zeros_like", "rand_like", "randn_like", "full_like", "numel", "isclose"),
-    *("maximum", "minimum", "atan2", "allclose", "addmm"),
+    *("maximum", "minimum", "atan2", "allclose", "addmm", "dist", "vdot", "cross", "mul", "histc"),
+    *("unbind", "bincount", "masked_fill", "scatter", "scatter_add", "nan_to_num"),
 ))  # fmt: skip
 SECOND = {  # the names of second arguments
     **{"matmul": "other", "inner": "other", "maximum": "other", "minimum": "other"},
     **{"atan2": "other", "mm": "mat2", "bmm": "mat2", "mv": "vec", "dot": "tensor"},
-    "outer": "vec2",
+    **{"outer": "vec2", "dist": "other", "vdot": "other"},
 }
+OVERLOADED = ("mm", "bmm")  # what is missing there depends on what is meant
 OF_NETWORKS = frozenset((
     *("linear", "relu", "gelu", "silu", "softplus", "leaky_relu", "elu", "dropout", "mish"),
     *("selu", "celu", "one_hot", "hardtanh", "relu6"),
@@ -46,6 +48,9 @@ def check_tensors(
             raise _no_combination(m, name, args)
         if not isinstance(args[0], Tensor) and (name in TAKE_TENSORS or _of_elements(name)):
             raise _no_tensor(m, name, "input", 1, args[0])
+        if len(args) == 1 and name in SECOND and name not in OVERLOADED and not named:
+            text = f'{name}() missing 1 required positional arguments: "{SECOND[name]}"'
+            raise error("TypeError", text)
         if len(args) > 1 and name in SECOND and not isinstance(args[1], Tensor):
             raise _no_tensor(m, name, SECOND[name], 2, args[1])
     elif path == "torch.nn.functional":

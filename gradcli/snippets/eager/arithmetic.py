@@ -14,8 +14,8 @@ from .engine import INFERENCE_SAVED
 from .kernels import check_alpha, check_divisor, check_kinds, check_masks, not_implemented
 from .mode import MODE
 from .single import fused_sum
-from .tables import define
-from .tensor import TENSOR, Tensor
+from .tables import define, of_numbers
+from .tensor import TENSOR, DualTensor, Tensor
 
 NUMBERS = bool | int | float
 ELEMENTWISE = {"add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "mod": "remainder"}
@@ -45,7 +45,8 @@ def binary(name: str, left: Any, right: Any, record: str | None = None) -> Any:
 
 def all_single(*operands: Any) -> bool:
     """Whether all are tensors of single precision."""
-    return all(isinstance(o, Tensor) and o.dtype.name == "float32" for o in operands)
+    plain = (isinstance(o, Tensor) and not isinstance(o, DualTensor) for o in operands)
+    return all(plain) and all(o.dtype.name == "float32" for o in operands)
 
 
 def _check_kept(*operands: Any) -> None:
@@ -60,6 +61,8 @@ def _reflected(name: str) -> Callable[..., Any]:
     """`number - tensor` and the like."""
 
     def method(m: Machine, self: Tensor, other: Any) -> Any:
+        if name == "div" and getattr(other, "array", None) is not None:
+            return m.call(m.get(other, "__rmul__"), [call_operator("reciprocal", self)])
         if _operand(other) is NotImplemented:
             return NotImplemented
         if name == "div" and isinstance(other, NUMBERS):
@@ -123,6 +126,8 @@ def matmul(m: Machine, a: Any, b: Any) -> Any:
     if b.ndim <= 2:
         matrix = b if b.ndim == 2 else call_operator("unsqueeze", b, dim=1)
         rows = a if a.ndim > 1 else call_operator("unsqueeze", a, dim=0)
+        if b.ndim == 1 and a.shape[-1] == b.shape[0]:
+            check_mv(a, b)
         check_mm(rows, matrix)
         _check_product("addmm_impl_cpu_", a)
     else:
@@ -247,7 +252,7 @@ def _members() -> dict[str, Callable[..., Any]]:
     }
 
 
-TENSOR.members.update({name: Builtin(name, f) for name, f in _members().items()})
+TENSOR.members.update({name: Builtin(name, of_numbers(f)) for name, f in _members().items()})
 
 
 @define("torch", "Tensor", name="matmul")
@@ -262,6 +267,15 @@ def mm(m: Machine, input: Tensor, mat2: Tensor) -> Tensor:
         which = "self" if input.ndim != 2 else "mat2"
         raise error("RuntimeError", f"{which} must be a matrix")
     return matmul(m, input, mat2)
+
+
+@define("torch", "Tensor")
+def mv(m: Machine, input: Tensor, vec: Tensor) -> Tensor:
+    """The product of a matrix and a vector."""
+    if input.ndim != 2 or vec.ndim != 1:
+        text = f"vector + matrix @ vector expected, got 1, {input.ndim}, {vec.ndim}"
+        raise error("RuntimeError", text)
+    return matmul(m, input, vec)
 
 
 @define("torch", "Tensor")

@@ -119,7 +119,7 @@ def _check_batches(a: Tensor, b: Tensor, left: int, right: int) -> None:
 
 def check_mv(a: Tensor, b: Tensor) -> None:
     """Refuse a matrix and a vector that cannot be multiplied."""
-    if a.shape[1] != b.shape[0]:
+    if a.shape[-1] != b.shape[0]:
         raise error(
             "RuntimeError",
             MV.format(a.shape[0], _dims(a.shape), b.shape[0]),

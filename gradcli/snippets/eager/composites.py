@@ -122,7 +122,7 @@ def broadcast_tensors(m: Machine, *tensors: Tensor) -> tuple[Tensor, ...]:
 @define("torch")
 def stack(m: Machine, tensors: Any, dim: int = 0) -> Tensor:
     """Tensors of one shape along a new dimension."""
-    parts = _listed(m, tensors)
+    parts = _listed(m, tensors, "stack")
     for place, part in enumerate(parts):
         if part.shape != parts[0].shape:
             raise error(
@@ -136,7 +136,7 @@ def stack(m: Machine, tensors: Any, dim: int = 0) -> Tensor:
 @define("torch")
 def cat(m: Machine, tensors: Any, dim: int = 0) -> Tensor:
     """Tensors one after another along a dimension."""
-    parts = _listed(m, tensors)
+    parts = _listed(m, tensors, "cat")
     for place, part in enumerate(parts):
         if part.ndim == 0:
             text = f"zero-dimensional tensor (at position {place}) cannot be concatenated"
@@ -160,12 +160,10 @@ for _name in ("concat", "concatenate"):
     define("torch", name=_name)(cat)
 
 
-def _listed(m: Machine, tensors: Any) -> list[Tensor]:
+def _listed(m: Machine, tensors: Any, name: str) -> list[Tensor]:
     if isinstance(tensors, Tensor):
-        raise error(
-            "TypeError",
-            "stack(): argument 'tensors' (position 1) must be tuple of Tensors, not Tensor",
-        )
+        text = f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not Tensor"
+        raise error("TypeError", text)
     parts = list(m.iterate(tensors))
     for place, part in enumerate(parts):
         if not isinstance(part, Tensor):
@@ -313,6 +311,8 @@ def binary_cross_entropy_with_logits(
         text = f"result type {input.dtype.scalar_name} can't be cast to the desired output type "
         raise error("RuntimeError", text + kind)
     given = {"weight": weight, "pos_weight": pos_weight}
+    for factor in (pos_weight, weight):
+        check_broadcast(*((factor, input) if factor is pos_weight else (input, factor)))
     named = {k: v for k, v in given.items() if v is not None} | {"reduction": reduction}
     return calls.call("binary_cross_entropy_with_logits", [input, target], named)
 

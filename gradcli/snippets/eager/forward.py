@@ -21,7 +21,7 @@ from .engine import (
     rename,
     zeros_like,
 )
-from .grad_names import UNNAMED
+from .grad_names import OWN_AGAIN, UNNAMED
 from .mode import MODE, recording
 from .tensor import DualTensor, Tensor
 
@@ -36,9 +36,11 @@ SAME_NAMES = frozenset(
     for name in (
         *("Mul", "Div", "Pow", "Exp", "Sin", "Cos", "Tanh", "Sigmoid", "Relu", "Mm", "Mv", "Dot"),
         *("Add", "Sub", "Neg", "Sum", "Mean", "Where", "Stack", "Cat", "Unsqueeze", "T"),
-        *("Addmm", "Softmax", "Clamp", "Prod", "Flip", "Maximum", "Select", "Slice", "Expand"),
+        *("Addmm", "Clamp", "Prod", "Flip", "Maximum", "Select", "Slice", "Expand"),
     )
 )
+ONE_RULE = ("TanhBackward0", "SigmoidBackward0", "ReluBackward0")  # forward as back
+PRODUCTS = frozenset(f"{name}Backward0" for name in ("Mul", "Mm", "Mv", "Dot", "Addmm", "Bmm"))
 Tangents = Sequence[Tensor | None]
 
 
@@ -191,7 +193,11 @@ def as_recorded(tangent: Tensor, output: Tensor, linear: bool, primal: Tensor) -
         return tangent
     name = output.record.name
     if tangent.requires_grad:
-        if name not in SAME_NAMES:
+        if _is_product(output):  # what all factors send is added up, zeros too
+            rename(tangent, "AddBackward0")
+        elif name in ONE_RULE:
+            rename(tangent, OWN_AGAIN[name])
+        elif name not in SAME_NAMES:
             rename(tangent, UNNAMED)
         return tangent
     if linear:
@@ -202,6 +208,15 @@ def as_recorded(tangent: Tensor, output: Tensor, linear: bool, primal: Tensor) -
 
     with recording(True):
         return call("add", [tangent, call("mul", [primal, 0.0], {})], {})
+
+
+def _is_product(output: Tensor) -> bool:
+    """Whether a tensor is recorded as a product of tensors."""
+    record = output.record
+    if record is None or record.name not in PRODUCTS:
+        return False
+    operands = record.call[1] if isinstance(record.call, tuple) else ()
+    return sum(isinstance(o, Tensor) for o in operands) > 1
 
 
 def settled(tensor: Tensor, inputs: Sequence[Tensor]) -> Tensor:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...lazy import np
+from ..python.objects import Function as PythonFunction
 from ..python.values import (
     EXCEPTIONS,
     MISSING,
@@ -14,7 +15,6 @@ from ..python.values import (
     Object,
     Property,
     Static,
-    Unsupported,
     error,
 )
 from .engine import Edge, Gradients, Meta, Record, Saved, function_class
@@ -120,15 +120,19 @@ def context_class(name: str) -> Class:
     return _contexts[name]
 
 
-def _apply(m: Machine, cls: Class, *args: Any, **named: Any) -> Any:
+def _apply(m: Machine, cls: Class, *given: Any, **named: Any) -> Any:
+    own_context = cls.lookup("setup_context") is not FUNCTION.members["setup_context"]
     if named:
-        raise Unsupported(f"the keyword {next(iter(named))} of {cls.name}.apply()")
+        _check_named(cls, given, named, own_context)
+    if own_context:
+        given, named = _bound(cls, given, named)
+    args = (*given, *named.values())  # as backward counts them
     _check_transforms(cls, args)
     needs = [isinstance(a, Tensor) and a.requires_grad for a in args]
     recorded = MODE.recording and any(needs)
     context = Context(cls.name, needs)
     with recording(False):
-        outputs = _forward(m, cls, context, args)
+        outputs = _forward(m, cls, context, given, named)
     several = isinstance(outputs, tuple | list)
     results = list(outputs) if several else [outputs]
     for place, kept in enumerate(context.kept):
@@ -176,14 +180,58 @@ NO_VMAP = (
 )
 
 
-def _forward(m: Machine, cls: Class, context: Context, args: Sequence[Any]) -> Any:
+def _written_forward(cls: Class) -> PythonFunction | None:
+    """The forward that a program writes."""
+    member = cls.lookup("forward")
+    function = member.function if isinstance(member, Static) else member
+    return function if isinstance(function, PythonFunction) else None
+
+
+def _check_named(cls: Class, given: Sequence[Any], named: dict[str, Any], own: bool) -> None:
+    """Refuse keywords that forward does not have; `own`: it leaves ctx to setup_context."""
+    function = _written_forward(cls)
+    if function is None or function.code.stars:
+        return
+    code, start = function.code, 0 if own else 1
+    for name in named:
+        if name not in code.names:
+            text = f"got an unexpected keyword argument '{name}'"
+            raise error("TypeError", text if own else f"forward() {text}")
+    required = code.names[start : len(code.names) - len(code.keyword_only)]
+    required = required[: len(required) - len(function.defaults)]
+    for place, name in enumerate(required):
+        if place >= len(given) and name not in named and not own:
+            text = f"forward() missing required argument: '{name}' (position {place})"
+            raise error("TypeError", text)
+
+
+def _bound(
+    cls: Class, given: tuple[Any, ...], named: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a forward that has no ctx, by place, with its defaults."""
+    function = _written_forward(cls)
+    if function is None:
+        return given, named
+    code = function.code
+    defaults = dict(zip(reversed(code.names), reversed(function.defaults)))
+    rest = [n for n in code.names[len(given) :] if n not in code.keyword_only]
+    for name in rest:
+        if name not in named and name not in defaults:
+            raise error("TypeError", f"missing a required argument: '{name}'")
+    more = [named[n] if n in named else defaults[n] for n in rest]
+    return (*given, *more), {n: v for n, v in named.items() if n not in rest}
+
+
+def _forward(
+    m: Machine, cls: Class, context: Context, args: Sequence[Any], named: dict[str, Any]
+) -> Any:
     forward, setup = cls.lookup("forward"), cls.lookup("setup_context")
     if forward is MISSING or forward is FUNCTION.members["forward"]:
         raise error("NotImplementedError", NO_FORWARD)
     function = forward.function if isinstance(forward, Static | ClassMethod) else forward
     if setup is MISSING or setup is FUNCTION.members["setup_context"]:
-        return m.call(function, [context, *args])
-    output = m.call(function, args)
+        return m.call(function, [context, *args], named)
+    output = m.call(function, args, named)
     chosen = setup.function if isinstance(setup, Static) else setup
     m.call(chosen, [context, tuple(args), output])
     return output

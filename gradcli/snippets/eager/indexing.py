@@ -11,6 +11,7 @@ from ...graphs import OPS
 from ...lazy import np
 from ...operators import lookup
 from ...operators.leaves import Array
+from ..python.operations import plain
 from ..python.values import Machine, Unsupported, error
 from .apply import apply, as_view, call_operator, cast
 from .checks import check_output
@@ -24,6 +25,16 @@ ZERO_DIM = (
     "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ "
     "to convert a 0-dim tensor to a number"
 )
+
+
+NO_INDEX = "only integer tensors of a single element can be converted to an index"
+NEGATIVE_STRIDE = (
+    "At least one stride in the given numpy array is negative, and tensors with negative strides "
+    "are not currently supported. (You can probably work around this by making a copy of your "
+    "array  with array.copy().) "
+)
+SEQUENCES = (list, tuple, str, range, slice, type(...), Tensor)
+INDICES = ("int64", "int32", "uint8", "bool")  # dtypes; numbers of one byte are a mask
 
 
 def get(tensor: Tensor, index: Any) -> Tensor:
@@ -74,17 +85,27 @@ def _source(tensor: Tensor, value: Any) -> Tensor:
         return value
     if isinstance(value, bool | int | float):
         return Tensor(np.asarray(value).astype(tensor.dtype.numpy), tensor.dtype)
-    text = f"can't assign a {type(value).__name__} to a torch.{tensor.dtype.legacy}"
+    text = f"can't assign a {_kind(value)} to a torch.{tensor.dtype.legacy}"
     raise error("TypeError", text)
 
 
 def _parts(index: Any) -> list[Any]:
-    """The parts of an index; a list is one part, but for one that holds slices."""
-    if isinstance(index, tuple):
-        return list(index)
-    if isinstance(index, list) and any(isinstance(i, slice | type(...) | None) for i in index):
+    """The parts of an index; a sequence is one part, but for what `holds_parts`."""
+    if isinstance(index, tuple) or holds_parts(index):
         return list(index)
     return [index]
+
+
+def holds_parts(index: Any) -> bool:
+    """Whether a sequence that is no tuple is an index of several parts, as in old NumPy: one of
+    less than 32 elements with sequences, tensors or slices among them.
+    """
+    if not isinstance(index, list | str | range) or len(index) >= 32:
+        return False
+    return any(
+        isinstance(i, SEQUENCES) or i is None or isinstance(getattr(i, "array", None), np.ndarray)
+        for i in index
+    )
 
 
 def _basic(tensor: Tensor, index: Any, written: bool = False) -> tuple[Tensor, list[Any]]:
@@ -92,6 +113,8 @@ def _basic(tensor: Tensor, index: Any, written: bool = False) -> tuple[Tensor, l
 
     Slices that take all are no operations, but for a single one that is read.
     """
+    if isinstance(index, str) and len(index) > tensor.ndim:  # a sequence of texts
+        raise error("IndexError", f"too many indices for tensor of dimension {tensor.ndim}")
     parts = [_plain(p) for p in _parts(index)]
     taken = sum(_dimensions(p) for p in parts)
     if tensor.ndim == 0 and len(parts) == 1:
@@ -121,25 +144,81 @@ def _check_zero_dim(part: Any) -> None:
 
 def _plain(part: Any) -> Any:
     """A part of an index as Python's value, or as an array."""
+    part = _host(part)
     if isinstance(part, Tensor):
-        if part.dtype.is_floating:
-            text = "tensors used as indices must be long, int, byte or bool tensors"
-            raise error("IndexError", text)
-        return int(part.data) if part.ndim == 0 and part.dtype.kind == "int" else part.data
+        return _of_tensor(part)
     if isinstance(part, bool):
         return np.asarray(part)
+    if isinstance(part, str | bytes):
+        raise error("TypeError", f"new(): invalid data type '{type(part).__name__}'")
     if isinstance(part, list | tuple | range):
-        return np.asarray(_nested(part), dtype=None if part else int)
+        array = np.asarray(_nested(part), dtype=None if part else int)
+        return array.astype(int) if array.dtype.kind == "f" else array
+    if isinstance(part, np.ndarray):
+        return _of_array(part)
     if isinstance(part, slice):
-        ends = (part.start, part.stop, part.step)
-        return slice(*(int(e.data) if isinstance(e, Tensor) else e for e in ends))
-    if isinstance(part, int | np.ndarray) or part is None or part is Ellipsis:
+        return slice(*map(_end, (part.start, part.stop, part.step)))
+    if isinstance(part, int) or part is None or part is Ellipsis:
         return part
     raise error(
         "IndexError",
         "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid "
         f"indices (got {_kind(part)})",
     )
+
+
+def _of_tensor(part: Tensor) -> Any:
+    """A tensor of places, or a mask, as an array; of one place, the number."""
+    if part.dtype.name not in INDICES:
+        text = "tensors used as indices must be long, int, byte or bool tensors"
+        raise error("IndexError", text)
+    if part.ndim == 0 and part.dtype.kind == "int":
+        return int(part.data)
+    return part.data.astype(bool) if part.dtype.name == "uint8" else part.data
+
+
+def has_byte_mask(index: Any) -> bool:
+    """Whether a tensor of bytes, which is a mask, is among the parts of an index."""
+    tensors = [p for p in _parts(index) if isinstance(p, Tensor)]
+    return any(t.dtype.name == "uint8" and t.ndim > 0 for t in tensors)
+
+
+def check_filled(value: Any) -> None:
+    """Refuse a single number for the places of a mask of bytes."""
+    if not isinstance(value, Tensor) or value.numel == 1:
+        text = "masked_fill_ only supports boolean masks, but got mask with dtype unsigned char"
+        raise error("RuntimeError", text)
+
+
+def _host(part: Any) -> Any:
+    """A part of an index; an array of NumPy, or an integer of it, as it is on the host."""
+    part = plain(part)
+    array = getattr(part, "array", None)
+    if isinstance(array, np.ndarray):
+        return array
+    return array.item() if isinstance(array, np.integer | np.bool_) else part
+
+
+def _of_array(array: Any) -> Any:
+    """An array of NumPy as places, or a mask."""
+    if any(n < 0 for n in array.strides):
+        raise error("ValueError", NEGATIVE_STRIDE)
+    if array.dtype.kind == "f":
+        array = array.astype(int)
+    return int(array) if array.ndim == 0 and array.dtype.kind == "i" else array
+
+
+def _end(end: Any) -> Any:
+    """An end, or the step, of a slice."""
+    end = _host(end)
+    if isinstance(end, Tensor):
+        if end.dtype.is_floating or end.numel != 1:
+            raise error("TypeError", NO_INDEX)
+        return int(end.data.item())
+    if end is None or isinstance(end, int):
+        return end
+    text = "slice indices must be integers or None or have an __index__ method"
+    raise error("TypeError", text)
 
 
 def _kind(value: Any) -> str:
@@ -149,6 +228,9 @@ def _kind(value: Any) -> str:
 def _nested(value: Any) -> Any:
     if isinstance(value, Tensor):
         return value.data
+    if isinstance(value, str):
+        raise error("TypeError", "new(): invalid data type 'str'")
+    value = getattr(value, "array", value)
     return [_nested(v) for v in value] if isinstance(value, list | tuple | range) else value
 
 
@@ -170,7 +252,9 @@ def _apply_parts(tensor: Tensor, parts: Sequence[Any], plain: bool) -> tuple[Ten
             picks.append(None)
             place += 1
         elif isinstance(part, slice):
-            if part.step is not None and part.step <= 0:
+            if part.step == 0:
+                raise error("ValueError", "slice step cannot be zero")
+            if part.step is not None and part.step < 0:
                 raise error("ValueError", "step must be greater than zero")
             if plain or part.indices(tensor.shape[place]) != (0, tensor.shape[place], 1):
                 tensor = _one(tensor, place, part, "SliceBackward0")
@@ -206,7 +290,7 @@ def _picked(tensor: Tensor, picks: Sequence[Any]) -> Tensor:
     """What arrays pick."""
     if in_vmap() and any(isinstance(p, np.ndarray) and p.dtype.kind == "b" for p in picks):
         raise error("RuntimeError", NO_MASKS)
-    index = tuple(_items(tensor, picks, reading=True))
+    index = tuple(_items(tensor, picks))
     return apply(OPS["getitem"], [tensor], {"index": index}, name="IndexBackward0")
 
 
@@ -216,22 +300,24 @@ NO_MASKS = (
 )
 
 
-def _items(tensor: Tensor, picks: Sequence[Any], reading: bool = False) -> Iterator[Any]:
+def _items(tensor: Tensor, picks: Sequence[Any]) -> Iterator[Any]:
     picked = 0
+    _check_masks(tensor, picks)
+    _check_together([p for p in picks if isinstance(p, np.ndarray)])
     for dim, pick in enumerate(picks):
         if pick is None:
             yield slice(None)
         elif isinstance(pick, np.ndarray):
-            _check_pick(tensor, dim, pick, picked if reading else dim)
+            _check_pick(tensor, dim, pick, picked)
             picked += 1
             yield Array(pick)
 
 
-def _check_pick(tensor: Tensor, dim: int, pick: Any, shown: int) -> None:
-    """Refuse places that a dimension does not have; PyTorch calls it `shown`, which counts only
-    the dimensions that arrays pick from where these are read.
-    """
-    if pick.dtype.kind == "b":
+def _check_masks(tensor: Tensor, picks: Sequence[Any]) -> None:
+    """Refuse masks of other sizes than the dimensions that they stand for."""
+    for dim, pick in enumerate(picks):
+        if not isinstance(pick, np.ndarray) or pick.dtype.kind != "b":
+            continue
         for k, (have, size) in enumerate(zip(pick.shape, tensor.shape[dim:])):
             if have != size:
                 raise error(
@@ -239,6 +325,27 @@ def _check_pick(tensor: Tensor, dim: int, pick: Any, shown: int) -> None:
                     f"The shape of the mask {list(pick.shape)} at index {k} does not match the "
                     f"shape of the indexed tensor {list(tensor.shape)} at index {dim + k}",
                 )
+
+
+def _check_together(arrays: Sequence[Any]) -> None:
+    """Refuse places in several dimensions that are not as many; a mask has some in each of its."""
+    shapes: list[tuple[int, ...]] = []
+    for array in arrays:
+        mask = array.dtype.kind == "b"
+        shapes += [(int(array.sum()),)] * array.ndim if mask else [array.shape]
+    try:
+        np.broadcast_shapes(*shapes)
+    except ValueError:
+        listed = ", ".join(str(list(s)) for s in shapes)
+        text = "shape mismatch: indexing tensors could not be broadcast together with shapes "
+        raise error("IndexError", text + listed) from None
+
+
+def _check_pick(tensor: Tensor, dim: int, pick: Any, shown: int) -> None:
+    """Refuse places that a dimension does not have; PyTorch calls it `shown`, which counts only
+    the dimensions that arrays pick from.
+    """
+    if pick.dtype.kind == "b":
         return
     size = tensor.shape[dim]
     outside = pick[(pick < -size) | (pick >= size)]

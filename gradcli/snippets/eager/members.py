@@ -33,7 +33,7 @@ from .mode import MODE, recording
 from .names import has
 from .printing import size as size_text
 from .printing import tensor_text
-from .tables import TABLES, define
+from .tables import TABLES, define, number, of_numbers
 from .tensor import TENSOR, MetaTensor, Tensor, Version
 from .views import check_writable, rebase
 
@@ -698,8 +698,41 @@ def _format(m: Machine, self: Tensor, spec: str = "") -> str:
     return str(self.data.item()) if not self.ndim else tensor_text(self)
 
 
-method("__getitem__")(lambda m, self, index: indexing.get(self, index))
-method("__setitem__")(indexing.put_into)
+@method("__getitem__")
+def _get_item(m: Machine, self: Tensor, index: Any) -> Tensor:
+    _warn_of_index(m, index)
+    return indexing.get(self, index)
+
+
+@method("__setitem__")
+def _set_item(m: Machine, self: Tensor, index: Any, value: Any) -> None:
+    if indexing.has_byte_mask(index):
+        indexing.check_filled(value)
+    _warn_of_index(m, index)
+    indexing.put_into(m, self, index, number(value))
+
+
+def _warn_of_index(m: Machine, index: Any) -> None:
+    """Warn of what an index may no longer be."""
+    if type(index) is int or type(index) is slice:
+        return
+    if indexing.holds_parts(index):
+        m.warn(EXCEPTIONS["UserWarning"], NO_TUPLE)
+    if indexing.has_byte_mask(index):
+        m.warn(EXCEPTIONS["UserWarning"], BYTE_MASK)
+
+
+NO_TUPLE = (
+    "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in "
+    "pytorch 2.9; use x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as "
+    "tensor index, x[torch.tensor(seq)], which will result either in an error or a different "
+    "result (Triggered internally at "
+    "/__w/pytorch/pytorch/torch/csrc/autograd/python_variable_indexing.cpp:349.)"
+)
+BYTE_MASK = (
+    "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead. "
+    "(Triggered internally at /__w/pytorch/pytorch/aten/src/ATen/native/IndexingUtils.h:37.)"
+)
 
 
 @method("__deepcopy__")
@@ -980,7 +1013,7 @@ def method_of(name: str) -> Any:
     """A method that is an operator: `x.exp()`, and `x.exp_()` in place; or MISSING."""
     own = TABLES["Tensor"].get(name)
     if own is not None:
-        return own
+        return Builtin(name, of_numbers(own.function))
     if not has("torch.Tensor", name):
         if name in PRIVATE:
             raise Unsupported(f"Tensor.{name}")
@@ -988,9 +1021,14 @@ def method_of(name: str) -> Any:
     if name.endswith("_"):
         plain = name[:-1]
         if calls.known(plain) or calls.known(f"Tensor.{plain}"):
-            return Builtin(name, lambda m, self, *a, **k: calls.in_place(plain, self, a, k))
+            return Builtin(
+                name, of_numbers(lambda m, self, *a, **k: calls.in_place(plain, self, a, k))
+            )
     if calls.known(name) or calls.known(f"Tensor.{name}"):
-        return Builtin(name, lambda m, self, *a, **k: calls.call(name, (self, *a), k, method=True))
+        return Builtin(
+            name,
+            of_numbers(lambda m, self, *a, **k: calls.call(name, (self, *a), k, method=True)),
+        )
     raise Unsupported(f"Tensor.{name}")
 
 

@@ -7,6 +7,7 @@ from ...lazy import np
 from ..python.values import Class, Unsupported, error
 from .checks import check_bmm, check_broadcast, check_same, dimension
 from .dtypes import BOOL
+from .equations import check_equation
 from .functional_transforms import in_vmap
 from .kernels import not_implemented
 from .mode import MODE
@@ -36,7 +37,10 @@ def check(*names: str) -> Callable[[Check], Check]:
 def refuse(name: str, args: Sequence[Any], named: Mapping[str, Any]) -> None:
     """Raise what PyTorch raises of these arguments, where a check of this function knows it."""
     function = CHECKS.get(name)
-    if function is not None and args and isinstance(args[0], Tensor | str):
+    first = args[0] if args else None
+    if isinstance(first, list | tuple) and first:
+        first = first[0]
+    if function is not None and isinstance(first, Tensor | str):
         function(*args, **named)
 
 
@@ -358,6 +362,13 @@ def _einsum(equation: Any, *operands: Any, **_: Any) -> None:
     parts = (
         operands[0] if len(operands) == 1 and isinstance(operands[0], list | tuple) else operands
     )
+    if isinstance(equation, str):
+        for place, part in enumerate(parts):
+            if not isinstance(part, Tensor):
+                kind = getattr(getattr(part, "cls", None), "name", type(part).__name__)
+                text = f"expected Tensor as element {place} in argument 1, but got {kind}"
+                raise error("TypeError", text)
+        check_equation(equation, parts)
     kinds = [p.dtype for p in parts if isinstance(p, Tensor)]
     for kind in kinds[1:]:
         if kind is not kinds[0]:
@@ -365,7 +376,6 @@ def _einsum(equation: Any, *operands: Any, **_: Any) -> None:
             raise error("RuntimeError", text)
     if kinds and kinds[0].kind == "bool":
         _check_masks(str(equation), len(parts))
-    _check_letters(equation, parts)
 
 
 def _check_masks(equation: str, count: int) -> None:
@@ -380,24 +390,6 @@ def _check_masks(equation: str, count: int) -> None:
     if count == 2 and summed & first & others[0]:
         raise not_implemented("bmm", BOOL)
     raise Unsupported("einsum() of masks that adds up")
-
-
-def _check_letters(equation: Any, operands: Sequence[Any]) -> None:
-    """Refuse a letter that stands for two sizes."""
-    sizes: dict[str, int] = {}
-    letters = str(equation).replace(" ", "").partition("->")[0].split(",")
-    for place, (own, operand) in enumerate(zip(letters, operands)):
-        if "." in own or not isinstance(operand, Tensor) or len(own) != operand.ndim:
-            return
-        for letter, size in zip(own, operand.shape):
-            seen = sizes.get(letter, 1)
-            if 1 not in (seen, size) and seen != size:
-                raise error(
-                    "RuntimeError",
-                    f"einsum(): subscript {letter} has size {size} for operand {place} which does "
-                    f"not broadcast with previously seen size {seen}",
-                )
-            sizes[letter] = max(seen, size)
 
 
 @check("clamp", "clip")
@@ -632,6 +624,12 @@ def _zero_pivot(matrix: Any) -> int:
 
 @check("linalg.solve", "solve")
 def _solve(A: Tensor, B: Any = None, **_: Any) -> None:
+    if isinstance(B, Tensor) and A.dtype is not B.dtype:
+        text = (
+            "linalg.solve: Expected A and B to have the same dtype, but found A of type "
+            f"{A.dtype.scalar_name} and B of type {B.dtype.scalar_name} instead"
+        )
+        raise error("RuntimeError", text)
     _square("linalg.solve", A)
     if any(_zero_pivot(matrix) for matrix in A.data.reshape(-1, *A.shape[-2:])):
         text = "torch.linalg.solve: The solver failed because the input matrix is singular."

@@ -54,6 +54,29 @@ def module(
     return Module(path, members, find)
 
 
+MOST_SIZES = 16
+OF_DATA = ("tensor", "as_tensor", "asarray")  # what is given to these says which dtype they have
+
+
+def number(value: Any) -> Any:
+    """A number of NumPy as Python's own, among sizes too; any other value as it is."""
+    if isinstance(value, tuple | list):
+        short = len(value) < MOST_SIZES
+        holds = short and any(getattr(v, "array", None) is not None for v in value)
+        return type(value)(map(number, value)) if holds else value
+    held = getattr(value, "array", None)
+    return value if held is None or not isinstance(held, np.generic) else held.item()
+
+
+def of_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A method of tensors that takes numbers of NumPy as Python's."""
+
+    def call(m: Any, self: Any, *args: Any, **named: Any) -> Any:
+        return function(m, self, *map(number, args), **{k: number(v) for k, v in named.items()})
+
+    return call
+
+
 def _checked(path: str, value: Any) -> Any:
     """A function of a module that refuses what is no tensor, and takes `out=`, too; any other
     value as it is.
@@ -63,6 +86,13 @@ def _checked(path: str, value: Any) -> Any:
     function = value.function
 
     def call(m: Any, *args: Any, **named: Any) -> Any:
+        if value.name not in OF_DATA:
+            args, named = tuple(map(number, args)), {k: number(v) for k, v in named.items()}
+        if args and MODE.dual_level:
+            from .duals import ALIKE, alike, lives
+
+            if value.name in ALIKE and lives(args[0]):
+                return alike(function)(m, *args, **named)
         if args:
             from .arguments import check_tensors
 

@@ -32,6 +32,23 @@ class TensorClass(Class):
 
 
 TENSOR = TensorClass("Tensor", module="torch")
+
+
+class DualClass(Class):
+    """The class of dual tensors, which programs take for that of tensors."""
+
+    __slots__ = ()
+
+    def own(self, name: str) -> Any:
+        """The member of this name, or MISSING."""
+        if name not in self.members:
+            from .duals import member_of_duals
+
+            self.members[name] = member_of_duals(name)
+        return self.members[name]
+
+
+DUAL = DualClass("Tensor", (TENSOR,), module="torch")
 _addresses = count(0x7F0000000000, 0x40)
 INFERENCE = (
     "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone "
@@ -265,6 +282,7 @@ class DualTensor(Numberless):
 
     def __init__(self, primal: Tensor, tangent: Tensor):
         super().__init__(primal)
+        self.cls = DUAL
         self.primal, self.tangent, self.of_level = primal, tangent, MODE.dual_level
         self.requires_grad = primal.requires_grad and primal.record is None
 

@@ -4,6 +4,7 @@ The numbers are NumPy's own; a program reaches the names in these lists and noth
 """
 
 import math
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 from ...lazy import np
 from ..eager.mode import MODE
 from ..eager.tensor import Tensor
+from ..python.methods import FLOAT
 from ..python.objects import Generator
 from ..python.operations import BINARY, plain
 from ..python.values import (
@@ -57,7 +59,9 @@ float16 float32 float64 int8 int16 int32 int64 uint8 bool_
 @cache
 def _scalar_class(dtype: str) -> Class:
     """The class of the numbers of a dtype."""
-    return Class(f"numpy.{dtype}", (SCALAR,))
+    members = {"__index__": Builtin("__index__", _index)} if "int" in dtype else {}
+    bases = (SCALAR, FLOAT) if dtype == "float64" else (SCALAR,)
+    return Class(f"numpy.{dtype}", bases, members)
 
 
 class Array(Object):
@@ -200,7 +204,7 @@ def _method(name: str) -> Builtin:
 def _operator(operation: Callable[..., Any], reflected: bool) -> Callable[..., Any]:
     def run(m: Machine, self: Any, other: Any) -> Any:
         if isinstance(other, Tensor):
-            return NotImplemented
+            return _beside_tensor(self, operation, other, reflected)
         try:
             a, b = host(self), host(other)
         except Unsupported:
@@ -215,10 +219,30 @@ def _operator(operation: Callable[..., Any], reflected: bool) -> Callable[..., A
     return run
 
 
+def _beside_tensor(self: Any, operation: Callable[..., Any], other: Tensor, reflected: bool) -> Any:
+    """What an array gives beside a tensor: it leaves that to the tensor where it stands first."""
+    if isinstance(self, Scalar):
+        return NotImplemented
+    if reflected:
+        with np.errstate(all="ignore"):
+            return Tensor(np.asarray(operation(host(other), self.array)))
+    if operation is operator.add:
+        raise error("TypeError", CONCATENATED)
+    return NotImplemented
+
+
+CONCATENATED = (
+    "Concatenation operation is not implemented for NumPy arrays, use np.concatenate() instead. "
+    "Please do not rely on this error; it may not be given on all Python implementations."
+)
+
+
 def _compare(name: str) -> Callable[..., Any]:
     def run(m: Machine, self: Any, other: Any) -> Any:
         if isinstance(other, Tensor):
-            return NotImplemented
+            if isinstance(self, Scalar) or name not in ("eq", "ne"):
+                return NotImplemented
+            return Tensor(np.asarray(getattr(self.array, f"__{name}__")(host(other))))
         return program(getattr(np.asarray(host(self)), f"__{name}__")(host(other)))
 
     return run
@@ -226,6 +250,8 @@ def _compare(name: str) -> Callable[..., Any]:
 
 def _in_place(name: str) -> Callable[..., Any]:
     def run(m: Machine, self: Array, other: Any) -> Any:
+        if isinstance(other, Tensor):
+            return NotImplemented
         try:
             getattr(self.array, name)(host(other))
         except (ValueError, TypeError) as failure:
@@ -247,6 +273,12 @@ def _put(m: Machine, self: Array, key: Any, value: Any) -> None:
         self.array[host(key)] = host(value)
     except (IndexError, ValueError) as failure:
         raise error(type(failure).__name__, str(failure)) from None
+
+
+def _index(m: Machine, self: Any) -> int:
+    if np.ndim(self.array) or self.array.dtype.kind != "i":
+        raise error("TypeError", "only integer scalar arrays can be converted to a scalar index")
+    return int(self.array)
 
 
 def _as_type(m: Machine, self: Array, dtype: Any, **_: Any) -> Any:
@@ -271,9 +303,9 @@ SHARED: dict[str, Callable[..., Any]] = {  # what arrays and their numbers have
     "__bool__": _true,
     "__float__": lambda m, self: float(self.array),
     "__int__": lambda m, self: int(self.array),
-    "__index__": lambda m, self: int(self.array),
     "__neg__": lambda m, self: program(-self.array),
     "__abs__": lambda m, self: program(abs(self.array)),
+    "__round__": lambda m, self, digits=None: program(round(self.array, digits)),
     "__invert__": lambda m, self: program(~self.array),
     "astype": _as_type,
     **{op.method: _operator(op.host, reflected=False) for op in BINARY.values()},
@@ -283,6 +315,7 @@ SHARED: dict[str, Callable[..., Any]] = {  # what arrays and their numbers have
 OF_ARRAYS: dict[str, Callable[..., Any]] = {
     "__getitem__": _get,
     "__setitem__": _put,
+    "__index__": _index,
     "__len__": lambda m, self: len(self.array),
     "__iter__": _iterate,
     **{f"__i{n}__": _in_place(f"__i{n}__") for n in ("add", "sub", "mul", "truediv", "pow")},

@@ -182,7 +182,7 @@ class Attributes:
             return member
         match name:
             case "__name__":
-                return cls.name
+                return cls.name.rpartition(".")[2]
             case "__qualname__":
                 return cls.name
             case "__module__":

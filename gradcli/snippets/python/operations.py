@@ -114,6 +114,10 @@ class Operations:
         result = self.dispatch(a, b, op.method, op.reflected)
         if result is not NotImplemented:
             return result
+        for sequence, times in ((a, b), (b, a)) if op.sign == "*" else ():
+            repeated = type(sequence) in (str, list, tuple, bytes) and type(times) not in PLAIN
+            if repeated and self.special(times, "__index__") is not MISSING:
+                return self.plain_binary(op, sequence, self.index(times))
         raise self.no_operator(op, a, b, sign)
 
     def dispatch(
@@ -146,10 +150,7 @@ class Operations:
         for sequence, other in ((a, right), (b, left)):
             kind = type(getattr(sequence, "payload", sequence))
             if op.sign == "*" and kind in (str, list, tuple, bytes):
-                text = f"can't multiply sequence by non-int of type '{other}'"
-                if other == "Tensor":  # which can be an index, if only some tensors are one
-                    text = "only integer tensors of a single element can be converted to an index"
-                return error("TypeError", text)
+                return error("TypeError", f"can't multiply sequence by non-int of type '{other}'")
         shown = sign or op.sign
         return error(
             "TypeError", f"unsupported operand type(s) for {shown}: '{left}' and '{right}'"

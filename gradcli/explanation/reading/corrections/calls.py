@@ -179,11 +179,37 @@ def whole_division(case: Case) -> Iterator[Proposal]:
 
 
 def unpacked_parts(case: Case) -> Iterator[Proposal]:
-    """As many parts as there are names."""
+    """As many parts as there are names; the parts of a part; the pairs of a dict."""
+    yield from grouped(case)
+    yield from pairs(case)
     for call in case.calls("chunk"):
         place = 1 if dotted(owner(call)) == "torch" else 0
         if len(call.args) > place:
             yield case.replaced(call.args[place], case.match[1] or case.match[2])
+
+
+def grouped(case: Case) -> Iterator[Proposal]:
+    """i, (x, y) for i, x, y: the last, or the first, of the parts has several itself."""
+    got = re.search(r"expected (\d+), got (\d+)", case.message)
+    more = int(got[1]) - int(got[2]) + 1 if got else 0
+    for node in case.of_type(ast.Tuple):
+        if isinstance(node.ctx, ast.Store) and len(node.elts) > more > 1:
+            for part in (node.elts[-more:], node.elts[:more]):
+                start, end = case.start(part[0]), case.end(part[-1])
+                yield case.proposal(Edit(start, end, f"({case.source[start:end]})"))
+
+
+def pairs(case: Case) -> Iterator[Proposal]:
+    """.items() of a dict, named_parameters() of a module, where there are two names."""
+    for node in case.of_type(ast.For, ast.comprehension, everywhere=True):
+        here = node.iter in case.nodes
+        if here and len(getattr(node.target, "elts", ())) == 2:
+            if isinstance(case.value(node.iter), dict):
+                yield case.appended(node.iter, ".items()")
+            if method(node.iter) == "parameters":
+                yield case.renamed_to(node.iter, "named_parameters", reprints=True)
+            if isinstance(case.value(node.iter), list | tuple | Tensor):
+                yield case.replaced(node.iter, f"enumerate({case.of(node.iter)})")
 
 
 def formatted(case: Case) -> Iterator[Proposal]:

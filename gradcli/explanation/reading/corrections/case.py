@@ -20,7 +20,8 @@ class Proposal(NamedTuple):
     """A changed program that may be cured; `note` is what should be known of the change.
 
     A `weak` one runs, but says less of what was meant than others do: it is tried last. One that
-    `uncovers` lets the program raise earlier, where the mistake is.
+    `uncovers` lets the program raise earlier, where the mistake is. Where what was printed before
+    came of the mistake, `reprints` lets it be another text.
     """
 
     source: str
@@ -28,6 +29,7 @@ class Proposal(NamedTuple):
     why: str = ""
     weak: bool = False
     uncovers: bool = False
+    reprints: bool = False
 
 
 class Case(Program):

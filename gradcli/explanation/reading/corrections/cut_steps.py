@@ -6,6 +6,7 @@ import ast
 import re
 from typing import Any, NamedTuple
 
+from ....snippets.python.values import Instance
 from .case import Case
 from .nodes import (
     argument,
@@ -60,6 +61,8 @@ def uncut(case: Case, node: ast.AST) -> Uncut | None:
         return _of_module(case, node) or _of_method(case, node) or _of_function(case, node)
     if isinstance(node, ast.Subscript):
         return _indices(case, node)
+    if isinstance(node, ast.Name):
+        return _second_of_pair(case, node)
     if isinstance(node, ast.Attribute) and node.attr == "indices":
         return Uncut(case.renamed(node, "values"), _at(node, ".indices have no gradient."))
     if isinstance(node, ast.Attribute) and node.attr == "data":
@@ -108,6 +111,9 @@ def _of_method(case: Case, node: ast.Call) -> Uncut | None:
         return Uncut(case.without_method(node), _at(node, LEFT_OUT[name]))
     if name == "item" and not node.args:
         return _number(case, node)
+    if name == "sample" and _draws_by_formula(case.value(inner)):
+        why = "sample() draws without recording, rsample() by a formula of the parameters."
+        return Uncut(case.renamed(node, "rsample"), _at(node, why))
     if name in ("argmax", "argmin", *ROUNDING):
         return _smooth(case, node)
     if name in ("type", "to") and INTEGERS.search(case.of(node)):
@@ -121,6 +127,13 @@ def _of_method(case: Case, node: ast.Call) -> Uncut | None:
     if name == "where" and len(node.args) == 3:
         return _step(case, node)
     return None
+
+
+def _draws_by_formula(distribution: object) -> bool:
+    """Whether a distribution has an rsample of its own."""
+    if not isinstance(distribution, Instance):
+        return False
+    return any("rsample" in c.members and c.name != "Distribution" for c in distribution.cls.mro)
 
 
 def _number(case: Case, node: ast.Call) -> Uncut:
@@ -156,6 +169,19 @@ def _indices(case: Case, node: ast.Subscript) -> Uncut | None:
         return None
     why = _at(node, f"[1] of {name} are the indices, which have no gradient.")
     return Uncut(case.replacing(node.slice, "0"), why, "[0] are the values.")
+
+
+def _second_of_pair(case: Case, node: ast.Name) -> Uncut | None:
+    """The i of v, i = x.max(0): v in its place."""
+    built = case.makers(node, node.lineno)[:1] if isinstance(node.ctx, ast.Load) else []
+    pair = elements(built[0].targets[0]) if built else []
+    if len(pair) != 2 or dotted(pair[1]) != node.id or method(built[0].value) not in PAIRS:
+        return None
+    values = dotted(pair[0])
+    if values in ("", "_"):
+        return None
+    why = f"{node.id} are the indices, which have no gradient; {values} are the values."
+    return Uncut(case.replacing(node, values), _at(built[0], why))
 
 
 def _copied(case: Case, node: ast.Call) -> Uncut | None:

@@ -8,7 +8,7 @@ from .case import Case, Proposal
 from .cut_steps import uncut
 from .nodes import calls_in, dotted, elements, method, names_in, targets, value_of
 from .requiring import asked_for, flag_too_late, is_leaf, leaves, requiring, unfrozen, why_leaves
-from .second_order import second_order, without_once
+from .second_order import constant_gradient, second_order, without_once
 from .text import Edit
 
 WITHOUT_RECORD = ("no_grad", "inference_mode", "set_grad_enabled")
@@ -27,6 +27,7 @@ def no_graph(case: Case) -> Iterator[Proposal]:
         yield from unfrozen(case)
     yield from leaves(case, roots)
     yield from unfrozen(case)
+    yield from constant_gradient(case)
 
 
 def input_without_grad(case: Case) -> Iterator[Proposal]:
@@ -94,11 +95,13 @@ def function_bodies(case: Case, places: list[ast.AST]) -> list[ast.AST]:
     """The functions and methods of the program that run on the way to a value."""
     called = {method(c) for p in places for c in calls_in(p)}
     built = {method(c) for c in case.calls(everywhere=True)}
+    applied = {dotted(c.func) for c in case.calls("apply", everywhere=True)}
     bodies: list[ast.AST] = []
     for node in case.of_type(ast.FunctionDef, everywhere=True):
         cls = case.parents.get(node)
         forward = isinstance(cls, ast.ClassDef) and cls.name in built and "forward" in node.name
-        if node.name in called or forward:
+        back = isinstance(cls, ast.ClassDef) and f"{cls.name}.apply" in applied
+        if node.name in called or forward or (back and node.name == "backward"):
             bodies.append(node)
     return bodies
 

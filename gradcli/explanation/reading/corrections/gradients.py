@@ -20,6 +20,7 @@ def no_gradient(case: Case) -> Iterator[Proposal]:
     yield from of_backward(case)
     yield from nothing_returned(case)
     yield from rebound(case)
+    yield from not_a_leaf_at_birth(case)
     yield from kept_gradient(case)
     yield from without_flag(case)
     yield from leaf_again(case)
@@ -28,7 +29,6 @@ def no_gradient(case: Case) -> Iterator[Proposal]:
     yield from guarded(case)
     yield from before_backward(case)
     yield from or_zero(case)
-    yield from not_a_leaf_at_birth(case)
 
 
 def read_grads(case: Case) -> list[str]:
@@ -193,6 +193,11 @@ def not_a_leaf_at_birth(case: Case) -> Iterator[Proposal]:
 
 def guarded(case: Case) -> Iterator[Proposal]:
     """`if w.grad is not None:` before what needs a gradient."""
+    for part in case.of_type(ast.comprehension):
+        for name in read_grads(case)[:1]:
+            if name in names_in(part.target):
+                why = "What the loss does not depend on has no gradient: its .grad is None."
+                yield case.proposal(case.adding(part.iter, f" if {name}.grad is not None"), why=why)
     for name in read_grads(case)[:1]:
         for statement in case.statements:
             loop = case.loop(statement)

@@ -47,7 +47,10 @@ def class_target(case: Case) -> Iterator[Proposal]:
     if "batch_size" in case.message:
         yield from kept_batch(case)
     for scores, target in compared(case):
-        if (case.shape(target) or ())[-1:] != (1,):
+        shape = case.shape(target)
+        if shape is None:
+            yield case.appended(target, ".squeeze(1)")
+        if shape is None or shape[-1:] != (1,):
             yield case.appended(target, ".argmax(1)")
             yield case.appended(target, ".float()")
         yield case.appended(target, ".squeeze(1)")

@@ -10,10 +10,12 @@ from ..graphs import records
 from .text import Text
 
 
-def keeps_meaning(before: Reading, after: Reading) -> bool:
-    """Whether a program that runs still does what the one that raises is after."""
+def keeps_meaning(before: Reading, after: Reading, reprints: bool = False) -> bool:
+    """Whether a program that runs still does what the one that raises is after; `reprints`: what
+    it printed came of the mistake.
+    """
     return (
-        same_output(before.outcome.stdout, after.outcome.stdout)
+        (reprints or same_output(before.outcome.stdout, after.outcome.stdout))
         and len(after.trace.backwards) >= len(before.trace.backwards)
         and all(b.leaves and not loss_is_leaf(b, after.source) for b in after.trace.backwards)
         and len(reached(before)) <= len(reached(after))

@@ -4,6 +4,7 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
+from ....snippets.eager.arguments import SECOND
 from ....snippets.eager.tensor import Tensor
 from ....snippets.python.values import Instance
 from .case import Case, Proposal
@@ -60,12 +61,14 @@ def to_number(case: Case) -> Iterator[Proposal]:
 
 
 def no_tensor(case: Case) -> Iterator[Proposal]:
-    """What is a tensor in it: the output of a recurrent layer, a stack of a list; else a tensor of
-    the same numbers.
+    """The two tensors of a list; what is a tensor in it: the output of a recurrent layer, a stack
+    of a list; else a tensor of the same numbers.
     """
     for given in [a for call in case.calls() for a in call.args]:
         value = case.value(given)
         value = getattr(value, "array", value)
+        if case.match[1] in SECOND and len(case.listed(given)) == 2:
+            yield case.proposal(case.inserting(given, "*"))
         if isinstance(value, tuple) and value and isinstance(value[0], Tensor):
             yield from first_output(case, given)
             yield case.appended(given, "[0]")
@@ -95,9 +98,11 @@ def _as_tensor(case: Case, node: ast.expr, value: object) -> Iterator[str]:
 
 def array_beside_tensor(case: Case) -> Iterator[Proposal]:
     """The array as a tensor."""
-    for node in case.of_type(ast.Name):
-        if hasattr(case.value(node), "array"):
-            yield case.replaced(node, f"torch.as_tensor({node.id}).float()")
+    sums = [side for n in case.of_type(ast.BinOp) for side in (n.left, n.right)]
+    for node in [*sums, *case.of_type(ast.Name)]:
+        made = isinstance(node, ast.Call) and dotted(node.func).startswith(("np.", "numpy."))
+        if made or hasattr(case.value(node), "array"):
+            yield case.replaced(node, f"torch.as_tensor({case.of(node)}).float()")
 
 
 def ambiguous(case: Case) -> Iterator[Proposal]:

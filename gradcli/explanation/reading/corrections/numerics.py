@@ -25,6 +25,8 @@ def nan_found(case: Case) -> Iterator[Proposal]:
     """Away from the point where the derivative is infinite."""
     name = case.match[1].partition("Backward")[0].lower()
     note = "1e-12 keeps the argument away from 0, where the derivative is infinite."
+    if name == "div":
+        yield from _quotients(case)
     for call in case.methods(name, "sqrt", "norm", "pow", "log", everywhere=True):
         assert isinstance(call.func, ast.Attribute)
         x = call.func.value
@@ -35,6 +37,10 @@ def nan_found(case: Case) -> Iterator[Proposal]:
             bracketed = ")" in case.source[case.end(x) : case.dot(call)]
             new = f"{case.of(x)} + 1e-12"
             yield case.replaced(x, new if bracketed else f"({new})", note=note)
+    yield from _quotients(case)
+
+
+def _quotients(case: Case) -> Iterator[Proposal]:
     for quotient in case.of_type(ast.BinOp, everywhere=True):
         if is_operation(quotient, ast.Div):
             yield case.replaced(quotient.right, f"({case.operand(quotient.right)} + 1e-12)")

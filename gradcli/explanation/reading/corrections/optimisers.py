@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Iterator
 
+from ....snippets.python.values import Instance
 from .case import Case, Proposal
 from .nodes import calls_in, dotted, elements, keyword, method, names_in, owner, value_of
 from .requiring import CREATORS, unfrozen
@@ -76,6 +77,8 @@ def wrong_parameters(case: Case) -> Iterator[Proposal]:
     if "empty" in case.message:
         yield from unfrozen(case)
     yield from registered(case)
+    if "more than one" in case.message:
+        yield from apart(case)
     for given in optimised(case):
         if isinstance(given, ast.List | ast.Tuple):
             yield from _listed(case, given)
@@ -83,6 +86,19 @@ def wrong_parameters(case: Case) -> Iterator[Proposal]:
             if method(built.value) in ("parameters", "filter"):
                 why = "parameters() can be gone through once; it was used up before."
                 yield case.replaced(built.value, f"list({case.of(built.value)})", why=why)
+
+
+def apart(case: Case) -> Iterator[Proposal]:
+    """Groups of parameters: the first without what is in a later one."""
+    for groups in [elements(given) for given in optimised(case)]:
+        held = [v for g in groups if isinstance(g, ast.Dict) for v in g.values[:1]]
+        for k, whole in enumerate(held):
+            if method(whole) != "parameters" or k + 1 == len(held):
+                continue
+            others = [case.of(v) for v in held[k + 1 :] if method(v) == "parameters"]
+            own = [f"all(p is not q for q in {o})" for o in others]
+            new = f"[p for p in {case.of(whole)} if {' and '.join(own)}]"
+            yield case.replaced(whole, new, note="Each parameter is in one group.")
 
 
 def _listed(case: Case, given: ast.List | ast.Tuple) -> Iterator[Proposal]:
@@ -127,6 +143,15 @@ def registered(case: Case) -> Iterator[Proposal]:
 
 def _creates(call: ast.Call) -> bool:
     return method(call) in CREATORS and dotted(call.func).startswith("torch.")
+
+
+def optimiser_itself(case: Case) -> Iterator[Proposal]:
+    """The optimiser of the program."""
+    for call in case.calls():
+        if call.args and case.is_module(call.args[0]):
+            for name, value in case.scope.items():
+                if isinstance(value, Instance) and "param_groups" in value.fields:
+                    yield case.replaced(call.args[0], name)
 
 
 def closure(case: Case) -> Iterator[Proposal]:

@@ -14,7 +14,7 @@ from .in_place import (
     without_inplace,
     written,
 )
-from .nodes import calls_in, names_in, targets
+from .nodes import calls_in, method, names_in, targets
 
 COPIED = "The operation saves a copy, which the change does not reach."
 RANDOM = ("rand", "randn", "normal", "randint", "randperm", "dropout", "bernoulli", "next")
@@ -24,6 +24,7 @@ def needed(case: Case) -> Iterator[Proposal]:
     """Out of place; or the forward again after an optimiser's step; or the step later."""
     statements = [s for line in changing_lines(case) for s in case.statements_of(line)]
     yield from without_inplace(case)
+    yield from own_memory(case, statements)
     for statement in statements:
         leaf = case.tensor(base_of(written(statement)))
         if leaf is not None and leaf.is_leaf and leaf.requires_grad:
@@ -41,6 +42,18 @@ def needed(case: Case) -> Iterator[Proposal]:
     edits = out_of_place_edits(case, statements)
     if len(edits) > 1:
         yield case.proposal(*edits, note=NEW)
+
+
+def own_memory(case: Case, statements: list[ast.stmt]) -> Iterator[Proposal]:
+    """x.detach().clone(): a detached tensor, and .data, share the memory of x."""
+    for statement in statements:
+        base = base_of(written(statement))
+        for built in case.makers(base, statement.lineno)[:1] if base is not None else ():
+            value = built.value
+            shared = isinstance(value, ast.Attribute) and value.attr == "data"
+            if method(value) in ("detach", "numpy") or shared:
+                why = f"{case.of(value)} shares its memory: a change of it is a change of both."
+                yield case.appended(value, ".clone()", why=why, reprints=True)
 
 
 def without_recording(case: Case, statement: ast.stmt) -> ast.stmt:

@@ -112,7 +112,15 @@ def deep_copied(case: Case) -> Iterator[Proposal]:
 
 
 def assigned_parameter(case: Case) -> Iterator[Proposal]:
-    """copy_ without recording."""
+    """An attribute in the place of the parameter, where what is computed has a graph; else copy_
+    without recording.
+    """
+    computed = "torch.nn.Parameter" not in "".join(case.of(s) for s in case.of_type(ast.Assign))
+    for statement in case.of_type(ast.Assign) if computed else ():
+        if case.leads_to_leaf(statement.value):
+            name = case.of(statement.targets[0])
+            note = f"{name} is computed: no parameter any more, and the gradient goes on."
+            yield case.proposal(case.before(statement, f"del {name}"), note=note)
     for statement in case.of_type(ast.Assign, ast.AugAssign):
         edit = case.wrapping([statement], NO_GRAD)
         if isinstance(statement, ast.AugAssign):

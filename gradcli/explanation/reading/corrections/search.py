@@ -61,7 +61,7 @@ def correction(reading: Reading) -> Correction | None:
             reads -= 1
             new, path = reading.again(proposal.source), (*steps, step)
             price = cost + (WEAK if proposal.weak else 1)
-            if new.status == 0 and keeps_meaning(reading, new):
+            if new.status == 0 and keeps_meaning(reading, new, proposal.reprints):
                 heapq.heappush(result, (price, next(serial), Correction(new, path)))
                 if not proposal.weak:
                     break

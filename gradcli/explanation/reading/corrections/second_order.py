@@ -17,6 +17,22 @@ def second_order(case: Case) -> Iterator[Proposal]:
     yield from case.change(*edits, why=CREATED)
 
 
+def constant_gradient(case: Case) -> Iterator[Proposal]:
+    """0 * x.sum() added to a gradient that does not depend on x: its derivative is 0. What a
+    Function of the program sends back may depend on x, and not show it.
+    """
+    if any("Function" in dotted(base) for c in case.classes for base in c.bases):
+        return
+    for call, root in case.ways:
+        inputs = case.inputs_of(call)
+        built = [s for s in case.slice_of(root, case.line) if "create_graph=True" in case.of(s)]
+        if inputs is None or not built or not dotted(inputs):
+            continue
+        why = f"Line {built[0].lineno}: this gradient is constant, {dotted(inputs)} is not in it."
+        new = f"{case.of(root)} + 0 * {dotted(inputs)}.sum()"
+        yield case.replaced(root, new, why=why, note="The second derivative is 0.")
+
+
 def by_grad(case: Case) -> Iterator[Proposal]:
     """y.backward(); g = x.grad, which goes back again: g = torch.autograd.grad(y, x)[0]."""
     for call in case.backwards:

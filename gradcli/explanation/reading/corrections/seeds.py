@@ -202,7 +202,14 @@ def _unpacked(case: Case, node: ast.expr) -> Iterator[Proposal]:
 
 
 def named_pair(case: Case) -> Iterator[Proposal]:
-    """`.values`."""
+    """`.values`; the one gradient of a tuple that torch.autograd.grad gives."""
+    for name in case.of_type(ast.Name):
+        for built in case.makers(name)[:1]:
+            value = case.value(name)
+            by_grad = isinstance(built.value, ast.Call) and case.is_grad(built.value)
+            if by_grad and isinstance(value, tuple) and len(value) == 1:
+                why = "torch.autograd.grad gives a tuple, of one gradient for each input."
+                yield case.appended(built.value, "[0]", why=why)
     for call in case.calls("max", "min", "median", "mode", "topk", "sort", "kthvalue"):
         yield case.appended(call, ".values")
     for name in case.of_type(ast.Name):

@@ -84,6 +84,9 @@ def general_product(case: Case) -> Iterator[Proposal]:
 
 def broadcast(case: Case) -> Iterator[Proposal]:
     """A dimension of size 1 where it is missing; a transposition."""
+    if case.calls("where"):  # which of its three tensors is meant otherwise does not show
+        yield from as_column(case)
+        return
     yield from reduced_with_keepdim(case)
     yield from as_column(case)
     yield from each_with_each(case)
@@ -156,16 +159,6 @@ def each_with_each(case: Case) -> Iterator[Proposal]:
                 edits.append(case.replacing(dims[0], "-1"))
         note = "Rows are those of the first, columns those of the second."
         yield case.proposal(*edits, note=note)
-
-
-def einsum_letters(case: Case) -> Iterator[Proposal]:
-    """The letters of an operand exchanged: its transpose."""
-    for call in case.calls("einsum"):
-        equation = case.value(call.args[0])
-        left, arrow, right = equation.partition("->")
-        for k in (int(case.match[2]), 0):
-            new = [o[::-1] if j == k else o for j, o in enumerate(left.split(","))]
-            yield case.replaced(call.args[0], repr(",".join(new) + arrow + right))
 
 
 def reduced_with_keepdim(case: Case) -> Iterator[Proposal]:

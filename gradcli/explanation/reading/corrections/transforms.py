@@ -46,6 +46,10 @@ def scalar_function(case: Case) -> Iterator[Proposal]:
     """The sum of what the function gives; else the Jacobian."""
     for value in results(case):
         yield case.appended(value, ".sum()")
+    for call in case.calls("hessian", "grad"):
+        if call.args and isinstance(call.args[0], ast.Name):
+            f = call.args[0].id
+            yield case.replaced(call.args[0], f"lambda *inputs: {f}(*inputs).sum()")
     for node in case.attributes("grad"):
         yield case.renamed_to(node, "jacrev")
 

@@ -1,0 +1,124 @@
+"""Methods of dual tensors that need no rule: what is linear goes through primal and tangent alike,
+a change in place changes both, and numbers that are read are those of the primal.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from ...lazy import np
+from ..python.values import MISSING, Builtin, Machine, Property, Unsupported
+from .indexing import put_into
+from .mode import MODE
+from .tensor import TENSOR, DualTensor, Tensor, tensors_in
+
+ALIKE = frozenset((
+    *("view", "reshape", "t", "T", "mT", "transpose", "permute", "unsqueeze", "squeeze", "expand"),
+    *("expand_as", "view_as", "reshape_as", "flatten", "ravel", "unflatten", "movedim", "moveaxis"),
+    *("swapaxes", "swapdims", "unbind", "split", "chunk", "tensor_split", "hsplit", "vsplit"),
+    *("narrow", "select", "diagonal", "unfold", "contiguous", "clone", "__getitem__"),
+    *("float", "double", "half", "to", "type"),
+))  # fmt: skip
+READ = (
+    *("detach", "item", "tolist", "__float__", "__int__", "__bool__", "__format__", "__len__"),
+    *("long", "int", "bool"),
+)
+SIGNS = ("add", "sub", "mul", "truediv", "pow")
+OUT_OF_PLACE = {f"__i{sign}__": f"__{sign}__" for sign in SIGNS}
+Function = Callable[..., Any]
+
+
+def lives(value: Any) -> bool:
+    """Whether a value carries a tangent now."""
+    return bool(MODE.dual_level) and isinstance(value, DualTensor) and value.lives
+
+
+def member_of_duals(name: str) -> Any:
+    """The method, or property, of dual tensors; MISSING where it is that of all tensors."""
+    if name == "__iter__":
+        return Builtin(name, _rows)
+    member: Any = TENSOR.own(name) if name in ALIKE or name in READ or _changes(name) else MISSING
+    if member is MISSING:
+        return MISSING
+    if isinstance(member, Property):
+        return Property(Builtin(name, alike(member.get.function)))
+    if name in ALIKE:
+        return Builtin(name, alike(member.function))
+    if name in READ:
+        return Builtin(name, _read(member.function))
+    return Builtin(name, _written(name, member.function))
+
+
+def _changes(name: str) -> bool:
+    in_place = name.endswith("_") and not name.startswith("_") and not name.startswith("requires")
+    return name in OUT_OF_PLACE or name == "__setitem__" or in_place
+
+
+def alike(function: Function) -> Function:
+    """A linear function of its first argument, for its primal and its tangent."""
+
+    def call(m: Machine, self: Any, *args: Any, **named: Any) -> Any:
+        if not lives(self):
+            return function(m, self, *args, **named)
+        if any(lives(t) for t in tensors_in([*args, *named.values()])):
+            raise Unsupported("this operation on several dual tensors")
+        primal = function(m, self.primal, *args, **named)
+        return _paired(primal, function(m, self.tangent, *args, **named))
+
+    return call
+
+
+def _paired(primal: Any, tangent: Any) -> Any:
+    if isinstance(primal, Tensor):
+        return DualTensor(primal, tangent) if primal.dtype.is_floating else primal
+    return type(primal)(map(_paired, primal, tangent))
+
+
+def _rows(m: Machine, self: DualTensor) -> Any:
+    rows = m.call(m.get(self, "unbind"))
+    return m.call(m.get(rows, "__iter__"))
+
+
+def _read(function: Function) -> Function:
+    def call(m: Machine, self: DualTensor, *args: Any) -> Any:
+        return function(m, self.primal if lives(self) else self, *args)
+
+    return call
+
+
+def _written(name: str, function: Function) -> Function:
+    """A change in place: what it would give, written over primal and tangent."""
+
+    def call(m: Machine, self: DualTensor, *args: Any, **named: Any) -> Any:
+        if not lives(self):
+            return function(m, self, *args, **named)
+        if self.primal.requires_grad or self.tangent.requires_grad:
+            raise Unsupported("a change in place of a dual tensor that requires a gradient")
+        if name == "__setitem__":
+            return _put(m, self, *args)
+        if name in ("zero_", "fill_", "copy_"):
+            _put(m, self, ..., *(args or (0.0,)))
+        else:
+            if any(_shares_memory(self, t) for t in tensors_in([*args, *named.values()])):
+                raise Unsupported("a change in place of a dual tensor by its own elements")
+            plain = OUT_OF_PLACE.get(name, name[:-1])
+            _put(m, self, ..., m.call(m.get(self, plain), args, named))
+        return self
+
+    return call
+
+
+def _shares_memory(a: DualTensor, b: Tensor) -> bool:
+    """Whether a change of one is a change of the other, whose tangent PyTorch then mixes up."""
+    other = b.primal if isinstance(b, DualTensor) and lives(b) else b
+    return bool(np.may_share_memory(a.primal.data, other.data))
+
+
+def _put(m: Machine, self: DualTensor, index: Any, value: Any) -> None:
+    """self[index] = value; the tangent of what carries none is 0."""
+    if any(lives(t) for t in tensors_in([index])):
+        raise Unsupported("an index that is a dual tensor")
+    primal, tangent = (value.primal, value.tangent) if lives(value) else (value, 0.0)
+    if isinstance(primal, Tensor) and primal.requires_grad:
+        raise Unsupported("a change in place of a dual tensor that requires a gradient")
+    put_into(m, self.primal, index, primal)
+    put_into(m, self.tangent, index, tangent)
