@@ -29,7 +29,7 @@ from ..explanation.blocks import (
 )
 from .environment import Environment
 from .graphs import mermaid
-from .matrix import Cut, column_width, cut, drawn, texts
+from .matrix import Cut, column_width, cut, drawn, shortened, texts
 from .tensors import tensor_lines
 
 LINE = 80  # characters of a tensor that is shown in a line
@@ -187,7 +187,8 @@ class Page:
     def matrix(self, formulas: Matrix[Formula]) -> str:
         block = texts(formulas)
         shown = cut(block, None, self.environment.say)
-        if sum(column_width(block, k) for k in shown.columns if k is not None) > WIDEST:
+        short = shortened(block, None)
+        if sum(column_width(short, k) for k in shown.columns if k is not None) > WIDEST:
             return self.drawn_matrix(formulas)
         names = block.column_labels
         lines = [self.line(block, shown, block.seed_name, "", names, block.result_name)]

@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 
 from ..explanation.blocks import Formula, Matrix, Picture
 
-LONGEST_ENTRY = 26
+LONGEST_ENTRY, SHORTEST_ENTRY = 26, 8
+GAPS = 7  # beside two columns and what is left out between them
 SHADES = "·▒█"
 
 
@@ -65,19 +66,28 @@ def _with_gap(keep: list[int], skipped: tuple[int, int]) -> list[int | None]:
     return out
 
 
-def entry(text: str, whole: bool = False) -> str:
-    """An entry, cut where it is too long for a column, unless it is wanted whole."""
-    long = len(text) > LONGEST_ENTRY and not whole
-    return text[: LONGEST_ENTRY - 1] + "…" if long else text
+def shortened(matrix: Matrix[str], room: int | None) -> Matrix[str]:
+    """The matrix with entries cut where they are too long for a column, of which at least two
+    stand in `room` characters.
+    """
+    longest = LONGEST_ENTRY
+    if room is not None:
+        longest = max(SHORTEST_ENTRY, min(longest, (room - GAPS) // 2))
+
+    def cells(row: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        return row and tuple(c if len(c) <= longest else f"{c[: longest - 1]}…" for c in row)
+
+    return matrix._replace(
+        entries=tuple(cells(row) or () for row in matrix.entries),
+        product=cells(matrix.product),
+        tangent=cells(matrix.tangent),
+    )
 
 
-def column_width(matrix: Matrix[str], k: int, whole: bool = False) -> int:
+def column_width(matrix: Matrix[str], k: int) -> int:
     """How wide column k is."""
-    texts = [matrix.column_labels[k], *(entry(row[k], whole) for row in matrix.entries)]
-    for line in (matrix.product, matrix.tangent):
-        if line is not None:
-            texts.append(entry(line[k], whole))
-    return max(map(len, texts))
+    lines = [*matrix.entries, *(n for n in (matrix.product, matrix.tangent) if n is not None)]
+    return max(len(line[k]) for line in [matrix.column_labels, *lines])
 
 
 def drawn(picture: Picture) -> str:
