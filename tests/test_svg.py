@@ -94,7 +94,9 @@ def test_symbols_have_no_numbers_at_edges():
 def test_a_large_matrix_is_drawn_in_points():
     """The lower triangle of 1000×1000: the cells of the diagonal light, those below it dark."""
     picture = gradcli("jacobian", "x.cumsum(0)", "-v", "x=ones(1000)", "-f", "svg").out
-    (drawn,) = [g for g in ElementTree.fromstring(picture).iter(f"{SVG}g") if g.get("class") == "spy"]
+    (drawn,) = [
+        g for g in ElementTree.fromstring(picture).iter(f"{SVG}g") if g.get("class") == "spy"
+    ]
     light, dark = (path.get("d", "") for path in drawn.iter(f"{SVG}path"))
     assert light == "".join(f"M{k} {k}h1v1h-1z" for k in range(100))
     assert dark == "".join(f"M0 {k}h{k}v1h-{k}z" for k in range(1, 100))
@@ -104,6 +106,8 @@ def test_a_large_matrix_is_drawn_in_points():
 
 def test_a_picture_of_few_cells_is_as_large_as_its_text():
     picture = gradcli("jacobian", "x[:20].flip(0)", "-v", "x=ones(30)", "-f", "svg").out
-    (drawn,) = [g for g in ElementTree.fromstring(picture).iter(f"{SVG}g") if g.get("class") == "spy"]
+    (drawn,) = [
+        g for g in ElementTree.fromstring(picture).iter(f"{SVG}g") if g.get("class") == "spy"
+    ]
     (frame,) = drawn.iter(f"{SVG}rect")
     assert (frame.get("width"), frame.get("height")) == ("30", "20")

@@ -383,7 +383,7 @@ def read(streams: Streams, given: Given) -> None:
 
 
 @command("Explain")
-@takes("question", *SEEDED[1:], *ANSWER, "full", *LOOK, "dtype", *ALWAYS)
+@takes("question", *SEEDED[1:], *ANSWER, *PAGE, "full", *LOOK, "dtype", *ALWAYS)
 def why(streams: Streams, given: Given) -> None:
     """Explain an error message, or a gradient that is nan, inf or zero.
 
@@ -417,7 +417,7 @@ def ops(streams: Streams, given: Given) -> None:
 
 
 @command("Learn")
-@takes("example", *ANSWER, *LOOK, "debug")
+@takes("example", *ANSWER, *PAGE, *LOOK, "debug")
 def examples(streams: Streams, given: Given) -> None:
     """List worked examples, or explain one.
 

@@ -130,7 +130,7 @@ class _Page:
         return [
             ("command", document.command),
             ("Markdown", render_markdown(document, self.environment)),
-            ("LaTeX", render_latex(document, self.environment)),
+            ("LaTeX", render_latex([document], self.environment)),
             ("PyTorch", next(programs, "")),
         ]
 

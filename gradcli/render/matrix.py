@@ -29,12 +29,23 @@ def _text(part: Any) -> Any:
     return tuple(map(_text, part)) if isinstance(part, tuple) else part
 
 
-def cut(matrix: Matrix[Any], room: int | None, say: Callable[[str], str] = str) -> Cut:
+def column_width(matrix: Matrix[str], k: int) -> int:
+    """How wide column k is."""
+    lines = [*matrix.entries, *(n for n in (matrix.product, matrix.tangent) if n is not None)]
+    return max(len(line[k]) for line in [matrix.column_labels, *lines])
+
+
+def cut(
+    matrix: Matrix[Any],
+    room: float | None,
+    say: Callable[[str], str] = str,
+    width: Callable[[Matrix[Any], int], float] = column_width,
+) -> Cut:
     """The columns that fit into `room` characters (all of them without a limit), the first and the
-    last ones; `say` is how options are spoken of.
+    last ones; `say` is how options are spoken of, and `width` tells how wide a column is.
     """
     count = len(matrix.column_labels)
-    widths = [column_width(matrix, k) for k in range(count)] if room is not None else []
+    widths = [width(matrix, k) for k in range(count)] if room is not None else []
     keep = list(range(count))
     skipped = matrix.skipped_columns[1]
     while (
@@ -82,12 +93,6 @@ def shortened(matrix: Matrix[str], room: int | None) -> Matrix[str]:
         product=cells(matrix.product),
         tangent=cells(matrix.tangent),
     )
-
-
-def column_width(matrix: Matrix[str], k: int) -> int:
-    """How wide column k is."""
-    lines = [*matrix.entries, *(n for n in (matrix.product, matrix.tangent) if n is not None)]
-    return max(len(line[k]) for line in [matrix.column_labels, *lines])
 
 
 def drawn(picture: Picture) -> str:
