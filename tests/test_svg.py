@@ -111,3 +111,16 @@ def test_a_picture_of_few_cells_is_as_large_as_its_text():
     ]
     (frame,) = drawn.iter(f"{SVG}rect")
     assert (frame.get("width"), frame.get("height")) == ("30", "20")
+
+
+def test_numbers_at_edges_stand_on_paper_of_their_own():
+    """A rectangle behind the numbers of an edge, which are no wider, nor reach those beside them."""
+    asked = ("graph", "x@W+b", "-v", "x=[[1,2],[3,4]]", "-v", "W=[[1,2],[3,4]]", "-v", "b=[5,6]")
+    picture = ElementTree.fromstring(gradcli(*asked, "-g", "[[1,2],[3,4]]", "-f", "svg").out)
+    papers = [r for r in picture.iter(f"{SVG}rect") if r.get("class") == "behind"]
+    boxes = [[float(r.get(k, "")) for k in ("x", "y", "width", "height")] for r in papers]
+    assert len(boxes) == 4
+    for k, (x, y, wide, high) in enumerate(boxes):
+        for left, top, width, height in boxes[:k]:
+            apart = x >= left + width or left >= x + wide or y >= top + height or top >= y + high
+            assert apart
