@@ -114,7 +114,7 @@ def test_a_picture_of_few_cells_is_as_large_as_its_text():
 
 
 def test_numbers_at_edges_stand_on_paper_of_their_own():
-    """A rectangle behind the numbers of an edge, which are no wider, nor reach those beside them."""
+    """A rectangle behind the numbers of each edge, none of which reaches another."""
     asked = ("graph", "x@W+b", "-v", "x=[[1,2],[3,4]]", "-v", "W=[[1,2],[3,4]]", "-v", "b=[5,6]")
     picture = ElementTree.fromstring(gradcli(*asked, "-g", "[[1,2],[3,4]]", "-f", "svg").out)
     papers = [r for r in picture.iter(f"{SVG}rect") if r.get("class") == "behind"]
