@@ -29,9 +29,9 @@ from .lazy import np
 
 @in_keywords
 def explain(
-    expr: str, *, shapes: Shapes = None, values: Values = None, grad: Any = None,
-    wrt: Names = None, assume: Assumptions = None, order: int = 1, grads: Sequence[Any] = (),
-    allow_files: bool = False,
+    expr: str, *, shapes: Shapes = None, values: Values = None, grad: Any = None, wrt: Names = None,
+    assume: Assumptions = None, order: int = 1, grads: Sequence[Any] = (), expand: bool = False,
+    dtype: str = "float64", random_seed: int = 0, allow_files: bool = False,
 ) -> Explanation:  # fmt: skip
     """The explanation of the gradient of `expr`, or of the derivative of higher `order` by one
     input. Raises GradcliError.
@@ -50,8 +50,9 @@ def _own(value: Any) -> Any:
 
 @in_keywords
 def grad(
-    expr: str, *, shapes: Shapes = None, values: Values = None, grad: Any = None,
-    wrt: Names = None, order: int = 1, grads: Sequence[Any] = (), allow_files: bool = False,
+    expr: str, *, shapes: Shapes = None, values: Values = None, grad: Any = None, wrt: Names = None,
+    order: int = 1, grads: Sequence[Any] = (), dtype: str = "float64", random_seed: int = 0,
+    allow_files: bool = False,
 ) -> Any:  # fmt: skip
     """The gradient of `expr` in numbers: an array, or a dict by name where there are several
     inputs.
@@ -83,7 +84,7 @@ def _apart(result: Any, given: Iterable[Any]) -> Any:
 @in_keywords
 def jacobian(
     expr: str, *, shapes: Shapes = None, values: Values = None, wrt: Names = None,
-    allow_files: bool = False,
+    dtype: str = "float64", random_seed: int = 0, allow_files: bool = False,
 ) -> Any:  # fmt: skip
     """The Jacobian of `expr`, of shape (*out.shape, *x.shape): an array, or a dict by name where
     there are several inputs.
@@ -107,7 +108,8 @@ def jacobian(
 @in_keywords
 def hessian(
     expr: str, *, shapes: Shapes = None, values: Values = None, wrt: Names = None,
-    assume: Assumptions = None, tangents: Values = None, allow_files: bool = False,
+    assume: Assumptions = None, tangents: Values = None, dtype: str = "float64",
+    random_seed: int = 0, allow_files: bool = False,
 ) -> Any:  # fmt: skip
     """The Hessian of `expr`, a single number: an array of shape (*x.shape, *x.shape), or where
     there are several inputs a dict of dicts by name, `found["x"]["z"]` of shape
@@ -129,8 +131,8 @@ def hessian(
 
 @in_keywords
 def jvp(
-    expr: str, *, tangents: Values, shapes: Shapes = None, values: Values = None,
-    wrt: Names = None, allow_files: bool = False,
+    expr: str, *, tangents: Values, shapes: Shapes = None, values: Values = None, wrt: Names = None,
+    dtype: str = "float64", random_seed: int = 0, allow_files: bool = False,
 ) -> Any:  # fmt: skip
     """The Jacobian of `expr` times tangents.
 
@@ -148,9 +150,9 @@ def jvp(
 
 @in_keywords
 def check(
-    expr: str, *, shapes: Shapes = None, values: Values = None, grad: Any = None,
-    wrt: Names = None, claim: Mapping[str, str] | str | None = None, assume: Assumptions = None,
-    allow_files: bool = False,
+    expr: str, *, shapes: Shapes = None, values: Values = None, grad: Any = None, wrt: Names = None,
+    claim: Mapping[str, str] | str | None = None, assume: Assumptions = None, against: Names = (),
+    random_seed: int = 0, allow_files: bool = False,
 ) -> list[dict[str, Any]]:  # fmt: skip
     """The checks of the gradient of `expr`: name, ok, max_error, place, remark.
 
@@ -182,7 +184,7 @@ def _claim_check(result: dict[str, Any]) -> dict[str, Any]:
 @in_keywords
 def cost(
     expr: str, *, shapes: Shapes = None, values: Values = None, wrt: Names = None,
-    allow_files: bool = False,
+    random_seed: int = 0, allow_files: bool = False,
 ) -> dict[str, Any]:  # fmt: skip
     """What the gradient of `expr` costs, from shapes alone: FLOP of forward pass, VJP and JVP;
     entries, bytes and passes of each Jacobian; what is saved for backward. Raises GradcliError.
@@ -194,8 +196,8 @@ def cost(
 
 @in_keywords
 def formula(
-    expr: str, *, shapes: Shapes = None, values: Values = None, grad: Any = None,
-    wrt: Names = None, assume: Assumptions = None, allow_files: bool = False,
+    expr: str, *, shapes: Shapes = None, values: Values = None, grad: Any = None, wrt: Names = None,
+    assume: Assumptions = None, random_seed: int = 0, allow_files: bool = False,
 ) -> Any:  # fmt: skip
     """The gradient of `expr` as a formula in the language: a text, or a dict by name where there
     are several inputs.
@@ -217,7 +219,7 @@ def formula(
 @in_keywords
 def code(
     expr: str, target: str = "torch", *, shapes: Shapes = None, values: Values = None,
-    grad: Any = None, wrt: Names = None, allow_files: bool = False,
+    grad: Any = None, wrt: Names = None, random_seed: int = 0, allow_files: bool = False,
 ) -> str:  # fmt: skip
     """A Python program that computes the gradient of `expr` and ends without an error where it is
     right.
@@ -233,7 +235,7 @@ def code(
 @in_keywords
 def seed_for(
     expr: str, target: Values, *, shapes: Shapes = None, values: Values = None,
-    allow_files: bool = False,
+    random_seed: int = 0, allow_files: bool = False,
 ) -> dict[str, Any]:  # fmt: skip
     """The seed of least norm for which the gradients are `target`.
 
@@ -249,12 +251,15 @@ def seed_for(
 
 @in_keywords
 def graph(
-    expr: str, *, shapes: Shapes = None, values: Values = None, allow_files: bool = False,
+    expr: str, *, shapes: Shapes = None, values: Values = None, expand: bool = False,
+    random_seed: int = 0, allow_files: bool = False,
 ) -> list[dict[str, Any]]:  # fmt: skip
     """The graph of `expr`, a node each: id, op, name, inputs (ids), shape, text, value. Raises
     GradcliError.
     """
-    return explain(expr, shapes=shapes, values=values, allow_files=allow_files).graph
+    from .explanation.data import Data
+
+    return Data(asked("graph", locals()).analysis(suppose=True))("graph")
 
 
 @in_keywords

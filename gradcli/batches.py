@@ -160,7 +160,8 @@ def _answer(fields: dict[str, Any], limits: Limits) -> dict[str, Any]:
     limits = limits if set(wanted) - {*SHAPES_ALONE, "formula"} else limits.for_shapes()
     suppose = NEED_NO_LABELS.issuperset(wanted)
     request = of_values(fields, limits, ways.JSON)
-    analysis = request.analysis(suppose, scalar="hessian" in wanted)
+    scalar = "hessian" in wanted
+    analysis = request.analysis(scalar=True) if scalar else request.one(suppose)
     result = dict(_answers(analysis, wanted))
     check_numbers(result, limits)
     return jsonable(result)

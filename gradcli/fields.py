@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from .limits import MOST_ORDER
 
+DTYPES = ("float64", "float32")
 WANTED = (
     "output", "grad", "jacobian", "jacobian_values", "hessian", "formula", "index", "elements",
     "notes", "claims", "cost",
@@ -106,15 +107,18 @@ FIELDS = {  # in the order in which the help has options
         f"The order of the derivative, 1 to {MOST_ORDER}: 2 is the gradient of the gradient.",
         ("--order",), "N",
         f"The derivative of order N, 1 to {MOST_ORDER}: the gradient of the gradient.",
+        {"type": "integer", "minimum": 1, "maximum": MOST_ORDER},
         type=int, default=1, within=(1, MOST_ORDER),
     ),
     "grads": Field(
         "The seeds of orders after the first, for what is not a single number.",
+        json={"type": ["array", "string"], "items": ARRAY},
         example='["ones_like(out)"]', code="value",
     ),
     "expand": Field(
-        options=("--expand",), type=bool, default=False,
-        help="In terms of what operators are made of, where they are.",
+        "Whether the answer is in terms of what operators are made of, where they are.",
+        ("--expand",), None, "In terms of what operators are made of, where they are.",
+        {"type": "boolean"}, type=bool, default=False,
     ),
     "claim": Field(
         'Formulas that somebody derived, by name of the input: {"W": "x.T @ g"}; g is the seed.',
@@ -123,16 +127,22 @@ FIELDS = {  # in the order in which the help has options
         {"type": ["object", "string"], "additionalProperties": TEXT}, '{"x": "g @ W.T"}',
     ),
     "against": Field(
-        options=("--against",), metavar="torch,jax",
-        help="Compare with PyTorch, with JAX, or with both, where they are installed. Repeatable.",
+        'What to compare with: "torch", "jax", or both, where they are installed.',
+        ("--against",), "torch,jax",
+        "Compare with PyTorch, with JAX, or with both, where they are installed. Repeatable.",
+        example='["torch", "jax"]',
     ),
     "random_seed": Field(
-        options=("--random-seed",), metavar="N", type=int, default=0,
-        help="Where randn and rand begin, as torch.manual_seed; 0, if left out.",
+        "Where randn and rand begin, as torch.manual_seed; 0, if left out.",
+        ("--random-seed",), "N",
+        "Where randn and rand begin, as torch.manual_seed; 0, if left out.",
+        {"type": "integer"}, "1", type=int, default=0,
     ),
     "dtype": Field(
-        options=("--dtype",), metavar="NAME", type=str, default="float64",
-        help="The precision of the numbers: float64, or float32; float64, if left out.",
+        "The precision of the numbers: float64, or float32; float64, if left out.",
+        ("--dtype",), "NAME",
+        "The precision of the numbers: float64, or float32; float64, if left out.",
+        {"enum": [*DTYPES]}, '"float32"', type=str, default=DTYPES[0],
     ),
     "allow_files": Field(
         'Whether values may name files: {"x": "@x.npy"}.', ("--allow-files",), None,
@@ -140,18 +150,18 @@ FIELDS = {  # in the order in which the help has options
     ),
 }  # fmt: skip
 
-VALUES = ("expr", "shapes", "values")
+VALUES = ("expr", "shapes", "values", "random_seed")
 SEEDED = (*VALUES, "grad", "wrt")
 QUESTIONS = {  # what can be asked of an expression, and the fields that all who ask it may give
-    "explain": (*SEEDED, "assume", "order"),
-    "grad": (*SEEDED, "order"),
-    "jacobian": (*VALUES, "wrt"),
-    "hessian": (*VALUES, "wrt", "assume", "tangents"),
-    "jvp": (*VALUES, "wrt", "tangents"),
-    "check": (*SEEDED, "assume", "claim"),
+    "explain": (*SEEDED, "assume", "order", "expand", "dtype"),
+    "grad": (*SEEDED, "order", "dtype"),
+    "jacobian": (*VALUES, "wrt", "dtype"),
+    "hessian": (*VALUES, "wrt", "assume", "tangents", "dtype"),
+    "jvp": (*VALUES, "wrt", "tangents", "dtype"),
+    "check": (*SEEDED, "assume", "claim", "against"),
     "cost": (*VALUES, "wrt"),
     "formula": (*SEEDED, "assume"),
     "code": SEEDED,
     "seed_for": (*VALUES, "target"),
-    "graph": VALUES,
+    "graph": (*VALUES, "expand"),
 }

@@ -1,19 +1,29 @@
 """`%gradcli` and `%%gradcli` in IPython, whose shell is handed in: nothing here imports it."""
 
+import re
 import shlex
 import sys
 from argparse import ArgumentParser, Namespace
+from collections.abc import Iterable, Iterator
 from functools import partial
+from itertools import takewhile
 from typing import Any, NoReturn
 
 from .api import explain
 from .errors import GradcliError, did_you_mean
 from .explained import Explanation
-from .fields import FIELDS
+from .fields import FIELDS, QUESTIONS
 from .language.given.options import read_names, read_shapes, read_values
+from .render.errors import message
 
 NAME = "gradcli"
-OPTIONS = "-s NAME=SHAPE, -v NAME=VALUE, -v NAME (a variable of the notebook), -g, -w and --full"
+OPTIONS = (
+    "-s NAME=SHAPE, -v NAME=VALUE, -v NAME (a variable of the notebook), -g, -w, --assume, "
+    "--order, --expand, --dtype, --random-seed and --full"
+)
+
+
+FUNCTIONS = ({*QUESTIONS} | {"read", "why", "ops"}) - {"explain"}
 
 
 class _Parser(ArgumentParser):
@@ -27,16 +37,24 @@ def add_magics(shell: Any) -> None:
 
 
 def _explained(shell: Any, line: str, cell: str | None = None) -> Explanation | None:
-    """The explanation of the program in the cell, or of the first word of the line; what is wrong
-    is printed.
+    """The explanation of the program in the cell, or of that in the line, whose blanks need no
+    quotes; what is wrong is printed.
     """
     try:
         given = _read(line, cell)
-        values, wrt = _values(given.values, shell.user_ns), ",".join(given.wrt) or None
-        shapes = read_shapes(given.shapes)
-        result = explain(given.expr, shapes=shapes, values=values, grad=given.grad, wrt=wrt)
+        grad, *grads = given.grad or [None]
+        same: dict[str, Any] = {
+            name: getattr(given, name) for name in ("order", "expand", "dtype", "random_seed")
+        }
+        texts: dict[str, Any] = {
+            name: ",".join(getattr(given, name)) or None for name in ("wrt", "assume")
+        }
+        shapes, values = read_shapes(given.shapes), _values(given.values, shell.user_ns)
+        result = explain(
+            given.expr, shapes=shapes, values=values, grad=grad, grads=grads, **texts, **same
+        )
     except GradcliError as error:
-        print(error, file=sys.stderr)
+        print(message(error), end="", file=sys.stderr)
         return None
     return Explanation(result._analysis, full=True) if given.full else result
 
@@ -44,19 +62,50 @@ def _explained(shell: Any, line: str, cell: str | None = None) -> Explanation | 
 def _read(line: str, cell: str | None) -> Namespace:
     parser = _Parser(prog=NAME, add_help=False, allow_abbrev=False)
     if cell is None:
-        parser.add_argument("expr")
-    for name in ("shapes", "values", "wrt"):
-        parser.add_argument(*FIELDS[name].options, dest=name, action="append", default=[])
-    parser.add_argument(*FIELDS["grad"].options)
+        parser.add_argument("expr", nargs="+")
+    for name in QUESTIONS["explain"]:
+        field: Any = FIELDS[name]
+        if field.type is bool:
+            parser.add_argument(*field.options, dest=name, action="store_true")
+        elif field.options and field.type in (int, str):
+            parser.add_argument(*field.options, dest=name, type=field.type, default=field.default)
+        elif field.options:
+            parser.add_argument(*field.options, dest=name, action="append", default=[])
     parser.add_argument("--full", action="store_true")
+    given = parser.parse_args(_words(line, cell))
+    given.expr = " ".join(given.expr) if cell is None else cell
+    return given
+
+
+def _words(line: str, cell: str | None) -> list[str]:
+    """The words of a line, as a shell takes it apart, but with blanks within brackets; `explain`,
+    which may stand before an expression, is left out.
+    """
     try:
-        words = shlex.split(line)
+        words = [*_whole(shlex.split(line))]
     except ValueError as error:
         raise GradcliError("option", f"the line cannot be read: {error}") from None
-    given = parser.parse_args(words)
-    if cell is not None:
-        given.expr = cell
-    return given
+    first = words[0] if words else ""
+    if cell is not None or len(words) < 2:
+        return words[first == "explain" and cell is not None :]
+    named = re.match(r"[\w(]", words[1]) is not None
+    if first in FUNCTIONS and named:
+        text = f"the magic explains a gradient; {first} is a function"
+        program = " ".join(takewhile(lambda word: word[0] != "-", words[1:]))
+        raise GradcliError("option", text, hint=f'gradcli.{first}("{program}")')
+    return words[first == "explain" and named :]
+
+
+def _whole(words: Iterable[str]) -> Iterator[str]:
+    """Words joined until their brackets are closed: `a=[1, 2]`."""
+    word = ""
+    for part in words:
+        word = f"{word} {part}" if word else part
+        if sum(map(word.count, "([{")) <= sum(map(word.count, ")]}")):
+            yield word
+            word = ""
+    if word:
+        yield word
 
 
 def _values(texts: list[str], variables: dict[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from .errors import GradcliError, short_repr
 from .explanation.analysis import Analysis
-from .fields import FIELDS
+from .fields import DTYPES, FIELDS
 from .graphs.shapes import Shape
 from .language.given import options
 from .language.given.assumptions import Assumed, read_assumptions
@@ -20,12 +20,11 @@ from .language.posing import pose
 from .language.problem import Problem
 from .limits import MOST_ORDER, Limits
 from .pasted.request import in_language
-from .ways import Way
+from .ways import PYTHON, Way
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 POSED = ("expr", "shapes", "values", "wrt", "assume", "limits", "random_seed")
 NEVER_NONE = ("expr", "order")
-DTYPES = ("float64", "float32")
 
 
 class Request(NamedTuple):
@@ -217,6 +216,29 @@ def _claims(name: str, value: Any, way: Way) -> Any:
     return [result] if isinstance(result, str) else result
 
 
+def _flag(name: str, value: Any, way: Way) -> bool:
+    if not isinstance(value, bool):
+        true = "True" if way is PYTHON else "true"
+        raise _wrong(name, f"{name} is true or false, not {short_repr(value)}", way, true)
+    return value
+
+
+def _integer(name: str, value: Any, way: Way) -> int:
+    if type(value) is not int:
+        raise _wrong(name, f"{name} is a whole number, not {short_repr(value)}", way)
+    return value
+
+
+def _dtype(name: str, value: Any, way: Way) -> str:
+    if value not in DTYPES:
+        raise _wrong(name, f"{name} is {' or '.join(DTYPES)}, not {short_repr(value)}", way)
+    return value
+
+
+def _frameworks(name: str, value: Any, way: Way) -> list[str]:
+    return listed([value] if isinstance(value, str) else _names(name, value, way))
+
+
 def _seeds(name: str, value: Any, way: Way) -> list[Any]:
     """A list of seeds; a text is one."""
     if not isinstance(value, Sequence) or isinstance(value, bytes):
@@ -244,4 +266,8 @@ VALUES: dict[str, Callable[[str, Any, Way], Any]] = {
     "wrt": _names,
     "assume": lambda *given: read_assumptions(_text_or_by_name(*given)),
     "claim": _claims,
+    "expand": _flag,
+    "random_seed": _integer,
+    "dtype": _dtype,
+    "against": _frameworks,
 }

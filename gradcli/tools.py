@@ -94,7 +94,7 @@ def _rendered(fields: dict[str, Any], limits: Limits, show: tuple[str, ...]) -> 
     from .render.environment import Environment
     from .render.formats import render
 
-    analysis = of_values(fields, limits, ways.JSON).analysis(suppose=True)
+    analysis = of_values(fields, limits, ways.JSON).one(suppose=True)
     answer = replies.explanation(analysis, Choices(show=show))
     text = render(answer, "plain", Environment(say=in_json))
     return _cut(text, LONG if show else SHORT)

@@ -32,7 +32,6 @@ class Way(NamedTuple):
     code: str | None = None
 
 
-OF_TYPES = (": --dtype says in which one to compute", "")  # which the command line alone has
 JSON = Way(
     '"{}"',
     '"{}": {}',
@@ -43,7 +42,6 @@ JSON = Way(
     (
         (r"gradcli jacobian -w (\w+)", r'"show": ["jacobian"], "wrt": ["\1"]'),
         (r"(?<![\w-])-w (\w+)", r'"wrt": ["\1"]'),
-        OF_TYPES,
     ),
     "an object",
     "request",
@@ -72,7 +70,6 @@ PYTHON = Way(
         (r"--target (\w[\w-]*)", r'target="\1"'),
         (r"; (or )?--limit seconds=N( gives more time)?", ""),
         (r"and no --limit raises that", "which no limit raises"),
-        OF_TYPES,
     ),
     "a dict",
 )

@@ -621,7 +621,7 @@ def test_a_folder_that_may_not_be_listed_is_an_error_like_others(monkeypatch):
     ("request_", "hint"),
     [
         ({"expr": "x", "shapes": {"a": 3}}, 'as in "shapes": {"a": [2, 3]}'),
-        ({"expr": "x", "order": 2}, "id, expr, read, why, shapes, values, grad, wrt, want, assume"),
+        ({"expr": "x", "width": 2}, "id, expr, read, why, shapes, values, grad, wrt, want, assume"),
         ({"expr": "x", "value": {}}, "did you mean values?"),
         ({"expr": "x", "values": 3}, 'as in "values": {"x": [[1.0, 2.0]]}'),
         ({"expr": "x", "claim": 3}, 'as in "claim": {"x": "g @ W.T"}'),
@@ -808,7 +808,11 @@ OPTIONS = [
     ("gradcli ops sof lists", 'gradcli.ops("sof") lists', "gradcli ops sof lists"),
     ("gradcli ops lists", "gradcli.ops() lists", "gradcli ops lists"),
     ('gradcli jacobian "x ** 2", hessian', 'gradcli.jacobian("x ** 2"), hessian', None),
-    ("half rounds: --dtype says in which one to compute", "half rounds", "half rounds"),
+    (
+        "half: --dtype says in which one",
+        "half: dtype= says in which one",
+        'half: "dtype" says in which one',
+    ),
 ]
 
 

@@ -733,3 +733,10 @@ def test_an_id_is_answered_as_json():
 def test_what_is_missing_is_not_said_to_be_there_twice():
     (answer,) = package.batch([{"expr": "x.new_zeros()", "shapes": {"x": [3]}}])
     assert answer["error"]["message"] == "new_zeros() needs size"
+
+
+def test_operators_as_json_are_all_there_are():
+    listed = gradcli("ops", "-f", "json").json["lists"]
+    assert listed == gradcli("ops", "--full", "-f", "json").json["lists"]
+    names = {member["name"].split("(")[0] for family in listed for member in family["members"]}
+    assert {"softmax", "matmul", "cross_entropy"} <= names

@@ -286,3 +286,11 @@ def test_names_of_outputs_in_the_question():
     }.items():
         out = gradcli(typed, "-s", "a=2", "-f", "markdown", "--full").out
         assert out.startswith(f"```python\n{asked}\n```\n")
+
+
+def test_meanings_of_operators_are_sentences_with_code_in_them():
+    listed = gradcli("ops", "losses", "-f", "markdown").out
+    assert "` Half the squared difference, but a line where that is beyond delta" in listed
+    assert "` `(input - target) ** 2`, weighted, reduced." in listed
+    assert "### Regression losses" in listed
+    assert "t from -1 to 1." in gradcli("ops", "kaiser_window", "-f", "markdown").out

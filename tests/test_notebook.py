@@ -154,6 +154,30 @@ def test_variables_of_the_notebook_are_values_where_they_are_named():
     assert shell("'a * a' -s a=2x3").inputs["a"].get("value") is None
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        'explain "a * a" -v "a=[[1,2,3],[4,5,6]]" -g a',
+        "a * a -v a=[[1, 2, 3], [4, 5, 6]] -g a",
+        "explain a*a -g a -v a=[[1,2,3], [4,5,6]]",
+        "a * a -v a -g 'ones_like(a) * a'",
+    ],
+)
+def test_blanks_need_no_quotes(line):
+    found = Shell(a=np.array(SQUARE["values"]["a"]))(line)  # type: ignore[index]
+    assert found.grad["a"]["value"].tolist() == GRAD
+
+
+def test_a_cell_may_be_of_a_higher_order():
+    found = Shell()("explain -v x=2.0 --order 2 --dtype float32", "x ** 3")
+    assert found.grad["x"]["value"].tolist() == 12
+
+
+def test_names_of_commands_are_inputs_too():
+    assert list(Shell()("explain * grad -s explain=2").inputs) == ["explain", "grad"]
+    assert list(Shell()("explain").inputs) == ["explain"]
+
+
 def test_in_full():
     short, full = (Shell()(f"'a * a' -s a=2 {option}") for option in ("", "--full"))
     assert "Forward" in full._repr_mimebundle_()["text/plain"]
@@ -167,6 +191,7 @@ def test_in_full():
         ("'x * x' --what", "unrecognized arguments: --what"),
         ("'x * x", "the line cannot be read"),
         ("'sofmax(x)' -s x=3", "there is no function sofmax"),
+        ("jacobian x @ a -s x=2x3", 'gradcli.jacobian("x @ a")'),
         ("", "expr"),
     ],
 )

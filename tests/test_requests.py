@@ -120,3 +120,53 @@ def test_a_hessian_of_what_is_assumed_and_a_product_by_some_inputs():
         library.jvp("x * y", values=values, tangents={"y": [1.0, 0.0]}, wrt="x")
     with pytest.raises(GradcliError, match="A is not symmetric"):
         library.hessian("x @ A @ x", values={"x": X, "A": [[1, 2], [3, 4]]}, assume="A=symmetric")
+
+
+def test_numbers_drawn_and_rounded_are_the_same_for_all_who_ask():
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(7)
+    drawn = torch.randn(3, dtype=torch.float64)
+    x = drawn.float().requires_grad_()
+    (x**3).sum().backward()
+    expected = x.grad.tolist()
+    asked = {"expr": "(x**3).sum()", "values": {"x": "randn(3)"}}
+    same = {"random_seed": 7, "dtype": "float32"}
+    typed = ("-v", "x=randn(3)", "--random-seed", "7", "--dtype", "float32")
+    (line,) = library.batch([{**asked, **same}])
+    told = call("explain_gradient", {**asked, **same}, Limits())
+    form = {"expr": asked["expr"], "values": "x=randn(3)", "random_seed": "7", "dtype": "float32"}
+    page = json.loads(answer(json.dumps(form)))
+    in_python = library.grad(**asked, **same)
+    assert in_python.dtype == np.float32
+    for found in (in_python, line["grad"]["x"], gradcli("grad", asked["expr"], *typed).json):
+        np.testing.assert_allclose(found, expected, rtol=1e-6)
+    for text in (told, page["page"]):
+        assert f"{expected[1]:.5g}" in text
+    assert page["command"].endswith("--dtype float32 --random-seed 7")
+
+
+def test_an_order_and_an_expansion_in_json():
+    asked = {"expr": "x**3", "values": {"x": 2.0}, "order": 2, "want": ["grad"]}
+    (line,) = library.batch([asked])
+    assert line["grad"] == {"x": 12.0}
+    page = json.loads(answer(json.dumps({"expr": "x**3", "values": "x=2.0", "order": "2"})))
+    assert page["ok"]
+    wrong = json.loads(answer(json.dumps({"expr": "x**3", "order": "two"})))
+    assert "--order is a whole number, not two" in wrong["error"]
+    names = [node["op"] for node in library.graph("softmax(x, 0)", expand=True)]
+    assert names == ["input", "exp", "sum", "div"]
+    told = call("explain_gradient", {"expr": "softmax(x, 0)", "expand": True}, Limits())
+    assert "out = · / ·" in told or "exp(x)" in told
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "hint"),
+    [("dtype", "half", "float32"), ("random_seed", 1.5, "1"), ("expand", 1, "rue")],
+)
+def test_fields_of_another_type_are_refused(name, value, hint):
+    (line,) = library.batch([{"expr": "x", name: value}])
+    assert line["error"]["code"] == "request"
+    with pytest.raises(GradcliError) as raised:
+        library.explain("x", **{name: value})
+    assert hint in raised.value.hint
+    assert hint in line["error"]["hint"]

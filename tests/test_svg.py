@@ -89,3 +89,38 @@ def test_a_seed_flows_back_through_a_graph():
 
 def test_symbols_have_no_numbers_at_edges():
     assert 'class="flow' not in gradcli("graph", "a*b", "-f", "svg").out
+
+
+def test_a_large_matrix_is_drawn_in_points():
+    """The lower triangle of 1000×1000: the cells of the diagonal light, those below it dark."""
+    picture = gradcli("jacobian", "x.cumsum(0)", "-v", "x=ones(1000)", "-f", "svg").out
+    (drawn,) = [
+        g for g in ElementTree.fromstring(picture).iter(f"{SVG}g") if g.get("class") == "spy"
+    ]
+    light, dark = (path.get("d", "") for path in drawn.iter(f"{SVG}path"))
+    assert light == "".join(f"M{k} {k}h1v1h-1z" for k in range(100))
+    assert dark == "".join(f"M0 {k}h{k}v1h-{k}z" for k in range(1, 100))
+    assert "\ue000" not in picture
+    assert not {"█", "▒"} & {*picture}
+
+
+def test_a_picture_of_few_cells_is_as_large_as_its_text():
+    picture = gradcli("jacobian", "x[:20].flip(0)", "-v", "x=ones(30)", "-f", "svg").out
+    (drawn,) = [
+        g for g in ElementTree.fromstring(picture).iter(f"{SVG}g") if g.get("class") == "spy"
+    ]
+    (frame,) = drawn.iter(f"{SVG}rect")
+    assert (frame.get("width"), frame.get("height")) == ("30", "20")
+
+
+def test_numbers_at_edges_stand_on_paper_of_their_own():
+    """A rectangle behind the numbers of each edge, none of which reaches another."""
+    asked = ("graph", "x@W+b", "-v", "x=[[1,2],[3,4]]", "-v", "W=[[1,2],[3,4]]", "-v", "b=[5,6]")
+    picture = ElementTree.fromstring(gradcli(*asked, "-g", "[[1,2],[3,4]]", "-f", "svg").out)
+    papers = [r for r in picture.iter(f"{SVG}rect") if r.get("class") == "behind"]
+    boxes = [[float(r.get(k, "")) for k in ("x", "y", "width", "height")] for r in papers]
+    assert len(boxes) == 4
+    for k, (x, y, wide, high) in enumerate(boxes):
+        for left, top, width, height in boxes[:k]:
+            apart = x >= left + width or left >= x + wide or y >= top + height or top >= y + high
+            assert apart

@@ -55,7 +55,7 @@ from gradcli.notation.tree import (
     Tree,
     Verbatim,
 )
-from gradcli.notation.typeset.latex import latex
+from gradcli.notation.typeset.latex import latex, latex_lines
 from gradcli.notation.typeset.mathml import mathml
 from gradcli.render.environment import Environment
 from gradcli.render.formats import render, render_documents
@@ -339,6 +339,59 @@ def test_pages_of_their_own_are_compiled_with_amsmath_alone(asked, tmp_path):
     )  # fmt: skip
     assert run.returncode == 0, run.stdout.decode("latin-1")[-600:]
     assert "amssymb" not in file.read_text("utf-8")
+
+
+WIDE = {
+    "entries": ("jacobian", "tanh(x*w+b)*sin(x)", "-s", "x=4"),
+    "columns": ("jacobian", "x@w", "-v", "x=randn(3,4)", "-s", "w=4x3", "--full"),
+    "hessian": ("hessian", "(softmax(x,0)*y).sum()", "-s", "x=3"),
+    "softmax": ("explain", "softmax(x @ W + b, dim=1)", "-s", "x=2x3,W=3x4", "--full"),
+    "tensors": ("explain", "(x@W).relu()", "-v", "x=randn(20,30)", "-v", "W=randn(30,20)"),
+    "operators": ("ops", "losses"),
+    "why": ("why", "grad can be implicitly created only for scalar outputs"),
+}
+
+
+@pytest.mark.skipif(PDFLATEX is None, reason="pdflatex is not installed")
+@pytest.mark.parametrize("page", ["--standalone", "--overlay"])
+@pytest.mark.parametrize("asked", WIDE.values(), ids=WIDE)
+def test_pages_of_their_own_are_wide_enough(asked, page, tmp_path):
+    text = gradcli(*asked, "-f", "latex", page).out
+    assert compiled(text, tmp_path) == []
+    log = (tmp_path / "page.log").read_text("latin-1")
+    assert re.findall(r"Overfull \\hbox \((\d\d+)", log) == []
+
+
+def test_long_entries_of_a_matrix_have_names():
+    """`J` is an input's here, so that the entries are called K."""
+    shown = gradcli("jacobian", "tanh(J*w+b)*sin(J)", "-s", "J=4", "-w", "J", "-f", "latex").out
+    (matrix,) = re.findall(r"(?s)\\hline(.*?)\\end\{array\}", shown)
+    assert re.findall(r"K_\d", matrix) == ["K_1", "K_2", "K_3", "K_4"]
+    entry = r"\tanh(J_0 \cdot w_0 + b_0) \cdot (\cos(J_0) - w_0 \cdot \mathit{out}_0)"
+    assert rf"K_1 &= {entry} + w_0 \cdot \sin(J_0)" in shown
+
+
+def test_lines_that_go_on_begin_with_a_sign():
+    text = "a1 * (b1 + c1) * (d1 + e1) * (f1 + g1)"
+    assert latex_lines(read(text), 17) == [
+        r"a_1 \odot (b_1 + c_1)",
+        r"\odot (d_1 + e_1)",
+        r"\odot (f_1 + g_1)",
+    ]
+    assert latex_lines(read("(aa + bb) / (cc + dd)"), 100) == [
+        r"\frac{\mathit{aa} + \mathit{bb}}{\mathit{cc} + \mathit{dd}}"
+    ]
+    assert latex_lines(read("sqrt(aa + bb + cc + dd)"), 10) == [
+        r"\operatorname{sqrt}(\mathit{aa}",
+        r"+ \mathit{bb} + \mathit{cc}",
+        r"+ \mathit{dd})",
+    ]
+
+
+def test_several_programs_make_one_document(tmp_path):
+    page = "```python\nimport torch\nprint(1)\n```\n\n```python\nimport torch\nprint(2)\n```\n"
+    text = gradcli("read", "-", "-f", "latex", "--standalone", stdin=page).out
+    assert text.count("\\documentclass") == text.count("\\end{document}") == 1
 
 
 def test_results_of_decompositions_stand_below_their_names():

@@ -97,7 +97,7 @@ def command(group: str, name: str | None = None) -> Any:
 
 
 @command("Explain")
-@takes(*QUESTIONS["explain"], "expand", "claim", *ANSWER, *PAGE, *SHOWN, *LOOK, "dtype", *ALWAYS)
+@takes(*QUESTIONS["explain"], "claim", *ANSWER, *PAGE, *SHOWN, *LOOK, *ALWAYS)
 def explain(streams: Streams, given: Given) -> None:
     """Explain a gradient on one screen, or in full.
 
@@ -114,7 +114,7 @@ def explain(streams: Streams, given: Given) -> None:
 
 
 @command("For scripts")
-@takes(*QUESTIONS["grad"], "output", "digits", "dtype", *ALWAYS)
+@takes(*QUESTIONS["grad"], "output", "digits", *ALWAYS)
 def grad(streams: Streams, given: Given) -> None:
     """Print the gradients alone, as JSON.
 
@@ -222,7 +222,7 @@ def formula(streams: Streams, given: Given) -> None:
 
 
 @command("Explain")
-@takes(*QUESTIONS["graph"], "grad", "expand", "graph_format", *ANSWER[1:], *LOOK, *ALWAYS)
+@takes(*QUESTIONS["graph"], "grad", "graph_format", *ANSWER[1:], *LOOK, *ALWAYS)
 def graph(streams: Streams, given: Given) -> None:
     """Draw the graph as a tree, Mermaid, dot, or a picture.
 
@@ -257,7 +257,7 @@ def code(streams: Streams, given: Given) -> None:
 
 
 @command("Check")
-@takes(*QUESTIONS["check"], "order", "against", *ANSWER, *PAGE, *LOOK, *ALWAYS)
+@takes(*QUESTIONS["check"], "order", *ANSWER, *PAGE, *LOOK, *ALWAYS)
 def check(streams: Streams, given: Given) -> None:
     """Check a gradient, or a formula that you derived by hand.
 
@@ -383,7 +383,7 @@ def read(streams: Streams, given: Given) -> None:
 
 
 @command("Explain")
-@takes("question", *SEEDED[1:], *ANSWER, "full", *LOOK, "dtype", *ALWAYS)
+@takes("question", *SEEDED[1:], *ANSWER, *PAGE, "full", *LOOK, "dtype", *ALWAYS)
 def why(streams: Streams, given: Given) -> None:
     """Explain an error message, or a gradient that is nan, inf or zero.
 
@@ -417,7 +417,7 @@ def ops(streams: Streams, given: Given) -> None:
 
 
 @command("Learn")
-@takes("example", *ANSWER, *LOOK, "debug")
+@takes("example", *ANSWER, *PAGE, *LOOK, "debug")
 def examples(streams: Streams, given: Given) -> None:
     """List worked examples, or explain one.
 

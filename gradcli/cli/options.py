@@ -234,7 +234,7 @@ PAGE = ("standalone", "overlay")  # what LaTeX is made as
 SHOWN = ("show", "element", "step", "precision", "full")
 WORKERS = ("jobs", "executor", "scheduler")
 LOOK = ("width", "ascii", "color")
-ALWAYS = ("random_seed", "limit", "debug")
+ALWAYS = ("limit", "debug")
 
 
 class Given(SimpleNamespace):

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 from ..autodiff.reverse import Step
@@ -43,6 +44,7 @@ from .formulas.shortest_structure import structure_of
 from .formulas.wording import Wording, wording_of
 from .in_pytorch.answers import Kink, known
 from .operator_groups import ELSEWHERE, GROUPS, Family, all_families
+from .sentences import sentence
 
 UNFIT = (GradcliError, *MISUSES)  # what a function raises that needs other arguments
 SHOWN = "gradcli explain, with your own arguments, shows the steps"
@@ -98,7 +100,7 @@ def _all() -> Document:
 def _overview() -> Document:
     """The groups of families, each with the names that are asked for most."""
     count = sum("." not in name and _in_pytorch(f) for name, f in functions().items())
-    rows = [Row((words(g.title), words(g.names.replace(" ", ", ") + ", ..."))) for g in GROUPS]
+    rows = [Row((words(g.title), _examples(g.names))) for g in GROUPS]
     usage = [Row((plain(command), words(text))) for command, text in USAGE]
     title = words(f"What an expression can call: {count:,} names, with PyTorch's arguments")
     return Document(
@@ -108,6 +110,12 @@ def _overview() -> Document:
             Section("ops", (), (), (Table(tuple(usage)),)),
         ),
     )
+
+
+def _examples(names: str) -> Line:
+    """`zeros, ones, ...`."""
+    pairs = ((Token(name), Token(", ", "word")) for name in names.split())
+    return (*chain.from_iterable(pairs), *words("..."))
 
 
 def _families_called(word: str) -> list[Section]:
@@ -190,19 +198,12 @@ def shorthands() -> dict[Shorthand, list[str]]:
 
 def _family(family: Family, members: Mapping[str, Operator | Shorthand]) -> Section:
     rows = tuple(_line(*member) for member in sorted(members.items()))
-    return Section("ops", plain(family.title), (), (Table(rows),))
+    return Section("ops", words(family.title), (), (Table(rows),))
 
 
 def _line(name: str, function) -> Row:
     own = isinstance(function, Operator) and function.name == name
-    return Row(
-        (plain(function.signature() if own else f"{name}(…)"), plain(_said(function.sentence)))
-    )
-
-
-def _said(sentence: str) -> str:
-    """A docstring in one line."""
-    return " ".join(sentence.split())
+    return Row((plain(function.signature() if own else f"{name}(…)"), sentence(function.sentence)))
 
 
 def page(op: Operator) -> Section:
@@ -212,10 +213,10 @@ def page(op: Operator) -> Section:
         for name, written in rule(op)
     ]
     facts: list[tuple[str, list[Line]]] = [
-        ("meaning", [words(_said(op.sentence))]),
+        ("meaning", [sentence(op.sentence)]),
         ("rule", rules or [words("no gradient flows through it")]),
         *_by_example(op),
-        ("caveat", [words(op.caveat)] if op.caveat else []),
+        ("caveat", [sentence(op.caveat)] if op.caveat else []),
         ("at kinks", list(map(_at_kink, known().get(op.name, [])))),
         ("also", [plain(", ".join(op.aliases))] if op.aliases else []),
         ("PyTorch", [plain(op.torch or "has no such function")]),
@@ -267,7 +268,7 @@ def _library_page(name: str, called: Function) -> Section:
     """Signature of a function of another library, and the same in PyTorch, of a matrix."""
     module = name.rpartition(".")[0]
     x = OPS["input"](name="x", shape=(2, 3))
-    facts = [("meaning", [words(_said(called.sentence) or f"The function of {module}.")])]
+    facts = [("meaning", [sentence(called.sentence or f"The function of {module}.")])]
     text = if_applicable(lambda: expression(called(x), {x: Name("x")}), UNFIT)
     if text is None:  # it needs other arguments
         facts.append(("to see it", [words(SHOWN)]))
@@ -284,7 +285,7 @@ def _shorthand_page(shorthand: Shorthand, known: Mapping[str, Callable]) -> Sect
     call = f"x.{shorthand.name}" if shorthand.name in ATTRIBUTES else f"{shorthand.name}(x)"
     rule = parts or (built and built.op.name)
     facts = [
-        ("meaning", words(_said(shorthand.sentence))),
+        ("meaning", sentence(shorthand.sentence)),
         ("rule", words(f"that of {rule}" if rule else "that of what it is made of")),
         *([("also", plain(", ".join(also)))] if also else []),
         ("example", plain(f'gradcli "{call}" -s x=2x3')) if built else ("to see it", words(SHOWN)),

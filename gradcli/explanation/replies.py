@@ -106,11 +106,13 @@ def messages(full: bool, command: str = "") -> Reply:
 
 
 def operators(name: str | None, full: bool, command: str = "") -> Reply:
-    """The operators, or one of them."""
+    """The operators, or one of them; as data all that there are, where none is named."""
     from .catalogue import catalogue, data
 
     shown = catalogue(name, full)
-    return Reply(lambda _: [shown._replace(command=command)], lambda: data(shown))
+    return Reply(
+        lambda _: [shown._replace(command=command)], lambda: data(catalogue(name, full=True))
+    )
 
 
 def why(a: "Analysis", command: str = "") -> Reply:

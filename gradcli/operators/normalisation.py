@@ -244,7 +244,7 @@ def group_norm(input, weight=None, bias=None, *, num_groups, eps=1e-05):
     takes="floats",
 )
 def local_response_norm(input, *, size, alpha=1e-4, beta=0.75, k=1.0):
-    """input / (k + alpha * the mean square over `size` channels) ** beta."""
+    """input / (k + alpha * s) ** beta, with s the mean square over `size` channels."""
     if input.ndim < 3:
         have = shapes.text(input.shape)
         raise GradcliError(

@@ -4,6 +4,7 @@ the page may call it itself.
 
 import json
 import shlex
+from typing import Any
 
 from ..errors import INTERNAL, GradcliError
 from ..explanation.choices import Choices
@@ -15,19 +16,21 @@ from ..render.errors import message
 from ..render.formats import render
 from ..request import Request, of_texts
 
-OPTIONS = {name: FIELDS[name].options[0] for name in ("shapes", "values", "grad", "wrt")}
+ASKED = ("shapes", "values", "grad", "wrt", "assume", "order", "expand", "dtype", "random_seed")
+OPTIONS = {name: FIELDS[name].options[0] for name in ASKED}
+REPEATED = ("values",)  # a line each
 SECONDS = 3  # of CPU for searches: somebody waits
 
 
 def answer(question: str) -> str:
-    """The answer to `{"expr": ..., "shapes": ..., "values": ..., "grad": ..., "wrt": ...}`, texts
-    as the command line takes them, several values a line each: `{"ok": true, "command": ...,
-    "page": ...}`, a page of HTML, or `{"ok": false, "error": ...}`, lines with the place
-    underlined.
+    """The answer to `{"expr": ..., "shapes": ..., "values": ..., "grad": ...}`, texts as the
+    command line takes them after each of OPTIONS, several values a line each, any text for an
+    option that has none: `{"ok": true, "command": ..., "page": ...}`, a page of HTML, or `{"ok":
+    false, "error": ...}`, lines with the place underlined.
     """
     try:
         given = _fields(question)
-        analysis = _request(given).analysis(suppose=True)
+        analysis = _request(given).one(suppose=True)
         explained = explanation(analysis, Choices(command=command(given)))
         built = render(explained, "html", Environment())
         return json.dumps({"ok": True, "command": command(given), "page": built})
@@ -43,13 +46,14 @@ def command(given: dict[str, str]) -> str:
     words = ["gradcli", given["expr"]]
     for name, texts in _texts(given).items():
         for text in texts:
-            words += [OPTIONS[name], text]
+            words += [OPTIONS[name]] if FIELDS[name].type is bool else [OPTIONS[name], text]
     return shlex.join(words)
 
 
 def _texts(given: dict[str, str]) -> dict[str, list[str]]:
     """What would stand after each option; a value may stand in each line."""
-    lines = {n: given[n].splitlines() if n == "values" else [given[n]] for n in OPTIONS}
+    typed = {name: given.get(name, "") for name in OPTIONS}
+    lines = {n: text.splitlines() if n in REPEATED else [text] for n, text in typed.items()}
     return {name: [line for line in result if line.strip()] for name, result in lines.items()}
 
 
@@ -64,4 +68,18 @@ def _fields(question: str) -> dict[str, str]:
 
 
 def _request(given: dict[str, str]) -> Request:
-    return of_texts(given["expr"], _texts(given), Limits({"seconds": SECONDS}, files=False))
+    typed = {name: _typed(name, texts) for name, texts in _texts(given).items() if texts}
+    return of_texts(given["expr"], typed, Limits({"seconds": SECONDS}, files=False))
+
+
+def _typed(name: str, texts: list[str]) -> Any:
+    """Texts as the command line hands them on: numbers as numbers. Raises GradcliError."""
+    field, text = FIELDS[name], texts[0].strip()
+    if field.type is bool:
+        return True
+    if field.type is not int:
+        return text if field.type is str else texts
+    try:
+        return int(text)
+    except ValueError:
+        raise GradcliError("option", f"{OPTIONS[name]} is a whole number, not {text}") from None

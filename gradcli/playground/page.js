@@ -1,7 +1,10 @@
 "use strict";
 
 // The question is the form; the address holds all of it, after #e=. The answer comes from one call.
-const FIELDS = ["expr", "shapes", "values", "grad", "wrt"];
+const FIELDS = [
+  "expr", "shapes", "values", "grad", "wrt", "assume", "order", "dtype", "random_seed", "expand",
+];
+const MORE = FIELDS.slice(5); // stand below the others, where nobody has to see them
 const PAUSE = 250; // milliseconds without a key before an answer is asked for
 const form = document.getElementById("question");
 const answer = document.getElementById("answer");
@@ -17,11 +20,20 @@ async function ask(question) {
 }
 
 function question() {
-  return Object.fromEntries(FIELDS.map((name) => [name, form.elements[name].value]));
+  return Object.fromEntries(FIELDS.map((name) => [name, value(form.elements[name])]));
+}
+
+function value(field) {
+  return field.type === "checkbox" && !field.checked ? "" : field.value;
 }
 
 function fill(given) {
-  for (const name of FIELDS) form.elements[name].value = given[name] ?? "";
+  for (const name of FIELDS) {
+    const field = form.elements[name];
+    if (field.type === "checkbox") field.checked = Boolean(given[name]);
+    else field.value = given[name] ?? "";
+  }
+  if (MORE.some((name) => given[name])) document.getElementById("more").open = true;
 }
 
 function written(given) {

@@ -12,15 +12,16 @@ LETTER = 8.0  # of the font in which labels are set, which is monospaced
 PAD, MARGIN = 24.0, 6.0
 LONGEST, SHORT = 34, 18  # characters of a label, and of numbers at an edge
 DIGIT, WIDE_GAP = 6.6, 64.0  # of numbers at edges: a character, and the room for two lines
-FIRST, MIDDLE, LAST = 0.3, 0.5, 0.62  # where on an edge they stand
+LINE, APART = 13.0, 14.0  # the height of such a line, and the room between two texts
+FIRST, MIDDLE, LAST = 0.26, 0.5, 0.62  # where on an edge they stand
 DIGITS = Environment(precision=3)
 Point = tuple[float, float]
 STYLE = (  # of a picture of its own, on whatever paper
     "<style>svg { background: #fff; font: 13px ui-monospace, Menlo, Consolas, monospace } "
     ".node rect { fill: #fff; stroke: #596273 } .node.leaf rect { fill: #eef0f4; stroke: none } "
     ".node text { fill: #1b1f27; text-anchor: middle } "
-    ".flow { font-size: 10.5px; text-anchor: middle; fill: #1b1f27; stroke: #fff; "
-    "stroke-width: 4px; paint-order: stroke } .flow.gradient { fill: #a8327a } "
+    ".flow { font-size: 10.5px; text-anchor: middle; fill: #1b1f27 } "
+    ".flow.gradient { fill: #a8327a } .behind { fill: #fff } "
     ".edge { fill: none; stroke: #596273; stroke-width: 1.3 }</style>"
 )
 
@@ -41,7 +42,7 @@ def drawn_graph(graph: Graph) -> str:
     for node in graph.nodes:
         for i in {*node.inputs}:
             longest = max(map(len, _flow_texts(node, i)), default=0)
-            room[i] = max(room[i], DIGIT * longest)
+            room[i] = max(room[i], DIGIT * longest + APART)
     text = any(node.flows for node in graph.nodes)
     result = layout([n.inputs for n in graph.nodes], room, WIDE_GAP if text else GAP_DOWN)
     width, height = (side + 2 * MARGIN for side in result.size)
@@ -71,11 +72,18 @@ def _flow(graph: Graph, edge: tuple[int, int], points: list[Point], taken: Count
     start, end = y + HEIGHT / 2, end - HEIGHT / 2
     bent = at * at * (3 - 2 * at)  # about where the curve is
     x, y = x + (below - x) * bent, start + (end - start) * at
-    return "".join(
-        f'<text class="flow {kind}" x="{x:.1f}" y="{y + up:.1f}">{escape(text)}</text>'
-        for kind, text, up in zip(("value", "gradient"), texts, (-2, 11))
+    lines = [
+        f'<text class="flow {kind}" x="{x:.1f}" y="{y + down:.1f}">{escape(text)}</text>'
+        for kind, text, down in zip(("value", "gradient"), texts, (-2, LINE - 2))
         if text
+    ]
+    wide = DIGIT * max(map(len, texts), default=0)
+    top = y - LINE + (0 if len(lines) == len(texts) or texts[0] else LINE)
+    paper = (
+        f'<rect class="behind" x="{x - wide / 2:.1f}" y="{top:.1f}" width="{wide:.1f}" '
+        f'height="{LINE * len(lines):g}"/>'
     )
+    return "".join([paper, *lines]) if lines else ""
 
 
 def _flow_texts(node: GraphNode, i: int) -> list[str]:

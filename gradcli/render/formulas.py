@@ -14,7 +14,8 @@ def render_formulas(answer: Reply, format: str, environment: Environment) -> str
     (page,) = answer.documents(FORMATS[format].use)
     lines = _lines(page)
     if format == "latex":
-        from .latex import ROOM, aligned, as_page
+        from .latex import as_page
+        from .tex.lines import ROOM, aligned
 
         return as_page(aligned(lines, ROOM.get(environment.page)), environment, page.command)
     if format == "terminal" and environment.color:

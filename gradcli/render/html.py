@@ -39,6 +39,7 @@ from .environment import Environment
 from .page.markup import Markup, kind_of, tag
 from .page.matrices import MatrixFigure
 from .page.tensors import tensor_tables
+from .spy import fine_legend, fine_rows, outlines
 
 MOST_LINES, LONG_LINE = 3, 50  # of a question in large letters
 CODED = ("answer", "backward", "gradient")  # sections whose formulas are shown as code, too
@@ -129,7 +130,7 @@ class _Page:
         return [
             ("command", document.command),
             ("Markdown", render_markdown(document, self.environment)),
-            ("LaTeX", render_latex(document, self.environment)),
+            ("LaTeX", render_latex([document], self.environment)),
             ("PyTorch", next(programs, "")),
         ]
 
@@ -221,16 +222,12 @@ class _Page:
 
     def picture(self, block: Picture) -> str:
         """Cells of three shades, a path for each."""
-        rows = block.fine or ["".join(map(str, row)) for row in block.cells]
+        rows = fine_rows(block)
         wide, high = max(map(len, rows), default=0), len(rows)
-        cells = "".join(
-            f'<path class="shade-{shade}" d="{outline}"/>'
-            for shade in (1, 2)
-            if (outline := "".join(_runs(rows, str(shade))))
-        )
+        cells = "".join(f'<path class="shade-{s}" d="{path}"/>' for s, path in outlines(rows))
         size = f'viewBox="0 0 {wide} {high}" style="--wide:{wide}"'
         name = f"where a matrix has entries, in {high}×{wide} cells"
-        legend = self.line(block.fine_legend if block.fine else block.legend)
+        legend = self.line(fine_legend(block))
         drawn = f'<svg class="picture" {size} role="img" aria-label="{name}">{cells}</svg>'
         return drawn + (f"<p>{legend}</p>" if legend else "")
 
@@ -253,13 +250,6 @@ class _Page:
         way = "back" if p.back else "forward"
         text = f'<span class="way {way}">{way}</span>'
         return f'<li data-node="{p.node}" data-way="{way}">{text}{self.step_body(p.step)}</li>'
-
-
-def _runs(rows: Sequence[str], shade: str) -> Iterator[str]:
-    """The rectangles that cells of one shade make which follow each other in a row."""
-    for r, row in enumerate(rows):
-        for run in re.finditer(f"{shade}+", row):
-            yield f"M{run.start()} {r}h{len(run[0])}v1h-{len(run[0])}z"
 
 
 def _lines(program: str) -> list[str]:

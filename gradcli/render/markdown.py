@@ -19,12 +19,11 @@ from ..explanation.blocks import (
     Section,
     Table,
     Tensor,
-    text_of,
     without_extras,
 )
 from .environment import Environment
 from .markdown_math import DOLLARS, DOLLARS_AND_TABLES, FENCES, MathPage
-from .markdown_page import Page, code_span, fenced
+from .markdown_page import Page, fenced
 from .names import DISCOURSE_WITH_MATH
 
 ANSWER_LINES = 25  # of an answer that is read on a page of answers
@@ -60,7 +59,7 @@ class Brief(Page):
         """Bold words; none where the text says what it is."""
         if section.name in UNTITLED or not section.title:
             return ""
-        remark = f" ({code_span(text_of(section.remark))})" if section.remark else ""
+        remark = f" ({self.cell(section.remark)})" if section.remark else ""
         return f"**{self.cell(section.title)}**{remark}"
 
 

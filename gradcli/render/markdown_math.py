@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..explanation.blocks import Formula, Matrix, Row, Table
-from . import latex
 from .environment import Environment
 from .markdown_page import Page
+from .tex import page as tex
+from .tex.lines import grouped
 
 
 class Signs(NamedTuple):
@@ -29,7 +30,7 @@ class MathPage(Page):
 
     def __init__(self, environment: Environment, signs: Signs):
         super().__init__(environment)
-        self.signs, self.latex = signs, latex.Page(environment)
+        self.signs, self.latex = signs, tex.Page(environment)
 
     def displayed(self, made: str) -> str:
         """Mathematics in a line of its own."""
@@ -39,7 +40,7 @@ class MathPage(Page):
         """Equations lined up, and items of a list for other rows."""
         return "\n\n".join(
             self.equations(rows) if are_equations else super(MathPage, self).table(Table((*rows,)))
-            for are_equations, rows in latex.grouped(block.rows)
+            for are_equations, rows in grouped(block.rows)
         )
 
     def equations(self, rows: Sequence[Row]) -> str:

@@ -29,7 +29,7 @@ from ..explanation.blocks import (
 )
 from .environment import Environment
 from .graphs import mermaid
-from .matrix import Cut, column_width, cut, drawn, texts
+from .matrix import Cut, column_width, cut, drawn, shortened, texts
 from .tensors import tensor_lines
 
 LINE = 80  # characters of a tensor that is shown in a line
@@ -127,9 +127,9 @@ class Page:
 
     def heading(self, section: Section) -> str:
         """The title, its remark beside it."""
-        remark = text_of(section.remark)
+        remark = self.cell(section.remark)
         head = f"### {self.cell(section.title)}" if section.title else ""
-        return head + (f" ({code_span(remark)})" if remark else "")
+        return head + (f" ({remark})" if remark else "")
 
     def section(self, section: Section) -> str:
         head = self.heading(section)
@@ -187,7 +187,8 @@ class Page:
     def matrix(self, formulas: Matrix[Formula]) -> str:
         block = texts(formulas)
         shown = cut(block, None, self.environment.say)
-        if sum(column_width(block, k) for k in shown.columns if k is not None) > WIDEST:
+        short = shortened(block, None)
+        if sum(column_width(short, k) for k in shown.columns if k is not None) > WIDEST:
             return self.drawn_matrix(formulas)
         names = block.column_labels
         lines = [self.line(block, shown, block.seed_name, "", names, block.result_name)]
@@ -200,12 +201,13 @@ class Page:
                 lines.append(self.beside(block, "⋮", ["…"] * (1 + len(shown.columns)), "⋮"))
                 continue
             entries = [self.entry(block.entries[r], k) for k in shown.columns]
-            weight, result = (n[r] if n else "" for n in (block.seed, block.result))
+            weight, result = (self.entry(n, r) if n else "" for n in (block.seed, block.result))
             lines.append(
                 self.beside(block, weight, [code_span(block.row_labels[r]), *entries], result)
             )
         if block.product is not None:
-            bold = [f"**{block.product[k]}**" if k is not None else "…" for k in shown.columns]
+            product = [self.entry(block.product, k) for k in shown.columns]
+            bold = [f"**{text}**" if text != "…" else text for text in product]
             head = f"**{code_span(block.product_label)}**"
             lines.append(self.beside(block, "", [head, *bold], ""))
         table = "\n".join(

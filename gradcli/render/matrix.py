@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 
 from ..explanation.blocks import Formula, Matrix, Picture
 
-LONGEST_ENTRY = 26
+LONGEST_ENTRY, SHORTEST_ENTRY = 26, 8
+GAPS = 7  # beside two columns and what is left out between them
 SHADES = "·▒█"
 
 
@@ -28,12 +29,23 @@ def _text(part: Any) -> Any:
     return tuple(map(_text, part)) if isinstance(part, tuple) else part
 
 
-def cut(matrix: Matrix[Any], room: int | None, say: Callable[[str], str] = str) -> Cut:
+def column_width(matrix: Matrix[str], k: int) -> int:
+    """How wide column k is."""
+    lines = [*matrix.entries, *(n for n in (matrix.product, matrix.tangent) if n is not None)]
+    return max(len(line[k]) for line in [matrix.column_labels, *lines])
+
+
+def cut(
+    matrix: Matrix[Any],
+    room: float | None,
+    say: Callable[[str], str] = str,
+    width: Callable[[Matrix[Any], int], float] = column_width,
+) -> Cut:
     """The columns that fit into `room` characters (all of them without a limit), the first and the
-    last ones; `say` is how options are spoken of.
+    last ones; `say` is how options are spoken of, and `width` tells how wide a column is.
     """
     count = len(matrix.column_labels)
-    widths = [column_width(matrix, k) for k in range(count)] if room is not None else []
+    widths = [width(matrix, k) for k in range(count)] if room is not None else []
     keep = list(range(count))
     skipped = matrix.skipped_columns[1]
     while (
@@ -65,19 +77,22 @@ def _with_gap(keep: list[int], skipped: tuple[int, int]) -> list[int | None]:
     return out
 
 
-def entry(text: str, whole: bool = False) -> str:
-    """An entry, cut where it is too long for a column, unless it is wanted whole."""
-    long = len(text) > LONGEST_ENTRY and not whole
-    return text[: LONGEST_ENTRY - 1] + "…" if long else text
+def shortened(matrix: Matrix[str], room: int | None) -> Matrix[str]:
+    """The matrix with entries cut where they are too long for a column, of which at least two
+    stand in `room` characters.
+    """
+    longest = LONGEST_ENTRY
+    if room is not None:
+        longest = max(SHORTEST_ENTRY, min(longest, (room - GAPS) // 2))
 
+    def cells(row: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        return row and tuple(c if len(c) <= longest else f"{c[: longest - 1]}…" for c in row)
 
-def column_width(matrix: Matrix[str], k: int, whole: bool = False) -> int:
-    """How wide column k is."""
-    texts = [matrix.column_labels[k], *(entry(row[k], whole) for row in matrix.entries)]
-    for line in (matrix.product, matrix.tangent):
-        if line is not None:
-            texts.append(entry(line[k], whole))
-    return max(map(len, texts))
+    return matrix._replace(
+        entries=tuple(cells(row) or () for row in matrix.entries),
+        product=cells(matrix.product),
+        tangent=cells(matrix.tangent),
+    )
 
 
 def drawn(picture: Picture) -> str:

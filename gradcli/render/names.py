@@ -20,7 +20,7 @@ FORMATS = {
     "terminal": Format("terminal"),
     "plain": Format("terminal"),
     "markdown": Format("markdown", use="code"),
-    "latex": Format("latex", use="equations"),
+    "latex": Format("latex", several=True, use="equations"),
     "html": Format("html", several=True, use="page"),
     "svg": Format("svg", several=True),
     "json": Format("json", use="page"),

@@ -1,15 +1,19 @@
-"""Explanations as pictures in SVG: what a terminal shows, on white paper, below the command."""
+"""Explanations as pictures in SVG: what a terminal shows, on white paper, below the command. Only
+the picture of a matrix is drawn, in smaller cells than those of a terminal.
+"""
 
 import io
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from math import ceil
 
 from rich.console import Console
 from rich.terminal_theme import TerminalTheme
 from rich.text import Text
 
-from ..explanation.blocks import Document
+from ..explanation.blocks import Block, Code, Document, Picture, Prose
 from .environment import Environment
+from .spy import fine_legend, fine_rows, outlines
 from .terminal import render_terminal
 
 INK, PAPER, RULE = (27, 31, 39), (255, 255, 255), "#dde1e8"
@@ -26,13 +30,19 @@ PICTURE = (  # as rich's own, without its fonts from elsewhere and without the f
 )
 
 
+COLUMN, LINE = 12.2, 24.4  # of rich's picture
+MOST_LINES = 18  # of a drawn matrix
+HERE = "\ue000"  # where one is to be drawn: a character that no text is made of
+FILLS = {1: "#8d9fd0", 2: "#34488f"}
+
+
 def render_svg(documents: Sequence[Document], environment: Environment) -> str:
     """Documents as one picture, which is as wide as its longest line."""
     text = Text("\n\n").join(_shown(d, environment) for d in documents)
-    width = max((line.cell_len for line in text.split("\n")), default=1)
+    lines = text.plain.split("\n")
     console = Console(
         file=io.StringIO(),
-        width=max(width, 1),
+        width=max([1, *(Text(line).cell_len for line in lines)]),
         color_system="256",
         force_terminal=True,
         force_jupyter=False,
@@ -41,14 +51,59 @@ def render_svg(documents: Sequence[Document], environment: Environment) -> str:
         _environ={},
     )
     console.print(text, soft_wrap=True)
-    return console.export_svg(theme=THEME, code_format=PICTURE)
+    drawn = "\n".join(_drawn(_pictures(documents), lines))
+    frame = PICTURE.replace("{matrix}", "{matrix}" + drawn)
+    return console.export_svg(theme=THEME, code_format=frame).replace(HERE, "")
 
 
 def _shown(document: Document, environment: Environment) -> Text:
     """The command, and what it answers."""
-    answer = render_terminal(document._replace(more=()), environment._replace(color=True))
+    sections = tuple(s._replace(blocks=tuple(_spaced(s.blocks))) for s in document.sections)
+    document = document._replace(more=(), sections=sections)
+    answer = render_terminal(document, environment._replace(color=True))
     text = Text.from_ansi(answer.strip("\n"))
     if not document.command:
         return text
     typed = textwrap.wrap(f"$ {document.command}", environment.width, subsequent_indent="    ")
     return Text("\n").join([Text("\n".join(typed), "bold"), Text(""), text])
+
+
+# ---- where matrices have entries -----------------------------------------------------------------
+
+
+def _spaced(blocks: Sequence[Block]) -> Iterator[Block]:
+    """The blocks, with lines for a picture in its place."""
+    for block in blocks:
+        if not isinstance(block, Picture):
+            yield block
+            continue
+        high = len(fine_rows(block)) * _side(block)
+        yield Code("\n".join([HERE] * (ceil(high / LINE) + 1)), "")
+        yield Prose(fine_legend(block))
+
+
+def _pictures(documents: Sequence[Document]) -> Iterator[Picture]:
+    for document in documents:
+        for section in document.sections:
+            yield from (b for b in section.blocks if isinstance(b, Picture))
+
+
+def _side(picture: Picture) -> float:
+    """The side of a cell, which is no larger than a line."""
+    rows = fine_rows(picture)
+    return min(LINE, MOST_LINES * LINE / max(len(rows), *map(len, rows)))
+
+
+def _drawn(pictures: Iterator[Picture], lines: Sequence[str]) -> Iterator[str]:
+    """Each picture, where its lines begin."""
+    marked = [line.strip() == HERE for line in lines]
+    starts = (k for k, here in enumerate(marked) if here and not (k and marked[k - 1]))
+    for start, picture in zip(starts, pictures):
+        rows, side = fine_rows(picture), _side(picture)
+        paths = "".join(f'<path fill="{FILLS[s]}" d="{path}"/>' for s, path in outlines(rows))
+        frame = f'<rect width="{len(rows[0])}" height="{len(rows)}" fill="none" stroke="{RULE}"'
+        at = f"translate({2 * COLUMN:g} {(start + 0.5) * LINE:g}) scale({side:g})"
+        yield (
+            f'<g class="spy" transform="{at}" shape-rendering="crispEdges">{paths}'
+            f'{frame} vector-effect="non-scaling-stroke"/></g>'
+        )

@@ -37,7 +37,7 @@ from ..explanation.blocks import (
 from ..notation.tree import Token
 from .ascii import in_ascii
 from .environment import Environment
-from .matrix import column_width, cut, drawn, entry, texts
+from .matrix import column_width, cut, drawn, shortened, texts
 from .roles import input_roles
 from .tensors import tensor_lines
 from .wrapping import wrapped
@@ -359,7 +359,9 @@ class Page:
         tangent between the labels and the entries, matrix times tangent at the right.
         """
         block = texts(formulas)
-        room = None if self.environment.full else self.width - self.beside_matrix(block)
+        whole = self.environment.full
+        room = None if whole else self.width - self.beside_matrix(block)
+        block = block if whole else shortened(block, room)
         shown = cut(block, room, self.environment.say)
         grid = Grid(
             box=BOX,
@@ -372,8 +374,7 @@ class Page:
         )
         seeded, moved = bool(block.seed_name), bool(block.result_name)
         seed = self.style("seed")
-        whole = self.environment.full
-        columns = [(k, 0 if k is None else column_width(block, k, whole)) for k in shown.columns]
+        columns = [(k, 0 if k is None else column_width(block, k)) for k in shown.columns]
         header = self.entries(columns, block.column_labels, block.input_role)
         product = self.entries(columns, block.product or (), "answer")
         if seeded:
@@ -418,11 +419,8 @@ class Page:
             if k is None:
                 out.append(f"{gap}…", "dim")
                 continue
-            text = entry(row[k], self.environment.full)
-            out.append(
-                gap + text.rjust(width),
-                "dim" if text == "·" else self.style(role),
-            )
+            style = "dim" if row[k] == "·" else self.style(role)
+            out.append(gap + row[k].rjust(width), style)
         return out
 
 

@@ -63,7 +63,7 @@ def block(h: Hessian, x: Input, z: Input, full: bool, precision: int) -> Section
     title = words(f"Hessian of {h.p.out_name} with respect to ", *by)
     flat = (x.node.ndim, z.node.ndim) != (1, 1) and rows * columns > 1
     as_matrix = f", as a matrix {rows}×{columns}" if flat else ""
-    remark = plain(shape_text((*x.shape, *z.shape)) + as_matrix)
+    remark = words(shape_text((*x.shape, *z.shape)) + as_matrix)
     structure = shown_structure(a, w, z)
     blocks: list[Block] = [Table((structure_row(structure, rows * columns),))]
     grad = a.gradient(z)

@@ -31,7 +31,6 @@ from ..blocks import (
     Table,
     element,
     equality,
-    plain,
     typed,
     words,
 )
@@ -58,7 +57,7 @@ def jacobian(a: Analysis, w: Wording, x: Input, full: bool, precision: int) -> S
     out = a.problem.out
     rows, columns = out.numel, x.node.numel
     title = words(f"Jacobian of {a.problem.out_name} with respect to ", Token(x.name, role_of(x)))
-    remark = plain(
+    remark = words(
         f"{shape_text((*out.shape, *x.shape))}"
         + (f", as a matrix {rows}×{columns}" if (out.ndim, x.node.ndim) != (1, 1) else "")
     )

@@ -1,10 +1,12 @@
 """Formulas as LaTeX, in the commands of amsmath that KaTeX and MathJax have too."""
 
 import re
+import textwrap
 from collections.abc import Sequence
 from itertools import zip_longest
 
 from ..tree import Tree, text
+from .breaking import in_lines, width
 from .mathematics import pieces
 from .pieces import (
     ABOVE,
@@ -91,6 +93,30 @@ def latex(tree: Tree) -> str:
     """A formula as LaTeX, for math mode."""
     result = pieces(tree)
     return text_in_math(text(tree)[:LONGEST]) if result is None else written(result)
+
+
+def latex_lines(tree: Tree, room: float) -> list[str]:
+    """A formula as LaTeX, broken into lines of about `room` characters."""
+    result = pieces(tree)
+    if result is None:
+        cut = textwrap.wrap(text(tree)[:LONGEST], int(room), break_on_hyphens=False)
+        return [text_in_math(line) for line in cut]
+    if width(result) <= room:
+        return [written(result)]
+    first, *others = in_lines(result, room)
+    return [written(first), *map(_going_on, others)]
+
+
+def _going_on(line: Sequence[Piece]) -> str:
+    """A line that goes on: a sign that it begins with has something to its left."""
+    sign = line[0].text if isinstance(line[0], Sign) else ""
+    return f"{SIGNS[sign].strip()} {written(line[1:])}" if sign in SIGNS else written(line)
+
+
+def latex_width(tree: Tree) -> float:
+    """About how many characters wide a formula is."""
+    result = pieces(tree)
+    return min(len(text(tree)), LONGEST) if result is None else width(result)
 
 
 def written(result: Sequence[Piece]) -> str:

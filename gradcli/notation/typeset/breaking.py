@@ -1,0 +1,201 @@
+"""Formulas in lines: where they may be broken, and about how wide they are.
+
+A width is a number of characters. A formula is broken before an operator, where it is least deep in
+brackets; what cannot be broken, a fraction or a root, is written in a line where it is too wide.
+"""
+
+from collections.abc import Sequence
+from itertools import accumulate, pairwise
+
+from .pieces import (
+    ABOVE,
+    BELOW,
+    BELOW_GROUP,
+    CASES,
+    FRACTION,
+    MATRIX,
+    ROOT,
+    TIMES,
+    UNDER,
+    Digits,
+    Function,
+    Identifier,
+    Mark,
+    Piece,
+    Sign,
+    Words,
+)
+
+SMALL = 0.7  # the size of an index or exponent
+WIDTHS = {TIMES.text: 0.2, "(": 0.7, ")": 0.7, "[": 0.6, "]": 0.6, ",": 0.8, "⊤": 1.0, "∑": 2.5}
+OPERATOR = 2.2  # with the space around it
+CELL_GAP = 1.8
+RANKS = {  # signs that a line may begin with, the first in preference
+    **dict.fromkeys(("=",), 0), **dict.fromkeys(("+", "−", "∨", "∧"), 1),
+    **dict.fromkeys((",",), 2), **dict.fromkeys(("⊙", "⋅", "⊗", "/", TIMES.text), 3),
+}  # fmt: skip
+INDENT = 2.0  # before a line that goes on
+DEPTH, LINE, OVERFULL = 3.0, 5.0, 100.0  # what a bracket, a line, a character too many costs
+
+
+def in_lines(result: Sequence[Piece], room: float) -> list[list[Piece]]:
+    """Pieces as lines that are no wider than `room`, as far as they can be broken."""
+    built = _loosened(result, room)
+    places = _cheapest(built, room - INDENT)
+    lines = [built[start:end] for start, end in pairwise(places)]
+    return [line if not k else _going_on(line) for k, line in enumerate(lines)]
+
+
+def _going_on(line: list[Piece]) -> list[Piece]:
+    """A line that goes on with a product has a sign for it."""
+    return [Sign("⋅"), *line[1:]] if line[0] == TIMES else line
+
+
+def _cheapest(built: Sequence[Piece], room: float) -> list[int]:
+    """Where lines begin, and the end: few lines, broken where that costs least."""
+    costs = _costs(built)
+    places = [0, *(k for k, cost in enumerate(costs) if k and cost is not None), len(built)]
+    widths = [0.0, *accumulate(width(built[a:b]) for a, b in pairwise(places))]
+    best: list[tuple[float, int]] = [(0.0, 0)]  # up to a place: the cost, where its line begins
+    for end in range(1, len(places)):
+        choices: list[tuple[float, int]] = []
+        for start in range(end - 1, -1, -1):
+            over = max(0.0, widths[end] - widths[start] - room)
+            if over and choices:
+                break
+            broken = LINE + (costs[places[start]] or 0) if start else 0
+            choices.append((best[start][0] + broken + OVERFULL * over, start))
+        best.append(min(choices))
+    result, k = [len(built)], len(places) - 1
+    while k:
+        k = best[k][1]
+        result.append(places[k])
+    return result[::-1]
+
+
+def _costs(built: Sequence[Piece]) -> list[float | None]:
+    """For each piece, what it costs to break before it: brackets, then the sign; None where a
+    layout would be torn, or the sign has nothing to its left.
+    """
+    costs: list[float | None] = []
+    brackets = marks = 0
+    before: Piece | None = None
+    for piece in built:
+        text = piece.text if isinstance(piece, Sign) else ""
+        comma = before == Sign(",")
+        rank = RANKS.get("," if comma else text)
+        able = not marks and rank is not None and (comma or (text != "," and _ends(before)))
+        costs.append(DEPTH * brackets + rank if able and rank is not None else None)
+        brackets += (text in ("(", "[")) - (text in (")", "]"))
+        if isinstance(piece, Mark):
+            marks += (piece.place == "open") - (piece.place == "close")
+        before = piece
+    return costs
+
+
+def _ends(before: Piece | None) -> bool:
+    """Whether something ends there that an operator can follow."""
+    if isinstance(before, Mark):
+        return before.place == "close"
+    return before is not None and (not isinstance(before, Sign) or before.text in ")]⊤∞𝟏𝟎⋯")
+
+
+# ---- what is too wide ----------------------------------------------------------------------------
+
+
+def _loosened(result: Sequence[Piece], room: float) -> list[Piece]:
+    """The same, where layouts that are wider than a line are written in it."""
+    built = [*result]
+    k = 0
+    while k < len(built):
+        piece = built[k]
+        if isinstance(piece, Mark) and piece.place == "open":
+            parts, end = _parts(built, k)
+            if width(built[k : end + 1]) <= room - INDENT:
+                k = end
+            elif (instead := _in_line(piece.layout, parts)) is not None:
+                built[k : end + 1] = instead
+                continue
+            else:
+                k = end
+        k += 1
+    return built
+
+
+def _parts(built: Sequence[Piece], start: int) -> tuple[list[list[Piece]], int]:
+    """The parts of the layout that opens there, and where it closes."""
+    parts: list[list[Piece]] = [[]]
+    depth = 0
+    for k in range(start, len(built)):
+        piece = built[k]
+        if isinstance(piece, Mark):
+            depth += (piece.place == "open") - (piece.place == "close")
+            if not depth:
+                return parts, k
+            if depth == 1 and piece.place in ("next", "row"):
+                parts.append([])
+                continue
+        if k > start:
+            parts[-1].append(piece)
+    raise AssertionError("a layout that is not closed")
+
+
+def _in_line(layout: str, parts: list[list[Piece]]) -> list[Piece] | None:
+    """A layout as what stands in a line; None for one that has to be what it is."""
+    if layout == FRACTION:
+        return [*_grouped(parts[0]), Sign("/"), *_grouped(parts[1])]
+    if layout == ROOT:
+        return [Function("sqrt"), Sign("("), *parts[0], Sign(")")]
+    if layout == ABOVE and parts[0]:
+        mark = Mark(ABOVE, "open"), Mark(ABOVE, "next"), Mark(ABOVE, "close")
+        return [*parts[0], *mark[:2], *parts[1], mark[2]]
+    return None
+
+
+def _grouped(part: list[Piece]) -> list[Piece]:
+    whole = len(part) == 1 or (isinstance(part[0], Mark) and _parts(part, 0)[1] == len(part) - 1)
+    return part if whole else [Sign("("), *part, Sign(")")]
+
+
+# ---- widths --------------------------------------------------------------------------------------
+
+
+def width(result: Sequence[Piece]) -> float:
+    """About how many characters wide pieces are."""
+    open_layouts: list[list[list[float]]] = [[[0.0]]]  # rows of the widths of parts
+    for piece in result:
+        if not isinstance(piece, Mark):
+            open_layouts[-1][-1][-1] += _width_of(piece)
+        elif piece.place == "open":
+            open_layouts.append([[0.0]])
+        elif piece.place == "next":
+            open_layouts[-1][-1].append(0.0)
+        elif piece.place == "row":
+            open_layouts[-1].append([0.0])
+        elif len(open_layouts) > 1:
+            rows = open_layouts.pop()
+            open_layouts[-1][-1][-1] += _layout_width(piece.layout, rows)
+    return open_layouts[0][0][0]
+
+
+def _width_of(piece: Piece) -> float:
+    if isinstance(piece, Sign):
+        return WIDTHS.get(piece.text, OPERATOR)
+    if isinstance(piece, Identifier):
+        return 1.0 if len(piece.text) == 1 else 0.9 * len(piece.text)
+    if isinstance(piece, Function):
+        return 0.9 * len(piece.text) + 0.4
+    assert isinstance(piece, Digits | Words)
+    return 0.95 * len(piece.text)
+
+
+def _layout_width(layout: str, rows: list[list[float]]) -> float:
+    first, *others = rows[0]
+    if layout in (MATRIX, CASES):
+        columns = zip(*(row for row in rows if len(row) == len(rows[0])), strict=True)
+        return sum(max(column) + CELL_GAP for column in columns)
+    if layout == FRACTION:
+        return max(rows[0]) + 0.5
+    if layout in (ABOVE, BELOW, BELOW_GROUP, UNDER):
+        return first + SMALL * sum(others)
+    return sum(rows[0]) + 1.5

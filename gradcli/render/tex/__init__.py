@@ -1,0 +1,1 @@
+"""LaTeX: lines, matrices, pages, slides."""

@@ -1,0 +1,247 @@
+"""Blocks as LaTeX: a section of a paper, with `environment.page` no wider than its page."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from ...explanation.blocks import (
+    EQUALS,
+    Answer,
+    Block,
+    Code,
+    Document,
+    Formula,
+    Graph,
+    Line,
+    Matrix,
+    Note,
+    Picture,
+    Prose,
+    Row,
+    Section,
+    Step,
+    Table,
+    Tensor,
+    is_words,
+)
+from ...notation.tree import Token
+from ...notation.typeset.latex import plain, text_in_math
+from ..environment import Environment
+from ..tensors import nested, tensor_lines
+from ..wrapping import wrapped
+from .lines import (
+    ROOM,
+    align,
+    aligned,
+    array_of,
+    beside_of,
+    displayed,
+    entry,
+    formula_in_math,
+    grouped,
+    inline,
+    length,
+    line_width,
+    mathematics,
+    rows_of,
+    text,
+    verbatim,
+)
+from .matrix import render_matrix
+
+WIDEST = 200  # characters of a tensor that is no vector and no matrix
+MOST = 48  # elements of a tensor that is set as a matrix
+SHADES = ("\\cdot", "\\circ", "\\bullet")
+BESIDE, GAP = 16, 2  # characters beside a tensor, and between its columns
+
+
+class Page:
+    """Blocks as a section of a paper."""
+
+    def __init__(self, environment: Environment):
+        self.environment = environment
+        self.room = ROOM.get(environment.page)
+
+    def document(self, document: Document) -> Iterator[str]:
+        """The question, the answers, and a subsection each."""
+        yield "\\section*{Gradient}" if not document.sections else "\\section*{Explanation}"
+        if document.question:
+            yield self.verbatim(document.question)
+        if document.answers:
+            yield self.answers(document.answers)
+        yield from filter(None, map(self.section, document.sections))
+
+    def answers(self, answers: Sequence[Answer]) -> str:
+        """An equation each; what is remarked of it below, where there is no room beside it."""
+        rows, below = list[str](), list[str]()
+        for a in answers:
+            built, remark = self.answer(a)
+            rows += built
+            below += [inline((*a.name, Token(": ", "word"), *a.remark))] if remark else []
+        return "\n\n".join([align(rows), *below])
+
+    def answer(self, a: Answer) -> tuple[list[str], bool]:
+        """The rows of an answer, and whether its remark has still to be made."""
+        value = [self.tensor(a.value)] if a.value else []
+        one = [mathematics(a.name), *value, *formula_in_math(a.formula)]
+        remark = text(a.remark) if a.remark else ""
+        row = f"{one[0]} &= {' = '.join(one[1:])}"
+        room = self.room
+        wide = line_width(a.formula) + (room or 0) * bool(value)
+        if room is None or wide + line_width(a.name) + length(remark) <= room:
+            return [row + beside_of(remark)], False
+        rows = [f"{one[0]} &= {value[0]}"] if value else []
+        if a.formula and is_words(a.formula):
+            return [*rows, row if not value else f" &= {one[-1]}"], bool(remark)
+        if a.formula:
+            formula = rows_of((*a.name, EQUALS, *a.formula), room=room)
+            rows += [re.sub("^.*? &", " &", formula[0]) if value else formula[0], *formula[1:]]
+        return rows, bool(remark)
+
+    def heading(self, section: Section) -> str:
+        """The title, its remark beside it."""
+        remark = f"\\quad\\textnormal{{\\small {inline(section.remark)}}}" if section.remark else ""
+        return f"\\subsection*{{{inline(section.title)}{remark}}}" if section.title else ""
+
+    def section(self, section: Section) -> str:
+        """A heading and what stands below it."""
+        parts = [self.heading(section), *self.blocks(section.blocks)]
+        return "\n\n".join(filter(None, parts))
+
+    def blocks(self, blocks: Sequence[Block]) -> Iterator[str]:
+        """Blocks one after the other."""
+        for block in blocks:
+            yield getattr(self, type(block).__name__.lower())(block)
+
+    def tensor(self, tensor: Tensor) -> str:
+        """A vector or a matrix, in math mode; others as the text that they are."""
+        rows = self.rows(tensor)
+        if isinstance(rows, str):
+            return entry(rows)
+        if not rows:
+            return text_in_math(self.tensor_text(tensor), "texttt")
+        columns = max(map(len, rows))
+        built = array_of([[entry(c) for c in row] for row in rows], "r" * columns)
+        return f"\\left[{built}\\right]"
+
+    def rows(self, tensor: Tensor) -> list[list[str]] | str:
+        """The rows of a vector or a matrix, as texts, without the columns that there is no room
+        for; none of other tensors.
+        """
+        rows = nested(tensor.array, self.environment.precision, MOST)
+        if isinstance(rows, str):
+            return rows
+        if rows and all(isinstance(row, str) for row in rows):
+            rows = [rows]
+        flat = [row for row in rows if isinstance(row, list)]
+        if not flat or any(not isinstance(c, str) for row in flat for c in row):
+            return []
+        columns = max(map(len, flat))
+        lines = [row if isinstance(row, list) else ["⋮"] * columns for row in rows]
+        return lines if self.room is None else _cut(lines, self.room - BESIDE)
+
+    def tensor_text(self, tensor: Tensor) -> str:
+        line = " ".join(tensor_lines(tensor.array, 10_000, self.environment))
+        return line if len(line) <= WIDEST else f"{line[:WIDEST]}…"
+
+    def inner(self, tensor: Tensor) -> str:
+        """A tensor within text; text can be broken at spaces."""
+        if self.rows(tensor):
+            return f"${self.tensor(tensor)}$"
+        return f"\\texttt{{{plain(self.tensor_text(tensor))}}}"
+
+    def table(self, block: Table) -> str:
+        """Equations lined up, and items of a list for other rows."""
+        return "\n\n".join(
+            self.equations(rows) if are_equations else self.items(rows)
+            for are_equations, rows in grouped(block.rows)
+        )
+
+    def equations(self, rows: Sequence[Row]) -> str:
+        """Equations below each other, what else is told of them at the right."""
+        return align(line for row in rows for line in self.equation(row))
+
+    def equation(self, row: Row) -> list[str]:
+        """The lines of an equation."""
+        first, *others = row.cells
+        assert not isinstance(first, Tensor)
+        return rows_of(first, self.beside(others), self.room)
+
+    def beside(self, cells: Sequence[Line | Tensor]) -> str:
+        """Cells at the right of an equation."""
+        message = [self.tensor(c) if isinstance(c, Tensor) else text(c) for c in cells]
+        return " \\quad ".join(filter(None, message))
+
+    def items(self, rows: Sequence[Row]) -> str:
+        """Rows as items of a list."""
+        items = [f"\\item {'~' * (2 * row.depth)}{self.cells(row.cells)}" for row in rows]
+        return "\\begin{itemize}\n" + "\n".join(items) + "\n\\end{itemize}"
+
+    def cells(self, cells: Sequence[Line | Tensor]) -> str:
+        """Cells side by side within text."""
+        text = (self.inner(c) if isinstance(c, Tensor) else inline(c, self.room) for c in cells)
+        return " \\quad ".join(filter(str.strip, text)) or "~"
+
+    def prose(self, block: Prose) -> str:
+        """A paragraph."""
+        return inline(block.line, self.room)
+
+    def note(self, block: Note) -> str:
+        """A paragraph with its code in front."""
+        return f"\\paragraph{{{plain(block.code)}}} {inline(block.line, self.room)}"
+
+    def step(self, block: Step) -> str:
+        """An operation on the way back, and below it what it sends."""
+        head = f"\\paragraph{{{block.number}.}} {self.step_head(block)}"
+        return f"{head}\n{self.items(block.sent)}" if block.sent else head
+
+    def step_head(self, block: Step) -> str:
+        """What the operation is, and what it receives."""
+        cells: list[Line | Tensor] = [block.title, block.remark]
+        cells += [block.value] if block.value is not None else []
+        return self.cells(cells)
+
+    def graph(self, block: Graph) -> str:
+        """The nodes in order, each with the numbers of those that it is made of."""
+        items = []
+        for k, node in enumerate(block.nodes, 1):
+            of = ", ".join(str(i + 1) for i in node.inputs)
+            items.append(f"\\item[{k}.] {inline(node.label)}" + (f" (of {of})" if of else ""))
+        return "\\begin{itemize}\n" + "\n".join(items) + "\n\\end{itemize}"
+
+    def code(self, block: Code) -> str:
+        """Lines as they are, broken where Python lets them be and a page is not as wide."""
+        return self.verbatim(block.text)
+
+    def verbatim(self, program: str) -> str:
+        return verbatim(wrapped(program, self.room) if self.room else program)
+
+    def picture(self, block: Picture) -> str:
+        """A dot for each cell, as black as there are entries."""
+        width = max(map(len, block.cells), default=1)
+        rows = [[SHADES[shade] for shade in row] for row in block.cells]
+        pattern = displayed(array_of(rows, "@{}c@{}" * width))
+        return "\n\n".join(filter(None, [pattern, inline(block.legend)]))
+
+    def matrix(self, block: Matrix[Formula]) -> str:
+        """Arrays, and below them what the names in them stand for."""
+        built = render_matrix(block, self.environment)
+        named = (
+            [aligned(built.definitions, self.room or ROOM["standalone"])]
+            if built.definitions
+            else []
+        )
+        return "\n\n".join(filter(None, [*built.arrays, *named, built.left_out]))
+
+
+def _cut(rows: list[list[str]], room: float) -> list[list[str]]:
+    """Rows without the columns in the middle that there is no room for."""
+    count = max(map(len, rows))
+    widths = [GAP + max(len(row[k]) for row in rows if k < len(row)) for k in range(count)]
+    keep = [*range(count)]
+    while len(keep) > 2 and sum(widths[k] for k in keep) > room:
+        keep.pop(len(keep) // 2)
+    if len(keep) == count:
+        return rows
+    gap = next(k for k in range(count) if k not in keep)
+    kept = [[row[k] for k in keep] for row in rows]
+    return [[*row[:gap], "⋮" if row[0] == "⋮" else "…", *row[gap:]] for row in kept]

@@ -1,0 +1,110 @@
+"""Blocks as slides for Beamer: one equation comes after the other, and no slide has more of them
+than there is room for.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from ...explanation.blocks import Block, Code, Document, Matrix, Note, Section, Step, Table
+from ...notation.typeset.latex import plain
+from .lines import align, grouped, inline, length, rows_of
+from .matrix import render_matrix
+from .page import Page
+
+HEIGHT = 12.0  # lines that a slide has room for below its title
+SMALLER = 0.8  # the size of what is higher than that
+ROW, AROUND = 1.7, 1.0  # the lines that a row of equations takes, and the space around all
+MOST_ROWS = 5  # of an equation on one slide
+MOST_CODE = 12  # lines of a program on one slide
+ANNOUNCING = r":\s*(\\end\{itemize\})?$"  # how a part ends that goes with the next
+LINE = 56  # characters of a line of text
+
+
+class Slides(Page):
+    """Blocks as slides."""
+
+    def document(self, document: Document) -> Iterator[str]:
+        """Slides for the question and its answers, and for each section."""
+        first = [self.verbatim(document.question)] * bool(document.question)
+        first += [self.answers(document.answers)] * bool(document.answers)
+        yield from slides("Question", first)
+        for section in document.sections:
+            title = inline(section.title or section.remark)
+            yield from slides(title, [*self.parts(section)])
+
+    def parts(self, section: Section) -> Iterator[str]:
+        """What a slide has room for, one after the other."""
+        for block in section.blocks:
+            yield from self.parts_of(block)
+
+    def parts_of(self, block: Block) -> Iterator[str]:
+        if isinstance(block, Step):
+            yield uncovered(f"\\textbf{{{block.number}.}} {self.step_head(block)}")
+            yield from self.parts_of(Table(block.sent))
+        elif isinstance(block, Note):
+            yield uncovered(f"\\textbf{{{plain(block.code)}}} {inline(block.line, self.room)}")
+        elif isinstance(block, Code):
+            lines = block.text.split("\n")
+            for k in range(0, len(lines), MOST_CODE):
+                yield self.code(block._replace(text="\n".join(lines[k : k + MOST_CODE])))
+        elif isinstance(block, Table):
+            yield from self.rows_one_by_one(block)
+        elif isinstance(block, Matrix):
+            built = render_matrix(block, self.environment)
+            yield from [*built.arrays, built.left_out]
+            rows = [row for d in built.definitions for row in rows_of(d, room=self.room)]
+            yield from map(align, in_parts(rows))
+        else:
+            yield from self.blocks([block])
+
+    def rows_one_by_one(self, block: Table) -> Iterator[str]:
+        """Equations and items of a list, each when it is its turn."""
+        for are_equations, rows in grouped(block.rows):
+            for row in rows:
+                if not are_equations:
+                    yield self.items([row]).replace("{itemize}", "{itemize}[<+->]", 1)
+                    continue
+                yield from (uncovered(align(part)) for part in in_parts(self.equation(row)))
+
+
+def uncovered(built: str) -> str:
+    """What comes when it is its turn."""
+    return f"\\uncover<+->{{%\n{built}}}"
+
+
+def in_parts(rows: Sequence[str]) -> list[Sequence[str]]:
+    """Rows of equations that a slide has room for."""
+    return [rows[k : k + MOST_ROWS] for k in range(0, len(rows), MOST_ROWS)]
+
+
+def slides(title: str, parts: Iterable[str]) -> Iterator[str]:
+    """Frames with as many of the parts as there is room for."""
+    frame: list[str] = []
+    taken = 0.0
+    for part in filter(None, parts):
+        high = _height(part)
+        if frame and taken + high > HEIGHT:
+            announcing = len(frame) > 1 and re.search(ANNOUNCING, frame[-1]) is not None
+            yield _frame(title, frame[:-1] if announcing else frame)
+            frame, taken = (frame[-1:], AROUND) if announcing else ([], 0.0)
+        small = high > HEIGHT and "verbatim" not in part
+        frame.append(f"\\begingroup\\footnotesize\n{part}\n\\endgroup" if small else part)
+        taken += high * (SMALLER if small else 1)
+    if frame:
+        yield _frame(title, frame)
+
+
+def _frame(title: str, parts: list[str]) -> str:
+    """A frame; what it has of code is read as it stands."""
+    inside = "\n\n".join(parts)
+    return f"\\begin{{frame}}[fragile]{{{title}}}\n{inside}\n\\end{{frame}}"
+
+
+def _height(part: str) -> float:
+    """About how many lines high a part is."""
+    if "\\begin{verbatim}" in part:
+        return part.count("\n") + AROUND
+    rows = part.count("\\\\") + 1
+    tall = ROW if "\\begin{align*}" in part and "\\frac" in part else 1.2
+    text = re.sub(r"(?s)\\begin\{(align\*|array)\}.*?\\end\{\1\}", "", part)
+    return rows * tall + length(text) // LINE + AROUND * ("\\begin" in part)
