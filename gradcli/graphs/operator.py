@@ -98,13 +98,13 @@ class Operator:
                 matrices that stay symmetric
     triangular  (**attrs) -> an input of which it reads one triangle, while its gradient, as
                 PyTorch's, takes the other to be 0 and is not 0 there; and "tril" or "triu"
-    labels      the inputs that hold whole numbers or masks, not numbers to differentiate by
-    masks       those of them that hold a mask, and no whole numbers
+    labels      the inputs that hold whole numbers or a mask, not numbers to differentiate by
+    masks       those of them that hold a mask, and no whole numbers; the others hold no mask
     reach       (*inputs, **attrs) -> raises an error `index` where labels reach beyond what they
                 pick from: labels as arrays, of other inputs their shapes; None: its value tells
     takes       what PyTorch's function computes with: "any"; "numbers": no masks alone; "floats":
-                no integers and masks alone; "no masks": none beside numbers either; or one of
-                these and the slice of its inputs that it holds for
+                no integers and masks alone; "no masks": none beside numbers either; "floats, no
+                masks"; or one of these and the slice of its inputs that it holds for
     one_kind    whether its tensors all hold the same: floats, integers or truth values
     numbers     whether PyTorch takes a number for an input, where no sign (+, *) stands for it; or
                 the inputs for which it does; "together": for all after the first, or for none
@@ -285,7 +285,9 @@ class Operator:
 
     def _check_labels(self, node: Node) -> None:
         for name, i in zip(self.inputs, node.inputs, strict=False):
-            if name in self.labels and i is not None and i.dtype == "float":
+            if name not in self.labels or i is None:
+                continue
+            if i.dtype == "float":
                 free = i.attrs["name"] if i.op.name == "input" else None
                 what = free or f"{name} of {self.name}()"
                 text = f"{what} holds whole numbers or a mask"
@@ -294,11 +296,17 @@ class Operator:
                 hint = f"give its numbers with {how}, or write it out: tensor([0, 2])"
                 kind = "bool" if name in self.masks else "int"
                 raise Unlabelled(f"{text}, and {has}", i, kind, hint)
-            if name in self.masks and i is not None and i.dtype == "int":
+            if name in self.masks and i.dtype == "int":
                 raise GradcliError(
                     "arguments",
                     f"{name} of {self.name}() must hold a mask, not whole numbers",
                     hint="of True and False, as a comparison gives it: x > 0, m != 0",
+                )
+            if name not in self.masks and i.dtype == "bool":
+                raise GradcliError(
+                    "arguments",
+                    f"{name} of {self.name}() must hold whole numbers, not a mask",
+                    hint="0 and 1 in its place are mask.long(); x[mask] picks what it holds for",
                 )
 
     def is_label(self, place: int) -> bool:
@@ -413,9 +421,9 @@ def check_kinds(name: str, takes: Takes, one_kind: bool, operands: Iterable[Any]
 def _refused_kinds(takes: str, one_kind: bool, operands: Sequence[Any]) -> str | None:
     """What a function does not take among these operands, in words."""
     kinds, tensors = dtypes(operands), dtypes(x for x in operands if isinstance(x, Node))
-    if "bool" in kinds and (takes == "no masks" or (takes != "any" and kinds == {"bool"})):
+    if "bool" in kinds and ("no masks" in takes or (takes != "any" and kinds == {"bool"})):
         return "takes no mask"
-    if tensors and takes == "floats" and "float" not in kinds:
+    if tensors and takes.startswith("floats") and "float" not in kinds:
         return "takes floating-point numbers, no integers"
     if one_kind and tensors and len(kinds) > 1:
         return f"takes no {' beside '.join(WORDS[k] for k in WORDS if k in kinds)}"
