@@ -34,7 +34,7 @@ from . import by_index
 from .beside_numbers import formula_value
 from .nonzero_count import bounded, cancelled, deciding
 from .posed_again import in_general
-from .trial import Trial
+from .trial import Trial, node_of
 from .trial_values import random_values
 from .trials import Trials
 from .wording import Wording
@@ -225,7 +225,22 @@ def _best(w: Wording, x: Input, tried: Jacobians) -> tuple[Structure | None, boo
             best, least = other, tree.size(other.formula)
         if least <= SHORT:
             break
-    return best, readable
+    return best and _assuming(w, best, tried), readable
+
+
+def _assuming(w: Wording, form: Structure, tried: Jacobians) -> Structure:
+    """The same with a closed form that what is assumed of inputs makes shorter."""
+    if form.formula is None or not any(i.node.attrs["known"] for i in w.problem.inputs.values()):
+        return form
+    with suppress(GradcliError):
+        short = w.shortened(node_of(tree.text(form.formula), w.problem))
+        written = w.formula(short)
+        if written is not None and tree.size(written) < tree.size(form.formula):
+            result = form._replace(formula=written)
+            if all(result.agrees(trial.array, matrix) for trial, matrix in tried):
+                zero = short.op.name == "zeros"
+                return result._replace(name="zero", nonzero=0) if zero else result
+    return form
 
 
 def _readings(w: Wording, x: Input) -> Iterator[Structure]:

@@ -213,6 +213,14 @@ def value_of(formula: str, values: Mapping[str, Any], problem: Problem) -> Any:
     return np.asarray(evaluate(node)[0])
 
 
+def node_of(formula: str, problem: Problem) -> Node:
+    """A formula as graph, of the nodes that have names in a problem. Raises GradcliError."""
+    scope = problem.constants | problem.scope | {problem.out_name: problem.out}
+    scope |= {problem.seed.name: problem.seed.node}
+    values, limits = problem.values, problem.limits
+    return as_node(Builder(_read(formula), scope, values=values, limits=limits).run())
+
+
 def _readable(formula: str, values: Mapping[str, Any], problem: Problem) -> tuple[Node, Evaluator]:
     """A formula of the arrays by name, and what evaluates it."""
     inputs: dict[str, Node] = {}
