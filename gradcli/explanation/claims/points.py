@@ -74,7 +74,8 @@ class Point:
         if name not in self._vanishing:
             assumed = any(i.node.attrs["known"] for i in self.problem.inputs.values())
             grad = self.gradient(name) if assumed else None
-            self._vanishing[name] = grad is not None and self.wording.shortened(grad).op.name == "zeros"
+            short = None if grad is None else self.wording.shortened(grad)
+            self._vanishing[name] = short is not None and short.op.name == "zeros"
         return self._vanishing[name]
 
     def right(self, name: str) -> Any:

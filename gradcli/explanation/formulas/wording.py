@@ -67,7 +67,7 @@ class Wording:
     @searched(lambda self, x: self.analysis.gradient(x))
     def read_off(self, x: Input) -> Node | None:
         """The gradient of an input as formulas are read off it: that of the shortened output, where
-        this is a gradient itself; not where it is shorter by what is assumed of an input that moves.
+        this is a gradient itself; not where what is assumed of an input that moves shortens it.
         """
         grad = self.analysis.gradient(x)
         assumed = any(x.node.attrs["known"] for x in self.problem.wrt)
