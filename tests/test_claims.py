@@ -1056,3 +1056,9 @@ def test_transposes_as_people_write_them(transposed):
         checks = package.check("x @ a", claim=claim)
         assert all(check["ok"] for check in checks)
         assert sum("claim" in check for check in checks) == claim.count(" = ")
+
+
+def test_a_formula_for_every_size_is_one_in_the_data_too():
+    (v,) = judge(["x = g * a"], pose("x * a", shapes={"x": (3,), "a": (3,)}))
+    assert extent(v) == "the same formula for every size"
+    assert as_data(v)["every_size"] is True
