@@ -619,6 +619,11 @@ def test_symmetric_values_do_not_hide_a_transpose():
     ("x @ A @ x", "x = 2 * A @ x", {"A": ("orthogonal",)}, False),
     ("x @ A @ x", "x = 2 * diag(A) * x", {"A": ("diagonal",)}, True),
     ("x @ A @ x", "x = 2 * diag(A) * x", {"A": ("symmetric",)}, False),
+    ("x @ A @ x", "x = 0 * x", {"A": ("skew",)}, True),
+    ("x @ A @ x", "x = (A + A.T) @ x", {"A": ("skew",)}, True),
+    ("x @ A @ x", "x = A @ x + A.T @ x", {"A": ("skew",)}, True),
+    ("x @ A @ x", "x = 2 * A @ x", {"A": ("skew",)}, False),
+    ("x @ A @ x", "x = 1e-3 * x", {"A": ("skew",)}, False),
     ("relu(A @ x)", "x = A @ (g * (A @ x > 0))", {"A": ("symmetric",)}, True),
     ("norm(Q @ x - b)**2", "x = 2 * (x - Q.T @ b)", {"Q": ("orthogonal",)}, True),
     ("norm(Q @ x - b)**2", "x = 2 * (x - Q @ b)", {"Q": ("orthogonal",)}, False),
@@ -1051,3 +1056,9 @@ def test_transposes_as_people_write_them(transposed):
         checks = package.check("x @ a", claim=claim)
         assert all(check["ok"] for check in checks)
         assert sum("claim" in check for check in checks) == claim.count(" = ")
+
+
+def test_a_formula_for_every_size_is_one_in_the_data_too():
+    (v,) = judge(["x = g * a"], pose("x * a", shapes={"x": (3,), "a": (3,)}))
+    assert extent(v) == "the same formula for every size"
+    assert as_data(v)["every_size"] is True

@@ -724,3 +724,20 @@ def test_an_element_of_a_comparison_stands_in_brackets():
     a = Analysis(pose("x[x>0].sum()", values={"x": draw.normal(size=(5, 6))}))
     (x,) = a.problem.wrt
     assert Data(a).grad(x)["index"] == "(x>0)[i,j]"
+
+
+EMPTY = [
+    ("x[1:0].sum()", "0"),
+    ("x[:, 2:1].sum()", "0"),
+    ("x[[]].sum()", "0"),
+    ("x[1:0].T @ x[1:0]", "0"),
+    ("cat([x[1:0], x])", "g[i,j]"),
+    ("x[1:0].mean() * 0 + x", "g[i,j]"),
+]
+
+
+@pytest.mark.parametrize(("text", "element"), EMPTY)
+def test_what_picks_nothing_sends_nothing(text, element):
+    """As PyTorch's gradient, which is 0 but for what other terms send."""
+    found = gradcli.explain(text, shapes={"x": (3, 3)})
+    assert found.grad["x"]["index"] == element

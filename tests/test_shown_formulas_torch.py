@@ -2,6 +2,8 @@
 shown, against its derivatives.
 """
 
+import re
+
 import numpy as np
 import pytest
 from support import (
@@ -22,6 +24,7 @@ from gradcli.explanation.blocks import text_of
 from gradcli.explanation.data import Data
 from gradcli.explanation.higher.jvp import Jvp
 from gradcli.graphs import walk
+from gradcli.language.given.assumptions import made
 from gradcli.request import Request
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
@@ -155,3 +158,42 @@ def test_hessians_of_a_single_number_have_a_formula(program, shapes):
         values["K"] = torch.exp(-((given["x"][:, None] - given["x"]) ** 2) / (2 * s**2))
     shown = executed(found["hessian"]["s"]["formula"], values).reshape(1, 1)
     assert_equal(shown, expected, rtol=1e-6, atol=1e-8)
+
+
+ASSUMED = [
+    ("x @ A @ x", "x", "skew", "zeros_like(A)"),
+    ("x @ A @ x", "x", "symmetric", "2 * A"),
+    ("norm(A @ x) ** 2", "x", "skew", "-2 * A @ A"),
+    ("norm(A @ x) ** 2", "x", "orthogonal", "2 * eye(x.shape[0])"),
+    ("x @ A @ A @ x", "x", "diagonal", "2 * A @ A"),
+    ("trace(X.T @ A @ X)", "X", "skew", "zeros(X.numel(), X.numel())"),
+    ("logdet(A)", "A", "symmetric", None),
+    ("logdet(A)", "A", "posdef", None),
+    ("trace(inv(A))", "A", "orthogonal", None),
+    ("(abs(a) * y ** 2).sum()", "y", "positive", "2 * a.diag()"),
+    ("(sqrt(a ** 2) * y ** 2).sum()", "y", "positive", "diag(2 * a)"),
+]
+
+
+@pytest.mark.parametrize(("text", "name", "word", "formula"), ASSUMED)
+def test_formulas_of_hessians_by_what_is_assumed(text, name, word, formula):
+    draw = generator(text, word)
+    drawn = {"A": (4, 4), "x": 4, "X": (4, 3), "a": 3, "y": 3}
+    values = {n: draw.uniform(0.5, 2, s) for n, s in drawn.items() if re.search(rf"\b{n}\b", text)}
+    which = "a" if word == "positive" else "A"
+    values = {n: made([word], v) if n == which else v for n, v in values.items()}
+    shapes = {n: v.shape for n, v in values.items()}
+    given = {"expr": text, "shapes": shapes, "wrt": name, "assume": {which: word}}
+    (found,) = gradcli.batch([given | {"want": ["hessian"]}])
+    shown = found["hessian"][name]["formula"]
+    assert formula in (None, shown)
+    tensors = {n: torch.tensor(v) for n, v in values.items()}
+    hessian = torch.autograd.functional.hessian(
+        lambda moved: run_torch(text, tensors | {name: moved}), tensors[name]
+    )
+    size = tensors[name].numel()
+    np.testing.assert_allclose(
+        executed(shown, tensors | {"out": run_torch(text, tensors)}),
+        hessian.reshape(size, size),
+        **CLOSE,
+    )

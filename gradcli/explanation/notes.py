@@ -46,6 +46,7 @@ ELSEWHERE = {  # by how far a formula holds
     "equal": ", and at other sizes that are all equal; elsewhere {it} may not be.",
     "alike": ", and at other sizes in the same order, equal where these are; elsewhere {it} may "
     "not be.",
+    "some": "; at some other sizes {it} {be} not.",
     "here": "; at other sizes {it} {be} not.",
 }
 RULES = "PyTorch computes as the rules do"
@@ -80,8 +81,8 @@ def jvp_notes(j: Jvp) -> list[tuple[str, str]]:
     written = None if j.node is None else j.formula
     if j.node is not None and written is None:
         own.append(without_formula(name))
-    if j.only_here:
-        own.append(at_these_sizes(j.w, [name]))
+    if j.extent is not None:
+        own.append(at_these_sizes(j.w, [name], j.extent))
     beside = of_node(name, j.node, written, *(t.x for t in j.p.tangents))
     own += contradicted(j.a, j.w, beside)
     return [*about_the_problem(j.a, j.w), *own, *ended(j.p)]

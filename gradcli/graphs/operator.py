@@ -316,7 +316,8 @@ class Operator:
     @property
     def of_one_kind(self) -> bool:
         """Whether its tensors all hold the same: floats, integers or truth values."""
-        return isinstance(self.takes, str) and self.takes.endswith(ONE_KIND)
+        kind = self.takes if isinstance(self.takes, str) else self.takes[0]
+        return kind.endswith(ONE_KIND)
 
     def infer(self, node: Node) -> None:
         """Give a new node its shape and dtype."""
@@ -336,7 +337,9 @@ class Operator:
 
     def _check_labels(self, node: Node) -> None:
         for name, i in zip(self.inputs, node.inputs, strict=False):
-            if name in self.labels and i is not None and i.dtype == "float":
+            if name not in self.labels or i is None:
+                continue
+            if i.dtype == "float":
                 free = i.attrs["name"] if i.op.name == "input" else None
                 what = free or f"{name} of {self.name}()"
                 text = f"{what} holds whole numbers or a mask"
@@ -345,11 +348,17 @@ class Operator:
                 hint = f"give its numbers with {how}, or write it out: tensor([0, 2])"
                 kind = "bool" if name in self.masks else "int"
                 raise Unlabelled(f"{text}, and {has}", i, kind, hint)
-            if name in self.masks and i is not None and i.dtype == "int":
+            if name in self.masks and i.dtype == "int":
                 raise GradcliError(
                     "arguments",
                     f"{name} of {self.name}() must hold a mask, not whole numbers",
                     hint="of True and False, as a comparison gives it: x > 0, m != 0",
+                )
+            if name not in self.masks and i.dtype == "bool":
+                raise GradcliError(
+                    "arguments",
+                    f"{name} of {self.name}() must hold whole numbers, not a mask",
+                    hint="0 and 1 in its place are mask.long(); x[mask] picks what it holds for",
                 )
 
     def is_label(self, place: int) -> bool:
@@ -465,9 +474,9 @@ def _refused_kinds(takes: str, operands: Sequence[Any]) -> str | None:
     """What a function does not take among these operands, in words."""
     kind = takes.removesuffix(ONE_KIND)
     kinds, tensors = dtypes(operands), dtypes(x for x in operands if isinstance(x, Node))
-    if "bool" in kinds and (kind == "no masks" or (kind != "any" and kinds == {"bool"})):
+    if "bool" in kinds and ("no masks" in kind or (kind != "any" and kinds == {"bool"})):
         return "takes no mask"
-    if tensors and kind == "floats" and "float" not in kinds:
+    if tensors and kind.startswith("floats") and "float" not in kinds:
         return "takes floating-point numbers, no integers"
     if kind != takes and tensors and len(kinds) > 1:
         return f"takes no {' beside '.join(WORDS[k] for k in WORDS if k in kinds)}"

@@ -80,6 +80,9 @@ SHORT_POWERS = {
 }
 
 
+NO_MASKS = NoRule("Subtraction, the `-` operator, with a bool tensor is not supported")
+
+
 def _holds_integers(x):
     return getattr(getattr(x, "dtype", None), "kind", "") in ("i", "b")
 
@@ -116,15 +119,20 @@ def _pow(a, b):
 def pow(g, y, a, b):
     """a to the power of b."""
     exponent = b.attrs["value"] if b.op.name == "constant" else None
+    if b.dtype == "bool" and exponent is None:
+        return NO_MASKS, _to_exponent(g, y, a, b)
     to_base = g * (b * a ** (b - 1 if exponent is None else exponent - 1))
     if exponent is not None:
         return to_base if exponent != 0 else zeros(size=a.shape), None
-    to_base = where(b.eq(0), 0, to_base)
+    return where(b.eq(0), 0, to_base), _to_exponent(g, y, a, b)
+
+
+def _to_exponent(g, y, a, b):
     ends = (
         (a.eq(0)) & (b >= 0) if not _is_constant(a) else (b >= 0 if a.attrs["value"] == 0 else None)
     )
     slope = y * a.log()
-    return to_base, g * (slope if ends is None else where(ends, 0, slope))
+    return g * (slope if ends is None else where(ends, 0, slope))
 
 
 def _is_constant(x: Node) -> bool:
@@ -326,7 +334,13 @@ def in_kind_of(value, x):
     return long(value)
 
 
-@shorthand("positive", "conj", "conj_physical", "resolve_conj", "resolve_neg", "real")
+@shorthand(takes="numbers")
+def positive(input):
+    """The same values."""
+    return input
+
+
+@shorthand("conj", "conj_physical", "resolve_conj", "resolve_neg", "real")
 def clone(input):
     """The same values."""
     return input

@@ -149,7 +149,7 @@ def _soft_cross_entropy(logp, target, weight, axis, reduction, label_smoothing):
     return reduced(losses, reduction)
 
 
-@shorthand(takes="floats")
+@shorthand(takes=("floats of one kind", slice(2)))
 def linear_cross_entropy(
     input,
     linear_weight,
@@ -233,6 +233,7 @@ def _margin_rule(g, y, x, label, counted, weight=None, *, p, margin):
     kink=_at_margin,
     caveat="no derivative where a class is exactly margin away: PyTorch takes 0",
     labels=("label", "counted"),
+    masks=("counted",),
     torch=None,
     examples=(
         ("margin_terms(x, tensor([[2], [0]]), x.unsqueeze(1) < 0.5, p=1, margin=1.0)", "x=2x3"),

@@ -1,6 +1,7 @@
 """Sums of products over named dimensions: einsum, tensordot, inner."""
 
 from functools import reduce
+from itertools import chain
 from string import ascii_letters
 from typing import Any
 
@@ -263,7 +264,8 @@ def einsum_(*given, equation=None):
     elif equation is None:
         equation, given = _by_number(given)
     if _adds_up(equation):
-        einsum.check_kinds([x for x in given if isinstance(x, Node)])
+        operands = chain.from_iterable(x if isinstance(x, tuple) else (x,) for x in given)
+        einsum.check_kinds([x for x in operands if isinstance(x, Node)])
     return einsum(equation, *given)
 
 

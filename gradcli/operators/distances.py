@@ -190,7 +190,7 @@ def pdist(input, *, p=2.0):
     return _length(_of_pairs(input), p)
 
 
-@shorthand(takes="floats")
+@shorthand(takes="floats, no masks")
 def dist(input, other, p=2):
     """The length of input - other, all elements taken as one vector."""
     return vector_norm(input - other, ord=p)

@@ -2,6 +2,7 @@
 
 from ..errors import GradcliError
 from ..graphs import as_node, shapes
+from ..graphs.operator import check_kinds
 from ..lazy import np
 from .comparisons import where
 from .families import is_whole, none_at_all, operator, require, shorthand
@@ -92,7 +93,7 @@ def _frequencies(index, size):
     return zeros(size=(size,)).index_add(dim=0, index=index, source=ones).index_select(0, index)
 
 
-@shorthand(numbers=("input", "offsets"), takes="floats")
+@shorthand(numbers=("input", "offsets"), takes=("floats", slice(1, 2)))
 def embedding_bag(
     input,
     weight,
@@ -120,6 +121,8 @@ def embedding_bag(
         )
     if per_sample_weights is not None and mode != "sum":
         raise GradcliError("arguments", "per_sample_weights are for mode='sum'")
+    if per_sample_weights is not None:
+        check_kinds("embedding_bag", "floats of one kind", (weight, per_sample_weights))
     index, bag, count = _bags(input, offsets, include_last_offset)
     kept = np.ones(index.size, bool)
     if padding_idx is not None:
@@ -143,6 +146,7 @@ def embedding_bag(
 def _bags(input, offsets, include_last_offset):
     """The rows looked up, the bag of each, and how many bags there are."""
     index = input.value if isinstance(input, Array) else np.asarray(input)
+    require(index.dtype.kind != "b", "input of embedding_bag() holds whole numbers, not a mask")
     if index.ndim == 2 and offsets is None:
         return index.reshape(-1), np.repeat(np.arange(len(index)), index.shape[1]), len(index)
     if index.ndim != 1 or not isinstance(offsets, Array) or offsets.value.ndim != 1:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from ..errors import MISUSES, GradcliError
 from ..graphs import OPS, Node, Operator, shapes
 from ..graphs.arguments import FIRST_INPUT, in_older_order, parameters_of
-from ..graphs.operator import check_kinds
+from ..graphs.operator import Takes, check_kinds
 from ..lazy import np
 from . import precision
 from .bounds import with_zero
@@ -286,7 +286,7 @@ class Shorthand:
         floats: bool,
         of_numbers: bool,
         older: tuple[str, ...],
-        takes: str,
+        takes: Takes,
         makes: Callable[..., float] | None,
     ):
         self.makes = makes
@@ -370,7 +370,7 @@ def shorthand(
     floats: bool = False,
     of_numbers: bool = False,
     older: tuple[str, ...] = (),
-    takes: str = "any",
+    takes: Takes = "any",
     makes: Callable[..., float] | None = None,
 ):
     """Another way to call what the table has, under its own name and these; `alone`, these only."""

@@ -4,6 +4,7 @@ PyTorch warns of it; `_stacklevel` says where that warning points.
 """
 
 from ..graphs import as_node
+from .arithmetic import neg
 from .families import shorthand
 from .networks import log_softmax, softmax
 
@@ -31,4 +32,5 @@ def functional_log_softmax(input, dim=None, _stacklevel=3, dtype=None):
 def softmin(input, dim=None, _stacklevel=3, dtype=None):
     """softmax of -x; without dim along dimension 1, of one or three dimensions along 0."""
     x = as_node(input)
+    neg.check_kinds((x,), "softmin")
     return softmax(-x, dim=_dim(x, dim))

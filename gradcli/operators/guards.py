@@ -22,6 +22,7 @@ def _as_wide(odd, value):
     expand=lambda odd, value, *, instead, flat: where(odd, instead, value),
     index=lambda lower, i, odd, value, *, instead, flat: _as_wide(odd, value),
     labels=("odd",),
+    masks=("odd",),
     torch=None,
     examples=(("unless(x > 5, x, 0.0)", "x=2x3"),),
 )
@@ -38,6 +39,7 @@ def unless(g, y, odd, value, *, instead=nan, flat=False):
     expand=lambda odd, value: value.expand(shape=shapes.broadcast(odd.shape, value.shape)),
     index=lambda lower, i, odd, value: _as_wide(odd, value),
     labels=("odd",),
+    masks=("odd",),
     torch=None,
     examples=(("without_slope(x > 5, x)", "x=2x3"),),
 )
@@ -53,6 +55,7 @@ def without_slope(g, y, odd, value):
     expand=lambda odd, value, instead: where(odd, instead, value),
     index=lambda lower, i, odd, value, instead: lower.usual(odd, value, instead, i),
     labels=("odd",),
+    masks=("odd",),
     torch=None,
     examples=(("otherwise(x > 5, x, a)", "x=2x3,a=2x3"),),
 )
@@ -120,6 +123,7 @@ def _refuse_where(value, odd, *, said, code):
     expand=lambda value, odd, **_: value,
     index=lambda lower, i, value, odd, **_: lower.of(value, i),
     labels=("odd",),
+    masks=("odd",),
     dtype="first",
     torch=None,
     examples=(("refuse_where(x, x > 5, said='too large')", "x=2x3"),),

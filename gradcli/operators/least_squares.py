@@ -2,6 +2,7 @@
 
 from ..errors import GradcliError
 from ..graphs import Outputs, as_node, shapes
+from ..graphs.operator import FLOATS_FIRST
 from ..lazy import np
 from . import lapack, matrix_elements
 from .elements import Unwritten
@@ -69,7 +70,7 @@ def _batch(s, *tolerances):
         ("linalg.pinv(x + x.T, rtol=1e-6, hermitian=True)", "x=2x2"),
     ),
     flops=_pinv_flops,
-    takes="floats",
+    takes=FLOATS_FIRST,
 )
 def pinv(g, y, x, atol=None, rtol=None, *, hermitian=False):
     """The pseudoinverse: of all x with the smallest A @ x - B, the shortest is pinv(A) @ B."""
@@ -84,13 +85,13 @@ def pinv(g, y, x, atol=None, rtol=None, *, hermitian=False):
     return to_x, None, None
 
 
-@shorthand("linalg.pinv", alone=True, takes="floats")
+@shorthand("linalg.pinv", alone=True, takes=FLOATS_FIRST)
 def pinv_named(A, rcond=None, hermitian=False, *, atol=None, rtol=None):
     """The pseudoinverse; singular values up to atol, or rtol times the largest, count as 0."""
     return pinv(A, rcond if rtol is None else rtol, hermitian, atol)
 
 
-@shorthand(takes="floats")
+@shorthand(takes=FLOATS_FIRST)
 def pinverse(input, rcond=1e-15):
     """The pseudoinverse; singular values up to rcond times the largest count as 0."""
     return pinv(input, rcond)
@@ -106,7 +107,7 @@ def pinverse(input, rcond=1e-15):
     torch=LINALG + "matrix_rank",
     examples=(("x * linalg.matrix_rank(x)", "x=2x3"),),
     flops=of_each_matrix(singular_values),
-    takes="floats",
+    takes=FLOATS_FIRST,
 )
 def matrix_rank(g, y, x, atol=None, rtol=None, *, hermitian=False):
     """How many singular values differ from 0; no gradient."""

@@ -280,10 +280,12 @@ def held_above(g, y, x, *, min, least=None):
     kink=lambda y, input, target, var, *, eps, **_: (None, None, var.le(eps)),
     caveat="the gradient flows to a variance below eps as if it were not held there; PyTorch "
     "refuses one below 0",
-    takes="no masks",
+    takes="floats, no masks",
 )
 def gaussian_nll_loss(input, target, var, *, full=False, eps=1e-06, reduction="mean"):
     """How unlikely target is under normal distributions of mean input and variance var, reduced."""
+    if var.op.name != "constant":
+        check_kinds("the variance of gaussian_nll_loss", "floats", (var,))
     var = held_above(_variance_of(input, var), min=eps, least=0)
     losses = 0.5 * (var.log() + (input - target) ** 2 / var)
     return reduced(losses + 0.5 * math.log(2 * math.pi) if full else losses, reduction)
@@ -355,6 +357,7 @@ def soft_hinge(g, y, x):
 )
 def soft_margin_loss(input, target, *, reduction="mean"):
     """log(1 + exp(-target * input)), reduced; target is 1 or -1."""
+    check_kinds("soft_margin_loss", "no masks", (target,))
     shapes.require_equal(
         shapes.broadcast(input.shape, target.shape),
         input.shape,

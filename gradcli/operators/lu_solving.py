@@ -60,7 +60,7 @@ def lu_solve_(LU, pivots, B, *, left=True, adjoint=False):
     return lu_solution(as_node(LU), as_node(pivots), as_node(B), left=left, adjoint=adjoint)
 
 
-@shorthand(takes="floats")
+@shorthand(takes=("floats of one kind", slice(2)))
 def lu_solve(b, LU_data, LU_pivots):
     """x such that A @ x is b, from the LU decomposition of A."""
     return lu_solution(as_node(LU_data), as_node(LU_pivots), as_node(b))

@@ -2,12 +2,13 @@
 
 import math
 
-from ..graphs import as_node
+from ..graphs import Node, as_node
+from ..graphs.operator import check_kinds, dtypes, result_dtype
 from ..lazy import np
 from . import elements
-from .arithmetic import add, double, mul, sub
+from .arithmetic import NO_MASKS, add, double, mul, sub
 from .comparisons import clamp, where
-from .families import elementwise, shorthand
+from .families import elementwise, require, shorthand
 from .floats import isnan
 
 
@@ -25,7 +26,7 @@ def atan2(g, y, a, b):
     """The angle of the point (b, a), between -pi and pi."""
     square = a * a + b * b
     inverse = where(square.eq(0), 0, 1 / square)
-    return g * b * inverse, g * -a * inverse
+    return g * b * inverse, NO_MASKS if a.dtype == "bool" else g * -a * inverse
 
 
 @elementwise(
@@ -49,6 +50,8 @@ def hypot(g, y, a, b):
 )
 def logaddexp(g, y, a, b):
     """log(exp(a) + exp(b)), computed without overflow."""
+    if "bool" in (a.dtype, b.dtype):
+        return NO_MASKS, NO_MASKS
     return g / (1 + (b - a).exp()), g / (1 + (a - b).exp())
 
 
@@ -62,6 +65,8 @@ def logaddexp(g, y, a, b):
 )
 def logaddexp2(g, y, a, b):
     """log2(2 ** a + 2 ** b), computed without overflow."""
+    if "bool" in (a.dtype, b.dtype):
+        return NO_MASKS, NO_MASKS
     return g / (1 + 2 ** (b - a)), g / (1 + 2 ** (a - b))
 
 
@@ -73,6 +78,7 @@ def logaddexp2(g, y, a, b):
     caveat="PyTorch computes 2 ** b in whole numbers where b is whole: the gradient is 0 at b < 0 "
     "and at b > 63, and has the other sign at 63",
     numpy="{0} * 2.0 ** {1}",
+    takes=("no masks", slice(1, None)),
 )
 def ldexp(g, y, a, b):
     """a * 2 ** b."""
@@ -88,6 +94,8 @@ def float_power(input, exponent):
     base = as_node(input)
     if base.op.name == "constant":
         return as_node(float(base.attrs["value"])) ** exponent
+    if isinstance(exponent, Node) and exponent.dtype == "bool":
+        exponent = double(exponent)
     return (base if base.dtype == "float" else double(base)) ** exponent
 
 
@@ -125,17 +133,29 @@ def clamp_max(input, max):
 # ---- sums with a factor --------------------------------------------------------------------------
 
 
+def _times_alpha(name, input, other, alpha):
+    """alpha * other, where alpha is in the kind that the sum has; a mask stays one."""
+    kind = result_dtype("promote", [*dtypes((input, other))])
+    if isinstance(alpha, bool):
+        require(kind == "bool", f"alpha of {name}() is True or False only for masks")
+    elif isinstance(alpha, float):
+        check_kinds(f"with alpha={alpha}, {name}", "floats", (input, other))
+    if kind == "bool" and not isinstance(alpha, Node):
+        alpha = bool(alpha)
+    return other if alpha == 1 else mul(other, alpha)
+
+
 @shorthand(older=("input alpha other",))
 def add_(input, other, *, alpha=1):
     """input + alpha * other."""
-    return add(input, other if alpha == 1 else mul(other, alpha))
+    return add(input, _times_alpha("add", input, other, alpha))
 
 
 @shorthand("subtract", older=("input alpha other",))
 def sub_(input, other, *, alpha=1):
     """input - alpha * other."""
     sub.check_kinds((input, other))
-    return sub(input, other if alpha == 1 else mul(other, alpha))
+    return sub(input, _times_alpha("sub", input, other, alpha))
 
 
 @shorthand()
@@ -195,7 +215,7 @@ def addcmul(g, y, input, tensor1, tensor2, *, value=1):
     ),
     numpy="{0} + {value} * {1} / {2}",
     older=("input value tensor1 tensor2",),
-    takes=("floats", slice(1, None)),
+    takes=("floats", slice(2, None)),
 )
 def addcdiv(g, y, input, tensor1, tensor2, *, value=1):
     """input + value * tensor1 / tensor2."""

@@ -5,6 +5,7 @@ from functools import reduce
 from ..errors import GradcliError
 from ..graphs import as_node, shapes
 from ..lazy import np
+from .arithmetic import in_kind_of
 from .contractions import einsum
 from .families import composite, elementwise, is_whole, require, shorthand
 from .guards import otherwise, through
@@ -78,7 +79,11 @@ def addmv(input, mat, vec, *, beta=1, alpha=1):
     return _added(beta, input, alpha, mv(mat, vec))
 
 
-@composite(examples=_examples("addr", "x=2x3,a=2,b=3"), older=_older("vec1 vec2"))
+@composite(
+    examples=_examples("addr", "x=2x3,a=2,b=3"),
+    older=_older("vec1 vec2"),
+    takes=("any of one kind", slice(1, None)),
+)
 def addr(input, vec1, vec2, *, beta=1, alpha=1):
     """beta times input plus alpha times the outer product of two vectors."""
     return _added(beta, input, alpha, outer(vec1, vec2), _times)
@@ -139,8 +144,12 @@ def matrix_power(A, n):
     square(A.shape)
     if not isinstance(n, int):
         raise GradcliError("arguments", f"the power of a matrix is a whole number, not {n!r}")
+    if n < 0:
+        inv.check_kinds((A,), "matrix_power")
+    elif n > 1:
+        matmul.check_kinds((A, A), "matrix_power")
     if n == 0:
-        return A**0 * eye(n=A.shape[-1])
+        return in_kind_of(A**0 * eye(n=A.shape[-1]), A)
     power, result, left = (inv(A) if n < 0 else A), None, abs(n)
     while True:
         if left % 2:

@@ -2,7 +2,6 @@
 
 from ..errors import GradcliError
 from ..graphs import shapes
-from ..graphs.operator import FLOATS_FIRST
 from ..lazy import np
 from .arithmetic import abs, sign
 from .comparisons import where
@@ -155,7 +154,7 @@ def bounded_square(g, y, x, *, delta):
         ("huber_loss(a, b, 'sum', 0.5, w)", "a=3,b=3,w=3"),
     ),
     saved=("input", "target"),
-    takes=FLOATS_FIRST,
+    takes="floats of one kind",
 )
 def huber_loss(input, target, weight=None, *, reduction="mean", delta=1.0):
     """Half the squared difference, but a line where that is beyond delta, weighted, reduced."""

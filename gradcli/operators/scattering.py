@@ -1,7 +1,8 @@
 """Elements written over others, and added to them, by whole numbers and masks."""
 
 from ..errors import GradcliError
-from ..graphs import as_node, shapes
+from ..graphs import Node, as_node, shapes
+from ..graphs.operator import check_kinds
 from ..lazy import np
 from . import elements
 from .comparisons import where
@@ -400,6 +401,8 @@ def _in_a_row(x, index, source):
 @shorthand(numbers=("indices",))
 def index_put(input, indices, values, accumulate=False):
     """input with values written, or added, at an index."""
+    if isinstance(values, Node):
+        check_kinds("index_put", "any of one kind", (input, values))
     places = reshape(arange(end=input.numel), shape=input.shape)
     picked = places[indices if isinstance(indices, tuple) else (indices,)]
     return put(input, picked, expand(as_node(values), shape=picked.shape), accumulate=accumulate)

@@ -209,6 +209,7 @@ def repeat_interleave(input, repeats, dim=None, *, output_size=None):
     place = shapes.axis(dim, input.ndim)
     size = input.shape[place]
     counts = repeats.value if isinstance(repeats, Array) else np.asarray(repeats)
+    require(counts.dtype.kind != "b", "repeats of repeat_interleave() are counts, no mask")
     if counts.size not in (1, size) or (counts < 0).any():
         raise GradcliError(
             "arguments", f"repeat_interleave() needs one count, or {size}, each of at least 0"

@@ -186,7 +186,7 @@ def _checked_weights(name, weights, x):
         ("x.cov(correction=0)", "x=3"),
         ("cov(x, fweights=tensor([1, 3, 2]))", "x=2x3"),
     ),
-    takes="numbers",
+    takes=("numbers", slice(1)),
 )
 def cov(x, fweights=None, aweights=None, *, correction=1):
     """Covariances of variables, a row each; fweights counts observations, aweights weighs them."""
@@ -231,6 +231,7 @@ def corrcoef(x):
 # ---- quantiles -----------------------------------------------------------------------------------
 
 
+OF_FLOATS = {"takes": "floats of one kind"}
 OUTSIDE = "q must be a number from 0 to 1, or a vector of them"
 INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
 
@@ -318,13 +319,13 @@ def _ranks_of_known(rows, q):
         ("x.quantile(0.3, dim=1)", "x=2x3"),
         ("quantile(x, tensor([0.1, 0.75]), 0, interpolation='lower')", "x=3x2"),
     ),
-    takes="floats",
+    **OF_FLOATS,
 )
 def quantile():
     """The element below which the part q of all lies, or what lies between two."""
 
 
-@_quantile(_ranks_of_known, examples=(("nanquantile(x, 0.6, dim=1)", "x=2x3"),), takes="floats")
+@_quantile(_ranks_of_known, examples=(("nanquantile(x, 0.6, dim=1)", "x=2x3"),), **OF_FLOATS)
 def nanquantile():
     """As quantile, of the elements that are not nan."""
 

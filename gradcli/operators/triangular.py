@@ -2,6 +2,7 @@
 
 from ..errors import GradcliError
 from ..graphs import Outputs, as_node, shapes
+from ..graphs.operator import FLOATS_FIRST
 from ..lazy import np, scipy_linalg
 from . import matrix_elements
 from .diagonals import diagonal
@@ -61,7 +62,7 @@ def _in_numpy(*, upper, left, unitriangular):
     ),
     flops=lambda out, a, b, **_: shapes.numel(out) * a[-1],
     numpy=_in_numpy,
-    takes="floats",
+    takes=FLOATS_FIRST,
 )
 def solve_triangular(g, y, A, B, *, upper, left=True, unitriangular=False):
     """x such that A @ x is B, or x @ A where left is False; A is read on one side only."""

@@ -17,13 +17,16 @@ MISFITS = ("shape", "index", "singular")  # errors of a formula that can be read
 
 
 class Finding(NamedTuple):
-    """A formula at a point: its graph and its array, or the error instead of them."""
+    """A formula at a point: its graph and its array, or the error instead of them; `noise` is what
+    rounding leaves of it where the gradient is 0 by what is assumed.
+    """
 
     point: Point
     right: Any
     node: Node | None
     value: Any
     error: GradcliError | None
+    noise: float = 0.0
 
     @property
     def unreadable(self) -> bool:
@@ -72,6 +75,8 @@ class Finding(NamedTuple):
 
     def close(self) -> bool:
         """Whether the numbers are the gradient's, broadcast where shapes differ."""
+        if self.noise and bool(np.all(np.abs(self.value) <= self.noise)):
+            return True
         return close(self.value, self.right, self.point.tolerance)
 
     @property
@@ -111,9 +116,10 @@ def _near(result: Any, right: Any, tolerance: float) -> Any:
 def at_point(program: Program, name: str, point: Point) -> Finding:
     """The formula of a program, claimed to be the gradient of `name`, at a point."""
     right, node = point.right(name), None
+    noise = NOISE if point.vanishes(name) else 0.0
     try:
         node = built(program, point.problem, point.picking)
-        return Finding(point, right, node, np.asarray(point(node), float), None)
+        return Finding(point, right, node, np.asarray(point(node), float), None, noise)
     except GradcliError as error:
         return Finding(point, right, node, None, error)
 

@@ -31,11 +31,15 @@ def shapes_text(shapes: dict[str, Shape]) -> str:
 
 def extent(v: Verdict) -> str:
     """For which sizes a claim is right."""
-    if v.points.sizes_vary or v.same_elsewhere:
+    if _of_all_sizes(v):
         kind = "the same formula for every size" if v.same else f"agrees at {len(v.sizes)} sizes"
         return kind + f", {v.remark}" * bool(v.remark) + _reading(v)
     kind = "the same formula" if v.same else f"agrees at {len(v.findings)} points"
     return f"{kind}, for the sizes given: {shapes_text(v.sizes[0])}{_reading(v)}"
+
+
+def _of_all_sizes(v: Verdict) -> bool:
+    return v.points.sizes_vary or v.same_elsewhere
 
 
 def _reading(v: Verdict) -> str:
@@ -214,7 +218,7 @@ def as_data(v: Verdict) -> dict[str, Any]:
         "input": v.claim.name,
         "claim": v.claim.text,
         "ok": v.ok,
-        "every_size": v.same and v.points.sizes_vary,
+        "every_size": v.same and _of_all_sizes(v),
         "remark": extent(v) if wrong is None else reason(v),
         "sizes": [{name: list(s) for name, s in shapes.items()} for shapes in v.sizes],
         "shape": None if v.shape is None else list(v.shape),

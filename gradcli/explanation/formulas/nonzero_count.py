@@ -14,6 +14,7 @@ from ...autodiff.expansion import expanded
 from ...backends.numeric import Evaluator
 from ...errors import if_applicable
 from ...graphs import OPS, Node, downstream, walk
+from ...language.given.assumptions import made
 from ...language.problem import Input, Problem
 from ...lazy import np
 from ...notation.jacobians.patterns import SELECTIONS
@@ -81,7 +82,7 @@ def _cancelled(problem: Problem, x: Input) -> Any:
 def _scaled(problem: Problem, values: dict[Node, Any], scale: float) -> dict[Node, Any]:
     """The values with the numbers that were drawn brought nearer to 0."""
     drawn = {x.node for x in problem.inputs.values() if x.value is None and x.node.dtype == "float"}
-    return {n: v * scale if n in drawn else v for n, v in values.items()}
+    return {n: made(n.attrs["known"], v * scale) if n in drawn else v for n, v in values.items()}
 
 
 def _matrix(problem: Problem, x: Input, values: dict[Node, Any], dtype: str) -> Any:

@@ -34,7 +34,7 @@ from .beside_numbers import formula_value
 from .nonzero_count import bounded, cancelled, deciding
 from .other_sizes import in_general
 from .trial_values import random_values
-from .trials import Trial, Trials
+from .trials import Trial, Trials, node_of
 from .wording import Wording
 
 Jacobians = Sequence[tuple[Trial, Any]]  # the problem at other sizes, with its Jacobian there
@@ -225,7 +225,22 @@ def _best(w: Wording, x: Input, tried: Jacobians) -> tuple[Structure | None, boo
             best, least = other, tree.size(other.formula)
         if least <= SHORT:
             break
-    return best, readable
+    return best and _assuming(w, best, tried), readable
+
+
+def _assuming(w: Wording, form: Structure, tried: Jacobians) -> Structure:
+    """The same with a closed form that what is assumed of inputs makes shorter."""
+    if form.formula is None or not any(i.node.attrs["known"] for i in w.problem.inputs.values()):
+        return form
+    text = tree.text(form.formula)
+    short = if_applicable(lambda: w.shortened(node_of(text, w.problem)))
+    written = None if short is None else w.formula(short)
+    if short is None or written is None or tree.size(written) >= tree.size(form.formula):
+        return form
+    result = form._replace(formula=written)
+    if not all(result.agrees(trial.computed, matrix) for trial, matrix in tried):
+        return form
+    return result._replace(name="zero", nonzero=0) if short.op.name == "zeros" else result
 
 
 def _readings(w: Wording, x: Input) -> Iterator[Structure]:

@@ -8,6 +8,7 @@ from ...backends.numeric import Evaluator
 from ...errors import GradcliError
 from ...graphs import Node
 from ...graphs.shapes import Shape, is_square
+from ...language.given.assumptions import made
 from ...language.problem import Input, Problem
 from ...lazy import np
 from ..random_numbers import Numbers
@@ -48,15 +49,16 @@ def combinations(draws: Sequence[Draw], count: int) -> Iterator[tuple[Draw, ...]
 
 def random_values(problem: Problem, draw: int = 1) -> dict[Node, Any]:
     """A value for every input, random where one has none, at which the output is finite, or can
-    at least be computed; others for another `draw`. Raises GradcliError, with a place, where there
-    is none.
+    at least be computed; others for another `draw`. They are what is assumed of inputs, where the
+    output can be computed for such. Raises GradcliError, with a place, where there is none.
     """
     drawn, refusals = [], []
     free = [x for x in problem.inputs.values() if x.value is None]
     if not free:
         return problem.values
-    for ranges in islice(combinations(DRAWN, len(free)), ATTEMPTS):
-        values = problem.values | _drawn(free, ranges, draw)
+    kinds = (True, False) if any(x.node.attrs["known"] for x in free) else (False,)
+    for assumed, ranges in product(kinds, islice(combinations(DRAWN, len(free)), ATTEMPTS)):
+        values = problem.values | _drawn(free, ranges, draw, assumed)
         try:
             out = Evaluator(values, limits=problem.limits)(problem.out)[0]
         except GradcliError as error:  # an operator refuses such values
@@ -72,6 +74,10 @@ def random_values(problem: Problem, draw: int = 1) -> dict[Node, Any]:
     raise refusals[0].at(problem.program.place)
 
 
-def _drawn(free: Sequence[Input], ranges: Sequence[Draw], draw: int) -> dict[Node, Any]:
+def _drawn(
+    free: Sequence[Input], ranges: Sequence[Draw], draw: int, assumed: bool
+) -> dict[Node, Any]:
+    """Random values; what is `assumed` of inputs holds for theirs."""
     rng = Numbers(draw)
-    return {x.node: within(rng, x.shape) for x, within in zip(free, ranges, strict=True)}
+    drawn = {x.node: within(rng, x.shape) for x, within in zip(free, ranges, strict=True)}
+    return {x: made(x.attrs["known"], v) if assumed else v for x, v in drawn.items()}

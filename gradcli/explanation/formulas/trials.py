@@ -244,6 +244,14 @@ def value_of(formula: str, values: Mapping[str, Any], problem: Problem) -> Any:
     return np.asarray(evaluate(node)[0])
 
 
+def node_of(formula: str, problem: Problem) -> Node:
+    """A formula as graph, of the nodes that have names in a problem. Raises GradcliError."""
+    scope = problem.constants | problem.scope | {problem.out_name: problem.out}
+    scope |= {problem.seed.name: problem.seed.node}
+    values, limits = problem.values, problem.limits
+    return as_node(Builder(_read(formula), scope, values=values, limits=limits).run())
+
+
 def _readable(formula: str, values: Mapping[str, Any], problem: Problem) -> tuple[Node, Evaluator]:
     """A formula of the arrays by name, and what evaluates it."""
     inputs: dict[str, Node] = {}
@@ -457,7 +465,7 @@ class Reach:
 def _extent(at: Iterable[Trial], formula: str, name: str) -> str:
     """How far a formula holds that fails at some trials: where no size is 1 ("above-one"), where
     matrices are square that are so as a rule ("square"), where sizes are all equal ("equal"), or
-    equal or larger as those given ("alike"), or "here".
+    equal or larger as those given ("alike"), at some others ("some"), or "here".
     """
     plain = [trial for trial in at if not trial.squeezed]
     failing = [trial for trial in plain if trial.fails(formula, name)]
@@ -467,7 +475,8 @@ def _extent(at: Iterable[Trial], formula: str, name: str) -> str:
         return "square"
     alike = [trial for trial in plain if trial.sizes_alike]
     if not any(trial.tells(name) for trial in alike) or any(trial in failing for trial in alike):
-        return "here"
+        others = (t for t in plain if t.problem.shapes != t.origin[0].shapes and t.tells(name))
+        return "some" if any(t.holds(formula, name) for t in others) else "here"
     sizes = {n for i in alike[0].origin[0].inputs.values() for n in i.shape}
     return "equal" if len(sizes) == 1 else "alike"
 

@@ -67,10 +67,11 @@ class Wording:
     @searched(lambda self, x: self.analysis.gradient(x))
     def read_off(self, x: Input) -> Node | None:
         """The gradient of an input as formulas are read off it: that of the shortened output, where
-        this is a gradient itself.
+        this is a gradient itself; not where what is assumed of an input that moves shortens it.
         """
         grad = self.analysis.gradient(x)
-        if grad is None or self.problem.before is None:
+        assumed = any(x.node.attrs["known"] for x in self.problem.wrt)
+        if grad is None or assumed or self.problem.before is None:
             return grad
         return self._of_shortened.of[x.node] or grad
 

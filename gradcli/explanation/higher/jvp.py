@@ -125,13 +125,19 @@ class Jvp:
         return by_index.in_letters(self.w, written, lambda n: indices.element(n, left, at))
 
     @cached_property
-    def only_here(self) -> bool:
-        """Whether its formula fails at other sizes than the problem's."""
+    def extent(self) -> str | None:
+        """How far its formula holds that fails at sizes other than its own: at "some" of them,
+        or "here"; None where it fails at none.
+        """
         if self.node is None or self.formula is None:
-            return False
+            return None
         text, moving = tree.text(self.formula), [t.x.name for t in self.p.tangents]
-        others = self.w.trials.elsewhere
-        return any(self._fails(text, at) and all(map(at.tells, moving)) for at in others)
+        others = [at for at in self.w.trials.elsewhere if all(map(at.tells, moving))]
+        failing = {at: self._fails(text, at) for at in others}
+        if not any(failing.values()):
+            return None
+        holds = any(not failing[at] for at in others if at.problem.shapes != self.p.shapes)
+        return "some" if holds else "here"
 
     def _fails(self, formula: str, at: Trial) -> bool:
         draw, inputs, out = Numbers(5), at.problem.inputs, at.problem.out

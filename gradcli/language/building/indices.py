@@ -42,11 +42,27 @@ def _of_array(b: Scope, base: Node, items: list, e: ast.Subscript) -> Any:
 
 def sliced(b: Scope, parts: Iterable[Any]) -> slice:
     """The slice with these ends and this step, as Python's slice() makes it."""
-    result = slice(*(None if p is None else b.whole(p) for p in parts))
+    result = slice(*(None if p is None else _end(b, p) for p in parts))
     if result.step == 0:
         hint = "x[::2] takes every other one"
         raise GradcliError("index", "the step of a slice cannot be 0", hint=hint)
     return result
+
+
+def _end(b: Scope, part: Any) -> int:
+    """A number of a slice: a tensor of one integer, or of a mask, too."""
+    if not isinstance(part, Node):
+        return b.whole(part)
+    of_array = is_array_program(b) and (part.ndim or part.dtype == "bool")
+    if part.numel != 1 or of_array:
+        hint = "x[:n[0]] takes one of them"
+        message = f"a slice goes from one integer to another, not to {in_words(part)}"
+        raise GradcliError("index", message, hint=hint)
+    if part.dtype == "float":
+        message = "a slice is used, and what it picks depends on its numbers"
+        raise Unlabelled(message, part, "int", "give it a whole number with --value")
+    b.indices += [part] * (part.dtype == "int")
+    return int(b.numbers(part, "what a slice picks depends on its numbers").item())
 
 
 def _apart(b: Scope, e: ast.expr) -> Iterator[tuple[Any, ast.expr, str]]:

@@ -250,7 +250,7 @@ class Writer:
         op, source = node.op, node.inputs[place]
         if op.takes == "any" or op.of_one_kind or source is None or source.dtype != "bool":
             return False
-        return op.takes == "no masks" or all(i.dtype == "bool" for i in node.parents)
+        return "no masks" in op.takes or all(i.dtype == "bool" for i in node.parents)
 
     def in_numbers(self, mask: Node) -> Tree:
         """A mask as floats."""

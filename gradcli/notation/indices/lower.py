@@ -12,6 +12,7 @@ Lowered expressions are exact: nothing is simplified here but places.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from math import nan
 from typing import Any, NamedTuple
 
 from ...graphs import OPS, Node, shapes
@@ -204,7 +205,10 @@ class Lowering(Meanings):
 
     def _mean(self, node: Node, at: tuple[Place, ...]) -> Expr:
         (x,) = node.parents
-        count = self.count(x, shapes.axes(node.attrs["dim"], x.ndim))
+        axes = shapes.axes(node.attrs["dim"], x.ndim)
+        if 0 in [x.shape[d] for d in axes]:
+            return Number(nan)
+        count = self.count(x, axes)
         return divided(self._sum(node, at), count) if count != ONE else self._sum(node, at)
 
     def _sum_to_size(self, node: Node, at: tuple[Place, ...]) -> Expr:
@@ -232,7 +236,7 @@ class Lowering(Meanings):
         sizes: dict[str, int] = {}
         for term, x in zip(operands, node.parents, strict=True):
             for key, n in _spelled(term, x.shape):
-                sizes[key] = max(n, sizes.get(key, 1))
+                sizes[key] = sizes.get(key, 1) if n == 1 else n  # of 0 too
         bound = {key: self.fresh(n) for key, n in sizes.items() if key not in where}
         where |= {key: 0 if sizes[key] == 1 else letter for key, letter in bound.items()}
         factors = []
@@ -264,6 +268,8 @@ class Lowering(Meanings):
             if isinstance(item, int):
                 factors.append(delta(place, item % size))
             elif isinstance(item, Listed):
+                if not item.node.numel:
+                    return ZERO
                 if together is None:
                     together = self._bound(sums, item.node.shape[0])
                     source.append(together)
@@ -272,6 +278,8 @@ class Lowering(Meanings):
             else:
                 start, stop, step = item.indices(size)
                 count = len(range(start, stop, step))
+                if not count:
+                    return ZERO
                 if step == 1 and count > 1:
                     factors.append(self.within(place, start, count))
                     source.append(places.plus(place, -start))
