@@ -500,9 +500,7 @@ IDENTITIES = together(
         "s:, c: n unit, m:",
         c="s * g * sin(acos(c) + m) / sqrt(1 - c ** 2)",
     ),
-    case(
-        "gradient penalty", "(norm(x) - 1) ** 2", "x: n real", x="2 * (1 - 1 / norm(x)) * x"
-    ),
+    case("gradient penalty", "(norm(x) - 1) ** 2", "x: n real", x="2 * (1 - 1 / norm(x)) * x"),
     case(
         "GAN, not saturating",
         "-logsigmoid(w @ tanh(V @ z)).mean()",
