@@ -387,6 +387,7 @@ CASES = {
     "clamped": [
         "where(abs(x) <= 1, x, sign(x))", "where(abs(x) >= 1, sign(x), x)",
         "where(abs(x) >= 0.5, 0.5 * sign(x), x)",
+        "where(abs(x - 1) >= 0.5, sign(x - 1), 2 * (x - 1))", "where(abs(x) <= 2, x / 2, sign(x))",
     ],
     "compared_with_zero": [
         "relu(x) > 0", "x - y <= 0", "1 > x", "-2 * ones(3) != -1", "-2 * x * y >= 0", "3 * x < 0",

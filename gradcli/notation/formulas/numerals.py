@@ -38,6 +38,8 @@ def by_pi(value: float, name: Tree) -> Tree | None:
     written = _multiple(abs(value) / pi, name) if result is None else result(name)
     if written is None:
         return None
+    if value < 0 and isinstance(written, Infix) and isinstance(written.left, Number):
+        return written._replace(left=Number(-written.left.value))  # -2 * pi
     return Prefix("-", written) if value < 0 else written
 
 
