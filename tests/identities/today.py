@@ -262,13 +262,6 @@ IDENTITIES = together(
     case("logistic residual", "(x + 2 * softplus(-x)).sum()", "x: n real", x="tanh(x / 2)"),
     case("poly loss", "(-log(p) + e * (1 - p)).sum()", "p: n unit, e:", p="-1 / p - e"),
     case(
-        "Tversky",
-        "D = (p * y).sum() + a * (p * (1 - y)).sum() + b * ((1 - p) * y).sum(); "
-        "1 - (p * y).sum() / D",
-        "p: n unit, y: n unit, a:, b:",
-        p="((1 - out) * (y + a * (1 - y) - b * y) - y) / D",
-    ),
-    case(
         "label smoothing",
         "-(1 - e) * log_softmax(z, 0)[0] - e * log_softmax(z, 0).mean()",
         "z: n real, e: unit",
