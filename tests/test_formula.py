@@ -377,6 +377,7 @@ def test_every_rule_has_cases():
     elsewhere |= {  # of what is assumed, test_formulas_torch.py
         *("of_what_is_not_below", "sign_of_positive", "compared_with_zero", "root_of_a_square"),
         *("clamped_from_zero", "sum_of_shares", "norm_of_unit", "known_products"),
+        *("triangle_of_a_triangle", "product_with_zeros"),
         *("skew_transposed", "trace_of_skew", "diagonal_of_skew", "square_of_permutation"),
     }
     assert rules - elsewhere == set(RULE_CASES)

@@ -708,7 +708,7 @@ def test_every_rule_of_the_search_has_cases():
 ELSEWHERE = {  # of the layout, tested in test_formula.py; and what is tested below
     "by_comparison", "by_selection", "dimension_put_in", "numbers_before_matrix_products",
     "outer_product", "number_in_a_shape", "sum_by_count", "numbers_within_what_is_put",
-    "skew_between", "put_where_a_mask_holds",
+    "skew_between", "put_where_a_mask_holds", "product_beside_a_triangle",
 }  # fmt: skip
 
 
