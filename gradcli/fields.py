@@ -96,10 +96,12 @@ FIELDS = {  # in the order in which the help has options
     ),
     "assume": Field(
         'What an input is, which shortens formulas: {"A": "symmetric"}; symmetric, posdef, '
-        "orthogonal, diagonal, skew, permutation, positive, nonneg, simplex or unit.",
+        "orthogonal, diagonal, skew, permutation, invertible, lower, upper, positive, nonneg, "
+        "simplex, onehot or unit.",
         ("--assume",), "NAME=WORD,...",
         "What an input is: symmetric, posdef, orthogonal, diagonal, skew, permutation, "
-        "positive, nonneg, simplex, unit. Shortens formulas.",
+        "invertible, lower, upper (triangular), positive, nonneg, simplex, onehot (rows), unit. "
+        "Shortens formulas.",
         {"type": ["object", "string"], "additionalProperties": TEXTS},
         '{"A": "symmetric"}', "assume",
     ),

@@ -22,6 +22,7 @@ from identities import (
     objectives,
     programs,
     statistics,
+    today,
 )
 
 import gradcli
@@ -53,6 +54,7 @@ MODULES = (
     modern,
     by_hand,
     fields,
+    today,
 )
 ALL = [i for module in MODULES for i in module.IDENTITIES]
 SETTINGS = (0, 1)

@@ -337,6 +337,31 @@ RULE_CASES = {
 SHAPES = {"x": (3,), "y": (3,), "A": (3, 3), "B": (3, 3), "I": (4, 2, 4), "s": ()}
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("x[m] @ x[m]", "2 * x * m"),
+        ("(x[m] * y[m]).sum()", "y * m"),
+        ("(A[m] * B[m]).sum()", "B * m.unsqueeze(-1)"),
+        ("exp(x[m]).sum()", "zeros_like(x).masked_scatter(m, exp(x[m]))"),  # inf elsewhere, maybe
+        ("log(x[m]).sum()", "zeros_like(x).masked_scatter(m, 1 / x[m])"),
+    ],
+)
+def test_what_a_mask_picks_is_multiplied_by_it(text, expected):
+    values = {"m": [True, False, True]}
+    shapes = {name: shape for name, shape in SHAPES.items() if f"{name}[" in text}
+    x = "A" if "A" in text else "x"
+    assert package.formula(text, shapes=shapes, values=values, wrt=x) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("4 * pi * s", "4 * pi * g"), ("s * pi / 3", "pi / 3 * g"), ("s * 12.5", "12.5 * g")],
+)
+def test_multiples_of_pi_are_written_so(text, expected):
+    assert package.formula(text, shapes={"s": (2,)}) == expected
+
+
 def test_every_rule_has_cases():
     rules = {
         rule.__name__
@@ -351,6 +376,7 @@ def test_every_rule_has_cases():
     elsewhere |= {  # of what is assumed, test_formulas_torch.py
         *("of_what_is_not_below", "sign_of_positive", "compared_with_zero", "root_of_a_square"),
         *("clamped_from_zero", "sum_of_shares", "norm_of_unit", "known_products"),
+        *("triangle_of_a_triangle", "product_with_zeros"),
         *("skew_transposed", "trace_of_skew", "diagonal_of_skew", "square_of_permutation"),
     }
     assert rules - elsewhere == set(RULE_CASES)

@@ -372,6 +372,36 @@ ASSUMED = [
     ("x.sum() * y", "y", "x=simplex", "g"),
     ("abs(x) * y", "y", "x=simplex", "g * x"),
     ("A.sum(dim=-1) * x", "x", "A=simplex", "g"),
+    ("A @ ones(4) * x", "x", "A=simplex", "g"),
+    ("log(A.sum(dim=-1)) * x", "x", "A=simplex", "zeros_like(x)"),
+    ("A.sum(dim=-1) * x", "x", "A=onehot", "g"),
+    ("(A * A) @ x", "x", "A=onehot", "A.T @ g"),
+    ("(A @ ones(4)) * x", "x", "A=onehot", "g"),
+    ("A.norm(dim=1) * x", "x", "A=onehot", "g"),
+    ("A.T @ A @ x", "x", "A=onehot", "g * A.sum(dim=0)"),
+    ("abs(A) @ x", "x", "A=onehot", "A.T @ g"),
+    ("x @ x * y", "y", "x=onehot", "g"),
+    ("pinv(A) @ x", "x", "A=invertible", "inv(A).T @ g"),
+    ("A @ pinv(A) @ x", "x", "A=invertible", "g"),
+    ("pinv(A) @ A @ x", "x", "A=invertible", "g"),
+    ("pinv(A.T) @ x", "x", "A=invertible", "inv(A) @ g"),
+    ("(det(A) != 0) * x", "x", "A=invertible", "g"),
+    ("sign(det(A)) ** 2 * x", "x", "A=invertible", "g"),
+    ("A.tril() @ x", "x", "A=lower", "A.T @ g"),
+    ("A.triu(1) @ x", "x", "A=lower", "zeros_like(x)"),
+    ("A.triu() @ x", "x", "A=lower", "g * A.diag()"),
+    ("det(A) * x", "x", "A=lower", "g * A.diag().prod()"),
+    ("inv(A).tril() @ x", "x", "A=lower", "inv(A).T @ g"),
+    ("trace(inv(A)) * x", "x", "A=lower", "g * (1 / A.diag()).sum()"),
+    ("inv(A).diag() * x", "x", "A=lower", "g / A.diag()"),
+    ("(A @ A).diag() * x", "x", "A=lower", "g * A.diag() ** 2"),
+    ("A.triu() @ x", "x", "A=upper", "A.T @ g"),
+    ("A.tril(-1) @ x", "x", "A=upper", "zeros_like(x)"),
+    ("A.T.tril() @ x", "x", "A=upper", "A @ g"),
+    ("det(A) * x", "x", "A=upper", "g * A.diag().prod()"),
+    ("inv(A).diag() * x", "x", "A=upper", "g / A.diag()"),
+    ("(A * B).sum() * y", "y", "A=upper,B=lower", "g * (A.diag() @ B.diag())"),
+    ("(A @ A).trace() * y", "y", "A=upper", "g * (A.diag() @ A.diag())"),
 ]
 
 
@@ -379,7 +409,7 @@ ASSUMED = [
 def test_what_is_assumed_shortens_formulas(program, wrt, assume, expected):
     words = read_assumptions(assume)
     draw = generator(program + assume)
-    shapes = {n: (4, 4) if n == "A" else (4,) for n in "Axyz" if re.search(rf"\b{n}\b", program)}
+    shapes = {n: (4, 4) if n in "AB" else (4,) for n in "ABxyz" if re.search(rf"\b{n}\b", program)}
     assert gradcli.formula(program, shapes=shapes, wrt=[wrt], assume=assume) == expected
     values = {n: made(words.get(n, ()), draw.normal(size=s)) for n, s in shapes.items()}
     given = {n: torch.tensor(v, requires_grad=True) for n, v in values.items()}

@@ -82,8 +82,22 @@ EXAMPLES = {  # what conditions and operators ask for, by identity
     "tril(A, diagonal=k).mT = triu(A, diagonal=-k) where is_symmetric(A)": "tril(K, -1).mT",
     "triu(A, diagonal=k).mT = tril(A, diagonal=-k) where is_symmetric(A)": "triu(K).mT",
     "cross_along(u, v, dim=d) = cross_along(u, v) where d != -1": "cross_along(u, v, dim=0)",
+    "pinv(A) = inv(A) where is_invertible(A)": "pinv(R)",
+    "ne(det(A), 0) = full(size=(), fill_value=True) where is_invertible(A)": "ne(det(R), 0)",
+    "eq(det(A), 0) = full(size=(), fill_value=False) where is_invertible(A)": "eq(det(R), 0)",
+    "sign(det(A)) ** 2 = 1 where is_invertible(A)": "x * sign(det(R)) ** 2",
+    "pinv(A.mT @ A) = inv(A) @ inv(A).mT where is_invertible(A)": "pinv(R.mT @ R)",
+    "pinv(A @ A.mT) = inv(A).mT @ inv(A) where is_invertible(A)": "pinv(R @ R.mT)",
+    "det(A) = prod(diag(A)) where is_one_triangle(A)": "det(L)",
+    "trace(inv(A)) = sum(1 / diag(A)) where is_one_triangle(A)": "trace(inv(L.mT))",
+    "diag(inv(A)) = 1 / diag(A) where is_one_triangle(A)": "diag(inv(L))",
+    "diag(A @ B) = diag(A) * diag(B) where are_alike_triangles(A, B)": "diag(L @ M)",
+    "trace(A @ B) = diag(A) @ diag(B) where are_alike_triangles(A, B)": "trace(L.mT @ M.mT)",
 }  # fmt: skip
-KNOWN = {"Q": ("orthogonal",), "K": ("symmetric",)}
+KNOWN = {
+    "Q": ("orthogonal",), "K": ("symmetric",), "L": ("lower",), "M": ("lower",),
+    "R": ("invertible",),
+}  # fmt: skip
 N = 3
 
 
@@ -101,6 +115,7 @@ def built(text):
         inputs[name] = OPS["input"](name=name, shape=shape, known=KNOWN.get(name, ()))
         array = draw.uniform(0.2, 1, shape)
         array = array + array.T if name == "K" else array
+        array = np.tril(array) if name in ("L", "M") else array
         values[inputs[name]] = np.linalg.qr(array)[0] if name == "Q" else array
     program = read_program(text, Limits())
     built = as_node(Builder(program, inputs, values={}, limits=Limits()).run())

@@ -387,6 +387,7 @@ CASES = {
     "clamped": [
         "where(abs(x) <= 1, x, sign(x))", "where(abs(x) >= 1, sign(x), x)",
         "where(abs(x) >= 0.5, 0.5 * sign(x), x)",
+        "where(abs(x - 1) >= 0.5, sign(x - 1), 2 * (x - 1))", "where(abs(x) <= 2, x / 2, sign(x))",
     ],
     "compared_with_zero": [
         "relu(x) > 0", "x - y <= 0", "1 > x", "-2 * ones(3) != -1", "-2 * x * y >= 0", "3 * x < 0",
@@ -707,7 +708,7 @@ def test_every_rule_of_the_search_has_cases():
 ELSEWHERE = {  # of the layout, tested in test_formula.py; and what is tested below
     "by_comparison", "by_selection", "dimension_put_in", "numbers_before_matrix_products",
     "outer_product", "number_in_a_shape", "sum_by_count", "numbers_within_what_is_put",
-    "skew_between",
+    "skew_between", "put_where_a_mask_holds", "product_beside_a_triangle",
 }  # fmt: skip
 
 

@@ -225,7 +225,8 @@ class Wording:
         shorteners, key = self.known.shorteners, frozenset(names)
         shortener = shorteners.pop(key, None)
         if shortener is None:
-            shortener = Shortener(names, self._program, self.problem.telling)
+            second = self.problem.before is not None
+            shortener = Shortener(names, self._program, self.problem.telling, quick=second)
         short = shortener(node)
         shorteners[key] = shortener  # one whose search was cut short is not asked again
         return short

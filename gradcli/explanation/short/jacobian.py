@@ -72,18 +72,19 @@ def _structure(grads: Gradients, x: Input, is_shown: bool = False) -> Line:
     s = shown_structure(grads.a, grads.w, x)
     formula: Line = () if s.formula is None else (Formula(s.formula),)
     formula = () if len(text_of(formula)) > WIDE or s.name == UNKNOWN else formula
-    formula = (*formula, Token(", ", "word")) if formula else ()
+    block = (Token(": ", "word"), *formula) if s.blocks and formula else ()  # of one alone
+    formula = (*formula, Token(", ", "word")) if formula and not block else ()
     kind = kind_of(s, p.out.numel * x.node.numel)
     is_noun = kind.partition(":")[0].partition(",")[0].endswith(NOUNS)
     kind = f"a {kind}" if is_noun else kind
     if is_shown:
         verb = "It has " if kind.startswith("no ") else "It is "
+        if block:
+            kind, _, count = kind.partition(": ")
+            return (*words(f"{verb}{kind}"), *block, Token(f"; {count}.", "word"))
         return (*words(verb), *formula, Token(f"{kind}.", "word"))
     text = f"{p.out.numel}×{x.node.numel}"
     text += "" if s.name == UNKNOWN else f", {kind.partition(':')[0]}"
-    text = f"{text} (gradcli jacobian -w {x.name})."
-    return (
-        *words("With respect to ", Token(x.name, role_of(x)), " it is "),
-        *formula,
-        Token(text, "word"),
-    )
+    command = f" (gradcli jacobian -w {x.name})."
+    start = words("With respect to ", Token(x.name, role_of(x)), " it is ")
+    return (*start, *formula, Token(text, "word"), *block, Token(command, "word"))

@@ -188,4 +188,5 @@ def index_array(b: Scope, node: Node, e: ast.expr, text: str = "") -> Any:
     b.indices += [node] * (node.dtype == "int")
     if value.ndim == 0 and value.dtype.kind != "b":
         return int(value)
-    return Array(value, text, substitute(node, {}, lambda _: None))
+    plain = substitute(node, {}, lambda _: None)
+    return b.arrays.setdefault((plain, text), Array(value, text, plain))

@@ -50,6 +50,8 @@ class Scope(ABC):
         self.draws, self.seed_shape = draws, seed_shape
         self.scope: dict[str, Any] = dict(inputs)
         self.indices: list[Node] = []  # whole numbers that stand in brackets
+        self.arrays: dict[tuple[Node, str], Any] = {}  # by the tensor and its text, so that x[m]
+        # picks the same wherever it stands
         self.outputs: list[Node] = []  # of operations with several, used or not
         self.made: list[tuple[Any, ...]] = []  # what each statement gives its names
         self.count = self.depth = 0

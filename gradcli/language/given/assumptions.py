@@ -9,8 +9,12 @@ from ...lazy import np
 
 Assumed = Mapping[str, tuple[str, ...]]
 
-OF_MATRICES = ("symmetric", "posdef", "orthogonal", "diagonal", "skew", "permutation")
-OF_ELEMENTS = ("positive", "nonneg", "simplex", "unit")  # simplex: rows that add up to 1
+OF_MATRICES = (
+    *("symmetric", "posdef", "orthogonal", "diagonal", "skew", "permutation"),
+    *("invertible", "lower", "upper"),
+)
+IN_ROWS = ("simplex", "onehot")  # rows that add up to 1, and such of zeros and a one
+OF_ELEMENTS = ("positive", "nonneg", *IN_ROWS, "unit")
 WORDS = (*OF_MATRICES, *OF_ELEMENTS)
 EXAMPLE = "as in A=symmetric,posdef"
 TOLERANCE = 1e-6  # relative, for values that were computed
@@ -63,7 +67,7 @@ def check_shape(name: str, words: Collection[str], shape: Shape) -> None:
     message = f"{name} is assumed {words[0] if isinstance(words, tuple) else words} and has shape"
     if "unit" in words and len(shape) != 1:
         raise GradcliError("shape", f"{message} {text(shape)}", hint="it must be a vector")
-    if "simplex" in words and not shape:
+    if not {*words}.isdisjoint(IN_ROWS) and not shape:
         raise GradcliError("shape", f"{message} {text(shape)}", hint="it must have rows")
     if not {*words} & {*OF_MATRICES}:
         return
@@ -100,6 +104,11 @@ def _permutation(array: Any) -> Any:
     return np.eye(len(array))[np.argsort(array[:, 0])] if len(array) else array
 
 
+def _one_hot(array: Any) -> Any:
+    """Rows of the identity, by where each row is largest."""
+    return np.eye(array.shape[-1])[array.argmax(-1)] if array.size else array
+
+
 _MAKERS = {
     "posdef": lambda x: x @ x.T + np.eye(len(x)),
     "symmetric": lambda x: (x + x.T) / 2,
@@ -107,9 +116,13 @@ _MAKERS = {
     "diagonal": lambda x: np.diag(np.diag(x)),
     "orthogonal": _orthogonal,
     "permutation": _permutation,
+    "invertible": lambda x: x + (1 + np.abs(x).sum()) * np.eye(len(x)),
+    "lower": np.tril,
+    "upper": np.triu,
     "positive": lambda x: np.abs(x) + 0.1,
     "nonneg": np.abs,
     "simplex": lambda x: (np.abs(x) + 0.1) / (np.abs(x) + 0.1).sum(-1, keepdims=True),
+    "onehot": _one_hot,
     "unit": lambda x: (np.abs(x) + 0.1) / np.linalg.norm(np.abs(x) + 0.1),
 }
 
@@ -125,9 +138,13 @@ _CHECKS = {
     "diagonal": lambda x: (x == np.diag(np.diag(x))).all(),
     "skew": lambda x: _close(x, -x.T),
     "permutation": lambda x: ((x == 0) | (x == 1)).all() and _close(x @ x.T, np.eye(len(x))),
+    "invertible": lambda x: np.linalg.matrix_rank(x) == len(x),
+    "lower": lambda x: (x == np.tril(x)).all(),
+    "upper": lambda x: (x == np.triu(x)).all(),
     "positive": lambda x: (x > 0).all(),
     "nonneg": lambda x: (x >= 0).all(),
     "simplex": lambda x: (x >= 0).all() and _close(x.sum(-1), np.ones(x.shape[:-1])),
+    "onehot": lambda x: ((x == 0) | (x == 1)).all() and (x.sum(-1) == 1).all(),
     "unit": lambda x: _close(np.linalg.norm(x), np.ones(())),
 }
 

@@ -124,6 +124,9 @@ class Names:
         """The node with a name in place of some factors: (g * x).sum() * r = (g * y).sum()."""
         if node in self.meaning:
             yield self.meaning[node]
+        for built in _regrouped(node):
+            if built.parents[0] in self.meaning or built.parents[1] in self.meaning:
+                yield built.op(*(self.meaning.get(i, i) for i in built.parents))
         result = product_of(node) if node.inputs else None
         if result is None or result.coefficient == 0:
             return
@@ -145,6 +148,17 @@ class Names:
                     total = sum_of([*terms[:k], new, *terms[k + 1 :]])
                     if total.shape == node.shape:
                         yield normal(total)
+
+
+def _regrouped(node: Node) -> Iterator[Node]:
+    """(a @ B) @ c for a @ (B @ c), and the other way round."""
+    if node.op.name != "matmul":
+        return
+    a, c = node.parents
+    if c.op.name == "matmul" and c.parents[0].ndim > 1:
+        yield (a @ c.parents[0]) @ c.parents[1]
+    if a.op.name == "matmul" and a.parents[1].ndim > 1:
+        yield a.parents[0] @ (a.parents[1] @ c)
 
 
 def _beside_a_number(meant: Node, atom: Node) -> tuple[Node, Product] | None:

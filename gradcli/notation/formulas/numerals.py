@@ -6,6 +6,7 @@ from ..tree import Infix, Number, Prefix, Tree
 
 CLOSE = 1e-15  # relative
 LARGEST = 1_000  # of the roots that are known, and one over them
+MULTIPLES = 64  # of pi, and parts of it, that are known
 HALF = Number(0.5)
 
 
@@ -34,10 +35,22 @@ def by_pi(value: float, name: Tree) -> Tree | None:
     """A number that rules make of pi, by its `name`, as PyTorch takes it: (2 * pi) ** -0.5."""
     built = (f for number, f in _MADE_OF_PI if isclose(abs(value), number, rel_tol=CLOSE))
     result = next(built, None)
-    if result is None:
+    written = _multiple(abs(value) / pi, name) if result is None else result(name)
+    if written is None:
         return None
-    written = result(name)
+    if value < 0 and isinstance(written, Infix) and isinstance(written.left, Number):
+        return written._replace(left=Number(-written.left.value))  # -2 * pi
     return Prefix("-", written) if value < 0 else written
+
+
+def _multiple(times: float, name: Tree) -> Tree | None:
+    """4 * pi, and pi / 3; None for what is no such number."""
+    whole = times if times > 1 else 1 / times if times else 0.0
+    if not 1.5 < whole < MULTIPLES + 0.5 or not isclose(whole, round(whole), rel_tol=CLOSE):
+        return None
+    if times > 1:
+        return Infix("*", Number(round(whole)), name)
+    return Infix("/", name, Number(round(whole)))
 
 
 _MADE_OF_PI = (

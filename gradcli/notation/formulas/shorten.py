@@ -24,6 +24,7 @@ from .simplify import LARGE, Rewriter, merged, stripped
 HOPELESS = 2 * TOO_LONG  # a formula of this length will not be read
 KEPT = 4  # ways to say a node
 WIDE = 36  # nodes; in a larger graph only the best way to say each is looked for first
+NARROW = 16  # nodes; in a larger graph a quick search looks for no other ways
 ROUNDS = 4
 SHORT = 12  # length of a formula in which nothing is looked for that may have a name of its own
 BUDGET = 1200  # other ways to say a node that are tried in one search
@@ -39,7 +40,8 @@ HOLDS = {"eq": False, "ne": True}
 class Shortener:
     """Finds short formulas in terms of `names`. What it learns of a node it knows for the next.
 
-    `program` are nodes that the user wrote; `telling` is as in `formula`.
+    `program` are nodes that the user wrote; `telling` is as in `formula`. A `quick` search takes
+    the first way that is shortest.
     """
 
     def __init__(
@@ -47,12 +49,13 @@ class Shortener:
         names: Mapping[Node, Name],
         program: Collection[Node] = (),
         telling: Telling | None = None,
+        quick: bool = False,
     ):
         familiar = [stripped(n, {}) for n in program]
         self.counted = Counting(familiar)
         ways = (False, True) if any(n.op.name != "input" for n in names) else (False,)
         self.searches = [
-            Search(Names(names, opened, familiar), familiar, telling) for opened in ways
+            Search(Names(names, opened, familiar), familiar, telling, quick) for opened in ways
         ]
 
     def __call__(self, node: Node) -> Node:
@@ -187,8 +190,14 @@ def _compares_digits(n: Node) -> bool:
 class Search:
     """The search for short formulas with some names, one after the other."""
 
-    def __init__(self, names: Names, familiar: Collection[Node], telling: Telling | None):
-        self.names = names
+    def __init__(
+        self,
+        names: Names,
+        familiar: Collection[Node],
+        telling: Telling | None,
+        quick: bool = False,
+    ):
+        self.names, self.quick = names, quick
         self.normal = Rewriter(NORMALISING)
         own = dict.fromkeys([*familiar, *(names.hide(n) for n in familiar)])
         self.divisors = divisors_of(own)
@@ -210,10 +219,10 @@ class Search:
         self.left = BUDGET // 2 if self.length.in_statements else BUDGET
         if self.length(best) > HOPELESS or at_once > MOST:
             return best
-        if len(walk([best])) > WIDE:
+        if len(walk([best])) > WIDE and not self.quick:
             best = self._searched(best, kept=1)
             self.asked = set()
-        best = self._searched(best, KEPT)
+        best = self._searched(best, self._kept(best))
         if not self.length.in_statements and at_once > SHORT:
             best = self._in_statements(best)
         laid = (Rewriter(rules).once(best) for rules in (LAYOUT, IN_CODE))
@@ -222,7 +231,10 @@ class Search:
     def _in_statements(self, node: Node) -> Node:
         """The shortest node found from one that is, where what is repeated is said once."""
         self.length.in_statements, self.asked, self.left = True, set(), BUDGET
-        return min(self._searched(node, KEPT), node, key=self.length)
+        return min(self._searched(node, self._kept(node)), node, key=self.length)
+
+    def _kept(self, node: Node) -> int:
+        return 1 if self.quick and len(walk([node])) > NARROW else KEPT
 
     def _searched(self, root: Node, kept: int) -> Node:
         """The shortest that rounds find in which each node has so many ways to say it."""

@@ -21,6 +21,7 @@ from . import (  # noqa: F401
     guards,
     interpolation,
     keepdim,
+    known_matrices,
     known_values,
     kronecker,
     labels,

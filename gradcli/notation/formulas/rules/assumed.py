@@ -47,6 +47,8 @@ def _parity(node: Node, depth: int) -> int:
         return 0
     if node.op.name in REDUCTIONS:
         return _parity_of_reduction(node, depth)
+    if node.op.name == "unsqueeze" and node.attrs["dim"] % node.ndim > 1:
+        return _parity(node.parents[0], depth - 1)
     if node.op.family != "elementwise":
         return int(node.ndim == 2 and _symmetric(node, depth - 1))
     if node.ndim == 2 and node.op.name in ("add", "sub") and _symmetric_sum(node, depth - 1):

@@ -16,6 +16,13 @@ identities(RULES, """
     exp(log_softmax(x, dim=d)) = softmax(x, dim=d)
     logsigmoid_slope(x) = sigmoid(-x)
     side(x) = sign(x)
+    log(1) = 0.0
+    sqrt(1) = 1.0
+    exp(0) = 1.0
+    sin(0) = 0.0
+    cos(0) = 1.0
+    tanh(0) = 0.0
+    sigmoid(0) = 0.5
 """)  # fmt: skip
 
 
@@ -59,6 +66,8 @@ identities(NORMAL, """
 """)  # fmt: skip
 
 identities(OTHERS, """
+    softmax(log(x), dim=d) = x / sum(x, dim=d, keepdim=True)
+    logsumexp(log(x), dim=d, keepdim=k) = log(sum(x, dim=d, keepdim=k))
     cos(x) ** 2 - sin(x) ** 2 = cos(2 * x)
     (1 + tan(x) ** 2) / tan(x) = 2 / sin(2 * x)
     exp(x) * exp(y) = exp(x + y)

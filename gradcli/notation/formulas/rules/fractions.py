@@ -1,6 +1,7 @@
 """Sums of quotients over one line, and sums that others divide without a rest."""
 
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import combinations
 
 from ....graphs import Node
@@ -8,8 +9,10 @@ from .factoring import MOST_TERMS, opened, sum_of
 from .products import (
     NOTHING,
     ONE,
+    REMEMBERED,
     Coefficient,
     Product,
+    added_up,
     build,
     multiplied_by,
     product_of,
@@ -78,10 +81,12 @@ def divided_without_rest(node: Node) -> Iterator[Node]:
                 yield build(result.times({above: -1, below: 1, quotient: 1}), node.shape)
 
 
+@lru_cache(maxsize=REMEMBERED)
 def _quotient(above: Node, below: Node) -> Node | None:
     """What times one sum is another."""
-    by, left = terms_of(below) or [], _opened_terms(above)
-    if len(by) != 2 or not 2 <= len(left) <= MOST_TERMS:
+    by = terms_of(below) or []
+    left = _opened_terms(above) if len(by) == 2 else []
+    if not 2 <= len(left) <= MOST_TERMS:
         return None
     first, quotient = by[0], list[Product]()
     for _ in range(STEPS):
@@ -91,7 +96,7 @@ def _quotient(above: Node, below: Node) -> Node | None:
         part = max(parts, key=lambda q: sum(q.factors.values()))
         quotient.append(part)
         taken = [multiplied_by(multiplied_by(part, t), Product(-ONE, {})) for t in by]
-        left = terms_of(sum_of([*left, *taken])) or []
+        left = _like_ones_added([*left, *taken])
         if not left:
             total = sum_of(quotient)
             return total if len(quotient) <= MOST_TERMS else None
@@ -102,6 +107,15 @@ def _opened_terms(above: Node) -> list[Product]:
     terms = terms_of(above) or []
     whole = [t for one in terms for t in _multiplied_out(one)]
     return (terms_of(sum_of(whole)) or []) if 1 < len(whole) <= 2 * MOST_TERMS else []
+
+
+def _like_ones_added(terms: list[Product]) -> list[Product]:
+    """The terms that do not vanish."""
+    result: dict[frozenset, Product] = {}
+    for t in terms:
+        have = result.get(t.key, t._replace(coefficient=0))
+        result[t.key] = t._replace(coefficient=added_up(have.coefficient, t.coefficient))
+    return [t for t in result.values() if t.coefficient != 0]
 
 
 def _whole_quotient(t: Product, by: Product) -> Product | None:

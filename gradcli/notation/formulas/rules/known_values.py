@@ -1,5 +1,5 @@
 """What is known about elements: positive, at least 0, of norm 1, adding up to 1; a matrix that is
-skew, or a permutation.
+skew, or a permutation, or has rows of the identity.
 """
 
 from ....graphs import OPS, Node
@@ -9,7 +9,9 @@ from .matrices import last_two
 from .products import constant_value, product_of
 from .registry import normal, rule
 
-POSITIVE, NONNEGATIVE = {"positive"}, {"positive", "nonneg", "simplex", "permutation"}
+ZERO_OR_ONE = {"permutation", "onehot"}
+POSITIVE, NONNEGATIVE = {"positive"}, {"positive", "nonneg", "simplex", *ZERO_OR_ONE}
+IN_ROWS = {"permutation", "simplex", "onehot"}  # words for rows that add up to 1
 SAME_SIGN = ("mul", "div", "add", "expand", "transpose", "reshape", "unsqueeze", "squeeze")
 DEEP = 8  # operations that are looked through
 
@@ -83,7 +85,8 @@ def sum_of_shares(node: Node) -> Node | None:
     """p.sum() = 1 for a vector of shares, P.sum(dim=-1) = 1 for a matrix of rows of them."""
     x, dim = node.parents[0], node.attrs["dim"]
     over = axes(dim, x.ndim)
-    rows = "simplex" in known(x) and over == (x.ndim - 1,)
+    shares = not {"simplex", "onehot"}.isdisjoint(known(x))
+    rows = shares and over == (x.ndim - 1,)
     return OPS["ones"](size=node.shape) if rows or _lines(x, over) else None
 
 
@@ -93,19 +96,24 @@ def _lines(x: Node, over: tuple[int, ...]) -> bool:
 
 @rule("vector_norm")
 def norm_of_unit(node: Node) -> Node | None:
-    """x.norm() = 1 for a vector of norm 1."""
+    """x.norm() = 1 for a vector of norm 1; Y.norm(dim=-1) = 1 for rows of eye(n)."""
     x, attrs = node.parents[0], node.attrs
     unit = "unit" in known(x) and attrs.get("ord", 2) == 2 and not node.shape
-    return OPS["ones"](size=node.shape) if unit else None
+    rows = "onehot" in known(x) and axes(attrs["dim"], x.ndim) == (x.ndim - 1,)
+    return OPS["ones"](size=node.shape) if unit or rows else None
 
 
 @rule("matmul")
 def known_products(node: Node) -> Node | None:
-    """x @ x = 1 for a vector of norm 1; P @ ones(n) = ones(n) for a permutation."""
+    """x @ x = 1 for a vector of norm 1; P @ ones(n) = ones(m) for rows that add up to 1, and
+    Y.T @ Y = diag(Y.sum(0)) for rows of eye(n).
+    """
     a, b = node.parents
-    if a is b and a.ndim == 1 and "unit" in known(a):
+    if a.op.name == "transpose" and b.ndim == 2 and a.parents[0] is b and "onehot" in known(b):
+        return OPS["diag"](b.sum(dim=0))
+    if a is b and a.ndim == 1 and not {"unit", "onehot"}.isdisjoint(known(a)):
         return OPS["ones"](size=())
-    ones = constant_value(b) == 1 and "permutation" in known(a)
+    ones = constant_value(b) == 1 and not {*known(a)}.isdisjoint(IN_ROWS)
     return OPS["ones"](size=node.shape) if ones else None
 
 
@@ -139,7 +147,7 @@ def skew_between(node: Node) -> Node | None:
 
 @rule("mul", "pow")
 def square_of_permutation(node: Node) -> Node | None:
-    """P * P = P ** 2 = P, whose elements are 0 and 1."""
+    """P * P = P ** 2 = P for a permutation, whose elements are 0 and 1; so for rows of them."""
     a, b = node.parents
     square = a is b if node.op.name == "mul" else (constant_value(b) or 0) > 0
-    return a if square and "permutation" in known(a) else None
+    return a if square and not ZERO_OR_ONE.isdisjoint(known(a)) else None

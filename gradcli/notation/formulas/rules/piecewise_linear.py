@@ -1,7 +1,6 @@
 """What is 0 on one side of a bend, such as relu(x), and masks and signs beside it."""
 
 from collections.abc import Collection, Iterator
-from fractions import Fraction
 
 from ....graphs import OPS, Node, walk
 from ....graphs.substitution import substitute
@@ -59,19 +58,29 @@ def bent_by_a_mask(node: Node) -> Iterator[Node]:
 
 @other("where")
 def clamped(node: Node) -> Node | None:
-    """where(abs(x) >= 1, sign(x), x) = where(abs(x) <= 1, x, sign(x)) = clamp(x, -1, 1)."""
+    """where(abs(x) >= 1, sign(x), x) = where(abs(x) <= 1, x, sign(x)) = clamp(x, -1, 1); with 2 * x
+    beside 2 * sign(x) it is clamp(2 * x, -2, 2).
+    """
     condition, a, b = node.parents
     if condition.op.name not in ABOVE or condition.parents[0].op.name != "abs":
         return None
     if ABOVE[condition.op.name] < 0:
         a, b = b, a
     x, bound = condition.parents[0].parents[0], constant_value(condition.parents[1])
-    if b is not x or bound is None or bound <= 0:
+    times = 1 if b is x else _number_before(b, x)
+    if times <= 0 or bound is None or bound <= 0:
         return None
     result = product_of(a)
-    if result is None or result != Product(Fraction(bound), {OPS["sign"](x): 1}):
+    if result is None or result.factors != {OPS["sign"](x): 1}:
         return None
-    return OPS["clamp"](x, min=-float(bound), max=float(bound))
+    most = float(times) * float(bound)
+    return OPS["clamp"](b, min=-most, max=most) if result.coefficient == most else None
+
+
+def _number_before(b: Node, x: Node) -> Coefficient:
+    """2 for 2 * x, and 0 where it is no such product."""
+    result = product_of(b)
+    return result.coefficient if result is not None and result.factors == {x: 1} else 0
 
 
 @normal("mul", "div")

@@ -1,8 +1,10 @@
 """Values put into zeros: what multiplies them, adds them up, and stands beside them."""
 
-from ....graphs import Node
+from ....graphs import OPS, Node, walk
 from ....graphs.shapes import Shape, axes
+from ....graphs.substitution import substitute
 from ....operators.indexing import full_index
+from ....operators.leaves import Array
 from .factoring import opened, sum_of
 from .labels import rows_of_unit
 from .places import element, is_hard, picked_shape, picks
@@ -54,6 +56,32 @@ def numbers_within_what_is_put(node: Node) -> Node | None:
     rest = {f: e for f, e in result.factors.items() if f is not whole}
     v = scaled(result._replace(factors=rest), whole.parents[0])
     return whole.op(v, **whole.attrs) if whole.shape == node.shape else None
+
+
+@normal("put_at")
+def put_where_a_mask_holds(node: Node) -> Node | None:
+    """2 * x[m], put where a mask m holds, is 2 * x * m; so it is for what is finite where x is."""
+    (v,), index = node.parents, node.attrs["index"]
+    mask = index[0] if len(index) == 1 else None
+    if not isinstance(mask, Array) or mask.dtype != "bool":
+        return None
+    whole: dict[Node, Node] = {}
+    for n in walk([v], lambda n: () if _is_picked(n, index) else n.inputs):
+        if _is_picked(n, index):
+            whole[n] = n.parents[0]
+        elif n.shape and not (n.op.family == "elementwise" and n.op.finite):
+            return None
+    built = substitute(v, whole) if whole else None
+    if built is None or built.shape != node.shape:
+        return None
+    holds = OPS["tensor"](data=mask)
+    for _ in range(node.ndim - holds.ndim):
+        holds = holds.unsqueeze(dim=-1)
+    return built * holds
+
+
+def _is_picked(n: Node, index: tuple) -> bool:
+    return n.op.name == "getitem" and n.attrs["index"] == index
 
 
 @other("put_at")

@@ -1,0 +1,114 @@
+"""What is known about matrices that are triangular or invertible."""
+
+from ....graphs import OPS, Node
+from .assumed import known
+from .chains import is_square
+from .identities import condition, identities
+from .products import constant_value
+from .registry import NORMAL, RULES, normal, rule
+
+DEEP = 8  # operations that are looked through
+OTHER_SIDE = {"lower": "upper", "upper": "lower"}
+FULL = {"invertible", "posdef", "orthogonal", "permutation"}  # words for matrices with an inverse
+
+
+def is_triangular(x: Node, side: str, depth: int = DEEP) -> bool:
+    """Whether a matrix is certain to be `lower` triangular, or `upper`."""
+    name, parts = x.op.name, x.parents
+    if name == "input":
+        return not {side, "diagonal"}.isdisjoint(known(x))
+    if x.ndim != 2 or depth == 0:
+        return False
+    if name in ("eye", "zeros", "diag"):
+        return name != "diag" or (parts[0].ndim == 1 and x.attrs["diagonal"] == 0)
+    if name == "transpose":
+        return is_triangular(parts[0], OTHER_SIDE[side], depth - 1)
+    if name in ("tril", "triu"):
+        within = x.attrs["diagonal"] <= 0 if name == "tril" else x.attrs["diagonal"] >= 0
+        return within and (name == "tril") == (side == "lower")
+    if name in ("inv", "neg"):
+        return is_triangular(parts[0], side, depth - 1)
+    if name in ("add", "sub", "matmul"):
+        return all(i.ndim == 2 and is_triangular(i, side, depth - 1) for i in parts)
+    numbers = [i for i in parts if i.shape]
+    scaled = name in ("mul", "div") and len(numbers) == 1 and numbers[0] is parts[0]
+    return scaled and is_triangular(numbers[0], side, depth - 1)
+
+
+def _either_way(*nodes: Node) -> bool:
+    """Whether matrices are triangular on the same side."""
+    return any(all(is_triangular(n, side) for n in nodes) for side in OTHER_SIDE)
+
+
+@condition
+def is_one_triangle(A: Node) -> bool:
+    """Whether a matrix is square and triangular, on either side."""
+    return is_square(A) and _either_way(A)
+
+
+@condition
+def are_alike_triangles(A: Node, B: Node) -> bool:
+    """Whether both are square and triangular on the same side."""
+    return is_square(A) and is_square(B) and _either_way(A, B)
+
+
+@condition
+def is_invertible(A: Node) -> bool:
+    """Whether a matrix is certain to have an inverse."""
+    inner = A.parents[0] if A.op.name in ("transpose", "inv") else A
+    return not FULL.isdisjoint(known(inner))
+
+
+identities(RULES, """
+    pinv(A) = inv(A) where is_invertible(A)
+    ne(det(A), 0) = full(size=(), fill_value=True) where is_invertible(A)
+    eq(det(A), 0) = full(size=(), fill_value=False) where is_invertible(A)
+    sign(det(A)) ** 2 = 1 where is_invertible(A)
+    pinv(A.mT @ A) = inv(A) @ inv(A).mT where is_invertible(A)
+    pinv(A @ A.mT) = inv(A).mT @ inv(A) where is_invertible(A)
+""")  # fmt: skip
+
+identities(NORMAL, """
+    det(A) = prod(diag(A)) where is_one_triangle(A)
+    trace(inv(A)) = sum(1 / diag(A)) where is_one_triangle(A)
+    diag(inv(A)) = 1 / diag(A) where is_one_triangle(A)
+    diag(A @ B) = diag(A) * diag(B) where are_alike_triangles(A, B)
+    trace(A @ B) = diag(A) @ diag(B) where are_alike_triangles(A, B)
+""")  # fmt: skip
+
+
+@rule("tril", "triu")
+def triangle_of_a_triangle(node: Node) -> Node | None:
+    """L.tril() = L and L.triu(1) = 0 for a lower triangular L; L.triu() is its diagonal."""
+    x, k = node.parents[0], node.attrs["diagonal"]
+    side = "lower" if node.op.name == "tril" else "upper"
+    outwards = k if side == "lower" else -k
+    if outwards >= 0 and is_triangular(x, side):
+        return x
+    if outwards > 0 or not is_triangular(x, OTHER_SIDE[side]):
+        return None
+    return OPS["zeros"](size=x.shape) if outwards else _diagonal(x)
+
+
+def _diagonal(x: Node) -> Node | None:
+    return OPS["diag"](OPS["diag"](x)) if is_square(x) else None
+
+
+@rule("matmul")
+def product_with_zeros(node: Node) -> Node | None:
+    """A @ zeros(n) = zeros(m), as of what is left of a triangle."""
+    zero = any(constant_value(i) == 0 for i in node.parents)
+    return OPS["zeros"](size=node.shape) if zero else None
+
+
+@normal("sum")
+def product_beside_a_triangle(node: Node) -> Node | None:
+    """(L * U).sum() = diag(L) @ diag(U) for a lower and an upper triangular matrix."""
+    x = node.parents[0]
+    if node.shape or x.op.name != "mul" or not is_square(x):
+        return None
+    a, b = x.parents
+    sides = ((a, b), (b, a))
+    apart = any(is_triangular(p, "lower") and is_triangular(q, "upper") for p, q in sides)
+    same_shape = a.shape == b.shape and constant_value(a) is constant_value(b) is None
+    return OPS["diag"](a) @ OPS["diag"](b) if apart and same_shape else None
