@@ -230,7 +230,7 @@ def _integer(name: str, value: Any, way: Way) -> int:
 
 
 def _dtype(name: str, value: Any, way: Way) -> str:
-    if value not in DTYPES:
+    if not isinstance(value, str) or value not in DTYPES:
         raise _wrong(name, f"{name} is {' or '.join(DTYPES)}, not {short_repr(value)}", way)
     return value
 
