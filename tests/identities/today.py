@@ -290,9 +290,9 @@ IDENTITIES = together(
     ),
     case(
         "Matern 3/2",
-        "(1 + sqrt(3) * r / l) * exp(-sqrt(3) * r / l)",
+        "(1 + 3 ** 0.5 * r / l) * exp(-(3 ** 0.5) * r / l)",
         "r: n n, l:",
-        r="-3 * g * r / l ** 2 * exp(-sqrt(3) * r / l)",
+        r="-3 * g * r / l ** 2 * exp(-(3 ** 0.5) * r / l)",
     ),
     case(
         "periodic kernel",

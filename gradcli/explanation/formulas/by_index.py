@@ -13,10 +13,11 @@ from ...graphs.substitution import substitute
 from ...language.problem import Input
 from ...notation import tree
 from ...notation.formulas.simplify import simplify
+from ...notation.formulas.spelling import read
 from ...notation.indices.index import Notation
 from ..analysis import searched
-from ..blocks import Prose, words
-from .named_places import with_names
+from ..blocks import Formula, Line, Prose, words
+from .named_places import DELTA, with_names
 from .other_sizes import at_own_sizes
 from .wording import Wording
 
@@ -81,11 +82,12 @@ def signs(text: str, meanings: Iterable[str] = ()) -> list[Prose]:
     relations = ("<", ">", "<=", ">=", "==", "!=", "=", "≤", "≥", "≠")
     inside = "\n".join(line.partition(" = ")[2] for line in text.split("\n"))
     met = [BRACKET] * any(f" {r} " in inside for r in relations)
-    met += [_delta(inside[inside.index("δ") :])] if "δ" in inside else []
-    return [Prose(words(sentence)) for sentence in (*dict.fromkeys(meanings), *met)]
+    said = [words(sentence) for sentence in (*dict.fromkeys(meanings), *met)]
+    said += [_delta(inside[inside.index("δ") :])] if "δ" in inside else []
+    return [Prose(line) for line in said]
 
 
-def _delta(text: str) -> str:
+def _delta(text: str) -> Line:
     """What the δ means that a text begins with: δ[i,k], or δ[y[i],j]."""
     depth, parts = 0, [""]
     for letter in text[2:]:
@@ -97,7 +99,14 @@ def _delta(text: str) -> str:
         depth += (letter in "([") - (letter in ")]")
         parts[-1] += letter
     one, other = parts
-    return f"δ[{one},{other}] is 1 where {one} and {other} are equal, and 0 elsewhere."
+    written = Formula(tree.Indexed(DELTA, tuple(map(_place, parts))))
+    return (written, *words(f" is 1 where {one} and {other} are equal, and 0 elsewhere."))
+
+
+def _place(text: str) -> tree.Tree:
+    """A place as it stands in index notation: i, y[i], or 3j+k."""
+    plain = text.replace("[", "").replace("]", "").replace(",", "")
+    return read(text) if plain.isalnum() and plain[0].isalpha() else tree.Verbatim(text)
 
 
 @searched()
