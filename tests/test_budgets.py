@@ -12,8 +12,12 @@ from console import gradcli
 
 from gradcli.autodiff import reverse
 from gradcli.autodiff.forward import tangents_along
+from gradcli.backends.numeric import Evaluator
 from gradcli.budget import Budget, OutOfTime, tick
 from gradcli.errors import GradcliError
+from gradcli.explanation.analysis import Analysis
+from gradcli.explanation.choices import Choices
+from gradcli.explanation.document import document
 from gradcli.language.posing import pose
 from gradcli.limits import Limits
 
@@ -184,6 +188,16 @@ def test_memory_is_estimated_before_it_is_taken():
     result = gradcli("explain", text, "-v", "x=ones(1000000)", *limits)
     assert result.status == 2
     assert "bytes of memory, and the limit is 10,000,000" in result.err
+
+
+def test_memory_of_an_explanation_is_estimated_before_it_is_taken(monkeypatch):
+    """Checks hold arrays beside those of the answer."""
+    computed = []
+    monkeypatch.setattr(Evaluator, "__call__", lambda *nodes: computed.append(nodes))
+    p = pose("x * x", values={"x": np.ones(1_000_000)}, limits=Limits({"memory": 60_000_000}))
+    with pytest.raises(GradcliError, match="what an explanation computes: 64,000,000 bytes"):
+        document(Analysis(p), Choices())
+    assert not computed
 
 
 def test_memory_counts_what_operators_make_on_the_way():

@@ -3,7 +3,9 @@
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
+from ..backends.numeric import array_bytes
 from ..errors import GradcliError, did_you_mean
+from ..graphs import walk
 from ..language.problem import Input
 from .analysis import Analysis
 from .blocks import Document, Section
@@ -27,8 +29,22 @@ def check_sections(names: Collection[str]) -> None:
             raise GradcliError("option", f"there is no section {name}", hint=hint)
 
 
+def _check_memory(a: Analysis) -> None:
+    """Refuse tensors of numbers that are too large to be explained, before any is computed: beside
+    what the output is made of there are, for the checks too, inputs, output and gradients twice.
+    """
+    p = a.problem
+    if not p.numeric:
+        return
+    grads = [x.node for x in p.wrt if a.gradient(x) is not None]
+    twice = [p.out, *(i.node for i in p.inputs.values()), *grads]
+    held = sum(map(array_bytes, walk([p.out]))) + 2 * sum(map(array_bytes, twice))
+    p.limits.check("memory", held, "what an explanation computes")
+
+
 def document(a: Analysis, choices: Choices) -> Document:
     """The explanation of a problem."""
+    _check_memory(a)
     if not choices.show and not choices.full and a.problem.as_written:
         from .short.document import document as short
 
