@@ -15,9 +15,12 @@ from gradcli.autodiff.forward import tangents_along
 from gradcli.backends.numeric import Evaluator
 from gradcli.budget import Budget, OutOfTime, tick
 from gradcli.errors import GradcliError
+from gradcli.explanation import checks
 from gradcli.explanation.analysis import Analysis
 from gradcli.explanation.choices import Choices
 from gradcli.explanation.document import document
+from gradcli.explanation.higher import checks as higher
+from gradcli.explanation.higher.hessian import Hessian
 from gradcli.language.posing import pose
 from gradcli.limits import Limits
 
@@ -294,3 +297,18 @@ def test_the_same_note_is_not_said_of_each_operation():
 def test_what_is_large_is_not_moved():
     said = gradcli("x @ W", "-v", "x=randn(2000, 2000)", "-v", "W=randn(2000, 2000)").out
     assert "not at x, W: too large to be moved" in " ".join(said.split())
+
+
+def test_nothing_is_computed_that_is_not_shown(monkeypatch):
+    """Of a Hessian block that is its own mirror image one, and of checks those that are told."""
+    asked = []
+    computed = higher.in_numbers
+    monkeypatch.setattr(higher, "in_numbers", lambda *a: asked.append(a) or computed(*a))
+    monkeypatch.setattr(checks, "_seed_times_jacobian", lambda *_: asked.append("rows"))
+    problem = pose("(sin(x) * x).sum()", values={"x": np.array([0.5, 2.0])})
+    found = higher.hessian_checks(Hessian(Analysis(problem)))
+    assert [(c.name, c.ok) for c in found] == [
+        ("symmetric", True),
+        ("finite differences of the gradient", True),
+    ]
+    assert len(asked) == 1

@@ -1,7 +1,7 @@
 """Everything that can be asked about a problem, computed when it is asked for, and once."""
 
 from collections.abc import Callable, Sequence
-from functools import cached_property, wraps
+from functools import cache, cached_property, wraps
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 from ..autodiff.kept import refused_again
@@ -295,7 +295,11 @@ class Analysis:
     def _jacobian(self, x: Input) -> "Jacobian":
         from .jacobian import Jacobian, jacobian_of
 
-        out, grad, seed = self._out, self.computed(x), self.problem.seed.node
+        seed, plain = self.problem.seed.node, self.gradient(x)
+        if plain is not None and self._depends_on_unknown(plain, seed):
+            rows = cache(lambda: self.rows(self.computed(x) or plain))
+            return Jacobian(self.problem.out.shape, x.shape, symbolic=lambda k: rows()(k))
+        out, grad = self._out, self.computed(x)
         if grad is None:
             return Jacobian(out.shape, x.shape)
         if self._depends_on_unknown(grad, seed):
