@@ -181,14 +181,20 @@ def _contradiction(a: Analysis, formula: str, both: Numbers) -> Contradiction | 
     if not reads_one_draw(a.problem, formula):
         return None
     with np.errstate(all="ignore"):
-        arrays = if_applicable(lambda: both(a), MISFITS)
-        if arrays is None or arrays[0] is None or arrays[0].shape != arrays[1].shape:
-            return None
-        numbers, built = arrays
-        hit = np.isfinite(built) & ~_alike(a, numbers, built)
-        for _, near in _moved(a, perturbed, both) if np.any(hit) else ():
-            hit &= _alike(a, built, near)
-        return _told(a, Contradiction(hit, built, numbers, False), both) if np.any(hit) else None
+        return if_applicable(lambda: _compared(a, both), MISFITS)
+
+
+def _compared(a: Analysis, both: Numbers) -> Contradiction | None:
+    """The same. Raises GradcliError, LookupError, ValueError where arrays cannot be compared, as at
+    other values they may have other shapes.
+    """
+    numbers, built = both(a)
+    if numbers is None or numbers.shape != built.shape or not built.size:
+        return None
+    hit = np.isfinite(built) & ~_alike(a, numbers, built)
+    for _, near in _moved(a, perturbed, both) if np.any(hit) else ():
+        hit &= _alike(a, built, near)
+    return _told(a, Contradiction(hit, built, numbers, False), both) if np.any(hit) else None
 
 
 def _told(a: Analysis, c: Contradiction, both: Numbers) -> Contradiction | None:
