@@ -300,7 +300,7 @@ def test_what_is_large_is_not_moved():
 
 
 def test_nothing_is_computed_that_is_not_shown(monkeypatch):
-    """Of a Hessian block that is its own mirror image one, and of all checks those that are told."""
+    """Of a block that is its own mirror image one is computed, and the checks that are told."""
     asked = []
     computed = higher.in_numbers
     monkeypatch.setattr(higher, "in_numbers", lambda *a: asked.append(a) or computed(*a))
