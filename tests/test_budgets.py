@@ -60,6 +60,7 @@ LARGE = {
     "rows": ["hessian", "softmax(x,1).sum()", "-v", "x=randn(2000,2000)"],
     "statements": ["; ".join(["a = x", *["a = sin(a)*x"] * 4_000]), "-v", "x=[1,2,3]"],
     "names": ["formula", NAMED, "-v", "x=[1,2]"],
+    "names as code": ["code", "; ".join(NAMED.split("; ")[:500]), "-v", "x=[1,2]"],
     "a claim on names": ["check", NAMED, "-v", "x=[1,2]", "--claim", "x = x*2"],
     "a hessian": ["hessian", "norm(X - U @ V.T) ** 2", "-s", "X=3x3,U=3x1,V=3x1", "-f", "json"],
 }

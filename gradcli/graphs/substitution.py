@@ -1,6 +1,6 @@
 """Other nodes in place of some."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from operator import attrgetter
 
 from ..errors import Span
@@ -35,20 +35,29 @@ def substitute_all(
     return [done[root] for root in roots]  # type: ignore[misc]
 
 
-def rebuilt(root: Node, make: Callable[[Node, Sequence[Node | None]], Node | None]) -> Node:
+def rebuilt(
+    root: Node,
+    make: Callable[[Node, Sequence[Node | None]], Node | None],
+    same: Collection[Node] = (),
+) -> Node:
     """`root` with what `make` gives for a node and its new inputs, inputs first; where that is None
-    the same operation on these.
+    the same operation on these. What is the `same` is not looked into.
     """
-    (changed,) = rebuilt_all([root], make)
+    (changed,) = rebuilt_all([root], make, same)
     return changed
 
 
 def rebuilt_all(
-    roots: Sequence[Node], make: Callable[[Node, Sequence[Node | None]], Node | None]
+    roots: Sequence[Node],
+    make: Callable[[Node, Sequence[Node | None]], Node | None],
+    same: Collection[Node] = (),
 ) -> list[Node]:
     """Several nodes, rebuilt together."""
     done: dict[Node | None, Node | None] = {None: None}
-    for n in walk(roots):
+    for n in walk(roots, lambda n: () if n in same else n.inputs):
+        if n in same:
+            done[n] = n
+            continue
         inputs = tuple([done[i] for i in n.inputs])
         built = make(n, inputs)
         if built is None:

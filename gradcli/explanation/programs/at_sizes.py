@@ -11,7 +11,7 @@ from ...graphs import OPS, Node, intern, walk
 from ...graphs.substitution import rebuilt, rebuilt_all, substitute, substitute_all
 from ...language.problem import Input, Problem
 from ...notation.formulas.rules import IN_CODE
-from ...notation.formulas.simplify import simplify, without_spans
+from ...notation.formulas.simplify import simplify, stripped
 from ...notation.tree import Name
 from ...operators.indexing import with_read
 from ..analysis import Analysis
@@ -107,8 +107,13 @@ class AtSizes:
         names = {grad: OPS["input"](name=grad_of(h), shape=grad.shape) for h, grad in received}
         of_inputs = [self._gradients.of[self.problem.inputs[x.name].node] for x in self.wrt]
         grads = [grad for grad in of_inputs if grad is not None]
-        back = [self._in_program(grad, _without(names, grad), False) for _, grad in received]
-        ends = [self._in_program(grad, names, False) for grad in grads]
+        stands = names | {n: n for n in self._named}  # which are not looked into
+        back = []
+        for _, grad in received:
+            own = stands.pop(grad)
+            back.append(self._in_program(grad, stands, False))
+            stands[grad] = own
+        ends = [self._in_program(grad, stands, False) for grad in grads]
         uses = Counter(n for root in (*back, *ends) for n in {*walk([root])} & {*names.values()})
         if max(uses.values(), default=0) < 2:
             return Derivation([], self.gradients(seeded=False), {})
@@ -137,12 +142,23 @@ class AtSizes:
         if self.asked.problem.seed.implicit and not p.seed.implicit:
             raise GradcliError("unsupported", "a program without a seed is for one number")
         one = p.seed.value if self.asked.problem.seed.implicit else None
-        kept = {n for n in (*p.named.values(), p.out) if n.op.name != "input"}
         grad = substitute(grad, names)
         if one and not seeded:
             grad = substitute(grad, {self.seed: one})
-        short = substitute(_shortened(grad, kept), {n: self.bare(n) for n in kept})
-        return _in_floats(without_spans(short))
+        short = stripped(_shortened(grad, self._named), self._named, written=())
+        return _in_floats(short, self._bare_named)
+
+    @cached_property
+    def _named(self) -> dict[Node, Node]:
+        """What has a name and is no input, without its place in the text."""
+        p = self.problem
+        named = [n for n in (*p.named.values(), p.out) if n.op.name != "input"]
+        self._make_bare(named)
+        return {n: self.bare(n) for n in named}
+
+    @cached_property
+    def _bare_named(self) -> set[Node]:
+        return set(self._named.values())
 
     @cached_property
     def _gradients(self) -> Gradients:
@@ -161,10 +177,6 @@ class Derivation(NamedTuple):
     names: Mapping[Node, Name]
 
 
-def _without(names: Mapping[Node, Node], node: Node) -> dict[Node, Node]:
-    return {n: new for n, new in names.items() if n is not node}
-
-
 def _shortened(grad: Node, kept: Collection[Node]) -> Node:
     """A gradient with one root for what a normalisation gives and for what it sends back."""
 
@@ -173,7 +185,7 @@ def _shortened(grad: Node, kept: Collection[Node]) -> Node:
             return None
         return simplify(_standardized(*inputs, **n.attrs), kept, IN_CODE)
 
-    return rebuilt(simplify(grad, kept, IN_CODE), by_root)
+    return rebuilt(simplify(grad, kept, IN_CODE), by_root, kept)
 
 
 def _standardized(x: Any, *, dim: tuple[int, ...], eps: float) -> Node:
@@ -181,9 +193,11 @@ def _standardized(x: Any, *, dim: tuple[int, ...], eps: float) -> Node:
     return (x - OPS["mean"](x, dim=dim, keepdim=True)) * OPS["rsqrt"](spread)
 
 
-def _in_floats(node: Node) -> Node:
-    """The same with 1.0 for a 1 among floats, so that 1 - p is one node wherever it occurs."""
-    return rebuilt(node, _float_ones)
+def _in_floats(node: Node, same: Collection[Node]) -> Node:
+    """The same with 1.0 for a 1 among floats, so that 1 - p is one node wherever it occurs; what is
+    the `same` is so already.
+    """
+    return rebuilt(node, _float_ones, same)
 
 
 def _float_ones(n: Node, inputs: Sequence[Node | None]) -> Node | None:

@@ -23,8 +23,12 @@ def simplify(
     """An equal node that reads shorter; the nodes in `keep` are not looked into. `layout` are the
     rules that are tried last.
     """
-    held = [n for n in keep if n.op.name != "input" and n is not node]
-    atoms = {n: atom_of(n) for n in held}
+
+    def is_held(n: Node) -> bool:
+        return n in keep and n.op.name != "input" and n is not node
+
+    met = walk([node], lambda n: () if is_held(n) else n.inputs)
+    atoms = {n: atom_of(n) for n in met if is_held(n)}
     short = stripped(node, atoms)
     if len(walk([short])) > LARGE:
         return node
