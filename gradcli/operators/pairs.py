@@ -78,7 +78,6 @@ def logaddexp2(g, y, a, b):
     caveat="PyTorch computes 2 ** b in whole numbers where b is whole: the gradient is 0 at b < 0 "
     "and at b > 63, and has the other sign at 63",
     numpy="{0} * 2.0 ** {1}",
-    takes=("no masks", slice(1, None)),
 )
 def ldexp(g, y, a, b):
     """a * 2 ** b."""
