@@ -61,7 +61,10 @@ def is_for_all_numbers(identity):
     return not identity.assume and kinds <= {"", "real", "index"}
 
 
-@pytest.mark.parametrize("identity", one_in(16, filter(is_for_all_numbers, GRADIENTS), name))
+FOR_ALL_NUMBERS = [*filter(is_for_all_numbers, GRADIENTS)]
+
+
+@pytest.mark.parametrize("identity", one_in(16, FOR_ALL_NUMBERS[::3], name))
 def test_the_book_is_right_as_a_claim(identity):
     labels = {n: v for n, v in identity.values(0).items() if v.dtype.kind != "f"}
     problem = pose(identity.expr, shapes=identity.shapes(0), values=labels, wrt=[identity.wrt])
