@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from random_programs import in_pytorch
+from support import one_in
 
 from gradcli.explanation.reading.answer import answer
 from gradcli.snippets.reading import read
@@ -26,7 +27,7 @@ def without_addresses(text: str) -> str:
     return re.sub(r"0x[0-9a-f]+", "0x", text)
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", one_in(2, PROGRAMS))
 def test_prints_what_pytorch_prints(name: str) -> None:
     """No error, nothing unsupported."""
     reading = read(PROGRAMS[name])

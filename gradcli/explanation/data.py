@@ -12,7 +12,6 @@ from ..lazy import np
 from ..notation import tree
 from ..notation.indices.index import Notation
 from ..notation.indices.polynomials import Polynomials
-from ..notation.jacobians.structure import Structure
 from .analysis import Analysis, is_large, searched, unless_unwritten
 from .blocks import text_of
 from .checks import Check, run_checks
@@ -184,7 +183,7 @@ class Data:
         form, and how many entries the form has no number for where the matrix has one (None where
         nothing was looked at).
         """
-        structure = self._structure(x)
+        structure = structure_of(self.a, self.w, x)
         entries = self.p.out.numel * x.node.numel
         matrix = self.entries(x) if entries <= LARGEST_MATRIX else None
         return {
@@ -196,14 +195,11 @@ class Data:
             **sides(by_index.jacobian(self.w, x)),
         }
 
-    def _structure(self, x: Input) -> Structure:
-        return structure_of(self.a, self.w, x)
-
     def matrix_notes(self, x: Input) -> list[tuple[str, str]]:
         """Codes and sentences on the closed form of one Jacobian."""
         if self.a.gradient(x) is None:
             return []
-        return matrix_notes(self.a, self.w, x, self._structure(x))
+        return matrix_notes(self.a, self.w, x, structure_of(self.a, self.w, x))
 
     @property
     def problem(self) -> Problem:

@@ -6,7 +6,7 @@ one triangle is read, the other one is its mirror image. Where values decide wha
 those of a mask in brackets do, they are near those given, and decide on the same.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property
 from itertools import islice, product
 from typing import Any, NamedTuple
@@ -251,22 +251,24 @@ def _anywhere(
     """Random values for inputs that are not `known`, from all ranges."""
     kept = fixed_values(problem) if known is None else known
     free = [x.node for x in problem.inputs.values() if x.node not in kept]
+    symmetric = kept_symmetric(problem.out)
     for draws in islice(combinations(DRAWN, len(free)), COMBINATIONS):
         drawn = {
             x: _short(rng, d, x.shape) if short else d(rng, x.shape) for x, d in zip(free, draws)
         }
-        yield kept | {x: _as_assumed(problem, x, array) for x, array in drawn.items()}
+        yield kept | {x: _as_assumed(symmetric, x, array) for x, array in drawn.items()}
 
 
 def _near_given(problem: Problem, rng: Any, short: bool) -> Iterator[Values]:
     """Random values that decide on the graph of a problem: near those given, farther ones first."""
     kept = fixed_values(problem)
     free = [x for x in problem.values if x not in kept]
+    symmetric = kept_symmetric(problem.out)
     for values in _anywhere(problem, rng, short, problem.values):
         for scaled, spread in product((True, False), SPREADS):
             scale = rng.uniform(0.5, 1.8) if scaled else 1.0
             drawn = {x: _near(rng, scale * values[x], spread, short) for x in free}
-            near = values | {x: _as_assumed(problem, x, array) for x, array in drawn.items()}
+            near = values | {x: _as_assumed(symmetric, x, array) for x, array in drawn.items()}
             if is_graph_of(problem, near):
                 yield near
 
@@ -277,9 +279,9 @@ def _near(rng: Any, array: Any, spread: float, short: bool) -> Any:
     return np.round(result, 1) if short else result
 
 
-def _as_assumed(problem: Problem, x: Node, array: Any) -> Any:
+def _as_assumed(symmetric: Collection[Node], x: Node, array: Any) -> Any:
     array = made(x.attrs["known"], array)
-    return symmetrized(array) if x in kept_symmetric(problem.out) else array
+    return symmetrized(array) if x in symmetric else array
 
 
 def is_decided(problem: Problem) -> bool:

@@ -82,9 +82,9 @@ def signs(text: str, meanings: Iterable[str] = ()) -> list[Prose]:
     relations = ("<", ">", "<=", ">=", "==", "!=", "=", "≤", "≥", "≠")
     inside = "\n".join(line.partition(" = ")[2] for line in text.split("\n"))
     met = [BRACKET] * any(f" {r} " in inside for r in relations)
-    said = [words(sentence) for sentence in (*dict.fromkeys(meanings), *met)]
-    said += [_delta(inside[inside.index("δ") :])] if "δ" in inside else []
-    return [Prose(line) for line in said]
+    lines = [words(sentence) for sentence in (*dict.fromkeys(meanings), *met)]
+    lines += [_delta(inside[inside.index("δ") :])] if "δ" in inside else []
+    return [Prose(line) for line in lines]
 
 
 def _delta(text: str) -> Line:
