@@ -362,7 +362,7 @@ class Reading:
         b = self._vector(renamed) if right else self._ones(self.columns)
         scale = self.write.tensor(product_of(numbers), []) if numbers else None
         known = a is not None and b is not None and (scale is not None or not numbers)
-        whole = self.write.scaled(scale, Call("outer", (a, b))) if known else None  # type: ignore[arg-type]
+        whole = self.write.scaled(scale, Call("outer", (a, b))) if known else None
         return whole, frozenset(renamed) == {*left}
 
     def _vector(self, factors: Sequence[Expr]) -> Tree | None:

@@ -245,7 +245,7 @@ class Tensors:
             if is_mask(written) and (minus or is_mask(out)):  # type: ignore[arg-type]
                 written = _counted(written)  # type: ignore[arg-type]
             out = _counted(out) if minus and is_mask(out) else out  # type: ignore[arg-type]
-            out = Infix("-" if minus else "+", out, written)  # type: ignore[arg-type]
+            out = Infix("-" if minus else "+", out, written)
         return out
 
     def _product(self, e: Product, letters: Letters) -> Tree | None:

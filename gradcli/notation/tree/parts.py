@@ -13,7 +13,7 @@ Tree = Union[
     "Listing", "Indexed", "Derivative", "Multiples", "Quotient", "Condition", "Between", "Sum",
     "Verbatim", "LeftOut", "Bracketed", "Block",
 ]  # fmt: skip
-Inner = Any  # a Tree in an index, a place or a condition: mypy takes very long over more recursion
+Inner = Any  # a Tree within a Tree: mypy takes very long over recursive unions of tuples
 
 
 class Token(NamedTuple):
@@ -44,8 +44,8 @@ class Infix(NamedTuple):
     """
 
     symbol: str
-    left: Tree
-    right: Tree
+    left: Inner
+    right: Inner
     ndims: tuple[int, int] | None = None
 
 
@@ -53,37 +53,37 @@ class Prefix(NamedTuple):
     """-x or ~x."""
 
     symbol: str
-    operand: Tree
+    operand: Inner
 
 
 class Call(NamedTuple):
     """function(args, name=value)."""
 
     function: str
-    args: tuple[Tree, ...]
-    named: tuple[tuple[str, Tree], ...] = ()
+    args: tuple[Inner, ...]
+    named: tuple[tuple[str, Inner], ...] = ()
 
 
 class Method(NamedTuple):
     """base.name(args, name=value)."""
 
-    base: Tree
+    base: Inner
     name: str
-    args: tuple[Tree, ...] = ()
-    named: tuple[tuple[str, Tree], ...] = ()
+    args: tuple[Inner, ...] = ()
+    named: tuple[tuple[str, Inner], ...] = ()
 
 
 class Attribute(NamedTuple):
     """base.name."""
 
-    base: Tree
+    base: Inner
     name: str
 
 
 class Subscript(NamedTuple):
     """base[items], as Python indexes."""
 
-    base: Tree
+    base: Inner
     items: tuple[Inner, ...]
 
 
@@ -98,14 +98,14 @@ class Slice(NamedTuple):
 class Listing(NamedTuple):
     """(a, b), or with other brackets [a, b]."""
 
-    items: tuple[Tree, ...]
+    items: tuple[Inner, ...]
     brackets: str = "()"
 
 
 class Indexed(NamedTuple):
     """One element in index notation: name[i,j+1,0]; without places, no brackets."""
 
-    base: Tree
+    base: Inner
     places: tuple[Inner, ...]
 
 
@@ -152,7 +152,7 @@ class Sum(NamedTuple):
     """The sum of body over all values of the letters."""
 
     letters: tuple[str, ...]
-    body: Tree
+    body: Inner
 
 
 class Verbatim(NamedTuple):
@@ -170,7 +170,7 @@ class LeftOut(NamedTuple):
 class Bracketed(NamedTuple):
     """Brackets that nothing needs but the eye."""
 
-    inner: Tree
+    inner: Inner
 
 
 class Block(NamedTuple):
