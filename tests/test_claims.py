@@ -6,11 +6,12 @@ The verdicts were found by hand; PyTorch judges them again in test_verdicts_of_p
 import ast
 import math
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 import pytest
 from console import gradcli
-from support import one_in, run_torch
+from support import RECENT, one_in, run_torch
 
 import gradcli as package
 from gradcli.errors import GradcliError
@@ -419,6 +420,7 @@ def problem_of(case: Case):
     )
 
 
+@lru_cache(RECENT)
 def verdict_of(case: Case):
     return judge([case.claim], problem_of(case))[0]
 
@@ -432,11 +434,11 @@ def test_a_gradient_that_is_small_is_not_0():
     assert not v.ok
 
 
-@pytest.mark.parametrize("case", one_in(6, RIGHT, named))
-def test_right(case):
-    v = verdict_of(case)
+@pytest.mark.parametrize("example", one_in(6, RIGHT, named))
+def test_right(example):
+    v = verdict_of(example)
     assert v.ok
-    assert extent(v).startswith(case.said)
+    assert extent(v).startswith(example.said)
 
 
 @pytest.mark.parametrize(
@@ -453,32 +455,32 @@ def test_numbers_to_change_are_those_of_arithmetic(text, numbers):
     assert {ast.unparse(e) for e in typed_numbers(expression(text))} == numbers
 
 
-@pytest.mark.parametrize("case", one_in(20, WRONG, named))
-def test_wrong(case):
+@pytest.mark.parametrize("example", one_in(20, WRONG, named))
+def test_wrong(example):
     """What is said of it; the mended formula and the right one are right, claimed in turn."""
-    v = verdict_of(case)
+    v = verdict_of(example)
     assert not v.ok
-    assert case.said in f"{reason(v)}\n{right_where(v)}"
-    if case.said == "the sign is wrong":  # and nothing else
-        assert reason(v).removesuffix(" (with s a number)") == case.said
+    assert example.said in f"{reason(v)}\n{right_where(v)}"
+    if example.said == "the sign is wrong":  # and nothing else
+        assert reason(v).removesuffix(" (with s a number)") == example.said
     assert v.mend is not None or v.condition is not None
     if v.mend is not None:
-        again = judge({v.claim.name: v.mend.formula}, problem_of(case))[0]
+        again = judge({v.claim.name: v.mend.formula}, problem_of(example))[0]
         assert again.ok, v.mend.formula
     formula = as_data(v)["formula"]
-    assert judge({v.claim.name: formula}, problem_of(case))[0].ok
+    assert judge({v.claim.name: formula}, problem_of(example))[0].ok
 
 
 # ---- PyTorch -------------------------------------------------------------------------------------
 
 
 @pytest.mark.oracle
-@pytest.mark.parametrize("case", RIGHT + WRONG, ids=named)
-def test_verdicts_of_pytorch(case):
+@pytest.mark.parametrize("example", RIGHT + WRONG, ids=named)
+def test_verdicts_of_pytorch(example):
     """The claim, computed by PyTorch, beside PyTorch's gradient, at every point."""
     torch = pytest.importorskip("torch", reason="torch is the oracle of this test")
-    v = verdict_of(case)
-    agrees = [torch_agrees(torch, case, v, found.point) for found in v.findings]
+    v = verdict_of(example)
+    agrees = [torch_agrees(torch, example, v, found.point) for found in v.findings]
     assert all(agrees) == v.ok
 
 

@@ -75,7 +75,7 @@ def page(a):
 VIEWS = (narrow, short, plain, markdown, as_json, page)
 
 
-@pytest.mark.parametrize("example", swept(12, others=4, firsts=2))
+@pytest.mark.parametrize("example", swept(12, others=8, firsts=4))
 def test_every_example_is_shown(example):
     checks.run(example, explained(example))
 

@@ -230,7 +230,7 @@ def forms(text: str) -> list[Tree]:
 
 
 @pytest.mark.skipif(not KATEX, reason="needs node and its package katex")
-@pytest.mark.parametrize("example", swept(12, others=6, firsts=2))
+@pytest.mark.parametrize("example", swept(12, others=8, firsts=4))
 def test_katex_reads_examples(example):
     assert checked_by_katex(shown(example)) == []
 

@@ -50,11 +50,13 @@ def on_all_branches(
         return points
     same = [p for p in points.tried if p.problem is branches.base.problem]
     met = {s for p in same for s in branches.sides(p)}
-    result = list(filter(None, map(branches.point, branches.orders())))
-    for values in islice(branches.drawn(), branches.tries):
-        point = branches.point(values) if len(result) < MOST else None
-        sides = set() if point is None else branches.sides(point)
-        if point is not None and sides - met:
+    ordered = filter(None, map(branches.point, branches.orders()))
+    result = [point for point in ordered if branches.tells(point)]
+    for point in filter(None, map(branches.point, islice(branches.drawn(), branches.tries))):
+        if len(result) == MOST:
+            break
+        sides = if_applicable(lambda point=point: branches.sides(point)) or set()
+        if sides - met and branches.tells(point):
             result.append(point)
             met |= sides
     return points._replace(tried=points.tried + result)
@@ -80,25 +82,30 @@ class _Branches:
         self.tries = min(TRIES, ELEMENTS // max(1, sum(node.numel for node in order)))
 
     def point(self, values: Values) -> Point | None:
-        """The point of these values; None where it tells nothing of the claims."""
+        """The point of these values; None where the program takes none of them."""
         assumed = {x: made(x.attrs["known"], values[x]) for x in self.free}
         there = self.within(values | assumed)
         kept = {x: symmetrized(v) if x in self.symmetric else v for x, v in there.items()}
-        with np.errstate(all="ignore"):
-            return if_applicable(lambda: self._sound(kept))
+        point = if_applicable(lambda: self.base.moved(kept))
+        if point is not None:
+            point.tolerance = FAR_OUT
+        return point
 
-    def _sound(self, values: Values) -> Point | None:
-        point = self.base.moved(values)
-        point.tolerance = FAR_OUT
+    def tells(self, point: Point) -> bool:
+        """Whether a point tells something of the claims."""
+        with np.errstate(all="ignore"):
+            return bool(if_applicable(lambda: self._is_sound(point)))
+
+    def _is_sound(self, point: Point) -> bool:
         special = any(np.any(point(mask)) for mask in self.kinks)
         held = any(np.any(point(y) <= TINY) for y in self.lengths)
-        sound = not special and not held and point.sound(self.names)
-        return point if sound and self._keeps_digits(values, point) else None
+        return not special and not held and point.sound(self.names) and self._keeps_digits(point)
 
-    def _keeps_digits(self, values: Values, point: Point) -> bool:
+    def _keeps_digits(self, point: Point) -> bool:
         """Whether the claims are finite, no digits are lost in them, and they are 0 or more than
         what rounding may leave of it.
         """
+        values = {x: point(x) for x in self.given}
         given = {x: v.astype("float32") if x.dtype == "float" else v for x, v in values.items()}
         single = Evaluator(given | {point.problem.seed.node: point.seed}, dtype="float32")
         for n in self.claimed:
