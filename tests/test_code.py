@@ -101,7 +101,7 @@ def test_torch_function(example):
 @pytest.mark.oracle
 @pytest.mark.parametrize("example", OWN[::8], ids=str)
 def test_jax(example):
-    """A fourth of them is run for the other target of JAX, in test_code_sizes.py."""
+    """Others are run for the other target of JAX, in test_code_sizes.py."""
     jax = pytest.importorskip("jax", reason="JAX is not installed")
     assert attempt(example, "jax") in {"", "detach", *UNSAID_IN_JAX}
     if OWN.index(example) % 40 == 0:

@@ -352,9 +352,10 @@ WIDE = {
 }
 
 
+@pytest.mark.sweep
 @pytest.mark.skipif(PDFLATEX is None, reason="pdflatex is not installed")
 @pytest.mark.parametrize("page", ["--standalone", "--overlay"])
-@pytest.mark.parametrize("asked", one_in(3, WIDE))
+@pytest.mark.parametrize("asked", WIDE)
 def test_pages_of_their_own_are_wide_enough(asked, page, tmp_path):
     text = gradcli(*WIDE[asked], "-f", "latex", page).out
     assert compiled(text, tmp_path) == []
