@@ -19,17 +19,22 @@ class OutOfTime(Exception):
 
 
 class Budget:
-    """CPU seconds for all searches of one request together. `spent`: whether one was cut short;
-    `operations`: of how many nodes an output is, once they are counted.
+    """The CPU seconds of one request after which its searches end: what is no search uses them up
+    too. `spent`: whether one was cut short; `operations`: of how many nodes an output is, once they
+    are counted.
     """
 
-    __slots__ = ("_asked_after", "_deadline", "_ticks", "left", "operations", "spent")
+    __slots__ = ("_asked_after", "_deadline", "_seconds", "_ticks", "operations", "spent")
 
     operations: dict[Any, int]
 
     def __init__(self, seconds: float):
-        self.left, self.spent = float(seconds), False
-        self._ticks, self._deadline, self._asked_after, self.operations = 0, 0.0, 0.0, {}
+        self._seconds, self._ticks, self.spent, self.operations = seconds, 0, False, {}
+        self.renew()
+
+    def renew(self) -> None:
+        """Begin to count: what is asked now, perhaps by another thread, is a request of its own."""
+        self._deadline, self._asked_after = thread_time() + self._seconds, 0.0
 
     def search(self, compute: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
         """What `compute` gives, or `otherwise` where the budget ends before; a search within a
@@ -37,9 +42,6 @@ class Budget:
         """
         if _searching.get() is not None:
             return compute()
-        start = thread_time()
-        self._deadline = start + self.left
-        self._asked_after = perf_counter() + self.left
         token = _searching.set(self)
         try:
             return compute()
@@ -47,7 +49,6 @@ class Budget:
             pass
         finally:
             _searching.reset(token)
-            self.left -= thread_time() - start
         return otherwise()
 
     def tick(self) -> None:

@@ -21,6 +21,7 @@ class Explanation:
         from .explanation.data import Data
 
         self._analysis, self._data, self._full = analysis, Data(analysis), full
+        self._budget = analysis.problem.limits.budget
 
     @in_keywords
     def __getattr__(self, name: str) -> Any:
@@ -28,6 +29,7 @@ class Explanation:
 
         if name not in KEYS:
             raise AttributeError(name)
+        self._budget.renew()
         value = self._data(name)
         if name == "notes":
             value = [note | {"message": in_python(note["message"])} for note in value]
@@ -51,6 +53,7 @@ class Explanation:
         """
         from .render.names import PLACES
 
+        self._budget.renew()
         check_text("format", format)
         check_text("place", place)
         if place not in ("", *PLACES):
@@ -92,6 +95,7 @@ class Explanation:
         from .render.environment import Environment
         from .render.formats import fragment
 
+        self._budget.renew()
         answer = replies.explanation(self._analysis, Choices(full=self._full))
         environment = Environment(full=self._full, say=in_python)
         return {

@@ -9,7 +9,7 @@ DEFAULTS = {
     "operations": 400_000,  # nodes of the graph
     "elements": 20_000_000,  # elements of one tensor
     "digits": 1_000,  # digits of a whole number that is written out or computed from literals
-    "seconds": 2,  # of CPU time, for everything that is searched for
+    "seconds": 2,  # of CPU time, after which nothing more is searched for
     "memory": 500_000_000,  # bytes of the arrays that are needed at the same time
     "numbers": 2_000_000,  # that are written out as JSON
     "entries": 10_000,  # of a table or a tensor that --full writes out
@@ -25,7 +25,7 @@ TOO_DEEP = "too many operations follow one another for this request"
 class Limits:
     """The limits in force; `Limits({"elements": 10**8})` raises one of them. Where no array is
     made (`shapes_alone`), a tensor may have any size. `files`: whether values may be read from
-    files. `budget` is what one request has for its searches.
+    files. `budget` says when the searches of a request end.
     """
 
     __slots__ = ("budget", "files", "shapes_alone", "sizes")

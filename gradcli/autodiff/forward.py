@@ -35,9 +35,11 @@ def transposed(
         grad = grads[x]
         if grad is not None:
             seeds[grad] = seeds[grad] + tangent if grad in seeds else tangent
-    arrived = from_several(seeds, _diagonal(seeds, seed, tangents), ends=tangents.keys()).of
+    ends, arrived = _diagonal(seeds, seed, tangents), dict[Node, Node | None](seeds)
+    if arrived.keys() != set(ends):
+        arrived = from_several(seeds, ends, ends=tangents.keys()).of
     kept = {n: n for n in (*tangents, *tangents.values())}
-    parts = [substitute(node, kept | {seed: t}) for node, t in arrived.items() if t is not None]
+    parts = [substitute(n, kept | {seed: t}) for n in ends if (t := arrived[n]) is not None]
     return reduce(add, parts) if parts else None
 
 

@@ -5,7 +5,7 @@ stream NumPy shares. Knows nothing of other dtypes, other distributions or the G
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..errors import GradcliError
@@ -83,18 +83,14 @@ class Generator:
 
 
 def transform(uniforms: "np.ndarray") -> "np.ndarray":
-    """Box-Muller on blocks of 16, shape (16 k,): element j with element j + 8. The functions are
-    `math`'s and not NumPy's, which may differ in the last bit.
+    """Box-Muller on blocks of 16, shape (16 k,): element j with element j + 8. The logarithm is
+    `math`'s: NumPy's may differ in the last bit. The exponential of an imaginary number is the C
+    library's cosine and sine.
     """
     import numpy as np
 
     u, turns = uniforms.reshape(-1, 2, BLOCK // 2).swapaxes(0, 1).reshape(2, -1)
-    radius, angle = np.sqrt(-2 * _each(math.log, 1 - u)), 2 * math.pi * turns
-    points = radius * np.array([_each(math.cos, angle), _each(math.sin, angle)])
+    logarithms = np.fromiter(map(math.log, (1 - u).tolist()), float, u.size)
+    radius, unit = np.sqrt(-2 * logarithms), np.exp(1j * (2 * math.pi * turns))
+    points = radius * np.array([unit.real, unit.imag])
     return points.reshape(2, -1, BLOCK // 2).swapaxes(0, 1).reshape(-1)
-
-
-def _each(function: Callable[[float], float], numbers: "np.ndarray") -> "np.ndarray":
-    import numpy as np
-
-    return np.fromiter(map(function, numbers.tolist()), float, numbers.size)

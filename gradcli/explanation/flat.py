@@ -15,11 +15,16 @@ from ..notation.formulas.simplify import without_ones
 
 def with_zeros(p: Problem) -> Node:
     """The output of a problem, flat by what flat operators are computed with in the gradients it is
-    made of.
+    made of; itself, where that is nothing.
     """
     if p.before is None:
         return p.out
-    q = p.before
+    result = _with_zeros(p.before)
+    return p.out if result is without_ones(p.out) else result
+
+
+def _with_zeros(q: Problem) -> Node:
+    """The gradient of a problem, flat in the same way."""
     (by,) = q.wrt
     built = tuple(q.named.values())
     grad = remembered_backward(with_zeros(q), q.seed.node, (by.node,), built, True).of[by.node]

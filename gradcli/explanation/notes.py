@@ -102,7 +102,7 @@ def out_of_time(problem: Problem) -> list[tuple[str, str]]:
     limits = problem.limits
     if not limits.budget.spent:
         return []
-    seconds = f"{limits.sizes['seconds']:,} seconds of searching"
+    seconds = f"{limits.sizes['seconds']:,} seconds"
     text = "what is left out, or is not the shortest, takes longer (--limit seconds=N)."
     return [("not-searched", f"after {seconds} no more was looked for: {text}")]
 

@@ -24,10 +24,11 @@ def substitute_all(
 ) -> list[Node]:
     """Several nodes with other nodes in place of some."""
     done: dict[Node | None, Node | None] = {None: None}
-    done.update(new.items())
     roots = list(nodes)
     for n in walk(roots, lambda n: () if n in new else n.inputs):
-        if n not in done:
+        if n in new:
+            done[n] = new[n]
+        else:
             inputs = tuple(done[i] for i in n.inputs)
             span = span_of(n)
             same = n.span is span and inputs == n.inputs

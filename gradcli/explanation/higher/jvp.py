@@ -44,7 +44,9 @@ class Jvp:
     def part(self, x: Input) -> Node | None:
         """What one input adds to the tangent of the output."""
         t = self.tangent(x)
-        return None if t is None else jvp(self.p.out, {x.node: t.node})
+        if t is None or len(self.p.tangents) == 1:
+            return t and self.node
+        return jvp(self.p.out, {x.node: t.node})
 
     # ---- for any sizes ---------------------------------------------------------------------------
 

@@ -97,7 +97,8 @@ class AtSizes:
         Raises GradcliError where the output is one number as asked alone.
         """
         grads = [self._gradients.of[self.problem.inputs[x.name].node] for x in self.wrt]
-        return [self._in_program(grad, {}, seeded) for grad in grads if grad is not None]
+        names = {} if seeded else self._one
+        return [self._in_program(grad, names) for grad in grads if grad is not None]
 
     def derivation(self) -> "Derivation":
         """The gradients of intermediates, in the order in which they are computed, where one of
@@ -105,16 +106,17 @@ class AtSizes:
         """
         received = self._received
         names = {grad: OPS["input"](name=grad_of(h), shape=grad.shape) for h, grad in received}
+        inputs = {*names.values()}
         of_inputs = [self._gradients.of[self.problem.inputs[x.name].node] for x in self.wrt]
         grads = [grad for grad in of_inputs if grad is not None]
-        stands = names | {n: n for n in self._named}  # which are not looked into
+        stands = names | {n: n for n in self._named} | self._one  # which are not looked into
         back = []
         for _, grad in received:
             own = stands.pop(grad)
-            back.append(self._in_program(grad, stands, False))
+            back.append(self._in_program(grad, stands))
             stands[grad] = own
-        ends = [self._in_program(grad, stands, False) for grad in grads]
-        uses = Counter(n for root in (*back, *ends) for n in {*walk([root])} & {*names.values()})
+        ends = [self._in_program(grad, stands) for grad in grads]
+        uses = Counter(n for root in (*back, *ends) for n in inputs.intersection(self._back(root)))
         if max(uses.values(), default=0) < 2:
             return Derivation([], self.gradients(seeded=False), {})
         named = {node: Name(node.attrs["name"]) for node in names.values()}
@@ -134,19 +136,25 @@ class AtSizes:
                 result.append((safe(own[step.node]), step.received))
         return result
 
-    def _in_program(self, grad: Node, names: Mapping[Node, Node], seeded: bool) -> Node:
+    def _back(self, root: Node) -> list[Node]:
+        """What a gradient in a program is made of, without what the named intermediates are."""
+        return walk([root], lambda n: () if n in self._bare_named else n.inputs)
+
+    def _in_program(self, grad: Node, names: Mapping[Node, Node]) -> Node:
         """A gradient as it is written, with other nodes for what has `names`. Raises GradcliError
         where the output is one number as asked alone.
         """
-        p = self.problem
-        if self.asked.problem.seed.implicit and not p.seed.implicit:
+        if self.asked.problem.seed.implicit and not self.problem.seed.implicit:
             raise GradcliError("unsupported", "a program without a seed is for one number")
-        one = p.seed.value if self.asked.problem.seed.implicit else None
         grad = substitute(grad, names)
-        if one and not seeded:
-            grad = substitute(grad, {self.seed: one})
         short = stripped(_shortened(grad, self._named), self._named, written=())
         return _in_floats(short, self._bare_named)
+
+    @cached_property
+    def _one(self) -> dict[Node, Node]:
+        """What stands for an implicit seed."""
+        one = self.problem.seed.value if self.asked.problem.seed.implicit else None
+        return {} if one is None else {self.seed: one}
 
     @cached_property
     def _named(self) -> dict[Node, Node]:

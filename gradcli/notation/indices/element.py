@@ -301,7 +301,8 @@ def place_to_show(grad: Node, names: Mapping[Node, Name], values: Values) -> tup
 def _with_terms(grad: Node, names: Mapping[Node, Name], values: Values) -> tuple[int, ...]:
     """The first element that is a sum of something; the first where none is soon found."""
     first = (0,) * grad.ndim
-    for place in islice(np.ndindex(grad.shape), TRIED):
+    for at in range(min(grad.numel, TRIED)):
+        place = tuple(map(int, np.unravel_index(at, grad.shape)))
         try:
             if next(iter(Terms(grad, place, names, values)), None) is not None:
                 return place
