@@ -41,7 +41,7 @@ def way_back(out: Node, x: Node) -> WayBack:
     """What a node sends back to an input."""
     seed = OPS["input"](name="one-hot", shape=out.shape, is_direction=True)
     grad = backward(out, seed, [x]).of[x]
-    form = None if grad is None or out.numel <= 16 else closed_form(grad, seed)
+    form = None if grad is None or out.numel == 1 else closed_form(grad, seed)
     if grad is None or form is None:
         return WayBack(seed, grad, None)
     most = max(2 * out.numel * x.numel, SMALL, *(node.numel for node in form.nodes))
