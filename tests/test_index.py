@@ -495,6 +495,14 @@ ELEMENTS = [
         "-g[0]·(a[0] + b[0]) = -7·5 = -35",
     ),
     ("a * b", {"a": "[1., 2]", "b": "[-3., -2]"}, "[2,3]", "a", "[0]", "g[0]·b[0] = 2·(-3) = -6"),
+    (  # of many terms none that is 0
+        "(relu(a) @ W).sum()",
+        {"a": "[[-1.],[2],[-1],[3],[-2]]", "W": "[[5.]]"},
+        None,
+        "W",
+        "[0,0]",
+        "1·2 + 1·3 = 5",
+    ),
 ]
 
 
@@ -517,6 +525,12 @@ def test_elements_of_the_inverse_of_a_singular_matrix_are_unknown():
     total = written_out(grad, (0, 0), c.names, c.value).total
     assert total is not None
     assert np.isnan(total)  # as PyTorch's gradient is there
+
+
+def test_places_that_a_mask_picks_are_numbers():
+    options = ("-s", "x=3x2", "-s", "y=2", "-v", "m=[True,False,True]", "-w", "y")
+    shown = run("explain", "x[m].T @ y", *options, "--element", "y[1]").out
+    assert "y.grad[1] = x[2,0]·g[0] + x[2,1]·g[1]" in shown
 
 
 def test_many_terms_are_elided():

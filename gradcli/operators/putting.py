@@ -87,7 +87,8 @@ def _where_it_holds(mask, v, shape, picked):
     if within:
         rows = mask.value.reshape(mask.value.shape + (1,) * within)
         literal = mask.text.startswith("[") or mask.text in ("True", "False")
-        text = f"tensor({mask})" if literal else f"({mask})"
+        plain = mask.text if mask.text.isidentifier() else f"({mask})"
+        text = f"tensor({mask})" if literal else plain
         mask = Array(rows, text + ".unsqueeze(-1)" * within)
     holds = OPS["tensor"](data=mask)
     number = _number(v)

@@ -105,7 +105,7 @@ def _delta(text: str) -> Line:
 
 def _place(text: str) -> tree.Tree:
     """A place as it stands in index notation: i, y[i], or 3j+k."""
-    plain = text.replace("[", "").replace("]", "").replace(",", "")
+    plain = text.replace("[", "").replace("]", "")
     return read(text) if plain.isalnum() and plain[0].isalpha() else tree.Verbatim(text)
 
 

@@ -13,7 +13,7 @@ from ...notation import tree
 from ...notation.formulas.formula import TOO_LONG, Writer, formula, is_large, too_long
 from ...notation.formulas.parts import beside
 from ...notation.formulas.sharing import shared
-from ...notation.formulas.shorten import Shortener
+from ...notation.formulas.shorten import WIDE, Shortener
 from ...notation.formulas.simplify import simplify
 from ...notation.tree import Name, Token
 from ...operators.leaves import Array
@@ -90,8 +90,11 @@ class Wording:
         grad = self.read_off(x)
         if grad is None:
             return
-        yield grad, {}
+        narrow = len(walk([grad])) <= WIDE
+        if narrow:
+            yield grad, {}
         if self.is_long(x):
+            yield from () if narrow else [(grad, {})]
             return
         names = {n: name for n, name in self.names.items() if n is not grad}
         short = self._shortest(grad, names)

@@ -188,7 +188,7 @@ def _remarks(grads: Gradients) -> Iterator[str]:
         )
         yield f"{listed(names)} {were} broadcast: {their} over {dims}."
     p = grads.problem
-    of = [x.name for x in p.wrt if x.shape]
+    of = [x.name for x in p.wrt if x.shape and grads.a.gradient(x) is not None]
     if not p.out.shape and of:
         row = f"a single row: {of[0]}.grad, flattened"
         yield f"The Jacobian of {p.out_name} with respect to {of[0]} is {row}."

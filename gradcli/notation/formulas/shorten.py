@@ -27,6 +27,7 @@ WIDE = 36  # nodes; in a larger graph only the best way to say each is looked fo
 NARROW = 16  # nodes; in a larger graph a quick search looks for no other ways
 ROUNDS = 4
 SHORT = 12  # length of a formula in which nothing is looked for that may have a name of its own
+BEHIND = 9  # longer than where another search began: no search has made up for more
 BUDGET = 1200  # other ways to say a node that are tried in one search
 # What counts beside names, numbers, operators and calls.
 ROW, TURNED, BESIDE, FOREIGN, CONVERTED = 1.25, 0.75, 0.625, 12.0, 0.25
@@ -62,7 +63,8 @@ class Shortener:
         """An equal node whose formula is the shortest that was found."""
         result: list[tuple[Search, Node]] = []
         for k, search in enumerate(self.searches):
-            if k and search.repeats(self.searches[0], node):
+            first = self.searches[0]
+            if k and (search.repeats(first, node) or search.begins_behind(first, node)):
                 continue
             short = search(node)
             if short is not None:
@@ -202,18 +204,15 @@ class Search:
         own = dict.fromkeys([*familiar, *(names.hide(n) for n in familiar)])
         self.divisors = divisors_of(own)
         self.length = Length(names.words, own, telling)
-        self.left, self.folded = BUDGET, False
+        self.left, self.folded, self.began = BUDGET, False, 0.0
         self.asked: set[Node] = set()  # in this search
         self.said: dict[Node, tuple[tuple[Node, ...], int]] = {}  # other ways, and what they cost
 
     def __call__(self, node: Node) -> Node | None:
         """The shortest node found, with atoms for names; None where the node is too large."""
-        start = never_zero(self.names.start(node), self.divisors)
-        if len(walk([start])) > LARGE:
+        best = self._beginning(node)
+        if best is None:
             return None
-        self.names.settle(self.normal)
-        self.folded, self.asked = False, set()
-        best = self._normalised(start)
         at_once = self.length.measured(best, in_statements=False)
         self.length.in_statements = at_once > TOO_LONG
         self.left = BUDGET // 2 if self.length.in_statements else BUDGET
@@ -227,6 +226,17 @@ class Search:
             best = self._in_statements(best)
         laid = (Rewriter(rules).once(best) for rules in (LAYOUT, IN_CODE))
         return next((n for n in laid if self.length(n) <= self.length(best)), best)
+
+    def _beginning(self, node: Node) -> Node | None:
+        """A node in its normal form; None where it is too large."""
+        start = never_zero(self.names.start(node), self.divisors)
+        if len(walk([start])) > LARGE:
+            return None
+        self.names.settle(self.normal)
+        self.folded, self.asked = False, set()
+        best = self._normalised(start)
+        self.began = self.length.measured(best, in_statements=True)
+        return best
 
     def _in_statements(self, node: Node) -> Node:
         """The shortest node found from one that is, where what is repeated is said once."""
@@ -259,6 +269,12 @@ class Search:
             return False
         self.names.settle(self.normal)
         return self.names.stand_for_the_same(before.names)
+
+    def begins_behind(self, before: "Search", node: Node) -> bool:
+        """Whether this search begins with so much more than the one `before` did that it will end
+        with no less.
+        """
+        return self._beginning(node) is not None and self.began > before.began + BEHIND
 
     def _normalised(self, node: Node) -> Node:
         short = self._called(self._with_equal_sizes(self.normal(node)))

@@ -9,7 +9,7 @@ stays apart.
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
-from math import inf, isnan, prod
+from math import inf, isfinite, isnan, prod
 from typing import Any, NamedTuple
 
 from ...errors import GradcliError
@@ -37,6 +37,7 @@ from .expressions import (
     parts,
     product_of,
     rebuilt,
+    settled,
     substituted,
 )
 from .factors import fraction, split_number
@@ -74,6 +75,7 @@ class Terms:
         self.simplify = Simplifier(lower.sizes, collect=False)
         self.expr = self.simplify(lower(node, place))
         self.evaluate, self.left = Evaluation(values), MOST_SUMMED
+        self.picked: Values = lambda n: values(n) if n.dtype == "int" else None
 
     def __iter__(self) -> Iterator[tuple[Expr, ...]]:
         """The factors of every term that is not 0 by its places alone, nor a sum over nothing.
@@ -86,7 +88,8 @@ class Terms:
                 f: self.value(f) for f in factors if isinstance(f, Relation)
             }
             if 0.0 not in known.values():
-                yield tuple(f for f in factors if known.get(f) is None) or (Number(1),)
+                left = (settled(f, self.picked) for f in factors if known.get(f) is None)
+                yield tuple(left) or (Number(1),)
 
     def _terms(self, e: Expr) -> Iterator[tuple[Expr, ...]]:
         if isinstance(e, Total):
@@ -168,7 +171,8 @@ def written_out(
         return Written(None, None, total)
     if len(result) == MOST_COUNTED:
         return Written(None, None, total)
-    write = Writing(names, "·")
+    write, count, few = Writing(names, "·"), len(result), len(result) <= MOST_SYMBOLS
+    result = result if few else [t for t in result if not _is_zero(t, terms)]
     if not result:
         return Written(None, None, 0.0)
     if _length(_shown(result), terms) > MOST_PARTS and not _all_known(_shown(result), terms):
@@ -179,13 +183,13 @@ def written_out(
         total = _total(result, terms)
     if total is None:  # with numbers, what arrives from several sides is seen to add up
         result = _in_order(_collected(result))
-    few = len(result) <= MOST_SYMBOLS
+    few = few and len(result) <= MOST_SYMBOLS
     ordered = list if total is not None else _positive_first
     symbols: Tree = Verbatim(" " * WIDEST)
     if few:
         symbols = _added(ordered([_symbols(t, terms, write) for t in result]))
     shown = [_numbers(t, terms, write) for t in _shown(result)]
-    numbers = _added(ordered(shown) if few else shown, len(result))
+    numbers = _added(ordered(shown) if few else shown, count * (len(result) > MOST_TERMS))
     texts = tree.text(symbols), tree.text(numbers)
     if len(texts[1]) > LONGEST:
         return Written(None, None, total)
@@ -256,6 +260,12 @@ def _length(result: list[tuple[Expr, ...]], terms: Terms) -> int:
 def _all_known(result: list[tuple[Expr, ...]], terms: Terms) -> bool:
     """Whether all factors of some terms are written as numbers."""
     return all(terms.value(f) is not None for factors in result for f in factors)
+
+
+def _is_zero(factors: tuple[Expr, ...], terms: Terms) -> bool:
+    """Whether a term is 0 by one of its factors, whatever those are that are not known."""
+    known = [v for v in map(terms.value, factors) if v is not None]
+    return 0.0 in known and all(map(isfinite, known))
 
 
 def _any_nan(result: list[tuple[Expr, ...]], terms: Terms) -> bool:
