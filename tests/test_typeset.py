@@ -347,9 +347,21 @@ WIDE = {
     "hessian": ("hessian", "(softmax(x,0)*y).sum()", "-s", "x=3"),
     "softmax": ("explain", "softmax(x @ W + b, dim=1)", "-s", "x=2x3,W=3x4", "--full"),
     "tensors": ("explain", "(x@W).relu()", "-v", "x=randn(20,30)", "-v", "W=randn(30,20)"),
+    "names": (
+        "explain", "layer_norm(hidden_states + attention_output, (4,), gamma_weight, beta_bias)",
+        "-s", "hidden_states=2x4,attention_output=2x4", "--full",
+    ),
+    "losses": (
+        "explain", "kl_div(log_softmax(input_logits,1),target_probabilities,reduction='batchmean')",
+        "-s", "input_logits=2x3,target_probabilities=2x3", "--full",
+    ),
+    "groups": (
+        "explain", "group_norm(feature_maps, 2, channel_weight, channel_bias)",
+        "-s", "feature_maps=2x4x2", "--full",
+    ),
     "operators": ("ops", "losses"),
     "why": ("why", "grad can be implicitly created only for scalar outputs"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.sweep
@@ -381,6 +393,10 @@ def test_lines_that_go_on_begin_with_a_sign():
     ]
     assert latex_lines(read("(aa + bb) / (cc + dd)"), 100) == [
         r"\frac{\mathit{aa} + \mathit{bb}}{\mathit{cc} + \mathit{dd}}"
+    ]
+    assert latex_lines(read("where(aaaaaaaa > 0, bbbbbbbb, cccccccc)"), 20) == [
+        r"\operatorname{where}(\mathit{aaaaaaaa} > 0,",
+        r"\mathit{bbbbbbbb}, \mathit{cccccccc})",
     ]
     assert latex_lines(read("sqrt(aa + bb + cc + dd)"), 10) == [
         r"\operatorname{sqrt}(\mathit{aa}",

@@ -34,6 +34,17 @@ def test_a_sum_gets_brackets():
     ]
 
 
+def test_arguments_that_do_not_fit_beside_their_function():
+    program = "normalized = layer_norm(states, (5,), weight, bias); normalized.backward(seeds,True)"
+    assert wrapped(program, 28).split("\n") == [
+        "normalized = layer_norm(",
+        "    states, (5,), weight,",
+        "    bias)",
+        "normalized.backward(seeds,",
+        "    True)",
+    ]
+
+
 def test_a_comment_moves_below():
     assert wrapped("a.grad  # [[1.0, 2.0], [3.0, 4.0]]", 24).split("\n") == [
         "a.grad",

@@ -28,6 +28,8 @@ def _lines(line: str, width: int) -> list[str]:
         return [*_lines(code.rstrip(), width), *_commented(comment, width)]
     if line.startswith("# "):
         return _commented(line[2:], width)
+    if "; " in line and "'" not in line:
+        return [part for statement in line.split("; ") for part in _lines(statement, width)]
     name, equals, value = line.partition(" = ")
     if equals and any(not b.open for b in _breaks(value, Break(0, ()), 0)):
         line = f"{name} = ({value})"
@@ -40,13 +42,13 @@ def _commented(text: str, width: int) -> list[str]:
 
 
 def _broken(line: str, width: int) -> list[str]:
-    """The shorter of two ways: what is in the first bracket begins beside it, or on a new line."""
+    """The better of two ways: what is in the first bracket begins beside it, or on a new line."""
     first = line.find("(") + 1
     beside = _filled(line, Break(0, ()), 0, width)
-    if not first or len(beside) == 1:
-        return beside
     below = [line[:first], *_filled(line, Break(first, (INDENT,)), INDENT, width)]
-    return below if len(below) < len(beside) else beside
+    return min(
+        beside, below if first else beside, key=lambda ls: (max(width, *map(len, ls)), len(ls))
+    )
 
 
 def _filled(line: str, last: Break, column: int, width: int) -> list[str]:
@@ -84,10 +86,12 @@ def _breaks(line: str, since: Break, column: int) -> Iterator[Break]:
             opened.append(column + at - since.at + 1)
         elif character in ")]}" and opened:
             opened.pop()
-        elif character == " " and at > since.at and _ends(line, at):
+        elif at > since.at and _ends(line, at):
             yield Break(at + 1, tuple(opened))
 
 
 def _ends(line: str, at: int) -> bool:
-    """Whether a line may end at this space."""
-    return line[at - 1] == "," or line.startswith(OPERATORS, at + 1)
+    """Whether a line may end with this character: a space, or a comma without one behind it."""
+    if line[at] == ",":
+        return line[at + 1 : at + 2] != " "
+    return line[at] == " " and (line[at - 1] == "," or line.startswith(OPERATORS, at + 1))

@@ -9,12 +9,16 @@ from itertools import accumulate, pairwise
 
 from .pieces import (
     ABOVE,
+    ABSOLUTE,
     BELOW,
     BELOW_GROUP,
     CASES,
+    FLOOR,
     FRACTION,
     MATRIX,
+    NORM,
     ROOT,
+    TALL,
     TIMES,
     UNDER,
     Digits,
@@ -24,25 +28,34 @@ from .pieces import (
     Piece,
     Sign,
     Words,
+    laid_out,
 )
 
 SMALL = 0.7  # the size of an index or exponent
 WIDTHS = {TIMES.text: 0.2, "(": 0.7, ")": 0.7, "[": 0.6, "]": 0.6, ",": 0.8, "⊤": 1.0, "∑": 2.5}
 OPERATOR = 2.2  # with the space around it
+TALL_BRACKET = 1.4
 CELL_GAP = 1.8
 RANKS = {  # signs that a line may begin with, the first in preference
-    **dict.fromkeys(("=",), 0), **dict.fromkeys(("+", "−", "∨", "∧"), 1),
-    **dict.fromkeys((",",), 2), **dict.fromkeys(("⊙", "⋅", "⊗", "/", TIMES.text), 3),
+    **dict.fromkeys((";", "=", "<", ">", "≤", "≥", "≠"), 0),
+    **dict.fromkeys(("+", "−", "∨", "∧"), 1), ",": 2,
+    **dict.fromkeys(("⊙", "⋅", "⊗", "/", TIMES.text), 3),
 }  # fmt: skip
+LOOSER = (1.0, 0.75, 0.5)  # shares of a line that layouts may take; the next if lines are too wide
 INDENT = 2.0  # before a line that goes on
+CALLS = {ROOT: "sqrt", FLOOR: "floor", ABSOLUTE: "abs", NORM: "norm"}
 DEPTH, LINE, OVERFULL = 3.0, 5.0, 100.0  # what a bracket, a line, a character too many costs
 
 
 def in_lines(result: Sequence[Piece], room: float) -> list[list[Piece]]:
     """Pieces as lines that are no wider than `room`, as far as they can be broken."""
-    built = _loosened(result, room)
-    places = _cheapest(built, room - INDENT)
-    lines = [built[start:end] for start, end in pairwise(places)]
+    lines: list[list[Piece]] = []
+    for share in LOOSER:
+        built = _loosened(result, share * room)
+        places = _cheapest(built, room - INDENT)
+        lines = [built[start:end] for start, end in pairwise(places)]
+        if max(map(width, lines)) <= room:
+            break
     return [line if not k else _going_on(line) for k, line in enumerate(lines)]
 
 
@@ -82,9 +95,9 @@ def _costs(built: Sequence[Piece]) -> list[float | None]:
     before: Piece | None = None
     for piece in built:
         text = piece.text if isinstance(piece, Sign) else ""
-        comma = before == Sign(",")
-        rank = RANKS.get("," if comma else text)
-        able = not marks and rank is not None and (comma or (text != "," and _ends(before)))
+        behind = before.text if before in (Sign(","), Sign(";")) else ""
+        rank = RANKS.get(behind or text)
+        able = not marks and (behind or (text not in (",", ";") and _ends(before)))
         costs.append(DEPTH * brackets + rank if able and rank is not None else None)
         brackets += (text in ("(", "[")) - (text in (")", "]"))
         if isinstance(piece, Mark):
@@ -144,11 +157,15 @@ def _in_line(layout: str, parts: list[list[Piece]]) -> list[Piece] | None:
     """A layout as what stands in a line; None for one that has to be what it is."""
     if layout == FRACTION:
         return [*_grouped(parts[0]), Sign("/"), *_grouped(parts[1])]
-    if layout == ROOT:
-        return [Function("sqrt"), Sign("("), *parts[0], Sign(")")]
-    if layout == ABOVE and parts[0]:
-        mark = Mark(ABOVE, "open"), Mark(ABOVE, "next"), Mark(ABOVE, "close")
-        return [*parts[0], *mark[:2], *parts[1], mark[2]]
+    if layout in CALLS:
+        return [Function(CALLS[layout]), Sign("("), *parts[0], Sign(")")]
+    if layout in (ABOVE, BELOW, BELOW_GROUP) and parts[0]:
+        return [*parts[0], *laid_out(layout, (), parts[1])]
+    if layout == CASES and len(parts) == 4:
+        value, (_, *condition), other, _ = parts
+        comma = Sign(",")
+        inside = [*condition, comma, *value, comma, *other]
+        return [Function("where"), Sign("("), *inside, Sign(")")]
     return None
 
 
@@ -163,9 +180,10 @@ def _grouped(part: list[Piece]) -> list[Piece]:
 def width(result: Sequence[Piece]) -> float:
     """About how many characters wide pieces are."""
     open_layouts: list[list[list[float]]] = [[[0.0]]]  # rows of the widths of parts
-    for piece in result:
+    tall = tall_brackets(result)
+    for k, piece in enumerate(result):
         if not isinstance(piece, Mark):
-            open_layouts[-1][-1][-1] += _width_of(piece)
+            open_layouts[-1][-1][-1] += TALL_BRACKET if k in tall else _width_of(piece)
         elif piece.place == "open":
             open_layouts.append([[0.0]])
         elif piece.place == "next":
@@ -199,3 +217,21 @@ def _layout_width(layout: str, rows: list[list[float]]) -> float:
     if layout in (ABOVE, BELOW, BELOW_GROUP, UNDER):
         return first + SMALL * sum(others)
     return sum(rows[0]) + 1.5
+
+
+def tall_brackets(result: Sequence[Piece]) -> set[int]:
+    """The brackets around what is taller than a line."""
+    open_at: list[int] = []
+    tall: set[int] = set()
+    high: list[bool] = [False]
+    for k, piece in enumerate(result):
+        if isinstance(piece, Sign) and piece.text in "([":
+            open_at.append(k)
+            high.append(False)
+        elif isinstance(piece, Sign) and piece.text in ")]" and open_at:
+            start, inner = open_at.pop(), high.pop()
+            tall |= {start, k} if inner else set()
+            high[-1] = high[-1] or inner
+        elif isinstance(piece, Mark) and piece.layout in TALL:
+            high[-1] = True
+    return tall

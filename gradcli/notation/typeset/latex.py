@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import zip_longest
 
 from ..tree import Tree, text
-from .breaking import in_lines, width
+from .breaking import in_lines, tall_brackets, width
 from .mathematics import pieces
 from .pieces import (
     ABOVE,
@@ -20,7 +20,6 @@ from .pieces import (
     MATRIX,
     NORM,
     ROOT,
-    TALL,
     TIMES,
     UNDER,
     Digits,
@@ -121,7 +120,7 @@ def latex_width(tree: Tree) -> float:
 
 def written(result: Sequence[Piece]) -> str:
     """Pieces as LaTeX."""
-    tall, wide = _tall(result), _wide(result)
+    tall, wide = tall_brackets(result), _wide(result)
     parts = [_piece(result, k, k in tall, wide.get(k)) for k in range(len(result))]
     built = re.sub(r" +(?=[ }),_^])", "", "".join(parts))
     return re.sub(r"(?<=[_^])\{(\w)\}", r"\1", re.sub(r"(?<=[{(]) +", "", built)).strip()
@@ -216,24 +215,6 @@ def _character(c: str) -> str:
 
 def _power(digits: str) -> str:
     return f"$^{{{''.join(map(SUPERSCRIPTS.__getitem__, digits))}}}$"
-
-
-def _tall(result: Sequence[Piece]) -> set[int]:
-    """The brackets around what is taller than a line."""
-    open_at: list[int] = []
-    tall: set[int] = set()
-    high: list[bool] = [False]
-    for k, piece in enumerate(result):
-        if isinstance(piece, Sign) and piece.text in "([":
-            open_at.append(k)
-            high.append(False)
-        elif isinstance(piece, Sign) and piece.text in ")]" and open_at:
-            start, inner = open_at.pop(), high.pop()
-            tall |= {start, k} if inner else set()
-            high[-1] = high[-1] or inner
-        elif isinstance(piece, Mark) and piece.layout in TALL:
-            high[-1] = True
-    return tall
 
 
 def _wide(result: Sequence[Piece]) -> dict[int, int]:

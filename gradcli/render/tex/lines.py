@@ -15,6 +15,8 @@ from ...notation.typeset.latex import latex, latex_lines, latex_width, plain, te
 from ..ascii import in_ascii
 
 ROOM = {"standalone": 62, "overlay": 48}  # characters of an equation on a page
+ITEM, DEPTH = 4.5, 2  # by how many of them an item of a list is indented, and one below it
+EQUALS_WIDTH = 2.4
 SHAPE = r"\s*\(?\d+(?:×\d+)*,?\)?\s*"
 LONG_WORD, BREAKABLE = r"[\w\\]{24,}", "\\_\\allowbreak{}"
 UNSEEN = r"\\(left|right|math\w+|operatorname|text)"  # commands that print nothing
@@ -25,7 +27,7 @@ UNSEEN = r"\\(left|right|math\w+|operatorname|text)"  # commands that print noth
 
 def aligned(lines: Iterable[Line], room: float | None = None) -> str:
     """Equations below each other, lined up at their first sign of equality."""
-    return align(row for line in lines for row in rows_of(line, room=room))
+    return align(rows_of(((line, "") for line in lines), room))
 
 
 def align(rows: Iterable[str]) -> str:
@@ -33,20 +35,26 @@ def align(rows: Iterable[str]) -> str:
     return "\\begin{align*}\n" + " \\\\\n".join(rows) + "\n\\end{align*}"
 
 
-def rows_of(line: Line, beside: str = "", room: float | None = None) -> list[str]:
-    """A row or more for each statement of a line; what stands beside is said of the last, below it
-    where it is long.
+def rows_of(lines: Iterable[tuple[Line, str]], room: float | None = None) -> list[str]:
+    """A row or more for each statement of lines that are lined up. What is said of a line stands
+    beside its last row, or below it where there is no room for all of them.
     """
-    statements: list[list[Any]] = [[]]
-    for piece in line:
-        if piece == THEN:
-            statements.append([])
+    block = [([*_split(line, THEN)] or [[]], beside) for line, beside in lines]
+    sides = [_left_and_right(s) for statements, _ in block for s in statements]
+    # a left side that takes half of a page has a row of its own
+    lefts = [line_width(left) for left, _ in sides]
+    edge = max((w for w in lefts if room is None or w <= room / 2), default=0.0)
+    wide = max((line_width(right) for _, right in sides), default=0.0) + EQUALS_WIDTH
+    said = max((length(beside) + 2 for _, beside in block if beside), default=0)
+    below = room is not None and edge + wide + said > room
+    rows = list[str]()
+    for statements, beside in block:
+        rows += [row for s in statements for row in _equation(s, room, edge)]
+        if below and beside:
+            rows.append(f" &\\quad {beside}")
         else:
-            statements[-1].append(piece)
-    wide = room is not None and length(beside) > room / 3
-    left = None if room is None else room - (0 if wide or not beside else length(beside) + 2)
-    rows = [row for statement in statements for row in _equation(statement, left)]
-    return [*rows, f" &\\quad {beside}"] if wide else [*rows[:-1], rows[-1] + beside_of(beside)]
+            rows[-1] += beside_of(beside)
+    return rows
 
 
 def beside_of(built: str) -> str:
@@ -54,20 +62,27 @@ def beside_of(built: str) -> str:
     return f" && {built}" if built else ""
 
 
-def _equation(pieces: Sequence[Any], room: float | None) -> Iterator[str]:
-    """`left &= right`, and below it what there is no room for beside it."""
+def _left_and_right(pieces: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
+    """What stands around the first sign of equality; all is right of none."""
     sign = next((k for k, piece in enumerate(pieces) if piece == EQUALS), None)
-    if sign is None:
-        for k, line in enumerate(_lines(pieces, room)):
-            yield f"& {'' if not k else chr(92) + 'quad {} '}{line}"
-        return
-    left, right = mathematics(pieces[:sign]), pieces[sign + 1 :]
-    room = room and max(room - line_width(pieces[:sign]) - 2, room / 2)
-    sides = [[*right]] if room is None or line_width(right) <= room else [*_sides(right)]
+    return ((), pieces) if sign is None else (pieces[:sign], pieces[sign + 1 :])
+
+
+def _equation(pieces: Sequence[Any], room: float | None, edge: float) -> Iterator[str]:
+    """`left &= right`, and below it what there is no room for beside it."""
+    left, right = _left_and_right(pieces)
+    room = room and room - edge
+    head, sign = mathematics(left), "=" if EQUALS in pieces else ""
+    if line_width(left) > edge:
+        yield from (f" & {line}" for line in _lines(left, room))
+        head = ""
+    room = room and room - EQUALS_WIDTH
+    sides = [right] if room is None or line_width(right) <= room else _split(right, EQUALS)
     for side in sides:
-        for k, line in enumerate(_lines(side, room)):
-            yield f"{left} &{'= ' if not k else chr(92) + 'quad {} '}{line}"
-            left = ""
+        first, *others = _lines(side, room)
+        yield f"{head} &{sign} {first}"
+        yield from (f" &\\quad {{}} {line}" for line in others)
+        head = ""
 
 
 def length(made: str) -> int:
@@ -80,18 +95,31 @@ def line_width(pieces: Iterable[Any]) -> float:
     return sum(latex_width(p.tree) if isinstance(p, Formula) else len(p.text) for p in pieces)
 
 
-def _sides(pieces: Sequence[Any]) -> Iterator[list[Any]]:
-    """What stands between signs of equality."""
-    for equals, side in groupby(pieces, lambda piece: piece == EQUALS):
-        if not equals:
-            yield [*side]
+def _split(pieces: Sequence[Any], sign: Any) -> Iterator[list[Any]]:
+    """What stands between signs."""
+    for is_sign, between in groupby(pieces, lambda piece: piece == sign):
+        if not is_sign:
+            yield [*between]
 
 
 def _lines(pieces: Sequence[Any], room: float | None) -> list[str]:
-    """A side of an equation, a formula in lines that there is room for."""
-    if room is None or len(pieces) != 1 or not isinstance(pieces[0], Formula):
+    """A side of an equation in lines that there is room for, broken between its pieces and within
+    formulas.
+    """
+    if room is None or line_width(pieces) <= room:
         return [mathematics(pieces)]
-    return latex_lines(pieces[0].tree, room)
+    lines: list[list[Any]] = [[]]
+    for piece in pieces:
+        if lines[-1] and line_width((*lines[-1], piece)) > room:
+            lines.append([])
+        lines[-1].append(piece)
+    return [part for line in lines for part in _broken(line, room)]
+
+
+def _broken(pieces: Sequence[Any], room: float) -> list[str]:
+    if len(pieces) == 1 and isinstance(pieces[0], Formula):
+        return latex_lines(pieces[0].tree, room)
+    return [mathematics(pieces)]
 
 
 # ---- pieces --------------------------------------------------------------------------------------

@@ -29,6 +29,9 @@ from ..environment import Environment
 from ..tensors import nested, tensor_lines
 from ..wrapping import wrapped
 from .lines import (
+    DEPTH,
+    EQUALS_WIDTH,
+    ITEM,
     ROOM,
     align,
     aligned,
@@ -71,31 +74,36 @@ class Page:
         yield from filter(None, map(self.section, document.sections))
 
     def answers(self, answers: Sequence[Answer]) -> str:
-        """An equation each; what is remarked of it below, where there is no room beside it."""
-        rows, below = list[str](), list[str]()
-        for a in answers:
-            built, remark = self.answer(a)
-            rows += built
-            below += [inline((*a.name, Token(": ", "word"), *a.remark))] if remark else []
+        """An equation each; what is remarked of it below, where there is no room beside all."""
+        names, formulas = zip(*((line_width(a.name), line_width(a.formula)) for a in answers))
+        said = max(length(text(a.remark)) if a.remark else 0 for a in answers)
+        edge = max(names)
+        wide = edge + EQUALS_WIDTH + max(formulas) + (said and said + 2)
+        valued = any(a.value for a in answers)
+        beside = self.room is None or (not valued and wide <= self.room)
+        rows = [row for a in answers for row in self.answer(a, beside, edge)]
+        remarked = [] if beside else [a for a in answers if a.remark]
+        below = [inline((*a.name, Token(": ", "word"), *a.remark)) for a in remarked]
         return "\n\n".join([align(rows), *below])
 
-    def answer(self, a: Answer) -> tuple[list[str], bool]:
-        """The rows of an answer, and whether its remark has still to be made."""
+    def answer(self, a: Answer, beside: bool, edge: float) -> list[str]:
+        """The rows of an answer, with its remark if that stands beside it, where all signs of
+        equality stand right of `edge`.
+        """
         value = [self.tensor(a.value)] if a.value else []
-        one = [mathematics(a.name), *value, *formula_in_math(a.formula)]
-        remark = text(a.remark) if a.remark else ""
-        row = f"{one[0]} &= {' = '.join(one[1:])}"
-        room = self.room
-        wide = line_width(a.formula) + (room or 0) * bool(value)
-        if room is None or wide + line_width(a.name) + length(remark) <= room:
-            return [row + beside_of(remark)], False
-        rows = [f"{one[0]} &= {value[0]}"] if value else []
+        sides = [*value, *formula_in_math(a.formula)]
+        name, room = mathematics(a.name), self.room
+        if beside or room is None:
+            remark = text(a.remark) if a.remark else ""
+            return [f"{name} &= {' = '.join(sides)}{beside_of(remark)}"]
+        rows = [f"{name} &= {value[0]}"] if value else []
         if a.formula and is_words(a.formula):
-            return [*rows, row if not value else f" &= {one[-1]}"], bool(remark)
+            return [*rows, f"{'' if value else name} &= {sides[-1]}"]
         if a.formula:
-            formula = rows_of((*a.name, EQUALS, *a.formula), room=room)
+            left = room - (edge - line_width(a.name))
+            formula = rows_of([((*a.name, EQUALS, *a.formula), "")], left)
             rows += [re.sub("^.*? &", " &", formula[0]) if value else formula[0], *formula[1:]]
-        return rows, bool(remark)
+        return rows
 
     def heading(self, section: Section) -> str:
         """The title, its remark beside it."""
@@ -158,13 +166,12 @@ class Page:
 
     def equations(self, rows: Sequence[Row]) -> str:
         """Equations below each other, what else is told of them at the right."""
-        return align(line for row in rows for line in self.equation(row))
+        return align(self.equation_rows(rows))
 
-    def equation(self, row: Row) -> list[str]:
-        """The lines of an equation."""
-        first, *others = row.cells
-        assert not isinstance(first, Tensor)
-        return rows_of(first, self.beside(others), self.room)
+    def equation_rows(self, rows: Sequence[Row]) -> list[str]:
+        """The lines of equations."""
+        lines = ((row.cells[0], self.beside(row.cells[1:])) for row in rows)
+        return rows_of(lines, self.room)  # type: ignore[arg-type]
 
     def beside(self, cells: Sequence[Line | Tensor]) -> str:
         """Cells at the right of an equation."""
@@ -173,12 +180,16 @@ class Page:
 
     def items(self, rows: Sequence[Row]) -> str:
         """Rows as items of a list."""
-        items = [f"\\item {'~' * (2 * row.depth)}{self.cells(row.cells)}" for row in rows]
+        items = [
+            f"\\item {'~' * (DEPTH * row.depth)}{self.cells(row.cells, ITEM + DEPTH * row.depth)}"
+            for row in rows
+        ]
         return "\\begin{itemize}\n" + "\n".join(items) + "\n\\end{itemize}"
 
-    def cells(self, cells: Sequence[Line | Tensor]) -> str:
+    def cells(self, cells: Sequence[Line | Tensor], indent: float = 0) -> str:
         """Cells side by side within text."""
-        text = (self.inner(c) if isinstance(c, Tensor) else inline(c, self.room) for c in cells)
+        room = self.room and self.room - indent
+        text = (self.inner(c) if isinstance(c, Tensor) else inline(c, room) for c in cells)
         return " \\quad ".join(filter(str.strip, text)) or "~"
 
     def prose(self, block: Prose) -> str:

@@ -26,7 +26,8 @@ class Slides(Page):
     def document(self, document: Document) -> Iterator[str]:
         """Slides for the question and its answers, and for each section."""
         first = [self.verbatim(document.question)] * bool(document.question)
-        first += [self.answers(document.answers)] * bool(document.answers)
+        if document.answers:
+            first.append(self.answers(document.answers))
         yield from slides("Question", first)
         for section in document.sections:
             title = inline(section.title or section.remark)
@@ -52,7 +53,7 @@ class Slides(Page):
         elif isinstance(block, Matrix):
             built = render_matrix(block, self.environment)
             yield from [*built.arrays, built.left_out]
-            rows = [row for d in built.definitions for row in rows_of(d, room=self.room)]
+            rows = rows_of(((d, "") for d in built.definitions), self.room)
             yield from map(align, in_parts(rows))
         else:
             yield from self.blocks([block])
@@ -64,7 +65,7 @@ class Slides(Page):
                 if not are_equations:
                     yield self.items([row]).replace("{itemize}", "{itemize}[<+->]", 1)
                     continue
-                yield from (uncovered(align(part)) for part in in_parts(self.equation(row)))
+                yield from (uncovered(align(part)) for part in in_parts(self.equation_rows([row])))
 
 
 def uncovered(built: str) -> str:
