@@ -207,52 +207,74 @@ def largest_difference(left: Any, right: Any) -> tuple[float, int]:
 @searched(lambda *_: Check(DIFFERENCES, remark=TOO_LONG), in_large=True)
 def _finite_differences(a: Analysis, at: Sample) -> Check:
     """<seed, out> a little to either side of the values, against the gradient."""
-    worst, place, compared = 0.0, "", 0
     symmetric = kept_symmetric(a.problem.out)
-    uncompared: dict[str, list[str]] = {
-        why: [] for why in (*UNCOMPARED.values(), NOT_TRIANGULAR, TOO_LARGE_TO_MOVE)
-    }
-    sampled: dict[str, list[str]] = {}
+    result = _Comparison()
     for x, _ in _differentiated(a):
         if not at.within_triangle(x):
-            uncompared[NOT_TRIANGULAR].append(x.name)
-            continue
-        moving = _moving(a, at, x, x.node in symmetric)
-        if moving is None:
-            uncompared[TOO_LARGE_TO_MOVE].append(x.name)
-            continue
-        undefined = not np.all(np.isfinite(moving.here))  # what is nan or inf shows no slope
-        for name, outcome, error in moving.compared(partial(label, x.name, x.shape)):
-            if undefined and error > TOLERANCE:
-                outcome = NOT_FINITE
-            elif error > TOLERANCE and outcome not in UNCOMPARED and not (at.steady or _at_kink(a)):
-                outcome = UNCLEAR
-            if outcome in UNCOMPARED:
-                uncompared[UNCOMPARED[outcome]].append(name)
-                continue
-            compared += 1
-            if error > worst:
-                worst, place = error, name
-        if moving.sampled and compared:
-            sampled.setdefault(moving.sampled, []).append(x.name)
-    triangular = () if uncompared[NOT_TRIANGULAR] else at.triangles
+            result.leave_out(x.name, NOT_TRIANGULAR)
+        elif (moving := _moving(a, at, x, x.node in symmetric)) is None:
+            result.leave_out(x.name, TOO_LARGE_TO_MOVE)
+        else:
+            result.compare(x, moving, lambda: at.steady or _at_kink(a))
+    triangular = () if result.left_out[NOT_TRIANGULAR] else at.triangles
     remarks = [
         at.remark,
         _preserved(a, symmetric, "symmetric"),
         _preserved(a, triangular, "triangular"),
+        *result.remarks(),
     ]
-    remarks += [f"{listed(names)} moved {how}" for how, names in sampled.items()]
-    remarks += [_left_out(names, why) for why, names in uncompared.items() if names]
-    if worst > TOLERANCE and _at_kink(a):
-        remarks.append(f"differs by {worst:.0e} at {place}, where a convention answers (see notes)")
-        return Check(DIFFERENCES, remark="; ".join(filter(None, remarks)))
+    worst, place = result.worst, result.place
+    by_convention = worst > TOLERANCE and _at_kink(a)
     empty = [x.name for x, _ in _differentiated(a) if not x.node.numel]
-    if empty and not compared:
+    if by_convention:
+        remarks.append(f"differs by {worst:.0e} at {place}, where a convention answers (see notes)")
+    elif empty and not result.count:
         remarks.append(f"there is no element of {listed(empty)} to move")
     text = "; ".join(filter(None, remarks))
-    if not compared:
+    if by_convention or not result.count:
         return Check(DIFFERENCES, remark=text)
     return Check(DIFFERENCES, worst <= TOLERANCE, worst, place, text)
+
+
+class _Comparison:
+    """Gradients against slopes: how many elements were compared, the largest error and its place,
+    what was left out for which reason, and of which inputs a sample moved.
+    """
+
+    def __init__(self) -> None:
+        self.count, self.worst, self.place = 0, 0.0, ""
+        reasons = (*UNCOMPARED.values(), NOT_TRIANGULAR, TOO_LARGE_TO_MOVE)
+        self.left_out: dict[str, list[str]] = {reason: [] for reason in reasons}
+        self.sampled: dict[str, list[str]] = {}
+
+    def leave_out(self, name: str, reason: str) -> None:
+        """Count an input or an element as not compared."""
+        self.left_out[reason].append(name)
+
+    def compare(self, x: Input, moving: Moving, is_clear: Callable[[], bool]) -> None:
+        """Compare the elements of an input; an error says something where slopes are clear."""
+        undefined = not np.all(np.isfinite(moving.here))  # what is nan or inf shows no slope
+        for name, outcome, error in moving.compared(partial(label, x.name, x.shape)):
+            if undefined and error > TOLERANCE:
+                outcome = NOT_FINITE
+            elif error > TOLERANCE and outcome not in UNCOMPARED and not is_clear():
+                outcome = UNCLEAR
+            if outcome in UNCOMPARED:
+                self.leave_out(name, UNCOMPARED[outcome])
+                continue
+            self.count += 1
+            if error > self.worst:
+                self.worst, self.place = error, name
+        if moving.sampled and self.count:
+            self.sampled.setdefault(moving.sampled, []).append(x.name)
+
+    def remarks(self) -> Iterator[str]:
+        """What moved in part, and what was left out."""
+        for how, names in self.sampled.items():
+            yield f"{listed(names)} moved {how}"
+        for reason, names in self.left_out.items():
+            if names:
+                yield _left_out(names, reason)
 
 
 def _moving(a: Analysis, at: Sample, x: Input, symmetric: bool) -> Moving | None:

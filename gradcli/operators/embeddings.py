@@ -111,18 +111,7 @@ def embedding_bag(
     from one of the offsets to the next.
     """
     _table(weight.shape, max_norm, padding_idx, "embedding_bag")
-    if mode not in ("sum", "mean", "max"):
-        raise GradcliError("arguments", f"mode is 'sum', 'mean' or 'max', not {mode!r}")
-    if scale_grad_by_freq:
-        raise GradcliError(
-            "unsupported",
-            "embedding_bag() with scale_grad_by_freq divides by counts of other rows in PyTorch",
-            hint="embedding() takes it; sum or average its rows",
-        )
-    if per_sample_weights is not None and mode != "sum":
-        raise GradcliError("arguments", "per_sample_weights are for mode='sum'")
-    if per_sample_weights is not None:
-        check_kinds("embedding_bag", "floats of one kind", (weight, per_sample_weights))
+    _check_bags(mode, scale_grad_by_freq, weight, per_sample_weights)
     index, bag, count = _bags(input, offsets, include_last_offset)
     kept = np.ones(index.size, bool)
     if padding_idx is not None:
@@ -141,6 +130,21 @@ def embedding_bag(
         return total
     sizes = np.maximum(np.bincount(bag, minlength=count), 1).reshape(-1, 1)
     return total / numbers(sizes)
+
+
+def _check_bags(mode, scale_grad_by_freq, weight, per_sample_weights):
+    if mode not in ("sum", "mean", "max"):
+        raise GradcliError("arguments", f"mode is 'sum', 'mean' or 'max', not {mode!r}")
+    if scale_grad_by_freq:
+        raise GradcliError(
+            "unsupported",
+            "embedding_bag() with scale_grad_by_freq divides by counts of other rows in PyTorch",
+            hint="embedding() takes it; sum or average its rows",
+        )
+    if per_sample_weights is not None:
+        if mode != "sum":
+            raise GradcliError("arguments", "per_sample_weights are for mode='sum'")
+        check_kinds("embedding_bag", "floats of one kind", (weight, per_sample_weights))
 
 
 def _bags(input, offsets, include_last_offset):

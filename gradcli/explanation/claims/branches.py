@@ -55,7 +55,7 @@ def on_all_branches(
     for point in filter(None, map(branches.point, islice(branches.drawn(), branches.tries))):
         if len(result) == MOST:
             break
-        sides = if_applicable(lambda point=point: branches.sides(point)) or set()
+        sides = if_applicable(partial(branches.sides, point)) or set()
         if sides - met and branches.tells(point):
             result.append(point)
             met |= sides

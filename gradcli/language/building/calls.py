@@ -68,33 +68,51 @@ def call(b: Scope, e: ast.Call) -> Any:
         dtype = _dtype_by_place(of_array, args, dtype)
         value = applied(b, of_array, args, named, e)
     elif operands and name in IDENTITY:
-        asked = [a for a in args[1:] if isinstance(a, str)] if name in ("to", "type") else []
-        asked = [_dtype_of_type(text) for text in asked]
-        for text in asked:
-            _check_kind(text)
-        dtype = dtype or next((a for a in asked if a in DTYPES), None)
-        value = operands[0]
+        value, dtype = operands[0], dtype or _dtype_asked(name, args[1:])
     elif special is not None:
         value = _made(special, b, e, args, named, name)
     else:
         of_tensors = lookup(f"Tensor.{name}") if operands else None
         called = of_tensors or _elsewhere(b, e) or lookup(name) or _unlisted(b, e, name)
-        if isinstance(called, Operator) and called.of_one and len(args) == 1 and not named:
-            other, named = called.of_one
-            called = function(other, _function_span(b, e))
-        if operands and isinstance(called, Operator):
-            args, named = _with_tensor(called, args, named)
-        args, named = _with_whole_numbers(b, called, args, named)
-        dtype = _dtype_by_place(called, args, dtype)
-        if isinstance(called, Shorthand) and "dtype" in (called.function.__kwdefaults__ or ()):
-            named["dtype"] = dtype
-        _check_list(called, args, named)
-        if isinstance(called, Operator | Shorthand) and dtype is None:
-            called.check_kinds(_numbers_among(called, args, named))
-        if isinstance(called, Operator) and dtype is not None:
-            _check_dtype(called, e)
-        value = applied(b, called, args, named, e)
+        value, dtype = _called(b, e, called, args, named, dtype, is_method=bool(operands))
     return _as_dtype(b, value, dtype, e)
+
+
+def _dtype_asked(name: str, args: list) -> str | None:
+    """The dtype that `x.to(...)` or `x.type(...)` asks for, among devices and layouts."""
+    if name not in ("to", "type"):
+        return None
+    asked = [_dtype_of_type(text) for text in args if isinstance(text, str)]
+    for text in asked:
+        _check_kind(text)
+    return next((text for text in asked if text in DTYPES), None)
+
+
+def _called(
+    b: Scope,
+    e: ast.Call,
+    called: Any,
+    args: list,
+    named: dict[str, Any],
+    dtype: str | None,
+    is_method: bool,
+) -> tuple[Any, str | None]:
+    """What an operator or a shorthand gives, and the dtype that is asked for."""
+    if isinstance(called, Operator) and called.of_one and len(args) == 1 and not named:
+        other, named = called.of_one
+        called = function(other, _function_span(b, e))
+    if is_method and isinstance(called, Operator):
+        args, named = _with_tensor(called, args, named)
+    args, named = _with_whole_numbers(b, called, args, named)
+    dtype = _dtype_by_place(called, args, dtype)
+    if isinstance(called, Shorthand) and "dtype" in (called.function.__kwdefaults__ or ()):
+        named["dtype"] = dtype
+    _check_list(called, args, named)
+    if isinstance(called, Operator | Shorthand) and dtype is None:
+        called.check_kinds(_numbers_among(called, args, named))
+    if isinstance(called, Operator) and dtype is not None:
+        _check_dtype(called, e)
+    return applied(b, called, args, named, e), dtype
 
 
 def _dtype_of_type(text: str) -> str:
