@@ -211,8 +211,8 @@ def test_steps_have_the_names_of_the_derivation():
 
 
 def test_a_long_chain_is_shown_by_its_ends():
-    steps = [f"h{k} = tanh(h{k - 1} * 1.5)" for k in range(1, 400)]
-    said = answered("; ".join(["h0 = x @ W", *steps, "h399.sum()"]), "-s", "x=2x3,W=3x3")
+    steps = [f"h{k} = tanh(h{k - 1} * 1.5)" for k in range(1, 200)]
+    said = answered("; ".join(["h0 = x @ W", *steps, "h199.sum()"]), "-s", "x=2x3,W=3x3")
     assert len(said.lines) < 50
     assert "h0.grad = 1.5 * h1.grad * (1 - h1 ** 2)" in said.out
     assert "x.grad = h0.grad @ W.T" in said.out

@@ -45,6 +45,7 @@ def correction_of(name: str) -> Correction | None:
     return correction(reading) if reading.status == 1 else None
 
 
+@pytest.mark.sweep
 def test_errors_are_pytorchs() -> None:
     """Type, message, line, and what was printed before."""
     wrong = []

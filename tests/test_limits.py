@@ -550,7 +550,7 @@ def poses(text: str) -> None:
         assert refusal is not None
 
 
-@FUZZ
+@settings(FUZZ, max_examples=200)
 @given(st.lists(st.sampled_from(WORDS), max_size=25).map("".join))
 def test_any_text_is_understood_or_refused(text):
     poses(text)
