@@ -103,12 +103,13 @@ class Statements:
         trees = self.writer.trees
         written = self.writer.tree(node)
         while len(tree.text(written)) > LONGEST:
-            parts = [p for p in self._parts(node) if not _is_plain(trees[p])]
+            parts = [p for p in dict.fromkeys(self._parts(node)) if not _is_plain(trees[p])]
             if not parts:
                 break
-            longest = max(parts, key=lambda p: len(tree.text(trees[p])))
-            self._name(longest, self.names.of(longest))
-            for stale in self._above(node, longest):
+            longest = sorted(parts, key=lambda p: len(tree.text(trees[p])), reverse=True)
+            for part in longest if len(parts) > LONGEST else longest[:1]:
+                self._name(part, self.names.of(part))
+            for stale in self._above(node, longest[0]):
                 del trees[stale]
             written = self.writer.tree(node)
 
