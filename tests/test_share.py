@@ -102,3 +102,37 @@ def test_bash_completes(words, wanted, tmp_path):
         ["bash", "-c", program], capture_output=True, text=True, env={**os.environ, "PATH": path}
     )
     assert (done.stdout.split(), done.stderr) == (wanted, "")
+
+
+@pytest.mark.skipif(shutil.which("fish") is None, reason="fish is not installed")
+@pytest.mark.parametrize(("typed", "wanted"), [
+    ("gradcli exp", ["explain"]),
+    ("gradcli ops cross_entropy", ["cross_entropy"]),
+    ("gradcli render ./comple", ["./completed.json"]),
+])  # fmt: skip
+def test_fish_completes(typed, wanted, tmp_path):
+    command = tmp_path / "gradcli"
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m gradcli "$@"\n')
+    command.chmod(0o755)
+    (tmp_path / "completed.json").touch()
+    script = SHARE / "fish/vendor_completions.d/gradcli.fish"
+    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["fish", "--no-config", "--command", f"source '{script}'; complete -C '{typed}'"],
+        cwd=tmp_path, capture_output=True, text=True, env={**os.environ, "PATH": path},
+    )  # fmt: skip
+    assert [line.split("\t")[0] for line in done.stdout.splitlines()] == wanted
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_key_press_imports_no_rich(shell):
+    asked = {
+        "_GRADCLI_COMPLETE": f"complete_{shell}", "_TYPER_COMPLETE_ARGS": "gradcli exp",
+        "_TYPER_COMPLETE_FISH_ACTION": "get-args", "COMP_WORDS": "gradcli exp", "COMP_CWORD": "1",
+    }  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "gradcli"],
+        capture_output=True, text=True, env={**os.environ, **asked},
+    )  # fmt: skip
+    assert "explain" in done.stdout
+    assert not {"rich.console", "numpy", "sympy"} & set(re.findall(r"[\w.]+$", done.stderr, re.M))

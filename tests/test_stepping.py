@@ -6,6 +6,7 @@ import re
 import select
 import subprocess
 import sys
+from collections.abc import Iterable
 
 from console import Input, Terminal, gradcli
 
@@ -18,7 +19,7 @@ from gradcli.render.environment import Environment
 RELU = ("relu(x @ a).sum()", "-v", "x=[[1.,2.]]", "-v", "a=[[1.],[-2.]]")
 
 
-def stepped(keys: str, *lines: str) -> str:
+def stepped(keys: Iterable[str], *lines: str) -> str:
     """What is shown as these keys are pressed; lines are what is typed after an e."""
     out = Terminal(is_terminal=True)
     values = {"x": [[1.0, 2.0]], "a": [[1.0], [-2.0]]}
@@ -62,6 +63,11 @@ def test_one_element_is_written_out():
     text = stepped("eq", "a[1,0]")
     assert "a.grad[1,0] = " in text
     assert "= 0\n" in text  # relu lets nothing through: x @ a = 1·1 + 2·(-2) = -3
+
+
+def test_an_element_is_pasted_with_its_key():
+    asked = stepped("eq", "a[1,0]")
+    assert stepped(["e a[1,0]\r", "q"]) == stepped(["e a[1", "q"], ",0]") == asked
 
 
 def test_what_is_no_element_is_said_and_nothing_is_lost():

@@ -538,12 +538,11 @@ def _called(arguments: list[str], streams: Streams) -> int:
 
 def _app(arguments: list[str]) -> typer.Typer:
     """The app with none but the command asked for: building all takes as long as an answer."""
-    if (
-        not arguments
-        or arguments[0].startswith("--")
-        or arguments[0] == "-h"
-        or "_GRADCLI_COMPLETE" in os.environ
-    ):
+    if COMPLETING in os.environ:
+        # typer imports rich to take markup out of help texts, which have none: half of a key press
+        sys.modules["rich"] = None  # type: ignore[assignment]
+        return app
+    if not arguments or arguments[0].startswith("--") or arguments[0] == "-h":
         return app
     wanted = arguments[0] if arguments[0] in COMMANDS else "explain"
     alone = copy(app)

@@ -17,6 +17,7 @@ from .streams import Streams
 NEXT, BACK = ("n", " ", "\r", "\n", "\x1b[C", "\x1b[B", "j"), ("b", "p", "\x1b[D", "\x1b[A", "k")
 QUIT = ("q", "\x04", "\x1b")
 KEYS = "n next   b back   w why   e one element   q quit"
+ASKED = "element, as in x[0,1]: "
 
 
 def step_through(
@@ -49,8 +50,10 @@ def step_through(
                 streams.write("This is the last.\n" if pressed in NEXT else "This is the first.\n")
         elif pressed == "w":
             show(stepping.why(place))
-        elif pressed == "e":
-            show_element(streams, stepping, asked("element, as in x[0,1]: "), show)
+        elif pressed.startswith("e"):
+            typed = pressed[1:].lstrip()  # what is pasted comes with its key
+            text = typed if typed.endswith(("\r", "\n")) else typed + asked(f"{ASKED}{typed}")
+            show_element(streams, stepping, text, show)
         else:
             streams.write(f"{KEYS}\n")
 

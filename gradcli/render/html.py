@@ -203,7 +203,7 @@ class _Page:
 
     def step_body(self, block: Step) -> str:
         value = "" if block.value is None else self.tensor(block.value)
-        head = f'<span class="title">{self.line(block.title)}</span> '
+        head = f'<span class="title scroll">{self.line(block.title)}</span> '
         head += f'<span class="remark">{self.line(block.remark)}</span>'
         sent = self.table(Table(tuple(r._replace(depth=0) for r in block.sent)))
         return f'<div class="head">{head}{value}</div>{sent if block.sent else ""}'

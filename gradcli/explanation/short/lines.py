@@ -57,7 +57,7 @@ def backward(grads: Gradients) -> Section:
     loss = grads.problem.out_name if grads.problem.seed.implicit else "loss"
     name = Name(first.name)
     text = words(
-        mentioned(Name(first.gradient_name)),
+        tree.Token(first.gradient_name),  # as typed: typeset it would be what it is said to be
         " is ",
         mentioned(tree.Derivative(Name(loss), (name,))),
         ", of ",

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from html import escape
 
 from ..tree import Tree, text
+from .breaking import tall_brackets
 from .mathematics import pieces
 from .pieces import (
     ABOVE,
@@ -59,10 +60,11 @@ def mathml(tree: Tree, display: bool = False) -> str:
 
 def written(result: Sequence[Piece]) -> str:
     """Pieces as elements of MathML."""
-    return "".join(map(_element, result))
+    tall = tall_brackets(result)
+    return "".join(_element(piece, k in tall) for k, piece in enumerate(result))
 
 
-def _element(piece: Piece) -> str:
+def _element(piece: Piece, tall: bool) -> str:
     if isinstance(piece, Mark):
         return LAYOUTS[piece.layout][PLACES.index(piece.place)]
     text = escape(piece.text)
@@ -73,6 +75,10 @@ def _element(piece: Piece) -> str:
         return f"<mn>{text}</mn>"
     if isinstance(piece, Function):
         return f'<mi mathvariant="normal">{text}</mi>' if len(text) == 1 else f"<mi>{text}</mi>"
+    if isinstance(piece, Sign) and text in "()[]" and not tall:
+        return (
+            f'<mo stretchy="false">{text}</mo>'  # they would be as high as a fraction beside them
+        )
     if isinstance(piece, Sign):
         return f"<mi>{text}</mi>" if text in NO_OPERATORS else f"<mo>{text}</mo>"
     return f"<mtext>{text}</mtext>"
