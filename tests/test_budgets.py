@@ -109,6 +109,33 @@ def test_a_search_within_a_search_is_a_part_of_it():
     assert (outer.spent, inner.spent) == (True, False)
 
 
+def test_what_is_no_search_uses_up_the_seconds_too(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr("gradcli.budget.thread_time", lambda: now[0])
+    monkeypatch.setattr("gradcli.budget.perf_counter", lambda: now[0])
+    budget = Budget(2)
+
+    def compute():
+        for _ in range(100):
+            tick()
+        return "all"
+
+    assert budget.search(compute, lambda: "less") == "all"
+    now[0] = 3.0
+    assert budget.spent is False
+    budget.renew()
+    assert budget.search(compute, lambda: "less") == "all"
+    now[0] = 6.0
+    assert budget.search(compute, lambda: "less") == "less"
+
+
+def test_a_hessian_of_many_inputs_shows_its_first_blocks():
+    text = " + ".join(f"x{k}**2" for k in range(25))
+    given = [arg for k in range(25) for arg in ("-v", f"x{k}=1")]
+    out = gradcli("hessian", text, *given, "--limit", "seconds=0").out
+    assert "300 of 325 blocks are shown" in " ".join(out.split())
+
+
 def test_outside_of_a_search_nothing_ends():
     for _ in range(100):
         tick()

@@ -1,6 +1,7 @@
 """An explanation, put together from its sections."""
 
 from collections.abc import Collection
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from ..backends.numeric import array_bytes
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from .higher.jvp import Jvp
 
 MOST_INPUTS = 24  # that have sections of their own
+MOST_BLOCKS = MOST_INPUTS * (MOST_INPUTS + 1) // 2  # of a Hessian: a pair of inputs each
 TOLD_BY_SEED = ("implicit-seed", "seed-left-out")  # notes on what the section of the seed shows
 
 
@@ -141,11 +143,20 @@ def hessian_document(h: "Hessian", choices: Choices) -> Document:
     from .notes import hessian_notes
     from .sections import checks, hessian, notes
 
-    blocks = [hessian.block(h, x, z, choices.full, choices.precision) for x, z in h.pairs()]
-    noted = notes.notes(n for n in hessian_notes(h) if n[0] != "unused")
+    pairs = islice(h.pairs(), MOST_BLOCKS)
+    blocks = [hessian.block(h, x, z, choices.full, choices.precision) for x, z in pairs]
+    said = [*hessian_notes(h), *_blocks_left_out(h)]
+    noted = notes.notes(n for n in said if n[0] != "unused")
     checked = checks.checks(hessian_checks(h))
     built = Document(hessian.answers(h), (*blocks, checked, *[noted] * bool(noted.blocks)))
     return asked(built, h.p, choices.command, backward=False)
+
+
+def _blocks_left_out(h: "Hessian") -> list[tuple[str, str]]:
+    """That not all pairs of inputs have a block of their own."""
+    count = sum(1 for _ in h.pairs())
+    text = f"{MOST_BLOCKS:,} of {count:,} blocks are shown: -w NAME,... asks for others."
+    return [("inputs-left-out", text)] if count > MOST_BLOCKS else []
 
 
 def jvp_document(j: "Jvp", choices: Choices) -> Document:

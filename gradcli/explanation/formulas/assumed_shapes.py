@@ -8,6 +8,7 @@ from ...graphs.shapes import Shape
 from ...language.general import at_shapes
 from ...language.problem import Problem
 from ...notation import tree
+from ..analysis import searched
 from ..phrases import shape_text
 from .other_sizes import in_general
 from .readings import (
@@ -23,6 +24,7 @@ from .trials import Trial
 from .wording import Wording
 
 
+@searched()
 def assumed_shapes(w: Wording) -> str | None:
     """`assumed: x 2×3 (for a vector: -s x=3)`: the shapes that were assumed, where a formula does
     not hold for another rank that an input may be meant with.

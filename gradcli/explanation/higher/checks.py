@@ -5,6 +5,7 @@ from ..checks import (
     AGREE,
     EVERY_ROW,
     TOO_LARGE,
+    TOO_LONG,
     Check,
     Sample,
     differences,
@@ -55,11 +56,16 @@ def _differences(h: Hessian) -> list[Check]:
     """Tangents times blocks against differences of gradients; what is worst of all inputs. Nothing
     where all blocks are zero.
     """
-    of = [h.gradient(x) for x in h.p.wrt]
-    curved = [a for a in of if any(grad is not None for grad in a.gradients.of.values())]
-    result = map(differences, curved)
-    worst = max(result, key=lambda c: (c.ok is False, c.max_error or 0.0), default=None)
-    return [] if worst is None else [worst._replace(name="finite differences of the gradient")]
+    name = "finite differences of the gradient"
+
+    def compared() -> list[Check]:
+        of = [h.gradient(x) for x in h.p.wrt]
+        curved = [a for a in of if any(grad is not None for grad in a.gradients.of.values())]
+        result = map(differences, curved)
+        worst = max(result, key=lambda c: (c.ok is False, c.max_error or 0.0), default=None)
+        return [] if worst is None else [worst._replace(name=name)]
+
+    return h.p.limits.budget.search(compared, lambda: [Check(name, remark=TOO_LONG)])
 
 
 def jvp_checks(j: Jvp) -> list[Check]:
