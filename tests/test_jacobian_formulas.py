@@ -389,7 +389,7 @@ FORMS = [
         "X=4x2,w=2,y=4",
         "w",
         "dense",
-        "2 * (X * (X @ w - y)[:, None])",
+        "2 * diag(X @ w - y) @ X",
     ),
     (
         "(y * kron(A, B)) @ x",  # by element with y it is no Kronecker product

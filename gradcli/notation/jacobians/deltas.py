@@ -31,7 +31,7 @@ from ..indices.written import opposite
 from ..tree import NEW_DIMENSION, Call, Infix, Method, Prefix, Subscript, Tree, shortest, text
 from ..tree import Number as Numeral
 from .masks import count, has_relation, is_a_count, mask, work
-from .matrices import Matrices, flat
+from .matrices import Matrices
 from .matrix_products import added, multiplied
 from .patterns import (
     BLOCKS,
@@ -44,7 +44,7 @@ from .patterns import (
     by_pattern,
 )
 from .placed import is_identity, picks
-from .tensors import is_count
+from .tensors import flat, is_count
 
 Named = tuple[str, Tree | None]  # what a structure is called, and its formula
 MOST_TERMS = 4  # of a sum that is multiplied out for its matrices

@@ -20,7 +20,6 @@ from ..indices.expressions import (
     Sum,
     Total,
     divides,
-    inner,
     inverted,
     letters_of,
     product_of,
@@ -32,8 +31,6 @@ from ..tree import ALL, NEW_DIMENSION, Attribute, Call, Infix, Method, Subscript
 from .matrix_products import (
     Contraction,
     NoProduct,
-    in_numbers,
-    is_mask,
     scaled,
     transposed,
 )
@@ -91,7 +88,7 @@ class Matrices(Tensors):
             row, column = (at[0] if at else None for at in (rows, columns))
             return placed(self, self.plain, factors, row, column)
         if len(rows) + len(columns) > 2 or not any(letters_of(f) & {*columns} for f in factors):
-            apart = self._outer(factors, rows, columns)
+            apart = self.outer(factors, rows, columns)
             if apart is not None:
                 return apart
         if len(factors) == 1 and isinstance(factors[0], Element):
@@ -114,41 +111,6 @@ class Matrices(Tensors):
             return scaled(result.scalar(), ones)
         except NoProduct:
             return None
-
-    def _outer(self, factors: Sequence[Expr], rows: Letters, columns: Letters) -> Tree | None:
-        """outer(a, b), where one depends on all letters of rows and the other on all of columns;
-        outer(a, ones(n)), where nothing depends on the column.
-        """
-        numbers = [f for f in factors if not letters_of(f) - {*self.given}]
-        left = [f for f in factors if f not in numbers and letters_of(f) - {*self.given} <= {*rows}]
-        right = [f for f in factors if f not in numbers and f not in left]
-        result = [
-            {k for f in side for k in letters_of(f)} - {*self.given} for side in (left, right)
-        ]
-        if not columns or result not in ([{*rows}, {*columns}], [{*rows}, set()]):
-            return None
-        a = flat(self.weights(product_of(left), rows), rows)
-        b = flat(self.weights(product_of(right), columns), columns) if right else None
-        number = self.tensor(product_of(numbers), []) if numbers else None
-        if a is None or (right and b is None) or (numbers and number is None):
-            return None
-        return self.scaled(number, Call("outer", (a, b or Call("ones", (self.length(columns),)))))
-
-    def weights(self, e: Expr, letters: Letters) -> Tree | None:
-        """The tensor with these dimensions as what a matrix is multiplied with: no mask, nor whole
-        numbers that a tensor holds.
-        """
-        if letters_of(e) - {*self.given} != {*letters}:
-            return self.tensor(e, letters)
-        written = self._tensor(e, letters)
-        if written is None and len(letters) == 2:
-            turned = self._tensor(e, letters[::-1])
-            written = None if turned is None else transposed(turned)
-        if written is None:
-            return None
-        held = [part.node.dtype for part in inner(e) if isinstance(part, Element)]
-        whole = bool(held) and "float" not in held and not is_mask(written)
-        return Method(written, "double") if whole else in_numbers(written)
 
     def _total(self, e: Total, rows: list[str], columns: list[str]) -> Tree | None:
         """Matrices added up, where they are all there; a number that all have before the sum."""
@@ -302,11 +264,6 @@ class Matrices(Tensors):
         longer = 0 if tree.size(sides[0]) >= tree.size(sides[1]) else 1
         whole = (tree.Number(-1), sides[1]) if longer == 0 else (sides[0], tree.Number(-1))
         return Method(written, "reshape", whole)
-
-
-def flat(written: Tree | None, letters: Letters) -> Tree | None:
-    """The tensor with these dimensions as a vector, which is what diag and outer take."""
-    return written if written is None or len(letters) == 1 else Method(written, "flatten")
 
 
 def _times(factors: Sequence[Tree]) -> Tree:

@@ -138,7 +138,7 @@ class Contraction:
             if place + 1 < len(path):
                 out.append(self._edge(letter, path[place + 1]))
         out = [in_numbers(m) for m in out] if len(out) > 1 else out
-        return reduce(lambda a, b: Infix("@", a, b), out)
+        return reduce(multiplied, out)
 
     def _vector(self, letter: str, beside: Collection[str] = ()) -> Tree | None:
         """What is summed over everything that hangs on a letter, but for the letters `beside` it;
@@ -255,17 +255,26 @@ def numbers_first(factors: Sequence[Expr]) -> list[Expr]:
 
 
 def multiplied(left: Tree, right: Tree) -> Tree:
-    """left @ right, without brackets around a product."""
+    """left @ right, without brackets around a product; a single number goes before both."""
     if isinstance(right, Infix) and right.symbol == "@":
         return Infix("@", multiplied(left, right.left), right.right)
+    if isinstance(right, Infix) and _is_multiple(right):
+        return scaled(right.left, multiplied(left, right.right))
     return Infix("@", left, right)
 
 
 def transposed(written: Tree) -> Tree:
-    """A.T, and A of A.T."""
+    """A.T, A of A.T, and s * A of s * A.T, where s is a single number."""
     if isinstance(written, Attribute) and written.name == "T":
         return written.base
+    if isinstance(written, Infix) and _is_multiple(written):
+        return written._replace(right=transposed(written.right))
     return Attribute(written, "T")
+
+
+def _is_multiple(written: Infix) -> bool:
+    """Whether it is a single number times a matrix."""
+    return written.symbol == "*" and written.ndims == (0, 2)
 
 
 def scaled(number: Tree | None, written: Tree) -> Tree:

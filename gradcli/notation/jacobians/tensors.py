@@ -11,6 +11,7 @@ from ...graphs.shapes import Shape
 from ...lazy import np
 from .. import tree
 from ..formulas.formula import formula, word
+from ..formulas.rules.assumed import is_symmetric
 from ..formulas.sizes import LEAST, shapes_of, told
 from ..formulas.spelling import indexed, spelled
 from ..indices.collect import is_delta
@@ -31,6 +32,7 @@ from ..indices.expressions import (
     inverted,
     is_condition,
     letters_of,
+    product_of,
 )
 from ..indices.places import Linear, Picked, Place, linear, plus
 from ..indices.written import opposite
@@ -47,7 +49,17 @@ from ..tree import (
     Verbatim,
 )
 from .layouts import Side
-from .matrix_products import Contraction, NoProduct, is_mask, negated, numbers_first, powers, scaled
+from .matrix_products import (
+    Contraction,
+    NoProduct,
+    in_numbers,
+    is_mask,
+    negated,
+    numbers_first,
+    powers,
+    scaled,
+    transposed,
+)
 
 Letters = Sequence[str]
 MASK = re.compile(r"nonzero\((.*)\)")  # the places where it holds
@@ -253,6 +265,10 @@ class Tensors:
         if e.factors and e.factors[0] == MINUS:
             rest = self._tensor(Product(e.factors[1:]), letters)
             return None if rest is None else negated(rest)
+        if len(letters) == 2 and any(letters[1] in letters_of(f) for f in e.factors):
+            apart = self.outer(e.factors, letters[:1], letters[1:])
+            if apart is not None:
+                return apart
         for factor in numbers_first(powers(e.factors)):
             under = divides(factor)
             written = self._tensor(inverted(factor) if under else factor, letters)
@@ -263,6 +279,41 @@ class Tensors:
             else:
                 out = Infix("/" if under else "*", tree.Number(1) if out is None else out, written)
         return out
+
+    def outer(self, factors: Sequence[Expr], rows: Letters, columns: Letters) -> Tree | None:
+        """outer(a, b), where one depends on all letters of rows and the other on all of columns;
+        outer(a, ones(n)), where nothing depends on the column.
+        """
+        numbers = [f for f in factors if not letters_of(f) - {*self.given}]
+        left = [f for f in factors if f not in numbers and letters_of(f) - {*self.given} <= {*rows}]
+        right = [f for f in factors if f not in numbers and f not in left]
+        result = [
+            {k for f in side for k in letters_of(f)} - {*self.given} for side in (left, right)
+        ]
+        if not columns or result not in ([{*rows}, {*columns}], [{*rows}, set()]):
+            return None
+        a = flat(self.weights(product_of(left), rows), rows)
+        b = flat(self.weights(product_of(right), columns), columns) if right else None
+        number = self.tensor(product_of(numbers), []) if numbers else None
+        if a is None or (right and b is None) or (numbers and number is None):
+            return None
+        return self.scaled(number, Call("outer", (a, b or Call("ones", (self.length(columns),)))))
+
+    def weights(self, e: Expr, letters: Letters) -> Tree | None:
+        """The tensor with these dimensions as what a matrix is multiplied with: no mask, nor whole
+        numbers that a tensor holds.
+        """
+        if letters_of(e) - {*self.given} != {*letters}:
+            return self.tensor(e, letters)
+        written = self._tensor(e, letters)
+        if written is None and len(letters) == 2:
+            turned = self._tensor(e, letters[::-1])
+            written = None if turned is None else transposed(turned)
+        if written is None:
+            return None
+        held = [part.node.dtype for part in inner(e) if isinstance(part, Element)]
+        whole = bool(held) and "float" not in held and not is_mask(written)
+        return Method(written, "double") if whole else in_numbers(written)
 
     def _element(self, e: Element, letters: Letters) -> Tree | None:
         """A tensor that broadcasts to the dimensions of the letters."""
@@ -283,6 +334,8 @@ class Tensors:
             return indexed(name, ", ".join(map(str, at[: len(at) - len(letters)])))
         if isinstance(name, Name) and [p for p in at if p != 0] == [*letters]:  # x[:, 0]
             return indexed(name, ", ".join("0" if p == 0 else ":" for p in at))
+        if at[::-1] == tuple(letters) and is_symmetric(e.node):
+            return name
         own = [p for p in at if isinstance(p, str) and p in letters]
         if own != list(at) or own != [k for k in letters if k in own]:
             return None
@@ -454,3 +507,8 @@ def is_count(e: Expr) -> bool:
     if divides(e):
         return is_count(inverted(e))
     return isinstance(e, Element) and e.node.op.name == "size"
+
+
+def flat(written: Tree | None, letters: Letters) -> Tree | None:
+    """The tensor with these dimensions as a vector, which is what diag and outer take."""
+    return written if written is None or len(letters) == 1 else Method(written, "flatten")
