@@ -1,6 +1,8 @@
 """Every format made of the JSON of an answer is what it is when it is made at once."""
 
 import json
+import re
+from html import unescape
 from pathlib import Path
 
 import numpy as np
@@ -9,13 +11,13 @@ from console import gradcli
 from support import explained, first_examples, one_in
 
 from gradcli.explanation import replies
-from gradcli.explanation.blocks import Formula, Tensor
+from gradcli.explanation.blocks import Code, Formula, Graph, Note, Tensor
 from gradcli.explanation.choices import Choices
 from gradcli.explanation.serialized import Shown, restored, serialized
 from gradcli.notation import tree
-from gradcli.notation.tree import Infix, Name, Number, Sum, Verbatim
+from gradcli.notation.tree import Infix, Name, Number, Sum, Token, Verbatim
 from gradcli.render.environment import Environment
-from gradcli.render.formats import render
+from gradcli.render.formats import render, render_documents
 from gradcli.render.names import PLACES
 from gradcli.worked_examples import EXAMPLES
 
@@ -71,6 +73,51 @@ def test_examples_of_operators_come_back_as_they_were(choices):
             again = answer._replace(documents=lambda _, found=found: found.documents)
             first = answer._replace(documents=lambda _, made=made: made)
             assert render(again, format, environment) == render(first, format, environment)
+
+
+PROGRAMS = {
+    "raises": "x = torch.ones(2, 2, requires_grad=True)\ny = x.pow(2)\ny.backward()\n",
+    "mismatch": "x = torch.ones(2, requires_grad=True)\ny = x.sum()\ny.backward(torch.ones(1))\n",
+    "twice": "z = torch.ones(4, requires_grad=True)\ny = 2 * z\n"
+    "y.backward(torch.tensor([1., 0, 0, 0]), retain_graph=True)\n"
+    "y.sum().backward()\nprint(z.grad)\n",
+    "class": "class Square(torch.autograd.Function):\n    @staticmethod\n"
+    "    def forward(ctx, x):\n        ctx.save_for_backward(x)\n        return x ** 2\n"
+    "    @staticmethod\n    def backward(ctx, g):\n        return 2 * ctx.saved_tensors[0] * g\n"
+    "x = torch.ones(2, requires_grad=True)\nSquare.apply(x).sum().backward()\n",
+}
+
+
+@pytest.mark.parametrize("asked", [*EXAMPLES, *PROGRAMS])
+def test_nothing_that_is_said_is_left_out_of_a_format(asked):
+    """The questions the project began with, and what is found in their programs, in each format."""
+    if asked in PROGRAMS:
+        made = gradcli("read", "-", "-f", "json", stdin=f"import torch\n{PROGRAMS[asked]}").out
+    else:
+        made = gradcli("examples", asked, "-f", "json").out
+    documents = restored(json.loads(made)).documents
+    said = set(re.findall(r"[A-Za-z]{3,}", " ".join(words_in(documents))))
+    assert said
+    for format in FORMATS:
+        shown = render_documents(documents, format, Environment(full=True))
+        if format in ("html", "svg"):
+            shown = unescape(re.sub(r"<(style|script)\b.*?</\1>|<[^>]+>", "", shown, flags=re.S))
+        assert {word for word in said if word not in shown} == set(), format
+
+
+def words_in(part):
+    """What the words and programs of documents are, as against their formulas. What is said of a
+    graph is for pages, which walk through it.
+    """
+    if isinstance(part, Formula | Graph):
+        return []
+    if isinstance(part, Token):
+        return [part.text] if part.role == "word" else []
+    if isinstance(part, Code):
+        return [part.text]
+    if isinstance(part, Note):
+        return [part.code, *words_in(part.line)]
+    return [w for inner in part for w in words_in(inner)] if isinstance(part, tuple | list) else []
 
 
 def test_pages_of_several_programs(tmp_path):

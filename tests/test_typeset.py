@@ -279,7 +279,7 @@ BLOCKS: dict[type, tuple[AnyBlock, tuple[str, ...]]] = {
                Formula(Infix("·", Name("g"), Name("J"))), (2, 3), (1, 0), "input:x"),
         ("11", "12", "13", "14", "3 rows"),
     ),
-    Picture: (Picture(((0, 1), (2, 0))), ()),
+    Picture: (Picture(((0, 1), (2, 0)), legend=words("omicron12")), ("omicron12",)),
     Prose: (Prose(TEXT), ("gamma3", "delta")),
     Step: (Step(17, TEXT, words("epsilon5"), Tensor([3.25]), (ROW,)), ("17", "epsilon5", "3.25")),
     Graph: (Graph(NODES), ("zeta6", "eta7")),

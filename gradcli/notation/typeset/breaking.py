@@ -32,7 +32,9 @@ from .pieces import (
 )
 
 SMALL = 0.7  # the size of an index or exponent
-WIDTHS = {TIMES.text: 0.2, "(": 0.7, ")": 0.7, "[": 0.6, "]": 0.6, ",": 0.8, "⊤": 1.0, "∑": 2.5}
+WIDTHS = {
+    TIMES.text: 0.2, "⋅": 1.4, "(": 0.7, ")": 0.7, "[": 0.6, "]": 0.6, ",": 0.8, "⊤": 1.0, "∑": 2.5,
+}  # fmt: skip
 OPERATOR = 2.2  # with the space around it
 TALL_BRACKET = 1.4
 CELL_GAP = 1.8

@@ -37,7 +37,7 @@ def align(rows: Iterable[str]) -> str:
 
 def rows_of(lines: Iterable[tuple[Line, str]], room: float | None = None) -> list[str]:
     """A row or more for each statement of lines that are lined up. What is said of a line stands
-    beside its last row, or below it where there is no room for all of them.
+    beside its last row, or below it where that would take a third of a page.
     """
     block = [([*_split(line, THEN)] or [[]], beside) for line, beside in lines]
     sides = [_left_and_right(s) for statements, _ in block for s in statements]
@@ -46,7 +46,8 @@ def rows_of(lines: Iterable[tuple[Line, str]], room: float | None = None) -> lis
     edge = max((w for w in lefts if room is None or w <= room / 2), default=0.0)
     wide = max((line_width(right) for _, right in sides), default=0.0) + EQUALS_WIDTH
     said = max((length(beside) + 2 for _, beside in block if beside), default=0)
-    below = room is not None and edge + wide + said > room
+    below = room is not None and edge + wide + said > room and said > room / 3
+    room = room if room is None or below else room - said
     rows = list[str]()
     for statements, beside in block:
         rows += [row for s in statements for row in _equation(s, room, edge)]
