@@ -3,7 +3,7 @@
 import os
 import signal
 
-from .collection import collect_seldom
+from .gc_policy import collect_seldom
 
 INTERRUPTED = 130  # exit status, as of a shell
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
-from . import ways
+from . import option_spelling
 from .errors import GradcliError, short_repr
 from .explained import Explanation
 from .keywords import (
@@ -211,7 +211,7 @@ def formula(
     from .explanation.notes import formulas
 
     data = Data(asked("formula", locals()).for_shapes().analysis(suppose=True))
-    warn([*formulas(data.w), *as_note(data.w, ways.PYTHON)])
+    warn([*formulas(data.w), *as_note(data.w, option_spelling.PYTHON)])
     result = {x.name: data.formula(x) for x in data.p.wrt}
     return alone(result)
 

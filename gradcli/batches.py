@@ -4,7 +4,7 @@ import json
 from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from . import ways
+from . import option_spelling
 from .errors import EXPRESSION, INTERNAL, GradcliError, Span, did_you_mean, if_applicable
 from .explanation.analysis import Analysis
 from .explanation.arrays import check_numbers, jsonable
@@ -65,12 +65,12 @@ def failed(request: str, limits: Limits, error: dict[str, Any]) -> dict[str, Any
 
 def _told(error: GradcliError, fields: dict[str, Any]) -> dict[str, Any]:
     """An error as JSON has it; its place is one in the text of a field."""
-    ways.tell(error, ways.JSON)
+    option_spelling.tell(error, option_spelling.JSON)
     message: dict[str, Any] = {"code": error.code, "message": error.message}
     if error.hint:
         message["hint"] = error.hint
     if error.span is not None:
-        field = "expr" if error.span.origin == EXPRESSION else ways.field_of(error.span.origin)
+        field = "expr" if error.span.origin == EXPRESSION else option_spelling.field_of(error.span.origin)
         text: Any = fields
         for key in field.split(".", 1):
             text = text.get(key) if isinstance(text, dict) else None
@@ -159,7 +159,7 @@ def _answer(fields: dict[str, Any], limits: Limits) -> dict[str, Any]:
     wanted = _wanted(fields.get("want"))
     limits = limits if set(wanted) - {*SHAPES_ALONE, "formula"} else limits.for_shapes()
     suppose = NEED_NO_LABELS.issuperset(wanted)
-    request = of_values(fields, limits, ways.JSON)
+    request = of_values(fields, limits, option_spelling.JSON)
     scalar = "hessian" in wanted
     analysis = request.analysis(scalar=True) if scalar else request.one(suppose)
     result = dict(_answers(analysis, wanted))
@@ -261,7 +261,7 @@ def _notes(a: Analysis, data: "Data | None", wanted: Collection[str]) -> list[di
         result += not_in_pytorch(a)
     if "hessian" in wanted:
         result += hessian_not_in_pytorch(a.problem)
-    return [{"code": code, "message": ways.said(message, ways.JSON)} for code, message in result]
+    return [{"code": code, "message": option_spelling.said(message, option_spelling.JSON)} for code, message in result]
 
 
 def _on_formulas(data: "Data", wanted: Collection[str]) -> list[tuple[str, str]]:
@@ -272,7 +272,7 @@ def _on_formulas(data: "Data", wanted: Collection[str]) -> list[tuple[str, str]]
     result = collect(data.a, data.w) if "notes" in wanted else []
     if "formula" in wanted:
         result += [] if "notes" in wanted else formulas_alone(data.w)
-        result += as_note(data.w, ways.JSON)
+        result += as_note(data.w, option_spelling.JSON)
     return result
 
 

@@ -6,7 +6,7 @@ from functools import wraps
 from textwrap import fill
 from typing import Any, ParamSpec, TypeVar
 
-from . import ways
+from . import option_spelling
 from .errors import GradcliError, short_repr
 from .fields import FIELDS, QUESTIONS
 from .limits import NO_MEMORY, TOO_DEEP, Limits
@@ -31,7 +31,7 @@ def in_keywords(function: Callable[P, T]) -> Callable[P, T]:
         try:
             return function(*args, **named)
         except GradcliError as error:
-            ways.tell(error, ways.PYTHON)
+            option_spelling.tell(error, option_spelling.PYTHON)
             raise
         except MemoryError:
             raise GradcliError("limit", NO_MEMORY) from None
@@ -52,7 +52,7 @@ def _meanings(function: Callable[..., Any]) -> str:
 
 def in_python(text: str) -> str:
     """What is said of options, said of keywords."""
-    return ways.said(text, ways.PYTHON)
+    return option_spelling.said(text, option_spelling.PYTHON)
 
 
 def warn(notes: Iterable[tuple[str, str]]) -> None:
@@ -69,7 +69,7 @@ def alone(result: dict[str, Any]) -> Any:
 def asked(question: str, given: Mapping[str, Any]) -> Request:
     """The request of what was given for the keywords of a function. Raises GradcliError."""
     limits = limits_of(given["allow_files"])
-    return of_values({n: given[n] for n in _fields(question, given)}, limits, ways.PYTHON)
+    return of_values({n: given[n] for n in _fields(question, given)}, limits, option_spelling.PYTHON)
 
 
 def _fields(question: str, keywords: Iterable[str]) -> list[str]:

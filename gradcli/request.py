@@ -20,7 +20,7 @@ from .language.posing import pose
 from .language.problem import Problem
 from .limits import MOST_ORDER, Limits
 from .pasted.request import in_language
-from .ways import PYTHON, Way
+from .option_spelling import PYTHON, Way
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 POSED = ("expr", "shapes", "values", "wrt", "assume", "limits", "random_seed")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
-from . import ways
+from . import option_spelling
 from .errors import GradcliError, did_you_mean
 from .explanation.choices import SECTIONS
 from .fields import FIELDS, QUESTIONS
@@ -24,7 +24,7 @@ OWN: dict[str, dict[str, Any]] = {
     },
     "code": FIELDS["read"].schema,
 }
-in_json = partial(ways.said, way=ways.JSON)
+in_json = partial(option_spelling.said, way=option_spelling.JSON)
 
 
 class Tool(NamedTuple):
@@ -71,7 +71,7 @@ def call(name: str, fields: Any, limits: Limits) -> str:
     try:
         return tool.answer(fields, limits)
     except GradcliError as error:
-        ways.tell(error, ways.JSON)
+        option_spelling.tell(error, option_spelling.JSON)
         if error.code == "file":
             error.hint = "files cannot be opened from here: give the numbers themselves"
         raise
@@ -94,7 +94,7 @@ def _rendered(fields: dict[str, Any], limits: Limits, show: tuple[str, ...]) -> 
     from .render.environment import Environment
     from .render.formats import render
 
-    analysis = of_values(fields, limits, ways.JSON).one(suppose=True)
+    analysis = of_values(fields, limits, option_spelling.JSON).one(suppose=True)
     answer = replies.explanation(analysis, Choices(show=show))
     text = render(answer, "plain", Environment(say=in_json))
     return _cut(text, LONG if show else SHORT)
@@ -117,10 +117,10 @@ def _formula(fields: dict[str, Any], limits: Limits) -> str:
     from .render.environment import Environment
     from .render.formulas import render_formulas
 
-    request = of_values(fields, limits.for_shapes(), ways.JSON)
+    request = of_values(fields, limits.for_shapes(), option_spelling.JSON)
     data = Data(request.analysis(suppose=True))
     text = render_formulas(replies.formulas(data), "plain", Environment(say=in_json))
-    notes = [*unused(data.w.analysis), *formulas(data.w), *as_note(data.w, ways.JSON)]
+    notes = [*unused(data.w.analysis), *formulas(data.w), *as_note(data.w, option_spelling.JSON)]
     return "\n".join([text, *(f"note: {in_json(message)}" for _, message in notes)]) + "\n"
 
 

@@ -11,7 +11,7 @@ import pytest
 from console import Result, gradcli
 
 import gradcli as library
-from gradcli import ways
+from gradcli import option_spelling
 from gradcli.errors import CODES, GradcliError
 
 
@@ -818,8 +818,8 @@ OPTIONS = [
 
 @pytest.mark.parametrize(("shell", "python", "json"), OPTIONS)
 def test_options_said_in_other_words(shell, python, json):
-    assert ways.said(shell, ways.PYTHON) == python
-    assert json is None or ways.said(shell, ways.JSON) == json
+    assert option_spelling.said(shell, option_spelling.PYTHON) == python
+    assert json is None or option_spelling.said(shell, option_spelling.JSON) == json
 
 
 OPTION_OF_A_SHELL = re.compile(
@@ -906,7 +906,7 @@ def test_python_is_told_of_keywords(ask, cure):
     with pytest.raises(library.GradcliError) as caught:
         ask()
     assert cure in caught.value.hint
-    assert not ways.OPTION.search(caught.value.hint)
+    assert not option_spelling.OPTION.search(caught.value.hint)
     assert str(caught.value) == caught.value.message
 
 

@@ -9,7 +9,7 @@ from functools import reduce
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from ..collection import uncollected
+from ..gc_policy import uncollected
 from ..errors import MISUSES, GradcliError, misused
 from ..graphs import OPS, Node, NoRule, StaysZero, shapes, walk
 from ..remembering import remembered

@@ -14,7 +14,7 @@ from multiprocessing import get_context, parent_process
 from threading import Thread
 from typing import Any
 
-from ..collection import collect_seldom
+from ..gc_policy import collect_seldom
 from ..limits import Limits
 from .work import Answered, answered
 

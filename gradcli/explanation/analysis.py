@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import cache, cached_property, wraps
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
-from ..autodiff.kept import refused_again
+from ..autodiff.create_graph import refused_again
 from ..autodiff.reverse import Gradients, conducting, remembered_backward
 from ..backends.numeric import Evaluator, sources, written_for
 from ..errors import GradcliError
@@ -157,7 +157,7 @@ class Analysis:
         """The output as numbers are computed from it: with the zeros that PyTorch sends on where
         it is a gradient.
         """
-        from .flat import with_zeros
+        from .zero_second_derivative import with_zeros
 
         return with_zeros(self.problem)
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import chain, count
 from typing import Any, NoReturn
 
-from ..autodiff.kept import with_graph
+from ..autodiff.create_graph import with_graph
 from ..errors import GradcliError, did_you_mean
 from ..graphs import OPS, Node
 from ..graphs.shapes import text
@@ -15,7 +15,7 @@ from ..language.given.seeds import Seed, implied, mismatch, torch_size
 from ..language.given.values import Reader
 from ..language.problem import Input, Problem, Tangent
 from .analysis import Analysis
-from .flat import with_seed_given
+from .zero_second_derivative import with_seed_given
 
 NO_TANGENT = "tangents are for inputs that hold numbers to differentiate by"
 

@@ -11,7 +11,7 @@ from ..backends.numeric import Evaluator, sources
 from ..errors import if_applicable
 from ..graphs import Node, walk
 from ..graphs.shapes import text
-from ..language.general import at_shapes
+from ..language.generic_sizes import at_shapes
 from ..language.problem import Input, Problem
 from ..language.wrt import NOT_FLOATING, NOT_SCALAR
 from ..lazy import np

@@ -5,7 +5,7 @@ from itertools import chain, count
 from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, Any, NoReturn
 
-from ..collection import uncollected
+from ..gc_policy import uncollected
 from ..errors import GradcliError, did_you_mean
 from ..graphs import OPS, Node
 from ..graphs.operator import Unlabelled
@@ -15,7 +15,7 @@ from ..limits import Limits
 from .built import Built, built, built_without_values
 from .given.assumptions import Assumed, check_shape, check_value
 from .given.directions import Given, as_graph, read_direction
-from .given.labels import MOST, check_reach, made_up, of_floats, picking, to_suppose
+from .given.integer_inputs import MOST, check_reach, made_up, of_floats, picking, to_suppose
 from .given.seeds import Seed, implied, seed_name, wrong_shape
 from .given.values import Reader
 from .names import check_derivative, check_words, free_names

@@ -3,7 +3,7 @@
 import textwrap
 import unicodedata
 
-from .. import ways
+from .. import option_spelling
 from ..errors import EXPRESSION, GradcliError, Span
 
 WIDTH = 100
@@ -29,7 +29,7 @@ def as_json(error: GradcliError) -> str:
     text |= {"hint": error.hint} if error.hint else {}
     if error.span is not None:
         span = error.span
-        field = "expr" if span.origin == EXPRESSION else ways.field_of(span.origin)
+        field = "expr" if span.origin == EXPRESSION else option_spelling.field_of(span.origin)
         text |= {"span": [span.start, span.end], "in": field, "text": span.text}
     return render_json({"ok": False, "error": text}) + "\n"
 

@@ -17,7 +17,7 @@ from ...errors import GradcliError, if_applicable
 from ...graphs import Node, walk
 from ...graphs.shapes import Shape, is_square
 from ...graphs.signature import signature
-from ...language.general import decided_by_values, with_values
+from ...language.generic_sizes import decided_by_values, with_values
 from ...language.given.assumptions import made
 from ...language.problem import Input, Problem
 from ...lazy import np

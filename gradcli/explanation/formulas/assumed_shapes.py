@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Iterator
 
-from ... import ways
+from ... import option_spelling
 from ...errors import if_applicable
 from ...graphs.shapes import Shape
-from ...language.general import at_shapes
+from ...language.generic_sizes import at_shapes
 from ...language.problem import Problem
 from ...notation import tree
 from ..analysis import searched
@@ -68,10 +68,10 @@ def _told(problem: Problem, when: str, other: dict[str, Shape]) -> str:
     return f"assumed: {shapes} ({when}: {option} {given})"
 
 
-def as_note(w: Wording, way: ways.Way) -> list[tuple[str, str]]:
+def as_note(w: Wording, way: option_spelling.Way) -> list[tuple[str, str]]:
     """The same as a note, in the words of JSON or of Python; none where nothing was assumed."""
     result = assumed_shapes(w)
-    return [] if result is None else [("assumed-shapes", ways.said(f"{result}.", way))]
+    return [] if result is None else [("assumed-shapes", option_spelling.said(f"{result}.", way))]
 
 
 def _other_ranks(problem: Problem) -> Iterator[Reading]:

@@ -13,7 +13,7 @@ from ...errors import GradcliError, if_applicable
 from ...graphs import Node, walk
 from ...graphs.shapes import TELLING, Conflict, Shape
 from ...graphs.substitution import rebuilt
-from ...language.general import in_general_sizes
+from ...language.generic_sizes import in_general_sizes
 from ...language.problem import Problem
 from ...lazy import np
 from ..derived import of_gradient

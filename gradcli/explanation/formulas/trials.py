@@ -17,7 +17,7 @@ from ...errors import EXPRESSION, GradcliError, if_applicable, result_or_error
 from ...graphs import OPS, Node, as_node, walk
 from ...graphs.shapes import TELLING, Shape
 from ...language.building.build import Builder
-from ...language.general import at_shapes, oblong_sizes
+from ...language.generic_sizes import at_shapes, oblong_sizes
 from ...language.given.assumptions import made
 from ...language.inference.infer import different_sides, unusual_sizes
 from ...language.problem import Input, Problem

@@ -20,7 +20,7 @@ from ...operators.leaves import Array
 from ..analysis import Analysis, once, searched
 from ..blocks import THEN, Formula, Line, equality, statements
 from ..derived import gradient_name
-from .counterparts import Counterparts
+from .generic_nodes import Counterparts
 from .other_sizes import in_general
 from .remembered import Formulas, formulas_of, new_formulas
 from .source_text import SourceText, role_of

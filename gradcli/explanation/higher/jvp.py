@@ -15,7 +15,7 @@ from ...notation.tree import Attribute, Name, Tree
 from ..analysis import Analysis
 from ..derived import tangent_symbol
 from ..formulas import by_index
-from ..formulas.steps import large_numbers
+from ..formulas.generic_steps import large_numbers
 from ..formulas.trials import CLOSE, Trial, value_of
 from ..formulas.wording import wording_of
 from ..random_numbers import Numbers

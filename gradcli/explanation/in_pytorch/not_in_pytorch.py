@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from ...autodiff.kept import refused_again
+from ...autodiff.create_graph import refused_again
 from ...language.problem import Problem
 from ..analysis import Analysis
 

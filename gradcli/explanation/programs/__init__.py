@@ -20,7 +20,7 @@ def program(analysis: Analysis, target: str) -> str:
     Raises GradcliError: `option` for another target, `unsupported` for an operator that the target
     has no words for.
     """
-    from .in_general import written
+    from .any_size import written
     from .line_breaks import broken
     from .plan import Plan
 

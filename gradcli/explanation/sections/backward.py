@@ -26,7 +26,7 @@ from ..blocks import (
     tokens_of,
     words,
 )
-from ..formulas.steps import in_general
+from ..formulas.generic_steps import in_general
 from ..formulas.wording import Wording
 from ..phrases import label, middle, number_text
 

@@ -13,7 +13,7 @@ from ...graphs import OPS
 from ...lazy import np
 from ..formulas.rules.guards import OPPOSITE
 from . import places
-from .alike import alike
+from .alpha_equivalence import alike
 from .expressions import (
     ONE,
     ZERO,

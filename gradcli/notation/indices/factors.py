@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from math import gcd
 from typing import Any
 
-from .alike import unlettered
+from .alpha_equivalence import unlettered
 from .expressions import (
     MINUS,
     ONE,

@@ -38,7 +38,7 @@ from .expressions import (
     divided,
     product_of,
 )
-from .meanings import Meanings
+from .lowering_primitives import Meanings
 from .places import Place
 
 WRITTEN = ("[", "tensor(")  # how a list begins whose numbers stand in the program

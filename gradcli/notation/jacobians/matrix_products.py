@@ -11,7 +11,7 @@ from functools import reduce
 from ...graphs import OPS
 from .. import tree
 from ..formulas.rules.assumed import is_symmetric
-from ..indices.alike import canonical
+from ..indices.alpha_equivalence import canonical
 from ..indices.expressions import (
     Element,
     Expr,

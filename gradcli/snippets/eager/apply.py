@@ -500,7 +500,7 @@ def _tracked(
     record: Record,
 ) -> list[Tensor | None]:
     """The same with a record of every operation: create_graph=True."""
-    from ...autodiff.kept import with_graph
+    from ...autodiff.create_graph import with_graph
 
     values: dict[Any, Any] = {own.prepared.leaves[k]: t for k, t in tensors.items()}
     values[own.back.seed] = gradient

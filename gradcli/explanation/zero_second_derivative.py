@@ -5,7 +5,7 @@ PyTorch has one function for it, which answers 0, and multiplies that by what co
 nan beside infinity. The field `flat` says for which operators.
 """
 
-from ..autodiff.kept import with_graph
+from ..autodiff.create_graph import with_graph
 from ..autodiff.reverse import remembered_backward
 from ..graphs import OPS, Node
 from ..graphs.substitution import substitute

@@ -10,10 +10,10 @@ from .reverse import conducting
 def with_graph(grad: Node) -> Node:
     """A gradient with what its operators say for one whose graph is kept."""
 
-    def kept(node: Node, inputs: Sequence[Node | None]) -> Node | None:
+    def for_second_order(node: Node, inputs: Sequence[Node | None]) -> Node | None:
         return node.op.with_graph and node.op.with_graph(*inputs, **node.attrs)
 
-    return rebuilt(grad, kept)
+    return rebuilt(grad, for_second_order)
 
 
 def refused_again(out: Node, x: Node) -> dict[str, str]:

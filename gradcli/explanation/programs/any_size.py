@@ -12,7 +12,7 @@ from typing import Any
 
 from ...errors import if_applicable
 from ...graphs.shapes import TELLING, text
-from ...language.general import (
+from ...language.generic_sizes import (
     at_shapes,
     factor_that_tells,
     multiples,
