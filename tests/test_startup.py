@@ -26,7 +26,7 @@ from gradcli.cli.main import run
 try:
     run()
 except SystemExit:
-    print(json.dumps([0, sorted(sys.modules)]), file=sys.stderr)
+    print(json.dumps([0, [name for name, module in sys.modules.items() if module]]), file=sys.stderr)
 """
 LIST_OF_IMPORT = """
 import json, sys
