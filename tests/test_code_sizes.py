@@ -2,6 +2,7 @@
 
 from functools import cache
 from inspect import signature
+from itertools import cycle, islice
 
 import numpy as np
 import pytest
@@ -159,9 +160,12 @@ WRITTEN = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize(("expr", "shapes", "parts"), WRITTEN, ids=[w[0] for w in WRITTEN])
+@pytest.mark.parametrize(
+    ("target", "expr", "shapes", "parts"),
+    [(target, *w) for k, w in enumerate(WRITTEN) for target in islice(cycle(TARGETS), k, k + 2)],
+)
 def test_sizes_are_read_off_the_arrays(target, expr, shapes, parts):
+    """Each program for two targets."""
     text = gradcli.code(expr, target, shapes=shapes)
     assert not text.startswith("# for")
     assert all(part in text for part in parts)

@@ -65,7 +65,7 @@ def test_markdown_of_places_made_of_json(place):
 @pytest.mark.parametrize("choices", [Choices(), Choices(full=True)], ids=["short", "full"])
 def test_examples_of_operators_come_back_as_they_were(choices):
     environment = Environment(full=choices.full)
-    for example in first_examples()[:: 45 if choices.full else 30]:
+    for example in first_examples()[:: 90 if choices.full else 45]:
         answer = replies.explanation(explained(example), choices)
         found = restored(json.loads(render(answer, "json", environment)))
         made = answer.documents("page")

@@ -26,7 +26,8 @@ from gradcli.cli.main import run
 try:
     run()
 except SystemExit:
-    print(json.dumps([0, [name for name, module in sys.modules.items() if module]]), file=sys.stderr)
+    names = [name for name, module in sys.modules.items() if module]
+    print(json.dumps([0, names]), file=sys.stderr)
 """
 LIST_OF_IMPORT = """
 import json, sys
