@@ -24,7 +24,7 @@ from . import (  # noqa: F401
     known_matrices,
     known_values,
     kronecker,
-    one_hot,
+    labels,
     matrices,
     matrix_products,
     parts,

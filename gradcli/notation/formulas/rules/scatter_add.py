@@ -6,7 +6,7 @@ from ....graphs.substitution import substitute
 from ....operators.indexing import full_index
 from ....operators.leaves import Array
 from .factoring import opened, sum_of
-from .one_hot import rows_of_unit
+from .labels import rows_of_unit
 from .places import element, is_hard, picked_shape, picks
 from .products import (
     NOTHING,
