@@ -89,7 +89,7 @@ class Explanation:
         return f"<gradcli.Explanation of {self._analysis.problem.program.source.text!r}>"
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        """What a notebook shows, as it prefers; its styles are for the answer alone."""
+        """The representations that a notebook can choose from; HTML has scoped styles."""
         from .explanation import replies
         from .explanation.choices import Choices
         from .render.environment import Environment

@@ -12,14 +12,14 @@ from ..lazy import np
 from ..notation import tree
 from ..notation.indices.index import Notation
 from ..notation.indices.polynomials import Polynomials
-from .analysis import Analysis, is_large, searched, unless_unwritten
+from .analysis import Analysis, is_large, none_if_unwritable, within_budget
 from .blocks import text_of
 from .checks import Check, run_checks
 from .choices import ON_REQUEST
 from .cost import FullJacobian, cost, size_of
 from .formulas import by_index
+from .formulas.generic_steps import generic_step
 from .formulas.shortest_structure import structure_of, without_number
-from .formulas.generic_steps import in_general
 from .formulas.wording import Wording, wording_of
 from .modes import Mode, forward_formula, modes
 from .notes import as_data, collect, matrix_notes
@@ -158,12 +158,12 @@ class Data:
         ]
 
     def _text_of_rule(self, k: int) -> str | None:
-        w, step = in_general(self.w, k)
+        w, step = generic_step(self.w, k)
         built = [self._in_step(w, step, c.local) for c in step.contributions]
         return None if None in built else ", ".join(filter(None, built))
 
     def _sent(self, k: int) -> list[str | None]:
-        w, step = in_general(self.w, k)
+        w, step = generic_step(self.w, k)
         return [self._in_step(w, step, c.sent) for c in step.contributions]
 
     def _in_step(self, w: Wording, step: Step, node: Node) -> str | None:
@@ -206,7 +206,7 @@ class Data:
         """What is explained."""
         return self.p
 
-    @searched()
+    @within_budget()
     def entries(self, x: Input) -> Any:
         """The entries of one Jacobian, (rows, columns): numbers, or texts; None where those would
         be too many or too long.
@@ -218,7 +218,7 @@ class Data:
 
         if not writable(self.p.out.shape, x.shape):
             return None
-        return unless_unwritten(lambda: np.array(elements_text(jacobian.matrix), dtype=object))
+        return none_if_unwritable(lambda: np.array(elements_text(jacobian.matrix), dtype=object))
 
     def _cost(self) -> dict[str, Any]:
         result, dtype = cost(self.a), self.a.dtype
@@ -284,7 +284,7 @@ class Data:
             return None
         return text_of(self.w.gradient_line(x))
 
-    @searched()
+    @within_budget()
     def elements(self, node: Node) -> Any:
         """Every element as an expression: of all inputs where all have values, of those without one
         otherwise. None where there is none, or only one too long to read.
@@ -294,7 +294,7 @@ class Data:
         if not writable(node.shape, *(i.shape for i in self.p.inputs.values())):
             return None
         plain = self._plain(node)
-        return unless_unwritten(lambda: self._written(node)) if plain is None else plain
+        return none_if_unwritable(lambda: self._written(node)) if plain is None else plain
 
     def _plain(self, node: Node) -> Any:
         """Elements that are sums of products, written without SymPy; None where one is not."""

@@ -55,11 +55,11 @@ def _of_order(a: Analysis, x: Input, order: int, seeds: Sequence[Any], reader: R
     for k in range(2, order + 1):
         grad = a.gradient(x)
         if grad is None:
-            return Analysis(a.problem._replace(wrt=[x]), a.dtype, a.against, unmoved=True)
+            return Analysis(a.problem._replace(wrt=[x]), a.dtype, a.against, allow_no_gradient=True)
         seed = seeds[k - 2] if k - 2 < len(seeds) else None
         read = None if seed is None else read_direction(seed, "--grad", reader)
         p = _seeded(of_gradient(a.problem, x, grad, f"g_{k}", [x]), read, reader)
-        a = Analysis(p, a.dtype, a.against, unmoved=True)
+        a = Analysis(p, a.dtype, a.against, allow_no_gradient=True)
     return a
 
 

@@ -12,7 +12,7 @@ from .analysis import Analysis
 from .blocks import Document, Section
 from .choices import ON_REQUEST, SECTIONS, Choices
 from .formulas.wording import Wording, wording_of
-from .question import asked
+from .question import with_question
 
 if TYPE_CHECKING:
     from .higher.hessian import Hessian
@@ -60,7 +60,7 @@ def document(a: Analysis, choices: Choices) -> Document:
     built = Document(answered, tuple(s for s in sections if s.blocks))
     if not choices.show:
         built = built._replace(briefly=("claims", "seed", "code"))
-    return asked(built, a.problem, choices.command)
+    return with_question(built, a.problem, choices.command)
 
 
 def _sections(name: str, a: Analysis, w: Wording, c: Choices) -> list[Section]:
@@ -149,7 +149,7 @@ def hessian_document(h: "Hessian", choices: Choices) -> Document:
     noted = notes.notes(n for n in said if n[0] != "unused")
     checked = checks.checks(hessian_checks(h))
     built = Document(hessian.answers(h), (*blocks, checked, *[noted] * bool(noted.blocks)))
-    return asked(built, h.p, choices.command, backward=False)
+    return with_question(built, h.p, choices.command, backward=False)
 
 
 def _blocks_left_out(h: "Hessian") -> list[tuple[str, str]]:
@@ -175,4 +175,4 @@ def jvp_document(j: "Jvp", choices: Choices) -> Document:
         notes.notes(n for n in jvp_notes(j) if n[0] not in ("implicit-seed", "unused")),
     ]
     built = Document(jvp.answers(j), tuple(s for s in sections if s.blocks))
-    return asked(built, j.p, choices.command, backward=False)
+    return with_question(built, j.p, choices.command, backward=False)

@@ -14,7 +14,7 @@ from ..notation.indices.collect import Simplifier
 from ..notation.indices.expressions import Expr, TooLong, settled, substituted
 from ..notation.indices.written import Lettering, Writing
 from ..notation.tree import Token
-from .analysis import Analysis, is_large, searched, unless_unwritten
+from .analysis import Analysis, is_large, none_if_unwritable, within_budget
 from .blocks import UNWRITTEN, ZERO, Formula, typed, verbatim
 from .formulas import by_index
 from .formulas.wording import Wording
@@ -67,7 +67,7 @@ def _by_elements(row: Callable[[int], Any], w: Wording) -> Entry:
     def entry(k: int, c: int) -> Formula:
         if k not in known:
             refused = any(result is None for result in known.values())  # as all of them are
-            known[k] = None if refused else unless_unwritten(lambda: row(k))
+            known[k] = None if refused else none_if_unwritable(lambda: row(k))
         if known[k] is None:
             return UNWRITTEN
         if known[k][c] == 0:
@@ -104,7 +104,7 @@ class _Spoken:
             yield Token(text[end:])
 
 
-@searched()
+@within_budget()
 def _by_index(a: Analysis, w: Wording, x: Input, grad: Node) -> Entry | None:
     """Entries read off the Jacobian in index notation, in the user's own names, with the numbers of
     inputs that have values.

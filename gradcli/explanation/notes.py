@@ -17,12 +17,12 @@ from ..language.wrt import NOT_FLOATING, NOT_SCALAR
 from ..lazy import np
 from ..notation import tree
 from ..notation.jacobians.structure import Structure
-from .analysis import Analysis, is_large, operations, searched
+from .analysis import Analysis, is_large, operations, within_budget
 from .blocks import text_of
 from .checking.rounding import LONGER, rounded
 from .formulas.beside_numbers import (
-    Beside,
     Contradiction,
+    FormulaBesideNumbers,
     cause,
     contradictions,
     formula_value,
@@ -129,7 +129,7 @@ def as_data(result: Collection[tuple[str, str]]) -> list[dict[str, str]]:
     return [{"code": code, "message": message} for code, message in result]
 
 
-@searched(lambda *_: [])
+@within_budget(lambda *_: [])
 def formulas(w: Wording) -> list[tuple[str, str]]:
     """Formulas that are too long, or do not hold for any sizes."""
     inputs, a = w.problem.inputs, w.analysis
@@ -402,7 +402,7 @@ def _in_pytorch(a: Analysis) -> str:
 def _beside_zeros(a: Analysis) -> list[tuple[str, str]]:
     """That derivatives of higher order which are finite here may be nan in PyTorch."""
     first, *further = a.problem.orders
-    nodes = (n for n in walk([first.out]) if n.dtype == "float" and a.known(n))
+    nodes = (n for n in walk([first.out]) if n.dtype == "float" and a.has_numbers(n))
     if not further or all(_finite(a.value(n)) for n in nodes):
         return []
     text = (
@@ -412,7 +412,7 @@ def _beside_zeros(a: Analysis) -> list[tuple[str, str]]:
     return [("not-finite", text)]
 
 
-@searched(lambda *_: [])
+@within_budget(lambda *_: [])
 def _rounding(a: Analysis, w: Wording) -> list[tuple[str, str]]:
     """Gradients of which rounding leaves few digits."""
     digits, more = (np.finfo(kind).precision for kind in (a.dtype, LONGER[a.dtype]))
@@ -436,7 +436,7 @@ def _finite(value: Any) -> bool:
     return value is None or bool(np.all(np.isfinite(value)))
 
 
-@searched(lambda *_: [])
+@within_budget(lambda *_: [])
 def _undefined(a: Analysis, w: Wording) -> list[tuple[str, str]]:
     """Formulas that have no number where there is a gradient, as x.prod() / x at 0."""
     result = []
@@ -467,13 +467,17 @@ def matrix_notes(a: Analysis, w: Wording, x: Input, s: Structure) -> list[tuple[
     return contradicted(a, w, of_matrix(a, w, x, s))
 
 
-@searched(lambda *_: [])
-def contradicted(a: Analysis, w: Wording, formulas: Iterable[Beside]) -> list[tuple[str, str]]:
+@within_budget(lambda *_: [])
+def contradicted(
+    a: Analysis, w: Wording, formulas: Iterable[FormulaBesideNumbers]
+) -> list[tuple[str, str]]:
     """Formulas that are other numbers than those beside them, where, why, and which are right."""
     return [_contradicted(a, w, *result) for result in contradictions(a, formulas)]
 
 
-def _contradicted(a: Analysis, w: Wording, beside: Beside, c: Contradiction) -> tuple[str, str]:
+def _contradicted(
+    a: Analysis, w: Wording, beside: FormulaBesideNumbers, c: Contradiction
+) -> tuple[str, str]:
     name, p = beside.name, a.problem
     here, there = (number_text(array[c.hit][0]) for array in (c.numbers, c.formula))
     first, *others = _all_places(name, c.hit) if c.hit.ndim else [name]

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from .blocks import Document, Reply, Use
 from .choices import Choices
-from .question import asked
+from .question import with_question
 
 if TYPE_CHECKING:
     from .analysis import Analysis
@@ -75,7 +75,7 @@ def graph(a: "Analysis", command: str = "") -> Reply:
 
     def documents(_: Use) -> list[Document]:
         drawn = Document((), (graph.graph(a, wording_of(a)),))
-        return [asked(drawn, a.problem, command, backward=False)]
+        return [with_question(drawn, a.problem, command, backward=False)]
 
     return Reply(documents, lambda: Data(a)("graph"), keyed=False)
 
@@ -120,4 +120,4 @@ def why(a: "Analysis", command: str = "") -> Reply:
     from .why import why_expression
 
     result = why_expression(a)
-    return Reply(lambda _: [asked(result.document(), a.problem, command)], result.data)
+    return Reply(lambda _: [with_question(result.document(), a.problem, command)], result.data)

@@ -42,7 +42,7 @@ NOT_ONE = GradcliError(
 )
 
 
-class Shown(NamedTuple):
+class ShownDocuments(NamedTuple):
     """Documents, and how their tensors are shown: with so many digits, whole or not, of so many
     entries at most.
     """
@@ -57,19 +57,19 @@ class Shown(NamedTuple):
         return self.documents if use == "page" else [*map(without_extras, self.documents)]
 
 
-def serialized(shown: Shown, beside: dict[str, Any]) -> dict[str, Any]:
+def serialized(shown: ShownDocuments, beside: dict[str, Any]) -> dict[str, Any]:
     """Documents as data, of an object that has the other data `beside`."""
     write = _Writer(beside)
     blocks = [write(built) for built in shown.documents]
     return shown._asdict() | {"documents": blocks, "trees": write.trees}
 
 
-def restored(data: Any) -> Shown:
+def restored(data: Any) -> ShownDocuments:
     """The documents of an object that JSON held. Raises GradcliError where it has none."""
     try:
         result = data["document"]
         read = _Reader(result["trees"], data)
-        return Shown(*(read(result[field]) for field in Shown._fields))
+        return ShownDocuments(*(read(result[field]) for field in ShownDocuments._fields))
     except (KeyError, IndexError, TypeError, ValueError, AttributeError):
         raise NOT_ONE from None
 

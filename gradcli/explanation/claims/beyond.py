@@ -10,7 +10,7 @@ from itertools import product
 
 from ...errors import if_applicable
 from ...language.problem import Problem
-from ..formulas.other_sizes import in_general
+from ..formulas.other_sizes import generic_problem
 from ..formulas.readings import with_rank
 from ..formulas.trials import SMALL, Trial
 from .given import Claim, built
@@ -28,7 +28,7 @@ def beyond(claim: Claim, problem: Problem) -> Iterator[list[Trial]]:
     matrices, sizes, result = _matrices(claim, problem), _sizes(problem), []
     for kept in _kept(claim, sizes):
         trial = _elsewhere(problem, sizes, kept)
-        if trial is not None and trial.tells(claim.name):
+        if trial is not None and trial.is_conclusive(claim.name):
             result.append([trial, *matrices])
     yield from result
     if matrices and not result:
@@ -59,7 +59,7 @@ def _sizes(problem: Problem) -> dict[int, int]:
     """The sizes that have nothing to do with each other, as those in general, with what they
     are.
     """
-    general = in_general(problem)
+    general = generic_problem(problem)
     if general is None:
         return {}
     pairs = ((general.inputs[i.name].shape, i.shape) for i in problem.inputs.values())
@@ -83,7 +83,7 @@ def _kept(claim: Claim, sizes: dict[int, int]) -> Iterator[tuple[int, ...]]:
 
 def _elsewhere(problem: Problem, sizes: dict[int, int], kept: tuple[int, ...]) -> Trial | None:
     """The problem at other sizes but those `kept`; None where it has none."""
-    general = in_general(problem)
+    general = generic_problem(problem)
     if general is None or len(kept) == len(sizes):
         return None
     new = {t: sizes[t] for t in kept} | _others(sizes, sizes.keys() - set(kept))

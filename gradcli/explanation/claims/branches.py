@@ -15,7 +15,7 @@ from typing import Any
 from ...backends.numeric import Evaluator, sources
 from ...errors import if_applicable
 from ...graphs import Node, downstream, walk
-from ...language.given.assumptions import made
+from ...language.given.assumptions import with_properties
 from ...lazy import np
 from ...notation.formulas.rules.guards import TINY, is_left_out
 from ..checking.perturbation import kept_symmetric, symmetrized
@@ -83,7 +83,7 @@ class _Branches:
 
     def point(self, values: Values) -> Point | None:
         """The point of these values; None where the program takes none of them."""
-        assumed = {x: made(x.attrs["known"], values[x]) for x in self.free}
+        assumed = {x: with_properties(x.attrs["known"], values[x]) for x in self.free}
         there = self.within(values | assumed)
         kept = {x: symmetrized(v) if x in self.symmetric else v for x, v in there.items()}
         point = if_applicable(lambda: self.base.moved(kept))

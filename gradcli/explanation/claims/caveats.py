@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ...errors import if_applicable
 from ...graphs import Node, walk
-from ...language.given.assumptions import made
+from ...language.given.assumptions import with_properties
 from ...language.program import Program
 from ...lazy import np
 from .edits import Edit
@@ -41,7 +41,7 @@ def deviation(claim: Claim, points: Sequence[Point]) -> Deviation | None:
             return Deviation("the values given", given)
     moving = list(_moving(first))
     for name, other in [*((name, None) for name in moving), *_of_one_shape(first, moving)]:
-        findings = [_at(claim, p, partial(_made, p, name, other)) for p in points[:2]]
+        findings = [_at(claim, p, partial(_with_equal, p, name, other)) for p in points[:2]]
         if findings[0] is not None and None not in findings:
             return Deviation(f"{name} = {other or 0}", findings[0])
     return None
@@ -73,7 +73,7 @@ def _of_one_shape(point: Point, names: Sequence[str]) -> Iterator[tuple[str, str
             yield a, b
 
 
-def _made(point: Point, name: str, other: str | None, values: Values) -> Values:
+def _with_equal(point: Point, name: str, other: str | None, values: Values) -> Values:
     """The values with an input as another one is, or 0 where there is no other."""
     inputs = point.problem.inputs
     x = inputs[name]
@@ -83,7 +83,7 @@ def _made(point: Point, name: str, other: str | None, values: Values) -> Values:
 def _moving(point: Point) -> Iterator[str]:
     for x in point.problem.inputs.values():
         stays = x.value is not None and np.array_equal(point(x.node), x.value)
-        never_0 = np.any(made(x.node.attrs["known"], np.zeros(x.shape)))
+        never_0 = np.any(with_properties(x.node.attrs["known"], np.zeros(x.shape)))
         if x.node.dtype == "float" and not stays and not never_0:
             yield x.name
 

@@ -18,7 +18,7 @@ from ...graphs import Node, walk
 from ...graphs.shapes import Shape, is_square
 from ...graphs.signature import signature
 from ...language.generic_sizes import decided_by_values, with_values
-from ...language.given.assumptions import made
+from ...language.given.assumptions import with_properties
 from ...language.problem import Input, Problem
 from ...lazy import np
 from ..analysis import Analysis, is_large
@@ -280,7 +280,7 @@ def _near(rng: Any, array: Any, spread: float, short: bool) -> Any:
 
 
 def _as_assumed(symmetric: Collection[Node], x: Node, array: Any) -> Any:
-    array = made(x.attrs["known"], array)
+    array = with_properties(x.attrs["known"], array)
     return symmetrized(array) if x in symmetric else array
 
 

@@ -36,7 +36,7 @@ class Hessian:
     def __init__(self, a: Analysis):
         require_scalar(a.problem)
         self.p = a.problem._replace(seed=implied(a.problem.seed.node))
-        self.a = Analysis(self.p, a.dtype, unmoved=True)
+        self.a = Analysis(self.p, a.dtype, allow_no_gradient=True)
         self._of: dict[str, Analysis] = {}
 
     def gradient(self, x: Input) -> Analysis:
@@ -48,7 +48,7 @@ class Hessian:
             for t in self.p.tangents:
                 if t.x.node is x.node:
                     p = p._replace(seed=Seed(t.node, t.value, t.text))
-            self._of[x.name] = Analysis(p, self.a.dtype, unmoved=True)
+            self._of[x.name] = Analysis(p, self.a.dtype, allow_no_gradient=True)
         return self._of[x.name]
 
     def words(self, x: Input) -> Wording:

@@ -51,9 +51,9 @@ class Jvp:
     # ---- for any sizes ---------------------------------------------------------------------------
 
     @cached_property
-    def in_general(self) -> "Jvp | None":
+    def generic(self) -> "Jvp | None":
         """The same in general; None where the problem has none."""
-        w = self.w.in_general
+        w = self.w.generic
         if w is None:
             return None
         inputs = {t.name: w.problem.inputs[t.x.name] for t in self.p.tangents}
@@ -64,11 +64,11 @@ class Jvp:
         """What moves, in the words that hold for any sizes, where its tangent is computed alike
         there and all its sizes have names; in its own otherwise.
         """
-        j, other = self.in_general, self._others.get(node)
+        j, other = self.generic, self._others.get(node)
         if j is None or other is None:
             return self, node
         pairs = [(node, other), (self.along[node], j.along[other])]
-        if not self.w.alike(pairs):
+        if not self.w.same_computation(pairs):
             return self, node
         large = j._large(other)
         return (j, other) if not large or large <= self._large(node) else (self, node)
@@ -80,7 +80,7 @@ class Jvp:
     @cached_property
     def _others(self) -> dict[Node, Node]:
         """What stands for each moving node in general."""
-        j = self.in_general
+        j = self.generic
         if j is None or [n.op for n in self.along] != [n.op for n in j.along]:
             return {}
         return dict(zip(self.along, j.along, strict=True))
@@ -134,7 +134,7 @@ class Jvp:
         if self.node is None or self.formula is None:
             return None
         text, moving = tree.text(self.formula), [t.x.name for t in self.p.tangents]
-        others = [at for at in self.w.trials.elsewhere if all(map(at.tells, moving))]
+        others = [at for at in self.w.trials.elsewhere if all(map(at.is_conclusive, moving))]
         failing = {at: self._fails(text, at) for at in others}
         if not any(failing.values()):
             return None

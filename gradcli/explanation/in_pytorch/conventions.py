@@ -14,7 +14,7 @@ def kinks_met(a: Analysis) -> list[tuple[Node, Any]]:
     """The operations that are at a kink where a gradient flows, and the mask of where."""
     result = []
     for node, mask in kinks(a.problem):
-        if all(map(a.known, node.parents)):
+        if all(map(a.has_numbers, node.parents)):
             hit = a.value(mask)
             if np.any(hit):
                 result.append((node, hit))

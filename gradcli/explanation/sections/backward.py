@@ -26,7 +26,7 @@ from ..blocks import (
     tokens_of,
     words,
 )
-from ..formulas.generic_steps import in_general
+from ..formulas.generic_steps import generic_step
 from ..formulas.wording import Wording
 from ..phrases import label, middle, number_text
 
@@ -93,7 +93,7 @@ def _operation(number: int, k: int, a: Analysis, w: Wording, names: Names) -> St
     """The operation that is met as number k on the way back."""
     step = a.gradients.steps[k]
     received = _received(step.received, a, w, names)
-    general, text = in_general(w, k)
+    general, text = generic_step(w, k)
     rules = [_rule(c, text, general, received) for c in text.contributions]
     sent = zip(step.contributions, rules, strict=True)
     rows = tuple(row for c, rule in sent for row in _sent(c, rule, step, a, w, received, names))
@@ -167,12 +167,12 @@ def _rule(c: Contribution, step: Pass, w: Wording, received: Token) -> Line:
     extra = {step.received: Name(received.text, received.role)}
     own = step.node not in w.names
     if own:
-        extra[step.node] = Name(w.own_output)
+        extra[step.node] = Name(w.output_name)
     line = w.formula_line(c.local, extra)
     if line == (Formula(extra[step.received]),):
         return plain(Token(received.text, received.role), Token(", unchanged", "word"))
-    uses_y = own and any(t.text == w.own_output for t in tokens_of(line))
-    return (*line, Token(f" with {w.own_output} the output", "word")) if uses_y else line
+    uses_y = own and any(t.text == w.output_name for t in tokens_of(line))
+    return (*line, Token(f" with {w.output_name} the output", "word")) if uses_y else line
 
 
 def _row(to: Line, formula: Line, node: Node, a: Analysis) -> Row:

@@ -26,7 +26,7 @@ def _row(node, a: Analysis, w: Wording) -> Row:
 
 def _in_indices(a: Analysis, w: Wording) -> tuple[Table, ...]:
     """The output in index notation, where there are no numbers to look at."""
-    if a.known(a.problem.out):
+    if a.has_numbers(a.problem.out):
         return ()
     written = by_index.output(w)
     return (Table((Row((equality(written.left, written.right),)),)),) if written is not None else ()

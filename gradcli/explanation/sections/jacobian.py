@@ -16,7 +16,7 @@ from ...notation.jacobians.patterns import KRONECKER, PERMUTED_KRONECKER, pictur
 from ...notation.jacobians.structure import MOST_DRAWN, Structure, jacobian_pattern
 from ...notation.tree import Name, Token
 from .. import entries as written
-from ..analysis import Analysis, searched
+from ..analysis import Analysis, within_budget
 from ..blocks import (
     EQUALS,
     UNWRITTEN,
@@ -258,7 +258,7 @@ def _column_by_column(a: Analysis, w: Wording, x: Input) -> tuple[Table, ...]:
     it.
     """
     grad = a.gradient(x)
-    if grad is None or a.known(grad):
+    if grad is None or a.has_numbers(grad):
         return ()
     shown = min(x.node.numel, 3)
     rows = [
@@ -275,7 +275,7 @@ def _column_by_column(a: Analysis, w: Wording, x: Input) -> tuple[Table, ...]:
     return (Table((Row((words(w.seed, "·J, column by column:"),)), *rows)),)
 
 
-@searched()
+@within_budget()
 def element_line(
     a: Analysis,
     w: Wording,

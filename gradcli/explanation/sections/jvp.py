@@ -96,7 +96,7 @@ def _rule(j: Jvp, node: Node) -> Line:
     """The tangent of an operation in terms of those of its inputs; `y` stands for the operation's
     output where that has no name.
     """
-    own = Name(j.w.own_output)
+    own = Name(j.w.output_name)
     unnamed = {} if node in j.w.names else {node: own}
     line = j.w.line(j.w.formula(j.along[node], j.received(node) | unnamed, j.later(node)))
     if unnamed and any(token.text == own.text for token in tokens_of(line)):

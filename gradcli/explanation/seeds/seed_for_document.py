@@ -24,7 +24,7 @@ from ..choices import Choices
 from ..data import SCHEMA, Data
 from ..formulas.source_text import role_of
 from ..phrases import label, listed, number_text
-from ..question import asked
+from ..question import with_question
 from .seed_for import SHOWN, Obstacle, SeedFor, Term
 
 NEARLY = 1e-10  # of the largest singular value
@@ -38,7 +38,7 @@ def document(s: SeedFor, c: Choices) -> Document:
     impossible = not s.possible
     result = [_why(s, c.full, c.precision), _nearest(s, c.precision)] if impossible else []
     sections = result or [_gradient(s), _free(s, c.full)]
-    return asked(Document((_answer(s),), tuple(sections)), s.p, c.command, backward=False)
+    return with_question(Document((_answer(s),), tuple(sections)), s.p, c.command, backward=False)
 
 
 def _nearly(s: SeedFor) -> list[Block]:

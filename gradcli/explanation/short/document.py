@@ -13,7 +13,7 @@ from ..formulas.wording import wording_of
 from ..in_pytorch.not_in_pytorch import CODE, not_in_pytorch
 from ..notes import about_the_problem, contradicted, ended, formulas, out_of_time
 from ..phrases import listed
-from ..question import asked
+from ..question import with_question
 from ..sections import code, graph
 from ..sections.notes import notes
 from . import head, jacobian, lines
@@ -33,7 +33,7 @@ def document(a: Analysis, choices: Choices) -> Document:
     grads = Gradients(a, wording_of(a))
     head, *rest = _sections(grads, choices)
     shown = (head, *(s for s in rest if s.blocks))
-    built = asked(Document((), shown), a.problem, choices.command)._replace(briefly=BRIEFLY)
+    built = with_question(Document((), shown), a.problem, choices.command)._replace(briefly=BRIEFLY)
     return built._replace(more=tuple(more(a.problem))) if choices.command else built
 
 

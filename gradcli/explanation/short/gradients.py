@@ -10,7 +10,7 @@ from ...notation import tree
 from ...notation.tree import Tree
 from ..analysis import Analysis
 from ..derivation.derivation import Derivation, Line, derivation
-from ..formulas.beside_numbers import Beside, of_gradients
+from ..formulas.beside_numbers import FormulaBesideNumbers, of_gradients
 from ..formulas.trials import MOST as MOST_ELEMENTS
 from ..formulas.wording import Wording
 from ..phrases import shape_text
@@ -93,7 +93,7 @@ class Gradients:
         line = self.line(x)
         return self.w.gradient(x) if line is None else line.formula
 
-    def beside_numbers(self) -> Iterator[Beside]:
+    def beside_numbers(self) -> Iterator[FormulaBesideNumbers]:
         """The formulas beside the gradients: closed forms, or all that is derived."""
         derived = self.derivation
         if derived is None:
@@ -105,7 +105,7 @@ class Gradients:
         text = "\n".join(line.text or "" for line in derived.lines)
         for line in derived.gradients:
             x, name = self.problem.inputs[line.name], line.gradient_name
-            yield Beside(name, name, text, partial(_derived, line, arrays), (x,))
+            yield FormulaBesideNumbers(name, name, text, partial(_derived, line, arrays), (x,))
 
     def line(self, x: Input) -> Line | None:
         """How one gradient is derived."""

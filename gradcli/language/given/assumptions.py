@@ -85,8 +85,8 @@ def check_value(name: str, words: Collection[str], value: Any) -> None:
             raise GradcliError("assume", f"the value of {name} is not {word}", hint=hint)
 
 
-def made(words: Collection[str], array: Any) -> Any:
-    """An array made of one that is what is assumed; the array where nothing is."""
+def with_properties(words: Collection[str], array: Any) -> Any:
+    """`array` changed such that it has the assumed properties."""
     for word, make in _MAKERS.items():
         if word in words and not (word == "symmetric" and "posdef" in words):
             array = make(array)

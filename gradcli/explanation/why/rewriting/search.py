@@ -139,7 +139,7 @@ class Search:
         value = p.seed.value
         seed = p.seed if value is None else p.seed._replace(value=plain(value))
         problem = p._replace(out=out, named={}, seed=seed)
-        return Analysis(problem, self.a.dtype, unmoved=True)
+        return Analysis(problem, self.a.dtype, allow_no_gradient=True)
 
     def _written(self, out: Node) -> str | None:
         names = {x.node: Name(x.name) for x in self.a.problem.inputs.values()}
