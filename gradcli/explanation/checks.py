@@ -126,7 +126,7 @@ class Sample:
         return dict(zip([node for node, _ in pairs], arrays, strict=True))
 
     @cached_property
-    def steady(self) -> bool:
+    def well_conditioned(self) -> bool:
         """Whether the gradients are well conditioned, as those of a singular matrix are not."""
         moving = [x.node for x, _ in _differentiated(self.a)]
         near = if_applicable(lambda: self._gradients_at(perturbed(self.values, moving)))
@@ -216,7 +216,7 @@ def _finite_differences(a: Analysis, at: Sample) -> Check:
         elif (moving := _moving(a, at, x, x.node in symmetric)) is None:
             result.leave_out(x.name, TOO_LARGE_TO_MOVE)
         else:
-            result.compare(x, moving, lambda: at.steady or _at_kink(a))
+            result.compare(x, moving, lambda: at.well_conditioned or _at_kink(a))
     triangular = () if result.left_out[NOT_TRIANGULAR] else at.triangles
     remarks = [
         at.remark,

@@ -14,7 +14,7 @@ from ..lazy import np
 from ..limits import Limits
 from .built import Built, built, built_without_values
 from .given.assumptions import Assumed, check_shape, check_value
-from .given.directions import Given, as_graph, read_direction
+from .given.directions import Direction, as_graph, read_direction
 from .given.integer_inputs import MOST, check_reach, made_up, of_floats, picking, to_suppose
 from .given.seeds import Seed, implied, seed_name, wrong_shape
 from .given.values import Reader
@@ -295,6 +295,6 @@ def _shapes_unknown(names: Sequence[str]) -> NoReturn:
     raise GradcliError("limit", "it takes too long to find shapes for the inputs", hint=hint)
 
 
-def _shape_of(given: Given) -> Shape | None:
+def _shape_of(given: Direction) -> Shape | None:
     """The shape of an array; None for an expression."""
     return None if given.array is None else given.array.shape

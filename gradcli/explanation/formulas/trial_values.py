@@ -30,7 +30,7 @@ def _dominant(rng: Any, shape: Shape) -> Any:
 
 
 # Probabilities need the second range, log-determinants and factorisations the third.
-DRAWN: tuple[Draw, ...] = (
+RANGES: tuple[Draw, ...] = (
     _between(0.3, 1.7),
     _between(0.1, 0.9),
     _dominant,
@@ -61,8 +61,8 @@ def random_values(problem: Problem, draw: int = 1) -> dict[Node, Any]:
     if not free:
         return problem.values
     kinds = (True, False) if any(x.node.attrs["known"] for x in free) else (False,)
-    for assumed, ranges in product(kinds, islice(combinations(DRAWN, len(free)), ATTEMPTS)):
-        values = problem.values | _drawn(free, ranges, draw, assumed)
+    for assumed, ranges in product(kinds, islice(combinations(RANGES, len(free)), ATTEMPTS)):
+        values = problem.values | _random_values(free, ranges, draw, assumed)
         try:
             out = Evaluator(values, limits=problem.limits)(problem.out)[0]
         except GradcliError as error:  # an operator refuses such values
@@ -78,7 +78,7 @@ def random_values(problem: Problem, draw: int = 1) -> dict[Node, Any]:
     raise refusals[0].at(problem.program.place)
 
 
-def _drawn(
+def _random_values(
     free: Sequence[Input], ranges: Sequence[Draw], draw: int, assumed: bool
 ) -> dict[Node, Any]:
     """Random values in these ranges, which satisfy the assumptions on inputs if `assumed`."""

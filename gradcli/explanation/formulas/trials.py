@@ -190,7 +190,7 @@ def _finite_values(p: Problem, signed: bool) -> dict[Node, Any]:
     """
     first = None
     for k in range(1 if signed else DRAWS):
-        values = _drawn(p, signed, k)
+        values = _random_values(p, signed, k)
         first = first or values
         with np.errstate(all="ignore"):
             outs = Evaluator(values, limits=p.limits)(*(q.out for q in p.orders))
@@ -200,7 +200,7 @@ def _finite_values(p: Problem, signed: bool) -> dict[Node, Any]:
     return first
 
 
-def _drawn(p: Problem, signed: bool, k: int) -> dict[Node, Any]:
+def _random_values(p: Problem, signed: bool, k: int) -> dict[Node, Any]:
     """The random values of draw `k`."""
     draw = Numbers(k)
     values = {i.node: _value(draw, i) for i in p.inputs.values()}

@@ -113,12 +113,12 @@ def _memory(a: Analysis, w: Wording, c: Cost, most: int) -> list[Table | Prose]:
     if not c.saved:
         return [Prose(words("Nothing: no rule reads a value of the forward pass."))]
     rows = middle(
-        list(c.kept.items()),
+        list(c.saved_tensors.items()),
         most,
         lambda item: _kept(*item, a, w),
         lambda n: Row((words(f"… {n:,} more"),)),
     )
-    return [Table(tuple(rows)), Prose(words(_together(a, c.kept)))]
+    return [Table(tuple(rows)), Prose(words(_together(a, c.saved_tensors)))]
 
 
 def _kept(node: Node, readers: list[Node], a: Analysis, w: Wording) -> Row:

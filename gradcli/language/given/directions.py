@@ -16,7 +16,7 @@ from ..program import Program, read_program
 from .values import Reader
 
 
-class Given(NamedTuple):
+class Direction(NamedTuple):
     """What was typed for a seed or a tangent: an array, or a program."""
 
     array: Any
@@ -28,13 +28,13 @@ class Given(NamedTuple):
         return None if self.program is None else self.program.source.text.strip()
 
 
-def read_direction(value: Any, origin: str, reader: Reader) -> Given:
+def read_direction(value: Any, origin: str, reader: Reader) -> Direction:
     """What was given, read and not yet computed. Raises GradcliError."""
     array = reader.literal(value, origin)
     program = None if array is not None else read_program(value, reader.limits, origin)
     if program is not None and len(program.values) == 1:
         _check_nameless(program)
-    return Given(array, program)
+    return Direction(array, program)
 
 
 def _check_nameless(program: Program) -> None:
@@ -48,7 +48,7 @@ def _check_nameless(program: Program) -> None:
 
 
 def as_graph(
-    given: Given,
+    given: Direction,
     name: str,
     names: Mapping[str, Any],
     values: Mapping[Node, Any],
