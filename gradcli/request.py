@@ -95,9 +95,9 @@ class Request(NamedTuple):
         """The analysis of the output with tangents; `scalar` as in `analysis`. Raises
         GradcliError.
         """
-        from .explanation.higher.posing import pose_moving
+        from .explanation.higher.posing import pose_with_tangents
 
-        problem = pose_moving(self.tangents, self._reader(), self._pose_arguments(), scalar)
+        problem = pose_with_tangents(self.tangents, self._reader(), self._pose_arguments(), scalar)
         return Analysis(problem, self.dtype, allow_no_gradient=True)
 
     def aiming(self) -> tuple[Problem, dict[str, Any]]:

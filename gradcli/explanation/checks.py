@@ -12,7 +12,7 @@ from ..language.problem import Input, Problem
 from ..lazy import np
 from .analysis import Analysis, within_budget
 from .checking.finite_differences import CORNER, NOT_FINITE, TOLERANCE, UNCLEAR, Moving
-from .checking.perturbation import is_well_conditioned, kept_symmetric, perturbed
+from .checking.perturbation import is_well_conditioned, perturbed, symmetric_inputs
 from .formulas.trial_values import random_values
 from .phrases import label, listed
 from .random_numbers import Numbers
@@ -208,7 +208,7 @@ def largest_difference(left: Any, right: Any) -> tuple[float, int]:
 @within_budget(lambda *_: Check(DIFFERENCES, remark=TOO_LONG), in_large=True)
 def _finite_differences(a: Analysis, at: Sample) -> Check:
     """Compare the gradient with central differences of <seed, out>."""
-    symmetric = kept_symmetric(a.problem.out)
+    symmetric = symmetric_inputs(a.problem.out)
     result = _Comparison()
     for x, _ in _differentiated(a):
         if not at.within_triangle(x):

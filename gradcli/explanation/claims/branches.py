@@ -17,7 +17,7 @@ from ...graphs import Node, downstream, walk
 from ...language.given.assumptions import with_properties
 from ...lazy import np
 from ...notation.formulas.rules.guards import TINY, is_left_out
-from ..checking.perturbation import kept_symmetric, symmetrized
+from ..checking.perturbation import symmetric_inputs, symmetrized
 from ..in_pytorch.conventions import kinks
 from .findings import NOISE, close
 from .given import Claim, built
@@ -72,7 +72,7 @@ class _Branches:
         self.given = {x.node: base(x.node) for x in base.problem.inputs.values()}
         fixed = fixed_values(base.problem)
         self.free = [x for x in self.given if x.dtype == "float" and x not in fixed]
-        self.symmetric = kept_symmetric(base.problem.out)
+        self.symmetric = symmetric_inputs(base.problem.out)
         order = walk([*roots, *self.kinks, *_kink_masks(self.claimed, self.free)], sources)
         self.compared = _compared(order, self.free)
         self.lengths = [y for y, c in self.compared if c is not None and is_left_out(c, y)]

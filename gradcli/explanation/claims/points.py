@@ -25,8 +25,8 @@ from ..analysis import Analysis, is_large
 from ..checking.perturbation import (
     is_symmetric,
     is_well_conditioned,
-    kept_symmetric,
     perturbed,
+    symmetric_inputs,
     symmetrized,
 )
 from ..formulas.readings import resized
@@ -259,7 +259,7 @@ def _anywhere(
     """Random values for inputs that are not `fixed`, in all combinations of ranges."""
     fixed_arrays = fixed_values(problem) if fixed is None else fixed
     free = [x.node for x in problem.inputs.values() if x.node not in fixed_arrays]
-    symmetric = kept_symmetric(problem.out)
+    symmetric = symmetric_inputs(problem.out)
     for draws in islice(combinations(RANGES, len(free)), COMBINATIONS):
         arrays = {
             x: _short(rng, d, x.shape) if short else d(rng, x.shape) for x, d in zip(free, draws)
@@ -271,7 +271,7 @@ def _near_given(problem: Problem, rng: Any, short: bool) -> Iterator[Values]:
     """Random values near the given ones that give the same graph, farther ones first."""
     fixed = fixed_values(problem)
     free = [x for x in problem.values if x not in fixed]
-    symmetric = kept_symmetric(problem.out)
+    symmetric = symmetric_inputs(problem.out)
     for values in _anywhere(problem, rng, short, problem.values):
         for scaled, spread in product((True, False), SPREADS):
             scale = rng.uniform(0.5, 1.8) if scaled else 1.0
@@ -334,7 +334,7 @@ def _given_point(problem: Problem, names: Sequence[str]) -> Point | None:
     result = at_values(problem, problem.values | unused, _short(rng, _mixed, problem.out.shape))
     if result is None or not result.sound(names):
         return None
-    if not all(is_symmetric(result(x)) for x in kept_symmetric(problem.out)):
+    if not all(is_symmetric(result(x)) for x in symmetric_inputs(problem.out)):
         return None
     return result
 

@@ -23,7 +23,7 @@ from ...language.problem import Input, Problem
 from ...language.program import Program, read_again
 from ...lazy import np
 from ...notation import tree
-from ..checking.perturbation import is_well_conditioned, kept_symmetric, perturbed, symmetrized
+from ..checking.perturbation import is_well_conditioned, perturbed, symmetric_inputs, symmetrized
 from ..random_numbers import Numbers
 from .other_sizes import followed_shapes, other_shapes, posed_again, single_shapes, untied_shapes
 
@@ -208,7 +208,7 @@ def _random_values(p: Problem, signed: bool, k: int) -> dict[Node, Any]:
         without_value = [i.node for i in p.inputs.values() if i.value is None]
         free = [n for n in without_value if n.dtype == "float" and not n.attrs["known"]]
         values |= {n: values[n] * np.sign(draw.normal(n.shape)) for n in free}
-    values |= {x: symmetrized(values[x]) for x in kept_symmetric(p.out)}
+    values |= {x: symmetrized(values[x]) for x in symmetric_inputs(p.out)}
     one = p.seed.implicit and p.out.numel == 1
     values[p.seed.node] = np.ones(p.out.shape) if one else draw.uniform(0.5, 1.5, p.out.shape)
     return values
