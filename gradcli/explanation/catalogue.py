@@ -16,7 +16,7 @@ from ..language.libraries import function as of_library
 from ..language.posing import pose
 from ..language.problem import Input
 from ..language.refusals import pytorch_names, refusal
-from ..language.vocabulary import library_name, module_of, own_meaning
+from ..language.vocabulary import library_name, module_of, name_in_module
 from ..notation import tree
 from ..notation.code.torch_code import expression
 from ..notation.formulas.formula import formula, too_long
@@ -75,7 +75,9 @@ def catalogue(name: str | None, full: bool = False) -> Document:
     callables = functions()
     last_name = name.rsplit(".", 1)[-1]
     module = module_of(name)
-    torch_name = own_meaning(last_name, module) if module else last_name  # F.unfold is not unfold
+    torch_name = (
+        name_in_module(last_name, module) if module else last_name
+    )  # F.unfold is not unfold
     function = (
         callables.get(torch_name)
         if torch_name != last_name

@@ -67,8 +67,10 @@ def jacobian_of(out: Node, x: Node, evaluator: Evaluator) -> Any:
         result = _by_form(way, evaluator)
     if result is not None:
         return np.asarray(result.reshape(shape), evaluator.dtype)
-    one_by_one = rows_by_vjp(out.shape, evaluator.varying(way.grad, way.seed), range(out.numel))
-    return np.array([*one_by_one]).reshape(shape)
+    single_assignments = rows_by_vjp(
+        out.shape, evaluator.varying(way.grad, way.seed), range(out.numel)
+    )
+    return np.array([*single_assignments]).reshape(shape)
 
 
 def _by_form(way: WayBack, evaluator: Evaluator) -> Any:

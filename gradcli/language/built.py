@@ -24,7 +24,7 @@ class Built(NamedTuple):
     indices: list[Node]
     outputs: list[Node]
     of_sizes: dict[float, Node]
-    made: tuple[tuple[Any, ...], ...]
+    statement_values: tuple[tuple[Any, ...], ...]
 
     @property
     def named(self) -> list[Node]:
@@ -51,7 +51,7 @@ def built(
         out = as_node(out)
     if not isinstance(out, Node):
         raise no_tensor(out, program)
-    b, result = builder, tuple(builder.made)
+    b, result = builder, tuple(builder.statement_values)
     return Built(out, b.scope, b.indices, b.outputs, b.of_sizes, result)
 
 

@@ -19,7 +19,7 @@ from .inference.infer import (
     Outcome,
     different_sides,
     equal_as_a_rule,
-    in_general,
+    generic_shapes,
     unusual_sizes,
 )
 from .posing import Posing
@@ -31,7 +31,7 @@ MOST_VALUES = 2_000_000  # of an input that is said again at other sizes
 LARGEST = 400  # nodes; the formula of a larger program is not read
 
 
-def in_general_sizes(problem: Problem, keeps_ones: bool = False) -> Problem | None:
+def to_generic_sizes(problem: Problem, keeps_ones: bool = False) -> Problem | None:
     """The same problem at other sizes, those of labels too where they may differ, without the
     values that it does not need; None where it has no other. Sizes of 1 may stay what they are.
     """
@@ -39,13 +39,13 @@ def in_general_sizes(problem: Problem, keeps_ones: bool = False) -> Problem | No
         return None
     ones = not keeps_ones and any(n == 1 for i in problem.inputs.values() for n in i.shape)
     for k in factors(problem) if ones else ():
-        result = telling_sizes(problem, multiples(k), least=1)
+        result = at_generic_sizes(problem, multiples(k), least=1)
         if result is not None and _is_like(problem, result):
             return result
     kinds = (True, False) if _labels(problem, {}) else (False,)
     for of_labels in kinds:
         for k in factors(problem):
-            result = telling_sizes(problem, multiples(k), of_labels=of_labels)
+            result = at_generic_sizes(problem, multiples(k), of_labels=of_labels)
             if result is not None:
                 return _in_parts(problem, result, k, of_labels)[0]
     return None
@@ -56,11 +56,13 @@ def oblong_sizes(problem: Problem) -> Problem | None:
     which a matrix is made that is so as a rule, as that of (2 * x).diag(); None where they must be
     equal, or there are none.
     """
-    given = {i.node for i in problem.inputs.values() if not i.inferred and is_square(i.shape)}
+    square_inputs = {
+        i.node for i in problem.inputs.values() if not i.inferred and is_square(i.shape)
+    }
     matrices = [n.parents[0] for n in walk(problem.roots) if "square" in n.op.as_a_rule]
-    if _is_large(problem) or given.isdisjoint(walk(matrices)):
+    if _is_large(problem) or square_inputs.isdisjoint(walk(matrices)):
         return None
-    result = telling_sizes(problem, sides=True)
+    result = at_generic_sizes(problem, sides=True)
     return result if result is not None and different_sides(result.roots) else None
 
 
@@ -88,10 +90,10 @@ def _computed(problem: Problem) -> list[tuple[Operator, int]]:
     return [(n.op, n.ndim) for n in result]
 
 
-def factor_that_tells(problem: Problem) -> int:
+def generic_factor(problem: Problem) -> int:
     """The first number such that the problem has sizes that tell among its multiples."""
     for k in factors(problem):
-        result = telling_sizes(problem, multiples(k))
+        result = at_generic_sizes(problem, multiples(k))
         if result is not None:
             return _in_parts(problem, result, k, True)[1]
     return 1
@@ -105,7 +107,7 @@ def _in_parts(
     """
     fixed = _numbers(result)
     several = lcm(factor, *fixed)
-    other = telling_sizes(problem, multiples(several), of_labels=of_labels) if fixed else None
+    other = at_generic_sizes(problem, multiples(several), of_labels=of_labels) if fixed else None
     fewer = other is not None and len(_numbers(other)) < len(fixed)
     return (other, several) if other is not None and fewer else (result, factor)
 
@@ -126,15 +128,15 @@ def multiples(factor: int) -> tuple[int, ...]:
     return tuple(factor * n for n in TELLING)
 
 
-def telling_sizes(
+def at_generic_sizes(
     problem: Problem,
-    telling: Sequence[int] = TELLING,
+    generic: Sequence[int] = TELLING,
     *,
     of_labels: bool = True,
     least: int = 2,
     sides: bool = False,
 ) -> Problem | None:
-    """The same problem at sizes among `telling` in the place of those from the `least`, those
+    """The same problem at sizes among `generic` in the place of those from the `least`, those
     `of_labels` too; None where it has none. Matrices that are square as a rule have two `sides`.
     """
     if not problem.as_written or _may_be_mistaken(problem):
@@ -148,34 +150,36 @@ def telling_sizes(
     def attempt(shapes: dict[str, Shape]) -> Outcome:
         return posing(shapes).attempt(shapes)
 
-    given = {name: problem.inputs[name].shape for name in sorted(problem.inputs)}
-    known = {} if of_labels else {name: given.pop(name) for name in _labels(problem, {})}
+    shapes_given = {name: problem.inputs[name].shape for name in sorted(problem.inputs)}
+    fixed = {} if of_labels else {name: shapes_given.pop(name) for name in _labels(problem, {})}
     attempting = _with_sides(attempt) if sides or unusual_sizes(problem.roots) else attempt
     ends = _ends(problem)
-    cutting = [[name] for name, shape in given.items() if not ends.isdisjoint(shape)]
+    cutting = [[name] for name, shape in shapes_given.items() if not ends.isdisjoint(shape)]
     may_reach_too_far = ends or equal_as_a_rule(problem.roots)
-    first = [(), [*given][::-1], *cutting] if may_reach_too_far else [()]
+    first = [(), [*shapes_given][::-1], *cutting] if may_reach_too_far else [()]
     shapes = _most_different(
-        given, first, lambda ordered: in_general(ordered, known, attempting, telling, least)
+        shapes_given,
+        first,
+        lambda ordered: generic_shapes(ordered, fixed, attempting, generic, least),
     )
     if shapes is None:
         return None
     names = [x.name for x in problem.wrt]
-    return if_applicable(lambda: posing(known | shapes, sizes=True).problem(names))
+    return if_applicable(lambda: posing(fixed | shapes, sizes=True).problem(names))
 
 
 def _most_different(
-    given: dict[str, Shape],
+    shapes: dict[str, Shape],
     first: Sequence[Sequence[str]],
     generalised: Callable[[dict[str, Shape]], dict[str, Shape] | None],
 ) -> dict[str, Shape] | None:
     """What is made of the shapes in that order which leaves the most sizes different, of those with
     some names `first`; None where none works. An input that another is cut to must be smaller.
     """
-    best, order = None, given
+    best, order = None, shapes
     tried: set[tuple[str, ...]] = set()
     for names in first:
-        ordered = {name: given[name] for name in names} | order
+        ordered = {name: shapes[name] for name in names} | order
         if tuple(ordered) in tried:
             continue
         tried.add(tuple(ordered))
@@ -208,17 +212,17 @@ def at_shapes(problem: Problem, shapes: dict[str, Shape]) -> Problem:
     try:
         return _at_shapes(problem, shapes, labels)
     except GradcliError as error:
-        given = [i for i in problem.inputs.values() if i.value is not None]
-        if error.code != "needs-value" or len(given) == len(labels):
+        valued = [i for i in problem.inputs.values() if i.value is not None]
+        if error.code != "needs-value" or len(valued) == len(labels):
             raise
-        values = _resized(given, shapes)
+        values = _resized(valued, shapes)
         return _at_shapes(problem, shapes, values)
 
 
 def with_values(problem: Problem, values: dict[str, Any]) -> Problem:
     """The same problem where some inputs have other values. Raises GradcliError."""
-    own = {i.name: i.value for i in problem.inputs.values() if i.value is not None}
-    return _at_shapes(problem, problem.shapes, own | values)
+    original = {i.name: i.value for i in problem.inputs.values() if i.value is not None}
+    return _at_shapes(problem, problem.shapes, original | values)
 
 
 def decided_by_values(problem: Problem) -> bool:
@@ -245,23 +249,23 @@ def _resized(inputs: Sequence[Input], shapes: dict[str, Shape]) -> dict[str, Any
     """The values of inputs in these shapes, said again as often as it takes. Raises GradcliError
     where they would be too many.
     """
-    wanted = {i.name: shapes.get(i.name, i.shape) for i in inputs if i.value is not None}
-    if any(numel(shape) > MOST_VALUES for shape in wanted.values()):
+    new_shapes = {i.name: shapes.get(i.name, i.shape) for i in inputs if i.value is not None}
+    if any(numel(shape) > MOST_VALUES for shape in new_shapes.values()):
         raise GradcliError("limit", "there are too many values at these sizes")
-    return {i.name: np.resize(i.value, wanted[i.name]) for i in inputs if i.name in wanted}
+    return {i.name: np.resize(i.value, new_shapes[i.name]) for i in inputs if i.name in new_shapes}
 
 
 def _posing(
     problem: Problem, shapes: dict[str, Shape], labels: dict, sizes: bool = False
 ) -> Posing:
     reader = Reader(problem.limits.without("elements"), 0, None)
-    given = problem.program, [*problem.inputs], shapes, labels, reader, problem.assume
-    return Posing(*given, sizes=sizes)
+    arguments = problem.program, [*problem.inputs], shapes, labels, reader, problem.assume
+    return Posing(*arguments, sizes=sizes)
 
 
 def _with_sides(attempt: Attempt) -> Attempt:
     """An attempt that leaves sizes different that are equal as a rule."""
-    return lambda shapes: attempt(shapes)._replace(alike=[])
+    return lambda shapes: attempt(shapes)._replace(equal_sizes=[])
 
 
 def _is_large(problem: Problem) -> bool:

@@ -15,7 +15,14 @@ from ..limits import Limits
 from .built import Built, built, built_without_values
 from .given.assumptions import Assumed, check_shape, check_value
 from .given.directions import Direction, as_graph, read_direction
-from .given.integer_inputs import MOST, check_reach, made_up, of_floats, picking, to_suppose
+from .given.integer_inputs import (
+    MOST,
+    check_reach,
+    integer_nodes,
+    name_to_suppose,
+    of_floats,
+    placeholder_values,
+)
 from .given.seeds import Seed, implied, seed_name, wrong_shape
 from .given.values import Reader
 from .names import check_derivative, check_words, free_names
@@ -60,8 +67,8 @@ def pose(
     _check_used([*shapes, *values, *(assume or {})], names)
     reader = Reader(limits, random_seed, stdin)
     arrays = {name: reader.read(value, name) for name, value in values.items()}
-    given = program, names, shapes, arrays, reader, assume or {}
-    posing = Posing(*given, grad=grad, out_shape=out_shape, ranks=ranks or {})
+    arguments = program, names, shapes, arrays, reader, assume or {}
+    posing = Posing(*arguments, grad=grad, out_shape=out_shape, ranks=ranks or {})
     try:
         suppose = suppose and not arrays
         return (posing.with_labels if suppose else posing.problem)(wrt)._replace(notes=notes)
@@ -101,7 +108,7 @@ class Posing:
         self.program, self.names, self.arrays = program, names, arrays
         self.reader, self.limits, self.assume = reader, reader.limits, assume
         self.ranks, self.sizes = ranks, sizes
-        self.known: dict[str, Shape] = {
+        self.known_shapes: dict[str, Shape] = {
             name: self._shape(name, shapes) for name in (*shapes, *arrays)
         }
         self.floats: set[str] = set()
@@ -115,8 +122,8 @@ class Posing:
             return tuple(shapes[name])
         have = self.arrays[name].shape
         if name in shapes and tuple(shapes[name]) != have:
-            given = f"its shape was given as {text(shapes[name])}"
-            message = f"the value of {name} has shape {text(have)}, and {given}"
+            shape_given = f"its shape was given as {text(shapes[name])}"
+            message = f"the value of {name} has shape {text(have)}, and {shape_given}"
             raise GradcliError("shape", message, hint="one of the two is enough")
         return have
 
@@ -129,7 +136,7 @@ class Posing:
             try:
                 result = self.problem(wrt)
             except Unlabelled as error:
-                name = to_suppose(error, (*self.supposed, *(wrt or ())))
+                name = name_to_suppose(error, (*self.supposed, *(wrt or ())))
                 if name is None:
                     raise
                 first, self.supposed[name] = first or error, error.kind
@@ -169,7 +176,7 @@ class Posing:
             constants,
             telling=result.of_sizes if self.sizes else None,
             indices=tuple(result.indices),
-            made=result.made,
+            statement_values=result.statement_values,
         )
 
     def _check_labels(self, out: Node, nodes: dict[str, Node], limits: Limits) -> None:
@@ -187,7 +194,7 @@ class Posing:
                 assumed.get(name, ()),
                 name in self.floats,
                 name in self.supposed,
-                name not in self.known,
+                name not in self.known_shapes,
             )
             for name in self.names
         }
@@ -197,19 +204,29 @@ class Posing:
         name = self.program.output_name
         if name not in self.names:
             return name
-        taken = {*self.names, *self.program.names}
-        return next(n for n in chain(["out"], map("out{}".format, count(2))) if n not in taken)
+        used = {*self.names, *self.program.names}
+        return next(n for n in chain(["out"], map("out{}".format, count(2))) if n not in used)
 
     def _all_shapes(self) -> tuple[dict[str, Shape], dict[str, tuple[int, ...]]]:
-        unknown = [name for name in self.names if name not in self.known]
+        unknown = [name for name in self.names if name not in self.known_shapes]
         if not unknown:
-            return self.known, {}
+            return self.known_shapes, {}
         from .inference.infer import infer
 
         rank = None if self.out_shape is None else len(self.out_shape)
-        asked = self.program, self.known, unknown, self.attempt, rank, self.ranks, self.supposed
-        match = self.limits.budget.search(lambda: infer(*asked), lambda: _shapes_unknown(unknown))
-        return self.known | match.shapes, match.assumed
+        arguments = (
+            self.program,
+            self.known_shapes,
+            unknown,
+            self.attempt,
+            rank,
+            self.ranks,
+            self.supposed,
+        )
+        match = self.limits.budget.search(
+            lambda: infer(*arguments), lambda: _shapes_unknown(unknown)
+        )
+        return self.known_shapes | match.shapes, match.assumed
 
     def attempt(self, shapes: dict[str, Shape]) -> "Outcome":
         """The program, built with these shapes."""
@@ -230,8 +247,10 @@ class Posing:
         whole = [name for name, array in self.arrays.items() if array.dtype.kind == "i"]
         if whole:
             nodes, result = self._build(shapes)
-            kept = picking([result.out, *result.named, *result.outputs], result.indices, result.out)
-            self.floats = {name for name in whole if nodes[name] not in kept}
+            integers = integer_nodes(
+                [result.out, *result.named, *result.outputs], result.indices, result.out
+            )
+            self.floats = {name for name in whole if nodes[name] not in integers}
 
     def _value(self, name: str) -> Any:
         array = self.arrays[name]
@@ -239,7 +258,7 @@ class Posing:
 
     def _values(self, nodes: dict[str, Node]) -> dict[Node, Any]:
         """The arrays that there are, labels that are made up among them."""
-        built = {nodes[name]: made_up(nodes[name]) for name in self.supposed}
+        built = {nodes[name]: placeholder_values(nodes[name]) for name in self.supposed}
         return built | {nodes[name]: self._value(name) for name in self.arrays}
 
     def _dtype(self, name: str) -> str:
@@ -295,6 +314,6 @@ def _shapes_unknown(names: Sequence[str]) -> NoReturn:
     raise GradcliError("limit", "it takes too long to find shapes for the inputs", hint=hint)
 
 
-def _shape_of(given: Direction) -> Shape | None:
+def _shape_of(direction: Direction) -> Shape | None:
     """The shape of an array; None for an expression."""
-    return None if given.array is None else given.array.shape
+    return None if direction.array is None else direction.array.shape

@@ -70,7 +70,9 @@ class Problem(NamedTuple):
     telling: Mapping[float, Node] | None = None
     indices: tuple[Node, ...] = ()  # what its brackets pick by, which is not in the graph
     notes: tuple[tuple[str, str], ...] = ()  # codes and sentences on what an answer leaves out
-    made: tuple[tuple[Any, ...], ...] = ()  # what each statement of the program gives its names
+    statement_values: tuple[
+        tuple[Any, ...], ...
+    ] = ()  # what each statement of the program gives its names
 
     @property
     def orders(self) -> "list[Problem]":
@@ -90,8 +92,8 @@ class Problem(NamedTuple):
     @property
     def assume(self) -> dict[str, tuple[str, ...]]:
         """The words for what matrices are assumed to be, by name."""
-        known = {name: i.node.attrs["known"] for name, i in self.inputs.items()}
-        return {name: words for name, words in known.items() if words}
+        assumptions = {name: i.node.attrs["known"] for name, i in self.inputs.items()}
+        return {name: words for name, words in assumptions.items() if words}
 
     @property
     def shapes(self) -> dict[str, Shape]:
@@ -120,7 +122,7 @@ class Problem(NamedTuple):
         return self._replace(
             as_written=False,
             out=nodes[self.out],
-            made=(),
+            statement_values=(),
             named={name: nodes[node] for name, node in self.named.items()},
             seed=self.seed._replace(value=value and nodes[value]),
         )

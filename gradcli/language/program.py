@@ -27,13 +27,13 @@ PARTS = "give parts of it names: h = ...; out = ... h ..."
 
 
 class Statement(NamedTuple):
-    """`name = value`; with `apart`, `a, b = value` or `a, = value`, whose names take the parts of
+    """`name = value`; with `unpacks`, `a, b = value` or `a, = value`, whose names take the parts of
     the value, and that at the place `star` takes what the others leave.
     """
 
     names: tuple[str, ...]
     value: ast.expr
-    apart: bool = False
+    unpacks: bool = False
     star: int | None = None
 
 
@@ -174,10 +174,10 @@ def _is_formula(body: list[ast.stmt]) -> bool:
 def _in_full(body: list[ast.stmt]) -> list[ast.stmt]:
     """The statements that compute, functions by their full names."""
     from .pasting.imports import in_full
-    from .pasting.statements import one_by_one, remarks
+    from .pasting.statements import remarks, single_assignments
 
     of_python = any(isinstance(s, ast.Import | ast.ImportFrom) for s in body)
-    body = in_full(one_by_one(body), of_python) or body
+    body = in_full(single_assignments(body), of_python) or body
     aside = set(remarks(body, of_python))
     return [s for s in body if s not in aside] or body
 
@@ -265,16 +265,16 @@ def _statement(node: ast.stmt, source: Source, last: bool) -> Statement:
             return Statement((target.id,), node.value)
         names, star = _several_names(target)
         if names:
-            return Statement(names, node.value, apart=True, star=star)
+            return Statement(names, node.value, unpacks=True, star=star)
         raise assigned(node, source)
     raise foreign_statement(node, source.span(node))
 
 
 def _several_names(target: ast.expr) -> tuple[tuple[str, ...], int | None]:
     """The names in `a, *b = ...`, and the place of that with a star; none for other targets."""
-    given = target.elts if isinstance(target, ast.Tuple | ast.List) else []
-    stars = [k for k, t in enumerate(given) if isinstance(t, ast.Starred)]
-    names = [t.value if isinstance(t, ast.Starred) else t for t in given]
+    elements = target.elts if isinstance(target, ast.Tuple | ast.List) else []
+    stars = [k for k, t in enumerate(elements) if isinstance(t, ast.Starred)]
+    names = [t.value if isinstance(t, ast.Starred) else t for t in elements]
     plain = tuple(t.id for t in names if isinstance(t, ast.Name))
     whole = len(plain) == len(names) and len(stars) < 2
     return plain if whole else (), stars[0] if stars else None

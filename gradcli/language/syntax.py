@@ -50,8 +50,8 @@ def called_name(e: ast.AST) -> str | None:
 
 def keyword(e: ast.AST, name: str) -> ast.expr | None:
     """What a call gives by this name."""
-    given = e.keywords if isinstance(e, ast.Call) else []
-    return next((k.value for k in given if k.arg == name), None)
+    keywords = e.keywords if isinstance(e, ast.Call) else []
+    return next((k.value for k in keywords if k.arg == name), None)
 
 
 def is_false(e: ast.AST) -> bool:
@@ -90,14 +90,14 @@ def unplaced(e: E) -> E:
 
 def path(text: str) -> ast.expr:
     """The syntax of `torch.linalg.inv`, which stands nowhere."""
-    first, *others = text.split(".")
+    first, *attributes = text.split(".")
     e: ast.expr = ast.Name(first, ast.Load())
-    for name in others:
+    for name in attributes:
         e = ast.Attribute(e, name, ast.Load())
     return e
 
 
-def moved(e: E, place: ast.AST) -> E:
+def placed_at(e: E, place: ast.AST) -> E:
     """The syntax, of which what stands nowhere is put at the place of another, and known as new:
     its text is not what was typed there.
     """

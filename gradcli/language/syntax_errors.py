@@ -49,41 +49,41 @@ def syntax_error(error: SyntaxError, text: str, origin: str) -> GradcliError:
     )
 
 
-def _reason(said: str) -> str:
+def _reason(message: str) -> str:
     """What Python said, without its advice."""
-    reason = said.split(" Maybe you meant")[0].split(". Perhaps you forgot")[0]
+    reason = message.split(" Maybe you meant")[0].split(". Perhaps you forgot")[0]
     reason = re.sub(r" \(detected at line \d+\)$", "", reason.removesuffix(" here."))
     if "Exceeds the limit" in reason:
         return "this whole number has too many digits"
     return REASONS.get(reason, reason)
 
 
-def _hint(said: str, text: str, start: int) -> str | None:
+def _hint(message: str, text: str, start: int) -> str | None:
     """What to write, by what Python said and what stands around the place."""
-    if said.startswith("cannot assign to"):
+    if message.startswith("cannot assign to"):
         return ASSIGNED
     if text[start - 1 : start] == "\\":
         return LATEX
-    if said == "invalid decimal literal":
+    if message == "invalid decimal literal":
         return "a product is written with a sign: 2 * x"
-    here = text[start : start + 1]
-    if bracket := BRACKET.match(said):
+    character = text[start : start + 1]
+    if bracket := BRACKET.match(message):
         return _closed(bracket[1])
-    if here == "=" and not text[:start].strip():
+    if character == "=" and not text[:start].strip():
         return ASSIGNED
-    if _reason(said) == UNENDED and not TRANSPOSED.search(text[: start + 1]):
+    if _reason(message) == UNENDED and not TRANSPOSED.search(text[: start + 1]):
         inside = text[:start].strip() and text[start + 1 :].strip()
         return UNCLOSED if inside else QUOTED
-    if text[:start].rstrip().endswith(")") and re.match(r"\w", here):
+    if text[:start].rstrip().endswith(")") and re.match(r"\w", character):
         return "a product is written with a sign: sin(x) * cos(x)"
     words = re.search(r"[\w.]*[ \t]*$", text[:start])
-    beside = SIDE_BY_SIDE.match(text, words.start() if words and words[0].strip() else start)
-    if beside and said.startswith("invalid syntax"):
-        return _without_sign(beside[1], in_brackets="comma" in said)
-    if here == "|":
+    pair = SIDE_BY_SIDE.match(text, words.start() if words and words[0].strip() else start)
+    if pair and message.startswith("invalid syntax"):
+        return _without_sign(pair[1], in_brackets="comma" in message)
+    if character == "|":
         lengths = "||" in text
         return "a length is written norm(x)" if lengths else "an absolute value is written abs(x)"
-    return INSTEAD.get(here, EXAMPLE)
+    return INSTEAD.get(character, EXAMPLE)
 
 
 def _closed(bracket: str) -> str:

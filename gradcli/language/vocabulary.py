@@ -132,8 +132,10 @@ def function(name: str, span: Span | None) -> Callable:
         inside = function_of_module(name)
         if inside is not None:
             message = f"nn.{name} makes an object, and its function is called {inside}"
-            own = ", with the parameters as inputs" if re.fullmatch(WITH_PARAMETERS, name) else ""
-            hint = f"call the function{own}: {_called(name, inside)}"
+            addition = (
+                ", with the parameters as inputs" if re.fullmatch(WITH_PARAMETERS, name) else ""
+            )
+            hint = f"call the function{addition}: {_called(name, inside)}"
             raise GradcliError("unsupported", message, hint=hint, span=span)
         message = f"there is no function {name}"
         raise GradcliError("unknown-function", message, hint=_instead(name), span=span)
@@ -155,13 +157,13 @@ def _instead(name: str) -> str:
         return SPELLINGS[name]
     if _is_of_python(name):
         return "that is a function of Python: an expression is read here, and never executed"
-    own = "write out what a function of your own computes"
+    advice = "write out what a function of your own computes"
     if name[:1].isupper() and name[1:2].islower():
-        own = "write out what a class computes, its parameters as inputs: relu(x @ W.T + b)"
+        advice = "write out what a class computes, its parameters as inputs: relu(x @ W.T + b)"
     near = did_you_mean(name, functions())
     if near is None:
-        return f"gradcli ops lists what there is; {own}"
-    return f"{near} (gradcli ops {name[:3]} lists what is near); {own}"
+        return f"gradcli ops lists what there is; {advice}"
+    return f"{near} (gradcli ops {name[:3]} lists what is near); {advice}"
 
 
 def _is_of_python(name: str) -> bool:
@@ -181,14 +183,14 @@ def function_of_module(name: str, without_parameters: bool = False) -> str | Non
     return next((f for f in functions() if "." not in f and f.replace("_", "") == key), None)
 
 
-def own_meaning(name: str, module: str) -> str:
+def name_in_module(name: str, module: str) -> str:
     """The name with its module, `linalg.norm`, where it means something else there than in `torch`,
     or nothing here; other names as they are.
     """
     if module == "builtins":
         return f"builtins.{name}"
-    own = f"{module.rsplit('.', 1)[-1]}.{name}"
-    return own if lookup(own) or refusal(own) else name
+    qualified = f"{module.rsplit('.', 1)[-1]}.{name}"
+    return qualified if lookup(qualified) or refusal(qualified) else name
 
 
 def module_of(path: str) -> str | None:
@@ -209,8 +211,8 @@ def library_name(path: str) -> str | None:
 def is_library_constant(name: str) -> bool:
     """Whether a library's full name is that of a number, a dtype or newaxis."""
     module, _, last = name.rpartition(".")
-    known = last in ARRAY_CONSTANTS or last in CONSTANTS or last in DTYPES
-    return known and module in ("numpy", "jax.numpy")
+    is_name = last in ARRAY_CONSTANTS or last in CONSTANTS or last in DTYPES
+    return is_name and module in ("numpy", "jax.numpy")
 
 
 def library_constant(name: str) -> Any:
@@ -219,11 +221,11 @@ def library_constant(name: str) -> Any:
     return ARRAY_CONSTANTS.get(last, CONSTANTS.get(last, last))
 
 
-def is_of_module(e: ast.Attribute, own: Collection[str]) -> bool:
-    """Whether it is torch.foo or np.foo, and torch none of the user's `own` names."""
+def is_of_module(e: ast.Attribute, user_names: Collection[str]) -> bool:
+    """Whether it is torch.foo or np.foo, and torch none of the user's `user_names` names."""
     path = dotted(e) or ""
     of_library = module_of(path) not in (None, path) or library_name(path) is not None
-    return of_library and path.split(".")[0] not in own
+    return of_library and path.split(".")[0] not in user_names
 
 
 def no_attribute(e: ast.Attribute, known: Collection[str], span: Span) -> GradcliError:

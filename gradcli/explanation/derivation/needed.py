@@ -25,7 +25,7 @@ class Needed(NamedTuple):
 def needed_twice(a: Analysis) -> Needed:
     """The nodes that a derivation may name."""
     p, steps = a.problem, a.gradients.steps
-    named = {n for built in p.made for n in built if isinstance(n, Node)}
+    named = {n for built in p.statement_values for n in built if isinstance(n, Node)}
     named |= {i.node for i in p.inputs.values()} | {p.out}
     uses = _Uses(steps, named)
     has_name = {step.received for step in steps if step.node in named}

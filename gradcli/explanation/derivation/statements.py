@@ -62,7 +62,7 @@ class Assignment(NamedTuple):
 
 def _text(s: Statement) -> str:
     names = ["*" * (s.star == k) + name for k, name in enumerate(s.names)]
-    return f"{', '.join(names)}{',' * (s.apart and len(names) == 1)} = {ast.unparse(s.value)}"
+    return f"{', '.join(names)}{',' * (s.unpacks and len(names) == 1)} = {ast.unparse(s.value)}"
 
 
 def _short_text(e: ast.expr) -> str | None:
@@ -110,7 +110,7 @@ class _Naming:
         places = self.program.needed
         last = {name: k for k in places for name in self.program.statements[k].names}
         for k in places:
-            s, values, self.place = self.program.statements[k], self.p.made[k], k
+            s, values, self.place = self.program.statements[k], self.p.statement_values[k], k
             if any(isinstance(n, Node) for n in values):
                 self._assigned(s, values, {n for n in s.names if last[n] == k}, k == places[-1])
             else:

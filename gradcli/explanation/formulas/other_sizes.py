@@ -13,7 +13,7 @@ from ...errors import GradcliError, if_applicable
 from ...graphs import Node, walk
 from ...graphs.shapes import TELLING, Conflict, Shape
 from ...graphs.substitution import rebuilt
-from ...language.generic_sizes import in_general_sizes
+from ...language.generic_sizes import to_generic_sizes
 from ...language.problem import Problem
 from ...lazy import np
 from ..derived import of_gradient
@@ -167,7 +167,7 @@ Pose = Callable[[Problem], Problem | None]  # the same problem at other sizes
 
 def generic_problem(problem: Problem, keeps_ones: bool = False) -> Problem | None:
     """The problem at generic sizes, at which formulas are derived; None if it has none."""
-    return posed_again(problem, partial(in_general_sizes, keeps_ones=keeps_ones))
+    return posed_again(problem, partial(to_generic_sizes, keeps_ones=keeps_ones))
 
 
 def posed_again(problem: Problem, pose: Pose) -> Problem | None:

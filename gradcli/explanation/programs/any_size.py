@@ -13,11 +13,11 @@ from typing import Any
 from ...errors import if_applicable
 from ...graphs.shapes import TELLING, text
 from ...language.generic_sizes import (
+    at_generic_sizes,
     at_shapes,
-    factor_that_tells,
+    generic_factor,
     multiples,
     oblong_sizes,
-    telling_sizes,
     with_values,
 )
 from ...language.problem import Input, Problem
@@ -46,7 +46,7 @@ def written(plan: Plan, write: Write) -> str:
 def _for_sizes(plan: Plan, write: Write) -> str:
     if is_large(plan.problem):  # once takes long enough
         return f"{_remark(ALONE, plan)}{write(plan, plan.here)}"
-    factor = factor_that_tells(plan.problem)
+    factor = generic_factor(plan.problem)
     rising = multiples(factor)
     result, even = (_at_generic_sizes(plan, write, n) for n in (rising, multiples(2 * factor)))
     if result is not None and result == even:
@@ -70,7 +70,7 @@ def _remark(scope: str, plan: Plan) -> str:
 
 
 def _at_generic_sizes(plan: Plan, write: Write, telling: Sequence[int]) -> str | None:
-    problem = telling_sizes(plan.problem, telling)
+    problem = at_generic_sizes(plan.problem, telling)
     if problem is None or not _is_general(plan.problem, problem):
         return None
     return _at(plan, write, problem)

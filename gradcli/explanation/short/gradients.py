@@ -40,7 +40,7 @@ class Gradients:
     @cached_property
     def _derived(self) -> Derivation | None:
         p = self.problem
-        return derivation(self.a) if p.before is None and p.made else None
+        return derivation(self.a) if p.before is None and p.statement_values else None
 
     def _is_shorter(self, derived: Derivation) -> bool:
         operations = [n for n in walk([self.problem.out]) if n.op.family != "leaf"]

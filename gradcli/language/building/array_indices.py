@@ -20,17 +20,21 @@ def is_array_program(b: Scope) -> bool:
 
 def forward(base: Node, index: Sequence[Any]) -> tuple[Node, tuple[Any, ...]]:
     """The same elements by slices that go forward, of the base read backward there."""
-    dim, turned, items = 0, list[int](), list[Any]()
+    dim, reversed_dims, items = 0, list[int](), list[Any]()
     for item in full_index(index, base.ndim):
         if isinstance(item, slice) and item.step is not None and item.step < 0:
-            turned.append(dim)
-            item = _turned(item, base.shape[dim])
+            reversed_dims.append(dim)
+            item = _reversed_slice(item, base.shape[dim])
         items.append(item)
         dim += 0 if item is None else getattr(getattr(item, "value", None), "ndim", 1)
-    return (op.flip(base, dims=tuple(turned)), tuple(items)) if turned else (base, tuple(index))
+    return (
+        (op.flip(base, dims=tuple(reversed_dims)), tuple(items))
+        if reversed_dims
+        else (base, tuple(index))
+    )
 
 
-def _turned(s: slice, size: int) -> slice:
+def _reversed_slice(s: slice, size: int) -> slice:
     """The slice of what is read backward; its ends are counted from the end, so that they hold for
     any size.
     """
@@ -51,9 +55,9 @@ def picked_first(node: Node, base: Node, index: Sequence[Any]) -> Node:
     places = sorted(arrays + numbers)
     if not arrays or places[-1] - places[0] == len(places) - 1:
         return node
-    kept = [item for item in full_index(index, base.ndim) if not isinstance(item, int)]
-    picked = [k for k, item in enumerate(kept) if is_array(item)]
+    items = [item for item in full_index(index, base.ndim) if not isinstance(item, int)]
+    picked = [k for k, item in enumerate(items) if is_array(item)]
     if picked[-1] - picked[0] != len(picked) - 1:
         return node  # PyTorch has them first, too
-    count = node.ndim - (len(kept) - len(picked))
+    count = node.ndim - (len(items) - len(picked))
     return op.movedim(node, tuple(range(picked[0], picked[0] + count)), tuple(range(count)))

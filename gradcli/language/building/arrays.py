@@ -20,8 +20,8 @@ ROOTS = ("numpy", "jax.numpy")
 
 def _array(b: Scope, e: ast.Call, args: list, named: dict) -> Node:
     """An array of a number, of nested lists, or of an array: a gradient flows through it."""
-    value, *others = [*args, *([named.pop("object")] if "object" in named else [])]
-    if [n for n in named if n not in ("copy", "order", "ndmin")] or others:
+    value, *extra = [*args, *([named.pop("object")] if "object" in named else [])]
+    if [n for n in named if n not in ("copy", "order", "ndmin")] or extra:
         raise GradcliError("arguments", "array() takes one list of numbers and arrays, and a dtype")
     if _has_array(value):
         return b.counted(array(value), e)

@@ -29,7 +29,7 @@ from ..vocabulary import (
 )
 from .array_indices import is_array_program
 from .calls import applied, call
-from .indices import sliced, subscripted, taken_apart
+from .indices import sliced, subscripted, unpacked_values
 from .operands import List, check_bits, go_together, in_words, is_number, unfit
 from .ranges import Range
 from .scope import Scope
@@ -71,8 +71,8 @@ class Builder(Scope):
         with np.errstate(all="ignore"):
             for statement in self.program.statements:
                 value = self.visit(statement.value)
-                parts = taken_apart(self, statement, value) if statement.apart else [value]
-                self.made.append(tuple(parts))
+                parts = unpacked_values(self, statement, value) if statement.unpacks else [value]
+                self.statement_values.append(tuple(parts))
                 self.scope.update(zip(statement.names, parts))
         return self.scope[self.program.statements[-1].names[-1]]
 
@@ -218,8 +218,8 @@ class Builder(Scope):
 
     def _folded(self, value: Any, name: str | None, *operands: Any) -> Any:
         """The number that the operator `name` makes of some, with its graph if one has its own."""
-        known = any(isinstance(x, Size | Ratio) for x in operands)
-        if name is None or not known or not is_number(value) or isinstance(value, bool):
+        has_graph = any(isinstance(x, Size | Ratio) for x in operands)
+        if name is None or not has_graph or not is_number(value) or isinstance(value, bool):
             return value
         value = with_graph(value, OPS[name](*operands))
         self.of_sizes.setdefault(value, value.node)

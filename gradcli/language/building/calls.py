@@ -29,7 +29,7 @@ from ..vocabulary import (
 )
 from .arrays import ARRAYS, by_method, method
 from .facts import FACTS
-from .indices import check_given, index_array, known_array
+from .indices import check_not_supposed, index_array, literal_array
 from .makers import MAKERS
 from .operands import CHOOSE, in_words, is_number
 from .python import PYTHONS
@@ -68,9 +68,9 @@ def call(b: Scope, e: ast.Call) -> Any:
         dtype = _dtype_by_place(of_array, args, dtype)
         value = applied(b, of_array, args, named, e)
     elif operands and name in IDENTITY:
-        value, dtype = operands[0], dtype or _dtype_asked(name, args[1:])
+        value, dtype = operands[0], dtype or _dtype_argument(name, args[1:])
     elif special is not None:
-        value = _made(special, b, e, args, named, name)
+        value = _call_special(special, b, e, args, named, name)
     else:
         of_tensors = lookup(f"Tensor.{name}") if operands else None
         called = of_tensors or _elsewhere(b, e) or lookup(name) or _unlisted(b, e, name)
@@ -78,7 +78,7 @@ def call(b: Scope, e: ast.Call) -> Any:
     return _as_dtype(b, value, dtype, e)
 
 
-def _dtype_asked(name: str, args: list) -> str | None:
+def _dtype_argument(name: str, args: list) -> str | None:
     """The dtype that `x.to(...)` or `x.type(...)` asks for, among devices and layouts."""
     if name not in ("to", "type"):
         return None
@@ -136,16 +136,16 @@ def _tensors(args: list) -> list[Node]:
 
 def _check_keywords(b: Scope, e: ast.Call) -> None:
     """Refuse a keyword that is given twice, as Python does once it has read the text."""
-    seen = set()
+    names = set()
     for k in e.keywords:
-        if k.arg in seen:
+        if k.arg in names:
             span = b.source.span(k.value)
             message, hint = f"the argument {k.arg} is given twice", "leave one of the two out"
             raise GradcliError("syntax", message, span=span, hint=hint)
-        seen.add(k.arg)
+        names.add(k.arg)
 
 
-def _made(
+def _call_special(
     special: Callable, b: Scope, e: ast.Call, args: list, named: dict[str, Any], name: str
 ) -> Any:
     """What a function that is no operator gives; what Python finds wrong is an error here too."""
@@ -233,12 +233,12 @@ def _check_dtype(called: Operator, e: ast.Call) -> None:
 def _numbers_among(called: Any, args: list, named: dict[str, Any]) -> list[Any]:
     """The tensors and numbers that a call computes with: no labels, and no attributes."""
     places = called.places
-    given = [*zip((*places, *(None,) * len(args)), args), *_in_order(places, named)]
+    bindings = [*zip((*places, *(None,) * len(args)), args), *_in_order(places, named)]
     labels = getattr(called, "labels", ())
     promotes = isinstance(called, Operator) and called.family == "elementwise"
     inputs = called.inputs if promotes and not called.of_one_kind else ()
     result: list[Any] = []
-    for name, value in given:
+    for name, value in bindings:
         if isinstance(value, tuple):
             result += _tensors(list(value))
         elif name not in labels if isinstance(value, Node) else name in inputs and is_number(value):
@@ -271,8 +271,8 @@ def applied(b: Scope, called: Any, args: list, named: dict[str, Any], e: ast.exp
     try:
         return _applied(b, called, args, named, e)
     except GradcliError as error:
-        said_otherwise = error.hint or getattr(called, "variadic", False)  # its tensors in a list
-        if isinstance(e, ast.Call) and error.code in ("arguments", "shape") and not said_otherwise:
+        has_other_hint = error.hint or getattr(called, "variadic", False)  # its tensors in a list
+        if isinstance(e, ast.Call) and error.code in ("arguments", "shape") and not has_other_hint:
             error.hint = called.usage()
         raise
 
@@ -307,9 +307,9 @@ def _with_numbers(
         raise foreign(e.args[0], b.source.span(e))
     names = (*called.places, *(None,) * len(args))
     texts = {k.arg: k.value for k in e.keywords}
-    given = dict(zip(names, args)) | named
+    bindings = dict(zip(names, args)) | named
     size = called.defaults.get(called.unless or "")
-    free = given.get(called.unless, size) != size
+    free = bindings.get(called.unless, size) != size
     return [
         _numbers_in(b, a, text, called, free) if name in called.numbers else a
         for name, a, text in zip(names, args, written)
@@ -325,12 +325,12 @@ def _numbers_in(b: Scope, value: Any, e: ast.expr, called: Shorthand, free: bool
         return tuple(_numbers_in(b, v, part, called, free) for v, part in zip(value, e.elts))
     if called.floats and isinstance(value, Node):
         text = b.source.segment(e)
-        check_given(b, value, e)
+        check_not_supposed(b, value, e)
         whose = "its numbers" if value.op.name == "input" else f"the numbers of {text}"
         return Array(b.numbers(value, f"what {called.name}() gives depends on {whose}"), text)
     if not isinstance(value, Node):
         return value
-    return index_array(b, value, e) if free else known_array(b, value, e)
+    return index_array(b, value, e) if free else literal_array(b, value, e)
 
 
 def _dtype_by_place(called: Any, args: list, dtype: Any) -> Any:

@@ -89,12 +89,12 @@ def _is_several(value: Any) -> bool:
     return len(value) < LONG and any(isinstance(v, more) for v in value)
 
 
-def taken_apart(b: Scope, statement: Statement, value: Any) -> list:
+def unpacked_values(b: Scope, statement: Statement, value: Any) -> list:
     """What each name of a statement is given; one with a star takes a list of what is left."""
     count = value.shape[0] if isinstance(value, Node) and value.ndim else 1
     count = len(value) if isinstance(value, tuple) else count
-    star, left = statement.star, count - len(statement.names)
-    if left if star is None else left < -1:
+    star, surplus = statement.star, count - len(statement.names)
+    if surplus if star is None else surplus < -1:
         have = "one value" if count == 1 else f"{count} values"
         names = "one name" if len(statement.names) == 1 else f"{len(statement.names)} names"
         message = f"{have} cannot be taken apart into {names}"
@@ -102,7 +102,7 @@ def taken_apart(b: Scope, statement: Statement, value: Any) -> list:
     parts = several(b, value, statement.value)
     if star is None:
         return parts
-    end = star + 1 + left
+    end = star + 1 + surplus
     return [*parts[:star], List(parts[star:end]), *parts[end:]]
 
 
@@ -157,16 +157,16 @@ def _listed(b: Scope, value: tuple, e: ast.expr) -> Any:
     raise GradcliError("index", message, hint=hint, span=b.source.span(e))
 
 
-def known_array(b: Scope, node: Node, e: ast.expr) -> Any:
+def literal_array(b: Scope, node: Node, e: ast.expr) -> Any:
     """As `index_array`, of a tensor whose numbers are written out in what is said."""
     text = b.source.segment(e)
     if node.dtype == "float":
         raise _undecided(text)
-    check_given(b, node, e)
+    check_not_supposed(b, node, e)
     return index_array(b, node, e)
 
 
-def check_given(b: Scope, node: Node, e: ast.expr) -> None:
+def check_not_supposed(b: Scope, node: Node, e: ast.expr) -> None:
     """Refuse a tensor that depends on numbers that are made up."""
     if any(n in b.supposed for n in walk([node])):
         raise _undecided(b.source.segment(e))

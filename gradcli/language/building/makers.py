@@ -58,13 +58,13 @@ def _floats(b: Scope, e: ast.expr, args: list, named: dict) -> Node:
 def _arange(b: Scope, e: ast.Call, args: list, named: dict) -> Node:
     start_end = args[:1] if len(args) == 1 else args[:2]
     names = ("end",) if len(start_end) == 1 else ("start", "end")
-    given = (
+    attributes = (
         dict(zip(names, start_end, strict=False))
         | dict(zip(("step",), args[2:], strict=False))
         | named
     )
-    _check_numbers(given.values(), "arange")
-    return b.node(OPS["arange"], (), e, **given)
+    _check_numbers(attributes.values(), "arange")
+    return b.node(OPS["arange"], (), e, **attributes)
 
 
 def _check_numbers(values, name: str) -> None:

@@ -77,8 +77,8 @@ def _extreme(name: str, b: Scope, e: ast.Call, args: list, named: dict) -> Any:
     if len(args) == 1 and isinstance(args[0], Node):
         return _of_vector(name, b, e, args[0])
     items = _several(name, args[0] if len(args) == 1 else tuple(args))
-    best, *others = items
-    for x in others:
+    best, *rest = items
+    for x in rest:
         if not go_together(best, x):
             best = x if EXTREMES[name][1](x, best) else best
             continue

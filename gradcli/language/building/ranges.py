@@ -45,19 +45,19 @@ def _of_integers(dtype: str) -> Range:
 
 def _dtype(b: Scope, e: ast.Call, args: list, named: dict, kind: str) -> str:
     """The full name of the dtype that is asked about; float64 where none is."""
-    (given,) = (*args, *named.values()) or ("float64",)
+    (argument,) = (*args, *named.values()) or ("float64",)
     written = b.source.segment(e.args[0]) if e.args else ""
-    if not isinstance(given, str) or DTYPES.get(given) != kind:
-        message = f"a dtype of {kind}s is needed, such as torch.{kind}64, not {in_words(given)}"
+    if not isinstance(argument, str) or DTYPES.get(argument) != kind:
+        message = f"a dtype of {kind}s is needed, such as torch.{kind}64, not {in_words(argument)}"
         raise GradcliError("arguments", message)
-    return OF_PYTHON.get(written) or FULL.get(given, given)
+    return OF_PYTHON.get(written) or FULL.get(argument, argument)
 
 
 def _finfo(b: Scope, e: ast.Call, args: list, named: dict) -> Range:
     result = _of_floats(_dtype(b, e, args, named, "float"))
-    (asked,) = (*e.args, *(k.value for k in e.keywords)) or (None,)
-    if isinstance(asked, ast.Attribute) and asked.attr == "dtype":
-        unit = OPS["rounding_unit"](b.visit(asked.value))
+    (argument,) = (*e.args, *(k.value for k in e.keywords)) or (None,)
+    if isinstance(argument, ast.Attribute) and argument.attr == "dtype":
+        unit = OPS["rounding_unit"](b.visit(argument.value))
         result.facts["eps"] = with_graph(result.facts["eps"], unit)
     return result
 

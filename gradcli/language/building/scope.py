@@ -53,7 +53,7 @@ class Scope(ABC):
         self.arrays: dict[tuple[Node, str], Any] = {}  # by the tensor and its text, so that x[m]
         # picks the same wherever it stands
         self.outputs: list[Node] = []  # of operations with several, used or not
-        self.made: list[tuple[Any, ...]] = []  # what each statement gives its names
+        self.statement_values: list[tuple[Any, ...]] = []  # what each statement gives its names
         self.count = self.depth = 0
 
     @abstractmethod
@@ -78,12 +78,12 @@ class Scope(ABC):
         """A whole number, where one has to stand: an index, or a size."""
         if is_whole(value):
             return int(value)
-        given = value if is_number(value) else in_words(value)
+        found_text = value if is_number(value) else in_words(value)
         if not index:
-            message = f"a whole number belongs here, not {given}"
+            message = f"a whole number belongs here, not {found_text}"
             raise GradcliError("arguments", message, hint="as in randn(2, 3) and range(4)")
         hint = "x[0] is the first element, x[-1] the last, x[1:3] two of them"
-        raise GradcliError("index", f"an index must be a whole number, not {given}", hint=hint)
+        raise GradcliError("index", f"an index must be a whole number, not {found_text}", hint=hint)
 
     def shape(self, node: Node) -> tuple[int, ...]:
         """The sizes of a tensor."""

@@ -20,23 +20,23 @@ EXAMPLE = "as in A=symmetric,posdef"
 TOLERANCE = 1e-6  # relative, for values that were computed
 
 
-def read_assumptions(given: str | Mapping[str, Any]) -> Assumed:
+def read_assumptions(assumptions: str | Mapping[str, Any]) -> Assumed:
     """Words by name, from "A=symmetric,posdef,B=diagonal", or from a dict of texts and lists.
 
     Raises GradcliError for what cannot be assumed.
     """
-    if isinstance(given, str):
-        return _settled(_items(given))
-    return _settled((name, word) for name, words in given.items() for word in _words(words))
+    if isinstance(assumptions, str):
+        return _settled(_items(assumptions))
+    return _settled((name, word) for name, words in assumptions.items() for word in _words(words))
 
 
-def _items(said: str) -> list[tuple[str, str]]:
+def _items(text: str) -> list[tuple[str, str]]:
     result, name = [], ""
-    for item in said.replace(";", ",").split(","):
+    for item in text.replace(";", ",").split(","):
         before, equals, word = item.rpartition("=")
         name = before.strip() if equals else name
         if not name:
-            raise GradcliError("assume", f"{said} is not NAME=WORD", hint=EXAMPLE)
+            raise GradcliError("assume", f"{text} is not NAME=WORD", hint=EXAMPLE)
         result.append((name, word.strip()))
     return result
 

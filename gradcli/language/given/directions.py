@@ -48,7 +48,7 @@ def _check_nameless(program: Program) -> None:
 
 
 def as_graph(
-    given: Direction,
+    direction: Direction,
     name: str,
     names: Mapping[str, Any],
     values: Mapping[Node, Any],
@@ -58,10 +58,10 @@ def as_graph(
     """The node of a seed or a tangent, which formulas call `name`; `names` are what its expression
     may use, `shape` is the one that it should have.
     """
-    if given.program is None:
-        return OPS["tensor"](data=Array(np.asarray(given.array, dtype=np.float64), name))
+    if direction.program is None:
+        return OPS["tensor"](data=Array(np.asarray(direction.array, dtype=np.float64), name))
     builder = Builder(
-        given.program,
+        direction.program,
         dict(names),
         values=dict(values),
         limits=reader.limits,
@@ -74,7 +74,7 @@ def as_graph(
         if error.code == "unknown-name":
             error.hint = error.hint or f"the names are {', '.join(names)}"
         raise
-    last = given.program.result
+    last = direction.program.result
     if isinstance(built, tuple):
         built = tensor(builder, last, [built], {})
     if not isinstance(built, Node | int | float):

@@ -50,12 +50,12 @@ def _opened(path: str, flags: int) -> int:
     return descriptor
 
 
-def _read_npz(file: IO[bytes], asked: re.Match, limits: Limits) -> "np.ndarray":
+def _read_npz(file: IO[bytes], match: re.Match, limits: Limits) -> "np.ndarray":
     """The array of this name in an archive; without a name, the only one."""
     import zipfile
     import zlib
 
-    path, name = asked["path"], asked["name"]
+    path, name = match["path"], match["name"]
     damage = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError)
     try:
         with zipfile.ZipFile(file) as archive:

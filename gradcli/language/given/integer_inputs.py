@@ -14,12 +14,12 @@ from ...limits import Limits
 MOST = 10_000  # that are looked at where sizes may only stand in for others
 
 
-def to_suppose(error: Unlabelled, taken: Collection[str]) -> str | None:
+def name_to_suppose(error: Unlabelled, excluded: Collection[str]) -> str | None:
     """The name that stands where labels should, and whose labels can be made up; None where several
-    are mixed, or it is among those `taken`.
+    are mixed, or it is among those `excluded`.
     """
     free = [n.attrs["name"] for n in walk([error.node]) if n.op.name == "input"]
-    return free[0] if len(free) == 1 and free[0] not in taken else None
+    return free[0] if len(free) == 1 and free[0] not in excluded else None
 
 
 def of_floats(error: Unlabelled, arrays: Mapping[str, Any]) -> GradcliError:
@@ -53,7 +53,7 @@ def _computed(error: Unlabelled, arrays: Mapping[str, Any]) -> GradcliError:
     return GradcliError("arguments", message, hint=hint, span=error.span)
 
 
-def made_up(node: Node) -> Any:
+def placeholder_values(node: Node) -> Any:
     """Labels for an input that has none: 0 and 1 in turn."""
     if node.numel > MOST:
         return np.broadcast_to(node.dtype == "bool" or 0, node.shape)
@@ -61,7 +61,7 @@ def made_up(node: Node) -> Any:
     return numbers == 0 if node.dtype == "bool" else numbers
 
 
-def picking(roots: Collection[Node], indices: Collection[Node], out: Node) -> set[Node]:
+def integer_nodes(roots: Collection[Node], indices: Collection[Node], out: Node) -> set[Node]:
     """The nodes that hold whole numbers, for they lead to `indices`, or to the index, the labels or
     the mask of an operation.
 
@@ -86,13 +86,13 @@ def check_reach(out: Node, values: Mapping[Node, Any], limits: Limits) -> None:
     order = walk([out], sources)
     free = [n for n in order if n.op.name == "input" and n not in values]
     unknown = downstream(order, free, sources)
-    known = Evaluator(values, limits=limits)
+    evaluator = Evaluator(values, limits=limits)
     for node in order:
         labels = [i for i in _of_operation(node) if i.dtype == "int"]
         if not labels or not unknown.isdisjoint(labels):
             continue
         try:
-            _check(node, dict(zip(labels, known(*labels), strict=True)), limits)
+            _check(node, dict(zip(labels, evaluator(*labels), strict=True)), limits)
         except GradcliError as error:  # others depend on the numbers
             if error.code == "index":
                 raise error.at(written_for(node, order)) from None
@@ -103,8 +103,8 @@ def _check(node: Node, labels: dict[Node, Any], limits: Limits) -> None:
     from ...backends.numeric import Evaluator, sources
 
     if node.op.reach is not None:
-        given = {i: i.shape for i in node.parents} | labels
-        node.op.reach(*[i and given[i] for i in node.inputs], **node.attrs)
+        arguments = {i: i.shape for i in node.parents} | labels
+        node.op.reach(*[i and arguments[i] for i in node.inputs], **node.attrs)
         return
     zeros = {i: np.broadcast_to(0.0, i.shape) for i in sources(node) if i}
     Evaluator(zeros | labels, limits=limits)(node)

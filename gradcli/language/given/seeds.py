@@ -40,10 +40,10 @@ class Seed(NamedTuple):
         return value.attrs["data"].value
 
 
-def seed_name(taken: Collection[str]) -> str:
+def seed_name(used: Collection[str]) -> str:
     """What formulas call a seed beside these names."""
     names = chain(NAMES, (f"g_{k}" for k in count(1)))
-    return next(n for n in names if n not in taken)
+    return next(n for n in names if n not in used)
 
 
 def implied(node: Node) -> Seed:

@@ -106,17 +106,17 @@ class Reader:
 
         return read_array(text, limits=self.limits, stdin=self.stdin, origin=origin)
 
-    def read(self, value: Any, origin: str, known: Mapping[str, Any] | None = None) -> Any:
-        """The array of `value`, computed where it is an expression: of `known` arrays by name."""
+    def read(self, value: Any, origin: str, arrays: Mapping[str, Any] | None = None) -> Any:
+        """The array of `value`, computed where it is an expression: of `arrays` arrays by name."""
         array = self.literal(value, origin)
-        return array if array is not None else self._compute(value, origin, known or {})
+        return array if array is not None else self._compute(value, origin, arrays or {})
 
-    def _compute(self, text: str, origin: str, known: Mapping[str, Any]) -> Any:
+    def _compute(self, text: str, origin: str, named_arrays: Mapping[str, Any]) -> Any:
         from ..building.build import Builder
 
         program = read_program(text, self.limits, origin)
-        nodes = {name: _input(name, array) for name, array in known.items()}
-        arrays = {nodes[name]: array for name, array in known.items()}
+        nodes = {name: _input(name, array) for name, array in named_arrays.items()}
+        arrays = {nodes[name]: array for name, array in named_arrays.items()}
         builder = Builder(program, nodes, values=arrays, limits=self.limits, draws=self)
         try:
             result = builder.run()
@@ -140,9 +140,9 @@ def _plain_list(text: str) -> Any:
         array = np.array(json.loads(text))
     except (ValueError, RecursionError):
         return None
-    known = (
+    is_plain = (
         array.dtype.kind in "if"
         and array.dtype.itemsize == 8
         and not (array.dtype.kind == "f" and "n" in text.lower())
     )
-    return array if known and array.size else None
+    return array if is_plain and array.size else None

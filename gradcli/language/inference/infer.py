@@ -16,7 +16,7 @@ from ...errors import GradcliError, if_applicable
 from ...graphs import Node, walk
 from ...graphs.shapes import TELLING, Conflict, Shape, numel, text
 from ..program import Program
-from .broadcasts import ranks_not_broadcast
+from .broadcasts import unbroadcast_ranks
 from .ranks import ranks_to_try
 from .stand_ins import Sizes
 
@@ -44,13 +44,13 @@ class Outcome(NamedTuple):
 
     out: Shape
     seed: Shape | None
-    alike: list[tuple[int, int]]
+    equal_sizes: list[tuple[int, int]]
     ranks: Mapping[str, int] = {}
 
     @classmethod
     def of(cls, roots: list[Node], seed: Shape | None) -> "Outcome":
         """What a graph says whose first root is the output."""
-        return cls(roots[0].shape, seed, unusual_sizes(roots), ranks_not_broadcast(roots))
+        return cls(roots[0].shape, seed, unusual_sizes(roots), unbroadcast_ranks(roots))
 
 
 Attempt = Callable[[dict[str, Shape]], Outcome]  # the program, built with these shapes
@@ -140,21 +140,21 @@ def _refined(
     return result
 
 
-def in_general(
-    given: dict[str, Shape],
+def generic_shapes(
+    shapes: dict[str, Shape],
     known: dict[str, Shape],
     attempt: Attempt,
-    telling: Sequence[int] = TELLING,
+    generic: Sequence[int] = TELLING,
     least: int = 2,
 ) -> dict[str, Shape] | None:
-    """Shapes as those `given`, of sizes that tell, equal only where the program needs it; None
+    """Shapes as those `shapes`, of sizes that tell, equal only where the program needs it; None
     where the program works with no other sizes.
 
     Where operators do not say which must be equal, those are that were. Smaller sizes than the
     `least` stay, as 0 and 1: broadcasting means them.
     """
-    generalised = partial(_generalised, given, known, attempt, telling, least)
-    sizes = [n for shape in given.values() for n in shape if n >= least]
+    generalised = partial(_generalised, shapes, known, attempt, generic, least)
+    sizes = [n for shape in shapes.values() for n in shape if n >= least]
     result = if_applicable(partial(generalised, apart=True))
     if result is None and len(set(sizes)) < len(sizes):  # they are not apart in any case
         result = if_applicable(partial(generalised, apart=False))
@@ -165,7 +165,7 @@ def _generalised(
     given: dict[str, Shape],
     known: dict[str, Shape],
     attempt: Attempt,
-    telling: Sequence[int],
+    generic: Sequence[int],
     least: int,
     *,
     apart: bool,
@@ -177,8 +177,8 @@ def _generalised(
         (n, name, d) for name, shape in given.items() for d, n in enumerate(shape) if n >= least
     ]
     keys = sorted(places, key=lambda p: p[0]) if apart else sorted({n for n, _, _ in places})
-    taken = {n for shape in known.values() for n in shape}
-    free = [n for n in telling if n not in taken]
+    used = {n for shape in known.values() for n in shape}
+    free = [n for n in generic if n not in used]
     if len(keys) > len(free):
         raise GradcliError("limit", "there are too many sizes")
     new: dict[object, int] = dict(zip(keys, free, strict=False))
@@ -215,8 +215,8 @@ def _solved(
     primes: Sequence[int],
 ) -> Inferred:
     """Sizes that these primes stand in for. Raises GradcliError where there are none."""
-    taken = {n for shape in known.values() for n in shape}
-    stand_ins = (p for p in chain(primes, islice(_further_primes(), MOST_SIZES)) if p not in taken)
+    used = {n for shape in known.values() for n in shape}
+    stand_ins = (p for p in chain(primes, islice(_further_primes(), MOST_SIZES)) if p not in used)
     numbers = list(islice(stand_ins, sum(ranks.values())))
     if len(numbers) < sum(ranks.values()):
         hint = "give shapes with -s"
@@ -241,12 +241,12 @@ def _unify(
     while True:
         shapes = known | {name: sizes.of(shape) for name, shape in symbolic.items()}
         try:
-            out, seed, alike, _ = attempt(shapes)
+            out, seed, equal_sizes, _ = attempt(shapes)
         except Conflict as conflict:
             if not sizes.unify(conflict.left, conflict.right):
                 raise
             continue
-        if any(sizes.pair(a, b) or sizes.unify(a, b) for a, b in alike):
+        if any(sizes.pair(a, b) or sizes.unify(a, b) for a, b in equal_sizes):
             continue
         if seed is None or out == seed:
             return seed
@@ -318,9 +318,9 @@ def _numbered(
 
     A size that was found from stand-ins, as n - 1 of x[1:] is, is found again from the numbers.
     """
-    given = {n for shape in known.values() for n in shape}
+    known_sizes = {n for shape in known.values() for n in shape}
     result = [
-        p for p in sizes.meaning if sizes.find(p) not in chosen and sizes.find(p) not in given
+        p for p in sizes.meaning if sizes.find(p) not in chosen and sizes.find(p) not in known_sizes
     ]
     shapes = {
         name: tuple(p if p in result else chosen.get(n, n) for p, n in zip(s, sizes.of(s)))

@@ -39,8 +39,8 @@ def _of_rows(e: ast.AST) -> ast.expr | None:
     if isinstance(e, ast.Subscript):
         return e.value
     op = called(e) if isinstance(e, ast.Call) else None
-    moved = arguments(e) if isinstance(op, Operator) and op.family == "movement" else []  # type: ignore[arg-type]
-    return moved[0] if moved else None
+    operands = arguments(e) if isinstance(op, Operator) and op.family == "movement" else []  # type: ignore[arg-type]
+    return operands[0] if operands else None
 
 
 def _joins(e: ast.AST) -> bool:
@@ -99,13 +99,13 @@ def bare(e: ast.expr) -> ast.expr:
 def _within(e: ast.expr) -> ast.expr | None:
     if isinstance(e, ast.Attribute | ast.UnaryOp):
         return e.value if isinstance(e, ast.Attribute) else e.operand
-    return turned(e)
+    return transpose_operand(e)
 
 
 # ---- transposed ----------------------------------------------------------------------------------
 
 
-def turned(e: ast.AST) -> ast.expr | None:
+def transpose_operand(e: ast.AST) -> ast.expr | None:
     """x of `x.T` and `x.t()`; None of what is not transposed."""
     if isinstance(e, ast.Attribute):
         return e.value if e.attr in TRANSPOSES else None
@@ -119,7 +119,7 @@ def transposed(program: Program) -> tuple[set[str], set[str]]:
     """
     parts = list(program.syntax)
     first = [sides[0] for sides in _products(program)]
-    pairs = [(x.id, e in first) for e in parts if isinstance(x := turned(e), ast.Name)]
+    pairs = [(x.id, e in first) for e in parts if isinstance(x := transpose_operand(e), ast.Name)]
     matrices = {name for name, is_first in pairs if not is_first}
     return {name for name, _ in pairs} - matrices, matrices
 
@@ -133,23 +133,23 @@ def vectors(program: Program) -> set[str]:
     of these, as y in `y @ log(X @ w)` and `y.T @ (X @ w - b)`.
     """
     result: set[str] = set()
-    others: set[str] = set()
+    not_vectors: set[str] = set()
     small: list[set[str]] = []
     products = [*_products(program)]
     for sides in products:
         names = [names_in(side) for side in sides]
         if len(sides) == 2 and all(map(_are_lower, names)):
             small.append(names[0] | names[1])
-            turned = any(map(_transposes, sides))
-            if _is_inner(*sides) if turned else names[0] & names[1]:
+            has_transpose = any(map(_transposes, sides))
+            if _is_inner(*sides) if has_transpose else names[0] & names[1]:
                 result |= small[-1]
             continue
         last = sides[-1] if len(sides) == 2 and _ends_in_upper_case(sides[0]) else None
         if isinstance(last, ast.Name) and _are_lower(names[-1]):
-            result |= _beside(sides[-1])
+            result |= _operand_names(sides[-1])
             sides = sides[:-1]
-        others |= set().union(*map(_beside, sides))
-    result = result - others | _in_forms(program)
+        not_vectors |= set().union(*map(_operand_names, sides))
+    result = result - not_vectors | _in_forms(program)
     for _ in small:
         result |= set().union(*(names for names in small if names & result))
     for sides in products:
@@ -161,7 +161,7 @@ def vectors(program: Program) -> set[str]:
 
 def _untransposed(e: ast.expr) -> ast.expr:
     """x of `x.T`."""
-    return turned(e) or e
+    return transpose_operand(e) or e
 
 
 def is_vector(e: ast.expr, columns: Collection[str]) -> bool:
@@ -192,7 +192,7 @@ def arguments(e: ast.Call) -> list[ast.expr]:
     return [e.func.value, *e.args] if is_method else e.args  # type: ignore[attr-defined]
 
 
-def _beside(e: ast.expr) -> set[str]:
+def _operand_names(e: ast.expr) -> set[str]:
     """The names of what stands beside an @, without those of products inside it."""
     inside = (p for p in ast.walk(e) if isinstance(p, ast.expr) and factors(p))
     return names_in(e).difference(*(names_in(p) for p in inside))
@@ -211,11 +211,11 @@ def _are_lower(names: set[str]) -> bool:
 def _is_inner(left: ast.expr, right: ast.expr) -> bool:
     """Whether it is `w.T @ x`, and not the Gram matrix `x.T @ x`."""
     apart = not names_in(left) & names_in(right)
-    return turned(left) is not None and not _transposes(right) and apart
+    return transpose_operand(left) is not None and not _transposes(right) and apart
 
 
 def _transposes(e: ast.expr) -> bool:
-    return any(turned(n) is not None for n in ast.walk(e))
+    return any(transpose_operand(n) is not None for n in ast.walk(e))
 
 
 def _ends_in_upper_case(e: ast.expr) -> bool:
@@ -229,11 +229,11 @@ def _ends_in_upper_case(e: ast.expr) -> bool:
 
 def chain(e: ast.expr) -> list[ast.expr]:
     """A, B and C of `A @ B @ C`."""
-    result, left = [], [e]
-    while left:
-        e = left.pop()
+    result, pending = [], [e]
+    while pending:
+        e = pending.pop()
         if isinstance(e, ast.BinOp) and isinstance(e.op, ast.MatMult):
-            left += [e.left, e.right]
+            pending += [e.left, e.right]
         else:
             result.append(e)
     return result[::-1]

@@ -22,7 +22,7 @@ from .products import (
     factors,
     in_upper_case,
     operands_of_matmul,
-    turned,
+    transpose_operand,
     vectors,
 )
 
@@ -84,21 +84,21 @@ def along_dimensions(program: Program, columns: Collection[str] = ()) -> set[str
     for e in program.syntax:
         operand = along_a_dimension(e)
         if operand is not None:
-            may_be = columns if turned(e) is not None else ()
+            may_be = columns if transpose_operand(e) is not None else ()
             result |= _of_its_shape(operand, meanings).difference(may_be)
     return result
 
 
 def along_a_dimension(e: ast.AST) -> ast.expr | None:
     """What is transposed, or handed to a call along a dimension; None elsewhere."""
-    if not isinstance(e, ast.Call) or turned(e) is not None:
-        return turned(e)
+    if not isinstance(e, ast.Call) or transpose_operand(e) is not None:
+        return transpose_operand(e)
     op, args = called(e), arguments(e)
     moves = isinstance(op, Operator) and (op.family == "movement" or op.variadic)
     if op is None or not args or moves or isinstance(args[0], ast.List | ast.Tuple):
         return None
-    given = dict(zip(op.places, args, strict=False)) | {k.arg: k.value for k in e.keywords}
-    chosen = (given.get(name) for name in ("dim", "axis"))
+    bindings = dict(zip(op.places, args, strict=False)) | {k.arg: k.value for k in e.keywords}
+    chosen = (bindings.get(name) for name in ("dim", "axis"))
     return args[0] if any(d is not None and is_whole_number(d) for d in chosen) else None
 
 
@@ -109,8 +109,8 @@ def _before_products(program: Program, matrices: Collection[str]) -> set[str]:
     meanings = program.names
     result: set[str] = set()
     for name in operands_of_matmul(program) & meanings.keys() - vectors(program):
-        made_of = _of_its_shape(meanings[name], meanings)
-        result |= set() if made_of & set(matrices) else made_of
+        operands = _of_its_shape(meanings[name], meanings)
+        result |= set() if operands & set(matrices) else operands
     return result
 
 
@@ -119,14 +119,14 @@ def _of_its_shape(operand: ast.expr, meanings: Mapping[str, ast.expr]) -> set[st
     is among what they work on, for that has its rank without them.
     """
     result: set[str] = set()
-    left = [operand]
-    while left:
-        e = left.pop()
+    pending = [operand]
+    while pending:
+        e = pending.pop()
         if factors(e):
             return set()
         if isinstance(e, ast.Name) and e.id not in result:
             result.add(e.id)
-            left += [meanings[e.id]] if e.id in meanings else []
+            pending += [meanings[e.id]] if e.id in meanings else []
         else:
-            left += elementwise(e)
+            pending += elementwise(e)
     return result

@@ -10,7 +10,9 @@ MOST_PARTS = 9  # of products that are made equal
 
 
 class Sizes:
-    """What the stand-ins have turned out to be: another stand-in, a size, or a product of these."""
+    """What the stand-ins have transpose_operand out to be: another stand-in, a size, or a product
+    of these.
+    """
 
     def __init__(self, stand_ins: Iterable[int], spare: Iterable[int] = ()):
         self.meaning: dict[int, int] = {p: p for p in stand_ins}

@@ -20,7 +20,7 @@ IGNORED |= {"preferred_element_type", "device", "check_finite", "overwrite_a", "
 IGNORED |= {"out_sharding", "index_dtype", "is_stable", "like"}
 
 
-class Known(NamedTuple):
+class WithKnownNumbers(NamedTuple):
     """A function, and those of its parameters whose numbers have to be known: they decide on a
     shape, and arrive as Arrays or integers.
     """
@@ -75,20 +75,23 @@ class Function(Shorthand):
         if isinstance(meaning, str):
             self.same = op[meaning]
             meaning = _as_function(self.same)
-        known = meaning if isinstance(meaning, Known) else Known((), meaning)
-        self.numbers, self.function = known
+        entry = meaning if isinstance(meaning, WithKnownNumbers) else WithKnownNumbers((), meaning)
+        self.numbers, self.function = entry
         self.name, self.sentence = name, (self.function.__doc__ or "").strip()
         self.unless, self.floats, self.of_numbers = None, False, True
         self.older, self.makes = (), None
         self.takes = "any"
 
     def __call__(self, /, *args: Any, **named: Any) -> Any:
-        arrays, known = set(ARRAYS.split()).difference(self.numbers), {*self.places, *self.defaults}
-        given = [array(a) if n in arrays else a for n, a in zip(self.places, args)]
-        for name in IGNORED & named.keys() - known:
+        arrays, parameters = (
+            set(ARRAYS.split()).difference(self.numbers),
+            {*self.places, *self.defaults},
+        )
+        positional = [array(a) if n in arrays else a for n, a in zip(self.places, args)]
+        for name in IGNORED & named.keys() - parameters:
             self._check_ignored(name, named.pop(name))
         named = {name: array(v) if name in arrays else v for name, v in named.items()}
-        return super().__call__(*given, *args[len(given) :], **named)
+        return super().__call__(*positional, *args[len(positional) :], **named)
 
     def _check_ignored(self, name: str, value: Any) -> None:
         """Refuse an argument that would change what is computed, or where it is written."""

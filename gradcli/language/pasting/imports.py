@@ -16,9 +16,9 @@ from ..syntax import (
     is_false,
     is_true,
     keyword,
-    moved,
     name_of,
     path,
+    placed_at,
     target,
     unplaced,
 )
@@ -45,11 +45,11 @@ def in_full(body: Iterable[ast.stmt], of_python: bool) -> list[ast.stmt]:
     """The statements without imports, and with functions by their full names. `of_python` says that
     `sum(x)` and the like are Python's own where nothing else is imported.
     """
-    names = _Meant(of_python)
+    names = _Imports(of_python)
     return [s for s in map(names.statement, body) if s is not None]
 
 
-class _Meant(Transformer):
+class _Imports(Transformer):
     def __init__(self, of_python: bool):
         self.of_python = of_python
         self.means: dict[str, str | ast.expr] = {}
@@ -100,10 +100,10 @@ class _Meant(Transformer):
                 self.of_python = False
 
     def visit_Name(self, e: ast.Name) -> ast.expr:
-        meant = self.means.get(e.id)
-        if meant is None or not isinstance(e.ctx, ast.Load):
+        meaning = self.means.get(e.id)
+        if meaning is None or not isinstance(e.ctx, ast.Load):
             return e
-        return moved(path(meant) if isinstance(meant, str) else unplaced(meant), e)
+        return placed_at(path(meaning) if isinstance(meaning, str) else unplaced(meaning), e)
 
     def visit_IfExp(self, e: ast.IfExp) -> ast.expr:
         """What is chosen without a graphics card."""
@@ -114,7 +114,7 @@ class _Meant(Transformer):
     def visit_Call(self, e: ast.Call) -> ast.expr:
         bare = e.func.id if isinstance(e.func, ast.Name) else None
         if self.of_python and bare in PYTHON and bare not in self.means:
-            e.func = moved(path(f"builtins.{bare}"), e.func)
+            e.func = placed_at(path(f"builtins.{bare}"), e.func)
         self.generic_visit(e)
         called = dotted(e.func) or ""
         if called == "torch.device" and e.args:
@@ -125,13 +125,13 @@ class _Meant(Transformer):
         if setting and _is_module(setting.module):
             return _in_mode(setting.module, setting.training)
         if isinstance(e.func, ast.Call) and _function_inside(e.func):
-            return moved(_through(e.func, e.args, e.keywords), e)
+            return placed_at(_through(e.func, e.args, e.keywords), e)
         return e
 
     def _number(self, e: ast.expr) -> ast.expr:
         if isinstance(e, ast.Constant):
             return e
-        return moved(ast.Call(path("builtins.float"), [e], []), e)
+        return placed_at(ast.Call(path("builtins.float"), [e], []), e)
 
 
 def _known(module: str) -> bool:
@@ -161,30 +161,30 @@ def _through(made: ast.Call, args: list[ast.expr], keywords: list[ast.keyword]) 
             assert isinstance(module, ast.Call)
             args, keywords = [_through(module, args, keywords)], []
         return args[0]
-    func = moved(path(f"torch.nn.functional.{inside}"), made)
+    func = placed_at(path(f"torch.nn.functional.{inside}"), made)
     if inside == "clone":  # Identity, whatever it was made of
         return ast.Call(func, args, keywords)
-    own = [k for k in made.keywords if k.arg != AFFINE]
+    keywords_of_module = [k for k in made.keywords if k.arg != AFFINE]
     if _is_dropout(made):
-        own += [ast.keyword("inplace", a) for a in made.args[1:]]
-        made = moved(ast.Call(made.func, made.args[:1], []), made)
+        keywords_of_module += [ast.keyword("inplace", a) for a in made.args[1:]]
+        made = placed_at(ast.Call(made.func, made.args[:1], []), made)
     name, start = STARTS.get(called_name(made) or "", ("", None))
     if name and not made.args and not keyword(made, name):
-        own.append(ast.keyword(name, ast.Constant(start)))
-    given = list(map(_as_shape, made.args)) if _is_plain_norm(made) else made.args
-    return ast.Call(func, [*args, *given], [*own, *keywords])
+        keywords_of_module.append(ast.keyword(name, ast.Constant(start)))
+    arguments = list(map(_as_shape, made.args)) if _is_plain_norm(made) else made.args
+    return ast.Call(func, [*args, *arguments], [*keywords_of_module, *keywords])
 
 
 def _is_plain_norm(e: ast.Call) -> bool:
     """Whether it is nn.LayerNorm(shape, elementwise_affine=False), which has no parameters."""
-    given = {k.arg: k.value for k in e.keywords}
-    plain = AFFINE in given and is_false(given[AFFINE]) and given.keys() <= {AFFINE, "eps"}
+    keywords = {k.arg: k.value for k in e.keywords}
+    plain = AFFINE in keywords and is_false(keywords[AFFINE]) and keywords.keys() <= {AFFINE, "eps"}
     return plain and len(e.args) == 1 and called_name(e) in PLAIN_NORMS
 
 
 def _as_shape(e: ast.expr) -> ast.expr:
     """A number as a shape of one."""
-    return moved(ast.Tuple([e], ast.Load()), e) if isinstance(e, ast.Constant) else e
+    return placed_at(ast.Tuple([e], ast.Load()), e) if isinstance(e, ast.Constant) else e
 
 
 def _function_inside(e: ast.Call) -> str | None:
@@ -219,19 +219,19 @@ def _setting(e: ast.expr) -> _Setting | None:
     """What `m.train()`, `m.train(False)` or `m.eval()` sets; None for other calls."""
     if not isinstance(e, ast.Call) or not isinstance(e.func, ast.Attribute):
         return None
-    given = [*e.args, *(k.value for k in e.keywords)]
-    if e.func.attr not in MODES or not all(is_true(a) or is_false(a) for a in given):
+    arguments = [*e.args, *(k.value for k in e.keywords)]
+    if e.func.attr not in MODES or not all(is_true(a) or is_false(a) for a in arguments):
         return None
-    return _Setting(e.func.value, e.func.attr == "train" and all(map(is_true, given)))
+    return _Setting(e.func.value, e.func.attr == "train" and all(map(is_true, arguments)))
 
 
-def _in_mode(made: ast.Call, training: bool) -> ast.Call:
+def _in_mode(module: ast.Call, training: bool) -> ast.Call:
     """The module in another mode; only dropout, of those without parameters, knows one."""
-    if called_name(made) == SEQUENTIAL:
-        inner = [_in_mode(m, training) if _is_module(m) else m for m in made.args]
-        return moved(ast.Call(made.func, inner, made.keywords), made)
-    if not _is_dropout(made):
-        return made
-    kept = [k for k in made.keywords if k.arg != TRAINING]
-    kept.append(ast.keyword(TRAINING, ast.Constant(training)))
-    return moved(ast.Call(made.func, made.args, kept), made)
+    if called_name(module) == SEQUENTIAL:
+        inner = [_in_mode(m, training) if _is_module(m) else m for m in module.args]
+        return placed_at(ast.Call(module.func, inner, module.keywords), module)
+    if not _is_dropout(module):
+        return module
+    keywords = [k for k in module.keywords if k.arg != TRAINING]
+    keywords.append(ast.keyword(TRAINING, ast.Constant(training)))
+    return placed_at(ast.Call(module.func, module.args, keywords), module)
