@@ -1,4 +1,4 @@
-"""Which names of a program are its inputs, and which lead to functions and constants."""
+"""Which names of a program are inputs, and which are functions and constants."""
 
 import ast
 from collections.abc import Collection
@@ -51,7 +51,7 @@ def library_path(node: ast.expr, user_names: Collection[str], called: bool) -> s
 
 @remembered(1_000_000, lambda _, program, *__: len(program.source.text))
 def libraries_of(program: Program) -> frozenset[str]:
-    """Whose functions a program calls with a prefix: numpy, jax, scipy, torch."""
+    """The libraries whose functions a program calls with a prefix: numpy, jax, scipy, torch."""
     calls = [e for e in program.syntax if isinstance(e, ast.Call)]
     paths = [path for e in calls if "." in (path := dotted(e.func) or "")]
     roots = [(library_name(path) or path).split(".")[0] for path in paths]
@@ -60,10 +60,9 @@ def libraries_of(program: Program) -> frozenset[str]:
 
 @remembered(1_000_000, lambda _, program, *__: len(program.source.text))
 def free_names(program: Program, given: tuple[str, ...]) -> tuple[str, ...]:
-    """The names that are used before any statement gives them a value, in order of appearance.
+    """The names that are used before they are assigned, in order of appearance.
 
-    `given` are the names that have a shape or a value, and so are inputs whatever else they might
-    mean.
+    `given` are the names with a given shape or value, which are inputs even if they name constants.
     """
     result: dict[str, None] = {}
     bound: set[str] = set()
@@ -81,7 +80,7 @@ def free_names(program: Program, given: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _loaded(root: ast.expr, user_names: Collection[str]) -> list[ast.Name]:
-    """The names in an expression that stand for values."""
+    """The names in an expression that denote values."""
     names: list[ast.Name] = []
     stack: list[ast.AST] = [root]
     while stack:
@@ -109,8 +108,8 @@ def _loaded(root: ast.expr, user_names: Collection[str]) -> list[ast.Name]:
 
 
 def check_words(program: Program, inputs: Collection[str], given: Collection[str]) -> None:
-    """Refuse `keepdim=true`, where nobody has given an input of that name. Raises GradcliError
-    `unknown-name`.
+    """Raise GradcliError `unknown-name` for `keepdim=true`, unless an input of that name is
+    given.
     """
     words = {name for name in WORDS if name in inputs and name not in given}
     for e in program.syntax if words else ():
@@ -121,9 +120,7 @@ def check_words(program: Program, inputs: Collection[str], given: Collection[str
 
 
 def check_derivative(program: Program, inputs: Collection[str], given: Collection[str]) -> None:
-    """Refuse `y = x ** 2; dy/dx` where dy and dx are inputs that are not `given`. Raises
-    GradcliError `syntax`.
-    """
+    """Raise GradcliError `syntax` for `y = x ** 2; dy/dx`, unless dy and dx are `given` inputs."""
     e = program.result
     if not isinstance(e, ast.BinOp) or not isinstance(e.op, ast.Div):
         return

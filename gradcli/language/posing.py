@@ -1,4 +1,4 @@
-"""The steps from a request to a problem: what was given is read, and the rest found out."""
+"""The steps from a request to a problem: parsing, and inference of missing shapes and dtypes."""
 
 from collections.abc import Collection, Mapping, Sequence
 from itertools import chain, count
@@ -54,10 +54,9 @@ def pose(
 ) -> Problem:
     """The problem that a request poses. Raises GradcliError for a request that cannot be met.
 
-    `out_shape` is what the output's shape should be where inputs have none; of these, `ranks` says
-    how many dimensions some have. Where nothing has a value, labels are made up that fit, if
-    `suppose`. `leaves` are inputs even where the expression does not have them; `notes` say what an
-    answer leaves out.
+    Missing shapes are inferred such that the output has `out_shape` and some inputs have these
+    `ranks`. `suppose`: if no input has a value, values are made up for integer inputs. `leaves` are
+    inputs even if the expression does not use them; `notes` are added to the problem.
     """
     shapes, values, limits = dict(shapes or {}), values or {}, limits or Limits()
     program = read_program(expr, limits)
@@ -89,7 +88,7 @@ def _check_used(given: Collection[str], names: Collection[str]) -> None:
 
 
 class Posing:
-    """The steps from what was given to a Problem."""
+    """The steps from parsed arguments to a Problem."""
 
     def __init__(
         self,
@@ -112,7 +111,7 @@ class Posing:
             name: self._shape(name, shapes) for name in (*shapes, *arrays)
         }
         self.floats: set[str] = set()
-        self.supposed: dict[str, str] = {}  # kinds of labels that nobody gave, by name
+        self.supposed: dict[str, str] = {}  # dtypes of inputs with made-up values, by name
         self.seed = None if grad is None else read_direction(grad, "--grad", reader)
         self.out_shape = out_shape if self.seed is None else _shape_of(self.seed)
 
@@ -130,7 +129,7 @@ class Posing:
     # ---- shapes and dtypes -----------------------------------------------------------------------
 
     def with_labels(self, wrt: Collection[str] | None) -> Problem:
-        """The whole of it, with labels that are made up for names that stand in their place."""
+        """The problem, with made-up values for inputs that are used as indices or masks."""
         first: Unlabelled | None = None
         while True:
             try:
@@ -146,7 +145,7 @@ class Posing:
             return result
 
     def problem(self, wrt: Collection[str] | None) -> Problem:
-        """The whole of it."""
+        """The problem. Raises GradcliError."""
         shapes, assumed = self._all_shapes()
         for name, words in self.assume.items():
             check_shape(name, words, shapes[name])
@@ -200,7 +199,9 @@ class Posing:
         }
 
     def _out_name(self) -> str:
-        """What the last statement calls the output; `out`, out2, ... where that is an input."""
+        """The name of the output: that of the last statement, or out, out2, ... if an input has
+        it.
+        """
         name = self.program.output_name
         if name not in self.names:
             return name
@@ -229,7 +230,7 @@ class Posing:
         return self.known_shapes | match.shapes, match.assumed
 
     def attempt(self, shapes: dict[str, Shape]) -> "Outcome":
-        """The program, built with these shapes."""
+        """Build the program with these shapes, for inference. Raises GradcliError."""
         from .inference.infer import Outcome
 
         for name, words in self.assume.items():
@@ -243,7 +244,9 @@ class Posing:
         return Outcome.of(roots, None if seed is None else seed.shape)
 
     def _settle_dtypes(self, shapes: dict[str, Shape]) -> None:
-        """Whole numbers stay whole where they pick elements; elsewhere they are taken as floats."""
+        """Integer values stay integers if they are used as indices; otherwise they become
+        floats.
+        """
         whole = [name for name, array in self.arrays.items() if array.dtype.kind == "i"]
         if whole:
             nodes, result = self._build(shapes)
@@ -257,7 +260,7 @@ class Posing:
         return array.astype(np.float64) if name in self.floats else array
 
     def _values(self, nodes: dict[str, Node]) -> dict[Node, Any]:
-        """The arrays that there are, labels that are made up among them."""
+        """The arrays of the inputs, made-up ones included."""
         built = {nodes[name]: placeholder_values(nodes[name]) for name in self.supposed}
         return built | {nodes[name]: self._value(name) for name in self.arrays}
 
@@ -272,7 +275,7 @@ class Posing:
     def _build(
         self, shapes: dict[str, Shape], limits: Limits | None = None
     ) -> tuple[dict[str, Node], Built]:
-        """The input nodes, and what the program makes of them."""
+        """The input nodes, and the graph of the program."""
         make = OPS["input"]
         nodes = {
             name: make(
@@ -291,7 +294,7 @@ class Posing:
         return nodes, result
 
     def _build_seed(self, nodes: dict[str, Node], out: Node, scope: dict[str, Any]) -> Node | None:
-        """What was given for the seed, as graph."""
+        """The given seed as a graph; None if there is none."""
         if self.seed is None:
             return None
         values, names = self._values(nodes), {"out": out} | scope
@@ -309,7 +312,7 @@ class Posing:
 
 
 def _shapes_unknown(names: Sequence[str]) -> NoReturn:
-    """Refuse shapes that cannot be inferred within the budget."""
+    """Raise the error that shapes cannot be inferred within the budget."""
     hint = f"give shapes: {' '.join(f'-s {name}=2x3' for name in names)}; or --limit seconds=N"
     raise GradcliError("limit", "it takes too long to find shapes for the inputs", hint=hint)
 

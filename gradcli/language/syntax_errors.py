@@ -1,4 +1,4 @@
-"""Syntax errors of Python, said in the words of the language, and what to write in their place."""
+"""Python's syntax errors in the terms of the language, with hints."""
 
 import keyword
 import re
@@ -16,7 +16,7 @@ REASONS = {
     "unterminated string literal": UNENDED,
     "invalid decimal literal": "a number ends here, and a letter follows",
 }
-# What to write in the place of a character at which an error begins; nothing stands at the end.
+# Hints by the character at which an error begins; "" is the end of the text.
 INSTEAD = {
     "": "the text ends too early: is a bracket or an operand missing?",
     "!": "the opposite of a mask is written ~mask",
@@ -50,7 +50,7 @@ def syntax_error(error: SyntaxError, text: str, origin: str) -> GradcliError:
 
 
 def _reason(message: str) -> str:
-    """What Python said, without its advice."""
+    """Python's message without its advice."""
     reason = message.split(" Maybe you meant")[0].split(". Perhaps you forgot")[0]
     reason = re.sub(r" \(detected at line \d+\)$", "", reason.removesuffix(" here."))
     if "Exceeds the limit" in reason:
@@ -59,7 +59,7 @@ def _reason(message: str) -> str:
 
 
 def _hint(message: str, text: str, start: int) -> str | None:
-    """What to write, by what Python said and what stands around the place."""
+    """A hint, by Python's message and the text around the error."""
     if message.startswith("cannot assign to"):
         return ASSIGNED
     if text[start - 1 : start] == "\\":
@@ -87,14 +87,14 @@ def _hint(message: str, text: str, start: int) -> str | None:
 
 
 def _closed(bracket: str) -> str:
-    """What to write for a bracket that has no other, or another one."""
+    """A hint for an unmatched bracket."""
     if bracket in CLOSING:
         return f"write {CLOSING[bracket]} where it ends"
     return "leave it out, or write the bracket that it closes"
 
 
 def _without_sign(word: str, in_brackets: bool) -> str:
-    """What to write for two words side by side, the first of which is this one."""
+    """A hint for two words side by side, of which `word` is the first."""
     if keyword.iskeyword(word):
         return EXAMPLE
     if lookup(word):

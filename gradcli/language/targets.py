@@ -1,4 +1,4 @@
-"""Targets: the gradients that somebody wants, by name of the input."""
+"""Targets: requested gradients, by name of the input."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,9 +14,9 @@ from .problem import Problem
 def pose_targets(
     targets: Mapping[str, Any], reader: Reader, arguments: dict[str, Any]
 ) -> tuple[Problem, dict[str, Any]]:
-    """The problem, differentiated by the inputs that have a target, and the targets as arrays of
-    floats; `arguments` is what `pose` takes. A target says the shape of an input that nothing else
-    gives. Raises GradcliError.
+    """The problem, differentiated with respect to the inputs with targets, and the targets as float
+    arrays. `arguments` are those of `pose`. The shape of a target is that of its input, if this has
+    no other. Raises GradcliError.
     """
     if not targets:
         hint = 'as in --target "x=[1, 2]"'

@@ -1,4 +1,6 @@
-"""Which operator a name means: `softmax`, `torch.softmax`, `F.softmax` and `x.softmax` are one."""
+"""Which operator a name denotes: `softmax`, `torch.softmax`, `F.softmax` and `x.softmax` are
+one.
+"""
 
 import ast
 import builtins
@@ -12,7 +14,7 @@ from .foreign import SPELLINGS, of_library
 from .refusals import CURES, refusal
 from .syntax import dotted
 
-# Names that lead to functions, longest first where one begins with another.
+# Prefixes of functions, the longest first if one is a prefix of another.
 MODULES = (
     "torch.nn.functional",
     "torch.linalg",
@@ -33,7 +35,7 @@ MODULES = (
     "math",
     "builtins",
 )
-# What the names of other libraries begin with, whose functions are in `libraries`.
+# Prefixes of other libraries, whose functions are in `libraries`.
 LIBRARIES = {
     **dict.fromkeys(("np", "numpy", "autograd.numpy"), "numpy"),
     **{"jnp": "jax.numpy", "jax": "jax", "lax": "jax.lax"},
@@ -56,7 +58,7 @@ FLOATS = ("float", "double", "float32", "float64", *SHORT_FLOATS)
 INTS = ("int", "long", "short", "int8", "int16", "int32", "int64", "uint8")
 NARROW = {"short", "int8", "int16", "uint8"}
 DTYPES = dict.fromkeys(FLOATS, "float") | dict.fromkeys(INTS, "int") | {"bool": "bool"}
-# Families whose functions take no dtype in PyTorch, but for those that say so.
+# Families whose functions take no dtype in PyTorch, unless `takes_dtype`.
 WITHOUT_DTYPE = {"elementwise", "composite"}
 # Modules whose names are shorter than those of their functions.
 SHORT = {
@@ -85,7 +87,7 @@ WITH_PARAMETERS = (
 MORE_THAN_FUNCTIONS = (
     rf"{WITH_PARAMETERS}|\w*Norm(\dd)?|\w*Dropout\w*|RReLU|Fractional\w*|\w+Pad\dd"
 )
-# Functions of Python that a tensor means something else to than PyTorch's functions of these names.
+# Builtins of Python that differ for tensors from PyTorch's functions of the same names.
 PYTHON = {"sum", "max", "min", "float", "int", "round", "slice"}
 # Functions that make tensors of numbers written out, copied or drawn; and how.
 MAKER_KINDS = {
@@ -96,15 +98,15 @@ MAKER_KINDS = {
     "tensor": "copy",
     **{name: name for name in ("arange", "rand", "randn")},
 }
-# What a tensor has and is not called: functions of one tensor, and facts of it.
+# Attributes of tensors: functions of one tensor, and properties.
 ATTRIBUTES = {"T", "mT", "H", "mH", "real"}
 PROPERTIES = {*ATTRIBUTES, "shape", "ndim", "dtype", "device", "data"}
-# The type that PyTorch's tensors of a kind have where nothing else is said.
+# The default dtype of each kind of tensor.
 KINDS = {"float": "float64", "int": "int64", "bool": "bool"}
 # How a tensor is laid out in memory, which changes no number.
 LAYOUTS = {"strided", "preserve_format", "contiguous_format", "channels_last", "channels_last_3d"}
 
-# Arguments that say where and how a tensor is kept, not what it is.
+# Arguments that determine the storage of a tensor, not its values.
 STORAGE = {
     "requires_grad",
     "device",
@@ -143,7 +145,7 @@ def function(name: str, span: Span | None) -> Callable:
 
 
 def _called(name: str, inside: str) -> str:
-    """How the function of a module is called: `F.linear(input, weight, bias)`."""
+    """The call of the function of a module: `F.linear(input, weight, bias)`."""
     places = [p for p in getattr(lookup(inside), "places", ()) if p != "inplace"]
     pad = re.fullmatch(PADS, name.lower())
     if pad and pad[1] in PAD_MODES:
@@ -152,7 +154,7 @@ def _called(name: str, inside: str) -> str:
 
 
 def _instead(name: str) -> str:
-    """What to write for the name of no function."""
+    """A hint for an unknown function name."""
     if name in SPELLINGS:
         return SPELLINGS[name]
     if _is_of_python(name):
@@ -167,13 +169,13 @@ def _instead(name: str) -> str:
 
 
 def _is_of_python(name: str) -> bool:
-    """Whether Python has it by this name without any import: open, eval, getattr."""
+    """Whether it is a builtin of Python: open, eval, getattr."""
     return hasattr(builtins, name)
 
 
 def function_of_module(name: str, without_parameters: bool = False) -> str | None:
     """The function that a module of `nn` calls: `mse_loss` for MSELoss; None for other names, and
-    where it has to be `without_parameters` and is not.
+    with `without_parameters` for modules that have parameters.
     """
     if not name[:1].isupper() or (without_parameters and re.fullmatch(MORE_THAN_FUNCTIONS, name)):
         return None
@@ -184,8 +186,8 @@ def function_of_module(name: str, without_parameters: bool = False) -> str | Non
 
 
 def name_in_module(name: str, module: str) -> str:
-    """The name with its module, `linalg.norm`, where it means something else there than in `torch`,
-    or nothing here; other names as they are.
+    """The name with its module, `linalg.norm`, if it denotes another function there than in
+    `torch`, or an unsupported one; other names unchanged.
     """
     if module == "builtins":
         return f"builtins.{name}"
@@ -209,7 +211,7 @@ def library_name(path: str) -> str | None:
 
 
 def is_library_constant(name: str) -> bool:
-    """Whether a library's full name is that of a number, a dtype or newaxis."""
+    """Whether a full name of a library denotes a number, a dtype or newaxis."""
     module, _, last = name.rpartition(".")
     is_name = last in ARRAY_CONSTANTS or last in CONSTANTS or last in DTYPES
     return is_name and module in ("numpy", "jax.numpy")

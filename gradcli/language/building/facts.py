@@ -1,4 +1,4 @@
-"""Functions whose answer is a fact of the program: sizes, dimensions, kinds of numbers."""
+"""Functions that return properties of tensors: sizes, dimensions, kinds of dtypes."""
 
 import ast
 from collections.abc import Callable
@@ -60,7 +60,7 @@ def _list(b: Scope, e: ast.Call, args: list, named: dict) -> List:
 
 
 def _of_tensors(name: str, count: int, fact: Callable[..., Any]) -> Fact:
-    """A fact of so many tensors and of nothing else."""
+    """A function of exactly `count` tensors, with no other arguments."""
 
     def ask(b: Scope, e: ast.Call, args: list, named: dict) -> Any:
         not_tensors = [in_words(a) for a in args if not isinstance(a, Node)]

@@ -1,4 +1,4 @@
-"""Which numbers a dtype can hold: what finfo and iinfo say, as numbers."""
+"""finfo and iinfo: the properties of dtypes."""
 
 import ast
 from typing import Any
@@ -17,7 +17,7 @@ BFLOAT16 = {"bits": 16, "eps": 2.0**-7, "max": (2 - 2.0**-7) * 2.0**127, "tiny":
 
 
 class Range:
-    """What is known of a dtype, under the names that PyTorch has for it."""
+    """The properties of a dtype, by PyTorch's names."""
 
     def __init__(self, text: str, facts: dict[str, Any]):
         self.text, self.facts = text, facts
@@ -44,7 +44,7 @@ def _of_integers(dtype: str) -> Range:
 
 
 def _dtype(b: Scope, e: ast.Call, args: list, named: dict, kind: str) -> str:
-    """The full name of the dtype that is asked about; float64 where none is."""
+    """The full name of the dtype argument; float64 by default."""
     (argument,) = (*args, *named.values()) or ("float64",)
     written = b.source.segment(e.args[0]) if e.args else ""
     if not isinstance(argument, str) or DTYPES.get(argument) != kind:

@@ -1,4 +1,4 @@
-"""What is assumed about inputs: read, and compared with their values and shapes."""
+"""Assumptions on inputs: parsing, and checks against values and shapes."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -13,7 +13,7 @@ OF_MATRICES = (
     *("symmetric", "posdef", "orthogonal", "diagonal", "skew", "permutation"),
     *("invertible", "lower", "upper"),
 )
-IN_ROWS = ("simplex", "onehot")  # rows that add up to 1, and such of zeros and a one
+IN_ROWS = ("simplex", "onehot")  # properties of each row
 OF_ELEMENTS = ("positive", "nonneg", *IN_ROWS, "unit")
 WORDS = (*OF_MATRICES, *OF_ELEMENTS)
 EXAMPLE = "as in A=symmetric,posdef"
@@ -63,7 +63,7 @@ def _can() -> str:
 
 
 def check_shape(name: str, words: Collection[str], shape: Shape) -> None:
-    """Refuse a shape that no such matrix has."""
+    """Raise GradcliError for a shape that the assumptions exclude."""
     message = f"{name} is assumed {words[0] if isinstance(words, tuple) else words} and has shape"
     if "unit" in words and len(shape) != 1:
         raise GradcliError("shape", f"{message} {text(shape)}", hint="it must be a vector")
@@ -78,7 +78,7 @@ def check_shape(name: str, words: Collection[str], shape: Shape) -> None:
 
 
 def check_value(name: str, words: Collection[str], value: Any) -> None:
-    """Refuse a value that is not what it is assumed to be."""
+    """Raise GradcliError for a value that does not satisfy the assumptions."""
     for word in words:
         if not _holds(word, np.asarray(value, dtype=float)):
             hint = "numbers are computed from the value; leave the assumption out"

@@ -1,6 +1,4 @@
-"""Seeds and tangents: tensors in a shape that is known, given as values or as expressions over
-names.
-"""
+"""Seeds and tangents: tensors of a known shape, given as values or as expressions."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -17,7 +15,7 @@ from .values import Reader
 
 
 class Direction(NamedTuple):
-    """What was typed for a seed or a tangent: an array, or a program."""
+    """A parsed seed or tangent: an array, or a program."""
 
     array: Any
     program: Program | None
@@ -29,7 +27,7 @@ class Direction(NamedTuple):
 
 
 def read_direction(value: Any, origin: str, reader: Reader) -> Direction:
-    """What was given, read and not yet computed. Raises GradcliError."""
+    """A seed or a tangent, parsed and not yet evaluated. Raises GradcliError."""
     array = reader.literal(value, origin)
     program = None if array is not None else read_program(value, reader.limits, origin)
     if program is not None and len(program.values) == 1:
@@ -38,7 +36,7 @@ def read_direction(value: Any, origin: str, reader: Reader) -> Direction:
 
 
 def _check_nameless(program: Program) -> None:
-    """Refuse `a=1`, which gives a value to a name and not to the seed or the tangent."""
+    """Raise GradcliError for `a=1`, which assigns to a name."""
     source = program.source
     if source.text[: program.start].strip():
         name, value = program.output_name, source.segment(program.result)
@@ -55,8 +53,8 @@ def as_graph(
     shape: Shape,
     reader: Reader,
 ) -> Node:
-    """The node of a seed or a tangent, which formulas call `name`; `names` are what its expression
-    may use, `shape` is the one that it should have.
+    """The node of a seed or a tangent, called `name` in formulas. `names` are the names that its
+    expression may use, `shape` is the expected shape.
     """
     if direction.program is None:
         return OPS["tensor"](data=Array(np.asarray(direction.array, dtype=np.float64), name))

@@ -1,6 +1,6 @@
-"""The texts after --shape, --value and --wrt, taken apart into names and what belongs to them.
+"""Parsing of the texts after --shape, --value and --wrt into names and their shapes or values.
 
-Knows the spellings of shapes. Does not know what a value is (values.py) or which names exist.
+Knows the spellings of shapes. Does not know values (values.py), or which names exist.
 """
 
 import re

@@ -206,7 +206,7 @@ class _Scanner:
         return (done.length, *(done.item or ()))
 
     def _made(self, call: _Bracket, end: int) -> Shape:
-        """The shape of tensor(...), after its dtype and its size are heard."""
+        """The shape of tensor(...), which may declare a dtype and a size."""
         if call.item is None:
             self._fail("there is no value in these brackets", call.start, end)
         if call.opener.endswith("Tensor") and not call.item and not call.keywords:
@@ -291,7 +291,7 @@ def short(word: str) -> str:
 
 
 def _hint(word: str) -> str:
-    """What would be right in place of `word`."""
+    """A hint what to write instead of `word`."""
     if re.fullmatch("0[0-9]+", word):
         return "numbers have no leading zeros, and thousands no commas: 1000"
     if re.fullmatch(r"[-+.\dEe]*[jJ]", word):

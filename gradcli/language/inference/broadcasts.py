@@ -1,4 +1,4 @@
-"""Ranks that a built program tells of: with them nothing is broadcast by accident."""
+"""Ranks of inputs, inferred from a built program, that avoid implausible broadcasting."""
 
 from collections.abc import Collection, Sequence
 from itertools import permutations
@@ -8,13 +8,12 @@ from .coefficients import COEFFICIENTS, GREEK
 
 
 def unbroadcast_ranks(roots: list[Node]) -> dict[str, int]:
-    """Ranks with which inputs are not broadcast where people seldom mean it.
+    """Ranks by name of the input, with which inputs are not broadcast implausibly.
 
-    What is subtracted has the rank of what it is subtracted from, what is multiplied with whole
-    numbers, as one_hot gives them, theirs, and what is compared by a loss that of what it is
-    compared with, and c that of f in `f * c + i * h`, where f and i are gates; X in upper case is
-    no row of a matrix; lam in `loss + lam * norm(w)` and in `A + lam * eye(n)` is a number, and so
-    is y in `y - w.T @ x`.
+    Operands of a difference have the same rank, and so have factors of integer tensors, as of
+    one_hot, operands of a loss, and c and f in `f * c + i * h` for gates f and i. X in upper case
+    is no row of a matrix; lam in `loss + lam * norm(w)` and in `A + lam * eye(n)` is a scalar, and
+    so is y in `y - w.T @ x`.
     """
     result: dict[str, int] = {}
     order = walk(roots, _made_of)
@@ -45,15 +44,15 @@ def unbroadcast_ranks(roots: list[Node]) -> dict[str, int]:
 
 
 def _batches(order: list[Node]) -> dict[str, int]:
-    """Images, as x in `conv2d(x, w, b)`: they come in batches, and have the rank of the kernel."""
+    """Ranks of images, as x in `conv2d(x, w, b)`: batched, with the rank of the kernel."""
     first = (node.parents[:2] for node in order if "batches" in node.op.as_a_rule)
     single = ((x, kernel) for x, kernel in first if x.ndim < kernel.ndim)
     return {x.attrs["name"]: kernel.ndim for x, kernel in single if x.op.name == "input"}
 
 
 def _columns(order: list[Node]) -> dict[str, int]:
-    """Vectors, as z in `outer(x, y) @ z`: names in lower case, after a matrix that was made of
-    vectors and of names in upper case.
+    """Ranks of vectors, as z in `outer(x, y) @ z`: lower-case names after a matrix that is computed
+    from vectors and upper-case names only.
     """
     result = {}
     for node in order:
@@ -76,7 +75,7 @@ def _is_upper(x: Node) -> bool:
 
 
 def _operands(node: Node) -> Sequence[Node]:
-    """The two operands of an elementwise operation, or what a loss compares; nothing elsewhere."""
+    """The two operands of an elementwise operation or of a loss; empty for other nodes."""
     elementwise = node.op.family == "elementwise" and len(node.parents) == 2
     return node.parents if elementwise else _compared(node)
 
@@ -87,7 +86,7 @@ def _compared(node: Node) -> list[Node]:
 
 
 def _has_same_rank(node: Node, x: Node, other: Node) -> bool:
-    """Whether an operand has as many dimensions as the other one."""
+    """Whether an operand should have as many dimensions as the other one."""
     counts = node.op.sign == "*" and other.dtype == "int" and other.op.name != "input"
     compared = x in _compared(node) and x.dtype == "float"
     return compared or counts or node.op.sign == "-" or _is_upper(x)
@@ -123,12 +122,12 @@ def _is_constant(node: Node) -> bool:
 
 
 def _begins_with(node: Node, varying: Collection[Node]) -> Node:
-    """y of `-y` and `1 - y`: what elementwise operations with constants change."""
+    """y of `-y` and `1 - y`: the operand of elementwise operations with constants."""
     while node.op.family == "elementwise" and sum(i in varying for i in node.parents) == 1:
         node = next(i for i in node.parents if i in varying)
     return node
 
 
 def _made_of(node: Node) -> Sequence[Node | None]:
-    """The inputs of a node, or its meaning where it has one."""
+    """The inputs of a node, or its expansion if it has one."""
     return node.inputs if node.expansion is None else (node.expansion,)

@@ -1,6 +1,6 @@
-"""Products of matrices in a program, and what they tell of the ranks of their operands.
+"""Matrix products in a program, and the ranks of operands that they suggest.
 
-A name in upper case is that of a matrix, as in every textbook; one in lower case may be a vector's.
+An upper-case name is a matrix, as in textbooks; a lower-case name may be a vector.
 """
 
 import ast
@@ -19,14 +19,14 @@ TRANSPOSES = ("T", "mT", "H", "mH")
 
 
 def operands_of_matmul(program: Program) -> set[str]:
-    """The names that stand beside an @ or in a call of it, transposed or not."""
+    """The names of operands of matrix products, transposed or not."""
     sides = (side for product in _products(program) for side in product)
     return {e.id for e in map(bare, sides) if isinstance(e, ast.Name)}
 
 
 def in_upper_case(program: Program, names: Collection[str]) -> list[str]:
-    """Those of the names that are in upper case, where tensors come together other than element by
-    element, or elements of what has this name are picked or moved.
+    """The upper-case names, if the program combines tensors other than elementwise, or if it
+    indexes or moves elements of the name.
     """
     parts = list(program.syntax)
     rows = {e.id for e in map(_of_rows, parts) if isinstance(e, ast.Name)}
@@ -51,8 +51,8 @@ def _joins(e: ast.AST) -> bool:
 
 
 def small_operands(program: Program) -> list[str]:
-    """The names in products as `a @ x` and `softmax(a, 0) @ x`, all of them in lower case, and none
-    transposed.
+    """The names in products of lower-case names without transposes, as `a @ x` and
+    `softmax(a, 0) @ x`.
     """
     result: dict[str, None] = {}
     for sides in _products(program):
@@ -90,7 +90,7 @@ def _products(program: Program) -> tuple[list[ast.expr], ...]:
 
 
 def bare(e: ast.expr) -> ast.expr:
-    """What is left of `-a.T` without sign and transposition."""
+    """a of `-a.T`: an expression without signs and transposes."""
     while (inner := _within(e)) is not None:
         e = inner
     return e
@@ -106,7 +106,7 @@ def _within(e: ast.expr) -> ast.expr | None:
 
 
 def transpose_operand(e: ast.AST) -> ast.expr | None:
-    """x of `x.T` and `x.t()`; None of what is not transposed."""
+    """x of `x.T` and `x.t()`; None for other expressions."""
     if isinstance(e, ast.Attribute):
         return e.value if e.attr in TRANSPOSES else None
     operands = arguments(e) if isinstance(e, ast.Call) and called(e) is lookup("t") else []
@@ -114,8 +114,8 @@ def transpose_operand(e: ast.AST) -> ast.expr | None:
 
 
 def transposed(program: Program) -> tuple[set[str], set[str]]:
-    """The names that the text transposes: those that it does so as the first factor of a product
-    alone, as x in `x.T @ y`, where a column may be meant; and all others, which are matrices.
+    """The names that the program transposes: those only transposed as the first factor of a
+    product, as x in `x.T @ y`, which may be columns; and the others, which are matrices.
     """
     parts = list(program.syntax)
     first = [sides[0] for sides in _products(program)]
@@ -128,9 +128,9 @@ def transposed(program: Program) -> tuple[set[str], set[str]]:
 
 
 def vectors(program: Program) -> set[str]:
-    """Names in lower case that are those of vectors: w in `X @ w`, if it stands nowhere else beside
-    an @; x and y in `x @ A @ y`; w in `w @ w`; w and x in `w.T @ x`; and what is multiplied by one
-    of these, as y in `y @ log(X @ w)` and `y.T @ (X @ w - b)`.
+    """Lower-case names of vectors: w in `X @ w`, if it is an operand of no other product; x and y
+    in `x @ A @ y`; w in `w @ w`; w and x in `w.T @ x`; and those multiplied with such a vector, as
+    y in `y @ log(X @ w)` and `y.T @ (X @ w - b)`.
     """
     result: set[str] = set()
     not_vectors: set[str] = set()
@@ -165,8 +165,8 @@ def _untransposed(e: ast.expr) -> ast.expr:
 
 
 def is_vector(e: ast.expr, columns: Collection[str]) -> bool:
-    """Whether it is one of the vectors `columns`, a product that ends in one, or what elementwise
-    operations make of these.
+    """Whether it is one of the vectors `columns`, a product that ends in one, or an elementwise
+    function of these.
     """
     sides = factors(e)
     if sides:
@@ -187,13 +187,13 @@ def elementwise(e: ast.expr) -> list[ast.expr]:
 
 
 def arguments(e: ast.Call) -> list[ast.expr]:
-    """The arguments by place, of a method with what stands before the dot."""
+    """The positional arguments, with the object of a method first."""
     is_method = isinstance(e.func, ast.Attribute) and library_path(e.func, (), called=True) is None
     return [e.func.value, *e.args] if is_method else e.args  # type: ignore[attr-defined]
 
 
 def _operand_names(e: ast.expr) -> set[str]:
-    """The names of what stands beside an @, without those of products inside it."""
+    """The names in an operand of a product, without those of products within it."""
     inside = (p for p in ast.walk(e) if isinstance(p, ast.expr) and factors(p))
     return names_in(e).difference(*(names_in(p) for p in inside))
 
@@ -219,8 +219,8 @@ def _transposes(e: ast.expr) -> bool:
 
 
 def _ends_in_upper_case(e: ast.expr) -> bool:
-    """Whether the last factor of a product is a name in upper case, transposed or not, or a
-    function of such names alone, as `inv(A)`.
+    """Whether the last factor of a product is an upper-case name, transposed or not, or a function
+    of such names only, as `inv(A)`.
     """
     last = _untransposed(chain(e)[-1])
     names = names_in(last) if isinstance(last, ast.Name | ast.Call) else set()

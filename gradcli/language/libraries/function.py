@@ -10,7 +10,7 @@ from ...operators import lookup
 from ...operators.families import Shorthand
 from ...operators.leaves import numbers
 
-# Parameters that are arrays: numbers and lists given for them become tensors.
+# Parameters that are arrays: numbers and lists passed for them become tensors.
 ARRAYS = """
     A a a1 a2 alpha arr array ary b c c_or_cr condition cov df f fp in1 in2 lhs loc m mean mu
     on_false on_true operand p r rhs scale update v values weights x x1 x2 xp y z
@@ -21,8 +21,8 @@ IGNORED |= {"out_sharding", "index_dtype", "is_stable", "like"}
 
 
 class WithKnownNumbers(NamedTuple):
-    """A function, and those of its parameters whose numbers have to be known: they decide on a
-    shape, and arrive as Arrays or integers.
+    """A function, and those of its parameters whose values must be known because they determine a
+    shape; they are passed as Arrays or integers.
     """
 
     parameters: tuple[str, ...]
@@ -68,7 +68,7 @@ def _rectangular(value: tuple) -> Any:
 
 
 class Function(Shorthand):
-    """A function of a library; `same` is the operator that it is another name of."""
+    """A function of a library; `same` is the operator that it is an alias of, or None."""
 
     def __init__(self, name: str, meaning: Any):
         self.same = None
@@ -94,7 +94,9 @@ class Function(Shorthand):
         return super().__call__(*positional, *args[len(positional) :], **named)
 
     def _check_ignored(self, name: str, value: Any) -> None:
-        """Refuse an argument that would change what is computed, or where it is written."""
+        """Raise GradcliError for an argument that would change the result, or where it is
+        written.
+        """
         if name == "out" and value is not None:
             message = f"{self.name}(out=...) writes over an array, and values never change here"
             raise GradcliError("unsupported", message, hint="leave out= away")

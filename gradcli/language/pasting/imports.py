@@ -1,5 +1,5 @@
-"""What a program's own names for functions mean: by imports, and where a function or a module of
-`nn` is given a name. Statements come out with the names that libraries have for them.
+"""Resolution of names that a program gives to functions, by imports or by assignment of functions
+and modules of `nn`. The resulting statements have full names of libraries.
 """
 
 import ast
@@ -38,12 +38,12 @@ MODES = {"eval", "train"}
 PLAIN_NORMS = {"LayerNorm", "RMSNorm"}  # which have no parameters where AFFINE is False
 AFFINE = "elementwise_affine"
 TRAINING = "training"  # of a module, as its function has it
-STARTS = {"Flatten": ("start_dim", 1)}  # what modules have by default, and functions otherwise
+STARTS = {"Flatten": ("start_dim", 1)}  # defaults of modules that differ from their functions
 
 
 def in_full(body: Iterable[ast.stmt], of_python: bool) -> list[ast.stmt]:
-    """The statements without imports, and with functions by their full names. `of_python` says that
-    `sum(x)` and the like are Python's own where nothing else is imported.
+    """The statements without imports, and with full names of functions. `of_python`: `sum(x)` and
+    the like are Python's builtins unless something else is imported.
     """
     names = _Imports(of_python)
     return [s for s in map(names.statement, body) if s is not None]
@@ -55,7 +55,7 @@ class _Imports(Transformer):
         self.means: dict[str, str | ast.expr] = {}
 
     def statement(self, s: ast.stmt) -> ast.stmt | None:
-        """The statement in full names; None for one that only gave a name to a function."""
+        """The statement with full names; None for one that only names a function."""
         if isinstance(s, ast.Import):
             self.means |= {a.asname: a.name for a in s.names if a.asname and _known(a.name)}
             return None
@@ -78,7 +78,7 @@ class _Imports(Transformer):
         return None
 
     def _sets_mode(self, s: ast.stmt) -> bool:
-        """Whether it is `m.eval()` or `m.train()`, which is heeded where m needs no parameters."""
+        """Whether it is `m.eval()` or `m.train()`; sets the mode of a module without parameters."""
         setting = _setting(s.value) if isinstance(s, ast.Expr) else None
         name = name_of(setting.module) if setting else None
         if setting is None or name is None:
@@ -106,7 +106,7 @@ class _Imports(Transformer):
         return placed_at(path(meaning) if isinstance(meaning, str) else unplaced(meaning), e)
 
     def visit_IfExp(self, e: ast.IfExp) -> ast.expr:
-        """What is chosen without a graphics card."""
+        """The branch that is taken without a GPU."""
         if any(getattr(n, "attr", None) == "is_available" for n in ast.walk(e.test)):
             return self.visit(e.orelse)
         return self.generic_visit(e)  # type: ignore[return-value]
@@ -153,25 +153,27 @@ def _is_function(value: ast.expr) -> bool:
     return len(rest) > 1 and (lookup(rest) is not None or rest in MAKER_KINDS)
 
 
-def _through(made: ast.Call, args: list[ast.expr], keywords: list[ast.keyword]) -> ast.expr:
-    """The call of the function that a module stands for; of Sequential, of one after the other."""
-    inside = _function_inside(made)
+def _through(module_call: ast.Call, args: list[ast.expr], keywords: list[ast.keyword]) -> ast.expr:
+    """The call of the function of a module; for Sequential nested calls."""
+    inside = _function_inside(module_call)
     if inside == SEQUENTIAL:
-        for module in made.args:
+        for module in module_call.args:
             assert isinstance(module, ast.Call)
             args, keywords = [_through(module, args, keywords)], []
         return args[0]
-    func = placed_at(path(f"torch.nn.functional.{inside}"), made)
+    func = placed_at(path(f"torch.nn.functional.{inside}"), module_call)
     if inside == "clone":  # Identity, whatever it was made of
         return ast.Call(func, args, keywords)
-    keywords_of_module = [k for k in made.keywords if k.arg != AFFINE]
-    if _is_dropout(made):
-        keywords_of_module += [ast.keyword("inplace", a) for a in made.args[1:]]
-        made = placed_at(ast.Call(made.func, made.args[:1], []), made)
-    name, start = STARTS.get(called_name(made) or "", ("", None))
-    if name and not made.args and not keyword(made, name):
+    keywords_of_module = [k for k in module_call.keywords if k.arg != AFFINE]
+    if _is_dropout(module_call):
+        keywords_of_module += [ast.keyword("inplace", a) for a in module_call.args[1:]]
+        module_call = placed_at(ast.Call(module_call.func, module_call.args[:1], []), module_call)
+    name, start = STARTS.get(called_name(module_call) or "", ("", None))
+    if name and not module_call.args and not keyword(module_call, name):
         keywords_of_module.append(ast.keyword(name, ast.Constant(start)))
-    arguments = list(map(_as_shape, made.args)) if _is_plain_norm(made) else made.args
+    arguments = (
+        list(map(_as_shape, module_call.args)) if _is_plain_norm(module_call) else module_call.args
+    )
     return ast.Call(func, [*args, *arguments], [*keywords_of_module, *keywords])
 
 
@@ -183,12 +185,12 @@ def _is_plain_norm(e: ast.Call) -> bool:
 
 
 def _as_shape(e: ast.expr) -> ast.expr:
-    """A number as a shape of one."""
+    """A number as a tuple of one."""
     return placed_at(ast.Tuple([e], ast.Load()), e) if isinstance(e, ast.Constant) else e
 
 
 def _function_inside(e: ast.Call) -> str | None:
-    """The function that nn.MSELoss() calls; Sequential of modules that all call one."""
+    """The function that a module as nn.MSELoss() calls; SEQUENTIAL for a Sequential of such."""
     if not (dotted(e.func) or "").startswith(("torch.nn.", "nn.")):
         return None
     name = called_name(e) or ""
@@ -199,7 +201,7 @@ def _function_inside(e: ast.Call) -> str | None:
 
 
 def _is_module(e: ast.AST) -> TypeGuard[ast.Call]:
-    """Whether a module of nn is made."""
+    """Whether it constructs a module of nn."""
     name = dotted(e.func) or "" if isinstance(e, ast.Call) else ""
     return name.startswith(("torch.nn.", "nn.")) and name.rpartition(".")[2][:1].isupper()
 
@@ -216,7 +218,9 @@ class _Setting(NamedTuple):
 
 
 def _setting(e: ast.expr) -> _Setting | None:
-    """What `m.train()`, `m.train(False)` or `m.eval()` sets; None for other calls."""
+    """The module and the mode that `m.train()`, `m.train(False)` or `m.eval()` sets; None for other
+    calls.
+    """
     if not isinstance(e, ast.Call) or not isinstance(e.func, ast.Attribute):
         return None
     arguments = [*e.args, *(k.value for k in e.keywords)]
@@ -226,7 +230,7 @@ def _setting(e: ast.expr) -> _Setting | None:
 
 
 def _in_mode(module: ast.Call, training: bool) -> ast.Call:
-    """The module in another mode; only dropout, of those without parameters, knows one."""
+    """The module in a mode; of modules without parameters only dropout depends on it."""
     if called_name(module) == SEQUENTIAL:
         inner = [_in_mode(m, training) if _is_module(m) else m for m in module.args]
         return placed_at(ast.Call(module.func, inner, module.keywords), module)

@@ -1,5 +1,5 @@
-"""Statements of Python, one value to one name: annotations, chains and tuples taken apart; and
-those that change no gradient.
+"""Normalisation of Python statements to single assignments: annotations, chained and tuple
+assignments are split; and recognition of statements that do not affect gradients.
 """
 
 import ast
@@ -8,15 +8,15 @@ from collections.abc import Iterable, Iterator
 from ...operators import lookup
 from ..syntax import bound, called_name, loaded, path, placed_at
 
-# Blocks in which PyTorch computes as outside of them.
+# Context managers that do not change what PyTorch computes.
 TRANSPARENT = {"enable_grad", "set_detect_anomaly", "detect_anomaly"}
 REMARKS = {"print", "zero_grad", "retain_grad", "display"}
-# What only looks at a tensor.
+# Functions that only inspect a tensor.
 LOOKS = {"item", "size", "dim", "numel", "type", "tolist", "numpy", "len", "id", "repr", "str"}
 
 
 def single_assignments(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements, each of which gives one value to one name where that is possible."""
+    """The statements, split into assignments of one value to one name where possible."""
     for s in body:
         if isinstance(s, ast.AnnAssign):
             if s.value is not None:
@@ -34,7 +34,7 @@ def single_assignments(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def _without_grad(s: ast.stmt) -> ast.stmt:
-    """A statement inside of `torch.no_grad()`, which cuts what is computed."""
+    """A statement within `torch.no_grad()`, whose value is detached."""
     if not isinstance(s, ast.Assign) or isinstance(s.value, ast.Name):
         return s
     cut = ast.Call(path("builtins.no_grad"), [s.value], [])
@@ -77,7 +77,7 @@ def _same_tensor(e: ast.expr) -> ast.Name | None:
 
 
 def _pairs(target: ast.expr, value: ast.expr) -> bool:
-    """Whether `a, b = u, v` is `a = u; b = v`: a has not to be what v reads."""
+    """Whether `a, b = u, v` equals `a = u; b = v`, that is, v does not read a."""
     tuples = (ast.Tuple, ast.List)
     if not isinstance(target, tuples) or not isinstance(value, tuples):
         return False
@@ -92,8 +92,8 @@ def _pairs(target: ast.expr, value: ast.expr) -> bool:
 
 
 def remarks(body: list[ast.stmt], pasted: bool) -> list[ast.stmt]:
-    """The statements that say nothing of a gradient; in a program that is `pasted`, what is
-    computed and given no name says nothing either.
+    """The statements that do not affect gradients; in a `pasted` program also expressions whose
+    value is not used.
     """
     assigned_names: set[str] = set()
     result = []
