@@ -68,7 +68,7 @@ class Problem(NamedTuple):
     tangents: tuple[Tangent, ...] = ()
     before: "Problem | None" = None
     telling: Mapping[float, Node] | None = None
-    indices: tuple[Node, ...] = ()  # what its brackets pick by, which is not in the graph
+    indices: tuple[Node, ...] = ()  # integer tensors used as indices, which the graph lacks
     notes: tuple[tuple[str, str], ...] = ()  # codes and sentences on what an answer leaves out
     statement_values: tuple[
         tuple[Any, ...], ...

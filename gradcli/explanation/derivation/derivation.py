@@ -95,7 +95,7 @@ def derivation(a: Analysis) -> "Derivation":
 
 
 class Derivation:
-    """The gradients of a problem in terms of the gradients of what they go through, with names for
+    """The gradients of a problem in terms of the gradients of intermediates, with names for
     some nodes that have none in the program. `known` are formulas of assignments by their text.
     """
 

@@ -10,9 +10,7 @@ MOST_PARTS = 9  # of products that are unified
 
 
 class Sizes:
-    """What the stand-ins have transpose_operand out to be: another stand-in, a size, or a product
-    of these.
-    """
+    """The values of stand-ins: other stand-ins, sizes, or products of these."""
 
     def __init__(self, stand_ins: Iterable[int], spare: Iterable[int] = ()):
         self.meaning: dict[int, int] = {p: p for p in stand_ins}

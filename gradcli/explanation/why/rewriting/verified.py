@@ -1,5 +1,5 @@
-"""Whether an expression may stand in the place of another: finite where that is not, elsewhere the
-same in value and gradient.
+"""Whether an expression may replace another: finite where that is not, and elsewhere equal in value
+and gradient.
 """
 
 from functools import partial
@@ -34,10 +34,10 @@ class Numbers:
         self.names, self.grads = names, [of[n] for n in self.nodes]
 
     def __call__(self, values: dict[str, Any], dtype: str = "float64") -> tuple[Any, list[Any]]:
-        """Output and gradients at values by name; a gradient that is absent is 0."""
-        given = {x.node: values[name] for name, x in self.p.inputs.items()}
-        given[self.p.seed.node] = self.seed
-        floats = {n: v.astype(dtype) if v.dtype.kind == "f" else v for n, v in given.items()}
+        """Output and gradients at values by name; absent gradients are zeros."""
+        arrays = {x.node: values[name] for name, x in self.p.inputs.items()}
+        arrays[self.p.seed.node] = self.seed
+        floats = {n: v.astype(dtype) if v.dtype.kind == "f" else v for n, v in arrays.items()}
         evaluator = Evaluator(floats, dtype=dtype, limits=self.p.limits)
         (out,) = evaluator(self.p.out)
         grads = [
@@ -48,8 +48,8 @@ class Numbers:
 
     def out(self, values: dict[str, Any]) -> Any:
         """The output alone."""
-        given = {x.node: values[name] for name, x in self.p.inputs.items()}
-        return Evaluator(given, limits=self.p.limits)(self.p.out)[0]
+        arrays = {x.node: values[name] for name, x in self.p.inputs.items()}
+        return Evaluator(arrays, limits=self.p.limits)(self.p.out)[0]
 
 
 class Verifier:
@@ -71,11 +71,11 @@ class Verifier:
                 self.elsewhere = self._compared(floats)
 
     def _compared(self, names: list[str]) -> list[tuple[dict[str, Any], Any]]:
-        """Points at which these inputs have other values, each with output and gradients."""
+        """Points with other values of these inputs, each with output and gradients."""
         return [(v, self._tried(v)) for v in self._points(names)]
 
     def _tried(self, values: dict[str, Any]) -> Any:
-        """The original at other values; None where there is no value, or rounding spoils it."""
+        """The original at other values; None if it cannot be computed, or rounding is too large."""
         result = if_applicable(lambda: self.original(values))
         if result is None:
             return None
@@ -94,7 +94,7 @@ class Verifier:
         ]
 
     def read(self, text: str) -> Numbers | None:
-        """The expression that a text is, over the same inputs; None where it cannot be read so."""
+        """The expression of a text, over the same inputs; None if it is invalid."""
         given = {n: v for n, v in self.values.items() if n in text}
         posed = partial(pose, text, values=given, grad=self.seed, wrt=self.names)
         with np.errstate(all="ignore"):
@@ -159,14 +159,14 @@ class Verifier:
 
     def _slope(self, values: dict[str, Any], name: str, place: Any, step: float) -> float | None:
         """A central difference."""
-        right, left = (self._moved(values, name, place, s) for s in (step, -step))
-        return None if right is None or left is None else (right - left) / (2 * step)
+        above, below = (self._moved(values, name, place, s) for s in (step, -step))
+        return None if above is None or below is None else (above - below) / (2 * step)
 
     def _moved(self, values: dict[str, Any], name: str, place: Any, step: float) -> float | None:
-        """The output times the seed after a move of one element; None where it is not finite."""
-        moved = np.array(values[name], dtype=float)
-        moved[place] += step
-        out = if_applicable(lambda: self.original.out(values | {name: moved}))
+        """<seed, out> after a step in one element; None if it is not finite."""
+        shifted = np.array(values[name], dtype=float)
+        shifted[place] += step
+        out = if_applicable(lambda: self.original.out(values | {name: shifted}))
         if out is None:
             return None
         total = float(np.sum(np.where(self.seed == 0, 0, out * self.seed)))
@@ -249,11 +249,11 @@ def _same_digits(a: Any, b: Any) -> bool:
 
 
 def _kept(after: Any, before: Any) -> bool:
-    """Whether what was finite stays as it was, unless a rewriting is there to wake it."""
+    """Whether finite elements are unchanged, except zeros, which a rewriting may make nonzero."""
     finite = np.isfinite(before) & (before != 0)
     return close(after[finite], before[finite])
 
 
 def close(a: Any, b: Any) -> bool:
-    """Whether numbers are equal but for rounding."""
+    """Whether numbers are equal up to rounding."""
     return bool(np.allclose(a, b, rtol=CLOSE, atol=CLOSE, equal_nan=True))
