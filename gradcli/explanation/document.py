@@ -84,8 +84,8 @@ def _sections(name: str, a: Analysis, w: Wording, c: Choices) -> list[Section]:
         case "backward":
             from .short.gradients import Gradients
 
-            back = backward.backward(a, w, c.most, Gradients(a, w).names_back())
-            return [*_followed(a, w, c), back]
+            names = Gradients(a, w).names_back()
+            return [*_followed(a, w, c), backward.backward(a, w, c.most, names)]
         case "gradient":
             return [gradient.gradient(a, w, x, _place(c, x.name)) for x in wrt]
         case "claims" if a.claims:
@@ -103,12 +103,16 @@ def _sections(name: str, a: Analysis, w: Wording, c: Choices) -> list[Section]:
 
             return [modes.section(a, w, x) for x in wrt]
         case "notes":
-            from .notes import collect
-
-            text = SEED_NOTES if not c.show or "seed" in c.show else ()
-            result = [*collect(a, w), *_inputs_left_out(a, c)]
-            return [notes.notes(n for n in result if n[0] not in text)]
+            return [notes.notes(_notes(a, w, c))]
     return []
+
+
+def _notes(a: Analysis, w: Wording, c: Choices) -> list[tuple[str, str]]:
+    """The notes, without those that the section of the seed repeats."""
+    from .notes import collect
+
+    repeated = SEED_NOTES if not c.show or "seed" in c.show else ()
+    return [n for n in (*collect(a, w), *_inputs_left_out(a, c)) if n[0] not in repeated]
 
 
 def _followed(a: Analysis, w: Wording, c: Choices) -> list[Section]:

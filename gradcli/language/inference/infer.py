@@ -103,9 +103,14 @@ def infer(
             continue
         return _refined(result, chosen, known, attempt, numberings, fixed)
     assert first_error is not None
+    raise _without_stand_ins(first_error, unknown)
+
+
+def _without_stand_ins(error: GradcliError, unknown: Sequence[str]) -> GradcliError:
+    """The error with `?` for stand-ins in its message, and a hint to give shapes."""
     hint = f"give shapes: {' '.join(f'-s {name}=2x3' for name in unknown)}"
-    message = re.sub(r"\d+", lambda m: "?" if int(m[0]) in PRIMES else m[0], first_error.message)
-    raise GradcliError(first_error.code, message, span=first_error.span, hint=hint)
+    message = re.sub(r"\d+", lambda m: "?" if int(m[0]) in PRIMES else m[0], error.message)
+    return GradcliError(error.code, message, span=error.span, hint=hint)
 
 
 def _attempts(tried: Iterable[tuple[int, ...]]) -> Iterator[tuple[Numberings, tuple[int, ...]]]:
