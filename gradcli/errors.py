@@ -35,7 +35,7 @@ CODES = {
     "request": "a line of batch is not a request",
 }
 
-EXPRESSION = "the expression"  # where a place is if nothing else is said: no name of an input
+EXPRESSION = "the expression"  # the default origin of a span; not a name of an input
 EXAMPLE = 'an expression looks like this: "relu(x @ W + b).sum()"'
 LONGEST_VALUE = 200  # characters of a value in a message
 INTERNAL = "internal"  # the code of a bug of gradcli, in a line of batch
@@ -135,9 +135,7 @@ def _another_file(name: str, files: list[str]) -> str | None:
 
 
 def short_repr(value: object) -> str:
-    """A value as Python writes it, its middle left out where it is long; its type where it cannot
-    be written.
-    """
+    """The repr of a value, with the middle of a long one omitted; its type if repr fails."""
     try:
         text = repr(value)
     except Exception:

@@ -107,7 +107,7 @@ def _all() -> Document:
 
 
 def _overview() -> Document:
-    """The groups of families, each with the names that are asked for most."""
+    """The groups of families, each with its most frequent names."""
     count = sum("." not in name and _in_pytorch(f) for name, f in functions().items())
     rows = [Row((words(g.title), _examples(g.names))) for g in GROUPS]
     usage = [Row((plain(command), words(text))) for command, text in USAGE]

@@ -255,7 +255,7 @@ class _Comparison:
 
     def compare(self, x: Input, moving: Moving, is_clear: Callable[[], bool]) -> None:
         """Compare the elements of an input; errors count only if `is_clear()`."""
-        undefined = not np.all(np.isfinite(moving.here))  # what is nan or inf shows no slope
+        undefined = not np.all(np.isfinite(moving.here))  # nan and inf have no slope
         for name, outcome, error in moving.compared(partial(label, x.name, x.shape)):
             if undefined and error > TOLERANCE:
                 outcome = NOT_FINITE

@@ -1,4 +1,4 @@
-"""Sentences of docstrings as lines, in which code is told from words."""
+"""Sentences of docstrings as lines, in which code is distinguished from words."""
 
 import re
 

@@ -63,7 +63,7 @@ def _needed(node: Node) -> set[Node]:
 def _is_symmetric_at(node: Node, values: dict[Node, Any]) -> bool:
     with np.errstate(all="ignore"):
         result = if_applicable(lambda: Evaluator(values)(node)[0])
-    return result is None or is_symmetric(result)  # where it has no numbers, nothing tells
+    return result is None or is_symmetric(result)  # True if it cannot be evaluated
 
 
 # ---- well-conditioned ----------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Verdicts in words: for which sizes a claim is right, what is wrong, the first wrong element."""
+"""Verdicts as text: for which sizes a claim is right, what is wrong, the first wrong element."""
 
 from typing import Any, NamedTuple
 

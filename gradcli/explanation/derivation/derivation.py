@@ -96,7 +96,7 @@ def derivation(a: Analysis) -> "Derivation":
 
 class Derivation:
     """The gradients of a problem in terms of the gradients of intermediates, with names for
-    some nodes that have none in the program. `known` are formulas of assignments by their text.
+    some nodes that have none in the program. `cache` has formulas of assignments by their text.
     """
 
     def __init__(self, a: Analysis, named_nodes: Collection[Node], cache: "Known"):

@@ -125,8 +125,8 @@ def in_letters(w: Wording, node: Node, write: WriteNode) -> Notation | None:
 
 def _simplified(w: Wording, node: Node, write: WriteNode) -> Notation | None:
     without_seed = w.without_implicit_seed(node)
-    result = write(simplify(substitute(without_seed, w.labels), keep=w.names))
-    if result is not None and "arange(" in result.plain:  # labels read better by their places
+    result = write(simplify(substitute(without_seed, w.integer_constants), keep=w.names))
+    if result is not None and "arange(" in result.plain:  # names of inputs are more readable
         return write(without_seed) or result
     return result
 

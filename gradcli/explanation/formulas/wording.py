@@ -181,7 +181,7 @@ class Wording:
                 return None
             written = write(short)
         else:
-            simplified_inputs = substitute(node, self.labels | {n: n for n in extra})
+            simplified_inputs = substitute(node, self.integer_constants | {n: n for n in extra})
             if not Writer(names).is_in_words(simplified_inputs):
                 return None
             written = write(simplify(simplified_inputs, keep=names))
@@ -212,9 +212,9 @@ class Wording:
         key = node, frozenset(names)
         shortened = self.cache.shortened
         if key not in shortened:
-            named = with_integer_tensors(names, self.labels)
+            named = with_integer_tensors(names, self.integer_constants)
             name_of = {named.get(n, n): name for n, name in names.items()}
-            short = self._shorter(name_of, substitute(node, self.labels))
+            short = self._shorter(name_of, substitute(node, self.integer_constants))
             shortened[key] = substitute(short, {new: n for n, new in named.items()})
         return shortened[key]
 
@@ -358,10 +358,12 @@ class Wording:
     @cached_property
     def _program(self) -> list[Node]:
         """The nodes of the program, with integer inputs replaced by their values."""
-        return substitute_all((n for n in walk(self.problem.roots) if n.inputs), self.labels)
+        return substitute_all(
+            (n for n in walk(self.problem.roots) if n.inputs), self.integer_constants
+        )
 
     @cached_property
-    def labels(self) -> dict[Node, Node]:
+    def integer_constants(self) -> dict[Node, Node]:
         """Indices and masks as constants, so that simplification can use their values."""
         return integer_tensors(self.problem)
 
@@ -430,10 +432,10 @@ def integer_tensors(problem: Problem) -> dict[Node, Node]:
     }
 
 
-def with_integer_tensors(nodes: Iterable[Node], labels: dict[Node, Node]) -> dict[Node, Node]:
+def with_integer_tensors(nodes: Iterable[Node], constants: dict[Node, Node]) -> dict[Node, Node]:
     """Nodes that depend on integer inputs, by their form with these inputs replaced."""
-    dependent = [n for n in nodes if labels and n not in labels]
-    built = zip(dependent, substitute_all(dependent, labels), strict=True)
+    dependent = [n for n in nodes if constants and n not in constants]
+    built = zip(dependent, substitute_all(dependent, constants), strict=True)
     return {n: new for n, new in built if new is not n}
 
 

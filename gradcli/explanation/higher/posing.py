@@ -14,9 +14,9 @@ from ..derived import with_tangents
 def pose_with_tangents(
     tangents: Mapping[str, Any], reader: Reader, arguments: dict[str, Any], scalar: bool = False
 ) -> Problem:
-    """The problem of what was `arguments`, as `pose` takes it, with the tangents that were given,
-    which also tell shapes; None stands for a symbol. `scalar` where the output should be a single
-    number, if that fits. Raises GradcliError.
+    """The problem of the `arguments` of `pose` with tangents, which also determine shapes; a
+    tangent None is a symbol. `scalar`: the output is a single number, if that fits. Raises
+    GradcliError.
     """
     directions = {
         n: None if v is None else read_direction(v, f"the tangent of {n}", reader)

@@ -83,7 +83,7 @@ def measured() -> list[Kink]:
 
 def _of(op: Operator) -> list[Kink]:
     result: dict[tuple, Kink] = {}
-    first: dict[str, str] = {}  # of tensors one point for each input says enough
+    first: dict[str, str] = {}  # one point for each tensor input suffices
     for node, values in _points(op):
         for kink in _at(node, values):
             name = kink.by.partition("[")[0]

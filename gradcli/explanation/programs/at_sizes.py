@@ -30,8 +30,8 @@ def safe(name: str) -> str:
 
 
 class AtSizes:
-    """The graphs of a problem that poses the same as what was `original`, at its sizes or at
-    others, with gradients by the inputs `wrt`.
+    """The graphs of a problem, which is the `original` one or the same at other sizes, with
+    gradients with respect to the inputs `wrt`.
     """
 
     def __init__(self, problem: Problem, original: Analysis, wrt: Sequence[Input]):

@@ -24,7 +24,7 @@ class _CustomVjp:
         self.names = plan.fresh()
         out_name = plan.problem.out_name
         self.f = self.names.free("f" if out_name == "out" else f"{out_name}_function")
-        # Labels are arguments too; other inputs, by which nobody asked, are not: no 0 for them.
+        # Integer inputs are arguments, too; other inputs outside `wrt` are constants.
         self.arguments = [i for i in plan.arguments if i in plan.wrt or i.node.dtype != "float"]
 
     def text(self) -> str:

@@ -74,8 +74,8 @@ class Plan:
     safe = staticmethod(safe)
 
     def called(self, function: str, named: Sequence[Input], arguments: Sequence[Input]) -> str:
-        """A function as one of the inputs `named`, called with those `arguments`: itself where
-        these are the same and none is to stay symmetric.
+        """`function` as a function of the inputs `named`, called with `arguments`; a lambda unless
+        both are the same and none must be symmetric.
         """
         if not self.mirrored and list(named) == list(arguments):
             return function

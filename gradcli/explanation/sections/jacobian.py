@@ -43,13 +43,13 @@ from ..phrases import listed, place_of, places, sentence, shape_text
 from ..quantities import item_size, size_words
 
 LARGE = 1_000  # what a size is in "for real sizes"
-SHOWN = 12  # rows and columns of a matrix that is shown whole
-LONG, BRIEF = 100_000, 6  # elements of tensors whose rows take long, and how many are shown then
-FEW = 5  # columns whose entries are formulas
+SHOWN = 12  # rows and columns of a matrix that is shown in full
+LONG, BRIEF = 100_000, 6  # elements of tensors whose rows take long; rows shown for these
+FEW = 5  # columns, if entries are formulas
 TOO_LONG = "Its entries are too long for a table: with values they are numbers; --full shows them."
-READABLE = 60  # characters of an entry of which the beginning still tells something
-TALL, WIDE = 12, 24  # cells of a picture
-FINE = 100  # the same along the longer side, where it is drawn in points
+READABLE = 60  # characters of an entry that is shown
+TALL, WIDE = 12, 24  # cells of a sparsity pattern
+FINE = 100  # cells of its longer side, if it is drawn in pixels
 
 
 def jacobian(a: Analysis, w: Wording, x: Input, full: bool, precision: int) -> Section:

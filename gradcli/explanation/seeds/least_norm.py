@@ -10,11 +10,11 @@ from typing import Any
 from ...lazy import np, scipy_linalg
 
 AGREE = 1e-9  # relative: what counts as equal
-TINY = 1e-10  # what counts as 0 beside numbers of size 1
-ROUNDING = 1e-14  # relative: what is nothing but rounding
-REFINEMENTS = 4  # solutions of what earlier ones left over
+TINY = 1e-10  # what counts as 0 relative to numbers of size 1
+ROUNDING = 1e-14  # relative: what counts as rounding
+REFINEMENTS = 4  # steps of iterative refinement
 LARGEST_DENOMINATOR = 1000
-EXACT = 10_000  # entries up to which fractions are proved by exact arithmetic
+EXACT = 10_000  # entries up to which fractions are verified in exact arithmetic
 
 
 class Equations:

@@ -89,7 +89,7 @@ def checked(grads: Gradients) -> Section:
 
 def _said(c: Check) -> str:
     error = "" if not c.max_error else f" {c.max_error:.0e}"
-    remark = c.remark.removeprefix(RANDOM).removeprefix("; ")  # which is said of all together
+    remark = c.remark.removeprefix(RANDOM).removeprefix("; ")  # which applies to all of them
     why = f" ({remark})" if remark and c.ok is not True else ""
     return f"{MARKS[c.ok]} {NAMES.get(c.name, c.name)}{error}{why}"
 

@@ -211,5 +211,5 @@ def _place(text: str, part: str, start: int, origin: str) -> Span:
 
 
 def _short(text: str) -> str:
-    """`text` in quotes, its end left out where it is long."""
+    """`text` in quotes, with the end of a long one omitted."""
     return repr(text if len(text) <= 40 else text[:37] + "...")

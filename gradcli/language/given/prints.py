@@ -64,7 +64,7 @@ def read_text(text: str, limits: Limits, origin: str) -> "np.ndarray":
         first = FIRST.match(text)
         start = first.end("start") if first else 0
         return _Scanner(text, limits, origin).read(start)
-    # The old prints number their blocks; blanks in the place of that keep the carets right.
+    # Old prints number their blocks; replacing these by blanks keeps positions of errors right.
     body = OLD_BLOCK.sub(lambda block: " " * len(block[0]), text[: old.start()])
     head = re.match(r"\s*(?:(?:Parameter|Variable) containing:)?", body)
     start = head.end() if head else 0
@@ -111,7 +111,7 @@ class _Scanner:
         self.factor = 1.0  # old prints begin with `1.0e-05 *`
 
     def read(self, start: int, shape: Shape | None = None) -> "np.ndarray":
-        """The array that is written from `start` on; `shape` is known where no brackets tell it."""
+        """The array that begins at `start`; `shape` is given if brackets do not determine it."""
         for token in TOKEN.finditer(self.text, start):
             getattr(self, f"_{token.lastgroup}")(token)
         self.limits.check("elements", len(self.words), "the value is too large", self._span(start))

@@ -93,7 +93,7 @@ def _has_same_rank(node: Node, x: Node, other: Node) -> bool:
 
 
 def _is_gated(x: Node, other: Node, other_terms: Sequence[Node]) -> bool:
-    """Whether it is c of `f * c + i * h`, where f and what is added are functions of matrices."""
+    """Whether it is c of `f * c + i * h`, where f and the added term are functions of matrices."""
     function = other.op.family == "elementwise" and not other.op.sign
     added = [n for n in other_terms if n.op.sign == "*"]
     same_shape = any(n.shape == other.shape and x not in walk([n]) for n in added)

@@ -162,7 +162,7 @@ def _through(module_call: ast.Call, args: list[ast.expr], keywords: list[ast.key
             args, keywords = [_through(module, args, keywords)], []
         return args[0]
     func = placed_at(path(f"torch.nn.functional.{inside}"), module_call)
-    if inside == "clone":  # Identity, whatever it was made of
+    if inside == "clone":  # Identity, which ignores its arguments
         return ast.Call(func, args, keywords)
     keywords_of_module = [k for k in module_call.keywords if k.arg != AFFINE]
     if _is_dropout(module_call):

@@ -14,13 +14,13 @@ from ....lazy import np
 from ...analysis import Analysis
 from ...checking.rounding import LONGER
 
-UNFIT = (GradcliError, TypeError)  # what LAPACK computes has no more digits
+UNFIT = (GradcliError, TypeError)  # TypeError: LAPACK has no higher precision
 CLOSE = 1e-9
 RANGES = (
     *((0.01, 2.0), (-2.0, 2.0), (0.05, 0.95), (-0.6, 0.6), (0.5, 4.0), (-30.0, 30.0)),
     *((0.1, 0.3), (-0.2, 0.0)),
 )
-NEAR = 1e-6  # a move at which a limit is looked at
+NEAR = 1e-6  # the distance at which limits are evaluated
 AGREES = 1e-3
 
 
