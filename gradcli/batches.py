@@ -48,7 +48,7 @@ def answer(request: str | dict[str, Any], limits: Limits) -> dict[str, Any]:
         _check_fields(fields)
         return {"id": identity, "ok": True, **_answer(fields, limits)}
     except GradcliError as error:
-        return {"id": identity, "ok": False, "error": _told(error, fields)}
+        return {"id": identity, "ok": False, "error": _error_data(error, fields)}
     except Exception as error:  # the other lines are answered all the same
         return {"id": identity, "ok": False, "error": unforeseen(error)}
 
@@ -63,7 +63,7 @@ def failed(request: str, limits: Limits, error: dict[str, Any]) -> dict[str, Any
     return {"id": identity_of(request, limits), "ok": False, "error": error}
 
 
-def _told(error: GradcliError, fields: dict[str, Any]) -> dict[str, Any]:
+def _error_data(error: GradcliError, fields: dict[str, Any]) -> dict[str, Any]:
     """An error as JSON; its span counts characters in the text of the field that it is about."""
     option_spelling.respell_error(error, option_spelling.JSON)
     message: dict[str, Any] = {"code": error.code, "message": error.message}

@@ -112,7 +112,7 @@ def _notes(a: Analysis, w: Wording, c: Choices) -> list[tuple[str, str]]:
     from .notes import collect
 
     repeated = SEED_NOTES if not c.show or "seed" in c.show else ()
-    return [n for n in (*collect(a, w), *_inputs_left_out(a, c)) if n[0] not in repeated]
+    return [n for n in (*collect(a, w), *_omitted_inputs(a, c)) if n[0] not in repeated]
 
 
 def _followed(a: Analysis, w: Wording, c: Choices) -> list[Section]:
@@ -128,7 +128,7 @@ def _explained(a: Analysis, c: Choices) -> list[Input]:
     return [x for k, x in enumerate(wrt) if k < MOST_INPUTS or x.name == followed]
 
 
-def _inputs_left_out(a: Analysis, c: Choices) -> list[tuple[str, str]]:
+def _omitted_inputs(a: Analysis, c: Choices) -> list[tuple[str, str]]:
     """The note that not all inputs have sections, if so."""
     shown_count, count = len(_explained(a, c)), len(a.problem.wrt)
     text = (
@@ -149,14 +149,14 @@ def hessian_document(h: "Hessian", choices: Choices) -> Document:
 
     pairs = islice(h.pairs(), MOST_BLOCKS)
     blocks = [hessian.block(h, x, z, choices.full, choices.precision) for x, z in pairs]
-    note_list = [*hessian_notes(h), *_blocks_left_out(h)]
+    note_list = [*hessian_notes(h), *_omitted_blocks(h)]
     noted = notes.notes(n for n in note_list if n[0] != "unused")
     checked = checks.checks(hessian_checks(h))
     built = Document(hessian.answers(h), (*blocks, checked, *[noted] * bool(noted.blocks)))
     return with_question(built, h.p, choices.command, backward=False)
 
 
-def _blocks_left_out(h: "Hessian") -> list[tuple[str, str]]:
+def _omitted_blocks(h: "Hessian") -> list[tuple[str, str]]:
     """The note that not all blocks are shown, if so."""
     count = sum(1 for _ in h.pairs())
     text = f"{MOST_BLOCKS:,} of {count:,} blocks are shown: -w NAME,... asks for others."

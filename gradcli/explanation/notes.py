@@ -144,7 +144,7 @@ def formulas(w: Wording) -> list[tuple[str, str]]:
         if name not in w.reach.undefined:
             by_extent.setdefault(extent, []).append(w.gradient_name(inputs[name]))
     sizes = [at_these_sizes(w, names, extent) for extent, names in by_extent.items()]
-    sizes += _seed_left_out(w.problem)
+    sizes += _omitted_seed(w.problem)
     differing = contradicted(a, w, of_gradients(a, w))
     return [*too_long, *_undefined(a, w), *undefined, *differing, *sizes]
 
@@ -160,7 +160,7 @@ def formulas_alone(w: Wording) -> list[tuple[str, str]]:
     return [*notes, *(ended(w.problem) if missing else ())]
 
 
-def _seed_left_out(p: Problem) -> list[tuple[str, str]]:
+def _omitted_seed(p: Problem) -> list[tuple[str, str]]:
     """The note that formulas lack g because the output has one element, if it has more at larger
     sizes.
     """

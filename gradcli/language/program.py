@@ -123,27 +123,29 @@ class Program(NamedTuple):
 @remembered(1_000_000, lambda _, text, *__: len(text))
 def read_program(text: str, limits: Limits, origin: str = EXPRESSION) -> Program:
     """The statements of `text`. Raises GradcliError `syntax` or `limit`."""
-    limits.check("length", len(text), _called(origin))
+    limits.check("length", len(text), _name_of(origin))
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\xa0", " ")
     text = textwrap.dedent(text.expandtabs()).strip()
     source = Source(text, origin)
     if not (text.isascii() and text.replace("\n", "").isprintable()):
         from .characters import check_characters
 
-        check_characters(text, _called(origin), origin)
+        check_characters(text, _name_of(origin), origin)
     if not text:
         raise GradcliError(
             "syntax",
-            f"{_called(origin)} is empty",
+            f"{_name_of(origin)} is empty",
             hint=EXAMPLE,
         )
     _check_brackets(source, limits)
     body = _parse(text, source)
     if not body:
         raise GradcliError(
-            "syntax", f"{_called(origin)} is only a comment", span=Span(text, 0, len(text), origin)
+            "syntax",
+            f"{_name_of(origin)} is only a comment",
+            span=Span(text, 0, len(text), origin),
         )
-    limits.check("operations", len(body), _called(origin))
+    limits.check("operations", len(body), _name_of(origin))
     try:
         body = body if _is_formula(body) else _in_full(body)
     except RecursionError:
@@ -178,7 +180,7 @@ def _in_full(body: list[ast.stmt]) -> list[ast.stmt]:
     return [s for s in body if s not in aside] or body
 
 
-def _called(origin: str) -> str:
+def _name_of(origin: str) -> str:
     """The name of the text in messages: the expression, or the option or input that it belongs
     to.
     """
@@ -199,7 +201,7 @@ def _check_brackets(source: Source, limits: Limits) -> None:
             deepest, place = depth, result.start()
     span = Span(text, place, place + 1, source.origin)
     try:
-        limits.check("nesting", deepest, _called(source.origin), span)
+        limits.check("nesting", deepest, _name_of(source.origin), span)
     except GradcliError as error:
         error.hint = error.hint if deepest <= PARSED else PARTS
         raise
@@ -223,7 +225,7 @@ def _parse(text: str, source: Source) -> list[ast.stmt]:
 def _too_deep(source: Source) -> GradcliError:
     return GradcliError(
         "limit",
-        f"{_called(source.origin)} is too long, or nested too deeply, for one statement: Python's "
+        f"{_name_of(source.origin)} is too long, or nested too deeply, for one statement: Python's "
         f"parser takes some 2,900 terms and {PARSED} brackets, and no --limit raises that",
         hint=PARTS,
     )

@@ -137,14 +137,14 @@ def function(name: str, span: Span | None) -> Callable:
             addition = (
                 ", with the parameters as inputs" if re.fullmatch(WITH_PARAMETERS, name) else ""
             )
-            hint = f"call the function{addition}: {_called(name, inside)}"
+            hint = f"call the function{addition}: {_module_call(name, inside)}"
             raise GradcliError("unsupported", message, hint=hint, span=span)
         message = f"there is no function {name}"
         raise GradcliError("unknown-function", message, hint=_instead(name), span=span)
     return result
 
 
-def _called(name: str, inside: str) -> str:
+def _module_call(name: str, inside: str) -> str:
     """The call of the function of a module: `F.linear(input, weight, bias)`."""
     places = [p for p in getattr(lookup(inside), "places", ()) if p != "inplace"]
     pad = re.fullmatch(PADS, name.lower())

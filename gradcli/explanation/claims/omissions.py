@@ -39,7 +39,7 @@ def _without_call(m: Bindings, words: Words) -> Iterator[Bindings]:
     lacking = f"{base} lacks a method: {text}"
     if text != ast.unparse(e):
         where = "at the end" if m["it"] == "it" else f"after {base}"
-        lacking = f"{_called(e)} is missing {where}"
+        lacking = f"{_call_text(e)} is missing {where}"
     if e.func.attr != "unsqueeze":
         yield {"p": e.func.value, "lacking": lacking}
 
@@ -153,7 +153,7 @@ def _times(name: str, e: ast.AST) -> ast.expr | None:
 def _without_method(value: ast.expr) -> Iterator[tuple[ast.expr, str]]:
     """The formula without a method call anywhere, for calls that occur several times."""
     calls = [e for e in ast.walk(value) if isinstance(e, ast.Call)]
-    texts = [_called(e) for e in calls if isinstance(e.func, ast.Attribute)]
+    texts = [_call_text(e) for e in calls if isinstance(e.func, ast.Attribute)]
     for text in dict.fromkeys(t for t in texts if texts.count(t) > 1):
         rest = _everywhere(value, partial(_base_of, text))
         yield rest, f"{text} is missing, in {texts.count(text)} places"
@@ -161,12 +161,12 @@ def _without_method(value: ast.expr) -> Iterator[tuple[ast.expr, str]]:
 
 def _base_of(text: str, e: ast.AST) -> ast.expr | None:
     """The object of a method call with this text; None for other parts."""
-    if isinstance(e, ast.Call) and isinstance(e.func, ast.Attribute) and _called(e) == text:
+    if isinstance(e, ast.Call) and isinstance(e.func, ast.Attribute) and _call_text(e) == text:
         return e.func.value
     return None
 
 
-def _called(e: ast.Call) -> str:
+def _call_text(e: ast.Call) -> str:
     """`flip(0)`, of `g.flip(0)`."""
     name = ast.Name(called_name(e) or ast.unparse(e.func))
     return ast.unparse(ast.Call(name, e.args, e.keywords))

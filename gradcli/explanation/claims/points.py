@@ -245,7 +245,7 @@ def _random_point(
 
 def _sound(problem: Problem, names: Sequence[str], rng: Any, short: bool) -> Iterator[Point]:
     """Sound points with random values."""
-    draws = _near_given if is_decided(problem) else _anywhere
+    draws = _near_given_values if is_decided(problem) else _anywhere
     for values in draws(problem, rng, short):
         seed = _short(rng, _mixed, problem.out.shape) if short else _mixed(rng, problem.out.shape)
         result = at_values(problem, values, seed)
@@ -267,7 +267,7 @@ def _anywhere(
         yield fixed_arrays | {x: _as_assumed(symmetric, x, array) for x, array in arrays.items()}
 
 
-def _near_given(problem: Problem, rng: Any, short: bool) -> Iterator[Values]:
+def _near_given_values(problem: Problem, rng: Any, short: bool) -> Iterator[Values]:
     """Random values near the given ones that give the same graph, farther ones first."""
     fixed = fixed_values(problem)
     free = [x for x in problem.values if x not in fixed]

@@ -121,7 +121,7 @@ def derivatives(problem: Problem, w: Wording) -> tuple[Derivative, ...]:
         for x in node.parents if _is_function(node) else ():
             text = formula(backward(node, OPS["ones"](size=node.shape), [x]).of[x], w)
             if text is not None:
-                of = tuple(_called(n, w) for n in (node, x))
+                of = tuple(_node_text(n, w) for n in (node, x))
                 function = None if node.op.masks else node.op.name
                 result.setdefault(text, Derivative(text, function, of))
     return tuple(result.values())
@@ -133,7 +133,7 @@ def formula(node: Node | None, w: Wording) -> str | None:
     return None if built is None else tree.text(built)
 
 
-def _called(node: Node, w: Wording) -> str:
+def _node_text(node: Node, w: Wording) -> str:
     """The name of a node, or its formula."""
     name = w.names.get(node)
     return (formula(node, w) or "") if name is None else name.text

@@ -258,7 +258,7 @@ class Derivation:
     def _formulas(self, s: Assignment) -> dict[str, Tree | None]:
         roles = {x.name: role_of(x) for x in self.p.inputs.values()}
         received = {OF + n: self.seeds[n] for n in s.names if n in self.seeds}
-        seed, formulas = self._alone_known(s)
+        seed, formulas = self._cached_formulas(s)
         received[seed] = self.seeds.get(s.names[-1], Name(seed))
 
         def renaming(name: Name) -> Tree:
@@ -266,11 +266,11 @@ class Derivation:
 
         return {name: None if f is None else renamed(f, renaming) for name, f in formulas.items()}
 
-    def _alone_known(self, s: Assignment) -> tuple[str, dict[str, Tree | None]]:
+    def _cached_formulas(self, s: Assignment) -> tuple[str, dict[str, Tree | None]]:
         """The name of its seed, and the formulas of an assignment by itself."""
         key = s.text, s.names, tuple(self._differentiated(s))
         if key not in self._known:
-            p = self._alone(s)
+            p = self._as_problem(s)
             a = Analysis(p, self.a.dtype)
             w = wording_of(a)
             formulas = {x.name: w.gradient(x) for x in p.wrt if a.gradient(x) is not None}
@@ -288,7 +288,7 @@ class Derivation:
         added = sum(tree.size(self.written(s.nodes[0])) for s in statements if s.is_added)
         return added + sum(tree.size(f) for f in sent if f is not None)
 
-    def _alone(self, s: Assignment) -> Problem:
+    def _as_problem(self, s: Assignment) -> Problem:
         """An assignment as a problem; for several values the output is the sum of each times its
         seed.
         """

@@ -125,14 +125,14 @@ class _Naming:
         if len(values) == 1 and values[0] in self.known:
             self.renamed[s.names[0]] = self.known[values[0]]
             return
-        names = {n: self._called(n, n in last, is_output) for n in s.names}
+        names = {n: self._unique_name(n, n in last, is_output) for n in s.names}
         self.renamed |= {
             name: new for name, new in names.items() if name != new or name in self.renamed
         }
         is_renamed = tuple(names) != tuple(names.values())
         self._append(s._replace(names=tuple(names.values()), value=value), values, is_renamed)
 
-    def _called(self, name: str, is_last: bool, is_output: bool) -> str:
+    def _unique_name(self, name: str, is_last: bool, is_output: bool) -> str:
         """The name of a value: as in the program, unless it also stands for another value."""
         if is_output:
             return self.p.out_name

@@ -49,7 +49,7 @@ def _failing_at_other_rank(w: Wording, readings: Iterable[Reading]) -> str | Non
         if changed == {*reading.names} and not _holds(w, reading.problems[0]):
             other = {name: other_inputs[name].shape for name in reading.names}
             rank = len(other[reading.names[0]])
-            return _told(problem, f"for {RANKS[rank][len(other) > 1]}", other)
+            return _assumption_text(problem, f"for {RANKS[rank][len(other) > 1]}", other)
     return None
 
 
@@ -60,10 +60,10 @@ def _where_oblong(w: Wording) -> str | None:
         return None
     shapes = problem.shapes
     sides = {x.name: x.shape for x in oblong.inputs.values() if x.shape != shapes[x.name]}
-    return _told(problem, "where not square", sides)
+    return _assumption_text(problem, "where not square", sides)
 
 
-def _told(problem: Problem, when: str, other: dict[str, Shape]) -> str:
+def _assumption_text(problem: Problem, when: str, other: dict[str, Shape]) -> str:
     """The inferred shapes, and the option that gives others."""
     inferred = [x for x in problem.inputs.values() if x.inferred]
     shapes = ", ".join(f"{x.name} {shape_text(x.shape)}" for x in inferred)

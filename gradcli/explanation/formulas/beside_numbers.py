@@ -197,28 +197,32 @@ def _compared(a: Analysis, both: Numbers) -> Contradiction | None:
     numbers, built = both(a)
     if numbers is None or numbers.shape != built.shape or not built.size:
         return None
-    hit = np.isfinite(built) & ~_alike(a, numbers, built)
-    for _, near in _moved(a, perturbed, both) if np.any(hit) else ():
-        hit &= _alike(a, built, near)
-    return _told(a, Contradiction(hit, built, numbers, False), both) if np.any(hit) else None
+    hit = np.isfinite(built) & ~_close(a, numbers, built)
+    for _, near in _at_other_values(a, perturbed, both) if np.any(hit) else ():
+        hit &= _close(a, built, near)
+    return (
+        _without_kinks(a, Contradiction(hit, built, numbers, False), both) if np.any(hit) else None
+    )
 
 
-def _told(a: Analysis, c: Contradiction, both: Numbers) -> Contradiction | None:
+def _without_kinks(a: Analysis, c: Contradiction, both: Numbers) -> Contradiction | None:
     """The contradiction without elements that the note on kinks covers, or None if none are left.
     `is_limit` is set if formula and numbers agree to either side of this point, and the numbers
     there are close to the formula here.
     """
-    sides = [side for sign in (1, -1) for side in _moved(a, partial(_stepped, sign), both)]
+    sides = [
+        side for sign in (1, -1) for side in _at_other_values(a, partial(_stepped, sign), both)
+    ]
     alone, near = np.full(c.hit.shape, len(sides) == 2), c.hit
     within = 1e3 * STEP * np.maximum(1, np.abs(c.formula))
     for numbers, built in sides:
-        alone &= _alike(a, numbers, built)
+        alone &= _close(a, numbers, built)
         near = near & (np.abs(numbers - c.formula) <= within)
     hit = c.hit & ~alone if kinks_met(a) else c.hit
     return c._replace(hit=hit, is_limit=bool(np.all((alone & near)[hit]))) if np.any(hit) else None
 
 
-def _alike(a: Analysis, left: Any, right: Any) -> Any:
+def _close(a: Analysis, left: Any, right: Any) -> Any:
     """A mask of where two arrays are equal up to rounding, or both nan."""
     seed = (
         np.max(np.abs(a.value(a.problem.seed.node))) if a.has_numbers(a.problem.seed.node) else 1.0
@@ -230,7 +234,7 @@ def _alike(a: Analysis, left: Any, right: Any) -> Any:
     return (left == right) | both_nan | (np.abs(left - right) <= np.maximum(FEW * size, floor))
 
 
-def _moved(
+def _at_other_values(
     a: Analysis, move: Callable[..., dict[Node, Any]], both: Numbers
 ) -> list[tuple[Any, Any]]:
     """A list of both arrays at other values of the inputs; empty if they cannot be computed."""
@@ -259,15 +263,15 @@ def cause(a: Analysis, inputs: Iterable[Input], hit: Any) -> Cause | None:
     """
     order, moving = walk([a.problem.orders[0].out]), [x.node for x in inputs]
     after = downstream(order, moving)
-    for result in (_lost(a, n) for n in order if n in after and n not in moving):
+    for result in (_information_loss(a, n) for n in order if n in after and n not in moving):
         if result is not None:
             where = result.hit & hit if result.hit.shape == np.shape(hit) else result.hit
             if np.any(where):
                 return result._replace(hit=where)
-    return next(_sending(a), None)
+    return next(_nonfinite_steps(a), None)
 
 
-def _lost(a: Analysis, node: Node) -> Cause | None:
+def _information_loss(a: Analysis, node: Node) -> Cause | None:
     """How the value of a node with finite inputs loses information; None if it does not."""
     if node.dtype != "float" or not a.has_numbers(node):
         return None
@@ -282,13 +286,13 @@ def _lost(a: Analysis, node: Node) -> Cause | None:
     bounds = node.op.bounds
     if isinstance(bounds, tuple) and node.op.kink is None and node.op.value and len(arguments) == 1:
         for bound in filter(np.isfinite, bounds):
-            hit = (value == bound) & _stays(node, arguments[0], value)
+            hit = (value == bound) & _constant_mask(node, arguments[0], value)
             if np.any(hit):
                 return Cause(node, f"rounds to {bound:g}", hit)
     return None
 
 
-def _stays(node: Node, argument: Any, value: Any) -> Any:
+def _constant_mask(node: Node, argument: Any, value: Any) -> Any:
     """A mask of where the value of an operation stays constant as its input is perturbed."""
     step = 1e-3 * np.maximum(1, np.abs(argument))
     if node.op.family != "elementwise":
@@ -297,7 +301,7 @@ def _stays(node: Node, argument: Any, value: Any) -> Any:
         return node.op.value(argument + step, **node.attrs) == value
 
 
-def _sending(a: Analysis) -> Iterator[Cause]:
+def _nonfinite_steps(a: Analysis) -> Iterator[Cause]:
     """The operations that receive a finite gradient and send one that is not."""
     for step in a.gradients.steps:
         sending = [step.received, *(c.sent for c in step.contributions)]

@@ -433,7 +433,7 @@ def integer_tensors(problem: Problem) -> dict[Node, Node]:
 
 
 def with_integer_tensors(nodes: Iterable[Node], constants: dict[Node, Node]) -> dict[Node, Node]:
-    """Nodes that depend on integer inputs, by their form with these inputs replaced."""
+    """A map from nodes that depend on keys of `constants` to these nodes with the keys replaced."""
     dependent = [n for n in nodes if constants and n not in constants]
     built = zip(dependent, substitute_all(dependent, constants), strict=True)
     return {n: new for n, new in built if new is not n}

@@ -134,7 +134,7 @@ def _points(op: Operator) -> Iterator[tuple[Node, dict[Node, Any]]]:
 def _at_kink(example: Node) -> Iterator[tuple[Node, dict[Node, Any]]]:
     """The operation on new inputs, with each combination of values that is at a kink."""
     elementwise = example.op.family == "elementwise"
-    node = _on_its_own(example, elementwise)
+    node = _on_new_inputs(example, elementwise)
     inputs = [i for i in dict.fromkeys(node.parents) if i.op.name == "input"]
     finite = [s for s in example.op.samples if np.isfinite(s)]
     tried = sorted(finite, key=abs) if elementwise else FILLS
@@ -150,7 +150,7 @@ def _hit(node: Node, values: dict[Node, Any], moving: Collection[Node]) -> bool:
     return any(map(np.any, masks or ()))
 
 
-def _on_its_own(example: Node, elementwise: bool) -> Node:
+def _on_new_inputs(example: Node, elementwise: bool) -> Node:
     """The operation on new inputs, which are scalars if it is elementwise."""
     names = iter("xyzwuv")
     fresh = {

@@ -114,7 +114,7 @@ def _received(node: Node, a: Analysis, w: Wording, names: Names) -> Token:
     return Token(tree.text(names.received[node]) if node in names.received else w.received)
 
 
-def _called(node: Node, w: Wording, names: Names) -> Line:
+def _short_text(node: Node, w: Wording, names: Names) -> Line:
     """A node in short: its name, or its operation."""
     return (Token(names.added[node]),) if node in names.added else w.source.short(node)
 
@@ -131,7 +131,7 @@ def _sent(
     """The gradient sent to one input: the rule, and a sum over broadcast dimensions on its own
     line.
     """
-    to = words("to ", *_called(c.to, w, names), _side(c, step.node))
+    to = words("to ", *_short_text(c.to, w, names), _side(c, step.node))
     same = c.local is step.received
     if not _was_broadcast(c):
         spread = same and c.sent.op.name == "expand"
@@ -196,7 +196,7 @@ def _meeting(
 ) -> Step:
     """The sum of the gradients from several uses, with one element of it written out."""
     often = WORDS.get(len(arrived), f"{len(arrived)} times")
-    title = words(*_called(node, w, names), f", used {often}")
+    title = words(*_short_text(node, w, names), f", used {often}")
     remark = "the two add up" if len(arrived) == 2 else f"the {len(arrived)} add up"
     return Step(number, title, words(remark, _sum(arrived, a)), _tensor(total, a), ())
 

@@ -115,13 +115,13 @@ def _memory(a: Analysis, w: Wording, c: Cost, most: int) -> list[Table | Prose]:
     rows = middle(
         list(c.saved_tensors.items()),
         most,
-        lambda item: _kept(*item, a, w),
+        lambda item: _saved_row(*item, a, w),
         lambda n: Row((words(f"… {n:,} more"),)),
     )
     return [Table(tuple(rows)), Prose(words(_together(a, c.saved_tensors)))]
 
 
-def _kept(node: Node, readers: list[Node], a: Analysis, w: Wording) -> Row:
+def _saved_row(node: Node, readers: list[Node], a: Analysis, w: Wording) -> Row:
     shown = [_label(w.source.operation(reader), reader) for reader in readers[:MOST_READERS]]
     read_by = words("for ") + shown[0]
     for line in shown[1:]:

@@ -35,7 +35,7 @@ def _facts(a: Analysis, w: Wording, x: Input, m: Modes) -> Iterator[Row]:
     yield Row((words("gives"), words("J·", t, like_out), words(w.seed, "·J", like_x)))
     passes = (words(amount(mode.passes.times(1), "FLOP")) for mode in (m.forward, m.reverse))
     yield Row((words("one pass"), *passes))
-    yield Row((words("keeps"), words("nothing"), words(_kept(m.reverse))))
+    yield Row((words("keeps"), words("nothing"), words(_saved_text(m.reverse))))
     yield Row((words("the whole J"), words(_whole(m.forward)), words(_whole(m.reverse))))
 
 
@@ -68,7 +68,7 @@ def _whole(m: Mode) -> str:
     return f"{_count(m.needed, 'pass')}, {amount(m.passes.times(m.needed), 'FLOP')}"
 
 
-def _kept(m: Mode) -> str:
+def _saved_text(m: Mode) -> str:
     return f"{memory(m.saved)} of the forward pass" if m.saved else "nothing but inputs"
 
 

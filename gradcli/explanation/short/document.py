@@ -81,13 +81,13 @@ def _sections(grads: Gradients, choices: Choices) -> Iterator[Section]:
 def checked(grads: Gradients) -> Section:
     """The checks in one row, with the reasons for omitted ones."""
     run = run_checks(grads.a)
-    text = [words(_said(c)) for c in run]
+    text = [words(_check_text(c)) for c in run]
     if any(c.ok is not None and "random" in c.remark for c in run):
         text.append(words(RANDOM))
     return Section("checks", (), (), (Table((Row(tuple(text)),)),))
 
 
-def _said(c: Check) -> str:
+def _check_text(c: Check) -> str:
     error = "" if not c.max_error else f" {c.max_error:.0e}"
     remark = c.remark.removeprefix(RANDOM).removeprefix("; ")  # which applies to all of them
     why = f" ({remark})" if remark and c.ok is not True else ""

@@ -74,7 +74,7 @@ def call(b: Scope, e: ast.Call) -> Any:
     else:
         of_tensors = lookup(f"Tensor.{name}") if operands else None
         called = of_tensors or _elsewhere(b, e) or lookup(name) or _unlisted(b, e, name)
-        value, dtype = _called(b, e, called, args, named, dtype, is_method=bool(operands))
+        value, dtype = _call_operator(b, e, called, args, named, dtype, is_method=bool(operands))
     return _as_dtype(b, value, dtype, e)
 
 
@@ -88,7 +88,7 @@ def _dtype_argument(name: str, args: list) -> str | None:
     return next((text for text in asked if text in DTYPES), None)
 
 
-def _called(
+def _call_operator(
     b: Scope,
     e: ast.Call,
     called: Any,

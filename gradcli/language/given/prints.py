@@ -200,12 +200,12 @@ class _Scanner:
     def _shape(self, done: _Bracket, end: int) -> Shape:
         """The shape of a closed bracket."""
         if done.holds_one:
-            return self._made(done, end)
+            return self._shape_of_call(done, end)
         if done.opener == "(" and done.length == 1 and not done.comma:  # (1) is 1, and (1,) a tuple
             return done.item or ()
         return (done.length, *(done.item or ()))
 
-    def _made(self, call: _Bracket, end: int) -> Shape:
+    def _shape_of_call(self, call: _Bracket, end: int) -> Shape:
         """The shape of tensor(...), which may declare a dtype and a size."""
         if call.item is None:
             self._fail("there is no value in these brackets", call.start, end)

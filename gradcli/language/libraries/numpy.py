@@ -412,14 +412,14 @@ def _pad(array, pad_width, mode="constant", *, constant_values=0, **named):
     for axis, pair in enumerate(amounts):
         if mode == "constant":
             fill = np.broadcast_to(np.array(constant_values), (a.ndim, 2)).tolist()[axis]
-            a = _beside(a, axis, pair, fill)
+            a = _joined_constants(a, axis, pair, fill)
         elif any(pair):
             bounded(sum(pair))
             a = pick(a, np.pad(np.arange(a.shape[axis]), pair, mode), axis)
     return a
 
 
-def _beside(a: Node, axis: int, counts: list[int], fill: list[float]) -> Node:
+def _joined_constants(a: Node, axis: int, counts: list[int], fill: list[float]) -> Node:
     blocks = [op.full((*a.shape[:axis], n, *a.shape[axis + 1 :]), v) for n, v in zip(counts, fill)]
     return op.cat([blocks[0], a, blocks[1]], dim=axis)
 

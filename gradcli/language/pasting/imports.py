@@ -57,7 +57,9 @@ class _Imports(Transformer):
     def statement(self, s: ast.stmt) -> ast.stmt | None:
         """The statement with full names; None for one that only names a function."""
         if isinstance(s, ast.Import):
-            self.means |= {a.asname: a.name for a in s.names if a.asname and _known(a.name)}
+            self.means |= {
+                a.asname: a.name for a in s.names if a.asname and _is_known_module(a.name)
+            }
             return None
         if isinstance(s, ast.ImportFrom):
             self._import_from(s)
@@ -89,7 +91,7 @@ class _Imports(Transformer):
         return True
 
     def _import_from(self, s: ast.ImportFrom) -> None:
-        if not _known(s.module or ""):
+        if not _is_known_module(s.module or ""):
             return
         for a in s.names:
             if a.name != "*":
@@ -134,7 +136,7 @@ class _Imports(Transformer):
         return placed_at(ast.Call(path("builtins.float"), [e], []), e)
 
 
-def _known(module: str) -> bool:
+def _is_known_module(module: str) -> bool:
     return module.split(".")[0] in KNOWN
 
 

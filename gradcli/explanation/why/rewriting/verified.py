@@ -128,7 +128,8 @@ class Verifier:
         if not close(out[known], before[known]) or not np.all(np.isfinite(out) | np.isinf(before)):
             return False
         return all(
-            bool(np.all(np.isfinite(g))) and _kept(g, b) for g, b in zip(grads, before_grads)
+            bool(np.all(np.isfinite(g))) and _is_preserved(g, b)
+            for g, b in zip(grads, before_grads)
         )
 
     def _is_equal_elsewhere(self, other: Numbers) -> bool:
@@ -159,10 +160,12 @@ class Verifier:
 
     def _slope(self, values: dict[str, Any], name: str, place: Any, step: float) -> float | None:
         """A central difference."""
-        above, below = (self._moved(values, name, place, s) for s in (step, -step))
+        above, below = (self._seeded_output_at(values, name, place, s) for s in (step, -step))
         return None if above is None or below is None else (above - below) / (2 * step)
 
-    def _moved(self, values: dict[str, Any], name: str, place: Any, step: float) -> float | None:
+    def _seeded_output_at(
+        self, values: dict[str, Any], name: str, place: Any, step: float
+    ) -> float | None:
         """<seed, out> after a step in one element; None if it is not finite."""
         shifted = np.array(values[name], dtype=float)
         shifted[place] += step
@@ -232,12 +235,12 @@ class Verifier:
         """The slope to one side; inf where it grows as the step is made smaller."""
         scale = max(1.0, abs(float(self.values[name][place])))
         steps = [1e-4 * scale, 1e-6 * scale]
-        far, near = (self._moved(self.values, name, place, side * s) for s in steps)
+        far, near = (self._seeded_output_at(self.values, name, place, side * s) for s in steps)
         if far is None or near is None:
             return None
         if not defined:  # the limit, from two steps
             return side * (far - near) / (steps[0] - steps[1])
-        start = self._moved(self.values, name, place, 0.0)
+        start = self._seeded_output_at(self.values, name, place, 0.0)
         if start is None:
             return None
         far, near = (far - start) / (side * steps[0]), (near - start) / (side * steps[1])
@@ -248,7 +251,7 @@ def _same_digits(a: Any, b: Any) -> bool:
     return bool(np.allclose(a, b, rtol=CLOSE / 10, atol=CLOSE / 10, equal_nan=True))
 
 
-def _kept(after: Any, before: Any) -> bool:
+def _is_preserved(after: Any, before: Any) -> bool:
     """Whether finite elements are unchanged, except zeros, which a rewriting may make nonzero."""
     finite = np.isfinite(before) & (before != 0)
     return close(after[finite], before[finite])
