@@ -231,7 +231,7 @@ def is_of_module(e: ast.Attribute, user_names: Collection[str]) -> bool:
 
 
 def no_attribute(e: ast.Attribute, known: Collection[str], span: Span) -> GradcliError:
-    """The error for an attribute that is none of those `known`, of what stands at `span`."""
+    """The error for an attribute that is not among `known`; `span` is that of the expression."""
     span = span._replace(start=span.end - len(e.attr))
     called = lookup(e.attr)
     why = None if called else refusal(e.attr)

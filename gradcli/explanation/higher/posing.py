@@ -32,8 +32,8 @@ def pose_with_tangents(
 
 
 def pose_scalar(**arguments: Any) -> Problem:
-    """The problem of what was `arguments`, its output a single number wherever nobody gave shapes
-    and that fits. Raises GradcliError.
+    """The problem of the arguments of `pose`; missing shapes are inferred such that the output is a
+    single number, if that fits. Raises GradcliError.
     """
     try:
         return pose(out_shape=(), **arguments)

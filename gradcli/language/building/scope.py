@@ -52,7 +52,7 @@ class Scope(ABC):
         # by the tensor and its text, so that equal x[m] share one array
         self.arrays: dict[tuple[Node, str], Any] = {}
         self.outputs: list[Node] = []  # of operations with several, used or not
-        self.statement_values: list[tuple[Any, ...]] = []  # what each statement gives its names
+        self.statement_values: list[tuple[Any, ...]] = []  # the values that each statement assigns
         self.count = self.depth = 0
 
     @abstractmethod
