@@ -56,7 +56,7 @@ def load_ipython_extension(shell: Any) -> None:
 
 
 def __getattr__(name: str) -> Any:
-    """Import what is asked for, when it is asked for."""
+    """Import a public name on first access."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from . import api

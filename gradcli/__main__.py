@@ -13,8 +13,8 @@ def _interrupted(*_: object) -> None:
 
 
 def main() -> None:
-    """Run the command line of this process, and end it. Ctrl-C ends it at once, also where an
-    exception would be lost or shown: in an import, or as an object is freed.
+    """Run the command line and exit. Ctrl-C ends the process at once, also where Python would
+    swallow or print KeyboardInterrupt: during an import, or in a destructor.
     """
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _interrupted)

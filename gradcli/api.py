@@ -15,12 +15,12 @@ from .keywords import (
     Names,
     Shapes,
     Values,
-    alone,
-    asked,
     check_text,
     in_keywords,
     in_python,
     limits_of,
+    request_of,
+    unwrap_single,
     warn,
 )
 from .language.given.values import detached
@@ -33,18 +33,18 @@ def explain(
     assume: Assumptions = None, order: int = 1, grads: Sequence[Any] = (), expand: bool = False,
     dtype: str = "float64", random_seed: int = 0, allow_files: bool = False,
 ) -> Explanation:  # fmt: skip
-    """The explanation of the gradient of `expr`, or of the derivative of higher `order` by one
-    input. Raises GradcliError.
+    """The explanation of the gradient of `expr`, or of its derivative of higher `order` with
+    respect to one input. Raises GradcliError.
     """
-    explanation = Explanation(asked("explain", _own(locals())).one(suppose=True))
+    explanation = Explanation(request_of("explain", _copied(locals())).one(suppose=True))
     explanation._analysis.gradients  # noqa: B018  (errors come now, not when it is printed)
     return explanation
 
 
-def _own(value: Any) -> Any:
-    """A copy of arrays, for what is computed later not to change with the caller's."""
+def _copied(value: Any) -> Any:
+    """`value` with its arrays copied, so that later changes by the caller have no effect."""
     if isinstance(value, Mapping):
-        return {name: _own(of) for name, of in value.items()}
+        return {name: _copied(item) for name, item in value.items()}
     return deepcopy(detached(value)) if hasattr(value, "__array__") else value
 
 
@@ -58,26 +58,26 @@ def grad(
     inputs.
 
     None where the output does not depend on an input. With `order` 2 and up the derivative of this
-    order by each input. What PyTorch has no derivative of is warned of. Raises GradcliError.
+    order with respect to each input. Warns where PyTorch has no derivative. Raises GradcliError.
     """
     from .explanation.in_pytorch.not_in_pytorch import not_in_pytorch
 
     result: dict[str, Any] = {}
-    analyses = asked("grad", locals()).analyses()
+    analyses = request_of("grad", locals()).analyses()
     for analysis in analyses:
         analysis.require_numbers()
         arrays = [a for a in analysis.evaluator.values.values() if a is not None]
         result |= {name: _apart(value, arrays) for name, value in analysis.grad_values().items()}
         warn(not_in_pytorch(analysis))
     warn(analyses[0].problem.notes)
-    return alone(result)
+    return unwrap_single(result)
 
 
-def _apart(result: Any, given: Iterable[Any]) -> Any:
-    """The array, or None; a copy where changing it could change one of `given`."""
+def _apart(result: Any, inputs: Iterable[Any]) -> Any:
+    """`result`, copied if it is read-only or may share memory with one of `inputs`."""
     if result is None:
         return None
-    shared = not result.flags.writeable or any(np.may_share_memory(result, a) for a in given)
+    shared = not result.flags.writeable or any(np.may_share_memory(result, a) for a in inputs)
     return result.copy() if shared else result
 
 
@@ -95,14 +95,14 @@ def jacobian(
     from .explanation.data import Data
     from .explanation.in_pytorch.not_in_pytorch import not_in_pytorch
 
-    analysis = asked("jacobian", locals()).analysis()
-    data, result = Data(analysis), {}
+    analysis = request_of("jacobian", locals()).analysis()
+    data, jacobians = Data(analysis), {}
     for x in analysis.problem.wrt:
         entries = data.entries(x)
         shape = (*analysis.problem.out.shape, *x.shape)
-        result[x.name] = None if entries is None else entries.reshape(shape)
+        jacobians[x.name] = None if entries is None else entries.reshape(shape)
     warn(not_in_pytorch(analysis))
-    return alone(result)
+    return unwrap_single(jacobians)
 
 
 @in_keywords
@@ -112,7 +112,7 @@ def hessian(
     random_seed: int = 0, allow_files: bool = False,
 ) -> Any:  # fmt: skip
     """The Hessian of `expr`, a single number: an array of shape (*x.shape, *x.shape), or where
-    there are several inputs a dict of dicts by name, `found["x"]["z"]` of shape
+    there are several inputs a dict of dicts by name, `result["x"]["z"]` of shape
     (*x.shape, *z.shape).
 
     With `tangents`, the Hessian times the tangents, in the shape of each input. Numbers, or texts
@@ -122,11 +122,11 @@ def hessian(
     from .explanation.higher_data import hessian_arrays, product_arrays
     from .explanation.in_pytorch.not_in_pytorch import hessian_not_in_pytorch
 
-    result = Hessian(asked("hessian", locals()).moving(scalar=True))
+    result = Hessian(request_of("hessian", locals()).moving(scalar=True))
     arrays = product_arrays(result) if tangents else hessian_arrays(result)
     warn(hessian_not_in_pytorch(result.p))
-    result = alone(arrays)
-    return result if tangents or len(arrays) > 1 else alone(result)
+    result = unwrap_single(arrays)
+    return result if tangents or len(arrays) > 1 else unwrap_single(result)
 
 
 @in_keywords
@@ -143,7 +143,7 @@ def jvp(
     from .explanation.higher_data import array_of
     from .explanation.in_pytorch.not_in_pytorch import not_in_pytorch
 
-    result = Jvp(asked("jvp", locals()).moving())
+    result = Jvp(request_of("jvp", locals()).moving())
     warn(not_in_pytorch(result.a))
     return array_of(result.a, result.node, result.p.out.shape)
 
@@ -162,7 +162,7 @@ def check(
     """
     from .explanation.data import Data
 
-    request = asked("check", locals())
+    request = request_of("check", locals())
     data = Data(request.analysis(suppose=bool(request.claim)))
     return [*data("checks"), *map(_claim_check, data("claims"))]
 
@@ -191,7 +191,7 @@ def cost(
     """
     from .explanation.data import Data
 
-    return Data(asked("cost", locals()).for_shapes().analysis())("cost")
+    return Data(request_of("cost", locals()).for_shapes().analysis())("cost")
 
 
 @in_keywords
@@ -210,10 +210,10 @@ def formula(
     from .explanation.formulas.assumed_shapes import as_note
     from .explanation.notes import formulas
 
-    data = Data(asked("formula", locals()).for_shapes().analysis(suppose=True))
+    data = Data(request_of("formula", locals()).for_shapes().analysis(suppose=True))
     warn([*formulas(data.w), *as_note(data.w, option_spelling.PYTHON)])
     result = {x.name: data.formula(x) for x in data.p.wrt}
-    return alone(result)
+    return unwrap_single(result)
 
 
 @in_keywords
@@ -229,7 +229,7 @@ def code(
     from .explanation.programs import program
 
     check_text("target", target)
-    return program(asked("code", locals()).analysis(suppose=True), target)
+    return program(request_of("code", locals()).analysis(suppose=True), target)
 
 
 @in_keywords
@@ -237,16 +237,16 @@ def seed_for(
     expr: str, target: Values, *, shapes: Shapes = None, values: Values = None,
     random_seed: int = 0, allow_files: bool = False,
 ) -> dict[str, Any]:  # fmt: skip
-    """The seed of least norm for which the gradients are `target`.
+    """The seed of least norm whose VJP is `target`.
 
-    A dict: `possible`; `seed` with its `value`; `grad`, what a VJP with it gives; `residual`,
+    A dict: `possible`; `seed` with its `value`; `grad`, the VJP of that seed; `residual`,
     `grad` less `target`; `free`, the `count` of directions that change nothing and the first
     `directions`; `because`, sentences that say why there is none. Raises GradcliError.
     """
     from .explanation.seeds.seed_for import SeedFor
     from .explanation.seeds.seed_for_document import data
 
-    return data(SeedFor(*asked("seed_for", locals()).aiming()))
+    return data(SeedFor(*request_of("seed_for", locals()).aiming()))
 
 
 @in_keywords
@@ -259,7 +259,7 @@ def graph(
     """
     from .explanation.data import Data
 
-    return Data(asked("graph", locals()).analysis(suppose=True))("graph")
+    return Data(request_of("graph", locals()).analysis(suppose=True))("graph")
 
 
 @in_keywords
@@ -331,7 +331,7 @@ def batch(
 
 
 def _in_python(answer: dict[str, Any]) -> dict[str, Any]:
-    """An answer whose error speaks of what Python's functions take in the place of options."""
+    """`answer` with the text of its error respelled: keywords of Python in place of options."""
     error = answer.get("error")
     if answer["ok"] or not error:
         return answer

@@ -10,8 +10,8 @@ from .explanation.analysis import Analysis
 from .explanation.arrays import check_numbers, jsonable
 from .explanation.choices import SHAPES_ALONE
 from .explanation.messages.answer import explained
+from .fields import ANSWERS
 from .fields import FIELDS as REQUEST
-from .fields import WANTED
 from .limits import NO_MEMORY, TOO_DEEP, Limits
 from .request import of_values
 
@@ -48,7 +48,7 @@ def answer(request: str | dict[str, Any], limits: Limits) -> dict[str, Any]:
         _check_fields(fields)
         return {"id": identity, "ok": True, **_answer(fields, limits)}
     except GradcliError as error:
-        return {"id": identity, "ok": False, "error": _told(error, fields)}
+        return {"id": identity, "ok": False, "error": _error_data(error, fields)}
     except Exception as error:  # the other lines are answered all the same
         return {"id": identity, "ok": False, "error": unforeseen(error)}
 
@@ -59,13 +59,13 @@ def identity_of(request: str, limits: Limits) -> Any:
 
 
 def failed(request: str, limits: Limits, error: dict[str, Any]) -> dict[str, Any]:
-    """The answer to a request that came to nothing."""
+    """The answer to a request that failed with `error`."""
     return {"id": identity_of(request, limits), "ok": False, "error": error}
 
 
-def _told(error: GradcliError, fields: dict[str, Any]) -> dict[str, Any]:
-    """An error as JSON has it; its place is one in the text of a field."""
-    option_spelling.tell(error, option_spelling.JSON)
+def _error_data(error: GradcliError, fields: dict[str, Any]) -> dict[str, Any]:
+    """An error as JSON; its span counts characters in the text of the field that it is about."""
+    option_spelling.respell_error(error, option_spelling.JSON)
     message: dict[str, Any] = {"code": error.code, "message": error.message}
     if error.hint:
         message["hint"] = error.hint
@@ -85,23 +85,24 @@ def _told(error: GradcliError, fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def _place(span: Span, typed: str) -> list[int]:
-    """The characters that a span is of in the text as it was typed: tabs and lines before it may be
-    others there, so that places are counted without blanks. Those of the span where the texts
-    differ in more.
+    """`span` as [start, end] in the text as typed.
+
+    The text of the span may differ from it in whitespace, so that positions are matched by counting
+    the other characters. If the texts differ in more, the span is returned as it is.
     """
     places = [k for k, c in enumerate(typed) if not (c.isspace() or c == BYTE_ORDER_MARK)]
     if "".join(typed[k] for k in places) != "".join(span.text.split()):
         return [span.start, span.end]
-    before = len("".join(span.text[: span.start].split()))
-    through = len("".join(span.text[: span.end].split()))
-    if before == through:  # nothing but blanks
-        end = places[before - 1] + 1 if before else 0
+    leading = len("".join(span.text[: span.start].split()))
+    trailing = len("".join(span.text[: span.end].split()))
+    if leading == trailing:  # nothing but blanks
+        end = places[leading - 1] + 1 if leading else 0
         return [end, end]
-    return [places[before], places[through - 1] + 1]
+    return [places[leading], places[trailing - 1] + 1]
 
 
 def unforeseen(error: Exception) -> dict[str, Any]:
-    """What is told of an exception that nothing has foreseen."""
+    """The error, as JSON, for an exception that is not a GradcliError."""
     if isinstance(error, MemoryError | RecursionError):
         deep = isinstance(error, RecursionError)
         return {"code": "limit", "message": TOO_DEEP if deep else NO_MEMORY}
@@ -129,13 +130,13 @@ def _check_fields(fields: dict[str, Any]) -> None:
 
 
 def _check_alone(name: str, fields: dict[str, Any]) -> None:
-    """Refuse a field that is no text, or others beside it."""
+    """Refuse a field that is not a string, or that comes with other fields."""
     example = f'as in {{"{name}": {REQUEST[name].example}}}'
     if not isinstance(fields[name], str):
         raise GradcliError("request", f"{name} is a text: {ALONE[name]}", hint=example)
-    others = [other for other in fields if other not in ("id", name)]
-    if others:
-        message = f"a request with the field {name} has no field {others[0]}"
+    extra = [other for other in fields if other not in ("id", name)]
+    if extra:
+        message = f"a request with the field {name} has no field {extra[0]}"
         raise GradcliError("request", message, hint=example)
 
 
@@ -193,9 +194,7 @@ def _answers(a: Analysis, wanted: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
 
 
 def _jacobian_values(a: Analysis) -> dict[str, Any]:
-    """The entries of each Jacobian, (rows, columns), in numbers alone: no structure is looked
-    for.
-    """
+    """Each Jacobian as an array of shape (rows, columns); its structure is not computed."""
     result = {x.name: a.jacobian(x) for x in a.problem.wrt}
     if not all(jacobian.numeric for jacobian in result.values()):
         a.require_values("Jacobian")
@@ -218,10 +217,10 @@ def _by_index(a: Analysis) -> Iterator[tuple[str, Any]]:
     grads = {x.name: sides(by_index.gradient(w, x)) for x in wrt}
     output = sides(by_index.output(w))
     jacobians = {x.name: sides(by_index.jacobian(w, x)) for x in wrt}
-    for key, of in (("index", ""), ("index_of", "_of")):
-        yield f"index{of}", {name: result[key] for name, result in grads.items()}
-        yield f"output_index{of}", output[key]
-        yield f"jacobian_index{of}", {name: result[key] for name, result in jacobians.items()}
+    for key, suffix in (("index", ""), ("index_of", "_of")):
+        yield f"index{suffix}", {name: result[key] for name, result in grads.items()}
+        yield f"output_index{suffix}", output[key]
+        yield f"jacobian_index{suffix}", {name: result[key] for name, result in jacobians.items()}
 
 
 def _explained(data: "Data", name: str, wanted: tuple[str, ...]) -> Any:
@@ -251,8 +250,9 @@ def _elements(data: "Data") -> dict[str, Any]:
 
 
 def _notes(a: Analysis, data: "Data | None", wanted: Collection[str]) -> list[dict[str, str]]:
-    """All notes where they are wanted; otherwise those on what is wanted: derivatives that PyTorch
-    does not compute, closed forms. Those for assumed shapes and on the Hessian are among neither.
+    """All notes if "notes" is requested; otherwise those that concern the requested answers:
+    derivatives that PyTorch does not compute, and closed forms. `collect` does not return the notes
+    on assumed shapes and on the Hessian, so these are added in both cases.
     """
     from .explanation.in_pytorch.not_in_pytorch import hessian_not_in_pytorch, not_in_pytorch
 
@@ -266,13 +266,13 @@ def _notes(a: Analysis, data: "Data | None", wanted: Collection[str]) -> list[di
     if "hessian" in wanted:
         result += hessian_not_in_pytorch(a.problem)
     return [
-        {"code": code, "message": option_spelling.said(message, option_spelling.JSON)}
+        {"code": code, "message": option_spelling.respell(message, option_spelling.JSON)}
         for code, message in result
     ]
 
 
 def _on_formulas(data: "Data", wanted: Collection[str]) -> list[tuple[str, str]]:
-    """All notes where they are wanted; those on closed forms, for assumed shapes too."""
+    """All notes if "notes" is requested; with "formula", those on closed forms."""
     from .explanation.formulas.assumed_shapes import as_note
     from .explanation.notes import collect, formulas_alone
 
@@ -288,12 +288,14 @@ def _wanted(want: Any) -> tuple[str, ...]:
         return ("output", "grad")
     names = [want] if isinstance(want, str) else want
     if not isinstance(names, list) or not all(isinstance(n, str) for n in names):
-        raise GradcliError("request", "want is a list of names", hint=f"out of {', '.join(WANTED)}")
+        raise GradcliError(
+            "request", "want is a list of names", hint=f"out of {', '.join(ANSWERS)}"
+        )
     for name in names:
-        if name not in WANTED:
+        if name not in ANSWERS:
             raise GradcliError(
                 "request",
                 f"{name} cannot be wanted",
-                hint=did_you_mean(name, WANTED) or f"{', '.join(WANTED)} can",
+                hint=did_you_mean(name, ANSWERS) or f"{', '.join(ANSWERS)} can",
             )
     return tuple(names)

@@ -1,9 +1,9 @@
 """How long the searches of a request may take, and how they end.
 
-A search, as for a shorter formula, runs within `Budget.search`. It asks `tick()` wherever it makes
-or computes a node, which raises OutOfTime once the budget is spent; `search` then answers without
-the result. Outside a search `tick()` does nothing: what has one way to be computed takes as long as
-it takes.
+A search, for example for a shorter formula, runs within `Budget.search`. It calls `tick()` wherever
+it builds or evaluates a node, which raises OutOfTime once the budget is spent; `search` then
+returns its fallback. Outside a search `tick()` does nothing: computations without an alternative
+have no time limit.
 """
 
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from time import perf_counter, thread_time
 from typing import Any
 
-EVERY = 16  # ticks for which the clock is read once
+EVERY = 16  # ticks between two readings of the clock
 
 
 class OutOfTime(Exception):
@@ -19,9 +19,9 @@ class OutOfTime(Exception):
 
 
 class Budget:
-    """The CPU seconds of one request after which its searches end: what is no search uses them up
-    too. `spent`: whether one was cut short; `operations`: of how many nodes an output is, once they
-    are counted.
+    """The CPU seconds of one request after which its searches end; they are counted from `renew`,
+    and other computations use them up too. `spent`: whether a search was cut short; `operations`:
+    cached node counts of outputs.
     """
 
     __slots__ = ("_asked_after", "_deadline", "_seconds", "_ticks", "operations", "spent")
@@ -33,12 +33,12 @@ class Budget:
         self.renew()
 
     def renew(self) -> None:
-        """Begin to count: what is asked now, perhaps by another thread, is a request of its own."""
+        """Restart the clock, for a further request, perhaps from another thread."""
         self._deadline, self._asked_after = thread_time() + self._seconds, 0.0
 
     def search(self, compute: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
-        """What `compute` gives, or `otherwise` where the budget ends before; a search within a
-        search is a part of it.
+        """The result of `compute`, or of `otherwise` if the budget is spent first. A nested search
+        is part of the outer one.
         """
         if _searching.get() is not None:
             return compute()
@@ -59,15 +59,15 @@ class Budget:
             raise OutOfTime
 
     def _passed(self) -> bool:
-        """Whether the CPU seconds are over, which are never more than those on the clock: the clock
-        is cheap to read, and the CPU's time is asked for once the clock's is over.
+        """Whether the CPU seconds are used up. CPU time never exceeds wall-clock time, whose clock
+        is cheaper to read, so the CPU's clock is read only when the wall clock has passed.
         """
         now = perf_counter()
         if now <= self._asked_after:
             return False
-        left = self._deadline - thread_time()
-        self._asked_after = now + left
-        return left < 0
+        remaining = self._deadline - thread_time()
+        self._asked_after = now + remaining
+        return remaining < 0
 
 
 _searching: ContextVar[Budget | None] = ContextVar("searching", default=None)

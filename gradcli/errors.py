@@ -1,6 +1,6 @@
-"""What can go wrong, as data: a code, a message, a place in the text, a cure.
+"""Errors as data: a code, a message, a span of the text, a hint.
 
-Knows nothing about where an error is shown; cli and the JSON of `batch` each show it their way.
+Does not know where an error is shown; the command line and the JSON of `batch` render it.
 """
 
 from collections.abc import Callable
@@ -35,7 +35,7 @@ CODES = {
     "request": "a line of batch is not a request",
 }
 
-EXPRESSION = "the expression"  # where a place is if nothing else is said: no name of an input
+EXPRESSION = "the expression"  # the default origin of a span; not a name of an input
 EXAMPLE = 'an expression looks like this: "relu(x @ W + b).sum()"'
 LONGEST_VALUE = 200  # characters of a value in a message
 INTERNAL = "internal"  # the code of a bug of gradcli, in a line of batch
@@ -70,19 +70,20 @@ class GradcliError(Exception):
         return self
 
 
-# What Python raises where an argument is of a wrong kind, and no operator says so itself.
+# What Python raises for an argument of the wrong type that an operator does not check.
 MISUSES = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
-# What arrays and formulas raise that were not made for each other.
+# What evaluating a formula raises if the shapes or types of its operands do not fit together.
 MISFITS = (GradcliError, LookupError, ValueError)
 
 
 def result_or_error(
     make: Callable[[], T], errors: tuple[type[Exception], ...] = (GradcliError,)
 ) -> T | Exception:
-    """What can be made of something that nobody asked for, as a formula that may be meant; or why
-    that is not applicable: shapes do not fit, or numbers are not defined. What users ask for is
-    not made like that: its errors are theirs to see.
+    """The result of `make`, or the exception that it raised, if that is one of `errors`.
+
+    For attempts of gradcli's own, as a formula that the user may have meant. Not for what users
+    request: they must see its errors.
     """
     try:
         return make()
@@ -93,7 +94,7 @@ def result_or_error(
 def if_applicable(
     make: Callable[[], T], errors: tuple[type[Exception], ...] = (GradcliError,)
 ) -> T | None:
-    """The same, None where it is not applicable."""
+    """The result of `make`, or None if it raises one of `errors`."""
     result = result_or_error(make, errors)
     return None if isinstance(result, Exception) else result
 
@@ -120,19 +121,21 @@ def unreadable(path: str, error: OSError) -> GradcliError:
 
 
 def _another_file(name: str, files: list[str]) -> str | None:
-    """A file of the same kind whose name is near, or the first ones of the kind; None where there
-    are none.
+    """A hint that names a file with the same extension and a similar name, or else the first files
+    with that extension; None if there are none.
     """
     stem, dot, kind = name.rpartition(".")
-    alike = sorted(file for file in files if file.endswith(f".{kind}")) if stem and dot else files
-    few = ", ".join(alike[:3]) + ", ..." * (len(alike) > 3)
-    return did_you_mean(name, alike) or (f"the folder has {few}" if dot and alike else None)
+    candidates = (
+        sorted(file for file in files if file.endswith(f".{kind}")) if stem and dot else files
+    )
+    few = ", ".join(candidates[:3]) + ", ..." * (len(candidates) > 3)
+    return did_you_mean(name, candidates) or (
+        f"the folder has {few}" if dot and candidates else None
+    )
 
 
 def short_repr(value: object) -> str:
-    """A value as Python writes it, its middle left out where it is long; its type where it cannot
-    be written.
-    """
+    """The repr of a value, with the middle of a long one omitted; its type if repr fails."""
     try:
         text = repr(value)
     except Exception:

@@ -51,14 +51,9 @@ class Explanation:
         "svg" or "json"; on one screen, or in full, or the sections to `show`. `place` is where
         Markdown is pasted: as `--for` takes it.
         """
-        from .render.names import PLACES
-
         self._budget.renew()
         check_text("format", format)
-        check_text("place", place)
-        if place not in ("", *PLACES):
-            hint = did_you_mean(place, PLACES) or f"the places are {', '.join(PLACES)}"
-            raise GradcliError("option", f"there is no place {place}", hint=hint)
+        _check_place(place)
         check_number("width", width, *WIDTHS)
         check_number("precision", precision, *PRECISIONS)
         listed = isinstance(show, Collection) and not isinstance(show, str | bytes)
@@ -89,7 +84,7 @@ class Explanation:
         return f"<gradcli.Explanation of {self._analysis.problem.program.source.text!r}>"
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        """What a notebook shows, as it prefers; its styles are for the answer alone."""
+        """The representations that a notebook can choose from; HTML has scoped styles."""
         from .explanation import replies
         from .explanation.choices import Choices
         from .render.environment import Environment
@@ -104,3 +99,12 @@ class Explanation:
             "text/markdown": self.to("markdown", full=self._full),
             "text/plain": self.to("plain", full=self._full),
         }
+
+
+def _check_place(place: str) -> None:
+    from .render.names import PLACES
+
+    check_text("place", place)
+    if place not in ("", *PLACES):
+        hint = did_you_mean(place, PLACES) or f"the places are {', '.join(PLACES)}"
+        raise GradcliError("option", f"there is no place {place}", hint=hint)

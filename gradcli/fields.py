@@ -1,6 +1,6 @@
-"""What a request may hold: each field said once, for a shell, for JSON, for Python and assistants.
+"""The fields of a request: each is defined once, for the shell, JSON, Python and assistants.
 
-Knows no values; `request` reads them. Imports next to nothing, for every command begins here.
+`request` reads their values. Imports little, because every command imports this module.
 """
 
 from typing import Any, NamedTuple
@@ -8,16 +8,19 @@ from typing import Any, NamedTuple
 from .limits import MOST_ORDER
 
 DTYPES = ("float64", "float32")
-WANTED = (
+ANSWERS = (
     "output", "grad", "jacobian", "jacobian_values", "hessian", "formula", "index", "elements",
     "notes", "claims", "cost",
 )  # fmt: skip
 
 
 class Field(NamedTuple):
-    """A field of a request. `meaning` is said in JSON and Python, `help` of the `options` of a
-    shell, which take texts of the form `metavar`; `json` is its JSON Schema, where JSON has it. An
-    error about a value of another type shows the `example`, and has the `code` in Python.
+    """A field of a request.
+
+    `meaning` describes it in JSON and Python, `help` in the shell, whose `options` take texts of
+    the form `metavar`. `json` is its JSON Schema, None if JSON lacks the field. An error about a
+    value of the wrong type shows the `example`, and in Python has this `code`. `within`: the least
+    and the largest value, each None where there is none.
     """
 
     meaning: str = ""
@@ -33,7 +36,7 @@ class Field(NamedTuple):
 
     @property
     def schema(self) -> dict[str, Any]:
-        """What JSON may hold in its place."""
+        """Its JSON Schema with its description."""
         return {**(self.json or {}), "description": self.meaning}
 
 
@@ -80,7 +83,7 @@ FIELDS = {  # in the order in which the help has options
     ),
     "want": Field(
         "What the answer holds: output and grad, if left out.",
-        json={"anyOf": [{"enum": [*WANTED]}, {"type": "array", "items": {"enum": [*WANTED]}}]},
+        json={"anyOf": [{"enum": [*ANSWERS]}, {"type": "array", "items": {"enum": [*ANSWERS]}}]},
     ),
     "target": Field(
         "The gradients that inputs should have, by name of the input.",
@@ -154,7 +157,7 @@ FIELDS = {  # in the order in which the help has options
 
 VALUES = ("expr", "shapes", "values", "random_seed")
 SEEDED = (*VALUES, "grad", "wrt")
-QUESTIONS = {  # what can be asked of an expression, and the fields that all who ask it may give
+QUESTIONS = {  # what can be asked of an expression, and the fields that each question takes
     "explain": (*SEEDED, "assume", "order", "expand", "dtype"),
     "grad": (*SEEDED, "order", "dtype"),
     "jacobian": (*VALUES, "wrt", "dtype"),

@@ -1,25 +1,25 @@
-"""Python's search for cycles among objects, put off."""
+"""When Python's garbage collector runs."""
 
 import atexit
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-SELDOM = 300_000  # objects made before Python looks for cycles, where a process gives one answer
+OBJECTS_BEFORE_COLLECTION = 300_000  # in a process that gives one answer
 
 
 def collect_seldom() -> None:
-    """For a process that imports, answers and ends; at its end, too, Python would look through all
-    objects before the system takes their memory back.
+    """Collect rarely, for a process that imports, answers once and ends. Objects are frozen at
+    exit, because Python would otherwise traverse all of them before the system frees their memory.
     """
-    gc.set_threshold(SELDOM)
+    gc.set_threshold(OBJECTS_BEFORE_COLLECTION)
     atexit.register(gc.freeze)
 
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """No search for cycles meanwhile. Syntax trees and graphs have none, and to look through them
-    again and again as they grow takes as long as to build them.
+    """Disable garbage collection in a block. Syntax trees and graphs have no reference cycles, and
+    traversing them repeatedly while they grow takes as long as building them.
     """
     was_on = gc.isenabled()
     gc.disable()

@@ -1,4 +1,4 @@
-"""Functions of Python: errors and docstrings speak of keywords, and notes are warnings."""
+"""Helpers of the Python interface: errors and docstrings name keywords; notes become warnings."""
 
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -22,16 +22,18 @@ Assumptions = Mapping[str, str | Collection[str]] | str | None
 
 
 def in_keywords(function: Callable[P, T]) -> Callable[P, T]:
-    """The function, whose errors speak of keywords where those of the command speak of options;
-    its docstring ends with what they mean.
+    """Decorate a function of the Python interface.
+
+    Its errors name keywords where those of the command line name options, and its docstring ends
+    with a description of its keywords.
     """
 
     @wraps(function)
-    def told(*args: P.args, **named: P.kwargs) -> T:
+    def wrapper(*args: P.args, **named: P.kwargs) -> T:
         try:
             return function(*args, **named)
         except GradcliError as error:
-            option_spelling.tell(error, option_spelling.PYTHON)
+            option_spelling.respell_error(error, option_spelling.PYTHON)
             raise
         except MemoryError:
             raise GradcliError("limit", NO_MEMORY) from None
@@ -39,38 +41,38 @@ def in_keywords(function: Callable[P, T]) -> Callable[P, T]:
             raise GradcliError("limit", TOO_DEEP) from None
 
     if function.__name__ in QUESTIONS:
-        told.__doc__ = f"{(function.__doc__ or '').rstrip()}\n\n{_meanings(function)}    "
-    return told
+        wrapper.__doc__ = f"{(function.__doc__ or '').rstrip()}\n\n{_meanings(function)}    "
+    return wrapper
 
 
 def _meanings(function: Callable[..., Any]) -> str:
-    """What the keywords of a request mean."""
+    """The part of a docstring that describes the keywords of a request."""
     names = _fields(function.__name__, function.__annotations__)
-    message = (f"    {name}: {FIELDS[name].meaning}" for name in names)
-    return "".join(f"{fill(text, 96, subsequent_indent='        ')}\n" for text in message)
+    texts = (f"    {name}: {FIELDS[name].meaning}" for name in names)
+    return "".join(f"{fill(text, 96, subsequent_indent='        ')}\n" for text in texts)
 
 
 def in_python(text: str) -> str:
-    """What is said of options, said of keywords."""
-    return option_spelling.said(text, option_spelling.PYTHON)
+    """`text` with options of the command line replaced by keywords of Python."""
+    return option_spelling.respell(text, option_spelling.PYTHON)
 
 
 def warn(notes: Iterable[tuple[str, str]]) -> None:
-    """Warn of what notes say, where a function of this module was called."""
+    """Emit the message of each note as a warning, located where the public function was called."""
     for _, message in notes:
         warnings.warn(in_python(message), stacklevel=4)  # past in_keywords
 
 
-def alone(result: dict[str, Any]) -> Any:
-    """What there is for the only input; a dict by name where there are several."""
+def unwrap_single(result: dict[str, Any]) -> Any:
+    """The value of a dict with one entry; a dict with several entries as it is."""
     return result if len(result) > 1 else next(iter(result.values()))
 
 
-def asked(question: str, given: Mapping[str, Any]) -> Request:
-    """The request of what was given for the keywords of a function. Raises GradcliError."""
-    limits = limits_of(given["allow_files"])
+def request_of(question: str, keywords: Mapping[str, Any]) -> Request:
+    """The request that the keyword arguments of a function pose. Raises GradcliError."""
+    limits = limits_of(keywords["allow_files"])
     return of_values(
-        {n: given[n] for n in _fields(question, given)}, limits, option_spelling.PYTHON
+        {n: keywords[n] for n in _fields(question, keywords)}, limits, option_spelling.PYTHON
     )
 
 
@@ -80,21 +82,21 @@ def _fields(question: str, keywords: Iterable[str]) -> list[str]:
 
 
 def limits_of(allow_files: bool) -> Limits:
-    """The limits of a request. Raises GradcliError for what is neither True nor False."""
+    """The limits of a request. Raises GradcliError unless `allow_files` is a bool."""
     if not isinstance(allow_files, bool):
         message = f"allow_files is True or False, not {short_repr(allow_files)}"
         raise GradcliError("option", message)
     return Limits(files=allow_files)
 
 
-def check_text(what: str, given: Any) -> None:
-    """Refuse what is no text; `what` is it."""
-    if not isinstance(given, str):
-        raise GradcliError("option", f"{what} is a text, not {short_repr(given)}")
+def check_text(what: str, value: Any) -> None:
+    """Raise GradcliError unless `value` is a string; `what` describes it in the message."""
+    if not isinstance(value, str):
+        raise GradcliError("option", f"{what} is a text, not {short_repr(value)}")
 
 
-def check_number(what: str, given: Any, least: int, most: int) -> None:
-    """Refuse what is not a whole number from `least` to `most`; `what` is it."""
-    if type(given) is not int or not least <= given <= most:
-        message = f"{what} is a whole number from {least} to {most}, not {short_repr(given)}"
+def check_number(what: str, value: Any, least: int, most: int) -> None:
+    """Raise GradcliError unless `value` is an integer from `least` to `most`."""
+    if type(value) is not int or not least <= value <= most:
+        message = f"{what} is a whole number from {least} to {most}, not {short_repr(value)}"
         raise GradcliError("option", message)

@@ -5,7 +5,7 @@ from typing import Any
 
 
 class Lazy:
-    """Stand-in for a module; the first look at an attribute imports it, later ones find it."""
+    """Stand-in for a module, which is imported on the first access to an attribute."""
 
     def __init__(self, name: str):
         self.__dict__["__name__"] = name

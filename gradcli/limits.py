@@ -1,4 +1,4 @@
-"""How large a request may be, so that nothing typed runs forever or eats the machine."""
+"""Limits on the size of a request, which bound its time and memory."""
 
 from .budget import Budget
 from .errors import GradcliError, Span
@@ -23,9 +23,10 @@ TOO_DEEP = "too many operations follow one another for this request"
 
 
 class Limits:
-    """The limits in force; `Limits({"elements": 10**8})` raises one of them. Where no array is
-    made (`shapes_alone`), a tensor may have any size. `files`: whether values may be read from
-    files. `budget` says when the searches of a request end.
+    """The limits of a request; `Limits({"elements": 10**8})` raises one of them.
+
+    With `shapes_alone` no array is made, and a tensor may have any size. `files`: whether values
+    may be read from files. `budget`: when the searches of the request end.
     """
 
     __slots__ = ("budget", "files", "shapes_alone", "sizes")
@@ -48,7 +49,7 @@ class Limits:
         return hash(tuple(self.sizes.items()))
 
     def without(self, kind: str) -> "Limits":
-        """These limits but for one."""
+        """These limits except that of `kind`."""
         return self._with(self.sizes | {kind: 10**30}, self.shapes_alone, self.budget)
 
     def for_shapes(self) -> "Limits":
@@ -64,8 +65,8 @@ class Limits:
 
     @property
     def bytes_of_text(self) -> int:
-        """As many bytes as are read of a text: more than the longest that is allowed has."""
-        return 4 * self.sizes["length"] + 4  # of UTF-8, which has at most 4 for a character
+        """How many bytes of a text to read: more than the longest allowed text has in UTF-8."""
+        return 4 * self.sizes["length"] + 4  # UTF-8 has at most 4 bytes for a character
 
     def check_shape(self, elements: int, what: str, span: Span | None = None) -> None:
         """Refuse a tensor that is too large to be made, if it will be."""

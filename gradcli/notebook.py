@@ -37,26 +37,26 @@ def add_magics(shell: Any) -> None:
 
 
 def _explained(shell: Any, line: str, cell: str | None = None) -> Explanation | None:
-    """The explanation of the program in the cell, or of that in the line, whose blanks need no
-    quotes; what is wrong is printed.
+    """The explanation of the program in the cell, or in the line, where blanks need no quotes.
+    Prints the error and returns None if there is one.
     """
     try:
-        given = _read(line, cell)
-        grad, *grads = given.grad or [None]
-        same: dict[str, Any] = {
-            name: getattr(given, name) for name in ("order", "expand", "dtype", "random_seed")
+        arguments = _read(line, cell)
+        grad, *grads = arguments.grad or [None]
+        scalars: dict[str, Any] = {
+            name: getattr(arguments, name) for name in ("order", "expand", "dtype", "random_seed")
         }
         texts: dict[str, Any] = {
-            name: ",".join(getattr(given, name)) or None for name in ("wrt", "assume")
+            name: ",".join(getattr(arguments, name)) or None for name in ("wrt", "assume")
         }
-        shapes, values = read_shapes(given.shapes), _values(given.values, shell.user_ns)
+        shapes, values = read_shapes(arguments.shapes), _values(arguments.values, shell.user_ns)
         result = explain(
-            given.expr, shapes=shapes, values=values, grad=grad, grads=grads, **texts, **same
+            arguments.expr, shapes=shapes, values=values, grad=grad, grads=grads, **texts, **scalars
         )
     except GradcliError as error:
         print(message(error), end="", file=sys.stderr)
         return None
-    return Explanation(result._analysis, full=True) if given.full else result
+    return Explanation(result._analysis, full=True) if arguments.full else result
 
 
 def _read(line: str, cell: str | None) -> Namespace:
@@ -72,14 +72,14 @@ def _read(line: str, cell: str | None) -> Namespace:
         elif field.options:
             parser.add_argument(*field.options, dest=name, action="append", default=[])
     parser.add_argument("--full", action="store_true")
-    given = parser.parse_args(_words(line, cell))
-    given.expr = " ".join(given.expr) if cell is None else cell
-    return given
+    arguments = parser.parse_args(_words(line, cell))
+    arguments.expr = " ".join(arguments.expr) if cell is None else cell
+    return arguments
 
 
 def _words(line: str, cell: str | None) -> list[str]:
-    """The words of a line, as a shell takes it apart, but with blanks within brackets; `explain`,
-    which may stand before an expression, is left out.
+    """The words of a line, split as by a shell, but not within brackets. A leading `explain`, which
+    may stand before an expression, is dropped.
     """
     try:
         words = [*_whole(shlex.split(line))]
@@ -109,7 +109,7 @@ def _whole(words: Iterable[str]) -> Iterator[str]:
 
 
 def _values(texts: list[str], variables: dict[str, Any]) -> dict[str, Any]:
-    """Values by name: as they were typed, or those that variables of the notebook have."""
+    """Values by name: texts as typed, or the values of variables of the notebook."""
     named = [text for text in texts if "=" not in text]
     values: dict[str, Any] = {**read_values([text for text in texts if "=" in text])}
     for name in read_names(",".join(named)) if named else ():

@@ -1,6 +1,6 @@
-"""Ways to give a request: options of a shell, fields of JSON, keywords of Python.
+"""How the fields of a request are spelled: options of a shell, fields of JSON, keywords of Python.
 
-Messages speak of options; where a request came in another way, they are said again in its words.
+Messages name options; if a request came as JSON or from Python, its messages are respelled.
 """
 
 import re
@@ -15,10 +15,13 @@ OPTION = re.compile(rf"(?<![\w-])(--?[a-z]+(?:-[a-z]+)*)\b(?: ({ENTRY}(?:,{ENTRY
 NAMES = {option: name for name, f in FIELDS.items() if f.meaning for option in f.options}
 
 
-class Way(NamedTuple):
-    """How one way writes a name alone, one with a value, a value by name of the input, and a shape;
-    the names that it has; whole phrases, which are looked for first; what it calls a mapping, and
-    the code of errors of all its fields.
+class Spelling(NamedTuple):
+    """How one interface spells options, as format strings.
+
+    `name`: an option without value; `field`: one with a value; `entry`: the value for one input;
+    `shape`, and `alone` for a shape of one dimension. `known`: the fields that the interface has;
+    `phrases`: patterns and replacements of whole phrases, applied first; `mapping`: what it calls a
+    mapping; `code`: the code of errors about any field, or None if each field has its own.
     """
 
     name: str
@@ -32,7 +35,7 @@ class Way(NamedTuple):
     code: str | None = None
 
 
-JSON = Way(
+JSON = Spelling(
     '"{}"',
     '"{}": {}',
     '"{}": {}',
@@ -46,7 +49,7 @@ JSON = Way(
     "an object",
     "request",
 )
-PYTHON = Way(
+PYTHON = Spelling(
     "{}=",
     "{}={}",
     '"{}": {}',
@@ -75,49 +78,50 @@ PYTHON = Way(
 )
 
 
-def tell(error: GradcliError, way: Way) -> None:
-    """Say an error in the words of `way`, but for what stands in the text that it is about."""
+def respell_error(error: GradcliError, spelling: Spelling) -> None:
+    """Respell the message and the hint of an error in place, except words that the user typed."""
     typed = error.span.text if error.span else ""
-    error.message = said(error.message, way, typed)
+    error.message = respell(error.message, spelling, typed)
     error.args = (error.message,)
-    error.hint = error.hint and said(error.hint, way, typed)
+    error.hint = error.hint and respell(error.hint, spelling, typed)
 
 
-def said(text: str, way: Way, typed: str = "") -> str:
-    """A message about options in the words of `way`: `shapes={"x": (2, 3)}` for -s x=2x3. A value
-    ends at a space, or at a comma; after that another name may have one. What was `typed` is no
-    option.
+def respell(text: str, spelling: Spelling, typed: str = "") -> str:
+    """`text` with its options in another spelling: `shapes={"x": (2, 3)}` for -s x=2x3.
+
+    A value ends at a space or a comma; after a comma another NAME=VALUE may follow. Options that
+    occur in the text `typed` by the user stay as they are.
     """
 
-    for phrase, other in way.phrases:
-        text = re.sub(phrase, other, text)
+    for phrase, replacement in spelling.phrases:
+        text = re.sub(phrase, replacement, text)
 
-    def in_words(option: re.Match[str]) -> str:
-        name, given = option.groups()
-        known = NAMES.get(name)
-        if known not in way.known or name in typed:
+    def respelled(option: re.Match[str]) -> str:
+        name, value_text = option.groups()
+        field_name = NAMES.get(name)
+        if field_name not in spelling.known or name in typed:
             return option[0]
-        if given is None:
-            return way.name.format(known)
-        pairs = (entry.split("=", 1) for entry in re.findall(ENTRY, given))
+        if value_text is None:
+            return spelling.name.format(field_name)
+        pairs = (entry.split("=", 1) for entry in re.findall(ENTRY, value_text))
         entries = (
-            way.entry.format(of, _shape(value, way) if known == "shapes" else value)
+            spelling.entry.format(of, _shape(value, spelling) if field_name == "shapes" else value)
             for of, value in pairs
         )
-        return way.field.format(known, f"{{{', '.join(entries)}}}")
+        return spelling.field.format(field_name, f"{{{', '.join(entries)}}}")
 
-    return OPTION.sub(in_words, text)
+    return OPTION.sub(respelled, text)
 
 
 def field_of(origin: str) -> str:
-    """What holds the text of a place in JSON: the field `grad`, or `values.x` for the value of an
-    input; or the file that a value was read from.
+    """The JSON field that `origin`, that of a span, refers to: `grad`, or `values.x` for the value
+    of an input; for a value from a file the name of the file.
     """
     return NAMES.get(origin) or (f"values.{origin}" if origin.isidentifier() else origin)
 
 
-def _shape(value: str, way: Way) -> str:
+def _shape(value: str, spelling: Spelling) -> str:
     """`[2, 3]` for 2x3."""
     sizes = value.split("x")
-    written = way.shape if len(sizes) > 1 else way.alone
-    return written.format(", ".join(sizes)) if all(map(str.isdigit, sizes)) else value
+    template = spelling.shape if len(sizes) > 1 else spelling.alone
+    return template.format(", ".join(sizes)) if all(map(str.isdigit, sizes)) else value

@@ -1,4 +1,4 @@
-"""The latest results of a function, as many as there is room for."""
+"""A cache of the latest results of a function, bounded by their total size."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
@@ -10,35 +10,36 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def remembered(room: int, size: Callable[..., int]) -> Callable[[F], F]:
-    """As `lru_cache`, for results that differ in size: those of the latest calls are kept as long
-    as their sizes are no more than `room` together, and that of the last one in any case. `size`
-    takes the result and the arguments, which are positional.
+    """Like `lru_cache`, for results of different sizes.
+
+    Caches the results of the latest calls as long as their total size is at most `room`, and that
+    of the last call in any case. `size` takes the result and the arguments, which are positional.
     """
 
     def decorate(function: F) -> F:
-        kept: OrderedDict[tuple[Hashable, ...], tuple[Any, int]] = OrderedDict()
+        cached: OrderedDict[tuple[Hashable, ...], tuple[Any, int]] = OrderedDict()
         lock, used = Lock(), 0
 
         @wraps(function)
         def latest(*key: Any) -> Any:
             nonlocal used
             with lock:
-                if key in kept:
-                    kept.move_to_end(key)
-                    return kept[key][0]
+                if key in cached:
+                    cached.move_to_end(key)
+                    return cached[key][0]
             result = function(*key)
             needed = 1 + size(result, *key)
             with lock:
-                used += needed - kept.pop(key, (None, 0))[1]
-                kept[key] = result, needed
-                while used > room and len(kept) > 1:
-                    used -= kept.popitem(last=False)[1][1]
+                used += needed - cached.pop(key, (None, 0))[1]
+                cached[key] = result, needed
+                while used > room and len(cached) > 1:
+                    used -= cached.popitem(last=False)[1][1]
             return result
 
         def forget() -> None:
             nonlocal used
             with lock:
-                kept.clear()
+                cached.clear()
                 used = 0
 
         latest.forget = forget  # type: ignore[attr-defined]

@@ -1,8 +1,7 @@
-"""A request about an expression: one record, whoever asks and in whatever words.
+"""A request about an expression: one record for the shell, JSON, Python and assistants.
 
-What was typed after options is read by `of_texts`, keys of JSON and keywords of Python by
-`of_values`; FIELDS of `fields` says what there is to ask. A request knows how its problem is posed,
-and nothing of how the answer is shown.
+`of_texts` reads the texts of options, `of_values` fields of JSON and keywords of Python; FIELDS in
+`fields` defines the fields. A request knows how its problem is posed, not how the answer is shown.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -19,7 +18,7 @@ from .language.given.values import Reader
 from .language.posing import pose
 from .language.problem import Problem
 from .limits import MOST_ORDER, Limits
-from .option_spelling import PYTHON, Way
+from .option_spelling import PYTHON, Spelling
 from .pasted.request import in_language
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
@@ -28,8 +27,8 @@ NEVER_NONE = ("expr", "order")
 
 
 class Request(NamedTuple):
-    """What is asked. `seeds` are that of the output and those of further orders; `stdin` opens
-    standard input, for values that stand there.
+    """The fields of a request, parsed. `seeds` are the seed of the output and those of further
+    orders; `stdin` opens standard input, for values that are read from it.
     """
 
     expr: str
@@ -54,8 +53,9 @@ class Request(NamedTuple):
         return self._replace(limits=(self.limits or Limits()).for_shapes())
 
     def analysis(self, suppose: bool = False, scalar: bool = False) -> Analysis:
-        """The gradient, analysed. `suppose`: labels that nobody gave are made up; `scalar`: the
-        output is a single number, where that fits. Raises GradcliError.
+        """The analysis of the gradient. `suppose`: values are made up for integer inputs without
+        one; `scalar`: shapes are inferred such that the output is a single number, if possible.
+        Raises GradcliError.
         """
         self._check()
         posing: Callable[..., Problem] = pose
@@ -63,8 +63,8 @@ class Request(NamedTuple):
             from .explanation.higher.posing import pose_scalar
 
             posing = pose_scalar
-        asked = self._asked(grad=self.seeds[0] if self.seeds else None)
-        problem = posing(**asked, suppose=suppose)
+        arguments = self._pose_arguments(grad=self.seeds[0] if self.seeds else None)
+        problem = posing(**arguments, suppose=suppose)
         if self.expand:
             from .autodiff.expansion import expanded
 
@@ -72,7 +72,9 @@ class Request(NamedTuple):
         return Analysis(problem, self.dtype, self.against, self.claim)
 
     def analyses(self, suppose: bool = False) -> list[Analysis]:
-        """The gradient; of order 2 and up, the derivative by each input. Raises GradcliError."""
+        """The analysis of the gradient; for order 2 and up one analysis for each input. Raises
+        GradcliError.
+        """
         first = self.analysis(suppose and self.order == 1)
         if self.order == 1:
             return [first]
@@ -90,34 +92,34 @@ class Request(NamedTuple):
         return result[0]
 
     def moving(self, scalar: bool = False) -> Analysis:
-        """The output, as inputs move along tangents; `scalar` as of `analysis`. Raises
+        """The analysis of the output with tangents; `scalar` as in `analysis`. Raises
         GradcliError.
         """
-        from .explanation.higher.posing import pose_moving
+        from .explanation.higher.posing import pose_with_tangents
 
-        problem = pose_moving(self.tangents, self._reader(), self._asked(), scalar)
-        return Analysis(problem, self.dtype, unmoved=True)
+        problem = pose_with_tangents(self.tangents, self._reader(), self._pose_arguments(), scalar)
+        return Analysis(problem, self.dtype, allow_no_gradient=True)
 
     def aiming(self) -> tuple[Problem, dict[str, Any]]:
-        """The problem of wanted gradients, and these as arrays. Raises GradcliError."""
+        """The problem, and the target gradients as arrays by name. Raises GradcliError."""
         from .language.targets import pose_targets
 
-        return pose_targets(self.target, self._reader(), self._asked())
+        return pose_targets(self.target, self._reader(), self._pose_arguments())
 
-    def _asked(self, **seed: Any) -> dict[str, Any]:
-        """What was asked, as `pose` takes it, with `grad` where there may be a seed."""
-        asked = {name: getattr(self, name) for name in POSED}
-        return in_language({**asked, "stdin": self._stdin(), **seed})
+    def _pose_arguments(self, **seed: Any) -> dict[str, Any]:
+        """The arguments of `pose`, with `grad` where there may be a seed."""
+        fields = {name: getattr(self, name) for name in POSED}
+        return in_language({**fields, "stdin": self._stdin(), **seed})
 
     def _stdin(self) -> Any:
         return self.stdin and self.stdin()
 
     def _reader(self) -> Reader:
-        """Of what is given besides that."""
+        """A reader for tangents, targets and further seeds."""
         return Reader(self.limits or Limits(), self.random_seed, self._stdin())
 
     def _check(self) -> None:
-        """Refuse what is none, and what does not go together."""
+        """Refuse invalid values, and fields that exclude each other."""
         if type(self.order) is not int or not 1 <= self.order <= MOST_ORDER:
             message = f"the order is a whole number from 1 to {MOST_ORDER}"
             raise GradcliError("option", f"{message}, not {short_repr(self.order)}")
@@ -136,21 +138,24 @@ class Request(NamedTuple):
 # ---- reading -------------------------------------------------------------------------------------
 
 
-def of_texts(expr: str, given: Mapping[str, Any], limits: Limits, stdin: Any = None) -> Request:
-    """A request from what was typed after options: several texts for each that may be repeated;
-    numbers and the like as they are. What is none of FIELDS is passed over. Raises GradcliError.
+def of_texts(expr: str, options: Mapping[str, Any], limits: Limits, stdin: Any = None) -> Request:
+    """A request from the values of options: a list of texts for each option that may be repeated,
+    parsed values for others. Names outside FIELDS are ignored. Raises GradcliError.
     """
-    typed = {name: v for name, v in given.items() if v and name in FIELDS and name != "expr"}
+    typed = {name: v for name, v in options.items() if v and name in FIELDS and name != "expr"}
     result = {n: TEXTS[n](v) if n in TEXTS else v for n, v in typed.items()}
     return Request(expr, seeds=result.pop("grad", ()), limits=limits, stdin=stdin, **result)
 
 
-def of_values(given: Mapping[str, Any], limits: Limits, way: Way) -> Request:
-    """A request from values of JSON or of Python by name of the field; None is as if left out, and
-    what has no reader is passed over. Raises GradcliError, for other types in the words of `way`.
+def of_values(fields: Mapping[str, Any], limits: Limits, spelling: Spelling) -> Request:
+    """A request from values of JSON or of Python by name of the field. None means left out; fields
+    without a reader are ignored. Raises GradcliError, whose message for a wrong type names fields
+    in this `spelling`.
     """
-    known = {n: v for n, v in given.items() if n in VALUES and (v is not None or n in NEVER_NONE)}
-    result = {name: VALUES[name](name, value, way) for name, value in known.items()}
+    present = {
+        n: v for n, v in fields.items() if n in VALUES and (v is not None or n in NEVER_NONE)
+    }
+    result = {name: VALUES[name](name, value, spelling) for name, value in present.items()}
     seed, further = result.pop("grad", None), result.pop("grads", [])
     seeds = [] if seed is None and not further else [seed, *further]
     return Request(seeds=seeds, limits=limits, **result)
@@ -161,92 +166,92 @@ def listed(texts: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(name.strip() for text in texts for name in text.split(",")))
 
 
-def _wrong(name: str, said: str, way: Way, example: str = "") -> GradcliError:
+def _wrong(name: str, message: str, spelling: Spelling, example: str = "") -> GradcliError:
     """The error for a value of another type."""
     field = FIELDS[name]
-    hint = f"as in {way.field.format(name, example or field.example)}"
-    return GradcliError(way.code or field.code, said, hint=hint)
+    hint = f"as in {spelling.field.format(name, example or field.example)}"
+    return GradcliError(spelling.code or field.code, message, hint=hint)
 
 
-def _text(name: str, value: Any, way: Way) -> str:
+def _text(name: str, value: Any, spelling: Spelling) -> str:
     if not isinstance(value, str):
-        raise _wrong(name, f"an expression is a text, not {short_repr(value)}", way)
+        raise _wrong(name, f"an expression is a text, not {short_repr(value)}", spelling)
     return value
 
 
-def _by_name(name: str, value: Any, way: Way, also: str = "") -> Mapping[str, Any]:
-    text = f"{name} is {also}{way.mapping} by name of the input"
+def _by_name(name: str, value: Any, spelling: Spelling, also: str = "") -> Mapping[str, Any]:
+    text = f"{name} is {also}{spelling.mapping} by name of the input"
     if not isinstance(value, Mapping):
-        raise _wrong(name, f"{text}, not {short_repr(value)}", way)
+        raise _wrong(name, f"{text}, not {short_repr(value)}", spelling)
     for key in value:
         if not isinstance(key, str):
-            raise _wrong(name, f"{text}, and {short_repr(key)} is no text", way)
+            raise _wrong(name, f"{text}, and {short_repr(key)} is no text", spelling)
     return value
 
 
-def _text_or_by_name(name: str, value: Any, way: Way) -> str | Mapping[str, Any]:
-    return value if isinstance(value, str) else _by_name(name, value, way, "a text, or ")
+def _text_or_by_name(name: str, value: Any, spelling: Spelling) -> str | Mapping[str, Any]:
+    return value if isinstance(value, str) else _by_name(name, value, spelling, "a text, or ")
 
 
-def _shapes(name: str, value: Any, way: Way) -> dict[str, Shape]:
+def _shapes(name: str, value: Any, spelling: Spelling) -> dict[str, Shape]:
     """Lists of sizes, or texts as after the option."""
     result = {}
-    for of, given in _by_name(name, value, way).items():
-        shape = options.read_shape(of, given) if isinstance(given, str) else given
+    for input_name, entry in _by_name(name, value, spelling).items():
+        shape = options.read_shape(input_name, entry) if isinstance(entry, str) else entry
         if not options.is_shape(shape):
-            text = f"the shape of {of} is a list of whole numbers, not {short_repr(shape)}"
-            raise _wrong(name, text, way, f'{{"{of}": [2, 3]}}')
-        result[of] = tuple(shape)
+            text = f"the shape of {input_name} is a list of whole numbers, not {short_repr(shape)}"
+            raise _wrong(name, text, spelling, f'{{"{input_name}": [2, 3]}}')
+        result[input_name] = tuple(shape)
     return result
 
 
-def _names(name: str, value: Any, way: Way) -> list[str]:
+def _names(name: str, value: Any, spelling: Spelling) -> list[str]:
     """A list of names, or a text as after the option."""
     if isinstance(value, str):
         return options.read_names(value)
     listed = isinstance(value, Collection) and not isinstance(value, Mapping)
-    if not listed or not all(isinstance(of, str) for of in value):
+    if not listed or not all(isinstance(entry, str) for entry in value):
         text = f"{name} is the name of an input or a list of names, not {short_repr(value)}"
-        raise _wrong(name, text, way)
+        raise _wrong(name, text, spelling)
     return [*value]
 
 
-def _claims(name: str, value: Any, way: Way) -> Any:
-    result = _text_or_by_name(name, value, way)
+def _claims(name: str, value: Any, spelling: Spelling) -> Any:
+    result = _text_or_by_name(name, value, spelling)
     return [result] if isinstance(result, str) else result
 
 
-def _flag(name: str, value: Any, way: Way) -> bool:
+def _flag(name: str, value: Any, spelling: Spelling) -> bool:
     if not isinstance(value, bool):
-        true = "True" if way is PYTHON else "true"
-        raise _wrong(name, f"{name} is true or false, not {short_repr(value)}", way, true)
+        true = "True" if spelling is PYTHON else "true"
+        raise _wrong(name, f"{name} is true or false, not {short_repr(value)}", spelling, true)
     return value
 
 
-def _integer(name: str, value: Any, way: Way) -> int:
+def _integer(name: str, value: Any, spelling: Spelling) -> int:
     if type(value) is not int:
-        raise _wrong(name, f"{name} is a whole number, not {short_repr(value)}", way)
+        raise _wrong(name, f"{name} is a whole number, not {short_repr(value)}", spelling)
     return value
 
 
-def _dtype(name: str, value: Any, way: Way) -> str:
+def _dtype(name: str, value: Any, spelling: Spelling) -> str:
     if not isinstance(value, str) or value not in DTYPES:
-        raise _wrong(name, f"{name} is {' or '.join(DTYPES)}, not {short_repr(value)}", way)
+        raise _wrong(name, f"{name} is {' or '.join(DTYPES)}, not {short_repr(value)}", spelling)
     return value
 
 
-def _frameworks(name: str, value: Any, way: Way) -> list[str]:
-    return listed([value] if isinstance(value, str) else _names(name, value, way))
+def _frameworks(name: str, value: Any, spelling: Spelling) -> list[str]:
+    return listed([value] if isinstance(value, str) else _names(name, value, spelling))
 
 
-def _seeds(name: str, value: Any, way: Way) -> list[Any]:
+def _seeds(name: str, value: Any, spelling: Spelling) -> list[Any]:
     """A list of seeds; a text is one."""
     if not isinstance(value, Sequence) or isinstance(value, bytes):
-        raise _wrong(name, f"{name} are a list of seeds, not {short_repr(value)}", way)
+        raise _wrong(name, f"{name} are a list of seeds, not {short_repr(value)}", spelling)
     return [value] if isinstance(value, str) else [*value]
 
 
-# how a field is read from texts; the others are as they were typed
+# readers of the fields of `of_texts`; other fields are not parsed
 TEXTS: dict[str, Callable[[Any], Any]] = {
     "shapes": options.read_shapes,
     "values": options.read_values,
@@ -256,8 +261,8 @@ TEXTS: dict[str, Callable[[Any], Any]] = {
     "target": lambda texts: options.read_values(texts, "--target"),
     "against": listed,
 }
-# and from values
-VALUES: dict[str, Callable[[str, Any, Way], Any]] = {
+# readers of the fields of `of_values`
+VALUES: dict[str, Callable[[str, Any, Spelling], Any]] = {
     "expr": _text,
     "shapes": _shapes,
     **dict.fromkeys(("values", "tangents", "target"), _by_name),

@@ -1,6 +1,6 @@
-"""What an assistant may call: tools by name, each a text for a text.
+"""The tools that an assistant may call, by name; each answers with a text.
 
-The fields of a call are those of a request (`fields`), and a few of its own.
+The fields of a call are those of a request (`fields`), and TOOL_FIELDS.
 """
 
 from collections.abc import Callable
@@ -14,9 +14,9 @@ from .fields import FIELDS, QUESTIONS
 from .limits import Limits
 from .request import of_values
 
-SHORT, LONG = 4_000, 40_000  # bytes of an answer: as it is, and where sections are named
+SHORT, LONG = 4_000, 40_000  # bytes of an answer: by default, and with sections named
 CUT = '\n... the rest is left out: "show" names the sections that are needed\n'
-OWN: dict[str, dict[str, Any]] = {
+TOOL_FIELDS: dict[str, dict[str, Any]] = {
     "show": {
         "type": "array",
         "items": {"enum": [*SECTIONS]},
@@ -24,11 +24,11 @@ OWN: dict[str, dict[str, Any]] = {
     },
     "code": FIELDS["read"].schema,
 }
-in_json = partial(option_spelling.said, way=option_spelling.JSON)
+in_json = partial(option_spelling.respell, spelling=option_spelling.JSON)
 
 
 class Tool(NamedTuple):
-    """A tool: what it is for, the fields of a call, those that it needs, what it answers."""
+    """A tool: title, description, the fields of a call, the required ones, and its function."""
 
     title: str
     description: str
@@ -38,9 +38,9 @@ class Tool(NamedTuple):
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """The fields that JSON has, each as JSON Schema."""
-        known = [name for name in self.fields if name in OWN or FIELDS[name].json]
-        return {name: OWN.get(name) or FIELDS[name].schema for name in known}
+        """The JSON Schema of each field that JSON has."""
+        names = [name for name in self.fields if name in TOOL_FIELDS or FIELDS[name].json]
+        return {name: TOOL_FIELDS.get(name) or FIELDS[name].schema for name in names}
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -58,20 +58,20 @@ def call(name: str, fields: Any, limits: Limits) -> str:
     tool = TOOLS[name]
     if not isinstance(fields, dict):
         raise GradcliError("request", f"the arguments of {name} are an object")
-    known = tool.arguments
+    arguments = tool.arguments
     for field in fields:
-        if field not in known:
-            hint = did_you_mean(field, known) or f"it has {', '.join(known)}"
+        if field not in arguments:
+            hint = did_you_mean(field, arguments) or f"it has {', '.join(arguments)}"
             raise GradcliError("request", f"{name} has no argument {field}", hint=hint)
     for field in tool.needed:
         kinds, message = (dict | str, "an object") if field == "claim" else (str, "a text")
         if not isinstance(fields.get(field), kinds):
             message = f"{name} needs {field}, {message}"
-            raise GradcliError("request", message, hint=known[field]["description"])
+            raise GradcliError("request", message, hint=arguments[field]["description"])
     try:
         return tool.answer(fields, limits)
     except GradcliError as error:
-        option_spelling.tell(error, option_spelling.JSON)
+        option_spelling.respell_error(error, option_spelling.JSON)
         if error.code == "file":
             error.hint = "files cannot be opened from here: give the numbers themselves"
         raise
@@ -101,7 +101,7 @@ def _rendered(fields: dict[str, Any], limits: Limits, show: tuple[str, ...]) -> 
 
 
 def _cut(text: str, most: int) -> str:
-    """A text of no more bytes than that, which ends with a line."""
+    """`text` cut after a line to at most `most` bytes, with a remark where it was cut."""
     data = text.encode(errors="surrogatepass")
     if len(data) <= most:
         return text

@@ -113,13 +113,13 @@ def find(name: str) -> str:
 
 
 def listing(width: int) -> str:
-    """The examples: a question in lines of `width` columns, and its command, which is never broken,
-    for it is copied.
+    """The examples: each question wrapped to `width` columns, and its command on one line, so that
+    it can be copied.
     """
-    beside = max(map(len, EXAMPLES)) + 2
+    column = max(map(len, EXAMPLES)) + 2
     lines: list[str] = []
     for name, e in EXAMPLES.items():
-        first, *rest = wrap(e.question, max(width - beside, LEAST), break_long_words=False)
-        lines += [name.ljust(beside) + first, *(" " * beside + line for line in rest)]
-        lines.append(f"{' ' * (beside + 2)}{e.command}")
+        first, *rest = wrap(e.question, max(width - column, LEAST), break_long_words=False)
+        lines += [name.ljust(column) + first, *(" " * column + line for line in rest)]
+        lines.append(f"{' ' * (column + 2)}{e.command}")
     return "\n".join(lines) + "\n"

@@ -234,14 +234,14 @@ class Case:
         if random_seed:
             draw = np.random.default_rng(1)
             self.numbers.values[self.seed] = draw.normal(size=problem.out.shape)
-        elif problem.seed.value is not None and self.known(problem.seed.value):
+        elif problem.seed.value is not None and self.has_numbers(problem.seed.value):
             self.numbers.values[self.seed] = self.numbers(problem.seed.value)[0]
 
-    def known(self, node: Node) -> bool:
+    def has_numbers(self, node: Node) -> bool:
         return all(n.op.name != "input" or n in self.numbers.values for n in walk([node]))
 
     def value(self, node: Node):
-        return self.numbers(node)[0] if self.known(node) else None
+        return self.numbers(node)[0] if self.has_numbers(node) else None
 
     def array(self, text: str):
         """The array of a text of the language, over the names of the problem."""

@@ -115,7 +115,7 @@ def test_every_operator_is_counted(op):
         found = cost(Analysis(problem))
         assert found.forward >= 0
         assert found.vjp.times(1) >= 0
-        assert all(size_of(node, "float64") >= 0 for node in found.kept)
+        assert all(size_of(node, "float64") >= 0 for node in found.saved_tensors)
 
 
 # ---- passes --------------------------------------------------------------------------------------
@@ -441,7 +441,9 @@ def test_convolutions_cost_what_pytorch_counts(text, shapes, wrt):
 def test_pytorch_keeps_the_same(text, shapes):
     pytest.importorskip("torch")
     found = cost(Analysis(pose(text, shapes=shapes)))
-    assert sum(size_of(n, "float64") for n in found.kept) == torch_saves(text, drawn(shapes))
+    assert sum(size_of(n, "float64") for n in found.saved_tensors) == torch_saves(
+        text, drawn(shapes)
+    )
 
 
 @pytest.mark.oracle
@@ -456,7 +458,7 @@ def test_operators_keep_what_pytorch_keeps(request):
         tensors = {n: torch.tensor(v, requires_grad=n in wrt) for n, v in example.values.items()}
         theirs, refused = refusal(lambda t=example.text, ts=tensors: torch_saves(t, ts))
         if refused is None:
-            kept = cost(Analysis(problem)).kept
+            kept = cost(Analysis(problem)).saved_tensors
             count += 1
             if theirs != sum(size_of(n, "float64") for n in kept):
                 other.add(example.op.name)

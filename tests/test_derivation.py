@@ -97,7 +97,7 @@ def test_lines_are_the_gradients_that_pytorch_keeps(text, shapes):
         values["y"] = np.array([0, 1, 1, 0])
     labels = {name: v for name, v in values.items() if v.dtype.kind == "i"}
     problem = pose(text, shapes=read_shapes([shapes]), values=labels)
-    assert problem.made
+    assert problem.statement_values
     seed = np.array(1.0) if problem.seed.implicit else draw.normal(size=problem.out.shape)
     assert lines_are_gradients(text, problem, values, seed) >= len(problem.wrt)
 

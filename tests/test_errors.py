@@ -818,8 +818,8 @@ OPTIONS = [
 
 @pytest.mark.parametrize(("shell", "python", "json"), OPTIONS)
 def test_options_said_in_other_words(shell, python, json):
-    assert option_spelling.said(shell, option_spelling.PYTHON) == python
-    assert json is None or option_spelling.said(shell, option_spelling.JSON) == json
+    assert option_spelling.respell(shell, option_spelling.PYTHON) == python
+    assert json is None or option_spelling.respell(shell, option_spelling.JSON) == json
 
 
 OPTION_OF_A_SHELL = re.compile(

@@ -20,7 +20,7 @@ import gradcli
 from gradcli.explanation.analysis import Analysis
 from gradcli.explanation.data import Data
 from gradcli.explanation.formulas.beside_numbers import contradictions, of_gradients
-from gradcli.language.given.assumptions import made, read_assumptions
+from gradcli.language.given.assumptions import read_assumptions, with_properties
 
 torch = pytest.importorskip("torch")
 pytestmark = [
@@ -411,7 +411,7 @@ def test_what_is_assumed_shortens_formulas(program, wrt, assume, expected):
     draw = generator(program + assume)
     shapes = {n: (4, 4) if n in "AB" else (4,) for n in "ABxyz" if re.search(rf"\b{n}\b", program)}
     assert gradcli.formula(program, shapes=shapes, wrt=[wrt], assume=assume) == expected
-    values = {n: made(words.get(n, ()), draw.normal(size=s)) for n, s in shapes.items()}
+    values = {n: with_properties(words.get(n, ()), draw.normal(size=s)) for n, s in shapes.items()}
     given = {n: torch.tensor(v, requires_grad=True) for n, v in values.items()}
     out = run_torch(program, given)
     seed = torch.tensor(draw.normal(size=tuple(out.shape)) if out.ndim else 1.0)

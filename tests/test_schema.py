@@ -7,7 +7,7 @@ import typer
 from console import gradcli
 from schema import SCHEMA, hold, strict
 
-from gradcli.batches import FIELDS, WANTED
+from gradcli.batches import ANSWERS, FIELDS
 from gradcli.cli.main import app
 from gradcli.explanation.data import KEYS
 
@@ -62,7 +62,7 @@ def test_sections_on_request():
         assert name in found.json
 
 
-@pytest.mark.parametrize("want", WANTED)
+@pytest.mark.parametrize("want", ANSWERS)
 def test_every_want_of_a_batch(want):
     request = {"id": 1, "expr": "(x * x).sum()", "values": {"x": [1, 2]}, "want": [want]}
     line = json.dumps(request | {"claim": {"x": "2 * x"}})

@@ -24,7 +24,7 @@ from gradcli.explanation.blocks import text_of
 from gradcli.explanation.data import Data
 from gradcli.explanation.higher.jvp import Jvp
 from gradcli.graphs import walk
-from gradcli.language.given.assumptions import made
+from gradcli.language.given.assumptions import with_properties
 from gradcli.request import Request
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
@@ -44,7 +44,9 @@ def tensors_of(a):
     """Everything that has a name and a value."""
     p = a.problem
     nodes = {**p.named, p.out_name: p.out} | {i.name: i.node for i in p.inputs.values()}
-    return {name: torch.tensor(np.array(a.value(n))) for name, n in nodes.items() if a.known(n)}
+    return {
+        name: torch.tensor(np.array(a.value(n))) for name, n in nodes.items() if a.has_numbers(n)
+    }
 
 
 def moving(example):
@@ -181,7 +183,7 @@ def test_formulas_of_hessians_by_what_is_assumed(text, name, word, formula):
     drawn = {"A": (4, 4), "x": 4, "X": (4, 3), "a": 3, "y": 3}
     values = {n: draw.uniform(0.5, 2, s) for n, s in drawn.items() if re.search(rf"\b{n}\b", text)}
     which = "a" if word == "positive" else "A"
-    values = {n: made([word], v) if n == which else v for n, v in values.items()}
+    values = {n: with_properties([word], v) if n == which else v for n, v in values.items()}
     shapes = {n: v.shape for n, v in values.items()}
     given = {"expr": text, "shapes": shapes, "wrt": name, "assume": {which: word}}
     (found,) = gradcli.batch([given | {"want": ["hessian"]}])

@@ -12,7 +12,7 @@ from support import run_torch
 
 import gradcli
 from gradcli.explanation.analysis import Analysis
-from gradcli.explanation.formulas.other_sizes import at_own_sizes
+from gradcli.explanation.formulas.other_sizes import at_original_sizes
 from gradcli.explanation.formulas.wording import Wording
 from gradcli.explanation.notes import formulas
 from gradcli.language.given.assumptions import read_assumptions
@@ -482,12 +482,12 @@ def test_factors_that_two_products_share_are_left_alone(program, shape, expected
 def test_what_is_found_in_general_is_brought_back_to_the_sizes_of_a_problem():
     problem = pose("(x @ A @ x) / (x @ x)", shapes={"x": (3,), "A": (3, 3)}, wrt=["x"])
     w = Wording(Analysis(problem))
-    there = w.in_general
+    there = w.generic
     found = there.shortened(there.analysis.gradient(there.problem.inputs["x"]))
     own = w.analysis.gradient(problem.inputs["x"])
     assert found.shape != own.shape
-    assert at_own_sizes(found, there.problem, problem, own).shape == own.shape
-    assert at_own_sizes(2 * found, there.problem, problem, own) is None
+    assert at_original_sizes(found, there.problem, problem, own).shape == own.shape
+    assert at_original_sizes(2 * found, there.problem, problem, own) is None
 
 
 @pytest.mark.parametrize(

@@ -1,1 +1,1 @@
-"""The explanation as data: what is shown, in which order, in which words; not how it looks."""
+"""The explanation as data: content, order and wording, independent of the format."""

@@ -1,4 +1,4 @@
-"""Everything that can be asked about a problem, computed when it is asked for, and once."""
+"""The gradients, Jacobians and values of a problem, each computed on demand and cached."""
 
 from collections.abc import Callable, Sequence
 from functools import cache, cached_property, wraps
@@ -20,8 +20,8 @@ LARGE = 1_000  # nodes of a program; in a larger one no formulas or structures a
 SENDS_NOTHING = "PyTorch goes back and sends nothing: .grad stays None"
 
 
-def unless_unwritten(compute: Callable[[], Any]) -> Any:
-    """What `compute` gives; None where symbols cannot say it, or not in short."""
+def none_if_unwritable(compute: Callable[[], Any]) -> Any:
+    """The result of `compute`; None if it has no symbolic form, or one that is too long."""
     try:
         return compute()
     except GradcliError as error:
@@ -30,12 +30,14 @@ def unless_unwritten(compute: Callable[[], Any]) -> Any:
         return None
 
 
-def searched(
+def within_budget(
     otherwise: Callable[..., Any] = lambda *_: None, in_large: bool = False
 ) -> Callable[..., Any]:
-    """A function of something with a `problem` that searches within the budget of the request; what
-    it answers where that is spent is `otherwise`, of the same arguments, and so it is at once in
-    large programs, unless it searches `in_large` ones too.
+    """Decorate a function, whose first argument has a `problem`, to run as a search within the
+    budget of the request.
+
+    If the budget is spent, the result is that of `otherwise`, called with the positional arguments;
+    so it is for large programs without a search, unless `in_large`.
     """
 
     def decorated(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -55,7 +57,7 @@ R = TypeVar("R")
 
 
 def once(function: Callable[["Analysis"], R]) -> Callable[["Analysis"], R]:
-    """A function of an analysis that is computed once for each."""
+    """Decorate a function of an Analysis to cache its result on the analysis."""
 
     @wraps(function)
     def known(a: "Analysis") -> R:
@@ -67,12 +69,12 @@ def once(function: Callable[["Analysis"], R]) -> Callable[["Analysis"], R]:
 
 
 def is_large(problem: Problem) -> bool:
-    """Whether the program of a problem is so large that nothing is searched for."""
+    """Whether the graph is so large that no formulas or structures are searched for."""
     return operations(problem) > LARGE
 
 
 def operations(problem: Problem) -> int:
-    """Of how many nodes the output of a problem is."""
+    """How many nodes the graph of the output has."""
     counted, out = problem.limits.budget.operations, problem.out
     if out not in counted:
         counted[out] = len(walk([out]))
@@ -80,10 +82,12 @@ def operations(problem: Problem) -> int:
 
 
 class Analysis:
-    """A problem and its answers. Arrays are NumPy's; None stands for what depends on inputs without
-    a value. `against` names the frameworks that answers are compared with; `claims` are formulas
-    that somebody derived, as texts `W = g.T @ x` or by name; `unmoved`: whether the output may
-    depend on no input at all, so that all derivatives are zero.
+    """A problem and its answers, which are NumPy arrays, or None where they depend on inputs
+    without a value.
+
+    `against` names the frameworks to compare with; `claims` are gradients derived by the user, as
+    texts `W = g.T @ x` or by name. `allow_no_gradient`: whether the output may be independent of
+    all inputs, so that all derivatives are zero.
     """
 
     def __init__(
@@ -92,19 +96,21 @@ class Analysis:
         dtype: str = "float64",
         against: Sequence[str] = (),
         claims: Sequence[str] | dict[str, str] = (),
-        unmoved: bool = False,
+        allow_no_gradient: bool = False,
     ):
         self.problem, self.dtype, self.against, self.claims = problem, dtype, against, claims
-        self.unmoved = unmoved
+        self.allow_no_gradient = allow_no_gradient
         self._known: dict[Node, bool] = {}
         self.results: dict[Callable[..., Any], Any] = {}  # of functions that are `once`
         self._jacobians: dict[Node, Jacobian] = {}
 
     @cached_property
     def gradients(self) -> Gradients:
-        """The gradient of every input asked for, as graph, and the steps to it."""
+        """The gradient of the output with respect to each input in `wrt`, as a graph, and the steps
+        of the reverse pass. Raises GradcliError if no gradient flows to any.
+        """
         result = self._backward()
-        if not self.unmoved and all(grad is None for grad in result.of.values()):
+        if not self.allow_no_gradient and all(grad is None for grad in result.of.values()):
             self.refuse(self.problem.wrt)
         return result
 
@@ -125,16 +131,16 @@ class Analysis:
         )
 
     def refused_again(self, x: Input) -> dict[str, str]:
-        """The operators that PyTorch differentiates by x once, where that is done again, and what
-        it says.
+        """PyTorch's error messages by operator, for operators that it differentiates only once with
+        respect to x; empty if this problem is not a higher derivative.
         """
         p = self.problem
         return refused_again(p.orders[0].out, x.node) if p.before is not None else {}
 
     def _flows_elsewhere(self) -> bool:
-        """Whether a gradient flows to any input at all; seeds of lower orders are none."""
-        given = self.problem.orders[0].inputs.values()
-        inputs = [i.node for i in given if i.node.dtype == "float"]
+        """Whether a gradient flows to any input; seeds of lower orders do not count."""
+        candidates = self.problem.orders[0].inputs.values()
+        inputs = [i.node for i in candidates if i.node.dtype == "float"]
         out = self.problem.out
         return out in conducting(walk([out]), inputs)
 
@@ -154,8 +160,8 @@ class Analysis:
 
     @cached_property
     def _out(self) -> Node:
-        """The output as numbers are computed from it: with the zeros that PyTorch sends on where
-        it is a gradient.
+        """The output as it is evaluated: if it is a gradient, with the zero gradients that PyTorch
+        multiplies on (see `zero_second_derivative`).
         """
         from .zero_second_derivative import with_zeros
 
@@ -166,21 +172,23 @@ class Analysis:
         return self._way_back(self._out)
 
     def computed(self, x: Input) -> Node | None:
-        """The gradient of one input as its numbers are computed, where 0 times infinity is nan."""
+        """The gradient with respect to x as it is evaluated, in which 0 times infinity is nan; None
+        if the output does not depend on x.
+        """
         grad = self.gradient(x)
         sent = None if grad is None or self.problem.before is None else self._sent.of[x.node]
         return grad if sent is None else sent
 
     def gradient(self, x: Input) -> Node | None:
-        """The gradient of one input, as graph; None where the output does not depend on it."""
+        """The gradient with respect to x as a graph; None if the output does not depend on x."""
         return self.gradients.of[x.node]
 
     # ---- numbers ---------------------------------------------------------------------------------
 
     @cached_property
     def evaluator(self) -> Evaluator:
-        """Numbers for whatever depends on inputs with a value alone; the seed and the tangents are
-        among these where they can be.
+        """An evaluator that has the values of the inputs, and of the seed and tangents where these
+        do not depend on inputs without a value.
         """
         evaluator = self._without_seed()
         for given in self.problem.directions:
@@ -189,7 +197,7 @@ class Analysis:
         return evaluator
 
     def with_seed(self, seed: Any) -> Evaluator:
-        """Numbers for the same, with an array for the seed."""
+        """An evaluator that has the values of the inputs, and an array for the seed."""
         evaluator = self._without_seed()
         evaluator.values[self.problem.seed.node] = self._cast(seed)
         return evaluator
@@ -206,8 +214,8 @@ class Analysis:
         known = {*self.problem.values, *given}
         return any(n.op.name == "input" and n not in known for n in walk([node]))
 
-    def known(self, node: Node) -> bool:
-        """Whether the numbers of a node can be computed."""
+    def has_numbers(self, node: Node) -> bool:
+        """Whether a node depends only on nodes with values."""
         values, known = self.evaluator.values, self._known
         for n in walk([node], lambda n: () if n in known else n.inputs):
             if n not in known:
@@ -218,7 +226,7 @@ class Analysis:
 
     def value(self, node: Node) -> Any:
         """The array of a node, or None where it depends on an input without a value."""
-        if not self.known(node):
+        if not self.has_numbers(node):
             return None
         try:
             return self.evaluator(node)[0]
@@ -227,13 +235,15 @@ class Analysis:
             raise error.at(place) from error.__cause__
 
     def grad_value(self, x: Input) -> Any:
-        """The numbers of an input's gradient; None where there is no gradient or no numbers."""
+        """The gradient with respect to x as an array; None if there is none, or it depends on an
+        input without a value.
+        """
         grad = self.computed(x)
         return None if grad is None else self.value(grad)
 
     def grad_values(self) -> dict[str, Any]:
-        """The numbers of the gradients asked for, by name of the input; None where there is no
-        gradient. What they are computed from is not kept. To be asked after `require_numbers`.
+        """The gradients as arrays by name of the input, None where there is no gradient.
+        Intermediate values are not cached. Call `require_numbers` first.
         """
         grads = {x.name: self.computed(x) for x in self.problem.wrt}
         nodes = [grad for grad in grads.values() if grad is not None]
@@ -248,8 +258,10 @@ class Analysis:
         return {name: None if grad is None else result.pop(0) for name, grad in grads.items()}
 
     def require_numbers(self) -> None:
-        """Refuse what only numbers can answer where an input has no value, in PyTorch's words for
-        the seed. Where others have one, that comes first: the shape of the output may be a guess.
+        """Raise GradcliError if the gradients cannot be computed in numbers.
+
+        A missing seed is reported in PyTorch's words, unless some inputs have values and others
+        lack one: those are reported first, because the shape of the output may be a guess.
         """
         p = self.problem
         if p.seed.refused and not (p.values and self._missing()):
@@ -262,7 +274,7 @@ class Analysis:
         self.require_values()
 
     def require_values(self, what: str = "gradient") -> None:
-        """Refuse numbers of a derivative that depends on inputs without a value."""
+        """Raise GradcliError if the gradients depend on inputs without a value."""
         missing = self._missing()
         if missing:
             raise GradcliError(
@@ -285,9 +297,7 @@ class Analysis:
     # ---- the Jacobian ----------------------------------------------------------------------------
 
     def jacobian(self, x: Input) -> "Jacobian":
-        """The Jacobian of the output with respect to an input, computed as far as it is looked
-        at.
-        """
+        """The Jacobian of the output with respect to x; its entries are computed on access."""
         if x.node not in self._jacobians:
             self._jacobians[x.node] = self._jacobian(x)
         return self._jacobians[x.node]
@@ -315,7 +325,7 @@ class Analysis:
 
     @cached_property
     def symbolic(self) -> Any:
-        """The same graph over SymPy elements, seed and tangents in numbers where they have some."""
+        """The backend over SymPy elements, with the values of seed and tangents where given."""
         from ..backends.symbolic import Symbolic
 
         p, backend = self.problem, self._without_directions
@@ -325,15 +335,15 @@ class Analysis:
 
     @cached_property
     def _without_directions(self) -> Any:
-        """The graph over SymPy elements, seed and tangents as symbols."""
+        """The backend over SymPy elements, with seed and tangents as symbols."""
         from ..backends.symbolic import Symbolic
 
         p = self.problem
         return Symbolic({i.node: i.value for i in p.inputs.values()}, limits=p.limits)
 
     def rows(self, grad: Node) -> Callable[[int], Any]:
-        """Rows of the Jacobian whose VJP is `grad`, in SymPy elements; SymPy is imported when the
-        first is looked at.
+        """A function from k to row k of the Jacobian whose VJP is `grad`, in SymPy elements. SymPy
+        is imported on the first call.
         """
         result: list[Any] = []
 
@@ -348,7 +358,7 @@ class Analysis:
 
 
 def _how_to_seed(p: Problem) -> str:
-    """How a seed is given."""
+    """A hint that says how to give a seed."""
     if p.before is None:
         return "give a seed of that shape with --grad, or reduce it with .sum()"
     before = "".join(" -g 1" for _ in range(p.order - 1))

@@ -25,19 +25,19 @@ def jsonable(value: Any) -> Any:
 
 
 def check_numbers(value: Any, limits: Limits) -> None:
-    """Refuse more numbers than are written out as JSON."""
+    """Raise GradcliError if an answer has more numbers than may be written as JSON."""
     limits.check("numbers", _count(value), "the answer as JSON")
 
 
 def _count(value: Any) -> int:
-    """How many numbers the arrays of an answer have together."""
+    """The total number of elements of the arrays of an answer."""
     if isinstance(value, dict | list | tuple):
         return sum(map(_count, value.values() if isinstance(value, dict) else value))
     return getattr(value, "size", 0)
 
 
 def rounded(value: Any, digits: int | None) -> Any:
-    """An array whose numbers have so many significant digits; all of them where that is None."""
+    """`value` rounded to so many significant digits; unchanged if `digits` is None."""
     if value is None or digits is None:
         return value
     array = np.asarray(value)

@@ -1,9 +1,9 @@
-"""The blocks that an explanation is made of. Renderers know these and nothing else.
+"""The blocks that an explanation consists of, the only input of renderers.
 
-The set is closed: a new format writes one function for each of them. A line is made of pieces:
-words and code as tokens, and formulas as trees, which a renderer hands to a writer of
-`notation/typeset` or takes as text. Tensors come as arrays, of numbers or of texts, so that a
-renderer can lay them out in its width.
+The set is closed: a new format needs one function for each block. A line consists of pieces: words
+and code as tokens, and formulas as trees, which a renderer passes to a writer of
+`notation/typeset` or uses as text. Tensors are arrays of numbers or of texts, so that a renderer
+can lay them out in its width.
 """
 
 from collections.abc import Callable
@@ -14,8 +14,8 @@ from ..notation.tree import Token, Tree
 
 
 class Formula(NamedTuple):
-    """A formula within a line. Where it has a role of its own it plays that as a whole; `typed` is
-    how a user wrote it, which is its text.
+    """A formula within a line. A `role` applies to the whole formula; `typed` is the user's
+    spelling of it, which is then its text.
     """
 
     tree: Tree
@@ -44,8 +44,8 @@ UNWRITTEN = Formula(tree.Verbatim("?"), "", (Token("?"),))
 
 
 class Tensor(NamedTuple):
-    """The elements of a tensor: an array of numbers, or an object array of texts; the `name` that
-    its elements are spoken of by, `x.grad` in `x.grad[0,1]`.
+    """The elements of a tensor: an array of numbers, or an object array of texts. `name` is the
+    prefix of the names of its elements, `x.grad` in `x.grad[0,1]`.
     """
 
     array: Any
@@ -68,13 +68,13 @@ class Table(NamedTuple):
 
 class Matrix(NamedTuple, Generic[Cell]):
     """A Jacobian: the seed in the left margin, labels of rows and columns, and seed times matrix
-    below; or a tangent above it, and matrix times tangent at the right. Without the name of one
-    there is no room for it.
+    below; or a tangent above it, and matrix times tangent at the right. A part whose name is None
+    is not shown.
 
-    `skipped_rows` and `skipped_columns`: how many are shown before those left out, and how many
-    these are. Its cells are formulas; an exact zero is ZERO, and what is too long to be written
-    UNWRITTEN. `row_places` and `column_places` are where the elements of rows and columns stand in
-    the output and in the input. Renderers of text make one whose cells are texts.
+    `skipped_rows` and `skipped_columns`: how many are shown before the skipped ones, and how many
+    are skipped. Cells are formulas: ZERO for an exact zero, UNWRITTEN for an entry that is too
+    long. `row_places` and `column_places` are the multi-indices of rows in the output and of
+    columns in the input. Renderers of text convert the cells to texts.
     """
 
     seed_name: Cell | None
@@ -97,9 +97,9 @@ class Matrix(NamedTuple, Generic[Cell]):
 
 
 class Picture(NamedTuple):
-    """Where a matrix has entries: cells of 0 where all are zero, 2 where none is, 1 otherwise; and
-    the same with smaller cells, rows of these digits, for what draws in points. What a cell of
-    each means is told below.
+    """The sparsity pattern of a matrix, in cells that each cover a block of entries: 0 if all of
+    them are zero, 2 if none is, 1 otherwise. `fine` is the same pattern with smaller cells, a text
+    of digits for each row, for renderers that draw pixels. The legends say how much a cell covers.
     """
 
     cells: tuple[tuple[int, ...], ...]
@@ -115,7 +115,9 @@ class Prose(NamedTuple):
 
 
 class Step(NamedTuple):
-    """One operation on the way back: its number, what it is and receives, and what it sends."""
+    """One operation of the reverse pass: its number, what it is, the gradient that it receives, and
+    the gradients that it sends to its inputs.
+    """
 
     number: int
     title: Line
@@ -125,9 +127,8 @@ class Step(NamedTuple):
 
 
 class GraphNode(NamedTuple):
-    """A node of a graph that is drawn: its label, the places of its inputs, and what flows between
-    it and each of them, where that has numbers: the value that comes, and the gradient that goes
-    back.
+    """A node of a drawn graph: its label, the positions of its inputs, and for each input the value
+    that it passes forward and the gradient that it receives, where these have numbers.
     """
 
     label: Line
@@ -136,7 +137,7 @@ class GraphNode(NamedTuple):
 
 
 class Pass(NamedTuple):
-    """What happens at a node of a graph, on the way forward or back."""
+    """What happens at a node of a graph, in the forward or the reverse pass."""
 
     node: int
     back: bool
@@ -144,8 +145,8 @@ class Pass(NamedTuple):
 
 
 class Graph(NamedTuple):
-    """A graph to be drawn: nodes in order, inputs first, the last one being the output; `passes`
-    are what happens at them in the order of execution, where that is to be followed.
+    """A graph to be drawn: nodes in topological order, the output last; `passes` are the operations
+    of both passes in the order of execution, for a page that steps through them.
     """
 
     nodes: tuple[GraphNode, ...]
@@ -170,8 +171,8 @@ Block = Table | Matrix | Picture | Prose | Step | Graph | Note | Code
 
 
 class Section(NamedTuple):
-    """A heading with a remark beside it, and what stands below. `name` is what --show calls it;
-    `extra`: only a page has room for it.
+    """A heading, a remark on the same line, and the blocks below. `name` is its name for --show;
+    `extra`: it is shown on pages only.
     """
 
     name: str
@@ -182,7 +183,7 @@ class Section(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What was asked, in one line: `a.grad = `, numbers where there are some, the formula."""
+    """One result in a line: its name `a.grad`, numbers if it has any, the formula."""
 
     name: Line
     value: Tensor | None
@@ -191,10 +192,11 @@ class Answer(NamedTuple):
 
 
 class Document(NamedTuple):
-    """An explanation: the answers, a line each, then sections that say why. `more` are options that
-    show more of it; `command` is the line that makes it again, or nothing; `question` is the
-    program, for where nobody sees what was asked. `briefly` are sections that suffice where an
-    answer has to be short, in this order; without one, all of them.
+    """An explanation: the answers, a line each, then the sections.
+
+    `more` are options that show more; `command` is the command line that reproduces the document,
+    or ""; `question` is the program, for formats that show it. `briefly` names the sections, in
+    order, of a short answer; if empty, all of them.
     """
 
     answers: tuple[Answer, ...]
@@ -205,15 +207,14 @@ class Document(NamedTuple):
     briefly: tuple[str, ...] = ()
 
 
-# What documents are made for, as far as formats differ: lines that are read; equations, which have
-# both of their sides; code that is pasted; a page, which has room for all that there is.
+# The kinds of formats whose documents differ: lines of text; equations, with both of their sides;
+# code to be pasted; a page, which shows everything.
 Use = Literal["lines", "equations", "code", "page"]
 
 
 class Reply(NamedTuple):
-    """What is answered, made when it is asked for: `documents` for people, for the use that a
-    format makes of them, and `data` for programs, which JSON can be made of; `keyed` where its keys
-    are known, and not names of a user.
+    """An answer, computed on demand: `documents` for renderers, by the kind of format, and `data`
+    for JSON. `keyed`: whether the keys of `data` are fixed, rather than names that users chose.
     """
 
     documents: Callable[[Use], list[Document]]
@@ -221,53 +222,53 @@ class Reply(NamedTuple):
     keyed: bool = True
 
 
-def without_extras(made: Document) -> Document:
-    """A document for what is no page."""
-    return made._replace(sections=tuple(s for s in made.sections if not s.extra))
+def without_extras(document: Document) -> Document:
+    """The document without the sections that only pages show."""
+    return document._replace(sections=tuple(s for s in document.sections if not s.extra))
 
 
-def said_otherwise(made: Any, say: Callable[[str], str]) -> Any:
-    """Blocks whose words, which are no code and no names, are said in other words."""
-    if isinstance(made, Token):
-        return made._replace(text=say(made.text)) if made.role == "word" else made
-    if not isinstance(made, tuple) or isinstance(made, Formula):
-        return made
-    parts = [said_otherwise(part, say) for part in made]
-    return type(made)(*parts) if hasattr(made, "_fields") else tuple(parts)
+def respelled(block: Any, respell: Callable[[str], str]) -> Any:
+    """A block, or a tuple of blocks, with `respell` applied to its words, not to code and names."""
+    if isinstance(block, Token):
+        return block._replace(text=respell(block.text)) if block.role == "word" else block
+    if not isinstance(block, tuple) or isinstance(block, Formula):
+        return block
+    parts = [respelled(part, respell) for part in block]
+    return type(block)(*parts) if hasattr(block, "_fields") else tuple(parts)
 
 
 def plain(*pieces: str | Piece) -> Line:
-    """A line of pieces without a role, or with the one they bring."""
+    """A line of pieces; strings become tokens without a role."""
     return tuple(Token(p) if isinstance(p, str) else p for p in pieces)
 
 
 def words(*pieces: str | Piece) -> Line:
-    """A line of words, as against a formula or a name: renderers need not set them as code."""
+    """A line of pieces; strings become words, which renderers do not set as code."""
     return tuple(Token(p, "word") if isinstance(p, str) else p for p in pieces)
 
 
 def typed(written: Tree) -> Formula:
-    """A formula whose text is known from now on."""
+    """A formula with the tokens of its text computed."""
     return Formula(written, "", (*tree.tokens(written),))
 
 
 def verbatim(text: str) -> Formula:
-    """A number, or words, that stand as they are."""
+    """A formula that consists of this text."""
     return Formula(tree.Verbatim(text), "", (Token(text),))
 
 
 def element(base: Tree, place: tuple[int, ...]) -> Formula:
-    """`a[0,1]`: one element of what has the name; the name alone for a single number."""
+    """`a[0,1]`: the element of `base` at `place`; `base` itself for a single number."""
     return typed(tree.Indexed(base, tuple(map(tree.Number, place))) if place else base)
 
 
 def mentioned(written: Tree, text: str = "") -> Formula:
-    """A formula among words, which is read there as the text that it is."""
+    """A formula within a sentence, whose text is set as words."""
     return Formula(written, "", (Token(text or tree.text(written), "word"),))
 
 
 def equality(*sides: Tree) -> Line:
-    """Formulas with a sign of equality between them."""
+    """Formulas joined by equals signs."""
     line: Line = ()
     for side in sides:
         line += (*(EQUALS,) * bool(line), Formula(side))
@@ -275,7 +276,7 @@ def equality(*sides: Tree) -> Line:
 
 
 def statements(written: Tree) -> Line:
-    """A formula as a line: statements for what has a name in it, and what they lead to."""
+    """A formula as a line; a Block as its statements followed by its result."""
     if not isinstance(written, tree.Block):
         return (Formula(written),)
     before = [(*equality(name, value), THEN) for name, value in written.statements]

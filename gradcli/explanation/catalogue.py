@@ -16,7 +16,7 @@ from ..language.libraries import function as of_library
 from ..language.posing import pose
 from ..language.problem import Input
 from ..language.refusals import pytorch_names, refusal
-from ..language.vocabulary import library_name, module_of, own_meaning
+from ..language.vocabulary import library_name, module_of, name_in_module
 from ..notation import tree
 from ..notation.code.torch_code import expression
 from ..notation.formulas.formula import formula, too_long
@@ -46,14 +46,14 @@ from .in_pytorch.answers import Kink, known
 from .operator_groups import ELSEWHERE, GROUPS, Family, all_families
 from .sentences import sentence
 
-UNFIT = (GradcliError, *MISUSES)  # what a function raises that needs other arguments
+UNFIT = (GradcliError, *MISUSES)  # what a function raises for arguments that do not fit
 SHOWN = "gradcli explain, with your own arguments, shows the steps"
-PAGE = "operator"  # the sections that tell of one
-KEYS = {  # of what is told, in JSON
+PAGE = "operator"  # the name of a section about one operator
+KEYS = {  # keys in JSON, by the label of a row
     "in indices": "index", "Jacobian": "jacobian", "at kinks": "kinks", "also": "aliases",
     "PyTorch": "pytorch", "in PyTorch": "pytorch", "example": "examples", "to see it": "examples",
 }  # fmt: skip
-SAID_ONCE = ("meaning", "caveat", "pytorch")
+SINGLE_VALUED = ("meaning", "caveat", "pytorch")
 USAGE = (
     ("gradcli ops softmax", "one of them: signature, rule, caveats"),
     ("gradcli ops losses", "a family, a line for each"),
@@ -63,32 +63,41 @@ USAGE = (
 
 
 def catalogue(name: str | None, full: bool = False) -> Document:
-    """The families, or in full all operators; the page of the one called `name`; a family; or
-    those whose names or meanings hold its words.
+    """The page of the operator called `name`; else the families of that name; else the operators
+    whose names or descriptions contain its words. Without a name, the families, or with `full` all
+    operators. Raises GradcliError.
     """
     if name is None:
         return _all() if full else _overview()
     elsewhere = library_name(name)
     if elsewhere is not None:
         return Document((), (_library_page(name, of_library(elsewhere, name, None)),))
-    known = functions()
-    bare = name.rsplit(".", 1)[-1]
+    callables = functions()
+    last_name = name.rsplit(".", 1)[-1]
     module = module_of(name)
-    meant = own_meaning(bare, module) if module else bare  # F.unfold is not unfold
-    called = known.get(meant) if meant != bare else OPS.get(bare) or known.get(bare)
-    if isinstance(called, Operator):
-        return Document((), (page(called),))
-    if isinstance(called, Shorthand):
-        return Document((), (_shorthand_page(called, known), *map(page, _said_with(called))))
-    why = refusal(name.removeprefix("torch.")) or (refusal(meant) if module else None)
-    if module and why is not None:
-        raise GradcliError("unsupported", f"{name} {why}")
-    result = _families_called(bare) or _with(bare, known)
+    torch_name = (
+        name_in_module(last_name, module) if module else last_name
+    )  # F.unfold is not unfold
+    function = (
+        callables.get(torch_name)
+        if torch_name != last_name
+        else OPS.get(last_name) or callables.get(last_name)
+    )
+    if isinstance(function, Operator):
+        return Document((), (page(function),))
+    if isinstance(function, Shorthand):
+        return Document(
+            (), (_shorthand_page(function, callables), *map(page, _output_operators(function)))
+        )
+    reason = refusal(name.removeprefix("torch.")) or (refusal(torch_name) if module else None)
+    if module and reason is not None:
+        raise GradcliError("unsupported", f"{name} {reason}")
+    result = _families_called(last_name) or _with(last_name, callables)
     if result:
         return Document((), tuple(result))
-    if why is not None:
-        raise GradcliError("unsupported", f"{name} {why}")
-    hint = did_you_mean(bare, known) or "gradcli ops lists them"
+    if reason is not None:
+        raise GradcliError("unsupported", f"{name} {reason}")
+    hint = did_you_mean(last_name, callables) or "gradcli ops lists them"
     raise GradcliError("unknown-function", f"there is no operator {name}", hint=hint)
 
 
@@ -98,7 +107,7 @@ def _all() -> Document:
 
 
 def _overview() -> Document:
-    """The groups of families, each with the names that are asked for most."""
+    """The groups of families, each with its most frequent names."""
     count = sum("." not in name and _in_pytorch(f) for name, f in functions().items())
     rows = [Row((words(g.title), _examples(g.names))) for g in GROUPS]
     usage = [Row((plain(command), words(text))) for command, text in USAGE]
@@ -119,15 +128,13 @@ def _examples(names: str) -> Line:
 
 
 def _families_called(word: str) -> list[Section]:
-    """The families of a group, or the one, that is called so, but for an ending; a family also has
-    the name of its file.
-    """
-    asked = _stem(word)
-    group = next((g.families for g in GROUPS if _stem(g.title) == asked), ())
+    """The families whose group, title or module is called `word`, apart from a plural s."""
+    stem = _stem(word)
+    group = next((g.families for g in GROUPS if _stem(g.title) == stem), ())
     return [
         _family(family, members)
         for family, members in families().items()
-        if family in group or asked in map(_stem, (family.title, *family.modules))
+        if family in group or stem in map(_stem, (family.title, *family.modules))
     ]
 
 
@@ -135,29 +142,29 @@ def _stem(title: str) -> str:
     return title.lower().replace("_", " ").rstrip("s")
 
 
-def _with(text: str, known: Mapping[str, Any]) -> list[Section]:
-    """What holds the words of a text in a name, and what holds them in its meaning alone; what
-    PyTorch has not, only where there is nothing else.
+def _with(text: str, callables: Mapping[str, Any]) -> list[Section]:
+    """The operators whose names contain all words of a text, and those whose descriptions alone do.
+    Operators that PyTorch lacks are listed only if there are no others.
     """
-    asked = text.lower().split()
-    if not asked:
+    query = text.lower().split()
+    if not query:
         return []
-    plain_names = {n: f for n, f in known.items() if "." not in n}
-    named = {n: f for n, f in plain_names.items() if all(word in n.lower() for word in asked)}
-    meant = {n: f for n, f in plain_names.items() if f.name == n and _means(f, asked)}
-    others = {n: f for n, f in meant.items() if f not in named.values()}
+    plain_names = {n: f for n, f in callables.items() if "." not in n}
+    named = {n: f for n, f in plain_names.items() if all(word in n.lower() for word in query)}
+    by_meaning = {n: f for n, f in plain_names.items() if f.name == n and _means(f, query)}
+    only_by_meaning = {n: f for n, f in by_meaning.items() if f not in named.values()}
     titles = (f"Operators with {text} in their names", f"With {text} in their meaning")
     return [
         Section("ops", words(title), (), (Table(tuple(_line(*n) for n in sorted(shown.items()))),))
-        for title, result in zip(titles, (named, others), strict=True)
+        for title, result in zip(titles, (named, only_by_meaning), strict=True)
         if (shown := {n: f for n, f in result.items() if _in_pytorch(f)} or result)
     ]
 
 
-def _means(function: Any, asked: list[str]) -> bool:
-    """Whether its sentence holds all of these words, or longer ones that begin so."""
+def _means(function: Any, query: list[str]) -> bool:
+    """Whether its sentence contains all of these words, each also as a prefix of a word."""
     text = function.sentence
-    return all(re.search(rf"\b{re.escape(word)}", text, re.IGNORECASE) for word in asked)
+    return all(re.search(rf"\b{re.escape(word)}", text, re.IGNORECASE) for word in query)
 
 
 def _in_pytorch(function: Any) -> bool:
@@ -165,7 +172,7 @@ def _in_pytorch(function: Any) -> bool:
 
 
 def families() -> dict[Family, dict[str, Operator | Shorthand]]:
-    """What programs call, by name, in families: operators, and then what is said with them."""
+    """The operators and shorthands that programs call, by name, in families."""
     members: dict[str, dict[str, Operator | Shorthand]] = {}
     for op in everything().values():
         if op.name not in INTERNAL and _is_public(op):
@@ -173,22 +180,22 @@ def families() -> dict[Family, dict[str, Operator | Shorthand]]:
     for shorthand, (name, *_) in shorthands().items():
         home = shorthand.function.__module__.rsplit(".", 1)[-1]
         members.setdefault(home, {})[name] = shorthand
-    found = {
+    grouped = {
         family: {n: f for module in family.modules for n, f in members.get(module, {}).items()}
         for family in all_families()
     }
-    return {family: called for family, called in found.items() if called}
+    return {family: group_members for family, group_members in grouped.items() if group_members}
 
 
 def _is_public(op: Operator) -> bool:
-    """Whether PyTorch has one of its names: not so for parts of an answer, as `sort_values`."""
+    """Whether PyTorch has one of its names; not so for one of several outputs, as `sort_values`."""
     names = {name.rpartition(".")[2] for name in (op.name, *op.aliases)}
     written = (op.torch or "").rpartition(".")[2].strip("_")
     return bool(op.torch) and (written in names or bool(names & pytorch_names()))
 
 
 def shorthands() -> dict[Shorthand, list[str]]:
-    """What is said with other operators, with all of its names."""
+    """The functions that are defined by other operators, each with all of its names."""
     result: dict[Shorthand, list[str]] = {}
     for name, function in sorted(functions().items()):
         if isinstance(function, Shorthand):
@@ -202,8 +209,13 @@ def _family(family: Family, members: Mapping[str, Operator | Shorthand]) -> Sect
 
 
 def _line(name: str, function) -> Row:
-    own = isinstance(function, Operator) and function.name == name
-    return Row((plain(function.signature() if own else f"{name}(…)"), sentence(function.sentence)))
+    is_primary_name = isinstance(function, Operator) and function.name == name
+    return Row(
+        (
+            plain(function.signature() if is_primary_name else f"{name}(…)"),
+            sentence(function.sentence),
+        )
+    )
 
 
 def page(op: Operator) -> Section:
@@ -226,7 +238,7 @@ def page(op: Operator) -> Section:
 
 
 def _page(title: str, facts: list[tuple[str, list[Line]]]) -> Section:
-    """What is called so, and a row for each line that is told of it."""
+    """A section with this title and a labelled row for each line of the facts."""
     rows = [
         Row((words("" if k else fact), line))
         for fact, lines in facts
@@ -235,10 +247,10 @@ def _page(title: str, facts: list[tuple[str, list[Line]]]) -> Section:
     return Section(PAGE, plain(title), (), (Table(tuple(rows)),))
 
 
-def data(shown: Document) -> dict[str, Any]:
-    """The pages and the lists of operators that are shown, as JSON has them."""
-    pages = [_facts(s) for s in shown.sections if s.name == PAGE]
-    lists = [_listed(s) for s in shown.sections if s.name != PAGE and s.title]
+def data(document: Document) -> dict[str, Any]:
+    """The pages and the lists of operators of a document, as JSON."""
+    pages = [_facts(s) for s in document.sections if s.name == PAGE]
+    lists = [_listed(s) for s in document.sections if s.name != PAGE and s.title]
     return {"schema": SCHEMA, "operators": pages, "lists": lists}
 
 
@@ -248,24 +260,24 @@ def _facts(page: Section) -> dict[str, Any]:
     for fact, line in _texts(page):
         result.setdefault(fact or [*result][-1], []).append(line)
     facts = {KEYS.get(fact, fact): lines for fact, lines in result.items()}
-    facts |= {key: facts[key][0] for key in SAID_ONCE if key in facts}
+    facts |= {key: facts[key][0] for key in SINGLE_VALUED if key in facts}
     return {"signature": text_of(page.title), **facts}
 
 
-def _listed(shown: Section) -> dict[str, Any]:
-    members = [{"name": name, "meaning": text} for name, text in _texts(shown)]
-    return {"title": text_of(shown.title), "members": members}
+def _listed(section: Section) -> dict[str, Any]:
+    members = [{"name": name, "meaning": text} for name, text in _texts(section)]
+    return {"title": text_of(section.title), "members": members}
 
 
-def _texts(shown: Section) -> Iterator[tuple[str, ...]]:
+def _texts(section: Section) -> Iterator[tuple[str, ...]]:
     """The cells of the rows."""
-    for block in shown.blocks:
+    for block in section.blocks:
         for row in block.rows if isinstance(block, Table) else ():
             yield tuple(text_of(cell) for cell in row.cells if not isinstance(cell, Tensor))
 
 
 def _library_page(name: str, called: Function) -> Section:
-    """Signature of a function of another library, and the same in PyTorch, of a matrix."""
+    """The page of a function of another library: signature, and its PyTorch code for a matrix."""
     module = name.rpartition(".")[0]
     x = OPS["input"](name="x", shape=(2, 3))
     facts = [("meaning", [sentence(called.sentence or f"The function of {module}.")])]
@@ -278,10 +290,13 @@ def _library_page(name: str, called: Function) -> Section:
     return _page(f"{module}.{called.signature()}", facts)
 
 
-def _shorthand_page(shorthand: Shorthand, known: Mapping[str, Callable]) -> Section:
-    """Signature, sentence and other names of what is said with other operators."""
-    also = [n for n, f in known.items() if f is shorthand and n != shorthand.name]
-    parts, built = ", ".join(op.name for op in _said_with(shorthand)), _of_a_matrix(shorthand)
+def _shorthand_page(shorthand: Shorthand, callables: Mapping[str, Callable]) -> Section:
+    """The page of a shorthand: signature, sentence, its operators and other names."""
+    also = [n for n, f in callables.items() if f is shorthand and n != shorthand.name]
+    parts, built = (
+        ", ".join(op.name for op in _output_operators(shorthand)),
+        _of_a_matrix(shorthand),
+    )
     call = f"x.{shorthand.name}" if shorthand.name in ATTRIBUTES else f"{shorthand.name}(x)"
     rule = parts or (built and built.op.name)
     facts = [
@@ -300,7 +315,9 @@ def call_of(shorthand: Shorthand) -> str:
 
 
 def _of_a_matrix(shorthand: Shorthand) -> Node | None:
-    """What it makes of a matrix, where it needs nothing else and that has a gradient."""
+    """The node that a shorthand returns for a matrix; None if it needs other arguments, or the
+    result has no gradient.
+    """
     needed = [name for name in shorthand.places if name not in shorthand.defaults]
     if len(needed) != 1 or shorthand.numbers or shorthand.of_numbers:
         return None
@@ -312,16 +329,16 @@ def _of_a_matrix(shorthand: Shorthand) -> Node | None:
     return built if computed and built.op.torch else None
 
 
-def _said_with(shorthand: Shorthand) -> list[Operator]:
-    """Its outputs, where each is an operator of its own: sort_values, sort_indices."""
+def _output_operators(shorthand: Shorthand) -> list[Operator]:
+    """The operators that compute the outputs of a shorthand: sort_values, sort_indices."""
     home = shorthand.function.__module__.rsplit(".", 1)[-1]
     begins = f"{shorthand.name}_"
     return [op for op in OPS.values() if op.module == home and op.name.startswith(begins)]
 
 
 def _by_example(op: Operator) -> list[tuple[str, list[Line]]]:
-    """Index notation and the Jacobian's structure, as the first example that is the operator and
-    nothing else has them.
+    """Index notation and the structure of the Jacobian, from the first example whose output is the
+    operator.
     """
     for expr, shapes in op.examples:
         a = Analysis(pose(expr, shapes=read_shapes([shapes])))
@@ -345,10 +362,10 @@ def _structure(a: Analysis, w: Wording, x: Input) -> Line:
 
 def _at_kink(k: Kink) -> Line:
     """`x = 0: slope 0 on the left, 1 on the right; PyTorch 0, JAX 0`."""
-    moved = "" if f"{k.by} = " in k.at and "[" not in k.at else f" by {k.by}"
+    suffix = "" if f"{k.by} = " in k.at and "[" not in k.at else f" by {k.by}"
     jax = f", JAX {k.jax}" if k.jax is not None else ""
     sides = f"slope {k.left} to the left, {k.right} to the right"
-    return plain(f"{k.at}{moved}: {sides}; PyTorch {k.pytorch}{jax}")
+    return plain(f"{k.at}{suffix}: {sides}; PyTorch {k.pytorch}{jax}")
 
 
 def commands(op: Operator) -> list[str]:
@@ -361,9 +378,9 @@ def commands(op: Operator) -> list[str]:
 
 
 def rule(op: Operator) -> list[tuple[str, Tree | None]]:
-    """What is sent to each input, g being the gradient of the output and out the output.
+    """The gradient with respect to each input, in terms of g, the upstream gradient, and out.
 
-    As the first example that uses the operator has it; None where it would be too long to read.
+    Taken from the first example that uses the operator; None for a formula that is too long.
     """
     for expr, shapes in op.examples:
         steps = Analysis(pose(expr, shapes=read_shapes([shapes]))).gradients.steps
@@ -383,11 +400,11 @@ def _sent(step: Step) -> list[tuple[str, Tree | None]]:
 
 
 def _shorter(node: Node, names: dict[Node, Name]) -> Tree | None:
-    """The formula of a node as its rule has it or simplified, whichever is shorter."""
+    """The formula of a node, simplified or not, whichever is shorter; None if it is too long."""
     if node in names:
         return names[node]
-    written = [formula(simplify(node, keep=names), names), formula(node, names)]
-    best = min(written, key=tree.size)
+    candidates = [formula(simplify(node, keep=names), names), formula(node, names)]
+    best = min(candidates, key=tree.size)
     return None if too_long(best) else best
 
 

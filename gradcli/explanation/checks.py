@@ -10,9 +10,9 @@ from ..errors import if_applicable
 from ..graphs import Node, walk
 from ..language.problem import Input, Problem
 from ..lazy import np
-from .analysis import Analysis, searched
+from .analysis import Analysis, within_budget
 from .checking.finite_differences import CORNER, NOT_FINITE, TOLERANCE, UNCLEAR, Moving
-from .checking.perturbation import is_well_conditioned, kept_symmetric, perturbed
+from .checking.perturbation import is_well_conditioned, perturbed, symmetric_inputs
 from .formulas.trial_values import random_values
 from .phrases import label, listed
 from .random_numbers import Numbers
@@ -20,12 +20,12 @@ from .random_numbers import Numbers
 ROWS, DIFFERENCES = "seed times Jacobian", "finite differences"
 TOO_LONG = "left out: it takes longer than the limit of seconds"
 TOO_LARGE = "left out: too large to try with random values"
-LARGEST = 1_000_000  # elements of all nodes together that random values are drawn for
+LARGEST = 1_000_000  # elements of all nodes of a program that is tried at random values
 EVERY_ROW = 400  # Jacobian rows up to which all are computed for the check
-MOST_ROWWISE = 50_000_000  # elements computed for all rows, up to which each is taken by itself
-GROUPS = 8  # rows are taken together in so many groups at least where that is more
-MOST_WORK = 1 << 27  # elements computed for one value of an input that moves
-MOST_MOVED = 1 << 21  # elements of an input that moves
+MOST_ROWWISE = 50_000_000  # elements computed for all rows, up to which rows are checked one by one
+GROUPS = 8  # the least number of groups, where rows are checked in groups
+MOST_WORK = 1 << 27  # elements computed for one value of a perturbed input
+MOST_PERTURBED = 1 << 21  # elements of a perturbed input
 TOO_LARGE_TO_MOVE = "too large to be moved"
 NOT_TRIANGULAR = "the gradient is for a matrix whose other triangle is 0"
 UNCOMPARED = {
@@ -33,12 +33,12 @@ UNCOMPARED = {
     NOT_FINITE: "not finite",
     UNCLEAR: "no clear slope, for rounding, corners or jumps nearby",
 }
-AGREE = 1e-9  # the same, for what is computed in another way and to all digits
+AGREE = 1e-9  # the largest relative error between two exact computations
 
 
 class Check(NamedTuple):
-    """The outcome of one check. `max_error` is relative where gradients are above 1; `place` is
-    where it was found; `remark` what was special.
+    """The outcome of one check. `max_error` is relative where gradients exceed 1; `place` is the
+    element with that error.
     """
 
     name: str
@@ -49,14 +49,14 @@ class Check(NamedTuple):
 
 
 def run_checks(a: Analysis) -> list[Check]:
-    """Seed times Jacobian and finite differences, at the values given, or at random ones where some
-    are missing.
+    """Seed times Jacobian, finite differences and comparisons with frameworks, at the given values,
+    or at random ones for inputs without a value.
     """
     at = _sampled(a)
     if isinstance(at, str):
         return [Check(name, remark=at) for name in (ROWS, DIFFERENCES)]
-    asked = [_against(a, at, name) for name in a.against]
-    return [_seed_times_jacobian(a, at), _finite_differences(a, at), *asked]
+    comparisons = [_against(a, at, name) for name in a.against]
+    return [_seed_times_jacobian(a, at), _finite_differences(a, at), *comparisons]
 
 
 def differences(a: Analysis) -> Check:
@@ -66,16 +66,16 @@ def differences(a: Analysis) -> Check:
 
 
 def _sampled(a: Analysis) -> "Sample | str":
-    """Where checks are made; why none are, where there is no such place."""
+    """The values at which checks are made, or a text that says why there are no checks."""
     return TOO_LARGE if too_large(a) else _sample(a) or TOO_LONG
 
 
 def too_large(a: Analysis) -> bool:
-    """Whether random values would be drawn for more than can be tried."""
+    """Whether inputs lack values and the program is too large for random ones."""
     return not a.problem.numeric and sum(n.numel for n in walk([a.problem.out])) > LARGEST
 
 
-@searched(in_large=True)
+@within_budget(in_large=True)
 def _sample(a: Analysis) -> "Sample | None":
     return Sample(a)
 
@@ -87,9 +87,9 @@ class Sample:
         p = a.problem
         self.a = a
         self.triangles = _triangles(p.out)
-        built = {i.node for i in p.inputs.values() if i.value is None}
+        without_value = {i.node for i in p.inputs.values() if i.value is None}
         self.values = {
-            n: self.triangles[n](v) if n in self.triangles and n in built else v
+            n: self.triangles[n](v) if n in self.triangles and n in without_value else v
             for n, v in random_values(p).items()
         }
         used = set(walk([p.out, *([p.seed.value] if p.seed.value is not None else [])]))
@@ -109,13 +109,13 @@ class Sample:
         self.detached = dict(zip(barriers, evaluator(*barriers), strict=True))
 
     def evaluator(self, problem: Problem, values: dict[Node, Any] | None = None) -> Evaluator:
-        """Numbers of a problem at the values of the inputs, or at others, with this seed."""
-        given = {**(values or self.values), problem.seed.node: self.seed}
-        return Evaluator(given, limits=problem.limits)
+        """An evaluator of `problem` with this seed, at these values or at `values`."""
+        arrays = {**(values or self.values), problem.seed.node: self.seed}
+        return Evaluator(arrays, limits=problem.limits)
 
     @cached_property
     def gradients(self) -> dict[Node, Any]:
-        """The gradients by input, in numbers."""
+        """The gradients as arrays, by input node."""
         if not self.random and self.a.dtype == "float64":
             return {x.node: np.asarray(self.a.value(grad)) for x, grad in _differentiated(self.a)}
         return self._gradients_at(self.values)
@@ -126,8 +126,8 @@ class Sample:
         return dict(zip([node for node, _ in pairs], arrays, strict=True))
 
     @cached_property
-    def steady(self) -> bool:
-        """Whether the gradients are more than rounding, as those of a singular matrix are not."""
+    def well_conditioned(self) -> bool:
+        """Whether the gradients are well conditioned, as those of a singular matrix are not."""
         moving = [x.node for x, _ in _differentiated(self.a)]
         near = if_applicable(lambda: self._gradients_at(perturbed(self.values, moving)))
         if near is None:  # singular there
@@ -135,17 +135,18 @@ class Sample:
         return all(is_well_conditioned(array, near[x]) for x, array in self.gradients.items())
 
     def within_triangle(self, x: Input) -> bool:
-        """Whether an input of which one triangle is read has nothing in the other."""
+        """Whether an input of which only one triangle is read is zero in the other."""
         part, value = self.triangles.get(x.node), self.values[x.node]
         return part is None or np.array_equal(part(value), value)
 
 
-@searched(lambda *_: Check(ROWS, remark=TOO_LONG), in_large=True)
+@within_budget(lambda *_: Check(ROWS, remark=TOO_LONG), in_large=True)
 def _seed_times_jacobian(a: Analysis, at: Sample) -> Check:
-    """The rows of the Jacobian, each from a one-hot seed, weighed by the seed; where that would
-    take long, several rows at once, from a part of the seed.
+    """Compare the gradient with the sum of the rows of the Jacobian, each computed with a one-hot
+    seed and weighted by the seed; if that would take long, several rows at once, from a part of the
+    seed.
     """
-    p, worst, place, left_out, most = a.problem, 0.0, "", 0, 1
+    p, worst, place, excluded_count, most = a.problem, 0.0, "", 0, 1
     if p.out.numel > EVERY_ROW:
         return Check(ROWS, remark=f"left out: {p.out.numel:,} rows")
     for x, grad in _differentiated(a):
@@ -154,23 +155,23 @@ def _seed_times_jacobian(a: Analysis, at: Sample) -> Check:
         total = sum(_weighed_rows(vjp, at.seed, together), np.zeros(x.shape))
         most, gradient = max(most, together), at.gradients[x.node]
         finite = np.isfinite(total) & np.isfinite(gradient)
-        left_out += int(np.sum(~finite))
+        excluded_count += int(np.sum(~finite))
         error, where = largest_difference(np.where(finite, total, 0), np.where(finite, gradient, 0))
         if error > worst:
             worst, place = error, label(x.name, x.shape, where)
-    remarks = [at.remark, f"{left_out} not finite, left out" if left_out else ""]
+    remarks = [at.remark, f"{excluded_count} not finite, left out" if excluded_count else ""]
     remarks += [f"{most} rows at a time" if most > 1 else ""]
     return Check(ROWS, worst <= AGREE, worst, place, "; ".join(filter(None, remarks)))
 
 
 def _rows_together(rows: int, work: int) -> int:
-    """How many rows are taken at once where each takes the `work` of so many elements."""
+    """How many rows to compute at once, if each takes `work` elements."""
     groups = max(MOST_ROWWISE // max(work, 1), GROUPS)
     return max(-(-rows // groups), 1)
 
 
 def _weighed_rows(vjp: Callable[[Any], Any], seed: Any, together: int) -> Iterator[Any]:
-    """All rows of the Jacobian, each times its element of the seed; sums of some `together`."""
+    """Sums of `together` rows of the Jacobian, each weighted by its element of the seed."""
     flat = np.ravel(seed)
     for k in range(0, flat.size, together):
         hot = np.zeros(flat.size)
@@ -188,8 +189,8 @@ def _differentiated(a: Analysis) -> Iterator[tuple[Input, Node]]:
 
 
 def largest_difference(left: Any, right: Any) -> tuple[float, int]:
-    """The largest difference, relative to sizes above 1, and its place; both nan, or equal
-    infinities, are no difference.
+    """The largest difference, relative where `right` exceeds 1, and its flat index. Two nan, or
+    equal infinities, count as equal.
     """
     if np.array_equal(left, right):
         return 0.0, 0
@@ -204,10 +205,10 @@ def largest_difference(left: Any, right: Any) -> tuple[float, int]:
 # ---- finite differences --------------------------------------------------------------------------
 
 
-@searched(lambda *_: Check(DIFFERENCES, remark=TOO_LONG), in_large=True)
+@within_budget(lambda *_: Check(DIFFERENCES, remark=TOO_LONG), in_large=True)
 def _finite_differences(a: Analysis, at: Sample) -> Check:
-    """<seed, out> a little to either side of the values, against the gradient."""
-    symmetric = kept_symmetric(a.problem.out)
+    """Compare the gradient with central differences of <seed, out>."""
+    symmetric = symmetric_inputs(a.problem.out)
     result = _Comparison()
     for x, _ in _differentiated(a):
         if not at.within_triangle(x):
@@ -215,7 +216,7 @@ def _finite_differences(a: Analysis, at: Sample) -> Check:
         elif (moving := _moving(a, at, x, x.node in symmetric)) is None:
             result.leave_out(x.name, TOO_LARGE_TO_MOVE)
         else:
-            result.compare(x, moving, lambda: at.steady or _at_kink(a))
+            result.compare(x, moving, lambda: at.well_conditioned or _at_kink(a))
     triangular = () if result.left_out[NOT_TRIANGULAR] else at.triangles
     remarks = [
         at.remark,
@@ -237,8 +238,9 @@ def _finite_differences(a: Analysis, at: Sample) -> Check:
 
 
 class _Comparison:
-    """Gradients against slopes: how many elements were compared, the largest error and its place,
-    what was left out for which reason, and of which inputs a sample moved.
+    """A comparison of gradients with slopes: how many elements were compared, the largest error and
+    its place, the names that were left out by reason, and the inputs of which only a sample of
+    elements was perturbed.
     """
 
     def __init__(self) -> None:
@@ -252,8 +254,8 @@ class _Comparison:
         self.left_out[reason].append(name)
 
     def compare(self, x: Input, moving: Moving, is_clear: Callable[[], bool]) -> None:
-        """Compare the elements of an input; an error says something where slopes are clear."""
-        undefined = not np.all(np.isfinite(moving.here))  # what is nan or inf shows no slope
+        """Compare the elements of an input; errors count only if `is_clear()`."""
+        undefined = not np.all(np.isfinite(moving.here))  # nan and inf have no slope
         for name, outcome, error in moving.compared(partial(label, x.name, x.shape)):
             if undefined and error > TOLERANCE:
                 outcome = NOT_FINITE
@@ -269,20 +271,22 @@ class _Comparison:
             self.sampled.setdefault(moving.sampled, []).append(x.name)
 
     def remarks(self) -> Iterator[str]:
-        """What moved in part, and what was left out."""
+        """Remarks on inputs that were perturbed in part, and on elements left out."""
         for how, names in self.sampled.items():
             yield f"{listed(names)} moved {how}"
         for reason, names in self.left_out.items():
             if names:
-                yield _left_out(names, reason)
+                yield _excluded(names, reason)
 
 
 def _moving(a: Analysis, at: Sample, x: Input, symmetric: bool) -> Moving | None:
-    """The input as it moves; None where that takes long, or much memory."""
+    """The output as a function of one input; None if perturbing it takes too long or too much
+    memory.
+    """
     p = a.problem
-    known = {n: v for n, v in at.values.items() if n is not x.node} | at.detached
-    out = Evaluator(known, limits=p.limits).varying(p.out, x.node)
-    if out.work > MOST_WORK or x.node.numel > MOST_MOVED:
+    fixed = {n: v for n, v in at.values.items() if n is not x.node} | at.detached
+    out = Evaluator(fixed, limits=p.limits).varying(p.out, x.node)
+    if out.work > MOST_WORK or x.node.numel > MOST_PERTURBED:
         return None
     value = np.asarray(at.values[x.node], float)
     within = at.triangles.get(x.node, np.asarray)
@@ -290,25 +294,25 @@ def _moving(a: Analysis, at: Sample, x: Input, symmetric: bool) -> Moving | None
 
 
 def _preserved(a: Analysis, nodes: Collection[Node], kind: str) -> str:
-    """Which inputs are moved as matrices that stay of a kind; nothing where none is."""
+    """`A and B kept symmetric`: the inputs whose perturbations preserve a property; "" for none."""
     names = [x.name for x, _ in _differentiated(a) if x.node in nodes]
     return f"{' and '.join(names)} kept {kind}" if names else ""
 
 
-def _left_out(names: list[str], why: str) -> str:
+def _excluded(names: list[str], why: str) -> str:
     """`not at x[0], x[1] …: a corner`."""
     return f"not at {', '.join(names[:3])}{' …' * (len(names) > 3)}: {why}"
 
 
 def _at_kink(a: Analysis) -> bool:
-    """Whether an operation is met where the derivative is a matter of convention."""
+    """Whether an operation is evaluated at a point where its derivative is a convention."""
     from .in_pytorch.conventions import kinks_met
 
     return a.problem.numeric and bool(kinks_met(a))
 
 
 def _triangles(out: Node) -> dict[Node, Callable]:
-    """The part that is read of inputs of which an operation reads one triangle."""
+    """np.tril or np.triu for each input of which an operation reads only that triangle."""
     result = {}
     for node in walk([out]):
         if node.op.triangular is not None:
@@ -323,7 +327,7 @@ def _triangles(out: Node) -> dict[Node, Callable]:
 
 
 def _against(a: Analysis, at: Sample, framework: str) -> Check:
-    """Value and gradients against those that a framework computes, at the same point."""
+    """Compare value and gradients with those that a framework computes at the same values."""
     name, p = frameworks.version(framework), a.problem
     pairs = list(_differentiated(a))
     out, earlier = p.orders[0].out, [q.seed.value or q.seed.node for q in p.orders[:-1]]
@@ -343,20 +347,20 @@ def _against(a: Analysis, at: Sample, framework: str) -> Check:
     )
     agrees = worst.relative <= AGREE
     if not agrees and _at_kink(a):
-        remark = f"differs at {worst.told}, where a convention answers (see notes)"
+        remark = f"differs at {worst.text}, where a convention answers (see notes)"
         return Check(name, remark=remark)
-    remark = worst.told if worst.ulp else "every bit"
+    remark = worst.text if worst.ulp else "every bit"
     return Check(name, agrees, worst.relative, "", "; ".join(filter(None, (remark, at.remark))))
 
 
 class _Difference(NamedTuple):
-    """The largest difference of two arrays: relative to sizes above 1, in units in the last place
-    of theirs, and told.
+    """The largest difference of two arrays: relative where it exceeds 1, in units in the last
+    place, and as a text.
     """
 
     relative: float
     ulp: float
-    told: str
+    text: str
 
 
 def _difference(name: str, ours: Any, theirs: Any) -> _Difference:

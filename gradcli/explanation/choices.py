@@ -1,4 +1,4 @@
-"""What is to be shown of an explanation, and what --show calls its sections."""
+"""Which parts of an explanation to show, and the names of sections for --show."""
 
 from typing import NamedTuple
 
@@ -24,10 +24,10 @@ SHAPES_ALONE = ("cost", "modes")  # for these no array is made
 
 
 class Choices(NamedTuple):
-    """What to show of an explanation: sections (what is most needed, if none is named; all, in
-    full), one element to follow, how much, how exactly, and of how many entries at most. `command`
-    is what was typed, if this is for a shell. `extras`: also what only a page has room for, as
-    the graph with both passes through it.
+    """What to show of an explanation: the sections (if none is named, the short answer, or with
+    `full` all), an element to follow, the precision, and the largest number of entries. `command`
+    is the command line, in a shell. `extras`: whether to include what only pages show, as the graph
+    with both passes.
     """
 
     show: tuple[str, ...] = ()

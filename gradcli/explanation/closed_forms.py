@@ -24,16 +24,17 @@ from .derivation.derivation import Line as Derived
 from .derivation.statements import Assignment
 from .formulas.source_text import role_of
 from .formulas.wording import UNREAD, Wording
-from .question import asked
+from .question import with_question
 from .short.gradients import Gradients
 
 SHARED = 3  # names, numbers and symbols that a statement must save in several formulas
 
 
 def closed_forms(data: Data, use: Use, command: str = "") -> Document:
-    """The formula of each gradient: alone for one input, after its name for several; derived by the
-    names of what they go through, where the program has such names or several inputs, and that is
-    shorter. They are a table of lines, and code where they are pasted.
+    """The formula of each gradient; with several inputs each after its name.
+
+    They are expressed by the gradients of intermediates if the program names these, or has several
+    inputs, and that is shorter. A table of lines, or one block of code for `use` "code".
     """
     lines = _lines(data, named=use == "equations")
     if use == "code":
@@ -42,7 +43,7 @@ def closed_forms(data: Data, use: Use, command: str = "") -> Document:
     else:
         rows = Table(tuple(Row((line,)) for line in lines))
         section = Section("gradient", words("Gradients"), (), (rows,))
-    return asked(Document((), (section,)), data.p, command)
+    return with_question(Document((), (section,)), data.p, command)
 
 
 def _lines(data: Data, named: bool) -> list[Line]:
@@ -52,31 +53,31 @@ def _lines(data: Data, named: bool) -> list[Line]:
     if derived is not None:
         added = [_added(derived, s) for s in derived.added(derived.lines)]
         return [*added, *map(_derived, derived.lines)]
-    written = {x.name: w.gradient(x) for x in data.p.wrt if a.gradient(x) is not None}
-    before, formulas = _shared(w, written) if several else ([], {})
+    formulas_by_name = {x.name: w.gradient(x) for x in data.p.wrt if a.gradient(x) is not None}
+    shared, formulas = _shared(w, formulas_by_name) if several else ([], {})
     result: list[Line] = []
     for x in a.problem.wrt:
         name: Line = (Token(x.name, role_of(x)), EQUALS) if several else ()
         name = (Formula(w.gradient_of(x)), EQUALS) if named else name
         if a.gradient(x) is None:
             result.append((*name, Token("None")))
-        elif written[x.name] is None:
+        elif formulas_by_name[x.name] is None:
             result.append((*name, *w.without_formula(x)))
         elif several:
             result.append((*name, Formula(formulas[x.name])))
         else:
             result.append(w.gradient_line(x, name))
-    return [*before, *result]
+    return [*shared, *result]
 
 
 def _shared(w: Wording, written: Mapping[str, Tree | None]) -> tuple[list[Line], dict[str, Tree]]:
-    """Statements for what is repeated in formulas, in one or in several, and these in its terms."""
+    """Statements for common subexpressions of the formulas, and the formulas in terms of them."""
     readable = {name: f for name, f in written.items() if f is not None}
     whole = w.in_statements(Listing((*readable.values(),)), SHARED)
     result = whole.result if isinstance(whole, Block) else whole
     assert isinstance(result, Listing)
-    before = [equality(*s) for s in whole.statements] if isinstance(whole, Block) else []
-    return before, dict(zip(readable, result.items))
+    shared = [equality(*s) for s in whole.statements] if isinstance(whole, Block) else []
+    return shared, dict(zip(readable, result.items))
 
 
 def _has_intermediates(data: Data) -> bool:

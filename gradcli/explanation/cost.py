@@ -1,4 +1,4 @@
-"""What an answer costs, from shapes alone: operations, passes, memory."""
+"""The cost of gradients and Jacobians, computed from shapes: FLOP, passes, memory."""
 
 from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
@@ -13,7 +13,7 @@ from .quantities import item_size
 
 
 class Passes(NamedTuple):
-    """FLOP beside those of the forward pass: what all passes share, and what each adds."""
+    """FLOP in addition to the forward pass: those shared by all passes, and those of each pass."""
 
     shared: int
     each: int
@@ -24,8 +24,8 @@ class Passes(NamedTuple):
 
 
 class FullJacobian(NamedTuple):
-    """A Jacobian with all its entries: a pass back for each of its rows, or a pass forward for each
-    of its columns.
+    """The cost of a full Jacobian: a reverse pass for each row, or a forward-mode pass for each
+    column.
     """
 
     x: Input
@@ -41,8 +41,8 @@ class FullJacobian(NamedTuple):
 
 
 class Read(NamedTuple):
-    """A tensor that is kept for the way back; `memory` is the node whose memory it is, where it is
-    a view of another.
+    """A tensor that is saved for backward; `memory` is the node that owns its memory, another one
+    if the tensor is a view.
     """
 
     node: Node
@@ -50,14 +50,14 @@ class Read(NamedTuple):
 
 
 class Saved(NamedTuple):
-    """What is kept of the forward pass for one operation."""
+    """The tensors of the forward pass that are saved for one operation."""
 
     node: Node
     reads: tuple[Read, ...]
 
 
 class Cost(NamedTuple):
-    """FLOP of the forward pass, of a VJP and of a JVP beside it; every Jacobian; what is saved."""
+    """FLOP of the forward pass, of a VJP and of a JVP; the Jacobians; the tensors saved."""
 
     forward: int
     vjp: Passes
@@ -66,8 +66,8 @@ class Cost(NamedTuple):
     saved: tuple[Saved, ...]
 
     @property
-    def kept(self) -> dict[Node, list[Node]]:
-        """The tensors that are saved, each once, and the operations that read them."""
+    def saved_tensors(self) -> dict[Node, list[Node]]:
+        """The saved tensors, and the operations that read each."""
         result: dict[Node, list[Node]] = {}
         for saved in self.saved:
             for memory in dict.fromkeys(read.memory for read in saved.reads):
@@ -83,20 +83,22 @@ def size_of(node: Node, dtype: str) -> int:
 def cost(a: Analysis) -> Cost:
     """The cost of a problem's gradients and Jacobians."""
     p, grads = a.problem, a.gradients.of
-    there = computed(p.out)
+    computed_nodes = computed(p.out)
     tangents = {
         x.node: OPS["input"](name=f"t_{x.name}", shape=x.shape, is_direction=True) for x in p.wrt
     }
 
     def back(*wrt: Input) -> Passes:
-        return _passes([grads[x.node] for x in wrt], [p.seed.node], there)
+        return _passes([grads[x.node] for x in wrt], [p.seed.node], computed_nodes)
 
     def forward(*wrt: Input) -> Passes:
-        given = {x.node: tangents[x.node] for x in wrt}
-        return _passes([transposed(grads, p.seed.node, given)], given.values(), there)
+        directions = {x.node: tangents[x.node] for x in wrt}
+        return _passes(
+            [transposed(grads, p.seed.node, directions)], directions.values(), computed_nodes
+        )
 
-    written = _as_written(there)
-    steps = (_saved(step, there, written) for step in reversed(a.gradients.steps))
+    written = _as_written(computed_nodes)
+    steps = (_saved(step, computed_nodes, written) for step in reversed(a.gradients.steps))
     return Cost(
         total(walk([p.out])),
         back(*p.wrt),
@@ -107,8 +109,8 @@ def cost(a: Analysis) -> Cost:
 
 
 def computed(out: Node) -> dict[Node, int]:
-    """All that the forward pass computes, numbered in order: with the parts of what is computed, or
-    differentiated, through its meaning.
+    """The nodes that the forward pass computes, with their positions in topological order; includes
+    the expansions of operators that are computed or differentiated by expansion.
     """
 
     def parts(node: Node) -> tuple[Node | None, ...]:
@@ -120,15 +122,15 @@ def computed(out: Node) -> dict[Node, int]:
 
 
 def _passes(
-    roots: list[Node | None], varying: Collection[Node], there: Mapping[Node, int]
+    roots: list[Node | None], varying: Collection[Node], computed_nodes: Mapping[Node, int]
 ) -> Passes:
-    """FLOP of `roots` beside those of the forward pass; what depends on `varying` is computed anew
-    in every pass.
+    """FLOP of `roots` in addition to the forward pass; nodes that depend on `varying` are computed
+    again in every pass.
     """
     depends, shared, each = set(varying), [], []
     result = [root for root in roots if root is not None]
-    for node in walk(result, lambda n: () if n in there else n.inputs):
-        if node in there or node in depends:
+    for node in walk(result, lambda n: () if n in computed_nodes else n.inputs):
+        if node in computed_nodes or node in depends:
             continue
         if depends.isdisjoint(node.parents):
             shared.append(node)
@@ -138,70 +140,78 @@ def _passes(
     return Passes(total(shared), total(each))
 
 
-def _as_written(there: Collection[Node]) -> dict[Node, Node]:
-    """The nodes of the program that stand for others: for what they mean, and for one of several
-    outputs where operations ask for all.
+def _as_written(computed_nodes: Collection[Node]) -> dict[Node, Node]:
+    """The nodes of the program by equivalent nodes: their expansions, and for one of several
+    outputs the node with all outputs.
     """
-    parts = {intern(n.op, n.inputs, n.attrs): n for n in there if callable(n.op.saved) and n.span}
-    meanings = {n.expansion: n for n in there if n.expansion and n.expansion not in n.inputs}
+    parts = {
+        intern(n.op, n.inputs, n.attrs): n
+        for n in computed_nodes
+        if callable(n.op.saved) and n.span
+    }
+    meanings = {
+        n.expansion: n for n in computed_nodes if n.expansion and n.expansion not in n.inputs
+    }
     return parts | meanings
 
 
-def _saved(step: Step, there: Mapping[Node, int], written: Mapping[Node, Node]) -> Saved:
-    """What is kept for one operation: what its rule reads, unless it says otherwise."""
+def _saved(step: Step, computed_nodes: Mapping[Node, int], written: Mapping[Node, Node]) -> Saved:
+    """The tensors saved for one operation: those that its rule reads, unless its record has
+    others.
+    """
 
     def memory(node: Node) -> Node:
         while node in written:
             node = written[node]
         return _memory(node)
 
-    kept = (n for n in _kept(step, there) if n is not None and not _is_number(n))
-    return Saved(step.node, tuple(Read(n, memory(n)) for n in dict.fromkeys(kept)))
+    saved = (n for n in _saved_nodes(step, computed_nodes) if n is not None and not _is_number(n))
+    return Saved(step.node, tuple(Read(n, memory(n)) for n in dict.fromkeys(saved)))
 
 
-def _kept(step: Step, there: Mapping[Node, int]) -> Iterator[Node | None]:
-    node, says = step.node, step.node.op.saved
+def _saved_nodes(step: Step, computed_nodes: Mapping[Node, int]) -> Iterator[Node | None]:
+    node, declared = step.node, step.node.op.saved
     named = dict(zip(node.op.inputs, node.inputs)) | {"output": node}
-    for part in says(node, *node.inputs, **node.attrs) if callable(says) else says:
+    for part in declared(node, *node.inputs, **node.attrs) if callable(declared) else declared:
         if part is ... and node.op.rule is None:
             for inner in reversed(_within(step)):
-                yield from _kept(inner, there)
+                yield from _saved_nodes(inner, computed_nodes)
         elif part in (..., AGAIN):
-            yield from _read(step, there, again=part == AGAIN)
+            yield from _read(step, computed_nodes, again=part == AGAIN)
         else:
             yield named[part] if isinstance(part, str) else part
 
 
 def _within(step: Step) -> list[Step]:
-    """The way back through what an operation means, where that is its rule."""
-    wanted = dict.fromkeys(c.to for c in step.contributions)
-    return backward(step.node.op.expanded(step.node), step.received, wanted).steps
+    """The reverse pass through the expansion of an operation without a rule."""
+    targets = dict.fromkeys(c.to for c in step.contributions)
+    return backward(step.node.op.expanded(step.node), step.received, targets).steps
 
 
-def _read(step: Step, there: Mapping[Node, int], again: bool) -> list[Node]:
-    """The nodes of the forward pass that one operation reads on the way back; or those that its
-    output is computed from `again`.
+def _read(step: Step, computed_nodes: Mapping[Node, int], again: bool) -> list[Node]:
+    """The nodes of the forward pass that one operation reads in the reverse pass; with `again` not
+    its output, which is recomputed.
     """
-    own = (step.received, step.node) if again else (step.received,)
+    excluded = (step.received, step.node) if again else (step.received,)
 
     def is_read(node: Node) -> bool:
-        return node in there and node not in own
+        return node in computed_nodes and node not in excluded
 
     def sources(node: Node) -> tuple[Node | None, ...]:
         ends = node is step.received or is_read(node) or node.op.shape_only
         return () if ends else node.inputs
 
-    met = walk([c.sent for c in step.contributions], sources)
-    return sorted(filter(is_read, met), key=there.__getitem__)
+    nodes = walk([c.sent for c in step.contributions], sources)
+    return sorted(filter(is_read, nodes), key=computed_nodes.__getitem__)
 
 
 def _is_number(node: Node) -> bool:
-    """Whether it is a number of the program, or a size, which takes no tensor."""
+    """Whether a node is a scalar constant or a size, which is not saved as a tensor."""
     return node.op.shape_only or (node.op.name == "constant" and node.shape == ())
 
 
 def _memory(node: Node) -> Node:
-    """The node whose memory a view shows."""
+    """The node that owns the memory of a view; the node itself if it is no view."""
     while node.op.shares_memory(node):
         node = node.inputs[0]  # type: ignore[assignment]
     return node

@@ -1,4 +1,4 @@
-"""The explanation as plain data: the keys of the JSON, with NumPy arrays as values."""
+"""The explanation as plain data: the keys of the JSON; arrays are NumPy's."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -12,13 +12,13 @@ from ..lazy import np
 from ..notation import tree
 from ..notation.indices.index import Notation
 from ..notation.indices.polynomials import Polynomials
-from .analysis import Analysis, is_large, searched, unless_unwritten
+from .analysis import Analysis, is_large, none_if_unwritable, within_budget
 from .blocks import text_of
 from .checks import Check, run_checks
 from .choices import ON_REQUEST
 from .cost import FullJacobian, cost, size_of
 from .formulas import by_index
-from .formulas.generic_steps import in_general
+from .formulas.generic_steps import generic_step
 from .formulas.shortest_structure import structure_of, without_number
 from .formulas.wording import Wording, wording_of
 from .modes import Mode, forward_formula, modes
@@ -50,27 +50,29 @@ LARGEST_MATRIX = 1_000_000  # entries of a Jacobian that is written out
 
 
 def sides(written: Notation | None) -> dict[str, str | None]:
-    """A line of index notation as texts: its right side, and of what it is an element."""
+    """A line of index notation as texts: its right side, and the element on its left side."""
     if written is None:
         return {"index": None, "index_of": None}
     return {"index": written.plain, "index_of": tree.text(written.left)}
 
 
 def chosen(a: Analysis, sections: Collection[str]) -> dict[str, Any]:
-    """The keys of these sections, and what is always there; without one, what is shown unasked."""
+    """The data of these sections and the keys that are always present; without sections, of all
+    that are shown by default.
+    """
     a.gradients  # noqa: B018  (errors first)
-    wanted = (
+    keys = (
         {KEY_OF_SECTION.get(name, name) for name in sections} | {"schema", "expression"}
         if sections
         else {key for key in KEYS if key not in ON_REQUEST and (key != "claims" or a.claims)}
     )
     data = Data(a)
-    result = {key: data(key) for key in KEYS if key in wanted}
+    result = {key: data(key) for key in KEYS if key in keys}
     return {key: v for key, v in result.items() if key != "derivation" or v}
 
 
 class Data:
-    """The values of the keys, each computed when it is asked for."""
+    """The values of the keys, each computed on demand."""
 
     def __init__(self, a: Analysis):
         self.a, self.w, self.p = a, wording_of(a), a.problem
@@ -83,7 +85,7 @@ class Data:
         return SCHEMA
 
     def _expression(self) -> str:
-        """The text; a last statement without a name gets that of the output."""
+        """The program; a last statement without a name is assigned to that of the output."""
         program = self.p.program
         text, start = program.source.text, program.start
         before = text[:start]
@@ -158,17 +160,17 @@ class Data:
         ]
 
     def _text_of_rule(self, k: int) -> str | None:
-        w, step = in_general(self.w, k)
+        w, step = generic_step(self.w, k)
         built = [self._in_step(w, step, c.local) for c in step.contributions]
         return None if None in built else ", ".join(filter(None, built))
 
     def _sent(self, k: int) -> list[str | None]:
-        w, step = in_general(self.w, k)
+        w, step = generic_step(self.w, k)
         return [self._in_step(w, step, c.sent) for c in step.contributions]
 
     def _in_step(self, w: Wording, step: Step, node: Node) -> str | None:
-        """A node as a formula of what an operation receives; None where it is too long to read, and
-        in large programs, whose steps are many.
+        """A node as a formula in terms of the upstream gradient; None if it is too long, and in
+        large programs, which have many steps.
         """
         if is_large(self.p):
             return None
@@ -179,9 +181,9 @@ class Data:
         return {x.name: self.jacobian(x) for x in self.p.wrt}
 
     def jacobian(self, x: Input) -> dict[str, Any]:
-        """One Jacobian: shape, flattened matrix (None where it is too large), structure, closed
-        form, and how many entries the form has no number for where the matrix has one (None where
-        nothing was looked at).
+        """One Jacobian: shape, flattened matrix (None if it is too large), structure, closed form,
+        and how many entries of the closed form are not finite while those of the matrix are (None
+        if not compared).
         """
         structure = structure_of(self.a, self.w, x)
         entries = self.p.out.numel * x.node.numel
@@ -203,13 +205,13 @@ class Data:
 
     @property
     def problem(self) -> Problem:
-        """What is explained."""
+        """The problem, which `within_budget` reads."""
         return self.p
 
-    @searched()
+    @within_budget()
     def entries(self, x: Input) -> Any:
-        """The entries of one Jacobian, (rows, columns): numbers, or texts; None where those would
-        be too many or too long.
+        """The entries of one Jacobian as an array of numbers or of texts, of shape (rows, columns);
+        None if texts would be too many or too long.
         """
         jacobian = self.a.jacobian(x)
         if jacobian.numeric:
@@ -218,7 +220,7 @@ class Data:
 
         if not writable(self.p.out.shape, x.shape):
             return None
-        return unless_unwritten(lambda: np.array(elements_text(jacobian.matrix), dtype=object))
+        return none_if_unwritable(lambda: np.array(elements_text(jacobian.matrix), dtype=object))
 
     def _cost(self) -> dict[str, Any]:
         result, dtype = cost(self.a), self.a.dtype
@@ -246,14 +248,16 @@ class Data:
                 }
                 for s in result.saved
             ],
-            "saved_bytes": sum(size_of(node, dtype) for node in result.kept),
+            "saved_bytes": sum(size_of(node, dtype) for node in result.saved_tensors),
         }
 
     def _grad(self) -> dict[str, Any]:
         return {x.name: self.grad(x) for x in self.p.wrt}
 
     def grad(self, x: Input) -> dict[str, Any] | None:
-        """One gradient at its four levels; None where the output does not depend on the input."""
+        """One gradient: shape, value, elements, formula and index notation; None if the output does
+        not depend on the input.
+        """
         grad = self.a.gradient(x)
         if grad is None:
             return None
@@ -266,8 +270,8 @@ class Data:
         }
 
     def _derivation(self) -> list[dict[str, str | None]]:
-        """The gradients as statements, each in terms of those before; none where the closed forms
-        are as short, and in large programs.
+        """The gradients as statements, each in terms of earlier ones; empty if closed forms are as
+        short, and for large programs.
         """
         result = None if is_large(self.p) else Gradients(self.a, self.w).derivation
         if result is None:
@@ -279,46 +283,48 @@ class Data:
         return [{"name": name, "formula": text} for name, text in built]
 
     def formula(self, x: Input) -> str | None:
-        """The gradient as a formula; None where there is none, or one too long to be read."""
+        """The gradient as a formula; None if there is none, or it is too long."""
         if self.a.gradient(x) is None or self.w.gradient(x) is None:
             return None
         return text_of(self.w.gradient_line(x))
 
-    @searched()
+    @within_budget()
     def elements(self, node: Node) -> Any:
-        """Every element as an expression: of all inputs where all have values, of those without one
-        otherwise. None where there is none, or only one too long to read.
+        """Every element as an expression: in terms of all inputs if all have values, otherwise of
+        those without one. None if an element has no such expression, or a too long one.
         """
         from ..backends.symbolic import writable
 
         if not writable(node.shape, *(i.shape for i in self.p.inputs.values())):
             return None
         plain = self._plain(node)
-        return unless_unwritten(lambda: self._written(node)) if plain is None else plain
+        return none_if_unwritable(lambda: self._written(node)) if plain is None else plain
 
     def _plain(self, node: Node) -> Any:
-        """Elements that are sums of products, written without SymPy; None where one is not."""
+        """The elements as sums of products, computed without SymPy; None if one is something
+        else.
+        """
         p = self.p
         if p.numeric:
             symbols = [i.node for i in p.inputs.values() if i.node.dtype == "float"]
-            asked = self.w.without_implicit_seed(node)
+            substituted = self.w.without_implicit_seed(node)
         else:
             symbols = [i.node for i in p.inputs.values() if i.value is None]
-            known = {d.node: d.value for d in p.directions if d.value is not None}
-            asked = substitute(node, known) if known else node
+            values = {d.node: d.value for d in p.directions if d.value is not None}
+            substituted = substitute(node, values) if values else node
         symbols += [d.node for d in p.directions]
-        return Polynomials({n: n.attrs["name"] for n in symbols}, self.a.value).texts(asked)
+        return Polynomials({n: n.attrs["name"] for n in symbols}, self.a.value).texts(substituted)
 
     def _written(self, node: Node) -> Any:
         from ..backends.symbolic import Symbolic, elements_text
 
         if not self.p.numeric:
             return elements_text(self.a.symbolic(node)[0])
-        given = {
+        values = {
             i.node: None if i.node.dtype == "float" else i.value for i in self.p.inputs.values()
         }
         return elements_text(
-            Symbolic({**given, self.p.seed.node: None}, limits=self.p.limits)(
+            Symbolic({**values, self.p.seed.node: None}, limits=self.p.limits)(
                 self.w.without_implicit_seed(node)
             )[0]
         )
@@ -335,8 +341,8 @@ class Data:
         return {x.name: self.modes(x) for x in self.p.wrt}
 
     def modes(self, x: Input) -> dict[str, Any] | None:
-        """What a pass takes, gives and costs in forward and in reverse mode; None where the output
-        does not depend on the input.
+        """The input, output and cost of a pass in forward and in reverse mode; None if the output
+        does not depend on x.
         """
         result = modes(self.a, x, self.w.tangent_name)
         if result is None:
@@ -376,7 +382,7 @@ def _cost_of_jacobian(j: FullJacobian, dtype: str) -> dict[str, Any]:
 
 
 def _mode(m: Mode, formula: str | None, takes: Shape) -> dict[str, Any]:
-    """One mode: the shapes of what it takes and gives, its formula, its cost."""
+    """One mode: the shapes of its input and output, its formula, its cost."""
     return {
         "takes": list(takes),
         "gives": list(m.node.shape),

@@ -1,6 +1,4 @@
-"""Problems made from others: the gradient of a problem as an output, and inputs that move along
-tangents.
-"""
+"""Problems derived from others: with a gradient as the output, or with tangents for inputs."""
 
 from collections.abc import Collection, Mapping, Sequence
 from itertools import chain, count
@@ -10,7 +8,7 @@ from ..autodiff.create_graph import with_graph
 from ..errors import GradcliError, did_you_mean
 from ..graphs import OPS, Node
 from ..graphs.shapes import text
-from ..language.given.directions import Given, as_graph, read_direction
+from ..language.given.directions import Direction, as_graph, read_direction
 from ..language.given.seeds import Seed, implied, mismatch, torch_size
 from ..language.given.values import Reader
 from ..language.problem import Input, Problem, Tangent
@@ -21,7 +19,7 @@ NO_TANGENT = "tangents are for inputs that hold numbers to differentiate by"
 
 
 def gradient_name(x: str, order: int = 1) -> str:
-    """What the gradient by an input is called: x.grad, and x.grad2 and so on by order."""
+    """The name of the gradient with respect to x: x.grad, or x.grad2 and so on by order."""
     return f"{x}.grad" if order == 1 else f"{x}.grad{order}"
 
 
@@ -29,23 +27,24 @@ def gradient_name(x: str, order: int = 1) -> str:
 
 
 def each_of_order(a: Analysis, order: int, seeds: Sequence[Any], reader: Reader) -> list[Analysis]:
-    """For each input an analysis whose gradient is the derivative of that order by it, at least 2;
-    `seeds` are those of order 2 and up, as far as they were given. An input without such a
-    derivative has an analysis without a gradient; if none has one, that is a GradcliError.
+    """For each input an analysis whose gradient is the derivative of this `order`, at least 2.
+
+    `seeds` are those of order 2 and up; further ones may be missing. The analysis of an input
+    without such a derivative has no gradient. Raises GradcliError if no input has one.
     """
 
-    def made() -> tuple[list[Analysis], list[Analysis]]:
+    def compute() -> tuple[list[Analysis], list[Analysis]]:
         result = [_of_order(a, x, order, seeds, reader) for x in a.problem.wrt]
         return result, [one for one in result if one.gradient(one.problem.wrt[0]) is None]
 
-    result, without = a.problem.limits.budget.search(made, lambda: _refuse_order(a, order))
+    result, without = a.problem.limits.budget.search(compute, lambda: _refuse_order(a, order))
     if len(without) == len(result):
         without[0].refuse(without[0].problem.wrt)
     return result
 
 
 def _refuse_order(a: Analysis, order: int) -> NoReturn:
-    """Refuse an order of which the graph cannot be made within the budget."""
+    """Raise the error that the graph of this order cannot be built within the budget."""
     message = f"a derivative of order {order} has too many operations to be made here"
     hint = "a lower --order is faster; --limit seconds=N gives more time"
     raise GradcliError("limit", message, span=a.problem.program.place, hint=hint)
@@ -55,17 +54,17 @@ def _of_order(a: Analysis, x: Input, order: int, seeds: Sequence[Any], reader: R
     for k in range(2, order + 1):
         grad = a.gradient(x)
         if grad is None:
-            return Analysis(a.problem._replace(wrt=[x]), a.dtype, a.against, unmoved=True)
+            return Analysis(a.problem._replace(wrt=[x]), a.dtype, a.against, allow_no_gradient=True)
         seed = seeds[k - 2] if k - 2 < len(seeds) else None
         read = None if seed is None else read_direction(seed, "--grad", reader)
         p = _seeded(of_gradient(a.problem, x, grad, f"g_{k}", [x]), read, reader)
-        a = Analysis(p, a.dtype, a.against, unmoved=True)
+        a = Analysis(p, a.dtype, a.against, allow_no_gradient=True)
     return a
 
 
 def of_gradient(p: Problem, x: Input, grad: Node, seed: str, wrt: list[Input]) -> Problem:
-    """The problem whose output is `grad`, the gradient of p by x; its seed, a symbol, is called
-    `seed`.
+    """The problem whose output is `grad`, the gradient of p with respect to x. Its seed is a symbol
+    called `seed`.
     """
     out = with_seed_given(p, with_graph(grad))
     inputs = dict(p.inputs)
@@ -86,12 +85,12 @@ def of_gradient(p: Problem, x: Input, grad: Node, seed: str, wrt: list[Input]) -
     )
 
 
-def _seeded(p: Problem, given: Given | None, reader: Reader) -> Problem:
-    """The problem with the seed that was given."""
-    if given is None:
+def _seeded(p: Problem, direction: Direction | None, reader: Reader) -> Problem:
+    """The problem with this seed. Raises GradcliError if its shape is not that of the output."""
+    if direction is None:
         return p
     names = p.scope | {"out": p.out}
-    value = as_graph(given, p.seed.name, names, p.values, p.out.shape, reader)
+    value = as_graph(direction, p.seed.name, names, p.values, p.out.shape, reader)
     if value.shape != p.out.shape:
         raise GradcliError(
             "seed-shape",
@@ -100,22 +99,22 @@ def _seeded(p: Problem, given: Given | None, reader: Reader) -> Problem:
             hint=f"{mismatch(value.shape, p.out.shape)}\n"
             f"In this seed out is {p.out_name}: ones_like(out) fits",
         )
-    return p._replace(seed=Seed(p.seed.node, value, given.text))
+    return p._replace(seed=Seed(p.seed.node, value, direction.text))
 
 
 def _free(p: Problem, wanted: str) -> str:
-    taken = {*p.scope, p.out_name, p.seed.name}
+    used = {*p.scope, p.out_name, p.seed.name}
     further = (f"{wanted}_{k}" for k in count(1))
-    return next(name for name in chain([wanted], further) if name not in taken)
+    return next(name for name in chain([wanted], further) if name not in used)
 
 
 # ---- tangents ------------------------------------------------------------------------------------
 
 
-def check_tangents(p: Problem, given: Collection[str]) -> None:
-    """Refuse tangents of what is not an input to differentiate by."""
+def check_tangents(p: Problem, names_given: Collection[str]) -> None:
+    """Raise GradcliError for a tangent of something that is not an input in `wrt`."""
     names = [x.name for x in p.wrt]
-    for name in given:
+    for name in names_given:
         if name not in p.inputs:
             near = did_you_mean(name, names) or f"the inputs are {', '.join(names)}"
             raise GradcliError("unused-option", f"there is no input {name} to move", hint=near)
@@ -127,14 +126,16 @@ def check_tangents(p: Problem, given: Collection[str]) -> None:
             raise GradcliError("unused-option", f"{name} is held fixed", hint=hint)
 
 
-def with_tangents(p: Problem, given: Mapping[str, Given | None], reader: Reader) -> Problem:
-    """The problem with a tangent for each input of `given`, a symbol where that is None; a symbol
-    for every input to differentiate by, where none is given. Raises GradcliError.
+def with_tangents(
+    p: Problem, directions: Mapping[str, Direction | None], reader: Reader
+) -> Problem:
+    """The problem with a tangent for each input of `directions`, a symbol for None; if empty, with
+    a symbol for every input in `wrt`. Raises GradcliError.
     """
-    check_tangents(p, given)
-    moving = [x for x in p.wrt if x.name in given] if given else p.wrt
+    check_tangents(p, directions)
+    moving = [x for x in p.wrt if x.name in directions] if directions else p.wrt
     names = ["t"] if len(moving) == 1 else [f"t_{x.name}" for x in moving]
-    tangents = [_tangent(p, x, _free(p, n), given, reader) for x, n in zip(moving, names)]
+    tangents = [_tangent(p, x, _free(p, n), directions, reader) for x, n in zip(moving, names)]
     return p._replace(tangents=tuple(tangents))
 
 
@@ -144,9 +145,9 @@ def tangent_symbol(name: str, x: Input) -> Node:
 
 
 def _tangent(
-    p: Problem, x: Input, name: str, given: Mapping[str, Given | None], reader: Reader
+    p: Problem, x: Input, name: str, directions: Mapping[str, Direction | None], reader: Reader
 ) -> Tangent:
-    node, typed = tangent_symbol(name, x), given.get(x.name)
+    node, typed = tangent_symbol(name, x), directions.get(x.name)
     if typed is None:
         return Tangent(x, node, None, None)
     scope = p.scope | {p.out_name: p.out}

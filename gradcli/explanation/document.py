@@ -1,4 +1,4 @@
-"""An explanation, put together from its sections."""
+"""Documents assembled from their sections."""
 
 from collections.abc import Collection
 from itertools import islice
@@ -12,7 +12,7 @@ from .analysis import Analysis
 from .blocks import Document, Section
 from .choices import ON_REQUEST, SECTIONS, Choices
 from .formulas.wording import Wording, wording_of
-from .question import asked
+from .question import with_question
 
 if TYPE_CHECKING:
     from .higher.hessian import Hessian
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 MOST_INPUTS = 24  # that have sections of their own
 MOST_BLOCKS = MOST_INPUTS * (MOST_INPUTS + 1) // 2  # of a Hessian: a pair of inputs each
-TOLD_BY_SEED = ("implicit-seed", "seed-left-out")  # notes on what the section of the seed shows
+SEED_NOTES = ("implicit-seed", "seed-left-out")  # repeat what the section of the seed says
 
 
 def check_sections(names: Collection[str]) -> None:
-    """Refuse names that no section has."""
+    """Raise GradcliError for a name that no section has."""
     for name in names:
         if name not in SECTIONS:
             hint = did_you_mean(name, SECTIONS) or f"the sections are {', '.join(SECTIONS)}"
@@ -32,16 +32,16 @@ def check_sections(names: Collection[str]) -> None:
 
 
 def _check_memory(a: Analysis) -> None:
-    """Refuse tensors of numbers that are too large to be explained, before any is computed: beside
-    what the output is made of there are, for the checks too, inputs, output and gradients twice.
+    """Raise GradcliError, before anything is computed, if the arrays need too much memory: those of
+    all nodes, and twice those of inputs, output and gradients, which the checks compute too.
     """
     p = a.problem
     if not p.numeric:
         return
     grads = [x.node for x in p.wrt if a.gradient(x) is not None]
     twice = [p.out, *(i.node for i in p.inputs.values()), *grads]
-    held = sum(map(array_bytes, walk([p.out]))) + 2 * sum(map(array_bytes, twice))
-    p.limits.check("memory", held, "what an explanation computes")
+    total = sum(map(array_bytes, walk([p.out]))) + 2 * sum(map(array_bytes, twice))
+    p.limits.check("memory", total, "what an explanation computes")
 
 
 def document(a: Analysis, choices: Choices) -> Document:
@@ -52,19 +52,19 @@ def document(a: Analysis, choices: Choices) -> Document:
 
         return short(a, choices)
     w = wording_of(a)
-    wanted = choices.show or [name for name in SECTIONS if name not in ON_REQUEST]
+    names = choices.show or [name for name in SECTIONS if name not in ON_REQUEST]
     from .sections.answer import answers
 
-    sections = [s for name in SECTIONS if name in wanted for s in _sections(name, a, w, choices)]
-    answered = answers(a, w) if "answer" in wanted else ()
-    built = Document(answered, tuple(s for s in sections if s.blocks))
+    sections = [s for name in SECTIONS if name in names for s in _sections(name, a, w, choices)]
+    answer_lines = answers(a, w) if "answer" in names else ()
+    built = Document(answer_lines, tuple(s for s in sections if s.blocks))
     if not choices.show:
         built = built._replace(briefly=("claims", "seed", "code"))
-    return asked(built, a.problem, choices.command)
+    return with_question(built, a.problem, choices.command)
 
 
 def _sections(name: str, a: Analysis, w: Wording, c: Choices) -> list[Section]:
-    """The sections of one name; there is a Jacobian and a gradient for every input asked for."""
+    """The sections of one name; Jacobians and gradients have a section for each input."""
     from .sections import backward, checks, code, forward, gradient, inputs, jacobian, notes, seed
 
     wrt = _explained(a, c)
@@ -84,8 +84,8 @@ def _sections(name: str, a: Analysis, w: Wording, c: Choices) -> list[Section]:
         case "backward":
             from .short.gradients import Gradients
 
-            back = backward.backward(a, w, c.most, Gradients(a, w).names_back())
-            return [*_followed(a, w, c), back]
+            names = Gradients(a, w).names_back()
+            return [*_followed(a, w, c), backward.backward(a, w, c.most, names)]
         case "gradient":
             return [gradient.gradient(a, w, x, _place(c, x.name)) for x in wrt]
         case "claims" if a.claims:
@@ -103,34 +103,38 @@ def _sections(name: str, a: Analysis, w: Wording, c: Choices) -> list[Section]:
 
             return [modes.section(a, w, x) for x in wrt]
         case "notes":
-            from .notes import collect
-
-            text = TOLD_BY_SEED if not c.show or "seed" in c.show else ()
-            result = [*collect(a, w), *_inputs_left_out(a, c)]
-            return [notes.notes(n for n in result if n[0] not in text)]
+            return [notes.notes(_notes(a, w, c))]
     return []
 
 
+def _notes(a: Analysis, w: Wording, c: Choices) -> list[tuple[str, str]]:
+    """The notes, without those that the section of the seed repeats."""
+    from .notes import collect
+
+    repeated = SEED_NOTES if not c.show or "seed" in c.show else ()
+    return [n for n in (*collect(a, w), *_omitted_inputs(a, c)) if n[0] not in repeated]
+
+
 def _followed(a: Analysis, w: Wording, c: Choices) -> list[Section]:
-    """The graph with both passes, for a page that steps through them."""
+    """The graph with both passes, for pages only."""
     from .sections import graph
 
     return [graph.followed(a, w)] if c.extras and not c.show else []
 
 
 def _explained(a: Analysis, c: Choices) -> list[Input]:
-    """The inputs that have sections of their own: the first, and the one whose element is
-    followed.
-    """
+    """The inputs that have sections: the first MOST_INPUTS, and the one whose element is shown."""
     wrt, followed = a.problem.wrt, c.element and c.element[0]
     return [x for k, x in enumerate(wrt) if k < MOST_INPUTS or x.name == followed]
 
 
-def _inputs_left_out(a: Analysis, c: Choices) -> list[tuple[str, str]]:
-    """That not all inputs have sections of their own."""
-    shown, count = len(_explained(a, c)), len(a.problem.wrt)
-    text = f"{shown:,} of {count:,} inputs have sections of their own: -w NAME asks for another."
-    return [("inputs-left-out", text)] if shown < count else []
+def _omitted_inputs(a: Analysis, c: Choices) -> list[tuple[str, str]]:
+    """The note that not all inputs have sections, if so."""
+    shown_count, count = len(_explained(a, c)), len(a.problem.wrt)
+    text = (
+        f"{shown_count:,} of {count:,} inputs have sections of their own: -w NAME asks for another."
+    )
+    return [("inputs-left-out", text)] if shown_count < count else []
 
 
 def _place(c: Choices, name: str) -> tuple[int, ...] | None:
@@ -138,29 +142,31 @@ def _place(c: Choices, name: str) -> tuple[int, ...] | None:
 
 
 def hessian_document(h: "Hessian", choices: Choices) -> Document:
-    """The Hessian alone: what it makes of tangents, its blocks, its checks."""
+    """The document of a Hessian: its product with tangents, its blocks, checks and notes."""
     from .higher.checks import hessian_checks
     from .notes import hessian_notes
     from .sections import checks, hessian, notes
 
     pairs = islice(h.pairs(), MOST_BLOCKS)
     blocks = [hessian.block(h, x, z, choices.full, choices.precision) for x, z in pairs]
-    said = [*hessian_notes(h), *_blocks_left_out(h)]
-    noted = notes.notes(n for n in said if n[0] != "unused")
+    note_list = [*hessian_notes(h), *_omitted_blocks(h)]
+    noted = notes.notes(n for n in note_list if n[0] != "unused")
     checked = checks.checks(hessian_checks(h))
     built = Document(hessian.answers(h), (*blocks, checked, *[noted] * bool(noted.blocks)))
-    return asked(built, h.p, choices.command, backward=False)
+    return with_question(built, h.p, choices.command, backward=False)
 
 
-def _blocks_left_out(h: "Hessian") -> list[tuple[str, str]]:
-    """That not all pairs of inputs have a block of their own."""
+def _omitted_blocks(h: "Hessian") -> list[tuple[str, str]]:
+    """The note that not all blocks are shown, if so."""
     count = sum(1 for _ in h.pairs())
     text = f"{MOST_BLOCKS:,} of {count:,} blocks are shown: -w NAME,... asks for others."
     return [("inputs-left-out", text)] if count > MOST_BLOCKS else []
 
 
 def jvp_document(j: "Jvp", choices: Choices) -> Document:
-    """A Jacobian-vector product: the answer, the tangents, their way, the Jacobians, checks."""
+    """The document of a JVP: the answer, the tangents, the forward pass, Jacobians, checks,
+    notes.
+    """
     from .higher.checks import jvp_checks
     from .notes import jvp_notes
     from .sections import checks, jvp, notes
@@ -175,4 +181,4 @@ def jvp_document(j: "Jvp", choices: Choices) -> Document:
         notes.notes(n for n in jvp_notes(j) if n[0] not in ("implicit-seed", "unused")),
     ]
     built = Document(jvp.answers(j), tuple(s for s in sections if s.blocks))
-    return asked(built, j.p, choices.command, backward=False)
+    return with_question(built, j.p, choices.command, backward=False)

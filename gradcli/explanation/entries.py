@@ -1,4 +1,4 @@
-"""Entries of a Jacobian: numbers, or formulas where inputs have no value."""
+"""Entries of a Jacobian: numbers, or formulas if inputs have no values."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -14,14 +14,14 @@ from ..notation.indices.collect import Simplifier
 from ..notation.indices.expressions import Expr, TooLong, settled, substituted
 from ..notation.indices.written import Lettering, Writing
 from ..notation.tree import Token
-from .analysis import Analysis, is_large, searched, unless_unwritten
+from .analysis import Analysis, is_large, none_if_unwritable, within_budget
 from .blocks import UNWRITTEN, ZERO, Formula, typed, verbatim
 from .formulas import by_index
 from .formulas.wording import Wording
 from .phrases import number_text
 
-WIDE = 24  # characters of an entry beside which few others fit
-Entry = Callable[[int, int], Formula]  # the one at a flat place of the output and one of the input
+WIDE = 24  # characters of an entry that leaves room for few columns
+Entry = Callable[[int, int], Formula]  # by flat index of the output and of the input
 
 
 NOUGHT = verbatim("0")
@@ -35,15 +35,15 @@ def numbers(values: Iterable[float], precision: int, zero: Formula = NOUGHT) -> 
 def of_rows(
     a: Analysis, x: Input, entry: Entry | None, at: list[int], columns: list[int], precision: int
 ) -> tuple[tuple[Formula, ...], ...]:
-    """The entries of some rows and columns; `entry` is what `in_symbols` gives."""
+    """The entries at some rows and columns; `entry` is the result of `in_symbols`."""
     if entry is None:
         return tuple(numbers(row[columns], precision, ZERO) for row in a.jacobian(x).rows(at))
     return tuple(tuple(entry(k, c) for c in columns) for k in at)
 
 
 def in_symbols(a: Analysis, w: Wording, x: Input) -> Entry | None:
-    """The formulas of entries, which in large programs are not written out; None where the Jacobian
-    has numbers.
+    """A function that returns the formula of an entry, UNWRITTEN in large programs; None if the
+    Jacobian is numeric, or zero.
     """
     if a.jacobian(x).numeric:
         return None
@@ -61,24 +61,24 @@ def _by_elements(row: Callable[[int], Any], w: Wording) -> Entry:
     """Entries over SymPy elements, in which inputs with a value are numbers."""
     from ..backends.symbolic import element_text
 
-    known: dict[int, Any] = {}
-    spoken = _Spoken(w)
+    rows: dict[int, Any] = {}
+    elements = _ElementText(w)
 
     def entry(k: int, c: int) -> Formula:
-        if k not in known:
-            refused = any(result is None for result in known.values())  # as all of them are
-            known[k] = None if refused else unless_unwritten(lambda: row(k))
-        if known[k] is None:
+        if k not in rows:
+            refused = any(result is None for result in rows.values())  # then all rows are
+            rows[k] = None if refused else none_if_unwritable(lambda: row(k))
+        if rows[k] is None:
             return UNWRITTEN
-        if known[k][c] == 0:
+        if rows[k][c] == 0:
             return ZERO
-        return spoken.formula(element_text(known[k][c]))
+        return elements.formula(element_text(rows[k][c]))
 
     return entry
 
 
-class _Spoken:
-    """Texts of elements as formulas, in which the names of a program have their roles."""
+class _ElementText:
+    """Parses texts of elements to formulas in which the names of the program have roles."""
 
     def __init__(self, w: Wording):
         self.names = {name.text: name for name in w.names.values()}
@@ -86,7 +86,7 @@ class _Spoken:
         self.places = re.compile(rf"(?<![\w.])({spelled})(?:\[[\d,]+\])?(?![\w(])")
 
     def formula(self, text: str) -> Formula:
-        """The formula that is written so."""
+        """The formula with this text."""
         try:
             written = read_element(text, self.names)
         except (SyntaxError, RecursionError, MemoryError):
@@ -104,10 +104,10 @@ class _Spoken:
             yield Token(text[end:])
 
 
-@searched()
+@within_budget()
 def _by_index(a: Analysis, w: Wording, x: Input, grad: Node) -> Entry | None:
-    """Entries read off the Jacobian in index notation, in the user's own names, with the numbers of
-    inputs that have values.
+    """Entries read off the index notation of the Jacobian, in the user's names, with the values of
+    inputs that have some; None if it has no index notation.
     """
     p = a.problem
     valued = any(i.value is not None for i in p.inputs.values())
@@ -138,6 +138,6 @@ def _by_index(a: Analysis, w: Wording, x: Input, grad: Node) -> Entry | None:
 
 
 def _letters(places: tuple, node: Node, flat: int) -> dict[str, Any]:
-    """What the letters of a node stand for at one of its elements."""
+    """The values of the index letters of a node at a flat index."""
     at = np.unravel_index(flat, node.shape) if node.shape else ()
     return {letter: int(k) for letter, k in zip(places, at, strict=True) if isinstance(letter, str)}

@@ -21,7 +21,9 @@ ABOUT = ("schema", "expression", "inputs", "output")
 
 
 def hessian_data(h: Hessian) -> dict[str, Any]:
-    """The blocks by the names of their inputs, `x` and `x,z`; with tangents what they give."""
+    """The blocks by the names of their inputs, `x` and `x,z`; the products with tangents, if
+    any.
+    """
     data = Data(h.a)
     parts = _parts(h)
     result = {key: data(key) for key in ABOUT} | {"hessian": _blocks(parts)}
@@ -39,7 +41,9 @@ def blocks(h: Hessian) -> dict[str, dict[str, Any]]:
 
 
 def _parts(h: Hessian) -> dict[str, tuple[Data, Input]]:
-    """The gradient that each block is the Jacobian of, and the input of its columns."""
+    """For each block the data of the gradient that it is the Jacobian of, and the input of its
+    columns.
+    """
     return {
         x.name if x is z else f"{x.name},{z.name}": (Data(h.gradient(x)), z) for x, z in h.pairs()
     }
@@ -60,14 +64,16 @@ def _product(h: Hessian, data: Data, z) -> dict[str, Any]:
         return _nothing(z.shape)
     w = h.wording
     index = by_index.in_letters(w, written, lambda n: w.indices.gradient(z.node, n, "hvp"))
-    return _moved(data, node, h.product_formula(z), index)
+    return _product_data(data, node, h.product_formula(z), index)
 
 
 def jvp_data(j: Jvp) -> dict[str, Any]:
-    """The tangents that were given, and that of the output."""
+    """The tangents of inputs and output, checks and notes."""
     data = Data(j.a)
     result, index = j.node, j.index
-    built = _nothing(j.p.out.shape) if result is None else _moved(data, result, j.formula, index)
+    built = (
+        _nothing(j.p.out.shape) if result is None else _product_data(data, result, j.formula, index)
+    )
     return {key: data(key) for key in ABOUT} | {
         "tangents": {t.x.name: _tangent(data, t) for t in j.p.tangents},
         "jvp": built,
@@ -81,8 +87,10 @@ def _nothing(shape: Shape) -> dict[str, Any]:
     return {"shape": list(shape), "value": np.zeros(shape)} | zero
 
 
-def _moved(data: Data, node: Node, formula: Tree | None, index: Notation | None) -> dict[str, Any]:
-    """A product with tangents at four levels."""
+def _product_data(
+    data: Data, node: Node, formula: Tree | None, index: Notation | None
+) -> dict[str, Any]:
+    """A product with tangents: shape, value, formula and index notation."""
     return {
         "shape": list(node.shape),
         "value": data.a.value(node),
@@ -110,7 +118,9 @@ def product_arrays(h: Hessian) -> dict[str, Any]:
 
 
 def array_of(a: Analysis, node: Node | None, shape: Shape) -> Any:
-    """Numbers of a node where it has some, texts otherwise; zeros for None."""
+    """The value of a node, or its elements as texts if it has none; zeros if `node` is None. None
+    if texts would be too long.
+    """
     if node is None:
         return np.zeros(shape)
     value = a.value(node)

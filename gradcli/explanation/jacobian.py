@@ -1,4 +1,4 @@
-"""Jacobians in numbers: by their closed form where there is one, row by row where there is none."""
+"""Jacobians in numbers: by their closed form if there is one, otherwise row by row."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
@@ -14,14 +14,14 @@ from ..notation.jacobians.closed_form import ClosedForm, closed_form
 from ..notation.jacobians.einsum import matrix
 from ..remembering import remembered
 
-REMEMBERED = 100_000  # nodes, of all ways back that are remembered together
+REMEMBERED = 100_000  # nodes of all cached reverse passes together
 SMALL = 1 << 22  # elements that an array may have however small the Jacobian is
 
 
 class WayBack(NamedTuple):
-    """From a node back to an input: the gradient as a function of the seed, the closed form, how
-    its arrays and the gradient are computed, the nodes that depend on the seed, and the elements
-    that an array may have on the way.
+    """The reverse pass from a node to an input: the seed, the gradient as a function of it, the
+    closed form of the Jacobian, a schedule that computes both, the nodes that depend on the seed,
+    and the largest allowed size of an intermediate array.
     """
 
     seed: Node
@@ -38,7 +38,7 @@ def _nodes(way: WayBack, *_: Node) -> int:
 
 @remembered(REMEMBERED, _nodes)
 def way_back(out: Node, x: Node) -> WayBack:
-    """What a node sends back to an input."""
+    """The reverse pass from a node to an input; cached."""
     seed = OPS["input"](name="one-hot", shape=out.shape, is_direction=True)
     grad = backward(out, seed, [x]).of[x]
     form = None if grad is None or out.numel == 1 else closed_form(grad, seed)
@@ -51,11 +51,10 @@ def way_back(out: Node, x: Node) -> WayBack:
 
 
 def jacobian_of(out: Node, x: Node, evaluator: Evaluator) -> Any:
-    """The Jacobian of a node by an input, of shape (*out.shape, *x.shape); that of a gradient is a
-    Hessian.
+    """The Jacobian of a node with respect to an input, of shape (*out.shape, *x.shape).
 
     `evaluator` has the values of all inputs that `out` depends on. Raises GradcliError ("limit")
-    before anything is computed, where it would have too many elements.
+    before anything is computed if it would have too many elements.
     """
     shape = (*out.shape, *x.shape)
     entries = numel(shape)
@@ -68,18 +67,20 @@ def jacobian_of(out: Node, x: Node, evaluator: Evaluator) -> Any:
         result = _by_form(way, evaluator)
     if result is not None:
         return np.asarray(result.reshape(shape), evaluator.dtype)
-    one_by_one = rows_by_vjp(out.shape, evaluator.varying(way.grad, way.seed), range(out.numel))
-    return np.array([*one_by_one]).reshape(shape)
+    single_assignments = rows_by_vjp(
+        out.shape, evaluator.varying(way.grad, way.seed), range(out.numel)
+    )
+    return np.array([*single_assignments]).reshape(shape)
 
 
 def _by_form(way: WayBack, evaluator: Evaluator) -> Any:
-    """The matrix by the closed form; None without one, or where its arrays would be too large, it
-    needs the inverse of a singular matrix, or its zeros are products of 0 and infinity or nan.
+    """The matrix computed by the closed form. None if there is none, its arrays would be too large,
+    it inverts a singular matrix, or a zero of it is a product of 0 and infinity or nan.
     """
     if way.form is None:
         return None
     values = evaluator.values
-    values[way.seed] = np.zeros(way.seed.shape)  # as a row's seed is, but for one element
+    values[way.seed] = np.zeros(way.seed.shape)  # the seed of a row is zero but for one element
     try:
         evaluator.run_quietly(way.schedule)
         from_zeros = values[way.grad]
@@ -90,13 +91,13 @@ def _by_form(way: WayBack, evaluator: Evaluator) -> Any:
     finally:
         for node in way.by_seed:
             values.pop(node, None)
-    if np.count_nonzero(from_zeros):  # nan, for a gradient is linear in the seed
+    if np.count_nonzero(from_zeros):  # nan, because a gradient is linear in the seed
         return None
     return matrix(way.form, lambda node: np.asarray(values[node]), way.most)
 
 
 def rows_by_vjp(out: Shape, vjp: Callable[[Any], Any], at: Iterable[int]) -> Iterator[Any]:
-    """Rows of a Jacobian, flat, each by a VJP: that of a seed that is 1 at one element."""
+    """Rows of a Jacobian, flattened, each computed as the VJP of a one-hot seed."""
     for k in at:
         seed = np.zeros(numel(out))
         seed[k] = 1.0
@@ -104,11 +105,11 @@ def rows_by_vjp(out: Shape, vjp: Callable[[Any], Any], at: Iterable[int]) -> Ite
 
 
 class Jacobian:
-    """The Jacobian of an output with respect to an input, computed as far as it is looked at.
+    """The Jacobian of an output with respect to an input, computed on demand.
 
-    Rows are elements of the output, columns elements of the input, both row by row of their
-    tensors. `whole` computes its numbers and `vjp` makes the function that gives the gradient for a
-    seed, or else `symbolic` gives rows in SymPy elements; without any, all is zero.
+    Rows are elements of the output, columns elements of the input, both in C order. `whole` returns
+    its numbers, and `vjp` a function from seeds to gradients; or else `symbolic` returns a row in
+    SymPy elements. Without any of these the Jacobian is zero.
     """
 
     def __init__(
@@ -132,7 +133,7 @@ class Jacobian:
         return self._symbolic is None
 
     def rows(self, at: Iterable[int]) -> Iterator[Any]:
-        """Some rows, flat: numbers, or SymPy elements."""
+        """Some rows, flattened, of numbers or SymPy elements."""
         if self._symbolic is not None:
             yield from map(self._symbolic, at)
         elif self._vjp is None or numel(self.size) <= SMALL:
@@ -142,7 +143,7 @@ class Jacobian:
 
     @cached_property
     def matrix(self) -> Any:
-        """All of it, (rows, columns). Raises GradcliError ("limit") where it is too large."""
+        """The array of shape (rows, columns). Raises GradcliError ("limit") if it is too large."""
         if self._symbolic is not None:
             return np.array([*self.rows(range(self.size[0]))]).reshape(self.size)
         return np.zeros(self.size) if self._whole is None else self._whole().reshape(self.size)

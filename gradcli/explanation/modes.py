@@ -1,5 +1,5 @@
-"""Forward mode and reverse mode for the same Jacobian: what a pass takes, gives and costs. From
-shapes alone.
+"""Forward mode and reverse mode for the same Jacobian: input, output and cost of a pass, computed
+from shapes.
 """
 
 from typing import NamedTuple
@@ -15,11 +15,10 @@ from .higher.jvp import Jvp
 
 
 class Mode(NamedTuple):
-    """One way to multiply by the Jacobian.
+    """One way to multiply with the Jacobian.
 
-    `node` is a pass as graph, `needed` how many passes give the whole Jacobian, at the cost of
-    `passes`; `saved` are the bytes of the forward pass, inputs apart, that are kept for it: none in
-    forward mode, which goes along with it.
+    `node` is the graph of a pass, `needed` the number of passes for the full Jacobian, `passes`
+    their cost; `saved` are the bytes of intermediates saved for it, none in forward mode.
     """
 
     node: Node
@@ -29,7 +28,7 @@ class Mode(NamedTuple):
 
 
 class Modes(NamedTuple):
-    """Both modes for one input; `tangent` stands for the direction in which it moves."""
+    """Both modes for one input; `tangent` is the symbol of its tangent."""
 
     forward: Mode
     reverse: Mode
@@ -37,20 +36,20 @@ class Modes(NamedTuple):
 
 
 def modes(a: Analysis, x: Input, name: str) -> Modes | None:
-    """Both modes, the tangent called `name`; None where the output does not depend on the input."""
+    """Both modes, the tangent called `name`; None if the output does not depend on the input."""
     grad, p = a.gradient(x), a.problem
     if grad is None:
         return None
     tangent = tangent_symbol(name, x)
-    moved = jvp(p.out, {x.node: tangent}) or OPS["zeros"](size=p.out.shape)
+    pushed_forward = jvp(p.out, {x.node: tangent}) or OPS["zeros"](size=p.out.shape)
     result = cost(Analysis(p._replace(wrt=[x]), a.dtype))
-    saved = sum(size_of(node, a.dtype) for node in result.kept if node.op.family != "leaf")
-    forward = Mode(moved, x.node.numel, result.jvp, 0)
+    saved = sum(size_of(node, a.dtype) for node in result.saved_tensors if node.op.family != "leaf")
+    forward = Mode(pushed_forward, x.node.numel, result.jvp, 0)
     return Modes(forward, Mode(grad, p.out.numel, result.vjp, saved), tangent)
 
 
 def forward_formula(a: Analysis, x: Input, m: Modes) -> Tree | None:
-    """A pass forward as a formula, that of `gradcli jvp`; None where it is too long to be read."""
-    moving = a.problem._replace(tangents=(Tangent(x, m.tangent, None, None),))
-    j = Jvp(Analysis(moving, a.dtype))
+    """A forward-mode pass as a formula, as `gradcli jvp` has it; None if it is too long."""
+    with_tangent = a.problem._replace(tangents=(Tangent(x, m.tangent, None, None),))
+    j = Jvp(Analysis(with_tangent, a.dtype))
     return j.w.formula(m.forward.node) if j.node is None else j.formula

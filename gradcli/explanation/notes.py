@@ -1,5 +1,5 @@
-"""What one should know besides: a seed that PyTorch refuses, whole numbers, kinks, inputs that do
-not matter. A note is a code and a sentence.
+"""Notes: a missing seed, integer values, kinks, unused inputs, formulas that are not always right.
+A note is a pair of a code and a sentence.
 """
 
 import re
@@ -17,12 +17,12 @@ from ..language.wrt import NOT_FLOATING, NOT_SCALAR
 from ..lazy import np
 from ..notation import tree
 from ..notation.jacobians.structure import Structure
-from .analysis import Analysis, is_large, operations, searched
+from .analysis import Analysis, is_large, operations, within_budget
 from .blocks import text_of
 from .checking.rounding import LONGER, rounded
 from .formulas.beside_numbers import (
-    Beside,
     Contradiction,
+    FormulaBesideNumbers,
     cause,
     contradictions,
     formula_value,
@@ -39,7 +39,7 @@ from .in_pytorch.not_in_pytorch import hessian_not_in_pytorch, not_in_pytorch
 from .in_pytorch.warned import broadcast_losses
 from .phrases import listed, number_text
 
-ELSEWHERE = {  # by how far a formula holds
+ELSEWHERE = {  # endings of a note, by the extent of a formula, see `trials`
     "above-one": ", and at other sizes above 1; where one is 1 a dimension is left out, and {it} "
     "may not be.",
     "square": ", and at other sizes at which {whole} of a square matrix.",
@@ -52,7 +52,7 @@ ELSEWHERE = {  # by how far a formula holds
 RULES = "PyTorch computes as the rules do"
 CURE = f"{RULES}. The formula is right there, and computing it instead is the cure."
 LIMIT = f"{RULES}. The formula is the limit there, and computing it instead is the cure."
-LARGER = 5  # in the place of 1
+LARGER = 5  # the size that replaces 1
 BARE_SUM = re.compile(r"sum\s*\(")
 SAME = ": PyTorch computes the same"
 IN_ANOTHER_ORDER = (
@@ -61,12 +61,12 @@ IN_ANOTHER_ORDER = (
 
 
 def collect(a: Analysis, w: Wording) -> list[tuple[str, str]]:
-    """Codes and sentences."""
+    """All notes on a problem and its gradients."""
     return [*about_the_problem(a, w), *formulas(w), *ended(a.problem)]
 
 
 def hessian_notes(h: Hessian) -> list[tuple[str, str]]:
-    """Codes and sentences on a Hessian."""
+    """The notes on a Hessian."""
     moving = [t.x for t in h.p.tangents]
     products = [
         of_node(f"{z.name}.hvp", h.product(z), h.product_formula(z), *moving) for z in h.p.wrt
@@ -76,20 +76,20 @@ def hessian_notes(h: Hessian) -> list[tuple[str, str]]:
 
 
 def jvp_notes(j: Jvp) -> list[tuple[str, str]]:
-    """Codes and sentences on a Jacobian-vector product: the problem, the formula of the tangent."""
-    name, own = f"{j.p.out_name}.tangent", []
+    """The notes on a JVP: on the problem, and on the formula of the tangent."""
+    name, notes = f"{j.p.out_name}.tangent", []
     written = None if j.node is None else j.formula
     if j.node is not None and written is None:
-        own.append(without_formula(name))
+        notes.append(without_formula(name))
     if j.extent is not None:
-        own.append(at_these_sizes(j.w, [name], j.extent))
-    beside = of_node(name, j.node, written, *(t.x for t in j.p.tangents))
-    own += contradicted(j.a, j.w, beside)
-    return [*about_the_problem(j.a, j.w), *own, *ended(j.p)]
+        notes.append(at_these_sizes(j.w, [name], j.extent))
+    formula = of_node(name, j.node, written, *(t.x for t in j.p.tangents))
+    notes += contradicted(j.a, j.w, formula)
+    return [*about_the_problem(j.a, j.w), *notes, *ended(j.p)]
 
 
 def ended(problem: Problem) -> list[tuple[str, str]]:
-    """That not everything was searched for, where the budget did not suffice."""
+    """The notes that formulas were not searched for, or that searches ended early."""
     if not is_large(problem):
         return out_of_time(problem)
     text = f"for {operations(problem):,} operations no formulas or structures are searched"
@@ -98,7 +98,7 @@ def ended(problem: Problem) -> list[tuple[str, str]]:
 
 
 def out_of_time(problem: Problem) -> list[tuple[str, str]]:
-    """That searches were ended by the budget."""
+    """The note that searches were ended by the budget, if so."""
     limits = problem.limits
     if not limits.budget.spent:
         return []
@@ -108,7 +108,7 @@ def out_of_time(problem: Problem) -> list[tuple[str, str]]:
 
 
 def about_the_problem(a: Analysis, w: Wording) -> list[tuple[str, str]]:
-    """Codes and sentences, but for those on the formulas of gradients."""
+    """All notes except those on the formulas of gradients."""
     refused = not_in_pytorch(a)
     return [
         *a.problem.notes,
@@ -129,9 +129,9 @@ def as_data(result: Collection[tuple[str, str]]) -> list[dict[str, str]]:
     return [{"code": code, "message": message} for code, message in result]
 
 
-@searched(lambda *_: [])
+@within_budget(lambda *_: [])
 def formulas(w: Wording) -> list[tuple[str, str]]:
-    """Formulas that are too long, or do not hold for any sizes."""
+    """The notes on formulas that are too long, or do not always hold."""
     inputs, a = w.problem.inputs, w.analysis
     long = [x for x in w.problem.wrt if a.gradient(x) is not None and w.gradient(x) is None]
     too_long = [without_formula(w.gradient_name(x), _reason(w, x)) for x in long]
@@ -139,29 +139,31 @@ def formulas(w: Wording) -> list[tuple[str, str]]:
         not_finite(f"the formula of {w.gradient_name(inputs[name])}", where)
         for name, where in w.reach.undefined.items()
     ]
-    alike: dict[str, list[str]] = {}
+    by_extent: dict[str, list[str]] = {}
     for name, extent in w.reach.extents.items():
         if name not in w.reach.undefined:
-            alike.setdefault(extent, []).append(w.gradient_name(inputs[name]))
-    sizes = [at_these_sizes(w, names, extent) for extent, names in alike.items()]
-    sizes += _seed_left_out(w.problem)
+            by_extent.setdefault(extent, []).append(w.gradient_name(inputs[name]))
+    sizes = [at_these_sizes(w, names, extent) for extent, names in by_extent.items()]
+    sizes += _omitted_seed(w.problem)
     differing = contradicted(a, w, of_gradients(a, w))
     return [*too_long, *_undefined(a, w), *undefined, *differing, *sizes]
 
 
 def formulas_alone(w: Wording) -> list[tuple[str, str]]:
-    """The notes beside closed forms alone: theirs, and that searches for them were ended, without
-    which one that is missing would say nothing.
+    """The notes for an answer that has only closed forms; if one is missing, they include that
+    searches ended early.
     """
-    found = formulas(w)
+    notes = formulas(w)
     missing = any(
         w.analysis.gradient(x) is not None and w.gradient(x) is None for x in w.problem.wrt
     )
-    return [*found, *(ended(w.problem) if missing else ())]
+    return [*notes, *(ended(w.problem) if missing else ())]
 
 
-def _seed_left_out(p: Problem) -> list[tuple[str, str]]:
-    """That formulas lack g for an output of one element, which has more at larger sizes."""
+def _omitted_seed(p: Problem) -> list[tuple[str, str]]:
+    """The note that formulas lack g because the output has one element, if it has more at larger
+    sizes.
+    """
     if not p.seed.implicit or p.out.shape == () or p.out.numel > 1:
         return []
     larger = {i.name: tuple(LARGER if n == 1 else n for n in i.shape) for i in p.inputs.values()}
@@ -174,13 +176,13 @@ def _seed_left_out(p: Problem) -> list[tuple[str, str]]:
 
 
 def not_finite(formula: str, where: str) -> tuple[str, str]:
-    """That a formula has no number where there is a gradient."""
+    """The note that a formula is not finite where the gradient is."""
     text = f"{formula} divides by 0 or overflows {where}."
     return "formula-not-finite", f"{text} The numbers come from PyTorch's rule, which does not."
 
 
 def without_formula(name: str, why: str = "is too long to be read") -> tuple[str, str]:
-    """That what is called `name` has no formula that is shown, and why."""
+    """The note that the formula of `name` is not shown, and why."""
     return "no-formula", f"the formula of {name} {why}."
 
 
@@ -193,26 +195,26 @@ def _reason(w: Wording, x: Input) -> str:
 
 
 def at_these_sizes(w: Wording, names: list[str], extent: str = "here") -> tuple[str, str]:
-    """That the formulas of what is called so hold for some sizes alone, and for which."""
+    """The note that the formulas of `names` hold for some sizes only, and for which."""
     nodes = walk(w.problem.roots)
-    given = listed([_as_given(x, x.node in nodes) for x in w.problem.inputs.values()])
+    shapes = listed([_shape_of(x, x.node in nodes) for x in w.problem.inputs.values()])
     square = dict.fromkeys(f"{n.op.name}()" for n in nodes if "square" in n.op.as_a_rule)
     whole = f"{listed([*square])} {'are' if len(square) > 1 else 'is'}" if square else ""
     s, it, be = ("s", "they", "are") if len(names) > 1 else ("", "it", "is")
     holds = ELSEWHERE[extent].format(whole=whole, it=it, be=be)
-    return "these-sizes", f"the formula{s} of {listed(names)} {be} right for {given}{holds}"
+    return "these-sizes", f"the formula{s} of {listed(names)} {be} right for {shapes}{holds}"
 
 
-def _as_given(x: Input, is_in_graph: bool) -> str:
-    """How an input is given; labels that are no part of the graph made it what it is, as t did of
-    `x.repeat_interleave(t)`.
+def _shape_of(x: Input, is_in_graph: bool) -> str:
+    """`x of shape (2, 3)`; `t as given` for an integer input that determined the graph without
+    being part of it, as t in `x.repeat_interleave(t)`.
     """
-    made_it = x.node.dtype != "float" and not is_in_graph
-    return f"{x.name} as given" if made_it else f"{x.name} of shape {text(x.shape)}"
+    is_structural = x.node.dtype != "float" and not is_in_graph
+    return f"{x.name} as given" if is_structural else f"{x.name} of shape {text(x.shape)}"
 
 
 def _sums(a: Analysis) -> list[tuple[str, str]]:
-    """Calls of sum that mean something else to Python, where nothing is imported by that name."""
+    """Notes on calls of `sum` that are Python's builtin unless PyTorch's is imported."""
     return [
         (
             "python-sum",
@@ -225,9 +227,7 @@ def _sums(a: Analysis) -> list[tuple[str, str]]:
 
 
 def _is_bare(node: Node) -> bool:
-    """Whether Python has a meaning of its own for a call of sum, and another one: `sum(x)` of a
-    matrix.
-    """
+    """Whether a call is `sum(x)` of a matrix, for which Python's builtin returns something else."""
     assert node.span is not None
     text = node.span.text[node.span.start : node.span.end]
     return bool(BARE_SUM.match(text)) and node.parents[0].ndim > 1 and node.shape == ()
@@ -260,7 +260,7 @@ def _integers(a: Analysis) -> list[tuple[str, str]]:
 
 
 def unused(a: Analysis) -> list[tuple[str, str]]:
-    """Inputs to which no gradient flows."""
+    """Notes on inputs to which no gradient flows."""
     out = a.problem.out_name
     return [
         (
@@ -274,21 +274,23 @@ def unused(a: Analysis) -> list[tuple[str, str]]:
 
 
 def _kinks(a: Analysis, w: Wording) -> list[tuple[str, str]]:
-    """Operations met exactly where they have no derivative and a convention answers."""
-    message = [f"{_where(node, hit, a, w)}: {node.op.caveat}." for node, hit in kinks_met(a)]
-    return [("kink", text) for text in dict.fromkeys(message)]
+    """Notes on operations evaluated at a kink, where the derivative is a convention."""
+    texts = [f"{_where(node, hit, a, w)}: {node.op.caveat}." for node, hit in kinks_met(a)]
+    return [("kink", text) for text in dict.fromkeys(texts)]
 
 
 def _written(node: Node, a: Analysis, w: Wording) -> str:
-    """An operation as the user wrote it, or the one that it is a part of, if there is one."""
-    shown = node if node.span else written_around(node, a)
-    if shown is None:
+    """An operation as in the source, or the operation in whose expansion it occurs."""
+    source = node if node.span else written_around(node, a)
+    if source is None:
         return f"{node.op.name} in the gradient"
-    return text_of(w.source.operation(shown))
+    return text_of(w.source.operation(source))
 
 
 def _where(node: Node, hit: Any, a: Analysis, w: Wording) -> str:
-    """Which operation is at a kink and where; `in l1_loss(x, y), ` where it is a part of that."""
+    """Which operation is at a kink and where, preceded by `in l1_loss(x, y), ` if it occurs in the
+    expansion of that operation.
+    """
     around = None if node.span else written_around(node, a)
     if around is None:
         return _hit(node, hit, a, w)
@@ -310,7 +312,7 @@ def _hit(node: Node, hit: Any, a: Analysis, w: Wording) -> str:
 
 
 def _exactly(x: Node, value: float, node: Node, hit: Any, w: Wording) -> str:
-    """One value, at which an operation of one number has no derivative."""
+    """The text for a kink of a unary function at one value."""
     operand = text_of(w.source.short(x))
     where = _places(operand, hit) if x in w.names else f"{operand} at {_places('', hit)}"
     if not hit.ndim:
@@ -321,7 +323,7 @@ def _exactly(x: Node, value: float, node: Node, hit: Any, w: Wording) -> str:
 
 
 def _subgradients(node: Node, value: float) -> str:
-    """` (any value from 0 to 1 would be a subgradient)`, for a corner that is known."""
+    """` (any value from 0 to 1 would be a subgradient)`; "" if the one-sided slopes are unknown."""
     from .in_pytorch.answers import known
 
     at = f"= {value:g}"
@@ -335,7 +337,7 @@ def _subgradients(node: Node, value: float) -> str:
 
 
 def _places(name: str, hit: Any) -> str:
-    """`x[0,2] and x[1,1]`: where a mask holds."""
+    """`x[0,2] and x[1,1]`: the elements at which a mask is True."""
     return _first(_all_places(name, hit), "place")
 
 
@@ -344,7 +346,7 @@ def _all_places(name: str, hit: Any) -> list[str]:
 
 
 def _first(texts: list[str], what: str) -> str:
-    """Texts in a sentence, the first three where there are more."""
+    """Texts joined to a list, of more than three the first three and a count."""
     if len(texts) < 4:
         return listed(texts)
     more = len(texts) - 3
@@ -352,7 +354,9 @@ def _first(texts: list[str], what: str) -> str:
 
 
 def _not_finite(a: Analysis, refused: bool) -> list[tuple[str, str]]:
-    """Gradients that are nan or infinite; that PyTorch's are too, unless it has `refused` them."""
+    """Notes on gradients with nan or infinity, and whether PyTorch's have them too, unless PyTorch
+    has `refused` to differentiate.
+    """
     notes, same = [], "" if refused else _in_pytorch(a)
     for x in a.problem.wrt:
         value = a.grad_value(x)
@@ -367,11 +371,11 @@ def _not_finite(a: Analysis, refused: bool) -> list[tuple[str, str]]:
                     "Formulas assume that everything is finite.",
                 )
             )
-    return notes or _for_any_seed(a, same) or _beside_zeros(a)
+    return notes or _for_any_seed(a, same) or _at_higher_order(a)
 
 
 def _for_any_seed(a: Analysis, same: str) -> list[tuple[str, str]]:
-    """The same where nobody gave a seed: what is nan or infinite in the Jacobian is so for any."""
+    """As `_not_finite` for a missing seed: elements that are nan or infinite for any seed."""
     p = a.problem
     if p.seed.value is not None or p.tangents or not p.numeric:
         return []
@@ -389,8 +393,8 @@ def _for_any_seed(a: Analysis, same: str) -> list[tuple[str, str]]:
 
 
 def _in_pytorch(a: Analysis) -> str:
-    """What PyTorch computes where numbers are not finite: the same, unless kernels of its own order
-    of operations take part, as for products of matrices and normalisations.
+    """A clause on whether PyTorch has the same elements that are not finite; they may differ if the
+    program uses kernels whose order of operations differs, as matrix products do.
     """
     if a.problem.order > 2:
         return ""
@@ -399,10 +403,10 @@ def _in_pytorch(a: Analysis) -> str:
     return IN_ANOTHER_ORDER if kernels or a.problem.order == 2 else SAME
 
 
-def _beside_zeros(a: Analysis) -> list[tuple[str, str]]:
-    """That derivatives of higher order which are finite here may be nan in PyTorch."""
+def _at_higher_order(a: Analysis) -> list[tuple[str, str]]:
+    """The note that finite derivatives of higher order may be nan in PyTorch, if so."""
     first, *further = a.problem.orders
-    nodes = (n for n in walk([first.out]) if n.dtype == "float" and a.known(n))
+    nodes = (n for n in walk([first.out]) if n.dtype == "float" and a.has_numbers(n))
     if not further or all(_finite(a.value(n)) for n in nodes):
         return []
     text = (
@@ -412,33 +416,33 @@ def _beside_zeros(a: Analysis) -> list[tuple[str, str]]:
     return [("not-finite", text)]
 
 
-@searched(lambda *_: [])
+@within_budget(lambda *_: [])
 def _rounding(a: Analysis, w: Wording) -> list[tuple[str, str]]:
-    """Gradients of which rounding leaves few digits."""
+    """Notes on gradients of which rounding leaves few correct digits."""
     digits, more = (np.finfo(kind).precision for kind in (a.dtype, LONGER[a.dtype]))
     result = []
     for x, few, other in rounded(a):
         name = w.gradient_name(x)
         where = _places(name, few) if few.ndim else name
-        here, there = (number_text(array[few][0]) for array in (a.grad_value(x), other))
+        value, longer_value = (number_text(array[few][0]) for array in (a.grad_value(x), other))
         it = "the first" if np.count_nonzero(few) > 1 else "it"
         text = (
             f"rounding leaves fewer than four right digits of {where}. Computed in {digits} "
-            f"digits, as here and in PyTorch, {it} is {here}; in {more} digits it would be "
-            f"{there}, which need not be right either."
+            f"digits, as here and in PyTorch, {it} is {value}; in {more} digits it would be "
+            f"{longer_value}, which need not be right either."
         )
         result.append(("rounding", text))
     return result
 
 
 def _finite(value: Any) -> bool:
-    """Whether all numbers are finite; what has no numbers is not suspected."""
+    """Whether all numbers are finite; True for None."""
     return value is None or bool(np.all(np.isfinite(value)))
 
 
-@searched(lambda *_: [])
+@within_budget(lambda *_: [])
 def _undefined(a: Analysis, w: Wording) -> list[tuple[str, str]]:
-    """Formulas that have no number where there is a gradient, as x.prod() / x at 0."""
+    """Notes on formulas that are not finite where the gradient is, as x.prod() / x at 0."""
     result = []
     for x in a.problem.wrt:
         if x.name in w.reach.undefined:
@@ -452,7 +456,9 @@ def _undefined(a: Analysis, w: Wording) -> list[tuple[str, str]]:
 
 
 def _without_number(a: Analysis, w: Wording, x: Input) -> Any:
-    """Where the formula of a gradient is nan or infinite and the gradient is not."""
+    """A mask of where the formula of a gradient is nan or infinite and the gradient is not; False
+    if that cannot be computed.
+    """
     grad, formula = a.computed(x), w.gradient(x)
     if grad is None or formula is None or grad.numel > MOST:
         return False
@@ -463,25 +469,33 @@ def _without_number(a: Analysis, w: Wording, x: Input) -> Any:
 
 
 def matrix_notes(a: Analysis, w: Wording, x: Input, s: Structure) -> list[tuple[str, str]]:
-    """The same for what is said of a Jacobian."""
+    """Notes on a closed form of a Jacobian that differs from its numbers."""
     return contradicted(a, w, of_matrix(a, w, x, s))
 
 
-@searched(lambda *_: [])
-def contradicted(a: Analysis, w: Wording, formulas: Iterable[Beside]) -> list[tuple[str, str]]:
-    """Formulas that are other numbers than those beside them, where, why, and which are right."""
+@within_budget(lambda *_: [])
+def contradicted(
+    a: Analysis, w: Wording, formulas: Iterable[FormulaBesideNumbers]
+) -> list[tuple[str, str]]:
+    """Notes on formulas that differ from the numbers beside them: where, why, and which is
+    right.
+    """
     return [_contradicted(a, w, *result) for result in contradictions(a, formulas)]
 
 
-def _contradicted(a: Analysis, w: Wording, beside: Beside, c: Contradiction) -> tuple[str, str]:
-    name, p = beside.name, a.problem
-    here, there = (number_text(array[c.hit][0]) for array in (c.numbers, c.formula))
-    first, *others = _all_places(name, c.hit) if c.hit.ndim else [name]
-    text = f"the formula of {beside.whose} gives {there} for {first}, where the rules give {here}"
-    text += f" (and differs for {_first(others, 'place')})" if others else ""
+def _contradicted(
+    a: Analysis, w: Wording, formula: FormulaBesideNumbers, c: Contradiction
+) -> tuple[str, str]:
+    name, p = formula.name, a.problem
+    number, other = (number_text(array[c.hit][0]) for array in (c.numbers, c.formula))
+    first, *further = _all_places(name, c.hit) if c.hit.ndim else [name]
+    text = (
+        f"the formula of {formula.whose} gives {other} for {first}, where the rules give {number}"
+    )
+    text += f" (and differs for {_first(further, 'place')})" if further else ""
     text += _with_ones(p) if name != "entry " else ""
-    shape = beside.inputs[0].shape
-    why = cause(a, beside.inputs, c.hit if c.hit.shape == shape else np.ones(shape, bool))
+    shape = formula.inputs[0].shape
+    why = cause(a, formula.inputs, c.hit if c.hit.shape == shape else np.ones(shape, bool))
     operation = "" if why is None else _written(why.node, a, w)
     if why is not None:
         at = f" at {_places('', why.hit)}" if why.hit.ndim else ""
@@ -502,7 +516,9 @@ def _with_ones(p: Problem) -> str:
 
 
 def _culprit(a: Analysis, evaluate: Evaluator) -> str:
-    """The operation that first sends what is not finite."""
+    """A sentence on the first operation of the reverse pass that sends a gradient that is not
+    finite; "" if it has no source text.
+    """
     for step in a.gradients.steps:
         if not _finite(evaluate(step.received)[0]):
             continue

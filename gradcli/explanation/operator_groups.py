@@ -1,4 +1,4 @@
-"""The families of operators in groups that fit a screen, with the names that are asked for most.
+"""The families of operators in groups that fit a screen, with their most frequent names.
 
 Groups and families have the titles and the order of PyTorch's documentation, where it has them.
 """
@@ -176,7 +176,7 @@ GROUPS = (
 )
 ACTIVATIONS = ("sigmoid", "relu", "leaky_relu", "elu", "softplus", "silu", "logsigmoid")
 POOLING = ("adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d")
-ELSEWHERE = {  # beside which members a reader looks, where their file has another subject
+ELSEWHERE = {  # families of operators that are defined in files of another family
     **dict.fromkeys(ACTIVATIONS, "activations"),
     **dict.fromkeys(POOLING, "pooling"),
     "erf": "special",

@@ -1,4 +1,4 @@
-"""Shapes, numbers and lists as people say them."""
+"""Shapes, numbers and lists as texts."""
 
 import math
 from collections.abc import Callable, Collection, Sequence
@@ -9,7 +9,7 @@ from ..lazy import np
 
 
 def shape_text(shape: Shape) -> str:
-    """2×3, as people say it; a number on its own has shape ()."""
+    """2×3, (3,) or ()."""
     return "×".join(map(str, shape)) if len(shape) > 1 else f"({shape[0]},)" if shape else "()"
 
 
@@ -20,7 +20,7 @@ def listed(words: Collection[str]) -> str:
 
 
 def label(name: str, shape: Shape, flat: int) -> str:
-    """`a[0,1]`: the name of one element, counted row by row."""
+    """`a[0,1]`: the name of the element at a flat index, in C order."""
     return element_name(name, place_of(flat, shape))
 
 
@@ -30,17 +30,17 @@ def element_name(name: str, place: tuple[int, ...]) -> str:
 
 
 def place_of(flat: int, shape: Shape) -> tuple[int, ...]:
-    """Where an element stands, counted row by row."""
+    """The multi-index of a flat index, in C order."""
     return tuple(map(int, np.unravel_index(flat, shape))) if shape else ()
 
 
-def sentence(said: str) -> str:
-    """What a note says, as a sentence of its own."""
-    return said[:1].upper() + said[1:]
+def sentence(text: str) -> str:
+    """A text with its first letter in upper case."""
+    return text[:1].upper() + text[1:]
 
 
 def number_text(value: Any, precision: int = 5) -> str:
-    """2, 0.76159, 1.2e-05, inf, nan: `precision` digits, whole numbers without a point."""
+    """2, 0.76159, 1.2e-05, inf, nan: `precision` digits, integers without a point."""
     value = float(value)
     if math.isnan(value) or math.isinf(value):
         return str(value)
@@ -57,22 +57,24 @@ def is_short(array: Any, width: int) -> bool:
 
 
 Item = TypeVar("Item")
-Shown = TypeVar("Shown")
+Result = TypeVar("Result")
 
 
 def middle(
-    items: Sequence[Item], most: int, show: Callable[[Item], Shown], gap: Callable[[int], Shown]
-) -> list[Shown]:
-    """`items` as `show` shows them, or the first and last with `gap(how many are left out)`."""
+    items: Sequence[Item], most: int, show: Callable[[Item], Result], gap: Callable[[int], Result]
+) -> list[Result]:
+    """`show(item)` for all items, or for the first and last ones with `gap(omitted count)`
+    between.
+    """
     at, head = places(len(items), most)
-    shown = [show(items[k]) for k in at]
+    result = [show(items[k]) for k in at]
     if len(at) < len(items):
-        shown.insert(head, gap(len(items) - len(at)))
-    return shown
+        result.insert(head, gap(len(items) - len(at)))
+    return result
 
 
 def places(count: int, most: int) -> tuple[list[int], int]:
-    """Which of `count` places to show, and how many of them stand before the gap."""
+    """The positions to show of `count` many, and how many of them come before the gap."""
     if count <= most:
         return list(range(count)), count
     head = most - most // 3

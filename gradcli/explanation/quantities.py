@@ -1,9 +1,9 @@
-"""Large numbers as people say them: 10¹² entries, 65.5 MB, 1.34 GFLOP."""
+"""Large numbers as texts: 10¹² entries, 65.5 MB, 1.34 GFLOP."""
 
 PREFIXES = ("", "k", "M", "G", "T", "P", "E", "Z", "Y", "R", "Q")
 POWERS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 BYTES = {"float64": 8, "float32": 4, "int": 8, "bool": 1}  # of an element in PyTorch
-WRITTEN_OUT = 10**9  # from here on a count is said by its power of ten
+WRITTEN_OUT = 10**9  # from here on a count is written with a power of ten
 
 
 def count_text(count: int) -> str:

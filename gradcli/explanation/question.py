@@ -1,4 +1,4 @@
-"""What was asked, for a page on which nobody sees what was typed."""
+"""The question of a document, for formats that show it above the answer."""
 
 from ..language.problem import Problem
 from ..language.program import Program
@@ -7,19 +7,19 @@ from .blocks import Document
 LONGEST_SEED = 60  # characters of a seed that is written into the call
 
 
-def asked(made: Document, p: Problem, command: str, backward: bool = True) -> Document:
-    """A document that begins with its question and ends with the command that makes it again."""
-    return made._replace(question=question(p, backward), command=command)
+def with_question(document: Document, p: Problem, command: str, backward: bool = True) -> Document:
+    """The document with its question, and the command that reproduces it."""
+    return document._replace(question=question(p, backward), command=command)
 
 
 def question(p: Problem, backward: bool = True) -> str:
-    """The program, its output named; and below it what goes back, where a seed was given."""
+    """The program with its output named, followed by the call of backward() if a seed was given."""
     text = _named(p.program)
     seed = p.seed.text
     if not backward or seed is None or p.before is not None:
         return text
-    given = seed if len(seed) <= LONGEST_SEED and "\n" not in seed else p.seed.name
-    return f"{text}\n{p.out_name}.backward({given})"
+    argument = seed if len(seed) <= LONGEST_SEED and "\n" not in seed else p.seed.name
+    return f"{text}\n{p.out_name}.backward({argument})"
 
 
 def _named(program: Program) -> str:

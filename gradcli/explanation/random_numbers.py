@@ -1,6 +1,6 @@
 """Random numbers that are the same in every run.
 
-Answers that take a moment are tried out at random values; to import numpy.random takes longer.
+Importing numpy.random takes longer than a short answer, so this module does without it.
 """
 
 import math
@@ -12,7 +12,7 @@ from ..lazy import np
 
 
 class Numbers:
-    """A stream of numbers; each call goes on where the last ended."""
+    """A stream of random numbers; each call continues where the last one ended."""
 
     def __init__(self, seed: int):
         self._bits = Random(seed)

@@ -1,10 +1,10 @@
-"""What is answered to each kind of question: documents for people, and data for programs."""
+"""The answer to each kind of question: documents for renderers, and data for JSON."""
 
 from typing import TYPE_CHECKING, Any
 
 from .blocks import Document, Reply, Use
 from .choices import Choices
-from .question import asked
+from .question import with_question
 
 if TYPE_CHECKING:
     from .analysis import Analysis
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def explanation(a: "Analysis", choices: Choices) -> Reply:
-    """An explained gradient. Raises GradcliError for a section that there is not."""
+    """An explained gradient. Raises GradcliError for an unknown section."""
     from .document import check_sections, document
 
     check_sections(choices.show)
@@ -74,14 +74,14 @@ def graph(a: "Analysis", command: str = "") -> Reply:
     from .sections import graph
 
     def documents(_: Use) -> list[Document]:
-        drawn = Document((), (graph.graph(a, wording_of(a)),))
-        return [asked(drawn, a.problem, command, backward=False)]
+        document = Document((), (graph.graph(a, wording_of(a)),))
+        return [with_question(document, a.problem, command, backward=False)]
 
     return Reply(documents, lambda: Data(a)("graph"), keyed=False)
 
 
 def programs(answers: "list[Reading]", command: str = "") -> Reply:
-    """Programs that were read; below the last stands the command."""
+    """Programs that were read; the last document has the command."""
     from .reading.answer import data
 
     def documents(_: Use) -> list[Document]:
@@ -106,12 +106,12 @@ def messages(full: bool, command: str = "") -> Reply:
 
 
 def operators(name: str | None, full: bool, command: str = "") -> Reply:
-    """The operators, or one of them; as data all that there are, where none is named."""
+    """The operators, or one of them; the data without a name has all operators."""
     from .catalogue import catalogue, data
 
-    shown = catalogue(name, full)
+    result = catalogue(name, full)
     return Reply(
-        lambda _: [shown._replace(command=command)], lambda: data(catalogue(name, full=True))
+        lambda _: [result._replace(command=command)], lambda: data(catalogue(name, full=True))
     )
 
 
@@ -120,4 +120,4 @@ def why(a: "Analysis", command: str = "") -> Reply:
     from .why import why_expression
 
     result = why_expression(a)
-    return Reply(lambda _: [asked(result.document(), a.problem, command)], result.data)
+    return Reply(lambda _: [with_question(result.document(), a.problem, command)], result.data)

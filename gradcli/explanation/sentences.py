@@ -1,4 +1,4 @@
-"""Sentences of docstrings as lines: words, and among them the parts that are code."""
+"""Sentences of docstrings as lines, in which code is distinguished from words."""
 
 import re
 

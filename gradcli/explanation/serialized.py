@@ -1,10 +1,9 @@
-"""Documents as plain data, which JSON holds, and back: any format can be made of them later.
+"""Documents as plain data for JSON, and back, so that any format can be rendered later.
 
-A block is an object of one key, its kind, with its fields in a list; fields at the end that are as
-they are by default are left out. Text is `{"t": "text", "role": "word"}`. Formulas stand
-in `trees`, each after those that it is made of, and are spoken of by their place there, `{"$": 3}`:
-they may share parts, and be deep. A tensor that stands elsewhere in the same JSON is spoken of by
-where it does.
+A block is an object of one key, its kind, whose value is the list of its fields, without trailing
+fields that have their defaults. Text is `{"t": "text", "role": "word"}`. Formulas are stored in
+`trees`, each after its parts, and referenced by index, `{"$": 3}`, because they may share parts and
+be deep. A tensor that also occurs elsewhere in the same JSON is referenced by its path.
 """
 
 from collections.abc import Iterator
@@ -31,10 +30,10 @@ from .blocks import (
 )
 
 TREES = {kind.__forward_arg__: getattr(tree, kind.__forward_arg__) for kind in get_args(Tree)}
-BESIDE = (Row, GraphNode, Pass, Section, Answer, Document)
-KINDS = {kind.__name__.lower(): kind for kind in (*get_args(Block), *BESIDE)}
-NUMBERS = ("inf", "-inf", "nan")  # which JSON holds as texts
-FEW = 4  # elements of a tensor that is written again where it stands elsewhere
+RECORDS = (Row, GraphNode, Pass, Section, Answer, Document)
+KINDS = {kind.__name__.lower(): kind for kind in (*get_args(Block), *RECORDS)}
+NUMBERS = ("inf", "-inf", "nan")  # texts in JSON
+FEW = 4  # elements of a tensor that is repeated, not referenced
 NOT_ONE = GradcliError(
     "value",
     "this is no answer of which other formats can be made",
@@ -42,10 +41,8 @@ NOT_ONE = GradcliError(
 )
 
 
-class Shown(NamedTuple):
-    """Documents, and how their tensors are shown: with so many digits, whole or not, of so many
-    entries at most.
-    """
+class ShownDocuments(NamedTuple):
+    """Documents, and how their tensors are shown: digits, whether in full, most entries."""
 
     documents: list[Document]
     precision: int
@@ -53,79 +50,79 @@ class Shown(NamedTuple):
     entries: int
 
     def made_for(self, use: Use) -> list[Document]:
-        """The documents for what a format makes of them; a page shows all."""
+        """The documents for a kind of format; only pages have all sections."""
         return self.documents if use == "page" else [*map(without_extras, self.documents)]
 
 
-def serialized(shown: Shown, beside: dict[str, Any]) -> dict[str, Any]:
-    """Documents as data, of an object that has the other data `beside`."""
-    write = _Writer(beside)
-    blocks = [write(built) for built in shown.documents]
-    return shown._asdict() | {"documents": blocks, "trees": write.trees}
+def serialized(documents: ShownDocuments, data: dict[str, Any]) -> dict[str, Any]:
+    """Documents as data, part of a JSON object whose other values are `data`."""
+    write = _Writer(data)
+    blocks = [write(built) for built in documents.documents]
+    return documents._asdict() | {"documents": blocks, "trees": write.trees}
 
 
-def restored(data: Any) -> Shown:
+def restored(data: Any) -> ShownDocuments:
     """The documents of an object that JSON held. Raises GradcliError where it has none."""
     try:
         result = data["document"]
         read = _Reader(result["trees"], data)
-        return Shown(*(read(result[field]) for field in Shown._fields))
+        return ShownDocuments(*(read(result[field]) for field in ShownDocuments._fields))
     except (KeyError, IndexError, TypeError, ValueError, AttributeError):
         raise NOT_ONE from None
 
 
 class _Writer:
-    def __init__(self, beside: dict[str, Any]):
+    def __init__(self, data: dict[str, Any]):
         self.trees: list[list[Any]] = []
-        self.alike: dict[str, int] = {}  # places of trees, by how they are written
-        self.known: dict[int, int] = {}  # and by their identity
-        self.tensors = [*_tensors(beside, ())]
+        self.by_text: dict[str, int] = {}  # indices of trees, by their serialization
+        self.by_id: dict[int, int] = {}  # and by their identity
+        self.tensors = [*_tensors(data, ())]
 
     def __call__(self, part: Any) -> Any:
-        """A block, or what stands in one."""
+        """The data of a block, or of a part of one."""
         if isinstance(part, Token):
-            return {"t": part.text} | _said(role=part.role)
+            return {"t": part.text} | _nonempty(role=part.role)
         if isinstance(part, Formula):
             return self.formula(part)
         if isinstance(part, Tensor):
-            return {"tensor": self.array(part.array)} | _said(role=part.role, name=part.name)
+            return {"tensor": self.array(part.array)} | _nonempty(role=part.role, name=part.name)
         name = type(part).__name__.lower()
         if name in KINDS:
             return {name: [*map(self, _short(part))]}
         return [*map(self, part)] if isinstance(part, tuple) else part
 
     def formula(self, formula: Formula) -> dict[str, Any]:
-        """A formula; how it is typed, where that is not how it is written."""
+        """The data of a formula, with the user's spelling if that differs."""
         if formula is ZERO:
             return {"$": "zero"}
         typed = [] if formula.typed == tuple(tree.tokens(formula.tree)) else self(formula.typed)
-        return {"$": self.tree(formula.tree)} | _said(role=formula.role, typed=typed)
+        return {"$": self.tree(formula.tree)} | _nonempty(role=formula.role, typed=typed)
 
-    def tree(self, asked: Tree) -> int:
-        """The place of a formula, those that it is made of before it."""
-        stack: list[Any] = [asked]
+    def tree(self, root: Tree) -> int:
+        """The index of a tree in `trees`, to which it is appended after its parts."""
+        stack: list[Any] = [root]
         while stack:
             part = stack[-1]
-            waiting = [inner for inner in _inner(part) if id(inner) not in self.known]
+            waiting = [inner for inner in _inner(part) if id(inner) not in self.by_id]
             stack += waiting
             if not waiting:
                 row = [type(part).__name__, *map(self._field, _short(part))]
-                place = self.alike.setdefault(repr(row), len(self.trees))
+                place = self.by_text.setdefault(repr(row), len(self.trees))
                 if place == len(self.trees):
                     self.trees.append(row)
-                self.known[id(stack.pop())] = place
-        return self.known[id(asked)]
+                self.by_id[id(stack.pop())] = place
+        return self.by_id[id(root)]
 
     def _field(self, field: Any) -> Any:
-        """A field of a tree, whose own trees have their places."""
+        """The data of a field of a tree, in which trees are references."""
         if type(field).__name__ in TREES:
-            return {"$": self.known[id(field)]}
+            return {"$": self.by_id[id(field)]}
         if isinstance(field, tuple):
             return [*map(self._field, field)]
         return {"number": str(field)} if isinstance(field, float) and field - field else field
 
     def array(self, array: Any) -> Any:
-        """The elements of a tensor, or where they stand."""
+        """The elements of a tensor, or the path of an equal array in the other data."""
         array = np.asarray(array)
         if not array.size:
             return {"empty": [*array.shape]}
@@ -145,7 +142,7 @@ class _Reader:
             self.trees.append(TREES[name](*map(self._field, fields)))
 
     def __call__(self, part: Any) -> Any:
-        """What `_Writer` has written."""
+        """The inverse of `_Writer.__call__`."""
         if isinstance(part, list):
             return tuple(map(self, part))
         if not isinstance(part, dict):
@@ -191,13 +188,13 @@ class _Reader:
         return mixed if texts else mixed.astype(float)
 
 
-def _said(**fields: Any) -> dict[str, Any]:
-    """Those that say something."""
+def _nonempty(**fields: Any) -> dict[str, Any]:
+    """The fields that are not empty."""
     return {name: field for name, field in fields.items() if field}
 
 
 def _short(part: Any) -> tuple[Any, ...]:
-    """The fields of a record, but for those at its end that are as they are by default."""
+    """The fields of a record without trailing ones that have their defaults."""
     defaults, count = part._field_defaults, len(part)
     while count and part._fields[count - 1] in defaults:
         default = defaults[part._fields[count - 1]]
@@ -208,7 +205,7 @@ def _short(part: Any) -> tuple[Any, ...]:
 
 
 def _inner(part: Any) -> Iterator[Any]:
-    """The formulas that a formula has in its fields, in tuples too."""
+    """The trees in the fields of a tree, also within tuples."""
     for field in part:
         if type(field).__name__ in TREES:
             yield field
@@ -217,7 +214,7 @@ def _inner(part: Any) -> Iterator[Any]:
 
 
 def _tensors(part: Any, path: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ...], Any]]:
-    """The arrays of data, and where they stand."""
+    """The arrays in nested data, with their paths."""
     if isinstance(part, dict):
         for key, value in part.items():
             yield from _tensors(value, (*path, key))

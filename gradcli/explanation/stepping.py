@@ -1,4 +1,4 @@
-"""An explanation one operation at a time: the way forward, then the way back."""
+"""An explanation one operation at a time: the forward pass, then the reverse pass."""
 
 from ..notation.tree import Token
 from .analysis import Analysis
@@ -12,7 +12,7 @@ WAYS = ("Forward", "Backward")
 
 
 class Stepping:
-    """The operations of an explanation, forward and back, and what may be asked at each."""
+    """The operations of both passes, and the documents that may be requested at each."""
 
     def __init__(self, a: Analysis):
         self.a, self.w = a, wording_of(a)
@@ -22,13 +22,13 @@ class Stepping:
         return len(self._passes)
 
     def shown(self, k: int) -> Document:
-        """What happens at the k-th, below the way that it is on."""
+        """The k-th operation, below the name of its pass."""
         _, back, make = self._passes[k]
         remark = (Token(f"{k + 1} of {len(self)}"),)
         return Document((), (Section("", words(WAYS[back]), remark, (make(),)),))
 
     def why(self, k: int) -> Document:
-        """The operator of the k-th: its meaning and rule."""
+        """The catalogue page of the k-th operator."""
         node, _, _ = self._passes[k]
         return catalogue(node.op.name)
 

@@ -14,8 +14,8 @@ UNDERIVED = "# no backward(): PyTorch has no derivative of this, and raises an e
 
 
 def program_lines(problem: Problem, in_double: bool) -> list[str]:
-    """The lines in Python that reproduce a Problem: inputs, statements, backward; where the order
-    is higher, one gradient after the other.
+    """The lines in Python that reproduce a Problem: inputs, statements, backward; for a higher
+    order a line for each gradient in place of backward.
     """
     lowest, *further = problem.orders
     first = _Program(lowest._replace(wrt=problem.wrt))
@@ -26,22 +26,22 @@ def program_lines(problem: Problem, in_double: bool) -> list[str]:
 
 
 def _gradients(programs: "list[_Program]") -> list[str]:
-    """A line for the gradient of each order by the one input that there is."""
+    """A line for the gradient of each order with respect to the only input in `wrt`."""
     (x,) = programs[-1].problem.wrt
     lines = []
     for order, program in enumerate(programs, 1):
         if order == 2:
             refused = refused_again(programs[0].problem.out, x.node).values()
             lines += [f"# here PyTorch raises an error: {text}" for text in refused]
-        given = [] if program.problem.seed.implicit else [program.seed()]
-        named = ["create_graph=True"] if order < len(programs) else []
-        arguments = ", ".join([program.out_name, x.name, *given, *named])
+        seeds = [] if program.problem.seed.implicit else [program.seed()]
+        options = ["create_graph=True"] if order < len(programs) else []
+        arguments = ", ".join([program.out_name, x.name, *seeds, *options])
         lines.append(f"{gradient_variable(x.name, order)} = torch.autograd.grad({arguments})[0]")
     return lines
 
 
 def gradient_variable(x: str, order: int) -> str:
-    """What code calls the gradient of some order: x_grad, x_grad2."""
+    """The variable for the gradient of some order: x_grad, x_grad2."""
     return f"{x}_grad{order if order > 1 else ''}"
 
 
@@ -62,7 +62,7 @@ class _Program:
 
     @cached_property
     def differentiated(self) -> set[Node]:
-        """The inputs by which PyTorch differentiates."""
+        """The inputs that PyTorch differentiates with respect to."""
         return {i.node for i in self.problem.wrt} - fixed(self.problem.out)
 
     def _input(self, x: Input, differentiated: bool) -> str:
@@ -91,7 +91,7 @@ class _Program:
         return line
 
     def backward(self) -> list[str]:
-        """The line that goes back."""
+        """The line that calls backward(), or a comment why there is none."""
         p, seed = self.problem, self.problem.seed
         if not self.differentiated:
             return [UNDERIVED]
@@ -107,7 +107,7 @@ class _Program:
         return [f"{p.out_name}.backward({self.seed()})"]
 
     def seed(self) -> str:
-        """The seed in Python: ones, where nobody gave one."""
+        """The seed in Python; ones if none was given."""
         p = self.problem
         if p.seed.value is None:
             return f"torch.ones_like({self.out_name})"
@@ -125,7 +125,7 @@ class _Program:
 
 
 def fixed(out: Node) -> set[Node]:
-    """The nodes by which PyTorch refuses to differentiate."""
+    """The nodes that PyTorch refuses to differentiate with respect to."""
     result: list[Node] = []
     for node in walk([out], lambda n: (*n.inputs, n.expansion)):
         result += node.op.fixed_inputs(node).values()

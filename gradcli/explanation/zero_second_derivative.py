@@ -1,8 +1,8 @@
-"""Gradients with the zeros that PyTorch sends on where they are differentiated again.
+"""Gradients with explicit zeros for second derivatives, as PyTorch computes them.
 
-The gradient of relu(x) is g or 0, chosen by a condition, and no derivative goes through that.
-PyTorch has one function for it, which answers 0, and multiplies that by what comes before: it is
-nan beside infinity. The field `flat` says for which operators.
+The gradient of relu(x) is g or 0, chosen by a condition, through which no derivative flows. PyTorch
+computes it with one function whose derivative is 0, and multiplies that zero with the upstream
+gradient, so that an infinite one gives nan. The field `flat` of operators says which do so.
 """
 
 from ..autodiff.create_graph import with_graph
@@ -14,8 +14,8 @@ from ..notation.formulas.simplify import without_ones
 
 
 def with_zeros(p: Problem) -> Node:
-    """The output of a problem, flat by what flat operators are computed with in the gradients it is
-    made of; itself, where that is nothing.
+    """The output of a problem with these zeros in the gradients that it is computed from; the
+    output itself if there are none.
     """
     if p.before is None:
         return p.out
@@ -24,7 +24,7 @@ def with_zeros(p: Problem) -> Node:
 
 
 def _with_zeros(q: Problem) -> Node:
-    """The gradient of a problem, flat in the same way."""
+    """The gradient of a problem with these zeros."""
     (by,) = q.wrt
     built = tuple(q.named.values())
     grad = remembered_backward(with_zeros(q), q.seed.node, (by.node,), built, True).of[by.node]
@@ -32,9 +32,7 @@ def _with_zeros(q: Problem) -> Node:
 
 
 def with_seed_given(p: Problem, node: Node) -> Node:
-    """A node of a gradient with what was given for the seed in its place; the 1 that PyTorch puts
-    in where nothing was.
-    """
+    """A gradient with the value of the seed substituted, also that of the implicit seed 1."""
     value = p.seed.value
     if value is None:
         return node

@@ -1,1 +1,1 @@
-"""Text in: expressions, shapes, values and seeds become graphs."""
+"""Parsing: expressions, shapes, values and seeds become graphs."""

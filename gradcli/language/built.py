@@ -1,4 +1,4 @@
-"""What the statements of a program come to: built once, and remembered for other values."""
+"""Graphs of programs, cached for other values of the inputs."""
 
 import ast
 from collections.abc import Collection
@@ -13,18 +13,18 @@ from .foreign import several_outputs
 from .given.values import Reader
 from .program import Program
 
-REMEMBERED = 100_000  # nodes, of all graphs that are remembered together
+REMEMBERED = 100_000  # nodes of all cached graphs together
 
 
 class Built(NamedTuple):
-    """What the statements of a program come to, and what its Builder noticed."""
+    """The output of a program, the values of its names, and what its Builder recorded."""
 
     out: Node
     scope: dict[str, Any]
     indices: list[Node]
     outputs: list[Node]
     of_sizes: dict[float, Node]
-    made: tuple[tuple[Any, ...], ...]
+    statement_values: tuple[tuple[Any, ...], ...]
 
     @property
     def named(self) -> list[Node]:
@@ -41,7 +41,9 @@ def built(
     values: dict[Node, Any],
     supposed: Collection[Node] = (),
 ) -> Built:
-    """The graph of a program; random numbers begin anew, so that it is the same each time."""
+    """Build the graph of a program; the random generator is reset, so that it is always the
+    same.
+    """
     nodes, draws = {i.attrs["name"]: i for i in inputs}, Reader(limits, random_seed, None)
     builder = Builder(
         program, nodes, values=values, limits=limits, draws=draws, sizes=sizes, supposed=supposed
@@ -51,12 +53,12 @@ def built(
         out = as_node(out)
     if not isinstance(out, Node):
         raise no_tensor(out, program)
-    b, result = builder, tuple(builder.made)
+    b, result = builder, tuple(builder.statement_values)
     return Built(out, b.scope, b.indices, b.outputs, b.of_sizes, result)
 
 
 def no_tensor(out: Any, program: Program) -> GradcliError:
-    """The error for an output that is several tensors, a shape, or a text in quotes of its own."""
+    """The error for an output that is several tensors, a shape, or a string literal."""
     value = program.result
     if isinstance(out, str):
         what, hint = "type of numbers or a device", "numbers of a type are x.to(float)"
@@ -76,5 +78,5 @@ def _nodes(result: Built | None, *_: Any) -> int:
 def built_without_values(
     program: Program, inputs: tuple[Node, ...], limits: Limits, random_seed: int, sizes: bool
 ) -> Built | None:
-    """The graph of a program, remembered for other values; None where values decide on it."""
+    """The graph of a program, cached; None if it depends on values."""
     return if_applicable(lambda: built(program, inputs, limits, random_seed, sizes, {}))

@@ -1,4 +1,4 @@
-"""Characters that are no part of the language, and what is written for them."""
+"""Characters that are not part of the language, and what to write instead."""
 
 import re
 import unicodedata
@@ -6,7 +6,7 @@ import unicodedata
 from ..errors import GradcliError, Span
 from .foreign import DERIVATIVE
 
-# What is no text, which may hold any characters, nor a comment; and what is.
+# Strings and comments, which may contain any characters; otherwise a group for a foreign character.
 FOREIGN = r'''"""(?:.|\n)*?"""|\'\'\'(?:.|\n)*?\'\'\'|"[^"\n]*"|'[^'\n]*'|#[^\n]*|([^\x00-\x7f])'''
 QUOTES = "“”„‘’"
 QUOTED = "the quotes around an expression are the shell's, and straight"
@@ -36,8 +36,8 @@ LOWERED = "an element is written x[0], and a name with an index of its own x_0"
 
 
 def check_characters(text: str, called: str, origin: str) -> None:
-    """Refuse characters that cannot be seen or change how others are seen, and those that have no
-    meaning, or another one than they seem to have. Raises GradcliError `syntax`.
+    """Raise GradcliError `syntax` for invisible characters, those that change how others are shown,
+    and those that have no meaning, or another one than they seem to have.
     """
     for place, c in enumerate(text):
         if c != "\n" and unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp"):
@@ -56,12 +56,12 @@ def _at(place: int, text: str, origin: str) -> Span:
 
 
 def _is_of_names(c: str) -> bool:
-    """Whether it may stand in a name as it is: Python takes ᵢ for i, and · for a letter."""
+    """Whether it may occur in a name unchanged: Python takes ᵢ for i, and · for a letter."""
     return f"x{c}".isidentifier() and unicodedata.normalize("NFKC", c) == c and c != "·"
 
 
 def _cure(c: str) -> str | None:
-    """What is written for a character."""
+    """A hint what to write instead of a character, or None."""
     for characters, cure in CURES.items():
         if c in characters:
             return cure

@@ -1,4 +1,4 @@
-"""What Python has and the language has not, and what to write in its place."""
+"""Python syntax that is not part of the language, and what to write instead."""
 
 import ast
 
@@ -42,7 +42,7 @@ FORMS: dict[type[ast.stmt], tuple[str, str]] = {
 RUN = "with a value for each input it is run, changes in place too; "
 COPIES = "a changed copy is where(x > 0, y, x), x.index_put((tensor(0),), y), x.slice_scatter(y)"
 DERIVATIVE = "a derivative is not written out: gradcli differentiates the expression"
-# What functions are called elsewhere, and what to do here.
+# Names of functions in other notations, and hints what to write here.
 SPELLINGS = {
     "ln": "write log(x)",
     "lg": "write log10(x)",
@@ -80,7 +80,7 @@ def foreign_statement(s: ast.stmt, span: Span) -> GradcliError:
 
 
 def assigned(node: ast.Assign, source: Source) -> GradcliError:
-    """The error for `x[0] = y`, and for what else cannot be given a value."""
+    """The error for `x[0] = y`, and other targets that are not names."""
     target = node.targets[0]
     hint = _changed_copy(target, node.value, source)
     if isinstance(target, ast.Tuple | ast.List):
@@ -102,7 +102,7 @@ def augmented(node: ast.AugAssign, source: Source) -> GradcliError:
 
 
 def _changed_copy(target: ast.expr, value: ast.expr, source: Source) -> str:
-    """What to write for a change to `value`: `write x = where(x > 0, y, x)` for x[x > 0] = y."""
+    """A hint for an assignment in place: `write x = where(x > 0, y, x)` for x[x > 0] = y."""
     if isinstance(target, ast.Name):
         return f"write {target.id} = {ast.unparse(value)}"
     masked = isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Compare)
@@ -113,7 +113,7 @@ def _changed_copy(target: ast.expr, value: ast.expr, source: Source) -> str:
 
 
 def several_outputs(e: ast.expr) -> str:
-    """What to write in the place of several outputs; max(x, 0) is clamp(x, min=0) to many."""
+    """A hint what to write instead of several outputs; max(x, 0) may mean clamp(x, min=0)."""
     if isinstance(e, ast.Tuple | ast.List | ast.Constant):
         return "it is an expression, such as (x * y).sum(); several are joined by cat([x, y])"
     choose = "choose one of its outputs: [0], or .values"
@@ -127,13 +127,13 @@ def several_outputs(e: ast.expr) -> str:
 
 
 def of_library(e: ast.Attribute) -> str | None:
-    """What to write for a function of another library, as tf.nn.relu; None for anything else."""
+    """A hint for a function of an unsupported library, as tf.nn.relu; None for anything else."""
     name = LIBRARIES.get(getattr(e.value, "id", ""))
     return name and f"that is {name}; functions have PyTorch's names here: relu(x)"
 
 
 def not_a_function(name: str, what: str) -> GradcliError:
-    """The error for a call of a name that has been given a value."""
+    """The error for a call of a name that has a value."""
     message = f"{name} is {what} here, and cannot be called"
     hint = f"a product is written {name} * (...); give it another name than that of a function"
     return GradcliError("arguments", message, hint=hint)

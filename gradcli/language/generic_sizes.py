@@ -1,7 +1,7 @@
-"""A problem in general: at sizes that have nothing to do with each other.
+"""A problem at generic sizes, all different where possible.
 
-At the user's own sizes two dimensions may be equal by accident, and a formula cannot tell them
-apart. So formulas are derived where the sizes are `shapes.TELLING`.
+At the user's sizes two dimensions may be equal by accident, and a formula cannot distinguish them.
+So formulas are derived with the sizes `shapes.TELLING`.
 """
 
 import re
@@ -19,54 +19,56 @@ from .inference.infer import (
     Outcome,
     different_sides,
     equal_as_a_rule,
-    in_general,
+    generic_shapes,
     unusual_sizes,
 )
 from .posing import Posing
 from .problem import Input, Problem
 
-FACTORS = (1, 2, 3, 4, 6, 8, 12)  # what sizes may have to be multiples of
+FACTORS = (1, 2, 3, 4, 6, 8, 12)  # factors that sizes may need to have
 PARTS = 16  # and of numbers up to this one that are written in the program
-MOST_VALUES = 2_000_000  # of an input that is said again at other sizes
-LARGEST = 400  # nodes; the formula of a larger program is not read
+MOST_VALUES = 2_000_000  # of an input that is resized
+LARGEST = 400  # nodes; no formula of a larger program is derived
 
 
-def in_general_sizes(problem: Problem, keeps_ones: bool = False) -> Problem | None:
-    """The same problem at other sizes, those of labels too where they may differ, without the
-    values that it does not need; None where it has no other. Sizes of 1 may stay what they are.
+def to_generic_sizes(problem: Problem, keeps_ones: bool = False) -> Problem | None:
+    """The problem at generic sizes, those of integer inputs included if possible, without values
+    that it does not need; None if it has no other sizes. With `keeps_ones` sizes of 1 stay.
     """
     if _is_large(problem):
         return None
     ones = not keeps_ones and any(n == 1 for i in problem.inputs.values() for n in i.shape)
     for k in factors(problem) if ones else ():
-        result = telling_sizes(problem, multiples(k), least=1)
+        result = at_generic_sizes(problem, multiples(k), least=1)
         if result is not None and _is_like(problem, result):
             return result
     kinds = (True, False) if _labels(problem, {}) else (False,)
     for of_labels in kinds:
         for k in factors(problem):
-            result = telling_sizes(problem, multiples(k), of_labels=of_labels)
+            result = at_generic_sizes(problem, multiples(k), of_labels=of_labels)
             if result is not None:
                 return _in_parts(problem, result, k, of_labels)[0]
     return None
 
 
 def oblong_sizes(problem: Problem) -> Problem | None:
-    """The same problem at sizes that differ in inputs of a given shape that is square here, of
-    which a matrix is made that is so as a rule, as that of (2 * x).diag(); None where they must be
-    equal, or there are none.
+    """The problem with non-square shapes for inputs of a given square shape that determine a matrix
+    which is usually square, as that of (2 * x).diag(); None if they must be square, or there are
+    none.
     """
-    given = {i.node for i in problem.inputs.values() if not i.inferred and is_square(i.shape)}
+    square_inputs = {
+        i.node for i in problem.inputs.values() if not i.inferred and is_square(i.shape)
+    }
     matrices = [n.parents[0] for n in walk(problem.roots) if "square" in n.op.as_a_rule]
-    if _is_large(problem) or given.isdisjoint(walk(matrices)):
+    if _is_large(problem) or square_inputs.isdisjoint(walk(matrices)):
         return None
-    result = telling_sizes(problem, sides=True)
+    result = at_generic_sizes(problem, sides=True)
     return result if result is not None and different_sides(result.roots) else None
 
 
 def _is_like(problem: Problem, larger: Problem) -> bool:
-    """Whether sizes of 1 are as good as those of the problem that is `larger` in their place: none
-    of them is broadcast, as to the 2 of x.expand(2, -1), left out or all there is of the output.
+    """Whether the sizes of 1 of a problem behave like the sizes that replace them in `larger`: none
+    is broadcast, as to the 2 of x.expand(2, -1), or dropped, nor do they make the output a scalar.
     """
     shapes = larger.shapes
     pairs = {p for i in problem.inputs.values() for p in zip(i.shape, shapes[i.name])}
@@ -80,7 +82,7 @@ def _is_like(problem: Problem, larger: Problem) -> bool:
 
 
 def _computed(problem: Problem) -> list[tuple[Operator, int]]:
-    """The operators that compute with the numbers of inputs, with the rank of what they make."""
+    """The operators that depend on values of inputs, with the ranks of their outputs."""
     result: dict[Node, None] = {}
     for n in walk(problem.roots):
         if n.op.name == "input" or (not n.op.shape_only and any(i in result for i in n.parents)):
@@ -88,10 +90,10 @@ def _computed(problem: Problem) -> list[tuple[Operator, int]]:
     return [(n.op, n.ndim) for n in result]
 
 
-def factor_that_tells(problem: Problem) -> int:
-    """The first number such that the problem has sizes that tell among its multiples."""
+def generic_factor(problem: Problem) -> int:
+    """The first factor such that the problem has generic sizes that are its multiples."""
     for k in factors(problem):
-        result = telling_sizes(problem, multiples(k))
+        result = at_generic_sizes(problem, multiples(k))
         if result is not None:
             return _in_parts(problem, result, k, True)[1]
     return 1
@@ -100,42 +102,44 @@ def factor_that_tells(problem: Problem) -> int:
 def _in_parts(
     problem: Problem, result: Problem, factor: int, of_labels: bool
 ) -> tuple[Problem, int]:
-    """The problem `found` at multiples of `factor`, and that; where a size became a number, as that
-    of x in x.reshape(2, -1), at multiples of that number too, if more sizes tell there.
+    """The problem `result` at multiples of `factor`, and the factor. If the program fixes a size to
+    a number, as that of x in x.reshape(2, -1), multiples of this number are tried, too, and used if
+    more sizes are generic then.
     """
     fixed = _numbers(result)
     several = lcm(factor, *fixed)
-    other = telling_sizes(problem, multiples(several), of_labels=of_labels) if fixed else None
+    other = at_generic_sizes(problem, multiples(several), of_labels=of_labels) if fixed else None
     fewer = other is not None and len(_numbers(other)) < len(fixed)
     return (other, several) if other is not None and fewer else (result, factor)
 
 
 def _numbers(problem: Problem) -> list[int]:
-    """The sizes of a problem that do not tell."""
+    """The sizes of a problem that are not generic."""
     return [n for i in problem.inputs.values() for n in i.shape if 1 < n < TELLING[0]]
 
 
 def factors(problem: Problem) -> tuple[int, ...]:
-    """What sizes may have to be multiples of, in the order in which it is tried."""
+    """The factors that sizes may need to have, in the order in which they are tried."""
     written = sorted(k for k in _whole_numbers(problem) if k <= PARTS)
     return tuple(dict.fromkeys([*FACTORS, *written]))
 
 
 def multiples(factor: int) -> tuple[int, ...]:
-    """Sizes that tell, and that `factor` divides."""
+    """Generic sizes that `factor` divides."""
     return tuple(factor * n for n in TELLING)
 
 
-def telling_sizes(
+def at_generic_sizes(
     problem: Problem,
-    telling: Sequence[int] = TELLING,
+    generic: Sequence[int] = TELLING,
     *,
     of_labels: bool = True,
     least: int = 2,
     sides: bool = False,
 ) -> Problem | None:
-    """The same problem at sizes among `telling` in the place of those from the `least`, those
-    `of_labels` too; None where it has none. Matrices that are square as a rule have two `sides`.
+    """The problem with sizes from `generic` instead of those of at least `least`; None if it has no
+    such sizes. `of_labels`: also those of integer inputs. `sides`: matrices that are usually square
+    have different sides.
     """
     if not problem.as_written or _may_be_mistaken(problem):
         return None
@@ -148,34 +152,37 @@ def telling_sizes(
     def attempt(shapes: dict[str, Shape]) -> Outcome:
         return posing(shapes).attempt(shapes)
 
-    given = {name: problem.inputs[name].shape for name in sorted(problem.inputs)}
-    known = {} if of_labels else {name: given.pop(name) for name in _labels(problem, {})}
+    shapes_given = {name: problem.inputs[name].shape for name in sorted(problem.inputs)}
+    fixed = {} if of_labels else {name: shapes_given.pop(name) for name in _labels(problem, {})}
     attempting = _with_sides(attempt) if sides or unusual_sizes(problem.roots) else attempt
     ends = _ends(problem)
-    cutting = [[name] for name, shape in given.items() if not ends.isdisjoint(shape)]
+    cutting = [[name] for name, shape in shapes_given.items() if not ends.isdisjoint(shape)]
     may_reach_too_far = ends or equal_as_a_rule(problem.roots)
-    first = [(), [*given][::-1], *cutting] if may_reach_too_far else [()]
+    first = [(), [*shapes_given][::-1], *cutting] if may_reach_too_far else [()]
     shapes = _most_different(
-        given, first, lambda ordered: in_general(ordered, known, attempting, telling, least)
+        shapes_given,
+        first,
+        lambda ordered: generic_shapes(ordered, fixed, attempting, generic, least),
     )
     if shapes is None:
         return None
     names = [x.name for x in problem.wrt]
-    return if_applicable(lambda: posing(known | shapes, sizes=True).problem(names))
+    return if_applicable(lambda: posing(fixed | shapes, sizes=True).problem(names))
 
 
 def _most_different(
-    given: dict[str, Shape],
+    shapes: dict[str, Shape],
     first: Sequence[Sequence[str]],
     generalised: Callable[[dict[str, Shape]], dict[str, Shape] | None],
 ) -> dict[str, Shape] | None:
-    """What is made of the shapes in that order which leaves the most sizes different, of those with
-    some names `first`; None where none works. An input that another is cut to must be smaller.
+    """The result of `generalised` with the most different sizes, over several orders of the shapes,
+    each with some names `first`; None if none works. The order matters because an input to which
+    another is sliced must be smaller.
     """
-    best, order = None, given
+    best, order = None, shapes
     tried: set[tuple[str, ...]] = set()
     for names in first:
-        ordered = {name: given[name] for name in names} | order
+        ordered = {name: shapes[name] for name in names} | order
         if tuple(ordered) in tried:
             continue
         tried.add(tuple(ordered))
@@ -190,8 +197,8 @@ def _variety(shapes: dict[str, Shape]) -> int:
 
 
 def _ends(problem: Problem) -> set[int]:
-    """Where slices end, as that of `pe[:x.shape[0]]` or of `pe[-x.shape[0]:]`, where pe may be
-    longer than x.
+    """The ends of slices, as of `pe[:x.shape[0]]` or `pe[-x.shape[0]:]`, where pe may be longer
+    than x.
     """
     indices = (n.attrs.get("index") for n in walk(problem.roots))
     items = (i for index in indices if isinstance(index, tuple) for i in index)
@@ -201,28 +208,28 @@ def _ends(problem: Problem) -> set[int]:
 
 
 def at_shapes(problem: Problem, shapes: dict[str, Shape]) -> Problem:
-    """The same problem at these shapes; labels are said again as often as it takes, and so are all
-    values where a mask needs them. Raises GradcliError where it has no such sizes.
+    """The problem at these shapes; integer inputs are resized by repetition, and so are all values
+    if a mask needs them. Raises GradcliError if it has no such sizes.
     """
     labels = _labels(problem, shapes)
     try:
         return _at_shapes(problem, shapes, labels)
     except GradcliError as error:
-        given = [i for i in problem.inputs.values() if i.value is not None]
-        if error.code != "needs-value" or len(given) == len(labels):
+        valued = [i for i in problem.inputs.values() if i.value is not None]
+        if error.code != "needs-value" or len(valued) == len(labels):
             raise
-        values = _resized(given, shapes)
+        values = _resized(valued, shapes)
         return _at_shapes(problem, shapes, values)
 
 
 def with_values(problem: Problem, values: dict[str, Any]) -> Problem:
-    """The same problem where some inputs have other values. Raises GradcliError."""
-    own = {i.name: i.value for i in problem.inputs.values() if i.value is not None}
-    return _at_shapes(problem, problem.shapes, own | values)
+    """The problem with other values for some inputs. Raises GradcliError."""
+    original = {i.name: i.value for i in problem.inputs.values() if i.value is not None}
+    return _at_shapes(problem, problem.shapes, original | values)
 
 
 def decided_by_values(problem: Problem) -> bool:
-    """Whether values of floats decide on its graph, as those of a mask in brackets do."""
+    """Whether its graph depends on values of floats, as with a boolean index."""
     shapes = problem.shapes
     try:
         _at_shapes(problem, shapes, _labels(problem, shapes))
@@ -237,31 +244,31 @@ def _at_shapes(problem: Problem, shapes: dict[str, Shape], values: dict) -> Prob
 
 
 def _labels(problem: Problem, shapes: dict[str, Shape]) -> dict[str, Any]:
-    """The labels in these shapes, said again as often as it takes."""
+    """The values of integer inputs, resized to these shapes."""
     return _resized([i for i in problem.inputs.values() if i.node.dtype != "float"], shapes)
 
 
 def _resized(inputs: Sequence[Input], shapes: dict[str, Shape]) -> dict[str, Any]:
-    """The values of inputs in these shapes, said again as often as it takes. Raises GradcliError
-    where they would be too many.
+    """The values of inputs, resized to these shapes by repetition. Raises GradcliError if they
+    would be too large.
     """
-    wanted = {i.name: shapes.get(i.name, i.shape) for i in inputs if i.value is not None}
-    if any(numel(shape) > MOST_VALUES for shape in wanted.values()):
+    new_shapes = {i.name: shapes.get(i.name, i.shape) for i in inputs if i.value is not None}
+    if any(numel(shape) > MOST_VALUES for shape in new_shapes.values()):
         raise GradcliError("limit", "there are too many values at these sizes")
-    return {i.name: np.resize(i.value, wanted[i.name]) for i in inputs if i.name in wanted}
+    return {i.name: np.resize(i.value, new_shapes[i.name]) for i in inputs if i.name in new_shapes}
 
 
 def _posing(
     problem: Problem, shapes: dict[str, Shape], labels: dict, sizes: bool = False
 ) -> Posing:
     reader = Reader(problem.limits.without("elements"), 0, None)
-    given = problem.program, [*problem.inputs], shapes, labels, reader, problem.assume
-    return Posing(*given, sizes=sizes)
+    arguments = problem.program, [*problem.inputs], shapes, labels, reader, problem.assume
+    return Posing(*arguments, sizes=sizes)
 
 
 def _with_sides(attempt: Attempt) -> Attempt:
-    """An attempt that leaves sizes different that are equal as a rule."""
-    return lambda shapes: attempt(shapes)._replace(alike=[])
+    """An attempt that does not make sizes equal only because they usually are."""
+    return lambda shapes: attempt(shapes)._replace(equal_sizes=[])
 
 
 def _is_large(problem: Problem) -> bool:
@@ -269,12 +276,12 @@ def _is_large(problem: Problem) -> bool:
 
 
 def _may_be_mistaken(problem: Problem) -> bool:
-    """Whether the program has numbers that would be taken for sizes."""
+    """Whether the program has numbers that would be mistaken for generic sizes."""
     large = [n for n in _whole_numbers(problem) if n >= TELLING[0]]
     return any(n % t == 0 or n - t in TELLING for n in large for t in TELLING)
 
 
 def _whole_numbers(problem: Problem) -> set[int]:
-    """The numbers from 1 that are written in a program."""
+    """The positive integers in the text of a program."""
     text = problem.program.source.text
     return {int(n) for n in re.findall(r"(?<![\w.])[1-9]\d{0,8}(?![\w.])", text)}

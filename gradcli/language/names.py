@@ -1,4 +1,4 @@
-"""Which names of a program are its inputs, and which lead to functions and constants."""
+"""Which names of a program are inputs, and which are functions and constants."""
 
 import ast
 from collections.abc import Collection
@@ -16,7 +16,7 @@ from .vocabulary import (
     is_of_module,
     library_name,
     module_of,
-    own_meaning,
+    name_in_module,
 )
 
 BARE_CONSTANTS = {"pi", "inf", "nan", "Ellipsis"}
@@ -27,14 +27,14 @@ TORCH = {"torch", "F", "nn", "linalg", "special", "fft"}
 LIBRARIES = {"numpy", "jax", "scipy", "torch"}
 
 
-def library_path(node: ast.expr, own: Collection[str], called: bool) -> str | None:
+def library_path(node: ast.expr, user_names: Collection[str], called: bool) -> str | None:
     """The name of a library's function, constant or dtype that `node` spells: PyTorch's without its
     module, those of other libraries in full.
 
-    `own` are the names that belong to the user: `F.T` is a transpose where F is an input.
+    `user_names` are the names that belong to the user: `F.T` is a transpose where F is an input.
     """
     path = dotted(node)
-    if path is None or "." not in path or path.split(".")[0] in own:
+    if path is None or "." not in path or path.split(".")[0] in user_names:
         return None
     elsewhere = library_name(path)
     if elsewhere is not None:
@@ -43,15 +43,15 @@ def library_path(node: ast.expr, own: Collection[str], called: bool) -> str | No
     if path == module:  # torch.Tensor is a function too
         module = path.rsplit(".", 1)[0]
     rest = path[len(module) + 1 :] if module else ""
-    known = called or rest in CONSTANTS or rest in DTYPES or rest in LAYOUTS
-    if not rest or "." in rest or not known:
+    is_name = called or rest in CONSTANTS or rest in DTYPES or rest in LAYOUTS
+    if not rest or "." in rest or not is_name:
         return None
-    return own_meaning(rest, module) if called and module else rest
+    return name_in_module(rest, module) if called and module else rest
 
 
 @remembered(1_000_000, lambda _, program, *__: len(program.source.text))
 def libraries_of(program: Program) -> frozenset[str]:
-    """Whose functions a program calls with a prefix: numpy, jax, scipy, torch."""
+    """The libraries whose functions a program calls with a prefix: numpy, jax, scipy, torch."""
     calls = [e for e in program.syntax if isinstance(e, ast.Call)]
     paths = [path for e in calls if "." in (path := dotted(e.func) or "")]
     roots = [(library_name(path) or path).split(".")[0] for path in paths]
@@ -60,28 +60,27 @@ def libraries_of(program: Program) -> frozenset[str]:
 
 @remembered(1_000_000, lambda _, program, *__: len(program.source.text))
 def free_names(program: Program, given: tuple[str, ...]) -> tuple[str, ...]:
-    """The names that are used before any statement gives them a value, in order of appearance.
+    """The names that are used before they are assigned, in order of appearance.
 
-    `given` are the names that have a shape or a value, and so are inputs whatever else they might
-    mean.
+    `given` are the names with a given shape or value, which are inputs even if they name constants.
     """
     result: dict[str, None] = {}
     bound: set[str] = set()
-    own = set(given)
+    inputs_so_far = set(given)
     for value, assigned in zip(program.values, program.assigned):
-        names = _loaded(value, own)
+        names = _loaded(value, inputs_so_far)
         names.sort(key=lambda n: (n.lineno, n.col_offset))
         for n in names:
             if n.id not in bound and (n.id not in BARE or n.id in given):
                 result[n.id] = None
-                own.add(n.id)
+                inputs_so_far.add(n.id)
         bound.update(assigned)
-        own.update(assigned)
+        inputs_so_far.update(assigned)
     return tuple(result)
 
 
-def _loaded(root: ast.expr, own: Collection[str]) -> list[ast.Name]:
-    """The names in an expression that stand for values."""
+def _loaded(root: ast.expr, user_names: Collection[str]) -> list[ast.Name]:
+    """The names in an expression that denote values."""
     names: list[ast.Name] = []
     stack: list[ast.AST] = [root]
     while stack:
@@ -91,12 +90,14 @@ def _loaded(root: ast.expr, own: Collection[str]) -> list[ast.Name]:
         elif isinstance(node, ast.Call):
             stack.extend([*node.args, *(k.value for k in node.keywords)])
             if isinstance(node.func, ast.Name):
-                names += [node.func] if node.func.id in own else []
-            elif library_path(node.func, own, called=True) is None:
+                names += [node.func] if node.func.id in user_names else []
+            elif library_path(node.func, user_names, called=True) is None:
                 f = node.func
                 stack.append(f.value if isinstance(f, ast.Attribute) else f)
         elif isinstance(node, ast.Attribute):
-            if library_path(node, own, called=False) is None and not is_of_module(node, own):
+            if library_path(node, user_names, called=False) is None and not is_of_module(
+                node, user_names
+            ):
                 stack.append(node.value)
         elif isinstance(node, ast.Name):
             names.append(node)
@@ -107,21 +108,19 @@ def _loaded(root: ast.expr, own: Collection[str]) -> list[ast.Name]:
 
 
 def check_words(program: Program, inputs: Collection[str], given: Collection[str]) -> None:
-    """Refuse `keepdim=true`, where nobody has given an input of that name. Raises GradcliError
-    `unknown-name`.
+    """Raise GradcliError `unknown-name` for `keepdim=true`, unless an input of that name is
+    given.
     """
-    meant = {name for name in WORDS if name in inputs and name not in given}
-    for e in program.syntax if meant else ():
-        if isinstance(e, ast.Name) and e.id in meant:
+    words = {name for name in WORDS if name in inputs and name not in given}
+    for e in program.syntax if words else ():
+        if isinstance(e, ast.Name) and e.id in words:
             message = f"there is no {e.id}"
             hint = f"did you mean {WORDS[e.id]}? or give an input of this name a shape: -s {e.id}=2"
             raise GradcliError("unknown-name", message, span=program.source.span(e), hint=hint)
 
 
 def check_derivative(program: Program, inputs: Collection[str], given: Collection[str]) -> None:
-    """Refuse `y = x ** 2; dy/dx` where dy and dx are inputs that are not `given`. Raises
-    GradcliError `syntax`.
-    """
+    """Raise GradcliError `syntax` for `y = x ** 2; dy/dx`, unless dy and dx are `given` inputs."""
     e = program.result
     if not isinstance(e, ast.BinOp) or not isinstance(e.op, ast.Div):
         return

@@ -1,4 +1,4 @@
-"""The steps from a request to a problem: what was given is read, and the rest found out."""
+"""The steps from a request to a problem: parsing, and inference of missing shapes and dtypes."""
 
 from collections.abc import Collection, Mapping, Sequence
 from itertools import chain, count
@@ -14,8 +14,15 @@ from ..lazy import np
 from ..limits import Limits
 from .built import Built, built, built_without_values
 from .given.assumptions import Assumed, check_shape, check_value
-from .given.directions import Given, as_graph, read_direction
-from .given.integer_inputs import MOST, check_reach, made_up, of_floats, picking, to_suppose
+from .given.directions import Direction, as_graph, read_direction
+from .given.integer_inputs import (
+    MOST,
+    check_reach,
+    integer_nodes,
+    name_to_suppose,
+    of_floats,
+    placeholder_values,
+)
 from .given.seeds import Seed, implied, seed_name, wrong_shape
 from .given.values import Reader
 from .names import check_derivative, check_words, free_names
@@ -47,10 +54,9 @@ def pose(
 ) -> Problem:
     """The problem that a request poses. Raises GradcliError for a request that cannot be met.
 
-    `out_shape` is what the output's shape should be where inputs have none; of these, `ranks` says
-    how many dimensions some have. Where nothing has a value, labels are made up that fit, if
-    `suppose`. `leaves` are inputs even where the expression does not have them; `notes` say what an
-    answer leaves out.
+    Missing shapes are inferred such that the output has `out_shape` and some inputs have these
+    `ranks`. `suppose`: if no input has a value, values are made up for integer inputs. `leaves` are
+    inputs even if the expression does not use them; `notes` are added to the problem.
     """
     shapes, values, limits = dict(shapes or {}), values or {}, limits or Limits()
     program = read_program(expr, limits)
@@ -60,8 +66,8 @@ def pose(
     _check_used([*shapes, *values, *(assume or {})], names)
     reader = Reader(limits, random_seed, stdin)
     arrays = {name: reader.read(value, name) for name, value in values.items()}
-    given = program, names, shapes, arrays, reader, assume or {}
-    posing = Posing(*given, grad=grad, out_shape=out_shape, ranks=ranks or {})
+    arguments = program, names, shapes, arrays, reader, assume or {}
+    posing = Posing(*arguments, grad=grad, out_shape=out_shape, ranks=ranks or {})
     try:
         suppose = suppose and not arrays
         return (posing.with_labels if suppose else posing.problem)(wrt)._replace(notes=notes)
@@ -82,7 +88,7 @@ def _check_used(given: Collection[str], names: Collection[str]) -> None:
 
 
 class Posing:
-    """The steps from what was given to a Problem."""
+    """The steps from parsed arguments to a Problem."""
 
     def __init__(
         self,
@@ -101,11 +107,11 @@ class Posing:
         self.program, self.names, self.arrays = program, names, arrays
         self.reader, self.limits, self.assume = reader, reader.limits, assume
         self.ranks, self.sizes = ranks, sizes
-        self.known: dict[str, Shape] = {
+        self.known_shapes: dict[str, Shape] = {
             name: self._shape(name, shapes) for name in (*shapes, *arrays)
         }
         self.floats: set[str] = set()
-        self.supposed: dict[str, str] = {}  # kinds of labels that nobody gave, by name
+        self.supposed: dict[str, str] = {}  # dtypes of inputs with made-up values, by name
         self.seed = None if grad is None else read_direction(grad, "--grad", reader)
         self.out_shape = out_shape if self.seed is None else _shape_of(self.seed)
 
@@ -115,21 +121,21 @@ class Posing:
             return tuple(shapes[name])
         have = self.arrays[name].shape
         if name in shapes and tuple(shapes[name]) != have:
-            given = f"its shape was given as {text(shapes[name])}"
-            message = f"the value of {name} has shape {text(have)}, and {given}"
+            shape_given = f"its shape was given as {text(shapes[name])}"
+            message = f"the value of {name} has shape {text(have)}, and {shape_given}"
             raise GradcliError("shape", message, hint="one of the two is enough")
         return have
 
     # ---- shapes and dtypes -----------------------------------------------------------------------
 
     def with_labels(self, wrt: Collection[str] | None) -> Problem:
-        """The whole of it, with labels that are made up for names that stand in their place."""
+        """The problem, with made-up values for inputs that are used as indices or masks."""
         first: Unlabelled | None = None
         while True:
             try:
                 result = self.problem(wrt)
             except Unlabelled as error:
-                name = to_suppose(error, (*self.supposed, *(wrt or ())))
+                name = name_to_suppose(error, (*self.supposed, *(wrt or ())))
                 if name is None:
                     raise
                 first, self.supposed[name] = first or error, error.kind
@@ -139,7 +145,7 @@ class Posing:
             return result
 
     def problem(self, wrt: Collection[str] | None) -> Problem:
-        """The whole of it."""
+        """The problem. Raises GradcliError."""
         shapes, assumed = self._all_shapes()
         for name, words in self.assume.items():
             check_shape(name, words, shapes[name])
@@ -169,7 +175,7 @@ class Posing:
             constants,
             telling=result.of_sizes if self.sizes else None,
             indices=tuple(result.indices),
-            made=result.made,
+            statement_values=result.statement_values,
         )
 
     def _check_labels(self, out: Node, nodes: dict[str, Node], limits: Limits) -> None:
@@ -187,32 +193,44 @@ class Posing:
                 assumed.get(name, ()),
                 name in self.floats,
                 name in self.supposed,
-                name not in self.known,
+                name not in self.known_shapes,
             )
             for name in self.names
         }
 
     def _out_name(self) -> str:
-        """What the last statement calls the output; `out`, out2, ... where that is an input."""
+        """The name of the output: that of the last statement, or out, out2, ... if an input has
+        it.
+        """
         name = self.program.output_name
         if name not in self.names:
             return name
-        taken = {*self.names, *self.program.names}
-        return next(n for n in chain(["out"], map("out{}".format, count(2))) if n not in taken)
+        used = {*self.names, *self.program.names}
+        return next(n for n in chain(["out"], map("out{}".format, count(2))) if n not in used)
 
     def _all_shapes(self) -> tuple[dict[str, Shape], dict[str, tuple[int, ...]]]:
-        unknown = [name for name in self.names if name not in self.known]
+        unknown = [name for name in self.names if name not in self.known_shapes]
         if not unknown:
-            return self.known, {}
+            return self.known_shapes, {}
         from .inference.infer import infer
 
         rank = None if self.out_shape is None else len(self.out_shape)
-        asked = self.program, self.known, unknown, self.attempt, rank, self.ranks, self.supposed
-        match = self.limits.budget.search(lambda: infer(*asked), lambda: _shapes_unknown(unknown))
-        return self.known | match.shapes, match.assumed
+        arguments = (
+            self.program,
+            self.known_shapes,
+            unknown,
+            self.attempt,
+            rank,
+            self.ranks,
+            self.supposed,
+        )
+        match = self.limits.budget.search(
+            lambda: infer(*arguments), lambda: _shapes_unknown(unknown)
+        )
+        return self.known_shapes | match.shapes, match.assumed
 
     def attempt(self, shapes: dict[str, Shape]) -> "Outcome":
-        """The program, built with these shapes."""
+        """Build the program with these shapes, for inference. Raises GradcliError."""
         from .inference.infer import Outcome
 
         for name, words in self.assume.items():
@@ -226,20 +244,24 @@ class Posing:
         return Outcome.of(roots, None if seed is None else seed.shape)
 
     def _settle_dtypes(self, shapes: dict[str, Shape]) -> None:
-        """Whole numbers stay whole where they pick elements; elsewhere they are taken as floats."""
+        """Integer values stay integers if they are used as indices; otherwise they become
+        floats.
+        """
         whole = [name for name, array in self.arrays.items() if array.dtype.kind == "i"]
         if whole:
             nodes, result = self._build(shapes)
-            kept = picking([result.out, *result.named, *result.outputs], result.indices, result.out)
-            self.floats = {name for name in whole if nodes[name] not in kept}
+            integers = integer_nodes(
+                [result.out, *result.named, *result.outputs], result.indices, result.out
+            )
+            self.floats = {name for name in whole if nodes[name] not in integers}
 
     def _value(self, name: str) -> Any:
         array = self.arrays[name]
         return array.astype(np.float64) if name in self.floats else array
 
     def _values(self, nodes: dict[str, Node]) -> dict[Node, Any]:
-        """The arrays that there are, labels that are made up among them."""
-        built = {nodes[name]: made_up(nodes[name]) for name in self.supposed}
+        """The arrays of the inputs, made-up ones included."""
+        built = {nodes[name]: placeholder_values(nodes[name]) for name in self.supposed}
         return built | {nodes[name]: self._value(name) for name in self.arrays}
 
     def _dtype(self, name: str) -> str:
@@ -253,7 +275,7 @@ class Posing:
     def _build(
         self, shapes: dict[str, Shape], limits: Limits | None = None
     ) -> tuple[dict[str, Node], Built]:
-        """The input nodes, and what the program makes of them."""
+        """The input nodes, and the graph of the program."""
         make = OPS["input"]
         nodes = {
             name: make(
@@ -272,7 +294,7 @@ class Posing:
         return nodes, result
 
     def _build_seed(self, nodes: dict[str, Node], out: Node, scope: dict[str, Any]) -> Node | None:
-        """What was given for the seed, as graph."""
+        """The given seed as a graph; None if there is none."""
         if self.seed is None:
             return None
         values, names = self._values(nodes), {"out": out} | scope
@@ -290,11 +312,11 @@ class Posing:
 
 
 def _shapes_unknown(names: Sequence[str]) -> NoReturn:
-    """Refuse shapes that cannot be inferred within the budget."""
+    """Raise the error that shapes cannot be inferred within the budget."""
     hint = f"give shapes: {' '.join(f'-s {name}=2x3' for name in names)}; or --limit seconds=N"
     raise GradcliError("limit", "it takes too long to find shapes for the inputs", hint=hint)
 
 
-def _shape_of(given: Given) -> Shape | None:
+def _shape_of(direction: Direction) -> Shape | None:
     """The shape of an array; None for an expression."""
-    return None if given.array is None else given.array.shape
+    return None if direction.array is None else direction.array.shape

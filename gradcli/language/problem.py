@@ -1,4 +1,4 @@
-"""A request, understood: the graph, its inputs with shapes and values, and the seed."""
+"""A posed request: the graph, its inputs with shapes and values, and the seed."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -11,8 +11,8 @@ from .program import Program
 
 
 class Input(NamedTuple):
-    """A free name of the program. `assumed` are the axes whose size nothing fixes; `supposed` are
-    labels that nobody gave, `inferred` are shapes that nobody gave.
+    """A free name of the program. `assumed` are the dimensions whose size was chosen freely;
+    `supposed`: its value is made up; `inferred`: its shape was inferred.
     """
 
     name: str
@@ -30,10 +30,10 @@ class Input(NamedTuple):
 
 
 class Tangent(NamedTuple):
-    """How an input moves.
+    """The tangent of an input.
 
-    `node` stands for it in formulas, `value` is what was given for it, as graph, or None where
-    nothing was; `text` is how it was typed.
+    `node` is its symbol in formulas, `value` the given value as a graph, or None; `text` is the
+    user's spelling.
     """
 
     x: Input
@@ -43,16 +43,16 @@ class Tangent(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What formulas call it."""
+        """Its name in formulas."""
         return self.node.attrs["name"]
 
 
 class Problem(NamedTuple):
-    """Everything that an answer is computed from. `named` are the nodes that the program has names
-    for, `constants` the numbers and shapes.
+    """Everything that an answer is computed from.
 
-    Where the output is the gradient of another problem, that is the one `before`. Where its sizes
-    tell which dimensions they are, `telling` is what the program computes from them.
+    `named` are the named nodes of the program, `constants` its named numbers and shapes. If the
+    output is the gradient of another problem, that is `before`. At generic sizes, `telling` maps
+    numbers that the program computes from sizes to their nodes; otherwise it is None.
     """
 
     program: Program
@@ -64,13 +64,15 @@ class Problem(NamedTuple):
     wrt: list[Input]
     limits: Limits
     constants: dict[str, Any]
-    as_written: bool = True  # not in terms of what operators are made of
+    as_written: bool = True  # not expanded
     tangents: tuple[Tangent, ...] = ()
     before: "Problem | None" = None
     telling: Mapping[float, Node] | None = None
-    indices: tuple[Node, ...] = ()  # what its brackets pick by, which is not in the graph
+    indices: tuple[Node, ...] = ()  # integer tensors used as indices, which the graph lacks
     notes: tuple[tuple[str, str], ...] = ()  # codes and sentences on what an answer leaves out
-    made: tuple[tuple[Any, ...], ...] = ()  # what each statement of the program gives its names
+    statement_values: tuple[
+        tuple[Any, ...], ...
+    ] = ()  # what each statement of the program gives its names
 
     @property
     def orders(self) -> "list[Problem]":
@@ -84,14 +86,14 @@ class Problem(NamedTuple):
 
     @property
     def directions(self) -> "list[Seed | Tangent]":
-        """What stands for a tensor that derivatives are multiplied with."""
+        """The seed and the tangents, with which derivatives are multiplied."""
         return [self.seed, *self.tangents]
 
     @property
     def assume(self) -> dict[str, tuple[str, ...]]:
-        """The words for what matrices are assumed to be, by name."""
-        known = {name: i.node.attrs["known"] for name, i in self.inputs.items()}
-        return {name: words for name, words in known.items() if words}
+        """The assumptions on inputs, by name."""
+        assumptions = {name: i.node.attrs["known"] for name, i in self.inputs.items()}
+        return {name: words for name, words in assumptions.items() if words}
 
     @property
     def shapes(self) -> dict[str, Shape]:
@@ -100,7 +102,7 @@ class Problem(NamedTuple):
 
     @property
     def scope(self) -> dict[str, Node]:
-        """What an expression may use, by name: inputs, and what the program names."""
+        """The nodes that an expression may use, by name: inputs, and named nodes."""
         return {name: i.node for name, i in self.inputs.items()} | self.named
 
     @property
@@ -110,23 +112,23 @@ class Problem(NamedTuple):
 
     @property
     def numeric(self) -> bool:
-        """Whether every input of the output has a value."""
+        """Whether every input that the output depends on has a value."""
         used = set(walk([self.out]))
         return all(i.value is not None for i in self.inputs.values() if i.node in used)
 
     def rebuilt(self, nodes: Mapping[Node, Node]) -> "Problem":
-        """The same problem over other nodes: `nodes` has one for every node of its graph."""
+        """The problem over other nodes: `nodes` maps every node of its graph to a new one."""
         value = self.seed.value
         return self._replace(
             as_written=False,
             out=nodes[self.out],
-            made=(),
+            statement_values=(),
             named={name: nodes[node] for name, node in self.named.items()},
             seed=self.seed._replace(value=value and nodes[value]),
         )
 
     @property
     def roots(self) -> list[Node]:
-        """What all nodes of its graph are needed for."""
+        """The nodes from which all nodes of its graph can be reached."""
         seed = [self.seed.value] if self.seed.value is not None else []
         return [self.out, *self.named.values(), *seed]

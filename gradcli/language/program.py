@@ -1,6 +1,6 @@
-"""Text to statements: Python's syntax, read with `ast` and never executed.
+"""Text to statements: Python's syntax, parsed with `ast` and never executed.
 
-Knows nothing about what they mean.
+Does not know what statements mean.
 """
 
 import ast
@@ -19,7 +19,7 @@ from .foreign import assigned, augmented, foreign_statement
 from .refusals import CURES, ELSEWHERE, refusal
 from .source import Source
 
-# Brackets, and what may hold some that are none: texts and comments.
+# Brackets; also strings and comments, so that brackets within these are skipped.
 BRACKETS_AND_TEXTS = r"""[()\[\]{}]|"[^"\n]*"|'[^'\n]*'|#[^\n]*"""
 OVER_LINES = "within brackets an expression goes on over lines"
 PARSED = 200  # brackets within brackets that Python's parser takes
@@ -27,70 +27,66 @@ PARTS = "give parts of it names: h = ...; out = ... h ..."
 
 
 class Statement(NamedTuple):
-    """`name = value`; with `apart`, `a, b = value` or `a, = value`, whose names take the parts of
-    the value, and that at the place `star` takes what the others leave.
+    """`name = value`; with `unpacks`, `a, b = value` or `a, = value`. `star` is the position of a
+    starred name.
     """
 
     names: tuple[str, ...]
     value: ast.expr
-    apart: bool = False
+    unpacks: bool = False
     star: int | None = None
 
 
 @lru_cache(maxsize=8)
 def _pieces(values: tuple[ast.expr, ...]) -> tuple[ast.AST, ...]:
-    """All pieces of syntax, for which inference asks many times."""
+    """All syntax nodes, cached because inference needs them often."""
     return tuple(chain.from_iterable(map(ast.walk, values)))
 
 
 class Program(NamedTuple):
-    """A text and its statements, the last of which is the output.
-
-    What others ask of a program they ask by its properties; only what makes a graph of it goes
-    through the statements.
-    """
+    """A text and its statements, the last of which is the output."""
 
     source: Source
     statements: tuple[Statement, ...]
 
     @property
     def values(self) -> tuple[ast.expr, ...]:
-        """What each statement says."""
+        """The right side of each statement."""
         return tuple(s.value for s in self.statements)
 
     @property
     def assigned(self) -> tuple[tuple[str, ...], ...]:
-        """The names that each statement gives a value to."""
+        """The names that each statement assigns to."""
         return tuple(s.names for s in self.statements)
 
     @property
     def names(self) -> dict[str, ast.expr]:
-        """What the last statement that gives a value to a name says, by name."""
+        """The right side of the last assignment to each name."""
         return {name: s.value for s in self.statements for name in s.names}
 
     @property
     def output_name(self) -> str:
-        """What the last statement calls the output."""
+        """The name that the last statement assigns to."""
         return self.assigned[-1][-1]
 
     @property
     def result(self) -> ast.expr:
-        """What the last statement says."""
+        """The right side of the last statement."""
         return self.statements[-1].value
 
     @property
     def syntax(self) -> tuple[ast.AST, ...]:
-        """All pieces of syntax of all values."""
+        """All syntax nodes of all right sides."""
         return _pieces(self.values)
 
     @property
     def used(self) -> set[str]:
-        """The names that values use."""
+        """The names that occur on right sides."""
         return {e.id for e in self.syntax if isinstance(e, ast.Name)}
 
     @property
     def needed(self) -> list[int]:
-        """The places of the statements that the last one needs, and its own."""
+        """The indices of the statements that the output depends on, the last one included."""
         *before, last = range(len(self.statements))
         places, used = [last], self.only([last]).used
         for k in reversed(before):
@@ -100,7 +96,7 @@ class Program(NamedTuple):
         return places[::-1]
 
     def only(self, places: Iterable[int]) -> "Program":
-        """The program of some of its statements."""
+        """The program with only these statements."""
         return self._replace(statements=tuple(self.statements[k] for k in places))
 
     def written(self, place: int, value: ast.expr) -> str:
@@ -112,12 +108,12 @@ class Program(NamedTuple):
 
     @property
     def place(self) -> Span:
-        """Where that stands in the text."""
+        """The span of `result`."""
         return self.source.span(self.result)
 
     @property
     def start(self) -> int:
-        """Where that begins, with the brackets around it."""
+        """The position where `result` begins, with the brackets around it."""
         start = self.place.start
         while opening := re.search(r"\(\s*$", self.source.text[:start]):
             start = opening.start()
@@ -127,27 +123,29 @@ class Program(NamedTuple):
 @remembered(1_000_000, lambda _, text, *__: len(text))
 def read_program(text: str, limits: Limits, origin: str = EXPRESSION) -> Program:
     """The statements of `text`. Raises GradcliError `syntax` or `limit`."""
-    limits.check("length", len(text), _called(origin))
+    limits.check("length", len(text), _name_of(origin))
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\xa0", " ")
     text = textwrap.dedent(text.expandtabs()).strip()
     source = Source(text, origin)
     if not (text.isascii() and text.replace("\n", "").isprintable()):
         from .characters import check_characters
 
-        check_characters(text, _called(origin), origin)
+        check_characters(text, _name_of(origin), origin)
     if not text:
         raise GradcliError(
             "syntax",
-            f"{_called(origin)} is empty",
+            f"{_name_of(origin)} is empty",
             hint=EXAMPLE,
         )
     _check_brackets(source, limits)
     body = _parse(text, source)
     if not body:
         raise GradcliError(
-            "syntax", f"{_called(origin)} is only a comment", span=Span(text, 0, len(text), origin)
+            "syntax",
+            f"{_name_of(origin)} is only a comment",
+            span=Span(text, 0, len(text), origin),
         )
-    limits.check("operations", len(body), _called(origin))
+    limits.check("operations", len(body), _name_of(origin))
     try:
         body = body if _is_formula(body) else _in_full(body)
     except RecursionError:
@@ -156,7 +154,7 @@ def read_program(text: str, limits: Limits, origin: str = EXPRESSION) -> Program
 
 
 def read_again(text: str, origin: str) -> Program:
-    """The statements of a text that was written from one that was read.
+    """The statements of a generated text.
 
     Raises GradcliError `syntax` or `limit`.
     """
@@ -172,25 +170,27 @@ def _is_formula(body: list[ast.stmt]) -> bool:
 
 
 def _in_full(body: list[ast.stmt]) -> list[ast.stmt]:
-    """The statements that compute, functions by their full names."""
+    """The statements that compute something, with full names of functions."""
     from .pasting.imports import in_full
-    from .pasting.statements import one_by_one, remarks
+    from .pasting.statements import remarks, single_assignments
 
     of_python = any(isinstance(s, ast.Import | ast.ImportFrom) for s in body)
-    body = in_full(one_by_one(body), of_python) or body
+    body = in_full(single_assignments(body), of_python) or body
     aside = set(remarks(body, of_python))
     return [s for s in body if s not in aside] or body
 
 
-def _called(origin: str) -> str:
-    """What messages call the text: an expression, the seed of --grad or the value of an input."""
+def _name_of(origin: str) -> str:
+    """The name of the text in messages: the expression, or the option or input that it belongs
+    to.
+    """
     if origin.startswith("--"):
         return f"the text after {origin}"
     return "the expression" if origin == EXPRESSION else f"the value of {origin}"
 
 
 def _check_brackets(source: Source, limits: Limits) -> None:
-    """Refuse brackets within brackets that are too deep; the syntax tree knows only of some."""
+    """Raise GradcliError for too deeply nested brackets, which the syntax tree only has in part."""
     text = source.text
     if sum(map(text.count, "([{")) <= limits.sizes["nesting"]:
         return
@@ -201,7 +201,7 @@ def _check_brackets(source: Source, limits: Limits) -> None:
             deepest, place = depth, result.start()
     span = Span(text, place, place + 1, source.origin)
     try:
-        limits.check("nesting", deepest, _called(source.origin), span)
+        limits.check("nesting", deepest, _name_of(source.origin), span)
     except GradcliError as error:
         error.hint = error.hint if deepest <= PARSED else PARTS
         raise
@@ -225,14 +225,14 @@ def _parse(text: str, source: Source) -> list[ast.stmt]:
 def _too_deep(source: Source) -> GradcliError:
     return GradcliError(
         "limit",
-        f"{_called(source.origin)} is too long, or nested too deeply, for one statement: Python's "
+        f"{_name_of(source.origin)} is too long, or nested too deeply, for one statement: Python's "
         f"parser takes some 2,900 terms and {PARSED} brackets, and no --limit raises that",
         hint=PARTS,
     )
 
 
 def _nameless(e: ast.expr, source: Source) -> GradcliError:
-    """The error for a value that no name is given to, though statements follow."""
+    """The error for an expression statement that is not the last one."""
     function = e.func if isinstance(e, ast.Call) else None
     name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
     why = refusal(name)
@@ -265,16 +265,16 @@ def _statement(node: ast.stmt, source: Source, last: bool) -> Statement:
             return Statement((target.id,), node.value)
         names, star = _several_names(target)
         if names:
-            return Statement(names, node.value, apart=True, star=star)
+            return Statement(names, node.value, unpacks=True, star=star)
         raise assigned(node, source)
     raise foreign_statement(node, source.span(node))
 
 
 def _several_names(target: ast.expr) -> tuple[tuple[str, ...], int | None]:
-    """The names in `a, *b = ...`, and the place of that with a star; none for other targets."""
-    given = target.elts if isinstance(target, ast.Tuple | ast.List) else []
-    stars = [k for k, t in enumerate(given) if isinstance(t, ast.Starred)]
-    names = [t.value if isinstance(t, ast.Starred) else t for t in given]
+    """The names in `a, *b = ...`, and the position of the starred one; () for other targets."""
+    elements = target.elts if isinstance(target, ast.Tuple | ast.List) else []
+    stars = [k for k, t in enumerate(elements) if isinstance(t, ast.Starred)]
+    names = [t.value if isinstance(t, ast.Starred) else t for t in elements]
     plain = tuple(t.id for t in names if isinstance(t, ast.Name))
     whole = len(plain) == len(names) and len(stars) < 2
     return plain if whole else (), stars[0] if stars else None

@@ -1,4 +1,4 @@
-"""What PyTorch has and gradcli leaves out, with the reason."""
+"""Functions of PyTorch that gradcli does not support, with the reasons."""
 
 import re
 from functools import cache
@@ -36,7 +36,7 @@ GONE = "is no longer part of PyTorch: calling it is an error there too"
 BY_UNDERSCORE = f"{IN_PLACE}: leave out the underscore"
 ELSEWHERE = "is a function of PyTorch that gradcli has no rule for"
 
-# What to do instead, where the reason does not say it.
+# Hints what to do instead, unless the reason says so.
 CURES = {
     COMPLEX: "compute with the real and the imaginary part, two tensors",
     RANDOM: "draw the numbers before, and make them an input: (x * mask).sum()",
@@ -110,7 +110,7 @@ NAMES = Path(__file__).with_name("pytorch_names.txt")
 
 
 def refusal(name: str) -> str | None:
-    """Why there is no function of this name here, though PyTorch has one; None for other names.
+    """Why gradcli lacks a function of PyTorch of this name; None for other names.
 
     A name may have a module before it: `fft.rfft`.
     """
@@ -122,5 +122,5 @@ def refusal(name: str) -> str | None:
 
 @cache
 def pytorch_names() -> frozenset[str]:
-    """What PyTorch calls its functions and methods."""
+    """The names of PyTorch's functions and methods."""
     return frozenset(NAMES.read_text("utf-8").split())

@@ -1,4 +1,4 @@
-"""Where everything stands in a text that was typed."""
+"""Spans of syntax nodes in the text that a user typed."""
 
 import ast
 
@@ -6,7 +6,7 @@ from ..errors import Span
 
 
 class Source:
-    """A text that was typed, and the way from places in its syntax tree to spans."""
+    """A text that a user typed, and the conversion from nodes of its syntax tree to spans."""
 
     def __init__(self, text: str, origin: str):
         self.text, self.origin = text, origin

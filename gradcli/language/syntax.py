@@ -1,4 +1,4 @@
-"""Small questions about Python's syntax trees, and nodes that stand in the place of others."""
+"""Helpers for Python's syntax trees: queries, and nodes that replace others."""
 
 import ast
 from copy import deepcopy
@@ -8,7 +8,7 @@ E = TypeVar("E", bound=ast.AST)
 
 
 class Transformer(ast.NodeTransformer):
-    """A transformer that takes a + b + c + ..., which leans to the left, without recursion."""
+    """A transformer that walks a + b + c + ..., a left-deep tree, without recursion."""
 
     def visit_BinOp(self, e: ast.BinOp) -> ast.expr:
         """The operation on transformed operands."""
@@ -37,35 +37,35 @@ def name_of(e: ast.AST) -> str | None:
 
 
 def target(s: ast.stmt) -> str | None:
-    """The name that a statement gives a value to, if it is one name."""
+    """The name that a statement assigns to, if it is a single name."""
     return name_of(s.targets[0]) if isinstance(s, ast.Assign) and len(s.targets) == 1 else None
 
 
 def called_name(e: ast.AST) -> str | None:
-    """The last word of what a call calls: `grad` of `torch.autograd.grad(y, x)`."""
+    """The last part of the name of the called function: `grad` of `torch.autograd.grad(y, x)`."""
     if not isinstance(e, ast.Call):
         return None
     return e.func.attr if isinstance(e.func, ast.Attribute) else name_of(e.func)
 
 
 def keyword(e: ast.AST, name: str) -> ast.expr | None:
-    """What a call gives by this name."""
-    given = e.keywords if isinstance(e, ast.Call) else []
-    return next((k.value for k in given if k.arg == name), None)
+    """The value of a keyword argument of a call; None without it."""
+    keywords = e.keywords if isinstance(e, ast.Call) else []
+    return next((k.value for k in keywords if k.arg == name), None)
 
 
 def is_false(e: ast.AST) -> bool:
-    """Whether False or None is written there."""
+    """Whether it is the literal False or None."""
     return isinstance(e, ast.Constant) and e.value in (False, None)
 
 
 def is_true(e: ast.AST) -> bool:
-    """Whether True is written there."""
+    """Whether it is the literal True."""
     return isinstance(e, ast.Constant) and e.value is True
 
 
 def is_whole_number(e: ast.AST) -> bool:
-    """Whether a whole number is written there, with its sign or without."""
+    """Whether it is an integer literal, with or without a sign."""
     bare = e.operand if isinstance(e, ast.UnaryOp) and isinstance(e.op, ast.USub | ast.UAdd) else e
     return isinstance(bare, ast.Constant) and type(bare.value) is int
 
@@ -76,12 +76,12 @@ def loaded(e: ast.AST) -> set[str]:
 
 
 def bound(e: ast.AST) -> list[str]:
-    """The names that are given a value."""
+    """The names that are assigned to."""
     return [n.id for n in ast.walk(e) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
 
 
 def unplaced(e: E) -> E:
-    """A copy that stands nowhere in the text."""
+    """A copy without positions."""
     e = deepcopy(e)
     for n in ast.walk(e):
         n.__dict__.pop("lineno", None)
@@ -89,17 +89,17 @@ def unplaced(e: E) -> E:
 
 
 def path(text: str) -> ast.expr:
-    """The syntax of `torch.linalg.inv`, which stands nowhere."""
-    first, *others = text.split(".")
+    """The syntax of `torch.linalg.inv`, without positions."""
+    first, *attributes = text.split(".")
     e: ast.expr = ast.Name(first, ast.Load())
-    for name in others:
+    for name in attributes:
         e = ast.Attribute(e, name, ast.Load())
     return e
 
 
-def moved(e: E, place: ast.AST) -> E:
-    """The syntax, of which what stands nowhere is put at the place of another, and known as new:
-    its text is not what was typed there.
+def placed_at(e: E, place: ast.AST) -> E:
+    """Give nodes without a position that of `place`, and mark them as new, because their text is
+    not the one typed there. Returns `e`.
     """
     for n in ast.walk(e):
         if isinstance(n, ast.expr | ast.keyword) and not hasattr(n, "lineno"):
@@ -109,5 +109,5 @@ def moved(e: E, place: ast.AST) -> E:
 
 
 def has_new(e: ast.AST) -> bool:
-    """Whether something in it was not typed so."""
+    """Whether it contains nodes that were not typed."""
     return any(hasattr(n, "is_new") for n in ast.walk(e))

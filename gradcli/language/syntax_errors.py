@@ -1,4 +1,4 @@
-"""Syntax errors of Python, said in the words of the language, and what to write in their place."""
+"""Python's syntax errors in the terms of the language, with hints."""
 
 import keyword
 import re
@@ -16,7 +16,7 @@ REASONS = {
     "unterminated string literal": UNENDED,
     "invalid decimal literal": "a number ends here, and a letter follows",
 }
-# What to write in the place of a character at which an error begins; nothing stands at the end.
+# Hints by the character at which an error begins; "" is the end of the text.
 INSTEAD = {
     "": "the text ends too early: is a bracket or an operand missing?",
     "!": "the opposite of a mask is written ~mask",
@@ -49,52 +49,52 @@ def syntax_error(error: SyntaxError, text: str, origin: str) -> GradcliError:
     )
 
 
-def _reason(said: str) -> str:
-    """What Python said, without its advice."""
-    reason = said.split(" Maybe you meant")[0].split(". Perhaps you forgot")[0]
+def _reason(message: str) -> str:
+    """Python's message without its advice."""
+    reason = message.split(" Maybe you meant")[0].split(". Perhaps you forgot")[0]
     reason = re.sub(r" \(detected at line \d+\)$", "", reason.removesuffix(" here."))
     if "Exceeds the limit" in reason:
         return "this whole number has too many digits"
     return REASONS.get(reason, reason)
 
 
-def _hint(said: str, text: str, start: int) -> str | None:
-    """What to write, by what Python said and what stands around the place."""
-    if said.startswith("cannot assign to"):
+def _hint(message: str, text: str, start: int) -> str | None:
+    """A hint, by Python's message and the text around the error."""
+    if message.startswith("cannot assign to"):
         return ASSIGNED
     if text[start - 1 : start] == "\\":
         return LATEX
-    if said == "invalid decimal literal":
+    if message == "invalid decimal literal":
         return "a product is written with a sign: 2 * x"
-    here = text[start : start + 1]
-    if bracket := BRACKET.match(said):
+    character = text[start : start + 1]
+    if bracket := BRACKET.match(message):
         return _closed(bracket[1])
-    if here == "=" and not text[:start].strip():
+    if character == "=" and not text[:start].strip():
         return ASSIGNED
-    if _reason(said) == UNENDED and not TRANSPOSED.search(text[: start + 1]):
+    if _reason(message) == UNENDED and not TRANSPOSED.search(text[: start + 1]):
         inside = text[:start].strip() and text[start + 1 :].strip()
         return UNCLOSED if inside else QUOTED
-    if text[:start].rstrip().endswith(")") and re.match(r"\w", here):
+    if text[:start].rstrip().endswith(")") and re.match(r"\w", character):
         return "a product is written with a sign: sin(x) * cos(x)"
     words = re.search(r"[\w.]*[ \t]*$", text[:start])
-    beside = SIDE_BY_SIDE.match(text, words.start() if words and words[0].strip() else start)
-    if beside and said.startswith("invalid syntax"):
-        return _without_sign(beside[1], in_brackets="comma" in said)
-    if here == "|":
+    pair = SIDE_BY_SIDE.match(text, words.start() if words and words[0].strip() else start)
+    if pair and message.startswith("invalid syntax"):
+        return _without_sign(pair[1], in_brackets="comma" in message)
+    if character == "|":
         lengths = "||" in text
         return "a length is written norm(x)" if lengths else "an absolute value is written abs(x)"
-    return INSTEAD.get(here, EXAMPLE)
+    return INSTEAD.get(character, EXAMPLE)
 
 
 def _closed(bracket: str) -> str:
-    """What to write for a bracket that has no other, or another one."""
+    """A hint for an unmatched bracket."""
     if bracket in CLOSING:
         return f"write {CLOSING[bracket]} where it ends"
     return "leave it out, or write the bracket that it closes"
 
 
 def _without_sign(word: str, in_brackets: bool) -> str:
-    """What to write for two words side by side, the first of which is this one."""
+    """A hint for two words side by side, of which `word` is the first."""
     if keyword.iskeyword(word):
         return EXAMPLE
     if lookup(word):

@@ -1,4 +1,4 @@
-"""Targets: the gradients that somebody wants, by name of the input."""
+"""Targets: requested gradients, by name of the input."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,11 +12,11 @@ from .problem import Problem
 
 
 def pose_targets(
-    targets: Mapping[str, Any], reader: Reader, asked: dict[str, Any]
+    targets: Mapping[str, Any], reader: Reader, arguments: dict[str, Any]
 ) -> tuple[Problem, dict[str, Any]]:
-    """The problem, differentiated by the inputs that have a target, and the targets as arrays of
-    floats; `asked` is what `pose` takes. A target says the shape of an input that nothing else
-    gives. Raises GradcliError.
+    """The problem, differentiated with respect to the inputs with targets, and the targets as float
+    arrays. `arguments` are those of `pose`. The shape of a target is that of its input, if this has
+    no other. Raises GradcliError.
     """
     if not targets:
         hint = 'as in --target "x=[1, 2]"'
@@ -25,8 +25,8 @@ def pose_targets(
     for name, target in arrays.items():
         if not np.all(np.isfinite(target)):
             raise GradcliError("value", f"the target of {name} holds a number that is not finite")
-    words = {name: a.shape for name, a in arrays.items() if name not in asked["values"]}
-    problem = pose(**asked | {"shapes": words | dict(asked["shapes"]), "wrt": list(arrays)})
+    words = {name: a.shape for name, a in arrays.items() if name not in arguments["values"]}
+    problem = pose(**arguments | {"shapes": words | dict(arguments["shapes"]), "wrt": list(arrays)})
     for x in problem.wrt:
         have = arrays[x.name].shape
         if have != x.shape:

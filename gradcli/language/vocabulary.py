@@ -1,4 +1,6 @@
-"""Which operator a name means: `softmax`, `torch.softmax`, `F.softmax` and `x.softmax` are one."""
+"""Which operator a name denotes: `softmax`, `torch.softmax`, `F.softmax` and `x.softmax` are
+one.
+"""
 
 import ast
 import builtins
@@ -12,7 +14,7 @@ from .foreign import SPELLINGS, of_library
 from .refusals import CURES, refusal
 from .syntax import dotted
 
-# Names that lead to functions, longest first where one begins with another.
+# Prefixes of functions, the longest first if one is a prefix of another.
 MODULES = (
     "torch.nn.functional",
     "torch.linalg",
@@ -33,7 +35,7 @@ MODULES = (
     "math",
     "builtins",
 )
-# What the names of other libraries begin with, whose functions are in `libraries`.
+# Prefixes of other libraries, whose functions are in `libraries`.
 LIBRARIES = {
     **dict.fromkeys(("np", "numpy", "autograd.numpy"), "numpy"),
     **{"jnp": "jax.numpy", "jax": "jax", "lax": "jax.lax"},
@@ -56,7 +58,7 @@ FLOATS = ("float", "double", "float32", "float64", *SHORT_FLOATS)
 INTS = ("int", "long", "short", "int8", "int16", "int32", "int64", "uint8")
 NARROW = {"short", "int8", "int16", "uint8"}
 DTYPES = dict.fromkeys(FLOATS, "float") | dict.fromkeys(INTS, "int") | {"bool": "bool"}
-# Families whose functions take no dtype in PyTorch, but for those that say so.
+# Families whose functions take no dtype in PyTorch, unless `takes_dtype`.
 WITHOUT_DTYPE = {"elementwise", "composite"}
 # Modules whose names are shorter than those of their functions.
 SHORT = {
@@ -85,7 +87,7 @@ WITH_PARAMETERS = (
 MORE_THAN_FUNCTIONS = (
     rf"{WITH_PARAMETERS}|\w*Norm(\dd)?|\w*Dropout\w*|RReLU|Fractional\w*|\w+Pad\dd"
 )
-# Functions of Python that a tensor means something else to than PyTorch's functions of these names.
+# Builtins of Python that differ for tensors from PyTorch's functions of the same names.
 PYTHON = {"sum", "max", "min", "float", "int", "round", "slice"}
 # Functions that make tensors of numbers written out, copied or drawn; and how.
 MAKER_KINDS = {
@@ -96,15 +98,15 @@ MAKER_KINDS = {
     "tensor": "copy",
     **{name: name for name in ("arange", "rand", "randn")},
 }
-# What a tensor has and is not called: functions of one tensor, and facts of it.
+# Attributes of tensors: functions of one tensor, and properties.
 ATTRIBUTES = {"T", "mT", "H", "mH", "real"}
 PROPERTIES = {*ATTRIBUTES, "shape", "ndim", "dtype", "device", "data"}
-# The type that PyTorch's tensors of a kind have where nothing else is said.
+# The default dtype of each kind of tensor.
 KINDS = {"float": "float64", "int": "int64", "bool": "bool"}
 # How a tensor is laid out in memory, which changes no number.
 LAYOUTS = {"strided", "preserve_format", "contiguous_format", "channels_last", "channels_last_3d"}
 
-# Arguments that say where and how a tensor is kept, not what it is.
+# Arguments that determine the storage of a tensor, not its values.
 STORAGE = {
     "requires_grad",
     "device",
@@ -132,16 +134,18 @@ def function(name: str, span: Span | None) -> Callable:
         inside = function_of_module(name)
         if inside is not None:
             message = f"nn.{name} makes an object, and its function is called {inside}"
-            own = ", with the parameters as inputs" if re.fullmatch(WITH_PARAMETERS, name) else ""
-            hint = f"call the function{own}: {_called(name, inside)}"
+            addition = (
+                ", with the parameters as inputs" if re.fullmatch(WITH_PARAMETERS, name) else ""
+            )
+            hint = f"call the function{addition}: {_module_call(name, inside)}"
             raise GradcliError("unsupported", message, hint=hint, span=span)
         message = f"there is no function {name}"
         raise GradcliError("unknown-function", message, hint=_instead(name), span=span)
     return result
 
 
-def _called(name: str, inside: str) -> str:
-    """How the function of a module is called: `F.linear(input, weight, bias)`."""
+def _module_call(name: str, inside: str) -> str:
+    """The call of the function of a module: `F.linear(input, weight, bias)`."""
     places = [p for p in getattr(lookup(inside), "places", ()) if p != "inplace"]
     pad = re.fullmatch(PADS, name.lower())
     if pad and pad[1] in PAD_MODES:
@@ -150,28 +154,28 @@ def _called(name: str, inside: str) -> str:
 
 
 def _instead(name: str) -> str:
-    """What to write for the name of no function."""
+    """A hint for an unknown function name."""
     if name in SPELLINGS:
         return SPELLINGS[name]
     if _is_of_python(name):
         return "that is a function of Python: an expression is read here, and never executed"
-    own = "write out what a function of your own computes"
+    advice = "write out what a function of your own computes"
     if name[:1].isupper() and name[1:2].islower():
-        own = "write out what a class computes, its parameters as inputs: relu(x @ W.T + b)"
+        advice = "write out what a class computes, its parameters as inputs: relu(x @ W.T + b)"
     near = did_you_mean(name, functions())
     if near is None:
-        return f"gradcli ops lists what there is; {own}"
-    return f"{near} (gradcli ops {name[:3]} lists what is near); {own}"
+        return f"gradcli ops lists what there is; {advice}"
+    return f"{near} (gradcli ops {name[:3]} lists what is near); {advice}"
 
 
 def _is_of_python(name: str) -> bool:
-    """Whether Python has it by this name without any import: open, eval, getattr."""
+    """Whether it is a builtin of Python: open, eval, getattr."""
     return hasattr(builtins, name)
 
 
 def function_of_module(name: str, without_parameters: bool = False) -> str | None:
     """The function that a module of `nn` calls: `mse_loss` for MSELoss; None for other names, and
-    where it has to be `without_parameters` and is not.
+    with `without_parameters` for modules that have parameters.
     """
     if not name[:1].isupper() or (without_parameters and re.fullmatch(MORE_THAN_FUNCTIONS, name)):
         return None
@@ -181,14 +185,14 @@ def function_of_module(name: str, without_parameters: bool = False) -> str | Non
     return next((f for f in functions() if "." not in f and f.replace("_", "") == key), None)
 
 
-def own_meaning(name: str, module: str) -> str:
-    """The name with its module, `linalg.norm`, where it means something else there than in `torch`,
-    or nothing here; other names as they are.
+def name_in_module(name: str, module: str) -> str:
+    """The name with its module, `linalg.norm`, if it denotes another function there than in
+    `torch`, or an unsupported one; other names unchanged.
     """
     if module == "builtins":
         return f"builtins.{name}"
-    own = f"{module.rsplit('.', 1)[-1]}.{name}"
-    return own if lookup(own) or refusal(own) else name
+    qualified = f"{module.rsplit('.', 1)[-1]}.{name}"
+    return qualified if lookup(qualified) or refusal(qualified) else name
 
 
 def module_of(path: str) -> str | None:
@@ -207,10 +211,10 @@ def library_name(path: str) -> str | None:
 
 
 def is_library_constant(name: str) -> bool:
-    """Whether a library's full name is that of a number, a dtype or newaxis."""
+    """Whether a full name of a library denotes a number, a dtype or newaxis."""
     module, _, last = name.rpartition(".")
-    known = last in ARRAY_CONSTANTS or last in CONSTANTS or last in DTYPES
-    return known and module in ("numpy", "jax.numpy")
+    is_name = last in ARRAY_CONSTANTS or last in CONSTANTS or last in DTYPES
+    return is_name and module in ("numpy", "jax.numpy")
 
 
 def library_constant(name: str) -> Any:
@@ -219,15 +223,15 @@ def library_constant(name: str) -> Any:
     return ARRAY_CONSTANTS.get(last, CONSTANTS.get(last, last))
 
 
-def is_of_module(e: ast.Attribute, own: Collection[str]) -> bool:
-    """Whether it is torch.foo or np.foo, and torch none of the user's `own` names."""
+def is_of_module(e: ast.Attribute, user_names: Collection[str]) -> bool:
+    """Whether it is torch.foo or np.foo, and torch none of the user's `user_names` names."""
     path = dotted(e) or ""
     of_library = module_of(path) not in (None, path) or library_name(path) is not None
-    return of_library and path.split(".")[0] not in own
+    return of_library and path.split(".")[0] not in user_names
 
 
 def no_attribute(e: ast.Attribute, known: Collection[str], span: Span) -> GradcliError:
-    """The error for an attribute that is none of those `known`, of what stands at `span`."""
+    """The error for an attribute that is not among `known`; `span` is that of the expression."""
     span = span._replace(start=span.end - len(e.attr))
     called = lookup(e.attr)
     why = None if called else refusal(e.attr)

@@ -1,4 +1,6 @@
-"""What is differentiated, and by which inputs; what PyTorch says where it has no gradient."""
+"""The inputs to differentiate with respect to, and PyTorch's messages where there is no
+gradient.
+"""
 
 from collections.abc import Collection
 
@@ -7,20 +9,20 @@ from ..graphs import Node
 from .problem import Input
 from .program import Program
 
-# What to differentiate in the place of an output of this kind.
+# Hints for outputs of these dtypes.
 INSTEAD = {
     "int": "differentiate what it is computed from, or a function of it: x.amax() for argmax(x)",
     "bool": "a mask chooses what is differentiated: where(x > 0, x, y), (x * (x > 0)).sum()",
 }
 
-# What PyTorch says where it has no gradient.
+# PyTorch's messages where there is no gradient.
 NOT_FLOATING = "only Tensors of floating point and complex dtype can require gradients"
 NOT_SCALAR = "grad can be implicitly created only for scalar outputs"
 NO_WAY = "element 0 of tensors does not require grad and does not have a grad_fn"
 
 
 def check_output(out: Node, program: Program) -> None:
-    """Refuse an output that has no gradient."""
+    """Raise GradcliError for an output that has no gradient."""
     if out.dtype != "float":
         kind = {"int": "whole numbers", "bool": "True and False"}[out.dtype]
         raise GradcliError(
@@ -32,7 +34,7 @@ def check_output(out: Node, program: Program) -> None:
 
 
 def chosen(wrt: Collection[str] | None, inputs: dict[str, Input]) -> list[Input]:
-    """The inputs of these names, or all that can be differentiated by. Raises GradcliError."""
+    """The inputs of these names, or all floating-point inputs. Raises GradcliError."""
     for name in wrt or ():
         if name not in inputs:
             near = did_you_mean(name, inputs) or f"the inputs are {', '.join(inputs)}"
@@ -59,7 +61,7 @@ def chosen(wrt: Collection[str] | None, inputs: dict[str, Input]) -> list[Input]
 
 
 def unused(place: int) -> str:
-    """Of the input at this place, which the output does not depend on."""
+    """PyTorch's message for the input at this position, which the output does not depend on."""
     return (
         f"The differentiated Tensor at index {place} appears to not have been used in the graph. "
         "Set allow_unused=True if this is the desired behavior."

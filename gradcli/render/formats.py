@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import Any
 
 from ..errors import GradcliError, did_you_mean
-from ..explanation.blocks import Document, Reply, said_otherwise
+from ..explanation.blocks import Document, Reply, respelled
 from .environment import Environment
 from .names import CHOOSING, FORMATS
 
@@ -28,10 +28,10 @@ def with_document(answer: Reply, environment: Environment) -> Any:
     """
     if not answer.keyed:
         return answer.data()
-    from ..explanation.serialized import Shown, serialized
+    from ..explanation.serialized import ShownDocuments, serialized
 
     e = environment  # the document first: both look for what is shortest, and share their time
-    shown = Shown(answer.documents(FORMATS["json"].use), e.precision, e.full, e.entries)
+    shown = ShownDocuments(answer.documents(FORMATS["json"].use), e.precision, e.full, e.entries)
     data = answer.data()
     return data | {"document": serialized(shown, data)}
 
@@ -41,13 +41,13 @@ def fragment(answer: Reply, environment: Environment) -> str:
     from .html import html_fragment
 
     (built,) = answer.documents("lines")
-    return html_fragment(said_otherwise(built, environment.say), environment)
+    return html_fragment(respelled(built, environment.say), environment)
 
 
 def render_documents(documents: list[Document], format: str, environment: Environment) -> str:
     """Documents below each other, in one of FORMATS other than "json"."""
     if environment.say is not str:
-        documents = [said_otherwise(built, environment.say) for built in documents]
+        documents = [respelled(built, environment.say) for built in documents]
     name, several, _ = FORMATS[format]
     renderer = getattr(import_module(f".{name}", __package__), f"render_{name}")
     if several:

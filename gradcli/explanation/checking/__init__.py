@@ -1,1 +1,1 @@
-"""How an answer is checked: finite differences, and how far a number can be trusted."""
+"""Numerical checks of gradients: finite differences, conditioning, rounding."""

@@ -1,7 +1,7 @@
-"""Slopes of <seed, out> as an input moves, by finite differences, against the input's gradient.
+"""Finite differences of <seed, out>, compared with the gradient of an input.
 
-Of a small input every element is moved by itself, of a larger one all of them along a few random
-directions, and where that would take long along one.
+The elements of a small input are perturbed one by one, those of a larger one together along a few
+random directions, or along one if that takes long.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -14,18 +14,18 @@ from ..random_numbers import Numbers
 
 EVERY_ELEMENT = 200  # elements of an input up to which each is moved by itself
 DIRECTIONS = 3  # directions that are tried where there are more
-LONG = 1 << 20  # elements to be computed for a single value, from which on one direction must do
-MUCH = 1 << 24  # from which on nothing else is tried where that one shows no slope
-SAMPLE = 100  # elements that are moved where all of them together show no clear slope
+LONG = 1 << 20  # elements computed for a single value, from which on only one direction is tried
+MUCH = 1 << 24  # the same, from which on no elements are sampled if that direction is unclear
+SAMPLE = 100  # elements that are perturbed if all of them together show no clear slope
 TOLERANCE = 1e-6  # relative to the larger of 1 and the gradient
-STEP, SMALL = 1e-3, 1e-6  # relative to the larger of 1 and what is moved
+STEP, SMALL = 1e-3, 1e-6  # relative to the larger of 1 and the perturbed values
 OTHER_STEPS = 10.0, 100.0, 0.1, 0.01  # in units of STEP, tried where no slope is the gradient's
 BEND = 1e-3  # how much the slopes to either side of a corner differ
 SAME, OTHER, CORNER, NOT_FINITE, UNCLEAR = "same", "other", "corner", "not finite", "unclear"
 
 
 class Compared(NamedTuple):
-    """What came of a direction: where that was, SAME or what else, and the difference, relative."""
+    """The result for a direction: its name, an outcome (SAME, ...), and the relative error."""
 
     place: str
     outcome: str
@@ -33,7 +33,9 @@ class Compared(NamedTuple):
 
 
 class Line:
-    """<seed, out> on a line through the values of an input: `at` gives the output at a distance."""
+    """<seed, out> along a line through the values of an input; `at(t)` is the output at
+    distance t.
+    """
 
     def __init__(self, at: Callable[[float], Any], here: Any, seed: Any, scale: float):
         self.at, self.here, self.seed, self.scale = at, here, seed, scale
@@ -45,7 +47,9 @@ class Line:
         return float(np.sum(np.where(same, 0.0, self.seed * (above - below))))
 
     def slopes(self, step: float) -> tuple[float, float, float]:
-        """By two steps, and by Richardson's extrapolation, exact to 12 digits in what is smooth."""
+        """Central differences with two steps, and their Richardson extrapolation, which has about
+        12 correct digits for smooth functions.
+        """
         step *= self.scale
         coarse, fine = self.rise(step, -step) / (2 * step), self.rise(step / 2, -step / 2) / step
         return coarse, fine, (4 * fine - coarse) / 3
@@ -56,12 +60,12 @@ class Line:
         return self.rise(step, 0.0) / step, self.rise(0.0, -step) / step
 
     def rounding(self) -> float:
-        """What rounding makes of <seed, out>."""
+        """The rounding error of <seed, out>."""
         sizes = np.abs(self.seed * self.here)
         return float(np.finfo(float).eps) * float(np.sum(sizes, where=np.isfinite(sizes)))
 
     def has_jump(self) -> bool:
-        """Whether out changes to a side as much by a small step as by a longer one."""
+        """Whether a small step to one side changes the output as much as a longer one."""
         for step in (SMALL * self.scale, -SMALL * self.scale):
             near, far = self.rise(step, 0.0), self.rise(100 * step, 0.0)
             if abs(near) > 100 * self.rounding() and abs(far - near) < abs(near) / 10:
@@ -69,8 +73,8 @@ class Line:
         return False
 
     def has_corner(self, right: float, left: float) -> bool:
-        """Whether these slopes, by small steps, differ as they do at a corner: by rounding they
-        differ less where steps are larger, in a curve more.
+        """Whether these one-sided slopes differ because of a corner: with larger steps a difference
+        by rounding would decrease, and one by curvature would increase.
         """
         bend = abs(right - left)
         if not bend > BEND * max(1.0, abs(right), abs(left)):
@@ -82,7 +86,7 @@ class Line:
 
 
 def compare(line: Line, expected: float) -> tuple[str, float]:
-    """What the slopes of a line say of the `expected` one: the outcome, and the difference."""
+    """Compare the slopes of a line with the expected one; returns outcome and relative error."""
     size = max(1.0, abs(expected))
     with np.errstate(all="ignore"):
         result = [line.slopes(STEP)[-1]]
@@ -106,15 +110,16 @@ def compare(line: Line, expected: float) -> tuple[str, float]:
 
 
 def _agree(slopes: Sequence[float], within: float) -> bool:
-    """Whether two of the slopes are as good as the same: neither rounding nor corners make them."""
-    known = sorted(s for s in slopes if np.isfinite(s))
-    return any(b - a <= within for a, b in pairwise(known))
+    """Whether two of the slopes are nearly equal, and so neither due to rounding nor to corners."""
+    finite = sorted(s for s in slopes if np.isfinite(s))
+    return any(b - a <= within for a, b in pairwise(finite))
 
 
 class Moving:
-    """The input `name` as it moves: `out` gives the output for a value of it. Where `symmetric`, an
-    element moves with the one across the diagonal; `within` is the part of a direction that may be
-    moved along. `work` is how many elements are computed for one value.
+    """The output as a function `out` of the input `name`, which is perturbed.
+
+    If `symmetric`, perturbations are symmetric matrices; `within` projects a direction onto the
+    allowed ones. `work` is the number of elements that are computed for one value.
     """
 
     def __init__(
@@ -132,10 +137,10 @@ class Moving:
         self.gradient, self.symmetric, self.within = gradient, symmetric, within
         self.work = work
         self.here = out(value)
-        self.sampled = ""  # how it was moved, where not every element by itself
+        self.sampled = ""  # how it was perturbed, if not every element on its own
 
     def compared(self, label: Callable[[int], str]) -> Iterator[Compared]:
-        """All directions; `label` names an element."""
+        """The results for all directions; `label` returns the name of an element."""
         size, shape = self.value.size, self.value.shape
         if size <= EVERY_ELEMENT:
             for k in range(size):
@@ -155,7 +160,7 @@ class Moving:
                 yield Compared(place, *compare(*self._line(direction)))
 
     def _at_once(self) -> tuple[str, float]:
-        """All elements along one direction; a few of them where that tells nothing."""
+        """The result for all elements along one direction; for a sample if that is unclear."""
         size, shape = self.value.size, self.value.shape
         self.sampled = "along one random direction"
         signs = Numbers(3).signs(shape)
@@ -175,18 +180,18 @@ class Moving:
 
     @staticmethod
     def _bend(line: Line) -> float:
-        """How much the slopes to either side differ, after what they do in a curve."""
+        """The difference of the one-sided slopes that is not due to curvature."""
         with np.errstate(all="ignore"):
             wide, narrow = (r - s for r, s in map(line.sides, (STEP, STEP / 2)))
         return abs(2 * narrow - wide)
 
     def _line(self, direction: Any) -> tuple[Line, float]:
-        """The line along a direction, and the slope that the gradient gives it."""
+        """The line along a direction, and its slope according to the gradient."""
         if self.symmetric:
             direction = (direction + np.swapaxes(direction, -1, -2)) / 2
-        moved = direction != 0
-        largest = float(np.max(np.abs(self.value), where=moved, initial=0.0))
-        expected = float(np.sum(self.gradient[moved] * direction[moved]))
+        nonzero = direction != 0
+        largest = float(np.max(np.abs(self.value), where=nonzero, initial=0.0))
+        expected = float(np.sum(self.gradient[nonzero] * direction[nonzero]))
 
         def at(distance: float) -> Any:
             result = if_applicable(lambda: self.out(self.value + distance * direction))

@@ -1,5 +1,5 @@
-"""Inputs that are moved a little: some must stay symmetric, for an operation reads one triangle of
-them; and whether a gradient is well-conditioned, as that of a nearly singular matrix is not.
+"""Perturbations of inputs: which must be symmetric because an operation reads one triangle only,
+and whether a gradient is well conditioned, as that of a nearly singular matrix is not.
 """
 
 from collections.abc import Iterable, Mapping
@@ -12,26 +12,26 @@ from ...graphs.shapes import is_square
 from ...lazy import np
 from ..random_numbers import Numbers
 
-MOST = 1 << 16  # elements of what is computed to see what an operation reads of
+MOST = 1 << 16  # elements of a graph that is evaluated to find which inputs must be symmetric
 PERTURBATION = 1e-9  # relative, of the inputs
-CHANGE = 1e-4  # relative, of a gradient: what rounding changes is a millionth of PERTURBATION
+CHANGE = 1e-4  # relative, of a gradient; rounding is a millionth of PERTURBATION
 
 
-def kept_symmetric(out: Node) -> set[Node]:
-    """The inputs that must be symmetric for a matrix to be so of which an operation on the way to
-    `out` reads one triangle, while its gradient is for matrices that stay symmetric: A in
-    `cholesky(A + eye(3))`, and not x in `cholesky(x @ x.T)`. Random numbers tell.
+def symmetric_inputs(out: Node) -> set[Node]:
+    """The inputs that must be symmetric because an operation reads one triangle of a matrix and has
+    the gradient for symmetric matrices: A in `cholesky(A + eye(3))`, but not x in
+    `cholesky(x @ x.T)`. Determined with random values.
     """
     return {x for node in _read(out) for x in _needed(node)}
 
 
 def symmetrized(array: Any) -> Any:
-    """The lower triangle, and the same above the diagonal."""
+    """The symmetric matrix with this lower triangle."""
     return np.tril(array) + np.swapaxes(np.tril(array, -1), -1, -2)
 
 
 def is_symmetric(array: Any) -> bool:
-    """Whether matrices are symmetric, but for rounding."""
+    """Whether matrices are symmetric up to rounding."""
     return bool(np.allclose(array, np.swapaxes(array, -1, -2)))
 
 
@@ -45,7 +45,7 @@ def _read(out: Node) -> set[Node]:
 
 
 def _needed(node: Node) -> set[Node]:
-    """The inputs without whose symmetry a node is not symmetric."""
+    """The inputs that must be symmetric for a node to be symmetric."""
     below = walk([node])
     inputs = [x for x in below if x.op.name == "input"]
     square = [x for x in inputs if x.dtype == "float" and is_square(x.shape)]
@@ -63,21 +63,21 @@ def _needed(node: Node) -> set[Node]:
 def _is_symmetric_at(node: Node, values: dict[Node, Any]) -> bool:
     with np.errstate(all="ignore"):
         result = if_applicable(lambda: Evaluator(values)(node)[0])
-    return result is None or is_symmetric(result)  # where it has no numbers, nothing tells
+    return result is None or is_symmetric(result)  # True if it cannot be evaluated
 
 
 # ---- well-conditioned ----------------------------------------------------------------------------
 
 
 def perturbed(values: Mapping[Node, Any], moving: Iterable[Node], draw: int = 4) -> dict[Node, Any]:
-    """The values, of which those of some inputs are perturbed; each `draw` in a way of its own."""
+    """The values with those of `moving` inputs perturbed; `draw` is the random seed."""
     numbers = Numbers(draw)
     factors = {x: numbers.uniform(1 - PERTURBATION, 1 + PERTURBATION, x.shape) for x in moving}
     return {x: value * factors[x] if x in factors else value for x, value in values.items()}
 
 
 def is_well_conditioned(here: Any, near: Any) -> bool:
-    """Whether a gradient is finite and nearly the same at two points, for its own size."""
+    """Whether a gradient is finite, and nearly equal at two nearby points relative to its size."""
     with np.errstate(all="ignore"):
         change = np.max(np.abs(here - near), initial=0.0)
         return bool(change <= CHANGE * np.max(np.abs(here), initial=0.0) < np.inf)

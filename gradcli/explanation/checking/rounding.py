@@ -1,4 +1,4 @@
-"""Gradients of which rounding leaves few digits: in more digits they are other numbers."""
+"""Gradients of which rounding leaves few correct digits, found by computing in higher precision."""
 
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
@@ -13,13 +13,13 @@ from ..analysis import Analysis
 
 FEW = 1e-4  # relative: with a larger error fewer than four digits are right
 LONGER = {"float32": "float64", "float64": "longdouble"}
-MUCH = 1e3  # beside the rounding of the seed: what a saturated tanh leaves is less
-MOST = 20_000  # elements of all nodes together that are computed again: in more digits it is slow
+MUCH = 1e3  # in units of the rounding of the seed; the gradient of a saturated tanh is less
+MOST = 20_000  # elements of all nodes that are computed again, as higher precision is slow
 
 
 class Rounded(NamedTuple):
-    """The gradient of an input; `few` marks the elements that rounding leaves few digits of, and
-    `other` has all in numbers of more digits, or fewer.
+    """The gradient of an input: `few` is a mask of the elements with few correct digits, `other`
+    the gradient in the other precision.
     """
 
     x: Input
@@ -28,9 +28,9 @@ class Rounded(NamedTuple):
 
 
 def rounded(a: Analysis) -> Iterator[Rounded]:
-    """The gradients with elements of which rounding leaves fewer than four digits; none where
-    numbers of more digits are not to be had. What is exactly 0 is taken for that unless in more
-    digits it is much beside the seed.
+    """The gradients with elements that have fewer than four correct digits; none if NumPy has no
+    higher precision. An exact 0 counts as correct unless it is far from 0 in higher precision,
+    relative to the seed.
     """
     longer, eps = LONGER[a.dtype], np.finfo(a.dtype).eps
     if np.finfo(longer).eps < eps:
@@ -42,52 +42,52 @@ def rounded(a: Analysis) -> Iterator[Rounded]:
 
 
 def wants_double(a: Analysis, within: float = FEW) -> bool:
-    """Whether double precision was asked for, and single would change a number that is given, or
-    more than `within` of a gradient, relative.
+    """Whether double precision is requested, and single precision would change a given number, or a
+    gradient by more than `within`, relative.
     """
     if a.dtype != "float64":
         return False
-    given = [v for p in a.problem.orders for v in (*p.values.values(), p.seed.array)]
-    floats = [v for v in given if v is not None and v.dtype.kind == "f"]
+    arrays = [v for p in a.problem.orders for v in (*p.values.values(), p.seed.array)]
+    floats = [v for v in arrays if v is not None and v.dtype.kind == "f"]
     with np.errstate(over="ignore"):
         exact = all(np.array_equal(v, v.astype(np.float32), equal_nan=True) for v in floats)
     return not exact or any(True for _ in _computed_in("float32", a, within))
 
 
 def _of_precision(a: Analysis) -> dict[Node | None, Any]:
-    """The numbers of the program that its precision decides: they are no rounding."""
+    """The values that depend on the dtype itself, which are not rounding errors."""
     grads = [grad for x in a.problem.wrt if (grad := a.computed(x)) is not None]
     result = (n for n in walk(grads, sources) if n.op.shape_only and n.dtype == "float")
     return {n: a.value(n) for n in result}
 
 
 def _computed_in(
-    dtype: str, a: Analysis, within: float, known: Mapping[Node | None, Any] = MappingProxyType({})
+    dtype: str, a: Analysis, within: float, fixed: Mapping[Node | None, Any] = MappingProxyType({})
 ) -> Iterator[Rounded]:
-    """The gradients that change by more than `within` where all is computed in `dtype`, but for
-    what is `known`.
+    """The gradients that change by more than `within` if computed in `dtype`, with `fixed`
+    values.
     """
     grads = [(x, grad) for x in a.problem.wrt if (grad := a.computed(x)) is not None]
     if sum(n.numel for n in walk([g for _, g in grads])) > MOST:
         return
     again = Analysis(a.problem, dtype=dtype)
-    again.evaluator.values.update(known)
+    again.evaluator.values.update(fixed)
     for x, grad in grads:
-        here, other = a.value(grad), _value(again, grad)
-        if here is not None and other is not None:
-            few = _differs(here, other, within)
+        value, other = a.value(grad), _value(again, grad)
+        if value is not None and other is not None:
+            few = _differs(value, other, within)
             if np.any(few):
                 yield Rounded(x, few, other)
 
 
-def _differs(here: Any, other: Any, within: float) -> Any:
-    """Where finite numbers are others, or no numbers; what is 0 but for the smallest is 0."""
-    size = np.maximum(np.abs(here), np.abs(other))
+def _differs(value: Any, other: Any, within: float) -> Any:
+    """A mask of where finite numbers differ, or become non-finite; subnormal numbers count as 0."""
+    size = np.maximum(np.abs(value), np.abs(other))
     with np.errstate(all="ignore"):
-        alike = np.isfinite(other) & (np.abs(other - here) <= within * size)
-    return np.isfinite(here) & ~alike & ~(size <= np.finfo(float).tiny)
+        close = np.isfinite(other) & (np.abs(other - value) <= within * size)
+    return np.isfinite(value) & ~close & ~(size <= np.finfo(float).tiny)
 
 
 def _value(a: Analysis, grad: Node) -> Any:
-    """A gradient in numbers, or None where a library computes in double precision alone."""
+    """The value of a gradient, or None if a library supports double precision only."""
     return if_applicable(lambda: a.value(grad))

@@ -1,7 +1,6 @@
-"""Formulas that somebody derived by hand: are they the gradient, and if not, what would mend them?
+"""Checks of gradients that users derived, called claims, and a search for corrections.
 
-Data flows from `given` (text to formula) over `points` (sizes and values to try it at), `findings`
-(what it comes to there) and `proof` (for every size) to `verdict`; where it is wrong, `search` goes
-over the `mutations` of the claim and the `omissions` from the right formula for what is near and
-right.
+Data flows from `given` (text to formula) through `points` (sizes and values), `findings` (values of
+claim and gradient there) and `proof` (equality for all sizes) to `verdict`. For a wrong claim,
+`search` tries the `mutations` of the claim and the `omissions` from the right formula.
 """

@@ -1,7 +1,4 @@
-"""Where a mended claim is to hold beside the points that the claim was tried at.
-
-At other sizes than those given, and for matrices where vectors were assumed.
-"""
+"""Further trials of a corrected claim: at other sizes, and with matrices for inferred vectors."""
 
 import ast
 from collections.abc import Collection, Iterator
@@ -10,25 +7,25 @@ from itertools import product
 
 from ...errors import if_applicable
 from ...language.problem import Problem
-from ..formulas.other_sizes import in_general
+from ..formulas.other_sizes import generic_problem
 from ..formulas.readings import with_rank
 from ..formulas.trials import SMALL, Trial
 from .given import Claim, built
 
 
 def beyond(claim: Claim, problem: Problem) -> Iterator[list[Trial]]:
-    """Lists of trials, of which a mended formula is to pass one: the strictest first.
+    """Lists of trials, the strictest first; a corrected formula must pass all of one list.
 
-    Where the claim has sizes as numbers, one dimension of such a size keeps it; what is right for
-    the sizes given alone is the last resort, if the claim has none by name.
+    If the claim has integers, one dimension of such a size keeps it. The last list is empty, so
+    that a formula for the given sizes only is accepted, unless the claim names sizes.
     """
     if claim.name not in problem.inputs:
         yield []
         return
     matrices, sizes, result = _matrices(claim, problem), _sizes(problem), []
-    for kept in _kept(claim, sizes):
-        trial = _elsewhere(problem, sizes, kept)
-        if trial is not None and trial.tells(claim.name):
+    for fixed in _fixed_sizes(claim, sizes):
+        trial = _elsewhere(problem, sizes, fixed)
+        if trial is not None and trial.is_conclusive(claim.name):
             result.append([trial, *matrices])
     yield from result
     if matrices and not result:
@@ -39,7 +36,7 @@ def beyond(claim: Claim, problem: Problem) -> Iterator[list[Trial]]:
 
 
 def _matrices(claim: Claim, problem: Problem) -> list[Trial]:
-    """The request for matrices, where the claim can be meant for them."""
+    """A trial with matrices for inferred vectors, if the claim fits them; at most one."""
     if any(i.inferred and len(i.shape) > 1 for i in problem.inputs.values()):
         return []
     reading = with_rank(problem, 1, 2)
@@ -56,37 +53,40 @@ def _matrices(claim: Claim, problem: Problem) -> list[Trial]:
 
 
 def _sizes(problem: Problem) -> dict[int, int]:
-    """The sizes that have nothing to do with each other, as those in general, with what they
-    are.
-    """
-    general = in_general(problem)
+    """The given sizes by independent generic sizes; empty if the problem has none."""
+    general = generic_problem(problem)
     if general is None:
         return {}
     pairs = ((general.inputs[i.name].shape, i.shape) for i in problem.inputs.values())
-    return {t: n for there, here in pairs for t, n in zip(there, here, strict=True) if t != n}
+    return {
+        t: n
+        for generic_shape, shape in pairs
+        for t, n in zip(generic_shape, shape, strict=True)
+        if t != n
+    }
 
 
-def _kept(claim: Claim, sizes: dict[int, int]) -> Iterator[tuple[int, ...]]:
-    """Choices of sizes that stay: for each number in the claim one of those that it may stand
-    for.
+def _fixed_sizes(claim: Claim, sizes: dict[int, int]) -> Iterator[tuple[int, ...]]:
+    """Choices of generic sizes to keep: first none, then for each integer in the claim one that it
+    may stand for.
     """
     numbers = {
         e.value
         for e in claim.program.syntax
         if isinstance(e, ast.Constant) and type(e.value) is int
     }
-    meant = [[t for t, n in sizes.items() if n == number] for number in sorted(numbers)]
+    candidates = [[t for t, n in sizes.items() if n == number] for number in sorted(numbers)]
     yield ()
-    if any(meant):
-        yield from product(*filter(None, meant))
+    if any(candidates):
+        yield from product(*filter(None, candidates))
 
 
-def _elsewhere(problem: Problem, sizes: dict[int, int], kept: tuple[int, ...]) -> Trial | None:
-    """The problem at other sizes but those `kept`; None where it has none."""
-    general = in_general(problem)
-    if general is None or len(kept) == len(sizes):
+def _elsewhere(problem: Problem, sizes: dict[int, int], fixed: tuple[int, ...]) -> Trial | None:
+    """A trial with all sizes changed but the `fixed` ones; None if that is not possible."""
+    general = generic_problem(problem)
+    if general is None or len(fixed) == len(sizes):
         return None
-    new = {t: sizes[t] for t in kept} | _others(sizes, sizes.keys() - set(kept))
+    new = {t: sizes[t] for t in fixed} | _other_sizes(sizes, sizes.keys() - set(fixed))
     shapes = {
         i.name: tuple(new.get(n, n) for n in i.shape)
         for i in general.inputs.values()
@@ -95,9 +95,9 @@ def _elsewhere(problem: Problem, sizes: dict[int, int], kept: tuple[int, ...]) -
     return Trial.at(problem, shapes)
 
 
-def _others(sizes: dict[int, int], free: Collection[int]) -> dict[int, int]:
-    """Other sizes than those given, in their order, for a product that is regular would be singular
-    with a narrow middle; and none of them so much larger than another one as it was.
+def _other_sizes(sizes: dict[int, int], free: Collection[int]) -> dict[int, int]:
+    """Other sizes for `free` ones, in the same order of size, so that regular products do not
+    become singular; with other differences than the given sizes have.
     """
     room = iter(sorted(n for n in SMALL if n not in sizes.values()))
     new: dict[int, int] = {}

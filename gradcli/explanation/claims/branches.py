@@ -1,10 +1,9 @@
-"""Points on all branches: what compares numbers, or has a kink, is tried on its other sides, in the
-program, its gradients and the claims.
+"""Points on all branches of conditions and kinks in the program, its gradients and the claims.
 
-Values are drawn around the numbers that a condition compares with, and at other scales: a point is
-taken where conditions hold that held nowhere before. Where places are found by order there are
-points in other orders. None of them is at a kink, where a denominator is below what it is held
-above, which formulas leave out, or where rounding decides on a claim.
+Values are drawn around the constants of conditions, and at other scales; a point is added if a
+combination of conditions holds there that held nowhere before. If positions are found by sorting,
+there are points in other orders. Excluded are points at a kink, those at which a denominator is
+clamped, which formulas omit, and those at which rounding decides on a claim.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,10 +14,10 @@ from typing import Any
 from ...backends.numeric import Evaluator, sources
 from ...errors import if_applicable
 from ...graphs import Node, downstream, walk
-from ...language.given.assumptions import made
+from ...language.given.assumptions import with_properties
 from ...lazy import np
 from ...notation.formulas.rules.guards import TINY, is_left_out
-from ..checking.perturbation import kept_symmetric, symmetrized
+from ..checking.perturbation import symmetric_inputs, symmetrized
 from ..in_pytorch.conventions import kinks
 from .findings import NOISE, close
 from .given import Claim, built
@@ -27,13 +26,13 @@ from .points import Point, Points, Values, Within, fixed_values
 MOST = 8  # points that are added
 TRIES = 72
 ELEMENTS = 4_000_000  # of all nodes together, at all tries
-ALONE, BESIDE = 6, 0.05  # elements that are moved beside an edge, and how far from it
+MOVED_ELEMENTS, OFFSET = 6, 0.05  # elements that are moved near an edge, relative distance from it
 CONSTANTS = 8  # that values are drawn around
 SPREAD = 3  # draws in all ranges between constants
-APART = (100, 0.01)  # one input beside the others, with signs of their own
+APART = (100, 0.01)  # scales of one input relative to the others
 SCALES = (10, 0.1, 100, 0.01, 1e-3, 1e-6, 1e-9, 1e3)
-FAR_OUT = 1e-6  # the tolerance: more is rounding there, and a wrong branch is wrong by more
-ROUGH = 1e-3  # within which single precision finds a claim's numbers, unless digits are lost
+FAR_OUT = 1e-6  # the tolerance at these points: rounding is larger, errors of a branch larger still
+ROUGH = 1e-3  # the tolerance in single precision; a larger error means that digits cancel
 ASKS_FOR_NAN = ("isnan", "isfinite")
 
 Compared = list[tuple[Node, Node | None]]  # two tensors, or one and 0
@@ -42,8 +41,8 @@ Compared = list[tuple[Node, Node | None]]  # two tensors, or one and 0
 def on_all_branches(
     points: Points, claims: Sequence[Claim], names: Sequence[str], within: Within = dict
 ) -> Points:
-    """The points, and those on other branches of the program, its gradients and the claims; all
-    of them `within` a condition that the first ones meet.
+    """The points, and others on further branches. `within` projects values onto a condition that
+    all points satisfy.
     """
     branches = _Branches(points.tried[0], claims, names, within)
     if not branches.free or not (branches.compared or branches.ordered):
@@ -51,19 +50,19 @@ def on_all_branches(
     same = [p for p in points.tried if p.problem is branches.base.problem]
     met = {s for p in same for s in branches.sides(p)}
     ordered = filter(None, map(branches.point, branches.orders()))
-    result = [point for point in ordered if branches.tells(point)]
-    for point in filter(None, map(branches.point, islice(branches.drawn(), branches.tries))):
+    result = [point for point in ordered if branches.is_conclusive(point)]
+    for point in filter(None, map(branches.point, islice(branches.candidates(), branches.tries))):
         if len(result) == MOST:
             break
         sides = if_applicable(partial(branches.sides, point)) or set()
-        if sides - met and branches.tells(point):
+        if sides - met and branches.is_conclusive(point):
             result.append(point)
             met |= sides
     return points._replace(tried=points.tried + result)
 
 
 class _Branches:
-    """What a program, its gradients and claims compare, and points on both sides of it."""
+    """The comparisons of a program, its gradients and claims, and points on both sides of them."""
 
     def __init__(self, base: Point, claims: Sequence[Claim], names: Sequence[str], within: Within):
         self.base, self.names, self.within = base, names, within
@@ -71,9 +70,9 @@ class _Branches:
         self.kinks = [mask for _, mask in kinks(base.problem)]
         roots = [base.problem.out, *filter(None, map(base.gradient, names)), *self.claimed]
         self.given = {x.node: base(x.node) for x in base.problem.inputs.values()}
-        kept = fixed_values(base.problem)
-        self.free = [x for x in self.given if x.dtype == "float" and x not in kept]
-        self.symmetric = kept_symmetric(base.problem.out)
+        fixed = fixed_values(base.problem)
+        self.free = [x for x in self.given if x.dtype == "float" and x not in fixed]
+        self.symmetric = symmetric_inputs(base.problem.out)
         order = walk([*roots, *self.kinks, *_kink_masks(self.claimed, self.free)], sources)
         self.compared = _compared(order, self.free)
         self.lengths = [y for y, c in self.compared if c is not None and is_left_out(c, y)]
@@ -82,32 +81,36 @@ class _Branches:
         self.tries = min(TRIES, ELEMENTS // max(1, sum(node.numel for node in order)))
 
     def point(self, values: Values) -> Point | None:
-        """The point of these values; None where the program takes none of them."""
-        assumed = {x: made(x.attrs["known"], values[x]) for x in self.free}
-        there = self.within(values | assumed)
-        kept = {x: symmetrized(v) if x in self.symmetric else v for x, v in there.items()}
-        point = if_applicable(lambda: self.base.moved(kept))
+        """The point at these values, projected onto the assumptions; None if the program refuses
+        them.
+        """
+        assumed = {x: with_properties(x.attrs["known"], values[x]) for x in self.free}
+        arrays = self.within(values | assumed)
+        symmetric_values = {
+            x: symmetrized(v) if x in self.symmetric else v for x, v in arrays.items()
+        }
+        point = if_applicable(lambda: self.base.at_other_values(symmetric_values))
         if point is not None:
             point.tolerance = FAR_OUT
         return point
 
-    def tells(self, point: Point) -> bool:
-        """Whether a point tells something of the claims."""
+    def is_conclusive(self, point: Point) -> bool:
+        """Whether the claims can be judged at a point."""
         with np.errstate(all="ignore"):
             return bool(if_applicable(lambda: self._is_sound(point)))
 
     def _is_sound(self, point: Point) -> bool:
         special = any(np.any(point(mask)) for mask in self.kinks)
-        held = any(np.any(point(y) <= TINY) for y in self.lengths)
-        return not special and not held and point.sound(self.names) and self._keeps_digits(point)
+        clamped = any(np.any(point(y) <= TINY) for y in self.lengths)
+        return not special and not clamped and point.sound(self.names) and self._keeps_digits(point)
 
     def _keeps_digits(self, point: Point) -> bool:
-        """Whether the claims are finite, no digits are lost in them, and they are 0 or more than
-        what rounding may leave of it.
+        """Whether the claims are finite and no digits cancel in them, and their values are 0 or
+        exceed rounding.
         """
         values = {x: point(x) for x in self.given}
-        given = {x: v.astype("float32") if x.dtype == "float" else v for x, v in values.items()}
-        single = Evaluator(given | {point.problem.seed.node: point.seed}, dtype="float32")
+        arrays = {x: v.astype("float32") if x.dtype == "float" else v for x, v in values.items()}
+        single = Evaluator(arrays | {point.problem.seed.node: point.seed}, dtype="float32")
         for n in self.claimed:
             result, here = np.asarray(single(n)[0], float), np.asarray(point(n), float)
             if 0 < np.max(np.abs(here), initial=0.0) <= NOISE or not close(result, here, ROUGH):
@@ -115,8 +118,8 @@ class _Branches:
         return True
 
     def sides(self, point: Point) -> set[Any]:
-        """Which is the larger in what is compared: for each shape, all that is met in one place;
-        where values decide what the program picks, it matters in which place.
+        """The combinations of signs of the comparisons: for each shape, those that occur at one
+        element; with the position of the element if the graph depends on values.
         """
         with np.errstate(all="ignore"):
             signs: dict[tuple[int, ...], list[Any]] = {}
@@ -130,17 +133,17 @@ class _Branches:
             for place, met in enumerate(zip(*(r.tolist() for r in rows)))
         }
 
-    def drawn(self) -> Iterator[Values]:
-        """Values with a nan where that is asked for, in all ranges between the constants, then the
-        first values with other signs, one input far larger or smaller, then at other scales, with
-        signs of their own and of one kind, then one input alone at another scale.
+    def candidates(self) -> Iterator[Values]:
+        """Candidate values: with a nan if the program tests for nan; in all ranges between the
+        constants; the first values with random signs, one input much larger or smaller; at other
+        scales, with their signs or with equal ones; one input alone at another scale.
         """
         for x in self.free if self.with_nan else ():
             yield self.given | {x: _led_by_nan(self.given[x])}
         rng = np.random.default_rng(2)
         constants = _constants(self.compared, self.free, self.base)
         edges = np.unique([0.0, *constants, *(-c for c in constants)])
-        yield from self._beside(edges) if self.base.decided else ()
+        yield from self._near_edges(edges) if self.base.decided else ()
         for _ in range(SPREAD if constants else 0):
             yield self.given | {x: _between(rng, edges, x.shape) for x in self.free}
         yield from self._with_other_signs(rng)
@@ -152,31 +155,31 @@ class _Branches:
             for x in self.free:
                 yield self.given | {x: self.given[x] * s}
 
-    def _beside(self, edges: Any) -> Iterator[Values]:
-        """Where other elements than those of the first values would be picked as a rule, the first
-        values with one element just above or below an edge.
+    def _near_edges(self, edges: Any) -> Iterator[Values]:
+        """The first values with one element just above or below an edge, for a graph that depends
+        on values, which random values would usually change.
         """
         for x in self.free:
             size = np.max(np.abs(self.given[x]), initial=0.0)
-            for place, edge in product(range(min(x.numel, ALONE)), edges):
+            for place, edge in product(range(min(x.numel, MOVED_ELEMENTS)), edges):
                 for sign in (1, -1):
                     array = np.array(self.given[x])
-                    array.flat[place] = edge + sign * BESIDE * (abs(edge) or size)
+                    array.flat[place] = edge + sign * OFFSET * (abs(edge) or size)
                     yield self.given | {x: array}
 
     def _with_other_signs(self, rng: Any) -> Iterator[Values]:
-        """The first values with signs that are drawn, one input at a scale of its own and with
-        either sign: what decides on one mask does not decide on the others.
+        """The first values with random signs, and one input at another scale with either sign, so
+        that one mask is decided independently of the others.
         """
         for s in APART if len(self.free) > 1 else ():
             for alone in self.free:
-                turned = {x: self.given[x] * rng.choice([-1, 1], x.shape) for x in self.free}
+                signed = {x: self.given[x] * rng.choice([-1, 1], x.shape) for x in self.free}
                 for sign in (s, -s):
-                    yield self.given | turned | {alone: sign * turned[alone]}
+                    yield self.given | signed | {alone: sign * signed[alone]}
 
     def orders(self) -> Iterator[Values]:
-        """Where places are found by order, the first values in orders that are not their own
-        inverse: up, or down, with the last one first along every dimension.
+        """If positions are found by sorting, the first values in permutations that are not their
+        own inverse: ascending or descending, rolled along every dimension.
         """
         for direction in (1, -1) if self.ordered else ():
             yield self.given | {x: _reordered(self.given[x], direction) for x in self.free}
@@ -186,13 +189,13 @@ class _Branches:
 
 
 def _formulas(claims: Sequence[Claim], base: Point) -> Iterator[Node]:
-    """The claims as graphs, as far as they fit."""
+    """The claims as graphs, without those that do not fit."""
     result = (partial(built, c.program, base.problem, base.picking) for c in claims)
     return filter(None, map(if_applicable, result))
 
 
 def _kink_masks(claimed: Sequence[Node], free: Sequence[Node]) -> Iterator[Node]:
-    """Where claims have kinks, as masks."""
+    """Masks of where claims are at kinks."""
     order = walk(claimed)
     moving = downstream(order, free)
     for node in order:
@@ -200,7 +203,7 @@ def _kink_masks(claimed: Sequence[Node], free: Sequence[Node]) -> Iterator[Node]
 
 
 def _compared(order: Sequence[Node], free: Sequence[Node]) -> Compared:
-    """What masks compare, where it depends on values that are free."""
+    """The operands of comparisons that depend on free inputs."""
     moving = downstream(order, free, sources)
     result: dict[tuple[Node, Node | None], None] = {}
     for node in order:
@@ -212,7 +215,7 @@ def _compared(order: Sequence[Node], free: Sequence[Node]) -> Compared:
 
 
 def _constants(compared: Compared, free: Sequence[Node], base: Point) -> list[float]:
-    """The sizes of the numbers that go into what is compared, and depend on nothing free."""
+    """The absolute values of constants in comparisons, which do not depend on free inputs."""
     order = walk([x for pair in compared for x in pair if x is not None])
     moving = downstream(order, free)
     result: dict[float, None] = {}
@@ -227,7 +230,7 @@ def _constants(compared: Compared, free: Sequence[Node], base: Point) -> list[fl
 
 
 def _led_by_nan(array: Any) -> Any:
-    """The numbers with nan in place of the first."""
+    """The array with nan in place of its first element."""
     return np.where(np.arange(array.size).reshape(array.shape) == 0, np.nan, array)
 
 
@@ -236,9 +239,7 @@ def _signed(scale: float, array: Any) -> Any:
 
 
 def _between(rng: Any, edges: Any, shape: tuple[int, ...]) -> Any:
-    """For every element one of the ranges between the edges, or outside of them, and a number in
-    it.
-    """
+    """For every element a random number in a random range between the edges, or outside of them."""
     ends = np.concatenate([2 * edges[:1], edges, 2 * edges[-1:]])
     k = rng.integers(0, len(ends) - 1, shape)
     return ends[k] + np.round(rng.uniform(0.1, 0.9, shape), 2) * (ends[k + 1] - ends[k])

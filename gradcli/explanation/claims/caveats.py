@@ -1,8 +1,8 @@
-"""Caveats of a right claim: where it differs from PyTorch after all, and small numbers in it that
-are too small to make a difference.
+"""Caveats of a right claim: values at which it differs from PyTorch, and constants in it that are
+too small to make a difference.
 
-It may differ at the values given, and where kinks are, which is at 0 and where inputs are equal.
-Inputs that keep the values that were given, as masks do, are not tried there.
+It may differ at the given values, and at kinks, which are at 0 and where inputs are equal. Inputs
+that keep their given values, as masks do, are not changed.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ...errors import if_applicable
 from ...graphs import Node, walk
-from ...language.given.assumptions import made
+from ...language.given.assumptions import with_properties
 from ...language.program import Program
 from ...lazy import np
 from .edits import Edit
@@ -23,25 +23,25 @@ from .syntax import is_sum, parts, small_number
 
 
 class Deviation(NamedTuple):
-    """A finding that disagrees, and where that is: `x = 0`."""
+    """A finding that disagrees, and at which values: `x = 0`."""
 
     where: str
     finding: Finding
 
 
 def deviation(claim: Claim, points: Sequence[Point]) -> Deviation | None:
-    """The first of these places at which output and gradient are finite, and the claim is not the
-    gradient: the values given, then an input that is 0 or equal to another one, with the other
-    numbers of each of the first two points.
+    """The first of these values at which output and gradient are finite and the claim is not the
+    gradient; None if there are none. Tried are the given values, then an input set to 0 or equal to
+    another one, with the other values of each of the first two points.
     """
     first = points[0]
     if first.problem.numeric:
-        given = _disagreeing(claim, first, first.picking | first.problem.values, dict)
-        if given is not None:
-            return Deviation("the values given", given)
+        finding = _disagreeing(claim, first, first.picking | first.problem.values, dict)
+        if finding is not None:
+            return Deviation("the values given", finding)
     moving = list(_moving(first))
     for name, other in [*((name, None) for name in moving), *_of_one_shape(first, moving)]:
-        findings = [_at(claim, p, partial(_made, p, name, other)) for p in points[:2]]
+        findings = [_at(claim, p, partial(_with_equal, p, name, other)) for p in points[:2]]
         if findings[0] is not None and None not in findings:
             return Deviation(f"{name} = {other or 0}", findings[0])
     return None
@@ -52,7 +52,7 @@ def _at(claim: Claim, point: Point, within: Within) -> Finding | None:
 
 
 def _disagreeing(claim: Claim, point: Point, values: Values, within: Within) -> Finding | None:
-    other = if_applicable(lambda: point.moved(values))
+    other = if_applicable(lambda: point.at_other_values(values))
     if other is None or not other.sound([claim.name], within):
         return None
     finding = at_point(claim.program, claim.name, other)
@@ -66,15 +66,15 @@ def _is_rounding(finding: Finding) -> bool:
 
 
 def _of_one_shape(point: Point, names: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Two of the inputs that have one shape, and one kind where that is known of them."""
+    """Pairs of inputs with the same shape and the same assumptions."""
     nodes = [(name, point.problem.inputs[name].node) for name in names]
     for (a, x), (b, y) in combinations(nodes, 2):
         if x.shape == y.shape and x.attrs["known"] == y.attrs["known"]:
             yield a, b
 
 
-def _made(point: Point, name: str, other: str | None, values: Values) -> Values:
-    """The values with an input as another one is, or 0 where there is no other."""
+def _with_equal(point: Point, name: str, other: str | None, values: Values) -> Values:
+    """The values with an input set equal to another one, or to 0 if `other` is None."""
     inputs = point.problem.inputs
     x = inputs[name]
     return values | {x.node: values[inputs[other].node] if other else np.zeros(x.shape)}
@@ -83,7 +83,7 @@ def _made(point: Point, name: str, other: str | None, values: Values) -> Values:
 def _moving(point: Point) -> Iterator[str]:
     for x in point.problem.inputs.values():
         stays = x.value is not None and np.array_equal(point(x.node), x.value)
-        never_0 = np.any(made(x.node.attrs["known"], np.zeros(x.shape)))
+        never_0 = np.any(with_properties(x.node.attrs["known"], np.zeros(x.shape)))
         if x.node.dtype == "float" and not stays and not never_0:
             yield x.name
 
@@ -92,13 +92,13 @@ def _moving(point: Point) -> Iterator[str]:
 
 
 def negligible(claim: Claim, points: list[Point]) -> list[float]:
-    """The small numbers without any one of which the claim is as right, but the program's own."""
+    """The small constants that can be dropped from the claim, without those of the program."""
     problem = points[0].problem
-    known = _numbers([problem.out, points[0].gradient(claim.name)])
+    program_numbers = _numbers([problem.out, points[0].gradient(claim.name)])
     result = (
         number
         for edit, number in _without(claim.program)
-        if number not in known and _holds(edit, claim.name, points)
+        if number not in program_numbers and _holds(edit, claim.name, points)
     )
     return list(dict.fromkeys(result))
 

@@ -1,7 +1,7 @@
-"""What an input would have to be for a wrong claim to be right after all.
+"""Conditions on an input under which a wrong claim is right.
 
-A condition is named where it makes the claim right at every point, and no more than that: each is
-tried apart from the others, on all branches that there are within it.
+A condition is reported if it makes the claim right at every point. Each is tried on its own, on all
+branches that satisfy it.
 """
 
 from collections.abc import Callable
@@ -21,8 +21,8 @@ Projection = Callable[[Any], Any]
 
 
 class Condition(NamedTuple):
-    """The condition in words, how values are made to meet it, and which inputs it is for: the
-    node, and whether the claim is about another one.
+    """The condition in words; a projection of values onto it; and a predicate for the inputs that
+    it applies to, of the node and of whether the claim is about another input.
     """
 
     words: str
@@ -31,7 +31,7 @@ class Condition(NamedTuple):
 
 
 def condition(claim: Claim, findings: list[Finding]) -> str | None:
-    """`A is symmetric`, where the claim is right for an input of that kind and not for others."""
+    """`A is symmetric`, if the claim is right for such an input; None if no condition helps."""
     problem = findings[0].point.problem
     for name in (x.name for x in problem.inputs.values() if x.node.dtype == "float"):
         nodes = [t.point.problem.inputs[name].node for t in findings]
@@ -47,29 +47,29 @@ def condition(claim: Claim, findings: list[Finding]) -> str | None:
 
 
 def _among_symmetric(claim: Claim, findings: list[Finding]) -> str | None:
-    """`X varies among symmetric matrices alone`, where the claim is what books have for that:
+    """`X varies among symmetric matrices alone`, if the claim is the gradient in that space:
     G + G.T - G * eye for the gradient G (the Matrix Cookbook, "Symmetric").
     """
     name = claim.name
     inputs = [t.point.problem.inputs.get(name) for t in findings]
     if not all(x is not None and is_square(x.shape) for x in inputs):
         return None
-    moved = filter(None, (_within(t.point, name, _symmetric) for t in findings))
-    points = [p for p in moved if p.finite([name])]
+    symmetric_points = filter(None, (_within(t.point, name, _symmetric) for t in findings))
+    points = [p for p in symmetric_points if p.finite([name])]
     if not points or not all(_has_both_sides(claim, p) for p in points):
         return None
     return f"{name} varies among symmetric matrices alone"
 
 
 def _has_both_sides(claim: Claim, point: Point) -> bool:
-    """Whether the claim has at each place off the diagonal what the gradient has at both sides."""
+    """Whether the claim is G + G.T - G * eye for the gradient G."""
     result = at_point(claim.program, claim.name, point)
     diagonal = result.right * np.eye(result.right.shape[-1])
     return result._replace(right=2 * _symmetric(result.right) - diagonal).agrees
 
 
 def _right_for(claim: Claim, findings: list[Finding], name: str, project: Projection) -> bool:
-    """Whether the claim is right where an input, or the seed, meets the condition."""
+    """Whether the claim is right if an input, or the seed, satisfies the condition."""
     points = [p for p in (_within(t.point, name, project) for t in findings) if p is not None]
     right = (p.finite([claim.name]) and holds(claim.program, claim.name, [p]) for p in points)
     if len(points) < len(findings) or not all(right):
@@ -81,16 +81,18 @@ def _right_for(claim: Claim, findings: list[Finding], name: str, project: Projec
 
 
 def _within(point: Point, name: str, project: Projection) -> Point | None:
-    """The point where an input, or the seed, meets the condition; None where its values then decide
-    on another graph.
+    """The point with an input, or the seed, projected onto the condition; None if these values give
+    another graph.
     """
     values = {i.node: point(i.node) for i in point.problem.inputs.values()}
     seed = point.seed if name in point.problem.inputs else project(point.seed)
-    return if_applicable(lambda: point.moved(_projected(point, name, project, values), seed))
+    return if_applicable(
+        lambda: point.at_other_values(_projected(point, name, project, values), seed)
+    )
 
 
 def _projected(point: Point, name: str, project: Projection, values: Values) -> Values:
-    """The values, of which those of an input meet the condition; unchanged where it is the seed."""
+    """The values with those of an input projected onto the condition; unchanged for the seed."""
     if name not in point.problem.inputs:
         return values
     node = point.problem.inputs[name].node
@@ -121,7 +123,7 @@ def _may_sum_to_one(node: Node, other: bool) -> bool:
 
 
 def _summing_to_one(array: Any) -> Any:
-    """Of positive numbers positive ones; others keep their signs, as far as they can."""
+    """The array with sums of 1 along the last dimension; positive if it was positive."""
     if np.all(array > 0):
         return _normalized(array)
     return array + (1 - array.sum(axis=-1, keepdims=True)) / array.shape[-1]

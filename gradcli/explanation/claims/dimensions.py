@@ -1,5 +1,5 @@
-"""Calls along a dimension, as `softmax(x, 0)` and `x.sum(1)`: along which one, along another one,
-and with keepdim=True.
+"""Calls along a dimension, as `softmax(x, 0)` and `x.sum(1)`: reading and replacing the dimension,
+and adding keepdim=True.
 """
 
 import ast
@@ -12,15 +12,15 @@ KEEPDIM = ast.keyword("keepdim", ast.Constant(True))
 
 
 def dimension(e: ast.Call) -> ast.expr | None:
-    """The number of the dimension that a call goes along; None for other calls."""
+    """The literal dimension of a call along one; None for other calls."""
     if along_a_dimension(e) is None:
         return None
-    given = [*e.args[-1:], *(k.value for k in e.keywords if k.arg in ("dim", "axis"))]
-    return next(filter(is_whole_number, given), None)
+    candidates = [*e.args[-1:], *(k.value for k in e.keywords if k.arg in ("dim", "axis"))]
+    return next(filter(is_whole_number, candidates), None)
 
 
 def along(e: ast.Call, old: ast.expr, new: ast.expr | None) -> ast.Call:
-    """The same call along another dimension, or along none."""
+    """The call with another dimension, or without one."""
     args = [new if a is old else a for a in e.args]
     pairs = [(k.arg, new if k.value is old else k.value) for k in e.keywords]
     named = [ast.keyword(k, v) for k, v in pairs if v and (new or k != "keepdim")]
@@ -34,15 +34,15 @@ def takes_keepdim(e: ast.Call) -> bool:
 
 
 def may_keep(e: ast.Call) -> bool:
-    """Whether a call that takes keepdim=True has none."""
+    """Whether a call takes keepdim and does not have it."""
     return takes_keepdim(e) and all(k.arg != "keepdim" for k in e.keywords)
 
 
 def loses_dimension(e: ast.AST) -> bool:
-    """Whether a part of a formula is a call along a dimension that it does not keep."""
+    """Whether a part of a formula is a reduction that drops its dimension."""
     return isinstance(e, ast.Call) and dimension(e) is not None and may_keep(e)
 
 
 def keeping(e: ast.Call) -> ast.Call:
-    """The same call with the dimension kept that it goes along, if it takes that."""
+    """The call with keepdim=True, if it takes that."""
     return ast.Call(e.func, e.args, [*e.keywords, *([KEEPDIM] if may_keep(e) else [])])

@@ -1,6 +1,6 @@
 """Edits: a formula with one of its parts replaced, and why; and formulas changed as a whole.
 
-A text is written where it is wanted: the likeliest are, as many as there is time for.
+The text of an edit is computed on demand.
 """
 
 import ast
@@ -26,18 +26,16 @@ from .syntax import (
     times,
 )
 
-# How likely an edit is: the ranks at which a search for the right one stops, to look elsewhere.
-FIRST = 0  # told before anything else, as a mean for a sum
-SHAPES = 3  # up to here rows and columns are exchanged, or operands
-LIKELY = 5  # up to here something else may be wrong beside it
-NEAR = 7  # up to here told before parts are exchanged with those of other formulas
+# Ranks of edits, lower for likelier ones: stages of the search.
+FIRST = 0  # reported before anything else, as a mean for a sum
+SHAPES = 3  # up to here edits exchange rows and columns, or operands
+LIKELY = 5  # up to here edits are combined with others
+NEAR = 7  # up to here edits are tried before exchanges with parts of other formulas
 RENAMED = 8  # another name, anywhere
 
 
 class Mend(NamedTuple):
-    """A formula that may be right in the place of a claim, or is known to be; and what was the
-    matter.
-    """
+    """A formula that may correct a claim, or is known to; and what was wrong with the claim."""
 
     formula: str
     why: str
@@ -45,9 +43,9 @@ class Mend(NamedTuple):
 
 
 class Edit:
-    """A formula of which `new` takes the place of a part, in the statement at `place`; the likelier
-    ones have the lower rank. `widens`: it adds a dimension that is lacking; `alone`: it is not told
-    of a claim in which something else is wrong too, for it may fit by chance.
+    """A formula in which `new` replaces a part of the statement at `place`; likelier edits have
+    lower ranks. `widens`: it adds a dimension; `alone`: it is not combined with other edits,
+    because it may fit by chance.
     """
 
     def __init__(
@@ -72,24 +70,22 @@ class Edit:
 
     @cached_property
     def why(self) -> str:
-        """What was the matter."""
+        """What was wrong."""
         return self._why if isinstance(self._why, str) else self._why()
 
     def after(self, first: "Edit") -> "Edit":
-        """The same as the second of two edits."""
+        """This edit as the second of two."""
         both = partial("{0.why}, and {1.why}".format, first, self)
         return Edit(self.program, self.place, self.part, self.new, both, self.rank)
 
 
 def whole(program: Program, new: ast.expr, why: str, rank: int) -> Edit:
-    """Another formula in the place of the last step's."""
+    """An edit that replaces the whole last statement."""
     return Edit(program, len(program.values) - 1, program.result, new, why, rank)
 
 
 def written(edits: Iterable[Edit], most: int) -> list[Edit]:
-    """Those that make different texts: the first ones, until they have `most` characters
-    together.
-    """
+    """The first edits with different texts, up to `most` characters in total."""
     result: dict[str, Edit] = {}
     for edit in edits:
         if edit.text not in result:
@@ -104,7 +100,7 @@ def written(edits: Iterable[Edit], most: int) -> list[Edit]:
 
 
 def scaled(program: Program, factor: str, divide: bool = False) -> str:
-    """The text of a formula, multiplied or divided by what another text says."""
+    """The text of a formula multiplied, or divided, by `factor`."""
     value, other = program.result, expression(factor)
     return ending(program, over(value, other) if divide else times(other, value))
 
@@ -125,36 +121,36 @@ def called(program: Program, name: str, *args: str) -> str:
 
 
 def with_another(program: Program, old: ast.expr, new: str) -> str:
-    """The text of a formula with another number or factor in place of one."""
+    """The text of a formula with the part `old` replaced."""
     return ending(program, replaced(program.result, old, expression(new)))
 
 
 def numbers(program: Program) -> Iterator[tuple[ast.expr, float]]:
-    """The numbers that are factors of a formula, and where they stand."""
+    """The numeric factors of a formula, as nodes and values."""
     for e in factors_of(program.result):
         if isinstance(e, ast.Constant) and isinstance(e.value, int | float):
             yield e, e.value
 
 
 def divisors(program: Program) -> Iterator[tuple[ast.expr, float]]:
-    """The numbers that a formula divides by, and where they stand."""
+    """The numeric divisors in a formula, as nodes and values."""
     for e in (q.right for q in ast.walk(program.result) if is_quotient(q)):
         if isinstance(e, ast.Constant) and isinstance(e.value, int | float):
             yield e, e.value
 
 
 def divided_by(program: Program, divisor: ast.expr) -> str:
-    """The text of a formula divided by a product, without the factors that both have."""
+    """The text of a formula divided by a product, with common factors cancelled."""
     above, below = program.result, divisor
     for a, b in product([*factors_of(above)], [*factors_of(below)]):
-        left = _without_shared(a, b)
-        if left is not None:
-            above, below = _with_factor(above, a, left[0]), _with_factor(below, b, left[1])
+        rest = _without_shared(a, b)
+        if rest is not None:
+            above, below = _with_factor(above, a, rest[0]), _with_factor(below, b, rest[1])
     return ending(program, above if _is_one(below) else over(above, below))
 
 
 def _without_shared(a: ast.expr, b: ast.expr) -> tuple[ast.expr, ast.expr] | None:
-    """Two factors without what divides both; None where nothing is known to."""
+    """Two factors with their common divisor cancelled; None if none is known."""
     if ast.unparse(a) == ast.unparse(b):
         return ast.Constant(1), ast.Constant(1)
     if is_whole_number(a) and is_whole_number(b):
@@ -165,7 +161,7 @@ def _without_shared(a: ast.expr, b: ast.expr) -> tuple[ast.expr, ast.expr] | Non
 
 
 def _with_factor(e: ast.expr, old: ast.expr, new: ast.expr) -> ast.expr:
-    """A product with another factor in place of one; without any where that is 1."""
+    """A product with a factor replaced, or dropped if the new one is 1."""
     for p in filter(is_product, ast.walk(e)) if _is_one(new) else ():
         if old in (p.left, p.right):
             return replaced(e, p, p.left if p.right is old else p.right)

@@ -1,4 +1,4 @@
-"""Claims that are too large or too small by one factor for all elements."""
+"""Claims that differ from the gradient by one factor for all elements."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -11,16 +11,16 @@ from .findings import Finding, close
 from .given import ORIGIN, built
 from .points import Point
 
-LARGEST = 12  # number above or below the line in a factor that is told
+LARGEST = 12  # numerator or denominator of a reported factor
 SAME = 1e-6  # relative difference up to which factors are the same
 TIMES = {Fraction(2): "twice", Fraction(3): "three times", Fraction(1, 2): "half"}
-BESIDE = (1, 2, Fraction(1, 2))  # what may stand beside a size in a factor
+COFACTORS = (1, 2, Fraction(1, 2))  # factors that may accompany a size
 MEAN, SUM = "a mean divides by it", "a sum does not divide by it"
 
 
 def by_a_number(program: Program, findings: list[Finding], whole: bool) -> Iterator[Mend]:
-    """The formula without a factor that is the same number at all points; only for a `whole` number
-    or one over it, or for other fractions.
+    """The formula divided by a factor that is the same at all points: if `whole` an integer or its
+    reciprocal, otherwise another fraction.
     """
     ratio = _same_ratio(findings)
     if ratio is None:
@@ -34,7 +34,7 @@ def by_a_number(program: Program, findings: list[Finding], whole: bool) -> Itera
 
 
 def other_numbers(program: Program, findings: list[Finding]) -> Iterator[Mend]:
-    """The formula with another number in place of one, which brings the claim to the gradient."""
+    """The formula with one of its numbers replaced by another integer, if that corrects it."""
     ratio = _same_ratio(findings)
     if ratio is None:
         return
@@ -49,8 +49,8 @@ def other_numbers(program: Program, findings: list[Finding]) -> Iterator[Mend]:
 def sizes_for_numbers(
     program: Program, findings: list[Finding], sizes: list[str]
 ) -> Iterator[Mend]:
-    """The same for a number that is divided by, and in place of it one of the `sizes`, where that
-    is not the same at all points.
+    """The formula with a numeric divisor replaced by one of the `sizes` that varies among the
+    points, if that corrects it.
     """
     ratios, divided_by = _ratios(findings), [*divisors(program)]
     if ratios is None or not divided_by:
@@ -63,9 +63,9 @@ def sizes_for_numbers(
 
 
 def by_a_size(program: Program, findings: list[Finding], size: str, known: bool) -> Iterator[Mend]:
-    """The same for a factor that is a number of elements, written `size`, and 2, 1/2 or a sign
-    beside it; where all points have the same, only if it is `known` from a number, by a formula
-    that mentions it or by other sizes.
+    """The formula divided by a factor that is a number of elements, written `size`, up to 2, 1/2 or
+    a sign. If all points have the same size, only if it is `known` that the factor is no constant,
+    because a formula mentions the size, or there are trials at other sizes.
     """
     ratios = _ratios(findings)
     counts = [_count(size, t.point) for t in findings]
@@ -73,20 +73,24 @@ def by_a_size(program: Program, findings: list[Finding], size: str, known: bool)
         return
     for divide in (True, False):
         rest = [r / n if divide else r * n for r, n in zip(ratios, counts)]
-        beside = Fraction(rest[0]).limit_denominator(2)
-        opposite = all(abs(r + 1) < SAME for r in ratios)  # what stands beside it cancels it
-        if not opposite and abs(beside) in BESIDE and all(abs(r - beside) < SAME for r in rest):
+        cofactor = Fraction(rest[0]).limit_denominator(2)
+        opposite = all(abs(r + 1) < SAME for r in ratios)  # the cofactor cancels the size
+        if (
+            not opposite
+            and abs(cofactor) in COFACTORS
+            and all(abs(r - cofactor) < SAME for r in rest)
+        ):
             why = f"{size} times too {'large' if divide else 'small'}: {MEAN if divide else SUM}"
             built = scaled(program, size, divide)
-            if beside != 1:
-                built = _without(read_again(built, ORIGIN), beside)
-                why = f"{why}; {_too_large(beside)}"
+            if cofactor != 1:
+                built = _without(read_again(built, ORIGIN), cofactor)
+                why = f"{why}; {_too_large(cofactor)}"
             yield Mend(built, why)
             return
 
 
 def _same_ratio(findings: list[Finding]) -> float | None:
-    """What a claim is too large by, if that is the same at all points."""
+    """The ratio of claim to gradient, if it is the same at all points; None otherwise."""
     ratios = _ratios(findings)
     if ratios is None or max(ratios) - min(ratios) > SAME * abs(ratios[0]):
         return None
@@ -95,19 +99,19 @@ def _same_ratio(findings: list[Finding]) -> float | None:
 
 @lru_cache(maxsize=128)  # every edit is tried with the same sizes
 def _count(size: str, point: Point) -> float:
-    """The number that a size is at a point."""
+    """The value of a size at a point."""
     return float(point(built(read_again(size, ORIGIN), point.problem)))
 
 
 def _ratios(findings: list[Finding]) -> list[float] | None:
-    """What a claim is too large by at each point; None where that differs between elements."""
+    """The ratio of claim to gradient at each point; None if it differs between elements."""
     result = [ratio(t) for t in findings]
-    known = [r for r in result if r is not None]
-    return known if len(known) == len(result) else None
+    numbers = [r for r in result if r is not None]
+    return numbers if len(numbers) == len(result) else None
 
 
 def ratio(finding: Finding) -> float | None:
-    """What a claim is too large by at a point; None where that differs between elements."""
+    """The ratio of claim to gradient at a point; None if it differs between elements."""
     if finding.value is None or finding.shape != finding.right.shape or not np.any(finding.right):
         return None
     with np.errstate(all="ignore"):
@@ -116,7 +120,7 @@ def ratio(finding: Finding) -> float | None:
 
 
 def _too_large(factor: Fraction) -> str:
-    """What is said of a claim that is `factor` times what it should be."""
+    """The text about a claim that is `factor` times the gradient."""
     times = TIMES.get(abs(factor), f"{abs(factor)} times")
     large = "" if abs(factor) == 1 else f"it is {times} what it should be"
     return " and ".join(filter(None, ("the sign is wrong" if factor < 0 else "", large)))

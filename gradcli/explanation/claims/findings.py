@@ -1,4 +1,4 @@
-"""What a formula comes to at a point, beside what the gradient comes to there."""
+"""Comparisons of the value of a formula with the gradient at a point."""
 
 from typing import Any, NamedTuple
 
@@ -11,14 +11,15 @@ from ...lazy import np
 from .given import built
 from .points import TOLERANCE, Point
 
-NOISE = 1e-14  # what rounding leaves of a gradient that is 0
-ROWS = 400  # of a Jacobian whose diagonal is looked at
+NOISE = 1e-14  # rounding error of a gradient that is 0
+ROWS = 400  # most rows of a Jacobian whose diagonal is computed
 MISFITS = ("shape", "index", "singular")  # errors of a formula that can be read, and is wrong
 
 
 class Finding(NamedTuple):
-    """A formula at a point: its graph and its array, or the error instead of them; `noise` is what
-    rounding leaves of it where the gradient is 0 by what is assumed.
+    """A formula at a point: the gradient (`right`), the graph and the value of the formula, or the
+    error that it raises; `noise` is the tolerated rounding error if the gradient is 0 by
+    assumption.
     """
 
     point: Point
@@ -30,7 +31,7 @@ class Finding(NamedTuple):
 
     @property
     def unreadable(self) -> bool:
-        """Whether it has an error that is none of shapes or numbers: it is no formula."""
+        """Whether the formula is invalid at any shapes and values."""
         return self.error is not None and self.error.code not in MISFITS
 
     @property
@@ -45,27 +46,29 @@ class Finding(NamedTuple):
 
     @property
     def may_be_rounding(self) -> bool:
-        """Whether it is 0, and the gradient so small that rounding may be all of it."""
+        """Whether the formula is 0, and the gradient may be rounding only."""
         return self.comparable and not np.any(self.value) and bool(np.all(abs(self.right) <= NOISE))
 
     @property
     def is_undefined(self) -> bool:
-        """Whether it is right but for elements that are nan or infinite."""
+        """Whether it is right except for elements that are nan or infinite."""
         if not self.comparable or not np.all(np.isfinite(self.right)):
             return False
-        known = np.isfinite(self.value)
-        return not known.all() and close(self.value[known], self.right[known], self.point.tolerance)
+        finite = np.isfinite(self.value)
+        return not finite.all() and close(
+            self.value[finite], self.right[finite], self.point.tolerance
+        )
 
     @property
     def broadcasts(self) -> bool:
-        """Whether its numbers are right but for a shape that is not the gradient's."""
+        """Whether it equals the gradient up to broadcasting."""
         if self.value is None or self.shape == self.right.shape:
             return False
         shapes = self.shape, self.right.shape
         return (fits(*shapes) or fits(*reversed(shapes))) and self.close()
 
     def same_as(self, other: "Finding") -> bool:
-        """Whether another formula comes to the same."""
+        """Whether another formula has the same value."""
         return self.value is not None and other.value is not None and same(self.value, other.value)
 
     @property
@@ -74,21 +77,21 @@ class Finding(NamedTuple):
         return self.value.shape
 
     def close(self) -> bool:
-        """Whether the numbers are the gradient's, broadcast where shapes differ."""
+        """Whether the value is close to the gradient, with broadcasting."""
         if self.noise and bool(np.all(np.abs(self.value) <= self.noise)):
             return True
         return close(self.value, self.right, self.point.tolerance)
 
     @property
     def gap(self) -> float:
-        """The largest difference, relative to the largest element; infinite where shapes differ."""
+        """The largest difference relative to the largest element; infinite if shapes differ."""
         if not self.comparable or not np.all(np.isfinite(self.value)):
             return np.inf
         largest = np.max(np.abs(self.right), initial=0.0)
         return float(np.max(np.abs(self.value - self.right), initial=0.0) / (largest or 1.0))
 
     def first_wrong(self) -> tuple[int, ...] | None:
-        """The place of the first element that is wrong, where the shape is right."""
+        """The index of the first wrong element; None if the shape is wrong, or none is."""
         if not self.comparable:
             return None
         result = np.argwhere(~_near(self.value, self.right, self.point.tolerance))
@@ -96,17 +99,17 @@ class Finding(NamedTuple):
 
 
 def close(result: Any, right: Any, tolerance: float = TOLERANCE) -> bool:
-    """Whether two arrays are finite, and the same but for rounding."""
+    """Whether two arrays are finite, and equal up to rounding."""
     return bool(np.all(_near(result, right, tolerance)))
 
 
 def same(a: Any, b: Any) -> bool:
-    """Whether two arrays have one shape, and the same numbers but for rounding."""
+    """Whether two arrays have the same shape, and equal values up to rounding."""
     return a.shape == b.shape and close(a, b)
 
 
 def _near(result: Any, right: Any, tolerance: float) -> Any:
-    """Where two arrays are; what is infinite is near to nothing."""
+    """A mask of where two arrays are close; elements that are not finite are not."""
     with np.errstate(all="ignore"):
         sizes = np.abs(result), np.abs(right)
         largest = max(float(np.max(a, initial=0.0, where=np.isfinite(a))) for a in sizes)
@@ -133,11 +136,11 @@ def is_jacobian_diagonal(finding: Finding, name: str) -> bool:
     """Whether a claim is the diagonal of the Jacobian times the seed."""
     point, value = finding.point, finding.value
     grad, seed = point.gradient(name), point.problem.seed.node
-    alike = finding.comparable and value.shape == seed.shape
-    if grad is None or not alike or not 1 < seed.numel <= ROWS:
+    comparable = finding.comparable and value.shape == seed.shape
+    if grad is None or not comparable or not 1 < seed.numel <= ROWS:
         return False
-    given = {i.node: point(i.node) for i in point.problem.inputs.values()}
-    vjp = Evaluator(given, limits=point.problem.limits).varying(grad, seed)
+    values = {i.node: point(i.node) for i in point.problem.inputs.values()}
+    vjp = Evaluator(values, limits=point.problem.limits).varying(grad, seed)
     hot = np.eye(seed.numel)
     diagonal = [vjp(row.reshape(seed.shape)).flat[k] for k, row in enumerate(hot)]
     return close(value, point.seed * np.reshape(diagonal, seed.shape))

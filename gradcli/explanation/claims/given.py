@@ -1,5 +1,5 @@
-"""Claims as they are typed: `W = g.T @ x`, over inputs, what the program names, and the seed; also
-`dW`, `W.grad`, `grad_W`, `dL/dW`, `∂L/∂W` and `∇W`, as people write the gradient of W.
+"""Claims as they are typed: `W = g.T @ x`, in terms of inputs, names of the program, and the seed.
+The gradient of W may also be written `dW`, `W.grad`, `grad_W`, `dL/dW`, `∂L/∂W` and `∇W`.
 """
 
 import ast
@@ -23,38 +23,39 @@ from ...language.vocabulary import function
 from ..phrases import listed
 
 ORIGIN = "--claim"
-LEFT = re.compile(r"[^=;\n]*=(?!=)")  # in front of what is claimed
+LEFT = re.compile(r"[^=;\n]*=(?!=)")  # the left side of a claim
 FORM = 'a claim is written "W = g.T @ x"; steps that come before it end with ;'
 
 PREFIXES = ("", "d", "d_", "grad_")  # before a name
 SUFFIX = "_grad"  # after it
-QUOTIENT = re.compile(r"d\w*?_d(\w+)")  # what dL/dW is read as
+QUOTIENT = re.compile(r"d\w*?_d(\w+)")  # dL/dW as a name
 SEEDS = ("grad_out", "grad_outputs", "gout")  # the seed, whatever the output is called
 
 GRAD = re.compile(r"(?<=\w)\.grad\b(?!\()")
 NABLA = re.compile(r"∇(?=_?[^\W\d])")
-# `∂L/∂W` anywhere; `dL/dW` where something is claimed of it.
+# `∂L/∂W` anywhere; `dL/dW` on the left side of a claim.
 FRACTION = r"{d}(?:\w*|\(\w+\))[ ]?/[ ]?{d}[^\W\d]\w*"
 CLAIMED = rf"(?:^|(?<=[;\n]))[ ]*{FRACTION.format(d='d')}(?=\s*[:+]?=[^=])"
 FRACTIONS = re.compile(f"{FRACTION.format(d='∂')}|{CLAIMED}")
-# `x^T`, `xᵀ` and `x'`; a text between quotes has none.
+# `x^T`, `xᵀ` and `x'`; not within string literals.
 TRANSPOSED = re.compile(
     r"""(?P<text>(?<![\w)\]'])(?:"[^"\n]*"|'[^'\n]*'))"""
     r"""|[ ]?\^[ ]?(?:T\b|⊤|\\(?:top|intercal)\b|\{(?:T|⊤|\\top|\\intercal)\})"""
     r"""|[ᵀ⊤]|(?<=[\w)\]'])'"""
 )
-# `W:`, `W :=` and `W +=`, where a statement begins.
+# `W:`, `W :=` and `W +=` at the start of a statement.
 HEAD = re.compile(r"(^|[;\n])([ ]*)(\w+)([ ]*)(:=?|\+=)(?=[^=])")
 
-Given = Mapping[str, str] | str | Sequence[str]
+ClaimTexts = Mapping[str, str] | str | Sequence[str]
 
 
 class Claim(NamedTuple):
-    """That the gradient of `name`, an input or an intermediate, is what `program` comes to.
+    """The claim that the gradient of `name`, an input or an intermediate, is the value of
+    `program`.
 
-    `formula` is it as it was typed, without the steps before it. Where an input has the name of a
-    statement before it, as A in `A = g @ B.T; B = A.T @ g`, the `program` reads it as the input,
-    and `stepwise` as what that statement says; `both` are such names.
+    `formula` is its source text without the steps before it. If an earlier statement assigns to the
+    name of an input, as A in `A = g @ B.T; B = A.T @ g`, then `program` reads the name as the
+    input, and `stepwise` as the value of that statement; `both` are such names.
     """
 
     name: str
@@ -73,14 +74,14 @@ class Claim(NamedTuple):
 
     @property
     def with_steps(self) -> "Claim | None":
-        """The claim in the other reading, if it has one."""
+        """The claim with the `stepwise` reading; None if it has only one reading."""
         if self.stepwise is None:
             return None
         return self._replace(program=self.stepwise, stepwise=None)
 
     @property
     def reading(self) -> str:
-        """`A is the input`, or `A is the step before`; empty where there is only one reading."""
+        """`A is the input`, or `A is the step before`; "" if there is only one reading."""
         if not self.both:
             return ""
         which = "the input" if self.stepwise else "the step before"
@@ -88,24 +89,24 @@ class Claim(NamedTuple):
         return f"{listed(self.both)} {'is' if one else 'are'} {which}{'' if one else 's'}"
 
     def written(self, formula: str) -> str:
-        """`d = g * h; W = x.T @ d`: a formula as a claim about the same."""
+        """`d = g * h; W = x.T @ d`: a formula as a claim about this gradient."""
         steps, semicolon, last = formula.rpartition("; ")
         return f"{steps}{semicolon}{self.name} = {last}"
 
 
-def read_claims(given: Given, problem: Problem) -> list[Claim]:
+def read_claims(claims: ClaimTexts, problem: Problem) -> list[Claim]:
     """Claims from texts `W = g.T @ x`, or from formulas by name.
 
-    Raises GradcliError for what cannot be read, or is about nothing that has a gradient.
+    Raises GradcliError if one cannot be read, or is about something without a gradient.
     """
-    if isinstance(given, Mapping):
-        return [c for name, formula in given.items() for c in _claims(formula, problem, name)]
-    texts = [given] if isinstance(given, str) else given
+    if isinstance(claims, Mapping):
+        return [c for name, formula in claims.items() for c in _claims(formula, problem, name)]
+    texts = [claims] if isinstance(claims, str) else claims
     return [claim for text in texts for claim in _claims(text, problem)]
 
 
 def _claims(text: str, problem: Problem, name: str | None = None) -> list[Claim]:
-    """What a text claims in its last statement, and before it."""
+    """The claims of a text: its last statement, and earlier ones that are claims themselves."""
     last = _claim(text, problem, name)
     result = [_read(c, problem) for c in (*_before(last.program, problem), last)]
     for claim in result:
@@ -114,40 +115,42 @@ def _claims(text: str, problem: Problem, name: str | None = None) -> list[Claim]
 
 
 def _read(claim: Claim, problem: Problem) -> Claim:
-    """A claim with the statements that it needs: an input's name is the input on the right, also
-    where its gradient was claimed before.
+    """A claim with only the statements that it needs. An input's name on a right side is the input,
+    even after a statement that claims its gradient.
     """
     program = claim.program
     last = len(program.values) - 1
-    own = [k for k in range(last) if _claims_inputs(k, program, problem)]
-    plain = program.only(k for k in range(last + 1) if k not in own)
-    names = [n for k in own if k in program.needed for n in program.assigned[k]]
+    claim_steps = [k for k in range(last) if _claims_inputs(k, program, problem)]
+    plain = program.only(k for k in range(last + 1) if k not in claim_steps)
+    names = [n for k in claim_steps if k in program.needed for n in program.assigned[k]]
     stepwise = program.only(program.needed) if names else None
     return claim._replace(program=plain.only(plain.needed), both=names, stepwise=stepwise)
 
 
 def _before(program: Program, problem: Problem) -> Iterator[Claim]:
-    """Statements that are claims of their own: of an input, or of anything that no later one
-    uses.
+    """The earlier statements that are claims: about an input, or with a value that no later
+    statement uses.
     """
     source = program.source
     for k, (names, value) in enumerate(list(zip(program.assigned, program.values))[:-1]):
         so_far = program.only(range(k + 1))
-        own = next((n for n in names if _is_of_an_input(n, problem)), None)
+        input_name = next((n for n in names if _is_of_an_input(n, problem)), None)
         step = set(names) & _used_after(k, program)
-        if not step or (own is not None and own not in _named_after(k, program)):
-            name = _target(own or names[0], problem, source.span(value))
+        if not step or (input_name is not None and input_name not in _named_after(k, program)):
+            name = _target(input_name or names[0], problem, source.span(value))
             yield Claim(name, so_far, source.segment(value))
 
 
 def _is_of_an_input(name: str, problem: Problem) -> bool:
-    """Whether W or `dW` is the gradient of an input W; what the program itself names is not."""
-    known = name in problem.inputs or name not in targets(problem)
-    return known and any(n in problem.inputs for n in meant(name))
+    """Whether `name`, W or dW, denotes the gradient of an input W, and is no name of the
+    program.
+    """
+    may_be_gradient = name in problem.inputs or name not in targets(problem)
+    return may_be_gradient and any(n in problem.inputs for n in differentiated_names(name))
 
 
 def _claims_inputs(k: int, program: Program, problem: Problem) -> bool:
-    """Whether a statement gives values to inputs alone, and is not the first of several."""
+    """Whether a statement assigns to inputs only, and no later one assigns to them again."""
     names = {*program.assigned[k]}
     return names <= {*problem.inputs} and not names & _named_after(k, program)
 
@@ -209,48 +212,50 @@ def _apart(s: Statement, source: Source) -> Iterator[Statement]:
 
 
 def _target(name: str, problem: Problem, span: Span) -> str:
-    """Whose gradient is meant: W by W, dW, d_W, grad_W and W.grad."""
-    known = targets(problem)
-    for plain in meant(name):
-        if plain in known:
-            if known[plain].dtype == "float":
+    """The name whose gradient is denoted: W for W, dW, d_W, grad_W and W.grad. Raises
+    GradcliError.
+    """
+    nodes = targets(problem)
+    for plain in differentiated_names(name):
+        if plain in nodes:
+            if nodes[plain].dtype == "float":
                 return plain
             message = f"{plain} picks elements or holds True and False: it has no gradient"
             raise GradcliError("not-differentiable", message, span=span)
-    near = did_you_mean(name, known) or f"the inputs are {', '.join(problem.inputs)}"
+    near = did_you_mean(name, nodes) or f"the inputs are {', '.join(problem.inputs)}"
     message = f"the claim is about {name}, and the expression has no {name}"
     raise GradcliError("unused-option", message, hint=near, span=span)
 
 
 def targets(problem: Problem) -> dict[str, Node]:
-    """What a gradient can be claimed of: inputs, and what the program names."""
+    """The nodes whose gradient can be claimed, by name: inputs, and names of the program."""
     return problem.scope
 
 
 def uses_seed(program: Program, problem: Problem) -> bool:
-    """Whether a formula has the seed, by its name or as the gradient of the output."""
+    """Whether a formula uses the seed, by its name or as the gradient of the output."""
     return problem.seed.name in program.used or bool(_seeds(program, problem))
 
 
 def _seeds(program: Program, problem: Problem) -> list[str]:
     """The names in a formula that mean the seed, as `dout` and `grad_output` do."""
-    known = {problem.seed.name, *problem.constants, *targets(problem)}
-    return [n for n in program.used - known if means_seed(n, problem.out_name)]
+    other_names = {problem.seed.name, *problem.constants, *targets(problem)}
+    return [n for n in program.used - other_names if means_seed(n, problem.out_name)]
 
 
 def _cure(error: GradcliError, problem: Problem, scope: Mapping[str, Any]) -> str | None:
-    """What to write for a name that nothing has."""
+    """A hint for an undefined name."""
     span = error.span
     name = "" if span is None else span.text[span.start : span.end]
-    if any(n in targets(problem) for n in meant(name)):
+    if any(n in targets(problem) for n in differentiated_names(name)):
         return f"say in a step before what it is: {name} = ...; ..."
     seed = problem.seed.name
-    known = ", ".join(n for n in scope if n != seed)
-    return error.hint or f"a claim can use {known}, and {seed}, the seed"
+    names = ", ".join(n for n in scope if n != seed)
+    return error.hint or f"a claim can use {names}, and {seed}, the seed"
 
 
 def _builder(program: Program, problem: Problem, values: dict[Node, Any]) -> Builder:
-    """What builds a formula of a claim, with the names that it may use."""
+    """A builder for a formula of a claim, with the names that it may use."""
     scope: dict[str, Any] = {"out": problem.out, problem.out_name: problem.out}
     scope |= problem.constants | targets(problem) | {problem.seed.name: problem.seed.node}
     scope |= dict.fromkeys(_seeds(program, problem), problem.seed.node)
@@ -259,8 +264,8 @@ def _builder(program: Program, problem: Problem, values: dict[Node, Any]) -> Bui
 
 
 def _check_names(program: Program, problem: Problem) -> None:
-    """Refuse operators, names and functions that there are not, also after a part whose shapes do
-    not fit.
+    """Raise GradcliError for unknown operators, names and functions, also behind a part whose
+    shapes do not fit.
     """
     builder = _builder(program, problem, {})
     unknown = {*free_names(program, tuple(builder.scope))} - builder.scope.keys()
@@ -278,10 +283,10 @@ def _check_names(program: Program, problem: Problem) -> None:
 
 
 def built(program: Program, problem: Problem, values: dict[Node, Any] | None = None) -> Node:
-    """The formula of a claim as graph, with the shapes of this problem; what it picks is said by
-    these `values`, or by those of the problem.
+    """The formula of a claim as a graph at the shapes of this problem. Indices and masks take these
+    `values`, or those of the problem.
 
-    Raises GradcliError, with the place in the claim.
+    Raises GradcliError with a span in the claim.
     """
     builder = _builder(program, problem, problem.values if values is None else values)
     result = builder.run()
@@ -293,7 +298,7 @@ def built(program: Program, problem: Problem, values: dict[Node, Any] | None = N
 
 
 def reread(text: str) -> Program | None:
-    """The program of a formula that was written from one that was read."""
+    """The program of a generated formula; None if it cannot be parsed."""
     return if_applicable(partial(read_again, text, ORIGIN))
 
 
@@ -301,9 +306,9 @@ def reread(text: str) -> Program | None:
 
 
 def as_names(text: str) -> str:
-    """A claim in which every gradient has a name that is one for Python, as long as it was:
-    `dL_dW = x.T @ g` for `dL/dW = x.T @ g`. `W: ...` is `W= ...`, and so is `W += ...`, the first
-    time; a comma between claims is a semicolon. A transpose is `x.T`, however it is written.
+    """A claim with a Python identifier of the same length for every gradient: `dL_dW = x.T @ g` for
+    `dL/dW = x.T @ g`. `W: ...`, and `W += ...` the first time, become `W= ...`; a comma between
+    claims becomes a semicolon. Every notation of a transpose becomes `x.T`.
     """
     text = TRANSPOSED.sub(lambda result: result["text"] or ".T", text)
     for above in {result[0].partition("/")[0].strip() for result in FRACTIONS.finditer(text)}:
@@ -319,8 +324,8 @@ def _equated(head: re.Match[str]) -> str:
     return head[0] if again else f"{before}{space}{name}{gap}{'=':>{len(sign)}}"
 
 
-def meant(name: str) -> Iterator[str]:
-    """What `name` may be the gradient of."""
+def differentiated_names(name: str) -> Iterator[str]:
+    """The names of which `name` may denote the gradient."""
     yield from (name.removeprefix(p) for p in PREFIXES if name.startswith(p))
     yield name.removesuffix(SUFFIX)
     quotient = QUOTIENT.fullmatch(name)
@@ -329,5 +334,5 @@ def meant(name: str) -> Iterator[str]:
 
 
 def means_seed(name: str, out: str) -> bool:
-    """Whether `name` is the gradient that flows into the output, which is called `out`."""
-    return name in SEEDS or not {out, "out", "output"}.isdisjoint([*meant(name)][1:])
+    """Whether `name` denotes the gradient of the output, which is called `out`."""
+    return name in SEEDS or not {out, "out", "output"}.isdisjoint([*differentiated_names(name)][1:])

@@ -1,7 +1,7 @@
-"""The mistakes that people make in a formula, as a table: what part may be wrong, what belongs in
-its place, and what is said of it. `edits` puts the table to use on every part of a formula.
+"""Common mistakes in a formula, as a table: the pattern of a wrong part, its replacement, and the
+sentence about it. `edits` applies the table to every part of a formula.
 
-Knows nothing about whether an edit is right.
+Does not know whether an edit is right.
 """
 
 import ast
@@ -21,9 +21,10 @@ from .given import ORIGIN
 from .syntax import (
     REDUCTIONS,
     Bindings,
-    Shown,
+    Excerpt,
     around,
     divided,
+    excerpt,
     expression,
     factors_of,
     filled,
@@ -38,16 +39,15 @@ from .syntax import (
     reduction,
     replaced,
     replaced_text,
-    shown,
     times,
     transposed,
 )
 from .words import Words, typed_numbers
 
 MOST = 40  # parts of a formula that are changed
-FEW = 4  # places of a name of which some may be those of another
-WIDER = 3  # the rank of another dimension
-MATRICES = 4  # of a product whose orders are tried
+FEW = 4  # occurrences of a name of which all subsets are renamed
+WIDER = 3  # the rank of edits that add a dimension
+MATRICES = 4  # of a product whose permutations are tried
 
 MIRRORED = {"<=": ">=", "<": ">", ">=": "<=", ">": "<"}
 COMPLEMENTS = {"<=": ">", "<": ">=", ">=": "<", ">": "<="}
@@ -61,20 +61,20 @@ DIMS = ("dim", "dims", "axis", "keepdim")
 
 
 class Mutation(NamedTuple):
-    """A mistake that somebody may have made in a part of a formula. Letters stand for parts, and
-    `e` for the part itself. A function as `right` answers None where it is not applicable.
+    """A possible mistake in a part of a formula. Letters stand for parts, and `e` for the part
+    itself. A function `right` returns None if it does not apply.
     """
 
-    mistake: str  # what is said; `{a}` is a part (see `Shown`), `{new}` what belongs in its place
+    mistake: str  # the sentence; `{a}` is a part (see `Excerpt`), `{new}` its replacement
     part: str  # the pattern of a part that may have the mistake
-    right: str | Callable[[Bindings], ast.expr | None]  # patterns, apart by `;`
-    rank: int  # the likelier, the lower, as that of an `Edit`
-    choices: Callable[[Bindings, Words], Iterator[Bindings]] | None = None  # for further letters
+    right: str | Callable[[Bindings], ast.expr | None]  # patterns, separated by `;`
+    rank: int  # lower for likelier mistakes, as in `Edit`
+    choices: Callable[[Bindings, Words], Iterator[Bindings]] | None = None  # of further letters
     widens: bool = False  # the right part has one more dimension
-    alone: bool = False  # not told beside another mistake: it may fit by chance
+    alone: bool = False  # not combined with another mistake: it may fit by chance
 
-    def made(self, result: Bindings) -> Iterator[ast.expr]:
-        """What may belong in the place of a part; nothing where it does not have the mistake."""
+    def replacements(self, result: Bindings) -> Iterator[ast.expr]:
+        """The replacements of a part; none if the pattern does not match."""
         letters = matched(self.part, result["e"])
         if letters is None:
             return
@@ -88,22 +88,22 @@ class Mutation(NamedTuple):
 def mutated(
     table: Sequence[Mutation], e: ast.expr, words: Words, it: str
 ) -> Iterator[tuple[Mutation, ast.expr, Callable[[], str]]]:
-    """Each mutation that applies to a part, the part that it puts there, and the sentence about it;
-    mutations with the same choices take turns. `it` is what sentences call the part.
+    """Each mutation that applies to a part, its replacement, and a function that returns the
+    sentence about it; mutations with the same choices alternate. `it` is the part in sentences.
     """
-    beside, of = (f" {word} {it}" * (it != "it") for word in ("beside", "of"))
-    known = {"e": e, "it": it, "beside_it": beside, "of_it": of}
+    beside_it, of = (f" {word} {it}" * (it != "it") for word in ("beside", "of"))
+    common = {"e": e, "it": it, "beside_it": beside_it, "of_it": of}
     for choices, group in groupby(table, lambda m: m.choices):
         rows = [*group]
-        for chosen in choices(known, words) if choices else ({},):
+        for chosen in choices(common, words) if choices else ({},):
             for m in rows:
-                result = known | chosen
-                for new in m.made(result):
+                result = common | chosen
+                for new in m.replacements(result):
                     yield m, new, partial(_sentence, m.mistake, result | {"new": new})
 
 
 def _sentence(mistake: str, result: Bindings) -> str:
-    texts = {k: Shown(v) if isinstance(v, ast.expr) else v for k, v in result.items()}
+    texts = {k: Excerpt(v) if isinstance(v, ast.expr) else v for k, v in result.items()}
     if "{replaced}" in mistake:
         texts["replaced"] = replaced_text(result["e"], result["new"])
     return mistake.format(**texts)
@@ -112,7 +112,7 @@ def _sentence(mistake: str, result: Bindings) -> str:
 # ---- dimensions ---------------------------------------------------------------------------------
 
 
-def _kept(e: ast.Call) -> ast.expr | None:
+def _keepdim(e: ast.Call) -> ast.expr | None:
     return keeping(e) if may_keep(e) else None
 
 
@@ -121,14 +121,14 @@ def _over_all(m: Bindings) -> ast.expr | None:
 
 
 def _along(m: Bindings, words: Words) -> Iterator[Bindings]:
-    """The dimension `o` that a call, which is no reduction, goes along."""
+    """The dimension `o` of a call along one that is no reduction."""
     old = dimension(m["e"]) if isinstance(m["e"], ast.Call) else None
     if old is not None and reduction(m["e"]) is None:
         yield {"o": old}
 
 
-def _along_others(m: Bindings, words: Words) -> Iterator[Bindings]:
-    """The same, with another one that is `d`."""
+def _along_other_dims(m: Bindings, words: Words) -> Iterator[Bindings]:
+    """As `_along`, with another dimension `d`."""
     for letters in _along(m, words):
         numbers = filter(is_whole_number, map(expression, words.dims))
         yield from (letters | {"d": d} for d in numbers if _differs(d, letters["o"]))
@@ -139,7 +139,7 @@ def _differs(a: ast.expr, b: ast.expr) -> bool:
 
 
 def _spans(m: Bindings, words: Words) -> Iterator[Bindings]:
-    """What a sum may go over, as arguments and in words."""
+    """The dimensions that a sum may reduce, as arguments and in words."""
     for dim in map(expression, words.dims):
         several = "s" * isinstance(dim, ast.Tuple)
         yield {"args": [dim], "over": f"over dimension{several} {ast.unparse(dim)}"}
@@ -147,12 +147,12 @@ def _spans(m: Bindings, words: Words) -> Iterator[Bindings]:
 
 
 def _reduced(m: Bindings, name: str, keep: bool = False) -> ast.expr | None:
-    """A part that is no sum and no mean, reduced over a span."""
+    """A part that is no sum and no mean, reduced over dimensions."""
     return None if reduction(m["e"]) else _over(m, m["e"], name, keep)
 
 
 def _over(m: Bindings, base: ast.expr, name: str, keep: bool = False) -> ast.expr | None:
-    """A sum or a mean over a span; None for one of all elements that keeps dimensions."""
+    """A sum or a mean over dimensions; None for one over all elements with keepdim."""
     if keep:
         same = [ast.dump(a) for a in m.get("rest", ((),))[0]] == [ast.dump(a) for a in m["args"]]
         lacks = same and loses_dimension(m["e"])
@@ -162,11 +162,11 @@ def _over(m: Bindings, base: ast.expr, name: str, keep: bool = False) -> ast.exp
     return method(base, name, m["args"], [KEEPDIM] * keep)
 
 
-# ---- what further letters stand for ----------------------------------------------------------
+# ---- choices of further letters ------------------------------------------------------------------
 
 
 def _seed(m: Bindings, words: Words) -> Iterator[Bindings]:
-    """The seed `g`, where the formula has none."""
+    """The seed `g`, if the formula lacks it."""
     if words.seed is not None:
         yield {"g": expression(words.seed), "seed": words.seed}
 
@@ -189,8 +189,8 @@ def _batch_transposed(m: Bindings) -> ast.expr | None:
 
 def _divided_by_name(m: Bindings) -> ast.expr | None:
     """A part divided by a name that is no factor of it."""
-    known = m["name"] in map(ast.unparse, factors_of(m["e"]))
-    return None if known else over(m["e"], m["q"])
+    is_factor = m["name"] in map(ast.unparse, factors_of(m["e"]))
+    return None if is_factor else over(m["e"], m["q"])
 
 
 def _permuted_back(m: Bindings, words: Words) -> Iterator[Bindings]:
@@ -251,11 +251,11 @@ def _branches_exchanged(m: Bindings, words: Words) -> Iterator[Bindings]:
 
 
 def _without_function(m: Bindings) -> ast.expr | None:
-    """What an elementwise function is of."""
+    """The argument of an elementwise function; None for other parts."""
     e = m["e"]
     op = _elementwise(e)
-    known = op is not None and not _has_branches(e, op) and operands(e)
-    return operands(e)[0] if known else None
+    applies = op is not None and not _has_branches(e, op) and operands(e)
+    return operands(e)[0] if applies else None
 
 
 def _next_exponents(m: Bindings, words: Words) -> Iterator[Bindings]:
@@ -283,8 +283,8 @@ def _lower_exponent(m: Bindings) -> ast.expr | None:
 
 
 def _derivatives(m: Bindings, words: Words) -> Iterator[Bindings]:
-    """The derivatives `s` of the functions of the program; whether one may stand in the place of
-    the part, and what is said then.
+    """The derivatives `s` of the functions of the program, whether one may replace the part, and
+    the clauses of sentences about it.
     """
     for formula, function, of in words.derivatives:
         slope = _as_condition(expression(formula))
@@ -302,13 +302,15 @@ def _derivatives(m: Bindings, words: Words) -> Iterator[Bindings]:
 
 
 def _with_slope(m: Bindings) -> ast.expr:
-    """e * slope; e / d for a slope 1 / d."""
+    """e * s; e / d for a slope s = 1 / d."""
     below = divided(m["s"])
     return times(m["e"], m["s"]) if below is None else over(m["e"], below)
 
 
 def _as_condition(e: ast.expr) -> ast.expr:
-    """h > 0 for where(h <= 0, 0, 1.0) and for (h > 0).double(), which may be masks combined."""
+    """h > 0 for where(h <= 0, 0, 1.0) and for (h > 0).double(), also of masks combined by & or
+    |.
+    """
     for sign, other in COMPLEMENTS.items():
         result = matched(f"where(a {sign} b, 0, 1)", e)
         if result is not None:
@@ -331,14 +333,16 @@ def _shifted(m: Bindings, words: Words) -> Iterator[Bindings]:
     """
     e = m["e"]
     if isinstance(e, ast.Call) and reduction(e) is None:
-        given = [*e.args, *(k.value for k in e.keywords if k.arg not in DIMS)]
-        yield from ({"p": replaced(e, old, new)} for old in given for new in _turned(old))
+        arguments = [*e.args, *(k.value for k in e.keywords if k.arg not in DIMS)]
+        yield from (
+            {"p": replaced(e, old, new)} for old in arguments for new in _reversed_numbers(old)
+        )
     elif isinstance(e, ast.Subscript):
         yield from ({"p": ast.Subscript(e.value, index)} for index in _other_slices(e.slice))
 
 
-def _turned(e: ast.expr) -> Iterator[ast.expr]:
-    """Whole numbers of the other sign, and in the opposite order."""
+def _reversed_numbers(e: ast.expr) -> Iterator[ast.expr]:
+    """Integers with the opposite sign, and in reverse order."""
     if is_whole_number(e):
         yield from _opposite(e)
     elif isinstance(e, ast.Tuple | ast.List) and e.elts and all(map(is_whole_number, e.elts)):
@@ -354,7 +358,7 @@ def _opposite(e: ast.expr) -> Iterator[ast.expr]:
 
 
 def _other_slices(index: ast.expr) -> Iterator[ast.expr]:
-    """The same index with another slice in the place of one."""
+    """The index with one of its parts replaced."""
     if isinstance(index, ast.Slice):
         yield from _other_ends(index)
     elif is_whole_number(index):
@@ -389,12 +393,12 @@ BELONGS = "{new:full} belongs where {e:full} stands"
 
 TABLE: Sequence[Mutation] = (
     # a function along another dimension, or without keepdim=True
-    M("{e} lacks a dimension: {new:full}", "e", lambda m: _kept(m["e"]), WIDER, _along,
+    M("{e} lacks a dimension: {new:full}", "e", lambda m: _keepdim(m["e"]), WIDER, _along,
       widens=True),
     M("{e} is to go along dimension {d:full}", "e", lambda m: along(m["e"], m["o"], m["d"]), 1,
-      _along_others),
+      _along_other_dims),
     M("{e} is to go along dimension {d:full}, with keepdim=True", "e",
-      lambda m: _kept(along(m["e"], m["o"], m["d"])), WIDER, _along_others, widens=True),
+      lambda m: _keepdim(along(m["e"], m["o"], m["d"])), WIDER, _along_other_dims, widens=True),
     M("{e} is to go over all elements", "e", _over_all, 2, _along),
     # dimensions in another order, or missing
     M("the dimensions are to be moved back: {new}", "e", "p", 1, _permuted_back),
@@ -498,11 +502,11 @@ def _edits(program: Program, words: Words) -> Iterator[Edit]:
             count += 1
             if count > MOST:
                 return
-            it = "it" if part is program.result else shown(part)
+            it = "it" if part is program.result else excerpt(part)
             for m, new, why in mutated(TABLE, part, words, it):
                 yield Edit(program, place, part, new, why, m.rank, m.widens, m.alone)
     yield from _transposed_everywhere(program)
-    yield from _along_others_everywhere(program, words.dims)
+    yield from _other_dims_everywhere(program, words.dims)
     yield from _means_everywhere(program)
     yield from _resized(program, words.sizes)
     yield from _with_numbers(program, words.numbers)
@@ -510,12 +514,12 @@ def _edits(program: Program, words: Words) -> Iterator[Edit]:
 
 
 def pairs(program: Program) -> Iterator[Edit]:
-    """Two edits: of shapes and places, and of the sign beside them; two dimensions that are
-    lacking first, for what is transposed twice may fit by chance.
+    """Combinations of two edits: of shapes and positions, and of the sign. Two added dimensions
+    come first, because two transposes may fit by chance.
     """
     for first in (edit for edit in _shape_edits(program) if edit.widens):
-        others = _shape_edits(read_again(first.text, ORIGIN))
-        yield from (other.after(first) for other in others if other.widens)
+        second_edits = _shape_edits(read_again(first.text, ORIGIN))
+        yield from (other.after(first) for other in second_edits if other.widens)
     for first in _shape_edits(program):
         changed = read_again(first.text, ORIGIN)
         sign = whole(changed, opposite(changed.result), "the sign is wrong", 0)
@@ -533,7 +537,7 @@ def _shape_edits(program: Program) -> list[Edit]:
 
 
 def _transposed_everywhere(program: Program) -> Iterator[Edit]:
-    """What occurs several times, transposed wherever it does."""
+    """A part that occurs several times, transposed in all places."""
     value = program.result
     groups: dict[str, list[ast.expr]] = {}
     for part in parts(value):
@@ -545,18 +549,18 @@ def _transposed_everywhere(program: Program) -> Iterator[Edit]:
                 built = replaced(built, part, transposed(part))
             why = f"{text} is to be transposed"
             if is_transposed(same[0]):
-                why = f"{shown(same[0].value)} is not to be transposed"
+                why = f"{excerpt(same[0].value)} is not to be transposed"
             yield whole(program, built, why, SHAPES)
 
 
-def _along_others_everywhere(program: Program, dims: tuple[str, ...]) -> Iterator[Edit]:
-    """Another dimension in all calls that go along the same; with and without keepdim=True."""
+def _other_dims_everywhere(program: Program, dims: tuple[str, ...]) -> Iterator[Edit]:
+    """Another dimension in all calls along the same one, with and without keepdim=True."""
     value = program.result
     calls = [e for e in ast.walk(value) if isinstance(e, ast.Call)]
     numbers = [ast.unparse(d) for d in map(dimension, calls) if d is not None]
     for old in dict.fromkeys(n for n in numbers if numbers.count(n) > 1):
-        kept = _along_everywhere(value, old, old, True)
-        yield whole(program, kept, f"what goes along dimension {old} lacks keepdim=True", 2)
+        with_keepdim = _along_everywhere(value, old, old, True)
+        yield whole(program, with_keepdim, f"what goes along dimension {old} lacks keepdim=True", 2)
         for new in (d for d in dims if d != old):
             for keep in (False, True):
                 why = f"dimension {old} is to be {new}" + ", with keepdim=True" * keep
@@ -574,7 +578,7 @@ def _along_everywhere(value: ast.expr, old: str, new: str, keep: bool) -> ast.ex
 
 
 def _means_everywhere(program: Program) -> Iterator[Edit]:
-    """Means for all sums, and sums for all means, where there are several."""
+    """Means for all sums, and sums for all means, if there are several."""
     for old, new in REDUCTIONS.items():
         built = deepcopy(program.result)
         calls = [e for e in ast.walk(built) if isinstance(e, ast.Call) and reduction(e) == old]
@@ -588,9 +592,9 @@ def _means_everywhere(program: Program) -> Iterator[Edit]:
 
 
 def _resized(program: Program, sizes: tuple[str, ...]) -> Iterator[Edit]:
-    """One number of elements in place of another.
+    """One size in place of another.
 
-    Rank 0: a wrong size also makes a claim too large by a factor, which would be told before it.
+    Rank 0: a wrong size also scales a claim by a factor, which would be reported first.
     """
     for place, value in enumerate(program.values):
         calls = (e for e in ast.walk(value) if isinstance(e, ast.Subscript | ast.Call))
@@ -610,14 +614,14 @@ def _with_numbers(program: Program, numbers: tuple[str, ...]) -> Iterator[Edit]:
 
 
 def _in_place(old: ast.expr, new: ast.expr, inside: ast.expr | None) -> str:
-    """`2 is to be 3`, or with what stands around it, where that is to be said."""
+    """`2 is to be 3`, or with the operation `inside` which the number occurs."""
     if inside is None:
         return f"{ast.unparse(old)} is to be {ast.unparse(new)}"
     return f"{ast.unparse(replaced(inside, old, new))} belongs where {ast.unparse(inside)} stands"
 
 
 def _renamed(program: Program, names: tuple[str, ...]) -> Iterator[Edit]:
-    """One name in place of another, in a single place, in several or in all."""
+    """One name in place of another, in one, several or all places."""
     value = program.result
     functions = {id(e.func) for e in ast.walk(value) if isinstance(e, ast.Call)}
     named = (e for e in ast.walk(value) if isinstance(e, ast.Name))
@@ -633,7 +637,7 @@ def _renamed(program: Program, names: tuple[str, ...]) -> Iterator[Edit]:
 
 
 def _some(places: Sequence[ast.Name]) -> Iterator[Sequence[ast.Name]]:
-    """Some of a few places, or all of them; of many, one or all."""
+    """All subsets of few places; of many, single ones and all."""
     counts = range(1, len(places) + 1) if len(places) <= FEW else (1, len(places))
     for n in counts:
         yield from combinations(places, n)

@@ -1,6 +1,4 @@
-"""What may be missing in a claim, or stand there in place of what is right, seen from the right
-formula: without one of its parts, or with a mistake, it is the claim.
-"""
+"""Mutations of the right formula: with one part missing, or with a mistake, it may be the claim."""
 
 import ast
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -17,43 +15,43 @@ from .mutations import Mutation, mutated
 from .syntax import (
     Bindings,
     around,
+    excerpt,
     is_number,
     is_product,
     is_quotient,
     matched,
     parts,
     replaced,
-    shown,
 )
 from .words import Words
 
-TERM, OTHER = 0, 1  # a term first: without it a factor in it may be missing just as well
-PART = 60  # characters of a part that is put in the place of another
+TERM, OTHER = 0, 1  # ranks: a missing term comes before a missing factor of it
+PART = 60  # characters of a part that replaces another
 MOST = 20  # parts of a formula that are exchanged
 
 
 def _without_call(m: Bindings, words: Words) -> Iterator[Bindings]:
-    """What a method is called on, in the place of the call."""
+    """A call of a method replaced by the object it is called on."""
     e = m["e"]
     if not (isinstance(e, ast.Call) and isinstance(e.func, ast.Attribute)):
         return
-    text, base = shown(e), shown(e.func.value)
+    text, base = excerpt(e), excerpt(e.func.value)
     lacking = f"{base} lacks a method: {text}"
     if text != ast.unparse(e):
         where = "at the end" if m["it"] == "it" else f"after {base}"
-        lacking = f"{_called(e)} is missing {where}"
+        lacking = f"{_call_text(e)} is missing {where}"
     if e.func.attr != "unsqueeze":
         yield {"p": e.func.value, "lacking": lacking}
 
 
 def _without_argument(m: Bindings, words: Words) -> Iterator[Bindings]:
-    """A call without its last argument, where that is a number."""
+    """A call without its last argument, if that is a number."""
     e = m["e"]
     if isinstance(e, ast.Call) and e.args and is_number(e.args[-1]):
         yield {"p": ast.Call(e.func, e.args[:-1], e.keywords), "n": e.args[-1]}
 
 
-def _along_others(m: Bindings, words: Words) -> Iterator[Bindings]:
+def _along_other_dims(m: Bindings, words: Words) -> Iterator[Bindings]:
     """A call along another dimension than the right one."""
     right = dimension(m["e"]) if isinstance(m["e"], ast.Call) else None
     if right is not None:
@@ -70,7 +68,7 @@ def _power(m: Bindings, words: Words) -> Iterator[Bindings]:
 
 
 M = Mutation
-OPERANDS: Sequence[Mutation] = (  # what is left without an operand, and which one that is
+OPERANDS: Sequence[Mutation] = (  # a part without one of its operands
     M("the product with {a} on the left", "a @ b", "b", OTHER),
     M("the product with {b} on the right", "a @ b", "a", OTHER),
     M("the term {b:full}", "a + b", "a", TERM),
@@ -85,35 +83,33 @@ CALLS: Sequence[Mutation] = (
     M("{lacking}", "e", "p", OTHER, _without_call),
     M("{n:full} is missing: {e}", "e", "p", OTHER, _without_argument),
 )
-MISTAKES: Sequence[Mutation] = (  # in the right formula
+MISTAKES: Sequence[Mutation] = (  # a part of the right formula with a mistake
     M("the sign of {b:long} is wrong", "a + b", "a - b", OTHER),
     M("the sign of {b:long} is wrong", "a - b", "a + b", OTHER),
     *(M("{a} is to be {e:long}", f"a {sign} b", "a", OTHER)
       for sign in ("<", "<=", ">", ">=", "==", "!=")),
     M("the factor {a:long} is missing", "a / b", "1 / b", OTHER),
     M("{a} {power}", "a ** b", "a", OTHER, _power),
-    M("dimension {d:full} belongs into {e:long}", "e", "p", OTHER, _along_others),
+    M("dimension {d:full} belongs into {e:long}", "e", "p", OTHER, _along_other_dims),
 )  # fmt: skip
 NO_WORDS = Words(None, (), (), (), ())
 
 
-def left_out(program: Program) -> list[Edit]:
-    """A formula without one of its terms, factors, methods or arguments; `why` says that this is
-    missing.
-    """
-    return sorted(_left_out(program), key=lambda edit: edit.rank)
+def omissions_of(program: Program) -> list[Edit]:
+    """The formula without one of its terms, factors, methods or arguments; `why` names it."""
+    return sorted(_omissions(program), key=lambda edit: edit.rank)
 
 
 def with_a_mistake(program: Program) -> Iterator[Edit]:
-    """The same, and a formula with a wrong sign or dimension, or without an exponent."""
-    yield from left_out(program)
+    """`omissions_of`, and the formula with a wrong sign or dimension, or without an exponent."""
+    yield from omissions_of(program)
     for place, value in enumerate(program.values):
         for e in parts(value):
             for m, new, why in mutated(MISTAKES, e, NO_WORDS, ""):
                 yield Edit(program, place, e, new, why, m.rank)
 
 
-def _left_out(program: Program) -> Iterator[Edit]:
+def _omissions(program: Program) -> Iterator[Edit]:
     for place, value in enumerate(program.values):
         below = _divisors(value)
         for e in parts(value):
@@ -127,14 +123,14 @@ def _left_out(program: Program) -> Iterator[Edit]:
 
 
 def _divisors(value: ast.expr) -> set[int]:
-    """The ids of the products that a formula divides by, and of those in them."""
+    """The ids of products in denominators of a formula."""
     result: set[int] = set()
-    left = [e.right for e in ast.walk(value) if is_quotient(e)]
-    while left:
-        e = left.pop()
+    pending = [e.right for e in ast.walk(value) if is_quotient(e)]
+    while pending:
+        e = pending.pop()
         if is_product(e):
             result.add(id(e))
-            left += [e.left, e.right]
+            pending += [e.left, e.right]
     return result
 
 
@@ -142,44 +138,42 @@ def _divisors(value: ast.expr) -> set[int]:
 
 
 def _without_name(value: ast.expr) -> Iterator[tuple[ast.expr, str]]:
-    """A formula without one name wherever that is a factor, for names that it has several times."""
+    """The formula without a name as a factor anywhere, for names that occur several times."""
     names = [name for e in ast.walk(value) if (name := name_of(e))]
     for name in dict.fromkeys(n for n in names if names.count(n) > 1):
         yield _everywhere(value, partial(_times, name)), f"the factor {name} is missing"
 
 
 def _times(name: str, e: ast.AST) -> ast.expr | None:
-    """What is multiplied with a name."""
+    """The other factor of a product with a name; None for other parts."""
     sides = ((e.left, e.right), (e.right, e.left)) if is_product(e) else ()
     return next((rest for side, rest in sides if name_of(side) == name), None)
 
 
 def _without_method(value: ast.expr) -> Iterator[tuple[ast.expr, str]]:
-    """A formula without a method wherever that is called in the same way, if it is several
-    times.
-    """
+    """The formula without a method call anywhere, for calls that occur several times."""
     calls = [e for e in ast.walk(value) if isinstance(e, ast.Call)]
-    texts = [_called(e) for e in calls if isinstance(e.func, ast.Attribute)]
+    texts = [_call_text(e) for e in calls if isinstance(e.func, ast.Attribute)]
     for text in dict.fromkeys(t for t in texts if texts.count(t) > 1):
         rest = _everywhere(value, partial(_base_of, text))
         yield rest, f"{text} is missing, in {texts.count(text)} places"
 
 
 def _base_of(text: str, e: ast.AST) -> ast.expr | None:
-    """What a method is called on, for a call that is written like this."""
-    if isinstance(e, ast.Call) and isinstance(e.func, ast.Attribute) and _called(e) == text:
+    """The object of a method call with this text; None for other parts."""
+    if isinstance(e, ast.Call) and isinstance(e.func, ast.Attribute) and _call_text(e) == text:
         return e.func.value
     return None
 
 
-def _called(e: ast.Call) -> str:
+def _call_text(e: ast.Call) -> str:
     """`flip(0)`, of `g.flip(0)`."""
     name = ast.Name(called_name(e) or ast.unparse(e.func))
     return ast.unparse(ast.Call(name, e.args, e.keywords))
 
 
 def _everywhere(value: ast.expr, instead: Callable[[ast.AST], ast.expr | None]) -> ast.expr:
-    """A formula with what stands `instead` of its parts, where that is anything."""
+    """A formula with each part replaced by `instead(part)`, unless that is None."""
 
     class Replaced(ast.NodeTransformer):
         def visit(self, e: ast.AST) -> Any:
@@ -193,36 +187,36 @@ def _everywhere(value: ast.expr, instead: Callable[[ast.AST], ast.expr | None]) 
 
 
 def parts_of(values: Iterable[ast.expr]) -> list[ast.expr]:
-    """The parts of several formulas that are short, each once."""
+    """The distinct short parts of several formulas."""
     result = (part for value in values for part in parts(value))
     return [e for text, e in {ast.unparse(e): e for e in result}.items() if len(text) <= PART]
 
 
 def exchanges(
-    program: Program, others: list[ast.expr], ranks: Callable[[str], int] | None
+    program: Program, replacements: list[ast.expr], ranks: Callable[[str], int] | None
 ) -> list[Edit]:
-    """One of `others` in the place of each part, what is most like it first; nothing of fewer
-    dimensions, where `ranks` says how many a text has.
+    """Edits that replace a part by one of `replacements`, the most similar text first. `ranks`
+    returns the number of dimensions of a text; replacements with fewer are skipped.
     """
-    built = _exchanges(program, others, cache(ranks or (lambda text: 0)))
+    built = _exchanges(program, replacements, cache(ranks or (lambda text: 0)))
     return sorted(built, key=lambda edit: edit.rank)
 
 
 def _exchanges(
-    program: Program, others: list[ast.expr], ranks: Callable[[str], int]
+    program: Program, replacements: list[ast.expr], ranks: Callable[[str], int]
 ) -> Iterator[Edit]:
     for place, value in enumerate(program.values):
         so_far = program.only(range(place + 1))
         texts = [(ast.unparse(p), p) for p in parts(value) if p is not program.result]
         for old, part in sorted(texts[:MOST], key=lambda pair: len(pair[0])):
-            for new in others:
+            for new in replacements:
                 text = ast.unparse(new)
                 if text != old and ranks(text) >= ranks(so_far.written(place, part)):
-                    yield from _put(program, place, part, new)
+                    yield from _exchange_edits(program, place, part, new)
 
 
-def _put(program: Program, place: int, part: ast.expr, new: ast.expr) -> Iterator[Edit]:
-    """A part exchanged where it stands; and everywhere, from the first place where it does."""
+def _exchange_edits(program: Program, place: int, part: ast.expr, new: ast.expr) -> Iterator[Edit]:
+    """A part replaced in one place; and, for its first occurrence, in all places."""
     value, distance = program.values[place], _distance(ast.unparse(part), ast.unparse(new))
     yield Edit(program, place, part, new, lambda: _why(part, new, around(part, value)), distance)
     same = [e for e in parts(value) if ast.unparse(e) == ast.unparse(part)]
@@ -234,21 +228,21 @@ def _put(program: Program, place: int, part: ast.expr, new: ast.expr) -> Iterato
 
 
 def _distance(old: str, new: str) -> int:
-    """How many characters go and come, but for those that both begin and end with."""
+    """The number of characters that differ after the common prefix and suffix are removed."""
     begins = _shared(old, new)
     ends = _shared(old[begins:][::-1], new[begins:][::-1])
     return len(old) + len(new) - 2 * (begins + ends)
 
 
 def _shared(a: str, b: str) -> int:
-    """The length of what two texts begin with."""
+    """The length of the common prefix."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(a, b)))
 
 
 def _why(old: ast.expr, new: ast.expr, place: ast.expr | None) -> str:
     """`the term b is missing beside W @ x`, `x - y belongs where x stands in norm(x)`."""
-    here, inside = ast.unparse(old), f" in {ast.unparse(place)}" if place else ""
+    old_text, inside = ast.unparse(old), f" in {ast.unparse(place)}" if place else ""
     for _, rest, missing in mutated(OPERANDS, new, NO_WORDS, ""):
-        if ast.unparse(rest) == here:
-            return f"{missing()} is missing beside {here}{inside}"
-    return f"{ast.unparse(new)} belongs where {here} stands{inside}"
+        if ast.unparse(rest) == old_text:
+            return f"{missing()} is missing beside {old_text}{inside}"
+    return f"{ast.unparse(new)} belongs where {old_text} stands{inside}"

@@ -1,8 +1,8 @@
-"""Two formulas brought together: the same for every value, and where sizes vary, for every size.
+"""Proofs that two formulas are equal for all values, and, at generic sizes, for all sizes.
 
-They are the same if rewriting makes one of the other, or if their index notation, multiplied out,
-has one normal form: a sum of terms, each a number, sums over letters and powers of factors. Knows
-no identities of functions but those of comparisons.
+They are equal if rewriting gives the same formula, or if the expanded index notation of both has
+the same normal form: a sum of terms, each a number, sums over letters and powers of factors. Knows
+no identities of functions except those of comparisons.
 """
 
 from collections.abc import Iterable, Mapping
@@ -37,26 +37,26 @@ DIGITS = 11  # to which the numbers of like terms are compared
 
 
 def same(claim: Node, right: Node, point: Point, names: Mapping[Node, Name]) -> bool:
-    """Whether two formulas are the same, by rewriting, or by index."""
+    """Whether two formulas are equal, by rewriting or in index notation."""
     if claim.shape != right.shape:
         return False
     claim, right = (_with_seed(node, point) for node in (claim, right))
     atoms = {n: label for n, label in names.items() if n not in (claim, right)}
     inputs = {n: label for n, label in atoms.items() if n.op.name == "input"}
     return any(
-        _by_rewriting(claim, right, known) or _by_index(claim, right, known)
-        for known in (atoms, inputs)
+        _by_rewriting(claim, right, atoms_used) or _by_index(claim, right, atoms_used)
+        for atoms_used in (atoms, inputs)
     )
 
 
 def _with_seed(node: Node, point: Point) -> Node:
-    """The same with the seed that was given in place of its name."""
+    """A node with the value of the seed substituted, if it has one."""
     seed = point.problem.seed
     return node if seed.value is None else substitute(node, {seed.node: seed.value})
 
 
 def _by_rewriting(claim: Node, right: Node, names: Iterable[Node]) -> bool:
-    """The same formula after simplification."""
+    """Whether both simplify to the same formula, or their difference to zeros."""
     keep = tuple(names)
     if simplify(claim, keep=keep) is simplify(right, keep=keep):
         return True
@@ -64,7 +64,7 @@ def _by_rewriting(claim: Node, right: Node, names: Iterable[Node]) -> bool:
 
 
 def _by_index(claim: Node, right: Node, names: Mapping[Node, Name]) -> bool:
-    """The same sums of the same elements, multiplied out."""
+    """Whether both have the same normal form in index notation."""
     lower = Lowering({n: label.text for n, label in names.items()})
     at = tuple(f"i{d}" for d in range(right.ndim))
     lower.sizes |= dict(zip(at, right.shape))
@@ -94,26 +94,26 @@ def normal_form(e: Expr, sizes: Mapping[str, int], depth: int = 0) -> Expr:
 
 
 class _Normal:
-    """The normal form at one depth: each has letters of its own, so that none is caught."""
+    """The normal form at one depth; each depth has its own letters, which avoids capture."""
 
     def __init__(self, sizes: Mapping[str, int], depth: int):
         self.sizes, self.depth, self.fresh = sizes, depth, 0
 
     def form(self, e: Expr) -> Expr:
-        """Like terms added up, terms in one order."""
+        """The sum of terms, like terms added, in canonical order."""
         numbers: dict[Expr, float] = {}
         for term in self.terms(e):
             key = self.canonical(term)
             numbers[key] = numbers.get(key, 0.0) + term.number
         largest = max(map(abs, numbers.values()), default=0.0)
-        kept = {k: n for k, n in numbers.items() if abs(n) > largest * 10.0**-DIGITS}
-        ordered = sorted(kept, key=_key)
-        return Total(tuple(Product((Number(_rounded(kept[k])), k)) for k in ordered))
+        terms = {k: n for k, n in numbers.items() if abs(n) > largest * 10.0**-DIGITS}
+        ordered = sorted(terms, key=_key)
+        return Total(tuple(Product((Number(_rounded(terms[k])), k)) for k in ordered))
 
     # ---- terms -----------------------------------------------------------------------------------
 
     def terms(self, e: Expr) -> list[Term]:
-        """The terms of an expression that is multiplied out."""
+        """The terms of an expanded expression."""
         if isinstance(e, Number):
             return [Term(float(e.value), {}, {})]
         if isinstance(e, Total):
@@ -131,7 +131,7 @@ class _Normal:
         return self.function(e) if isinstance(e, Function) else [Term(1.0, {}, {e: 1})]
 
     def times(self, a: Term, b: Term) -> Term:
-        """Two terms multiplied; the letters of the second become new ones."""
+        """The product of two terms; the letters of the second are renamed."""
         names = {letter: self._letter() for letter in b.sums}
         factors = dict(a.factors)
         for factor, exponent in b.factors.items():
@@ -145,7 +145,7 @@ class _Normal:
         return f"~{self.depth}.{self.fresh}"
 
     def power(self, e: Power) -> list[Term]:
-        """A whole power of one term by its factors, a small one of several multiplied out."""
+        """An integer power of one term by its factors; a small one of a sum is expanded."""
         exponent = e.exponent.value if isinstance(e.exponent, Number) else 0.5
         base = self.terms(e.base)
         if float(exponent).is_integer() and len(base) == 1 and not base[0].sums and base[0].number:
@@ -160,8 +160,8 @@ class _Normal:
         return [Term(1.0, {}, {Power(inner, self.inner(e.exponent)): 1})]
 
     def function(self, e: Function) -> list[Term]:
-        """A function of normal forms; ~(a <= b) is a > b, relu(a) > 0 is a > 0, and nothing differs
-        from itself.
+        """A function of normal forms. ~(a <= b) becomes a > b, relu(a) > 0 becomes a > 0, and a !=
+        a becomes 0.
         """
         e = _without_relu(e)
         inside = e.args[0] if e.op.name == "logical_not" else None
@@ -175,13 +175,13 @@ class _Normal:
         return [Term(1.0, {}, {Function(e.op, args, e.attrs): 1})]
 
     def inner(self, e: Expr) -> Expr:
-        """The normal form of a part that is not multiplied out with the rest."""
+        """The normal form of a part that is not expanded."""
         return normal_form(e, self.sizes, self.depth + 1)
 
-    # ---- one way to write a term -----------------------------------------------------------------
+    # ---- canonical terms -------------------------------------------------------------------------
 
     def canonical(self, term: Term) -> Expr:
-        """The term without its number, its letters named and its factors ordered in one way."""
+        """The term without its number, with canonical letters and order of factors."""
         names = [f"#{self.depth}.{k}" for k in range(len(term.sums))]
         orders: Iterable[tuple[str, ...]] = permutations(term.sums)
         if len(term.sums) > MOST_LETTERS:
@@ -212,7 +212,7 @@ def _without_relu(e: Function) -> Function:
 
 
 def _summed(term: Term, letter: str, size: int) -> Term:
-    """The sum of a term over a letter; a letter that it does not hold counts."""
+    """The sum of a term over a letter; multiplies by `size` if the letter does not occur."""
     if any(letter in letters_of(f) for f in term.factors):
         return term._replace(sums=term.sums | {letter: size})
     return term._replace(number=term.number * size)
@@ -232,7 +232,7 @@ def _rounded(number: float) -> float:
 
 
 def _key(e: Expr) -> str:
-    """A text that orders expressions, and tells nodes apart."""
+    """A sort key of expressions that distinguishes nodes."""
     if isinstance(e, Element):
         return f"{e.node.serial}{e.places!r}"
     if not parts(e):

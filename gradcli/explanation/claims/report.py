@@ -1,4 +1,4 @@
-"""Verdicts in words: for which sizes a claim is right, what is wrong, the first wrong element."""
+"""Verdicts as text: for which sizes a claim is right, what is wrong, the first wrong element."""
 
 from typing import Any, NamedTuple
 
@@ -12,12 +12,12 @@ from ..phrases import element_name, listed, shape_text
 from .findings import Finding
 from .verdict import Verdict
 
-NEARLY = 1e-3  # what a claim is off by, relative to the largest element, that is told
+NEARLY = 1e-3  # largest relative error of a claim that counts as nearly right
 DEPENDS = "the output does not depend on it: PyTorch leaves its gradient at None"
 
 
 def wording(finding: Finding) -> Wording:
-    """How the nodes of a finding's problem are written."""
+    """The wording of a finding's problem."""
     return finding.point.wording
 
 
@@ -43,7 +43,7 @@ def _of_all_sizes(v: Verdict) -> bool:
 
 
 def _reading(v: Verdict) -> str:
-    """`, where A is the step before`: the reading of a claim that is right in that one alone."""
+    """`, where A is the step before`, for a claim that is right in that reading only; else ""."""
     steps = v.claim.reading if v.claim.stepwise is None else ""
     return f", where {steps}" * bool(steps)
 
@@ -57,7 +57,9 @@ def right_line(v: Verdict) -> Line:
 
 
 def exception(v: Verdict) -> str | None:
-    """The caveats of a right claim: where it differs from PyTorch, and terms that are too small."""
+    """The caveats of a right claim, or None: where it differs from PyTorch, and negligible
+    terms.
+    """
     return "; ".join(filter(None, (_deviation(v), _negligible(v.negligible)))) or None
 
 
@@ -86,18 +88,18 @@ def _deviation(v: Verdict) -> str | None:
 
 
 def reason(v: Verdict) -> str:
-    """What is the matter with a wrong claim, in one line."""
+    """What is wrong with a claim, in one line."""
     remarks = "; ".join(filter(None, (v.remark, v.claim.reading)))
     return _mistake(v) + f" ({remarks})" * bool(remarks)
 
 
 def right_where(v: Verdict) -> str | None:
-    """`right where d is positive`, of a claim of which `reason` says something else."""
+    """`right where d is positive`, if `reason` does not say so already; else None."""
     return None if v.condition is None or v.mend is None else f"right where {v.condition}"
 
 
 def is_as_right(v: Verdict) -> bool:
-    """Whether the gradient's formula has no number either where a wrong claim has none."""
+    """Whether the claim is not finite, and neither is the formula of the gradient."""
     undefined = v.wrong is not None and v.wrong.is_undefined
     return undefined and v.claim.name in wording(v.findings[0]).reach.undefined
 
@@ -116,13 +118,13 @@ def _mistake(v: Verdict) -> str:
     if v.shape != v.expected:
         return f"its shape is not that of {v.claim.name}"
     if v.only_here:
-        here, there = shapes_text(v.sizes[0]), shapes_text(finding.point.shapes)
-        return f"right where {here}, and not where {there}"
+        shapes, other_shapes = shapes_text(v.sizes[0]), shapes_text(finding.point.shapes)
+        return f"right where {shapes}, and not where {other_shapes}"
     return "its numbers are not those of the gradient"
 
 
 def _off(v: Verdict) -> str:
-    """`: x.grad[0] is off by 7e-09`, where a claim is nearly right; empty where it is not."""
+    """`: x.grad[0] is off by 7e-09` for a nearly right claim; else ""."""
     if not all(t.gap < NEARLY for t in v.findings):
         return ""
     finding, place = next((t, p) for t in v.findings if (p := t.first_wrong()) is not None)
@@ -140,7 +142,7 @@ def failure(finding: Finding) -> str:
 
 
 def mended_line(v: Verdict) -> Line:
-    """The claim as it would be right; nothing where that says no more than the gradient itself."""
+    """The corrected claim; empty if it is no shorter than the formula of the gradient."""
     if v.mend is None:
         return ()
     result = wording(v.findings[0]).source.coloured(plain(v.claim.written(v.mend.formula)))
@@ -149,7 +151,9 @@ def mended_line(v: Verdict) -> Line:
 
 
 class Wrong(NamedTuple):
-    """The first wrong element: its name, its place, and what it is claimed to be and is."""
+    """The first wrong element: its name, finding and index, and the claimed and the right value,
+    written out.
+    """
 
     name: str
     finding: Finding
@@ -159,7 +163,7 @@ class Wrong(NamedTuple):
 
 
 def first_wrong(v: Verdict) -> Wrong | None:
-    """The element that tells; None where no element can be compared."""
+    """The first wrong element of a claim; None if no element can be compared."""
     for finding in v.findings:
         place, grad = finding.first_wrong(), finding.point.gradient(v.claim.name)
         if place is not None and finding.node is not None and grad is not None:
@@ -175,15 +179,15 @@ def _element(v: Verdict, place: tuple[int, ...]) -> str:
 
 
 def equations(result: Wrong) -> tuple[list[Line], list[Line]]:
-    """`2·g[0]·x[0]`, then `2·0.5·0.3 = 0.3`: the lines of the element as it is claimed, and as it
-    is.
+    """`2·g[0]·x[0]`, then `2·0.5·0.3 = 0.3`: the lines of the claimed element, and of the right
+    one.
     """
     values = [float(array[result.place]) for array in (result.finding.value, result.finding.right)]
     texts = _distinct(*values)
-    alike = texts != tuple(map(short, values))
+    distinguishable = texts != tuple(map(short, values))
     written = result.claimed, result.right
     claimed, right = (
-        _equation(w, text if alike or w.total is not None else None)
+        _equation(w, text if distinguishable or w.total is not None else None)
         for w, text in zip(written, texts)
     )
     return claimed, right
@@ -198,7 +202,7 @@ def _equation(written: Written, total: str | None) -> list[Line]:
 
 
 def _distinct(a: float, b: float) -> tuple[str, ...]:
-    """Two numbers with as many digits as tell them apart."""
+    """Two numbers with enough digits to distinguish them."""
     texts = (short(a), short(b))
     for digits in range(5, 18):
         if texts[0] != texts[1]:
@@ -211,7 +215,7 @@ def _distinct(a: float, b: float) -> tuple[str, ...]:
 
 
 def as_data(v: Verdict) -> dict[str, Any]:
-    """A verdict as the JSON has it."""
+    """A verdict as JSON."""
     grad = v.findings[0].point.gradient(v.claim.name)
     wrong, error = v.wrong, None if v.wrong is None else v.wrong.error
     return {

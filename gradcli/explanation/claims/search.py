@@ -1,6 +1,6 @@
-"""The nearest right formula: what would mend a claim.
+"""The search for the nearest right formula, a correction of a claim.
 
-Whatever is offered was read from its text and is right at all points, on its own branches too.
+A correction is parsed from its text and verified at all points, also on its own branches.
 """
 
 import ast
@@ -25,25 +25,25 @@ from .findings import Finding, at_point, close, holds, is_jacobian_diagonal, sam
 from .given import ORIGIN, Claim, reread, targets
 from .mutations import edits as edits_of
 from .mutations import pairs
-from .omissions import exchanges, left_out, parts_of, with_a_mistake
+from .omissions import exchanges, omissions_of, parts_of, with_a_mistake
 from .points import Point, Points
 from .syntax import divided, expression, factors_of, is_quotient
 from .words import Words, formula, words
 
 ONLY_SHAPED = "the numbers are right, and the shape is not"
 LENGTH = re.compile(r"\blen\((\w+)\)")
-USES = 5  # uses of an input, of which some may be missing
+USES = 5  # most uses of an input of which some may be missing
 TRIED = 40_000  # characters of all changed formulas that are tried, together
-TRIED_IN_PAIRS = 20_000  # of those with two changes
-FACTOR = 60  # of a factor that is said to be missing
-REASON = 80  # of what is said of a part that was left out, while there may be shorter reasons
+TRIED_IN_PAIRS = 20_000  # characters of those with two changes
+FACTOR = 60  # characters of a missing factor that is reported
+REASON = 80  # characters of a reason that is reported before other corrections are tried
 
 
-TriedEdit = tuple[Edit, Finding]  # a changed formula, and what it comes to
+TriedEdit = tuple[Edit, Finding]  # a changed formula, and its finding
 
 
 class Tries:
-    """Texts tried in the place of one claim; of its `findings` the first is at short numbers."""
+    """Candidate texts for one claim; the first of its `findings` has numbers of few digits."""
 
     def __init__(self, claim: Claim, findings: list[Finding], points: Points):
         self.claim, self.findings, self.points = claim, findings, points
@@ -55,51 +55,51 @@ class Tries:
         self._holding: dict[str, Program | None] = {}
 
     def verified(self, text: str) -> Program | None:
-        """The program of a text that is right at all points, and at the `others`; None for other
-        texts.
+        """The program of a text that is right at all points, and does not fail in the trials
+        `others`; None for other texts.
         """
         if text not in self._holding:
             self._holding[text] = self._at_all_points(text)
         program = self._holding[text]
-        there = program and not any(t.fails(text, self.claim.name) for t in self.others)
-        return program if there else None
+        holds_elsewhere = program and not any(t.fails(text, self.claim.name) for t in self.others)
+        return program if holds_elsewhere else None
 
     def _at_all_points(self, text: str) -> Program | None:
         program, name, points = reread(text), self.claim.name, self.points
         if program is None or not holds(program, name, points.tried):
             return None
-        own = on_all_branches(points, [self.claim._replace(program=program)], [name])
-        return program if holds(program, name, own.tried[len(points.tried) :]) else None
+        own_branches = on_all_branches(points, [self.claim._replace(program=program)], [name])
+        return program if holds(program, name, own_branches.tried[len(points.tried) :]) else None
 
     def finding_of(self, text: str, point: Point) -> Finding | None:
-        """What a text comes to at a point; None where it cannot be read."""
+        """The finding of a text at a point; None if it is invalid."""
         program = reread(text)
         result = None if program is None else at_point(program, self.claim.name, point)
         return None if result is None or result.unreadable else result
 
     def comes_to(self, text: str, finding: Finding) -> bool:
-        """Whether a text can be read, and comes to what the claim does."""
+        """Whether a text is valid, and has the value of the claim."""
         result = self.finding_of(text, finding.point)
         return result is not None and result.same_as(finding)
 
     def rank_of(self, text: str) -> int:
-        """How many dimensions a text comes to; -1 where it cannot be read."""
+        """The number of dimensions of a text's value; -1 if it has none."""
         result = self.finding_of(text, self.points.tried[0])
         return -1 if result is None or result.value is None else len(result.shape)
 
     def shorter(self, node: Node) -> str | None:
-        """The formula of a node, if it is shorter than the gradient's."""
+        """The formula of a node if it is shorter than the gradient's; None otherwise."""
         built, whole = self.w.formula(node), self.w.formula(self.grad)
         if built is None or whole is None or tree.size(built) >= tree.size(whole):
             return None
         return tree.text(built)
 
     def formula(self, node: Node | None) -> str | None:
-        """The formula of a node; None where it has none."""
+        """The formula of a node; None if it has none."""
         return formula(node, self.w)
 
     def sizes(self) -> list[str]:
-        """Numbers of elements as texts: of dimensions, and of whole tensors."""
+        """Sizes as texts: of dimensions, and numbers of elements."""
         named = {n: node for n, node in self.named().items() if node.ndim}
         wholes = [f"{name}.numel()" for name in named]
         sizes = ((name, d, n) for name, node in named.items() for d, n in enumerate(node.shape))
@@ -108,27 +108,27 @@ class Tries:
 
     @cached_property
     def words(self) -> Words:
-        """What may stand in the place of a part of the claim."""
+        """What may replace a part of the claim."""
         return words(self.claim, self.findings[0], self.named(), self.sizes())
 
     def named(self) -> dict[str, Node]:
-        """What a claim may be about, and the output, by name."""
+        """The nodes that a claim may be about, and the output, by name."""
         p = self.problem
         result = targets(p)
         return result if p.out in result.values() else result | {p.out_name: p.out}
 
 
 class Search(Tries):
-    """The search for what would mend one claim: ways to look, of which each knows candidates."""
+    """The search for a correction of one claim, by several strategies that yield candidates."""
 
     def mend(self) -> Mend | None:
-        """The nearest right formula, as far as one was found: right at other sizes and ranks too,
-        where there is one.
+        """The first right candidate, preferably one that is right at other sizes and ranks too;
+        None if there is none.
         """
         if self.grad is None:
             return None
-        for others in beyond(self.claim, self.problem):
-            self.others = others
+        for trials in beyond(self.claim, self.problem):
+            self.others = trials
             candidates = chain.from_iterable(way() for way in self._ways())
             result = next((m for m in candidates if m.is_right or self.verified(m.formula)), None)
             if result is not None:
@@ -136,7 +136,7 @@ class Search(Tries):
         return None
 
     def _ways(self) -> Iterator[Callable[[], Iterable[Mend]]]:
-        """Where to look, the likeliest mistakes first."""
+        """The strategies, the likeliest mistakes first."""
         yield partial(self._edited, FIRST)
         yield self._a_size_for_a_number
         yield self._by_a_size
@@ -147,13 +147,13 @@ class Search(Tries):
         yield self._rearranged
         yield self._diagonal_alone
         yield self._edited_and_broadcast
-        yield self._left_out_in_short
-        yield self._edited_and_left_out
+        yield self._short_omission
+        yield self._edited_with_mistake
         yield self._exchanged
         yield partial(self._edited, RENAMED)
         yield self._way_back_missing
         yield self._by_a_fraction
-        yield self._left_out
+        yield self._omission
         yield self._factor_missing
         yield self._term_missing
         yield self._edited_and_scaled
@@ -162,11 +162,11 @@ class Search(Tries):
     # ---- a factor that is the same everywhere ----------------------------------------------------
 
     def _by_a_size(self) -> Iterator[Mend]:
-        """Too large or too small by a number of elements, as a sum is for a mean."""
+        """A factor that is a number of elements, as between a sum and a mean."""
         yield from self._scaled(self.claim.program, self.findings, sizes=True)
 
     def _by_a_number(self) -> Iterator[Mend]:
-        """Twice too large, or of the other sign."""
+        """A factor that is a number, as 2 or -1."""
         yield from self._scaled(self.claim.program, self.findings, sizes=False)
 
     def _by_a_fraction(self) -> Iterator[Mend]:
@@ -181,13 +181,15 @@ class Search(Tries):
         yield from factors.sizes_for_numbers(self.claim.program, self.findings, self.sizes())
 
     def _scaled(self, program: Program, findings: list[Finding], sizes: bool) -> Iterator[Mend]:
-        """A formula without a factor, in the shortest way; the factor is a number, or a size."""
+        """A formula divided by a factor, a number or a size, in the shortest form."""
         result = factors.by_a_number(program, findings, whole=True)
         if sizes:
             mentioned = LENGTH.sub(r"\1.shape[0]", f"{self.formula(self.grad)} {self.claim.text}")
             likely = sorted(self.sizes(), key=lambda size: size not in mentioned)
-            known = ((s, s in mentioned or bool(self.others)) for s in likely)
-            tried = chain.from_iterable(factors.by_a_size(program, findings, *s) for s in known)
+            candidates = ((s, s in mentioned or bool(self.others)) for s in likely)
+            tried = chain.from_iterable(
+                factors.by_a_size(program, findings, *s) for s in candidates
+            )
             result = (m for m in tried if self.verified(m.formula))
         for m in islice(result, 1):
             texts = [e.formula for e in self._edited(LIKELY)]
@@ -210,12 +212,12 @@ class Search(Tries):
         return Mend(self.formula(self.grad) or "", why, is_right=True)
 
     def _rearranged(self) -> Iterator[Mend]:
-        """As many numbers, and in their order."""
+        """Right numbers, in their order, in another shape."""
         shape = f"{self.claim.name}.shape"
         yield Mend(edits.called(self.claim.program, "reshape", shape), ONLY_SHAPED)
 
     def _edited(self, rank: int) -> Iterator[Mend]:
-        """An edit of the claim, no less likely than those of a rank."""
+        """Edits of the claim up to a rank."""
         yield from self._right(e for e, t in self._tried_edits if e.rank <= rank and t.agrees)
 
     def _right(self, result: Iterable[Edit]) -> Iterator[Mend]:
@@ -224,7 +226,7 @@ class Search(Tries):
 
     @cached_property
     def _tried_edits(self) -> list[TriedEdit]:
-        """The edits that can be computed, with what they come to at the first point."""
+        """The valid edits, with their findings at the first point."""
         built = written(edits_of(self.claim.program, self.words), TRIED)
         tried = ((e, self.finding_of(e.text, self.points.tried[0])) for e in built)
         return [(e, finding) for e, finding in tried if finding is not None]
@@ -234,26 +236,26 @@ class Search(Tries):
         return ((e, finding) for e, finding in self._tried_edits if e.rank <= LIKELY)
 
     def _edited_and_scaled(self) -> Iterator[Mend]:
-        """An edit, and a factor beside it."""
+        """An edit combined with a factor."""
         for e, first in self._likely_edits:
             if factors.ratio(first) is not None:
-                others = [self.finding_of(e.text, point) for point in self.points.tried[1:]]
-                findings = [first, *(t for t in others if t is not None)]
+                further = [self.finding_of(e.text, point) for point in self.points.tried[1:]]
+                findings = [first, *(t for t in further if t is not None)]
                 program = read_again(e.text, ORIGIN)
                 for sizes in (True, False):
                     for m in self._scaled(program, findings, sizes):
                         yield Mend(m.formula, f"{e.why}; and as a whole, {m.why}")
 
     def _edited_and_broadcast(self) -> Iterator[Mend]:
-        """An edit, and another shape beside it."""
+        """An edit combined with another shape."""
         name = self.claim.name
         for e in (e for e, finding in self._likely_edits if finding.broadcasts):
             text = edits.called(read_again(e.text, ORIGIN), "expand", f"{name}.shape")
             yield Mend(text, f"{e.why}; and its shape is not that of {name}")
 
-    def _edited_and_left_out(self) -> Iterator[Mend]:
-        """An edit, and a mistake in another part: what the edit makes of the claim is the right
-        formula with that mistake.
+    def _edited_with_mistake(self) -> Iterator[Mend]:
+        """An edit combined with a mistake in another part: the edited claim is the right formula
+        with that mistake.
         """
         text, first = self.formula(self.grad), self.points.tried[0]
         if text is None:
@@ -261,27 +263,27 @@ class Search(Tries):
         built = written(with_a_mistake(read_again(text, ORIGIN)), TRIED_IN_PAIRS)
         wrong = [(e, t) for e in built if (t := self.finding_of(e.text, first)) and not t.agrees]
         likely = ((e, t) for e, t in self._likely_edits if not e.alone)
-        kept = ((e, t) for e, t in likely if not self.findings[0].same_as(t))
-        same = (pair for pair in alike(kept, wrong) if self._same(*(e.text for e in pair)))
+        changed = ((e, t) for e, t in likely if not self.findings[0].same_as(t))
+        same = (pair for pair in equal_pairs(changed, wrong) if self._same(*(e.text for e in pair)))
         yield from (Mend(text, f"{e.why}, and {other.why}") for e, other in islice(same, 1))
 
     def _same(self, text: str, other: str) -> bool:
-        """Whether two texts come to the same at all points, and at the `others`."""
+        """Whether two texts have the same value at all points, and in the trials `others`."""
         tries = [self.finding_of(text, point) for point in self.points.tried]
         if not all(t is not None and self.comes_to(other, t) for t in tries):
             return False
-        return all(_same_there(t, text, other) for t in self.others)
+        return all(_same_in_trial(t, text, other) for t in self.others)
 
     def _exchanged(self) -> Iterator[Mend]:
-        """A part of the right formula, or of the program, in the place of one of the claim's."""
+        """A part of the claim replaced by one of the right formula, or of the program."""
         text = self.formula(self.grad)
         right = () if text is None else read_again(text, ORIGIN).values
-        others = parts_of((*right, *self.problem.program.values))
+        replacements = parts_of((*right, *self.problem.program.values))
         ranks = self.rank_of if self.findings[0].comparable else None
-        yield from self._right(written(exchanges(self.claim.program, others, ranks), TRIED))
+        yield from self._right(written(exchanges(self.claim.program, replacements, ranks), TRIED))
 
     def _edited_twice(self) -> Iterator[Mend]:
-        """Two edits: of shapes and places, and of the sign beside them."""
+        """Two edits, as of `pairs`."""
         yield from self._right(self._edits_twice)
 
     @cached_property
@@ -289,20 +291,20 @@ class Search(Tries):
         return written(pairs(self.claim.program), TRIED_IN_PAIRS)
 
     def _diagonal_alone(self) -> Iterator[Mend]:
-        """Where each element of the output is taken to depend on one element of the input."""
+        """The claim is the diagonal of the Jacobian times the seed."""
         name, out = self.claim.name, self.problem.out_name
         if all(is_jacobian_diagonal(t, name) for t in self.findings):
-            beside = f"every element of {out} depends on others of {name} too"
-            yield self._gradient(f"{beside}: this is the diagonal alone")
+            explanation = f"every element of {out} depends on others of {name} too"
+            yield self._gradient(f"{explanation}: this is the diagonal alone")
 
     # ---- what is missing -------------------------------------------------------------------------
 
-    def _left_out_in_short(self) -> Iterator[Mend]:
-        """A part that was left out, where that is a short reason."""
+    def _short_omission(self) -> Iterator[Mend]:
+        """A missing part, if the reason is short."""
         yield from (self._gradient(why) for why in self._lacking if len(why) <= REASON)
 
-    def _left_out(self) -> Iterator[Mend]:
-        """A part of the right formula, without which it is the claim."""
+    def _omission(self) -> Iterator[Mend]:
+        """A missing part: without it the right formula is the claim."""
         yield from map(self._gradient, self._lacking)
 
     @cached_property
@@ -310,14 +312,14 @@ class Search(Tries):
         text, value = self.formula(self.grad), self.findings[0].value
         if text is None or value is None:
             return []
-        lacking = (e for e in left_out(read_again(text, ORIGIN)) if self._is_claimed(e.text))
+        lacking = (e for e in omissions_of(read_again(text, ORIGIN)) if self._is_claimed(e.text))
         return [e.why for e in islice(lacking, 1)]
 
     def _is_claimed(self, text: str) -> bool:
         return all(self.comes_to(text, t) for t in self.findings)
 
     def _way_back_missing(self) -> Iterator[Mend]:
-        """An input that is used several times, and some of the uses forgotten."""
+        """An input that is used several times, with the contributions of some uses missing."""
         value = self.findings[0].value
         steps = backward(self.problem.out, self.problem.seed.node, [self.target]).steps
         arriving = [(s, c) for s in steps for c in s.contributions if c.to is self.target]
@@ -325,9 +327,9 @@ class Search(Tries):
             return
         arrays = [self.points.tried[0](c.sent) for _, c in arriving]
         counts = range(len(arriving) - 1, 0, -1)
-        for there in chain.from_iterable(combinations(range(len(arriving)), n) for n in counts):
-            if value.shape == arrays[0].shape and close(value, sum(arrays[k] for k in there)):
-                yield from self._with_ways([a for k, a in enumerate(arriving) if k not in there])
+        for present in chain.from_iterable(combinations(range(len(arriving)), n) for n in counts):
+            if value.shape == arrays[0].shape and close(value, sum(arrays[k] for k in present)):
+                yield from self._with_ways([a for k, a in enumerate(arriving) if k not in present])
                 return
 
     def _with_ways(self, missing: list[tuple[Step, Contribution]]) -> Iterator[Mend]:
@@ -344,7 +346,7 @@ class Search(Tries):
             yield Mend(edits.plus(self.claim.program, text), why)
 
     def _term_missing(self) -> Iterator[Mend]:
-        """right - claim, where that is short."""
+        """A missing term, right - claim, if it is short."""
         first = self.findings[0]
         if first.node is not None and first.comparable:
             term = self.grad - first.node
@@ -353,7 +355,7 @@ class Search(Tries):
                 yield from self._plus(term, f"a term is missing: {text}")
 
     def _factor_missing(self) -> Iterator[Mend]:
-        """right / claim, where that is short; claim / right, where that is what it lacks below."""
+        """A missing factor right / claim, or divisor claim / right, if it is short."""
         first = self.findings[0]
         if first.node is None or not first.comparable or not np.all(first.value):
             return
@@ -368,32 +370,34 @@ class Search(Tries):
         elif self.shorter(ratio) is not None:
             if is_quotient(e):
                 yield from self._in_place_of_a_factor(e)
-            if not is_quotient(e) or not isinstance(e.left, ast.BinOp):  # nobody forgets such
+            if not is_quotient(e) or not isinstance(e.left, ast.BinOp):  # others are implausible
                 text = edits.scaled(self.claim.program, factor)
                 yield Mend(text, f"the factor {factor} is missing")
 
     def _divided_by(self, below: ast.expr) -> Iterator[Mend]:
-        """The claim divided, in lowest terms if it is right like that."""
+        """The claim divided by `below`, first in lowest terms."""
         program, divisor = self.claim.program, ast.unparse(below)
         texts = edits.divided_by(program, below), edits.scaled(program, divisor, divide=True)
         yield from (Mend(text, f"it is to be divided by {divisor}") for text in texts)
 
     def _in_place_of_a_factor(self, quotient: ast.BinOp) -> Iterator[Mend]:
-        """For a factor log(x) / y that is missing, log(x) in the place of y."""
+        """For a missing factor log(x) / y, log(x) in place of y."""
         new, old = ast.unparse(quotient.left), ast.unparse(quotient.right)
         program = self.claim.program
         for e in (e for e in factors_of(program.result) if ast.unparse(e) == old):
             yield Mend(edits.with_another(program, e, new), f"{new} belongs where {old} stands")
 
 
-def _same_there(trial: Trial, text: str, other: str) -> bool:
+def _same_in_trial(trial: Trial, text: str, other: str) -> bool:
     arrays = trial.array(text), trial.array(other)
     return all(array is not None for array in arrays) and same(*arrays)
 
 
-def alike(some: Iterable[TriedEdit], others: list[TriedEdit]) -> Iterator[tuple[Edit, Edit]]:
-    """The pairs of formulas that come to the same, and not to 0."""
+def equal_pairs(
+    some: Iterable[TriedEdit], candidates: list[TriedEdit]
+) -> Iterator[tuple[Edit, Edit]]:
+    """The pairs of edits with the same value, which is not 0."""
     for e, one in some:
-        for other, there in others:
-            if one.same_as(there) and np.any(one.value):
+        for other, other_finding in candidates:
+            if one.same_as(other_finding) and np.any(one.value):
                 yield e, other

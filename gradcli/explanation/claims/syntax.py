@@ -1,9 +1,8 @@
-"""Formulas as Python's syntax has them: their parts, patterns that match parts, and one part in
-the place of another.
+"""Formulas as Python syntax trees: their parts, patterns that match parts, and replacements.
 
-A pattern is a formula in which single letters stand for parts: `a @ b` is any matrix product,
+A pattern is a formula in which single letters stand for parts: `a @ b` matches any matrix product,
 `a.unsqueeze(...)` a call with any arguments, and `a.R(...)` a sum or a mean, also `sum(a, ...)`;
-some letters stand for parts of one kind alone (`KINDS`).
+some letters match parts of one kind only (`KINDS`).
 """
 
 import ast
@@ -15,7 +14,7 @@ from ...language.program import Program
 from ...language.syntax import called_name
 
 REDUCTIONS = {"sum": "mean", "mean": "sum"}
-EPSILON = 1e-3  # the largest number that is added to keep a denominator from 0
+EPSILON = 1e-3  # the largest constant that counts as a guard of a denominator
 SIZES = ("shape", "size", "numel", "ndim")
 MATRICES = (ast.Mult, ast.Div, ast.MatMult)
 
@@ -23,7 +22,7 @@ Bindings = dict[str, Any]  # what the letters of a pattern stand for
 
 
 def expression(text: str) -> ast.expr:
-    """A text as syntax."""
+    """A text as a syntax tree."""
     return ast.parse(text, mode="eval").body
 
 
@@ -31,7 +30,7 @@ def expression(text: str) -> ast.expr:
 
 
 def parts(e: ast.expr) -> Iterator[ast.expr]:
-    """The tensors that a formula is made of, from the outside in; numbers are none."""
+    """The tensor-valued parts of a formula in pre-order, without numbers."""
     if is_number(e):
         return
     yield e
@@ -40,7 +39,7 @@ def parts(e: ast.expr) -> Iterator[ast.expr]:
 
 
 def operands(e: ast.expr) -> list[ast.expr]:
-    """The tensors that a part is made of."""
+    """The operands of a part."""
     if isinstance(e, ast.BinOp):
         return [e.left, e.right]
     if isinstance(e, ast.Compare):
@@ -55,7 +54,7 @@ def operands(e: ast.expr) -> list[ast.expr]:
 
 
 def factors_of(e: ast.expr) -> Iterator[ast.expr]:
-    """What a formula is a product of, left of quotients."""
+    """The factors of a product, and of numerators."""
     if isinstance(e, ast.BinOp) and isinstance(e.op, MATRICES):
         yield from factors_of(e.left)
         yield from () if isinstance(e.op, ast.Div) else factors_of(e.right)
@@ -66,7 +65,7 @@ def factors_of(e: ast.expr) -> Iterator[ast.expr]:
 
 
 def around(part: ast.expr, value: ast.expr) -> ast.expr | None:
-    """The operation around a part, if the same part occurs elsewhere in the formula too."""
+    """The operation that contains a part, if an equal part occurs elsewhere too; else None."""
     text = ast.unparse(part)
     same = (e for e in ast.walk(value) if isinstance(e, type(part)) and ast.unparse(e) == text)
     if len([*same]) == 1:
@@ -75,7 +74,7 @@ def around(part: ast.expr, value: ast.expr) -> ast.expr | None:
 
 
 def is_number(e: ast.expr) -> bool:
-    """Whether it is a number, several of them, or a size."""
+    """Whether it is a number, a list of numbers, or a size."""
     if isinstance(e, ast.UnaryOp):
         return is_number(e.operand)
     return isinstance(e, ast.Constant | ast.Tuple | ast.List | ast.Starred) or is_size(e)
@@ -120,7 +119,7 @@ def reduction(e: ast.expr) -> str | None:
 
 
 def small_number(e: ast.expr) -> float | None:
-    """A number that may keep a denominator from 0."""
+    """The value of a constant that may guard a denominator; None for others."""
     value = e.value if isinstance(e, ast.Constant) else None
     return value if isinstance(value, float) and 0 < value <= EPSILON else None
 
@@ -130,7 +129,7 @@ def _is_simple(e: ast.expr) -> bool:
 
 
 KINDS: dict[str, Callable[[ast.expr], bool]] = {
-    "x": lambda e: _is_simple(e) and not is_transposed(e),  # a name, a method or a function
+    "x": lambda e: _is_simple(e) and not is_transposed(e),  # a name, an attribute or a call
     "y": lambda e: not is_transposed(e),
     "z": lambda e: not _is_simple(e),
     "f": lambda e: isinstance(e, ast.Name | ast.Call),
@@ -138,21 +137,21 @@ KINDS: dict[str, Callable[[ast.expr], bool]] = {
     "t": lambda e: small_number(e) is None,
     "l": is_size,
     "n": lambda e: isinstance(e, ast.Constant),
-    "u": lambda e: isinstance(e, ast.BinOp),  # what has brackets after a sign
+    "u": lambda e: isinstance(e, ast.BinOp),  # needs brackets after a minus
     "v": lambda e: not isinstance(e, ast.BinOp),
-    "w": lambda e: not isinstance(e, ast.UnaryOp) and not is_sum(e),  # what has no sign
+    "w": lambda e: not isinstance(e, ast.UnaryOp) and not is_sum(e),  # without a sign
 }
 pattern = cache(expression)
 
 
 def matched(text: str, e: ast.expr) -> Bindings | None:
-    """What the letters of a pattern stand for in a part; None where it does not match."""
+    """The parts that the letters of a pattern match; None if it does not match."""
     result: Bindings = {}
     return result if _matches(pattern(text), e, result) else None
 
 
 def filled(text: str, result: Bindings) -> ast.expr:
-    """A pattern with parts in the place of its letters."""
+    """A pattern with its letters replaced by parts."""
     built: ast.expr = _filled(pattern(text), result)
     return built
 
@@ -183,7 +182,7 @@ def _matches(p: Any, e: Any, result: Bindings) -> bool:
 
 
 def _same(v: Any, other: Any, result: Bindings) -> bool:
-    """Whether fields of a pattern and of a part are the same."""
+    """Whether a field of a pattern matches that of a part."""
     if isinstance(v, ast.expr):
         return _matches(v, other, result)
     if isinstance(v, list):
@@ -212,7 +211,7 @@ def _method(e: ast.Call) -> str:
 
 
 def replaced(e: Any, old: ast.expr, new: ast.expr) -> Any:
-    """The tree with one part of it replaced; what does not hold that part is kept as it is."""
+    """The tree with one part replaced; subtrees without that part are shared."""
     if e is old:
         return new
     if isinstance(e, list):
@@ -226,7 +225,7 @@ def replaced(e: Any, old: ast.expr, new: ast.expr) -> Any:
 
 
 def ending(program: Program, value: ast.expr) -> str:
-    """The text of a formula with another value for its last step."""
+    """The text of a program with another value for its last statement."""
     return program.written(len(program.values) - 1, value)
 
 
@@ -248,7 +247,7 @@ def method(
 
 
 def divided(e: ast.expr) -> ast.expr | None:
-    """d of 1 / d, and of ones_like(x) / d; None for what is no such quotient."""
+    """d of 1 / d, and of ones_like(x) / d; None for other parts."""
     result = matched("1 / d", e) or matched("ones_like(...) / d", e)
     return None if result is None else result["d"]
 
@@ -273,7 +272,7 @@ def added(left: ast.expr, right: ast.expr) -> ast.expr:
 
 
 def transposed(e: ast.expr) -> ast.expr:
-    """A part transposed, or not transposed any more."""
+    """A part transposed; x for x.T."""
     return e.value if is_transposed(e) else ast.Attribute(e, "T")
 
 
@@ -282,9 +281,9 @@ def transposed(e: ast.expr) -> ast.expr:
 LONG, SHORT = 60, 30  # characters of a part that is written out in a sentence
 
 
-class Shown:
-    """A part as sentences have it: `{a}` is a short one, or "a part of it", `{a:long}` may be
-    longer, and `{a:full}` is all of it.
+class Excerpt:
+    """A part in a sentence: `{a}` is its text if that is short, else "a part of it"; `{a:long}`
+    allows longer texts, and `{a:full}` any.
     """
 
     def __init__(self, e: ast.expr):
@@ -296,13 +295,13 @@ class Shown:
         return text if len(text) <= most else "a part of it"
 
 
-def shown(e: ast.expr) -> str:
-    """A part as a sentence has it."""
-    return f"{Shown(e)}"
+def excerpt(e: ast.expr) -> str:
+    """The text of a part in a sentence."""
+    return f"{Excerpt(e)}"
 
 
 def replaced_text(old: ast.expr, new: ast.expr) -> str:
-    """`g.roll(-1) belongs where g.roll(1) stands`, or by names alone where calls are long."""
+    """`g.roll(-1) belongs where g.roll(1) stands`, with only the names of long calls."""
     texts = [ast.unparse(e) for e in (new, old)]
     if isinstance(old, ast.Call) and isinstance(new, ast.Call) and max(map(len, texts)) > LONG:
         names = [ast.unparse(e.func).rpartition(".")[2] for e in (new, old)]

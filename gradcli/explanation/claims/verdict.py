@@ -1,4 +1,4 @@
-"""Is a claim right: at all points, and for every size?"""
+"""Verdicts on claims: whether they are right at all points, and for every size."""
 
 import ast
 import re
@@ -31,20 +31,20 @@ from .conditions import condition
 from .dimensions import loses_dimension
 from .edits import Mend
 from .findings import Finding, at_point, holds
-from .given import ORIGIN, Claim, Given, built, read_claims, uses_seed
+from .given import ORIGIN, Claim, ClaimTexts, built, read_claims, uses_seed
 from .points import Point, Points, points
 from .proof import same
 from .search import Search
 
-FAR = 9  # places in brackets that are larger tell of sizes that are not tried
+FAR = 9  # larger indices need larger sizes than are tried
 IN_BRACKETS, NUMBER = re.compile(r"\[[^\]]*\]"), re.compile(r"\d+")
-SAME = 2  # sizes at which two formulas are brought together; at all others numbers are compared
+SAME = 2  # sizes at which equality is proved; at all others numbers are compared
 LARGE = 20_000  # elements of all nodes together
 
 
 class Verdict:
-    """One claim, judged; what is wrong about it is looked for when it is asked for. `remark` says
-    for which shapes, where they are not those that were assumed at first.
+    """The verdict on one claim; corrections are searched for on demand. `remark` says for which
+    shapes, if these are not the ones inferred first.
     """
 
     def __init__(self, claim: Claim, points: Points, remark: str = ""):
@@ -67,7 +67,7 @@ class Verdict:
 
     @cached_property
     def wrong(self) -> Finding | None:
-        """The first finding that disagrees, not by rounding alone."""
+        """The first finding that disagrees by more than rounding; None if the claim is right."""
         return next((t for t in self.findings if not (t.agrees or self._only_rounded(t))), None)
 
     def _only_rounded(self, t: Finding) -> bool:
@@ -75,51 +75,50 @@ class Verdict:
 
     @cached_property
     def same(self) -> bool:
-        """Whether it is the same formula: at the first sizes, and at others where there are some.
-
-        Sizes stand in it as numbers; that they are the right ones is what other sizes tell.
+        """Whether it is proved equal to the gradient at the first sizes, and at others if there are
+        some. Sizes occur as numbers in a proof; other sizes show that these are right.
         """
-        others = (t for t in self.findings if self._sizes(t) != self.sizes[0])
-        chosen = [self.findings[0], *others][:2]
+        at_other_sizes = (t for t in self.findings if self._sizes(t) != self.sizes[0])
+        chosen = [self.findings[0], *at_other_sizes][:2]
         return self.ok and all(self._same(t.point, t.node) for t in chosen)
 
     def _same(self, point: Point, node: Node | None) -> bool:
         w, grad = point.wording, point.gradient(self.claim.name)
         if node is None or grad is None:
             return False
-        return same(node, grad, point, w.names) or self._is_shown(node, grad, point, w)
+        return same(node, grad, point, w.names) or self._is_displayed_formula(node, grad, point, w)
 
-    def _is_shown(self, node: Node, grad: Node, point: Point, w: Wording) -> bool:
-        """Whether it is the formula that rewriting makes of the gradient."""
+    def _is_displayed_formula(self, node: Node, grad: Node, point: Point, w: Wording) -> bool:
+        """Whether it is equal to the formula that is displayed for the gradient."""
         result = w.formula(grad)
         if result is None:
             return False
-        shown = built(read_program(tree.text(result), point.problem.limits), point.problem)
-        return same(node, shown, point, w.names)
+        displayed = built(read_program(tree.text(result), point.problem.limits), point.problem)
+        return same(node, displayed, point, w.names)
 
     @cached_property
     def same_elsewhere(self) -> bool:
-        """Whether what is the same formula for the sizes given is so at others, too."""
+        """Whether it is proved equal at other sizes than the given ones, too."""
         if self.points.sizes_vary or not self.same or self._reaches_far:
             return False
-        there = (trial.problem for trial in self.points.tried[0].wording.trials.elsewhere)
-        others = (self._at(p) for p in there if not different_sides(p.roots))
-        result = [v for v in others if v is not None]
+        problems = (trial.problem for trial in self.points.tried[0].wording.trials.elsewhere)
+        elsewhere = (self._at(p) for p in problems if not different_sides(p.roots))
+        result = [v for v in elsewhere if v is not None]
         return bool(result) and all(v.ok for v in result) and all(v.same for v in result[:SAME])
 
     def _at(self, problem: Problem) -> "Verdict | None":
-        """The verdict for other sizes; None where the claim is not applicable to them."""
+        """The verdict at other sizes; None if the claim does not fit them."""
         return if_applicable(lambda: Verdict(self.claim, points([problem], [self.claim.name])))
 
     @property
     def _reaches_far(self) -> bool:
-        """Whether a slice of it is longer than what is sliced may be: g[:1000]."""
+        """Whether it has a large index, as g[:1000]."""
         within = "".join(IN_BRACKETS.findall(self.claim.program.source.text))
         return any(int(n) > FAR for n in NUMBER.findall(within))
 
     @cached_property
     def sizes(self) -> list[dict[str, Shape]]:
-        """The shapes of the inputs that it was tried at, each once."""
+        """The distinct shapes of the inputs at which it was tried."""
         return list({tuple(s.items()): s for s in map(self._sizes, self.findings)}.values())
 
     def _sizes(self, finding: Finding) -> dict[str, Shape]:
@@ -127,7 +126,7 @@ class Verdict:
 
     @property
     def misfits(self) -> bool:
-        """Whether its shapes do not fit the first sizes."""
+        """Whether its shape at the first sizes is wrong."""
         return self.shape != self.expected
 
     @property
@@ -147,29 +146,31 @@ class Verdict:
         return len(self.shape or ()) > max(node.ndim for node in nodes)
 
     @property
-    def may_be_meant(self) -> bool:
-        """Whether it can be meant for the first shapes: nobody means a gradient that outranks."""
+    def is_plausible(self) -> bool:
+        """Whether it is plausible for the first shapes: computable, and not of too high a rank."""
         return self.computable and not self.outranks
 
     @property
     def is_about_these(self) -> bool:
-        """Whether it is wrong for the first shapes, and not about others."""
-        return not self.ok and (self.may_be_meant or self.lacks_keepdim)
+        """Whether it is wrong for the first shapes, and plausible for them."""
+        return not self.ok and (self.is_plausible or self.lacks_keepdim)
 
     @property
     def lacks_keepdim(self) -> bool:
-        """Whether it cannot be computed for the first shapes, and is right there with keepdim=True
-        where it goes along a dimension: the mistake does not show where that is the only one.
+        """Whether it cannot be computed for the first shapes, and keepdim=True in a reduction
+        corrects it; with inputs of one dimension this mistake has no effect.
         """
         loses = any(map(loses_dimension, ast.walk(self.claim.program.result)))
         if self.computable or not loses or self.mend is None:
             return False
-        kept = ast.walk(read_program(self.mend.formula, self.points.tried[0].problem.limits).result)
-        return not any(map(loses_dimension, kept))
+        mended = ast.walk(
+            read_program(self.mend.formula, self.points.tried[0].problem.limits).result
+        )
+        return not any(map(loses_dimension, mended))
 
     @property
     def shape(self) -> Shape | None:
-        """The shape that the formula has at the first sizes; None where it has none."""
+        """The shape of the formula at the first sizes; None if it has none."""
         node = self.findings[0].node
         return None if node is None else node.shape
 
@@ -180,7 +181,7 @@ class Verdict:
 
     @cached_property
     def mend(self) -> Mend | None:
-        """What would mend it; where tensors are large, it is looked for among small ones."""
+        """The correction, or None; for large tensors it is searched for at small sizes."""
         problem = self.points.tried[0].problem
         if self.ok or is_large(problem):
             return None
@@ -199,41 +200,41 @@ class Verdict:
 
     @cached_property
     def condition(self) -> str | None:
-        """What an input would have to be for the claim to be right after all."""
+        """The condition on an input under which the claim is right, or None."""
         return None if self.ok else condition(self.claim, self.findings)
 
     @cached_property
     def deviation(self) -> Deviation | None:
-        """Where a claim that is right differs from PyTorch after all."""
+        """The values at which a right claim differs from PyTorch, or None."""
         return deviation(self.claim, self.points.tried) if self.ok else None
 
     @cached_property
     def negligible(self) -> list[float]:
-        """Small numbers in a claim that is right, which may not belong there."""
+        """Negligible constants in a right claim."""
         return negligible(self.claim, self.points.tried) if self.ok and not self.same else []
 
     @property
     def only_here(self) -> bool:
         """Whether it is right at the first sizes and wrong at others."""
-        here = [t.agrees for t in self.findings if self._sizes(t) == self.sizes[0]]
-        return not self.ok and all(here)
+        agreeing = [t.agrees for t in self.findings if self._sizes(t) == self.sizes[0]]
+        return not self.ok and all(agreeing)
 
 
-@lru_cache(maxsize=1)  # shown, and then asked whether all are right
+@lru_cache(maxsize=1)  # for the document, and then for the exit status
 def verdicts(a: Analysis) -> list[Verdict]:
-    """What is to be said of the claims of an analysis, as `judge`."""
+    """The verdicts of `judge` on the claims of an analysis."""
     return judge(a.claims, a.problem)
 
 
-def judge(given: Given, problem: Problem) -> list[Verdict]:
+def judge(texts: ClaimTexts, problem: Problem) -> list[Verdict]:
     """A verdict for every claim. Raises GradcliError for one that cannot be read.
 
-    Where claims do not fit the shapes that were assumed, others are tried: other ranks and equal
-    sizes, if all claims are right for them; other ranks of which nothing tells, only for claims
-    that cannot be computed for those assumed. Where a claim has no seed, shapes with which the
-    output is a single number are what is meant, if they fit.
+    If claims do not fit the inferred shapes, others are tried: other ranks and equal sizes, which
+    are accepted if all claims are right for them; ranks that the program leaves open are accepted
+    only for claims that cannot be computed for the inferred shapes. If no claim has a seed, shapes
+    that make the output a scalar are preferred.
     """
-    claims = read_claims(given, problem)
+    claims = read_claims(texts, problem)
     result = _judged(claims, [problem, *resized(problem)])
     scalar = problem.seed.refused and not _seed_is_named(claims, problem)
     return problem.limits.budget.search(
@@ -244,7 +245,7 @@ def judge(given: Given, problem: Problem) -> list[Verdict]:
 def _in_other_shapes(
     claims: list[Claim], problem: Problem, result: list[Verdict], scalar: bool
 ) -> list[Verdict]:
-    """The verdicts after a look at other shapes, where those `found` are for assumed ones."""
+    """The verdicts after other shapes were tried; `result` are those for the inferred shapes."""
     if all(v.ok or not (v.misfits or scalar) for v in result):
         return [_of_every_rank(v, problem) for v in result]
     for reading in readings(problem):
@@ -253,14 +254,14 @@ def _in_other_shapes(
             continue
         if reading.ranks and not scalar and any(v.is_about_these for v in result):
             result = _only_right_with(reading, result, other)
-        elif all(v.ok for v in other) or (scalar and _is_meant(reading, result, other)):
+        elif all(v.ok for v in other) or (scalar and _means_scalar(reading, result, other)):
             return other
     return [_of_every_rank(v, problem) for v in result]
 
 
-def _is_meant(reading: Reading, result: list[Verdict], other: list[Verdict]) -> bool:
-    """Whether claims without a seed are about shapes with which the output is a single number:
-    they fit there, and not the shapes assumed at first, unless vectors become numbers.
+def _means_scalar(reading: Reading, result: list[Verdict], other: list[Verdict]) -> bool:
+    """Whether claims without a seed are about shapes that make the output a scalar: they fit these,
+    and do not fit the inferred ones, unless vectors became scalars.
     """
     fits = reading.single and not any(v.misfits for v in other)
     return fits and (reading.of_numbers or any(v.misfits for v in result))
@@ -269,14 +270,14 @@ def _is_meant(reading: Reading, result: list[Verdict], other: list[Verdict]) -> 
 def _only_right_with(
     reading: Reading, result: list[Verdict], other: list[Verdict]
 ) -> list[Verdict]:
-    """The verdicts found, with what is said of those that are right for another reading alone."""
+    """The verdicts, with a remark on those that are right for another reading only."""
     pairs = zip(result, other) if len(result) == len(other) else ()
     text = (v if v.ok or not o.ok else v.remarked(f"right {reading.remark}") for v, o in pairs)
     return [*text] or result
 
 
 def _of_every_rank(v: Verdict, problem: Problem) -> Verdict:
-    """A verdict on ranks that are a guess, after a look at the other."""
+    """The verdict after other ranks were tried for inputs whose ranks were inferred."""
     return if_applicable(lambda: _after_other_ranks(v, problem)) or v
 
 
@@ -288,7 +289,7 @@ def _after_other_ranks(v: Verdict, problem: Problem) -> Verdict:
 
 
 def _with_batches(v: Verdict, problem: Problem) -> Verdict:
-    """What is right for matrices, after a look at three dimensions; X in upper case has two."""
+    """A right verdict after rank 3 was tried for inferred matrices with lower-case names."""
     reading = with_rank(problem, 2, 3)
     if reading is None or all(name[0].isupper() for name in reading.names):
         return v
@@ -298,10 +299,10 @@ def _with_batches(v: Verdict, problem: Problem) -> Verdict:
 
 
 def _with_matrices(v: Verdict, problem: Problem) -> Verdict:
-    """What is right for vectors, after a look at matrices: a wrong axis shows there."""
-    beside = with_matrices(problem)
-    if beside is not None and not _judged([v.claim], beside.problems)[0].ok:
-        return v.remarked(f"with {of_rank(beside.names, 1)}")
+    """A right verdict after matrices were tried for inferred vectors, which shows a wrong axis."""
+    matrices = with_matrices(problem)
+    if matrices is not None and not _judged([v.claim], matrices.problems)[0].ok:
+        return v.remarked(f"with {of_rank(matrices.names, 1)}")
     guessed = all(len(i.shape) < 2 for i in problem.inputs.values() if i.inferred)
     reading = with_rank(problem, 1, 2) if guessed else None
     if reading is None:
@@ -313,7 +314,7 @@ def _with_matrices(v: Verdict, problem: Problem) -> Verdict:
 
 
 def _with_vectors(v: Verdict, problem: Problem) -> Verdict:
-    """What is wrong for matrices, after a look at vectors."""
+    """A wrong verdict after vectors were tried for inferred matrices."""
     for reading in filter(None, (with_rank(problem, 2, 1), *with_vectors(problem))):
         other = if_applicable(partial(_judged, [v.claim], reading.problems))
         if other is not None and other[0].ok:
@@ -322,7 +323,7 @@ def _with_vectors(v: Verdict, problem: Problem) -> Verdict:
 
 
 def _only_for_vectors(reading: Reading) -> str:
-    """`for x a matrix; right for a vector`: what is said of a claim that is wrong for matrices."""
+    """`for x a matrix; right for a vector`: the remark on a claim that is wrong for matrices."""
     several = len(reading.names) > 1
     return f"for {of_rank(reading.names, 2)}; right for {RANKS[1][several]}"
 
@@ -338,8 +339,8 @@ def _judged(claims: list[Claim], problems: list[Problem], remark: str = "") -> l
 
 
 def _in_either_reading(claim: Claim, points: Points, remark: str) -> Verdict:
-    """The verdict on a claim where names of inputs are inputs, unless it is right where they are
-    steps alone.
+    """The verdict on a claim in which names of inputs are inputs, unless it is right only if they
+    are steps.
     """
     result, other = Verdict(claim, points, remark), claim.with_steps
     if other is None or result.ok:
@@ -349,6 +350,6 @@ def _in_either_reading(claim: Claim, points: Points, remark: str) -> Verdict:
 
 
 def _without_steps(result: list[Verdict]) -> list[Verdict]:
-    """Those that are left where a claim that is wrong was a step to one that is right."""
+    """The verdicts without wrong claims that were steps to right ones."""
     steps = {s for v in result if v.ok and v.claim.both for s in v.claim.program.values[:-1]}
     return [v for v in result if v.ok or v.claim.program.result not in steps]

@@ -1,5 +1,5 @@
-"""What the formula of a claim can be changed with: what has a name in its program, numbers, and
-the derivatives of elementwise functions on the way to the output.
+"""The material for edits of a claim: names of the program, numbers, dimensions, sizes, and the
+derivatives of its elementwise functions.
 """
 
 import ast
@@ -19,8 +19,9 @@ from .syntax import is_size
 
 
 class Derivative(NamedTuple):
-    """Of an elementwise operation: its formula, the function, and what its output and its input are
-    called. No function where a mask chooses: that is no derivative of what it chooses from.
+    """The derivative of an elementwise operation: its formula, the name of the function, and the
+    texts of its output and input. `function` is None if the operation selects by a mask, because
+    the mask is not called its derivative.
     """
 
     formula: str
@@ -29,9 +30,8 @@ class Derivative(NamedTuple):
 
 
 class Words(NamedTuple):
-    """What a formula can be changed with: the seed's name, where a formula needs it; the
-    derivatives of elementwise operations; all names; dimensions; numbers of elements; the numbers
-    of the program.
+    """The material for edits: the seed's name if the formula lacks it; derivatives of elementwise
+    operations; names; dimensions; sizes; the numbers of the program.
     """
 
     seed: str | None
@@ -43,11 +43,11 @@ class Words(NamedTuple):
 
 
 def words(claim: Claim, finding: Finding, named: Mapping[str, Node], sizes: Sequence[str]) -> Words:
-    """The words for a claim that was tried, with `sizes` as texts."""
+    """The material for edits of a claim with this finding; `sizes` are texts."""
     problem = finding.point.problem
     seed, used = problem.seed, finding.node
-    there = used is not None and seed.node in walk([used])
-    missing = not seed.implicit and not there
+    has_seed = used is not None and seed.node in walk([used])
+    missing = not seed.implicit and not has_seed
     opposite = (f"~{name}" for name, node in named.items() if node.dtype == "bool")
     again = () if missing or seed.implicit else (seed.name,)
     return Words(
@@ -68,14 +68,14 @@ def _dims(claim: Claim, problem: Problem, rank: int) -> tuple[str, ...]:
 
 
 def _numbers(problem: Problem) -> tuple[str, ...]:
-    """Those that the program has: slopes, bounds, exponents."""
+    """The numbers of the program: slopes, bounds, exponents."""
     result = (e for value in problem.program.values for e in typed_numbers(value))
     return tuple(dict.fromkeys(map(ast.unparse, result)))
 
 
 def typed_numbers(e: ast.AST) -> Iterator[ast.expr]:
-    """The numbers that a formula computes with, with their signs and without: no dimensions, sizes
-    or indices, and no lists of numbers.
+    """The numbers that a formula computes with, with and without their signs; not dimensions,
+    sizes, indices, or lists of numbers.
     """
     if _is_number(e):
         yield e
@@ -87,15 +87,15 @@ def typed_numbers(e: ast.AST) -> Iterator[ast.expr]:
 
 
 def _inside(e: ast.AST) -> Iterable[ast.AST]:
-    """What a part is made of, without an index."""
+    """The subexpressions of a part, without indices."""
     if isinstance(e, ast.Call):
         return [e.func, *e.args, *(k.value for k in e.keywords)]
     return [e.value] if isinstance(e, ast.Subscript) else ast.iter_child_nodes(e)
 
 
 def _computes_with(e: ast.AST, number: ast.expr) -> bool:
-    """Whether a number in a part is one to compute with; whole ones in calls may be places, sizes
-    or dimensions.
+    """Whether a part computes with a number; an integer argument may be an index, a size or a
+    dimension instead.
     """
     if not isinstance(e, ast.Call):
         return isinstance(e, ast.BinOp | ast.Compare)
@@ -115,30 +115,30 @@ def _is_number(e: ast.AST) -> TypeGuard[ast.expr]:
 
 
 def derivatives(problem: Problem, w: Wording) -> tuple[Derivative, ...]:
-    """Those that have a formula, each once."""
+    """The distinct derivatives of the program's elementwise functions that have a formula."""
     result: dict[str, Derivative] = {}
     for node in walk([problem.out]):
         for x in node.parents if _is_function(node) else ():
             text = formula(backward(node, OPS["ones"](size=node.shape), [x]).of[x], w)
             if text is not None:
-                of = tuple(_called(n, w) for n in (node, x))
+                of = tuple(_node_text(n, w) for n in (node, x))
                 function = None if node.op.masks else node.op.name
                 result.setdefault(text, Derivative(text, function, of))
     return tuple(result.values())
 
 
 def formula(node: Node | None, w: Wording) -> str | None:
-    """The formula of a node as text; None where it has none."""
+    """The formula of a node as text; None if it has none."""
     built = None if node is None else w.formula(node)
     return None if built is None else tree.text(built)
 
 
-def _called(node: Node, w: Wording) -> str:
+def _node_text(node: Node, w: Wording) -> str:
     """The name of a node, or its formula."""
     name = w.names.get(node)
     return (formula(node, w) or "") if name is None else name.text
 
 
 def _is_function(node: Node) -> bool:
-    """Whether it is a function of elements that is written as a call: tanh, but not a product."""
+    """Whether it is an elementwise function written as a call: tanh, but not a product."""
     return node.op.family == "elementwise" and not node.op.spelling

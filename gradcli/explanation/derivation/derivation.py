@@ -1,8 +1,8 @@
-"""The reverse pass as statements: `h.grad = ...` for each value that has a name, in terms of those
-before it, then the gradients of the inputs.
+"""The reverse pass as statements: `h.grad = ...` for each named value, in terms of earlier ones,
+then the gradients of the inputs.
 
-Each assignment is a problem of its own, whose seed is the gradient of what it assigns. So formulas
-are as short as its text, and each is looked for when it is shown.
+Each assignment is treated as a problem whose seed is the gradient of the assigned value, so that
+formulas are as short as its text. They are searched for on demand.
 """
 
 from collections import defaultdict
@@ -32,19 +32,19 @@ from ..formulas.wording import wording_of
 from .needed import needed_twice
 from .statements import Assignment, assignments
 
-TRIED = 60  # assignments of a program whose names are tried out
+TRIED = 60  # most assignments of a program for which further names are tried
 Known = dict[tuple, tuple[str, dict[str, Tree | None]]]
-TERMS = 100  # of a sum that is read
-OF = "seed_of_"  # the seed of one of several values that a statement gives
+TERMS = 100  # most terms of a formula that is shown
+OF = "seed_of_"  # prefix of the seed of one of several values of a statement
 
 
 def grad_of(name: str) -> str:
-    """What PyTorch calls the gradient of a value, after retain_grad()."""
+    """The name of the gradient of a value in PyTorch."""
     return f"{name}.grad"
 
 
 class Line:
-    """`name.grad = formula`, of the value `of`, which receives `grad` from some assignments."""
+    """`name.grad = formula`: the gradient `grad` of the node `of`, a sum over assignments."""
 
     def __init__(self, name: str, of: Node, grad: Node, derivation: "Derivation"):
         self.name, self.of, self.grad = name, of, grad
@@ -53,12 +53,12 @@ class Line:
 
     @property
     def gradient_name(self) -> str:
-        """What PyTorch calls it."""
+        """The name of the gradient in PyTorch."""
         return grad_of(self.name)
 
     @property
     def ways(self) -> list[str]:
-        """The values that it comes back from."""
+        """The names of the values through which the gradient flows back."""
         return list(dict.fromkeys(s.names[-1] for s in self.sources))
 
     @property
@@ -68,9 +68,7 @@ class Line:
 
     @cached_property
     def formula(self) -> Tree | None:
-        """The formula, in terms of values and of the gradients of those before; None where it
-        cannot be read.
-        """
+        """The formula, in terms of values and of earlier gradients; None if it is too long."""
         if len(self.sources) > TERMS:
             return None
         terms = [self._derivation.sent(s).get(self.name) for s in self.sources]
@@ -81,29 +79,29 @@ class Line:
 
 
 def derivation(a: Analysis) -> "Derivation":
-    """The derivation of a problem. What a rule repeats, as softmax does what it receives, gets a
-    name where its statement is shorter to derive with it.
+    """The derivation of a problem. A value that a rule uses several times, as softmax its upstream
+    gradient, gets a name if that makes the derivation of its statement shorter.
     """
     branching, repeated = needed_twice(a)
-    known: Known = {}
-    whole = Derivation(a, branching | repeated, known)
+    cache: Known = {}
+    whole = Derivation(a, branching | repeated, cache)
     if not repeated or len(whole.assigned) > TRIED:
         return whole
-    without = Derivation(a, branching, known)
+    without = Derivation(a, branching, cache)
     changed = {s.place for s in whole.assigned if not repeated.isdisjoint(s.nodes)}
     shorter = {k for k in changed if whole.length(k) < without.length(k)}
     named = [n for s in whole.assigned if s.place in shorter for n in s.nodes]
-    return Derivation(a, branching | repeated.intersection(named), known)
+    return Derivation(a, branching | repeated.intersection(named), cache)
 
 
 class Derivation:
-    """The gradients of a problem in terms of the gradients of what they go through, with names for
-    some nodes that have none in the program. `known` are formulas of assignments by their text.
+    """The gradients of a problem in terms of the gradients of intermediates, with names for
+    some nodes that have none in the program. `cache` has formulas of assignments by their text.
     """
 
-    def __init__(self, a: Analysis, wanted: Collection[Node], known: "Known"):
-        self.a, self.p, self._known = a, a.problem, known
-        self.assigned = assignments(self.p, wanted)
+    def __init__(self, a: Analysis, named_nodes: Collection[Node], cache: "Known"):
+        self.a, self.p, self._known = a, a.problem, cache
+        self.assigned = assignments(self.p, named_nodes)
         self.nodes = {name: i.node for name, i in self.p.inputs.items()}
         for s in self.assigned:
             self.nodes |= dict(zip(s.names, s.nodes))
@@ -121,71 +119,73 @@ class Derivation:
 
     @property
     def lines(self) -> list[Line]:
-        """All of it, in the order in which it is computed."""
+        """All lines in the order of computation."""
         return [*self.back, *self.gradients]
 
     def _lines(self) -> tuple[list[Line], list[Line]]:
-        """The lines of values on the way back, and those of inputs, in the order in which they are
-        complete.
+        """The lines of intermediates, in the order in which their sums are complete, and those of
+        inputs.
         """
-        met: dict[str, Line] = {}
+        open_lines: dict[str, Line] = {}
         back = []
         for s in reversed(self.assigned):
             for name in s.names:
-                if name in met and self._seed(met[name]):
-                    back.append(met[name])
+                if name in open_lines and self._seed(open_lines[name]):
+                    back.append(open_lines[name])
             if self.seeds.keys().isdisjoint(s.names):
                 continue
             for name in self._differentiated(s):
                 node = self.nodes[name]
-                line = met.pop(name, None) or Line(name, node, self.received[node], self)
+                line = open_lines.pop(name, None) or Line(name, node, self.received[node], self)
                 line.sources.append(s)
-                met[name] = line
+                open_lines[name] = line
         wrt = {x.name for x in self.p.wrt}
-        return back, [line for name, line in met.items() if name in wrt]
+        return back, [line for name, line in open_lines.items() if name in wrt]
 
     def _seed(self, line: Line) -> bool:
-        """Give the gradient of a value a name, and say whether it is a new one: what is sent on
-        unchanged keeps that which it has.
+        """Name the gradient of a value, and return whether the name is new; a gradient that is
+        passed on unchanged keeps its name.
         """
-        (first, *others), name = line.sources, grad_of(line.name)
+        (first, *further), name = line.sources, grad_of(line.name)
         passed = self.received.get(first.nodes[-1]) if len(first.names) == 1 else None
-        before = self.seeds.get(first.names[-1])
-        if others or before is None or passed is not line.grad:
+        seed = self.seeds.get(first.names[-1])
+        if further or seed is None or passed is not line.grad:
             self.seeds[line.name] = Name(name)
             return True
-        self.seeds[line.name] = before
+        self.seeds[line.name] = seed
         return False
 
     def _differentiated(self, s: Assignment) -> list[str]:
-        """What an assignment uses and sends a gradient to."""
+        """The names that an assignment uses and sends a gradient to."""
         used = [n for n in s.order if n in self.nodes]
         return [n for n in used if not self.senders[self.nodes[n]].isdisjoint(s.nodes)]
 
     @property
     def names(self) -> set[str]:
-        """What has a name, those of gradients among them."""
+        """All names, those of gradients included."""
         return {*self.nodes, *map(grad_of, self.nodes), self.p.seed.name}
 
     def added(self, lines: Collection[Line]) -> list[Assignment]:
-        """The assignments that the program does not have, whose names some lines use."""
+        """The added assignments whose names some lines use."""
         text = {word for line in lines if line.formula for word in _words(line.formula)}
         added = [s for s in self.assigned if s.is_added]
         return [s for s in added if not text.isdisjoint((*s.names, *map(grad_of, s.names)))]
 
     def added_formulas(self) -> list[Tree]:
-        """What these assign, to be measured."""
+        """The right sides of the added assignments that are used."""
         return [self.written(s.nodes[0]) for s in self.added(self.lines)]
 
     def written(self, node: Node) -> Tree:
-        """A value in terms of those before it."""
+        """A value as a formula of earlier values."""
         writer = self._writer
-        own = writer.trees.get(node)
-        if own is not None and own is writer.shapes[node.shape]:  # it would lend itself its shape
+        previous = writer.trees.get(node)
+        if (
+            previous is not None and previous is writer.shapes[node.shape]
+        ):  # it would lend itself its shape
             return formula(node, {n: name for n, name in writer.named.items() if n is not node})
         writer.trees.pop(node, None)
         built = writer.tree(node)
-        writer.trees[node] = built if own is None else own
+        writer.trees[node] = built if previous is None else previous
         return built
 
     @cached_property
@@ -193,8 +193,8 @@ class Derivation:
         return Writer({n: Name(name) for name, n in self.nodes.items()})
 
     def arrays(self, a: Analysis) -> dict[str, Any]:
-        """What the lines come to at the values of an analysis of the same nodes, by name, a line
-        after the other. Raises GradcliError.
+        """The gradients evaluated line by line, at the values of an analysis of the same nodes, by
+        name. Raises GradcliError.
         """
         plain = {grad_of(name): f"grad_of_{name}" for name in self.nodes}
         result = named_values(a)
@@ -206,15 +206,17 @@ class Derivation:
         return {line.name: result[plain[line.gradient_name]] for line in self.lines}
 
     def as_computed(self, line: Line) -> Tree | None:
-        """The formula of a line as the reverse pass computes it, for what was not found by itself;
-        None where that is too long to be read, or PyTorch has no words for it.
+        """The formula of a line as the reverse pass computes it, without a search; None if it is
+        too long, or cannot be written in PyTorch.
         """
-        node, known = self._computed[line.grad], self._received_names
-        if node in known and known[node].text != line.gradient_name:
-            return known[node]
-        within = upstream(node, lambda n: () if n in known and n is not node else n.inputs)
+        node, names_so_far = self._computed[line.grad], self._received_names
+        if node in names_so_far and names_so_far[node].text != line.gradient_name:
+            return names_so_far[node]
+        within = upstream(node, lambda n: () if n in names_so_far and n is not node else n.inputs)
         near = [*islice(within, TOO_LONG + 1)]
-        names = {n: known[n] for n in (line.of, *near) if n in known and n is not node}
+        names = {
+            n: names_so_far[n] for n in (line.of, *near) if n in names_so_far and n is not node
+        }
         writer = Writer(names)
         if len(near) > TOO_LONG or any(writer.is_foreign(n) for n in near if n not in names):
             return None
@@ -223,14 +225,14 @@ class Derivation:
 
     @cached_property
     def _computed(self) -> dict[Node, Node]:
-        """The gradients of what has a name, with 1 in place of a seed that nobody gave."""
+        """The gradients of named values, with 1 in place of an implicit seed."""
         grads, seed = [*dict.fromkeys(self.received.values())], self.p.seed
         one = {seed.node: seed.value} if seed.implicit and seed.value is not None else {}
         return dict(zip(grads, substitute_all(grads, one)))
 
     @cached_property
     def _received_names(self) -> dict[Node, Name]:
-        """What has a name in the reverse pass: values, and the gradients that they receive."""
+        """The named nodes of the reverse pass: values, and their gradients."""
         roles = {name: role_of(x) for name, x in self.p.inputs.items()}
         result = {node: Name(name, roles.get(name, "")) for name, node in self.nodes.items()}
         result |= {
@@ -244,7 +246,7 @@ class Derivation:
     # ---- one assignment ----------------------------------------------------------------------
 
     def sent(self, s: Assignment) -> dict[str, Tree | None]:
-        """What an assignment sends to each value that it uses; None for what cannot be read."""
+        """The gradient that an assignment sends to each value that it uses; None if too long."""
         if s.names not in self._sent:
             budget = self.p.limits.budget
             self._sent[s.names] = budget.search(lambda: self._readable(s), dict)
@@ -256,7 +258,7 @@ class Derivation:
     def _formulas(self, s: Assignment) -> dict[str, Tree | None]:
         roles = {x.name: role_of(x) for x in self.p.inputs.values()}
         received = {OF + n: self.seeds[n] for n in s.names if n in self.seeds}
-        seed, formulas = self._alone_known(s)
+        seed, formulas = self._cached_formulas(s)
         received[seed] = self.seeds.get(s.names[-1], Name(seed))
 
         def renaming(name: Name) -> Tree:
@@ -264,11 +266,11 @@ class Derivation:
 
         return {name: None if f is None else renamed(f, renaming) for name, f in formulas.items()}
 
-    def _alone_known(self, s: Assignment) -> tuple[str, dict[str, Tree | None]]:
+    def _cached_formulas(self, s: Assignment) -> tuple[str, dict[str, Tree | None]]:
         """The name of its seed, and the formulas of an assignment by itself."""
         key = s.text, s.names, tuple(self._differentiated(s))
         if key not in self._known:
-            p = self._alone(s)
+            p = self._as_problem(s)
             a = Analysis(p, self.a.dtype)
             w = wording_of(a)
             formulas = {x.name: w.gradient(x) for x in p.wrt if a.gradient(x) is not None}
@@ -276,7 +278,9 @@ class Derivation:
         return self._known[key]
 
     def length(self, place: int) -> float:
-        """How long what a statement sends is, with what was added to it."""
+        """The length of the formulas of a statement, with added assignments; inf if one is too
+        long.
+        """
         statements = [s for s in self.assigned if s.place == place]
         sent = [f for s in statements for f in self.sent(s).values()]
         if None in sent:
@@ -284,8 +288,8 @@ class Derivation:
         added = sum(tree.size(self.written(s.nodes[0])) for s in statements if s.is_added)
         return added + sum(tree.size(f) for f in sent if f is not None)
 
-    def _alone(self, s: Assignment) -> Problem:
-        """The problem that an assignment is; of several values, that of their sum, each times its
+    def _as_problem(self, s: Assignment) -> Problem:
+        """An assignment as a problem; for several values the output is the sum of each times its
         seed.
         """
         used = [n for n in s.order if n in self.nodes]
@@ -311,8 +315,8 @@ class Derivation:
 def _senders(
     steps: Iterable[Step], named: Collection[Node], first: Mapping[Node, Node]
 ) -> defaultdict[Node, set[Node]]:
-    """For each node the named ones that send it a gradient, by way of such as have no name; for one
-    that is computed `first` and once more, those that send it to any of both.
+    """For each node the named ones that send it a gradient, directly or through unnamed nodes.
+    `first` maps nodes that are computed again to their first computation.
     """
     senders = defaultdict[Node, set[Node]](set)
     for step in steps:
@@ -324,7 +328,7 @@ def _senders(
 
 
 def renamed(part: Any, change: Callable[[Name], Tree]) -> Any:
-    """A formula with other formulas in the place of names."""
+    """A formula with its names replaced by formulas."""
     if isinstance(part, Name):
         return change(part)
     if isinstance(part, tuple):
@@ -339,7 +343,7 @@ def _plus(left: Tree, right: Tree) -> Tree:
 
 
 def _without_minus(f: Tree) -> Tree | None:
-    """A formula without the minus that it begins with; None where it has none, or is a sum."""
+    """A formula without its leading minus; None if it has none, or is a sum."""
     if isinstance(f, tree.Prefix) and f.symbol == "-":
         return f.operand
     if isinstance(f, tree.Number) and f.value < 0:

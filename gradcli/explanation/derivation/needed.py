@@ -1,4 +1,4 @@
-"""Which values of a program, that have no name, are worth one for its derivation."""
+"""Which unnamed values of a program should get a name in its derivation."""
 
 from collections import defaultdict
 from collections.abc import Collection
@@ -9,13 +9,13 @@ from ...autodiff.reverse import Contribution, Step
 from ...graphs import Node, upstream
 from ..analysis import Analysis
 
-SECONDARY = ("movement", "leaf")  # families whose results are not worth a name of their own
+SECONDARY = ("movement", "leaf")  # families whose results get no names
 
 
 class Needed(NamedTuple):
-    """The nodes without a name of which the reverse pass needs in more than one place what they
-    receive, of those that receive the same the latest: `branching` where it goes on to several
-    nodes, `repeated` where it stands several times in what goes on to one, or the value does.
+    """The unnamed nodes whose gradient is used in more than one place; of nodes with the same
+    gradient the latest. `branching`: it is used by the gradients of several nodes; `repeated`: it,
+    or the value, is used several times in the gradient of one node.
     """
 
     branching: set[Node]
@@ -23,9 +23,9 @@ class Needed(NamedTuple):
 
 
 def needed_twice(a: Analysis) -> Needed:
-    """What a derivation may give a name to."""
+    """The nodes that a derivation may name."""
     p, steps = a.problem, a.gradients.steps
-    named = {n for built in p.made for n in built if isinstance(n, Node)}
+    named = {n for built in p.statement_values for n in built if isinstance(n, Node)}
     named |= {i.node for i in p.inputs.values()} | {p.out}
     uses = _Uses(steps, named)
     has_name = {step.received for step in steps if step.node in named}
@@ -35,14 +35,14 @@ def needed_twice(a: Analysis) -> Needed:
     values = {step.node for step in steps if len(uses.users[step.node]) > 1}
     repeated = {latest[r] for r in received} | {n for n in values if not _is_short(n, named)}
     free = {n for n in branching | repeated if n not in named and n.op.family not in SECONDARY}
-    if p.seed.implicit:  # nothing is said of a gradient of ones, as that of z in z.sum()
+    if p.seed.implicit:  # a gradient of ones gets no name, as that of z in z.sum()
         free -= {latest[r] for r in latest if _is_spread(r, p.seed.node)}
     return Needed(branching & free, (repeated - branching) & free)
 
 
 class _Uses:
-    """Of the values of the forward pass and of what they receive: the nodes that are computed from
-    each, the `users`, and the `targets` that these are sent to.
+    """The uses of values and gradients in the reverse pass: for each node the nodes computed from
+    it (`users`), and the nodes whose gradients these contribute to (`targets`).
     """
 
     def __init__(self, steps: list[Step], named: Collection[Node]):

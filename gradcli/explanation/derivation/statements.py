@@ -1,5 +1,5 @@
-"""The assignments that a derivation goes back through: those of the program, and one for each value
-within an expression that is needed more than once.
+"""The assignments of a derivation: those of the program, and one for each subexpression that is
+used more than once.
 """
 
 import ast
@@ -20,10 +20,11 @@ SHORT = 200  # pieces of syntax of an expression that is compared with others
 
 
 class Assignment(NamedTuple):
-    """Statements of which the last gives `names` to `nodes`; those before it compute no tensor, as
-    `n = x.shape[0]`. `place` is that of its statement in the program; `is_added` where that has no
-    such name, or has it for another value. `again` are nodes for which the program has the same
-    expression once more, and which have the same name here.
+    """Statements of which the last assigns `nodes` to `names`; those before it compute no tensor,
+    as `n = x.shape[0]`.
+
+    `place` is the index of the statement in the program; `is_added`: the program does not have the
+    name, or has it for another value. `again` are nodes of equal expressions, which share the name.
     """
 
     names: tuple[str, ...]
@@ -35,18 +36,18 @@ class Assignment(NamedTuple):
 
     @property
     def order(self) -> list[str]:
-        """The names that it uses, in the order of the text."""
+        """The names that it uses, in textual order."""
         names = chain.from_iterable(_in_order(s.value) for s in self.statements)
         return list(dict.fromkeys(names))
 
     @property
     def value(self) -> str:
-        """What it assigns, as text."""
+        """Its right side as text."""
         return ast.unparse(self.statements[-1].value)
 
     @property
     def names_text(self) -> str:
-        """What it assigns to, as text."""
+        """Its left side as text."""
         return ", ".join(self.names)
 
     @property
@@ -61,7 +62,7 @@ class Assignment(NamedTuple):
 
 def _text(s: Statement) -> str:
     names = ["*" * (s.star == k) + name for k, name in enumerate(s.names)]
-    return f"{', '.join(names)}{',' * (s.apart and len(names) == 1)} = {ast.unparse(s.value)}"
+    return f"{', '.join(names)}{',' * (s.unpacks and len(names) == 1)} = {ast.unparse(s.value)}"
 
 
 def _short_text(e: ast.expr) -> str | None:
@@ -75,7 +76,7 @@ def _names(values: Iterable[ast.expr]) -> set[str]:
 
 
 def _in_order(e: ast.AST) -> Iterator[str]:
-    """The names in a piece of syntax, from left to right."""
+    """The names in a syntax tree, from left to right."""
     stack = [e]
     while stack:
         e = stack.pop()
@@ -90,15 +91,15 @@ def assignments(p: Problem, wanted: Collection[Node]) -> list[Assignment]:
 
 
 class _Naming:
-    """The statements of a problem in names that each stand for one value."""
+    """Renames the variables of a program so that each name stands for one value."""
 
-    def __init__(self, p: Problem, wanted: Collection[Node]):
+    def __init__(self, p: Problem, named_nodes: Collection[Node]):
         self.p, self.program = p, p.program
-        spans = ((n.span, n) for n in wanted if n.span is not None)
+        spans = ((n.span, n) for n in named_nodes if n.span is not None)
         self.wanted = {(s.start, s.end): n for s, n in spans if s.text == p.program.source.text}
         self.taken = {*p.inputs, *chain.from_iterable(p.program.assigned), p.seed.name}
         self.numbers = defaultdict[str, Iterator[int]](lambda: count(1))  # at the ends of new names
-        self.renamed: dict[str, str] = {}  # names of the program that are called otherwise now
+        self.renamed: dict[str, str] = {}  # current names by names of the program
         self.known: dict[Node, str] = {i.node: name for name, i in p.inputs.items()}
         self.result: list[Assignment] = []
         self.places: dict[str, int] = {}  # in the result, by the text of what is assigned
@@ -109,7 +110,7 @@ class _Naming:
         places = self.program.needed
         last = {name: k for k in places for name in self.program.statements[k].names}
         for k in places:
-            s, values, self.place = self.program.statements[k], self.p.made[k], k
+            s, values, self.place = self.program.statements[k], self.p.statement_values[k], k
             if any(isinstance(n, Node) for n in values):
                 self._assigned(s, values, {n for n in s.names if last[n] == k}, k == places[-1])
             else:
@@ -119,20 +120,20 @@ class _Naming:
     def _assigned(
         self, s: Statement, values: tuple, last: Collection[str], is_output: bool
     ) -> None:
-        """Take up a statement, whose names in `last` are not given again."""
+        """Append a statement; its names in `last` are not assigned again later."""
         value = self._value(s.value, s)
         if len(values) == 1 and values[0] in self.known:
             self.renamed[s.names[0]] = self.known[values[0]]
             return
-        names = {n: self._called(n, n in last, is_output) for n in s.names}
+        names = {n: self._unique_name(n, n in last, is_output) for n in s.names}
         self.renamed |= {
             name: new for name, new in names.items() if name != new or name in self.renamed
         }
         is_renamed = tuple(names) != tuple(names.values())
         self._append(s._replace(names=tuple(names.values()), value=value), values, is_renamed)
 
-    def _called(self, name: str, is_last: bool, is_output: bool) -> str:
-        """What a value is called: as in the program, if the name stands for no other."""
+    def _unique_name(self, name: str, is_last: bool, is_output: bool) -> str:
+        """The name of a value: as in the program, unless it also stands for another value."""
         if is_output:
             return self.p.out_name
         return name if is_last and name not in self.p.inputs else self._free(name, first=1)
@@ -143,14 +144,16 @@ class _Naming:
             if not used.isdisjoint(other.names):
                 used |= _names([other.value])
                 before.insert(0, other)
-        given = {name: n for name, n in zip(s.names, values) if isinstance(n, Node)}
+        assigned = {name: n for name, n in zip(s.names, values) if isinstance(n, Node)}
         statements = (*before, s)
-        made_of = Assignment(tuple(given), (*given.values(),), statements, self.place, is_added)
+        assignment = Assignment(
+            tuple(assigned), (*assigned.values(),), statements, self.place, is_added
+        )
         text = _short_text(s.value) if self.wanted and len(s.names) == 1 else None
         if text is not None:
             self.places.setdefault(text, len(self.result))
-        self.result.append(made_of)
-        self.known |= {n: name for name, n in given.items()}
+        self.result.append(assignment)
+        self.known |= {n: name for name, n in assigned.items()}
 
     def _value(self, e: ast.expr, within: Statement | None = None) -> ast.expr:
         """An expression in these names; parts of a statement that are `wanted` get one."""
@@ -169,7 +172,7 @@ class _Naming:
         return ast.Name(self.known[node])
 
     def _is_again(self, e: ast.expr, node: Node) -> bool:
-        """Whether a part is computed as what has a name already; it then has that name."""
+        """Whether a part equals an already named value; it then gets that name."""
         k = self.places.get(_short_text(e) or "")
         if k is None or without_spans(self.result[k].nodes[-1]) is not without_spans(node):
             return False
@@ -178,16 +181,16 @@ class _Naming:
         self.known[node] = result.names[-1]
         return True
 
-    def _free(self, wanted: str, first: int = 0) -> str:
-        further = (f"{wanted}_{k}" for k in self.numbers[wanted])
-        names = further if first else chain([wanted], further)
+    def _free(self, name_wanted: str, first: int = 0) -> str:
+        further = (f"{name_wanted}_{k}" for k in self.numbers[name_wanted])
+        names = further if first else chain([name_wanted], further)
         name = next(n for n in names if n not in self.taken)
         self.taken.add(name)
         return name
 
 
 class _InNames(ast.NodeTransformer):
-    """Puts names in the places of others, and of parts that have got one."""
+    """Replaces renamed variables, and named subexpressions."""
 
     def __init__(self, naming: _Naming, within: Statement | None):
         self.naming, self.within = naming, within
@@ -204,7 +207,7 @@ class _InNames(ast.NodeTransformer):
         return self.naming.part(changed, node, within)
 
     def _wanted(self, e: ast.expr, within: Statement) -> Node | None:
-        """The node of a part that gets a name; the whole has one."""
+        """The node of a part that gets a name; None for other parts, and for the whole."""
         source = self.naming.program.source
         span, whole = source.span(e), source.span(within.value)
         return None if span == whole else self.naming.wanted.get((span.start, span.end))

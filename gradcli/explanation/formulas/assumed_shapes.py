@@ -1,4 +1,4 @@
-"""What a formula takes for granted of inputs whose shape nobody gave."""
+"""Which shapes, inferred for inputs without a given one, a formula depends on."""
 
 from collections.abc import Iterable, Iterator
 
@@ -8,9 +8,9 @@ from ...graphs.shapes import Shape
 from ...language.generic_sizes import at_shapes
 from ...language.problem import Problem
 from ...notation import tree
-from ..analysis import searched
+from ..analysis import within_budget
 from ..phrases import shape_text
-from .other_sizes import in_general
+from .other_sizes import generic_problem
 from .readings import (
     RANKS,
     Reading,
@@ -24,28 +24,32 @@ from .trials import Trial
 from .wording import Wording
 
 
-@searched()
+@within_budget()
 def assumed_shapes(w: Wording) -> str | None:
-    """`assumed: x 2×3 (for a vector: -s x=3)`: the shapes that were assumed, where a formula does
-    not hold for another rank that an input may be meant with.
+    """`assumed: x 2×3 (for a vector: -s x=3)`: the inferred shapes, if a formula does not hold for
+    another plausible rank of an input; None if all do.
     """
     problem = w.analysis.problem
     if problem.before is not None or w.reach.undefined:
         return None
     ranks, batches = _other_ranks(problem), _in_batches(problem)
-    return _at_other_ranks(w, ranks) or _where_oblong(w) or _at_other_ranks(w, batches)
+    return (
+        _failing_at_other_rank(w, ranks) or _where_oblong(w) or _failing_at_other_rank(w, batches)
+    )
 
 
-def _at_other_ranks(w: Wording, readings: Iterable[Reading]) -> str | None:
-    """The first of these readings for which a formula does not hold."""
+def _failing_at_other_rank(w: Wording, readings: Iterable[Reading]) -> str | None:
+    """A text about the first of these readings for which a formula does not hold; None if all
+    do.
+    """
     problem = w.analysis.problem
     for reading in readings:
-        there, inputs = reading.problems[0].inputs, problem.inputs.values()
-        changed = {x.name for x in inputs if len(there[x.name].shape) != len(x.shape)}
+        other_inputs, inputs = reading.problems[0].inputs, problem.inputs.values()
+        changed = {x.name for x in inputs if len(other_inputs[x.name].shape) != len(x.shape)}
         if changed == {*reading.names} and not _holds(w, reading.problems[0]):
-            other = {name: there[name].shape for name in reading.names}
+            other = {name: other_inputs[name].shape for name in reading.names}
             rank = len(other[reading.names[0]])
-            return _told(problem, f"for {RANKS[rank][len(other) > 1]}", other)
+            return _assumption_text(problem, f"for {RANKS[rank][len(other) > 1]}", other)
     return None
 
 
@@ -56,32 +60,39 @@ def _where_oblong(w: Wording) -> str | None:
         return None
     shapes = problem.shapes
     sides = {x.name: x.shape for x in oblong.inputs.values() if x.shape != shapes[x.name]}
-    return _told(problem, "where not square", sides)
+    return _assumption_text(problem, "where not square", sides)
 
 
-def _told(problem: Problem, when: str, other: dict[str, Shape]) -> str:
-    """The shapes that were assumed, and options for others."""
+def _assumption_text(problem: Problem, when: str, other: dict[str, Shape]) -> str:
+    """The inferred shapes, and the option that gives others."""
     inferred = [x for x in problem.inputs.values() if x.inferred]
     shapes = ", ".join(f"{x.name} {shape_text(x.shape)}" for x in inferred)
     option = "-s" if all(other.values()) else "-v"
-    given = ",".join(f"{name}={'x'.join(map(str, shape)) or 1}" for name, shape in other.items())
-    return f"assumed: {shapes} ({when}: {option} {given})"
+    suggestion = ",".join(
+        f"{name}={'x'.join(map(str, shape)) or 1}" for name, shape in other.items()
+    )
+    return f"assumed: {shapes} ({when}: {option} {suggestion})"
 
 
-def as_note(w: Wording, way: option_spelling.Way) -> list[tuple[str, str]]:
-    """The same as a note, in the words of JSON or of Python; none where nothing was assumed."""
+def as_note(w: Wording, spelling: option_spelling.Spelling) -> list[tuple[str, str]]:
+    """`assumed_shapes` as a list of at most one note, in the spelling of JSON or Python."""
     result = assumed_shapes(w)
-    return [] if result is None else [("assumed-shapes", option_spelling.said(f"{result}.", way))]
+    return (
+        []
+        if result is None
+        else [("assumed-shapes", option_spelling.respell(f"{result}.", spelling))]
+    )
 
 
 def _other_ranks(problem: Problem) -> Iterator[Reading]:
-    """Matrices for vectors beside an @, vectors for matrices in lower case, numbers for what
-    multiplies, batches for images, and matrices for vectors where all are vectors.
+    """Readings with other ranks: matrices for vector operands of @, vectors for matrices with
+    lower-case names, scalars for coefficients, batches for images, and matrices for vectors if all
+    inputs are vectors.
     """
     all_vectors = all(len(x.shape) == 1 for x in problem.inputs.values() if x.inferred)
-    beside = with_matrices(problem)
-    if beside is not None:
-        yield beside
+    matrices = with_matrices(problem)
+    if matrices is not None:
+        yield matrices
     fewer = [*with_vectors(problem, most=1), with_columns(problem), with_rank(problem, 2, 1)]
     yield from _in_lower_case([*fewer, with_coefficients(problem), with_rank(problem, 3, 4)])
     result = with_rank(problem, 1, 2) if all_vectors else None
@@ -90,22 +101,22 @@ def _other_ranks(problem: Problem) -> Iterator[Reading]:
 
 
 def _in_lower_case(readings: Iterable[Reading | None]) -> Iterator[Reading]:
-    """Those that leave names in upper case what they are: matrices."""
+    """The readings that do not change inputs with upper-case names, which are matrices."""
     for reading in readings:
         if reading is not None and not any(name[0].isupper() for name in reading.names):
             yield reading
 
 
 def _in_batches(problem: Problem) -> Iterator[Reading]:
-    """Batches for matrices none of which must be square, as those of `inv(x)` are."""
-    general = in_general(problem)
+    """Readings with batches for matrices, unless one must be square, as in `inv(x)`."""
+    general = generic_problem(problem)
     if general and not any(_is_square(x.shape) for x in general.inputs.values()):
         yield from _in_lower_case([with_rank(problem, 2, 3)])
 
 
 def _oblong(problem: Problem) -> Problem | None:
-    """The problem with two different sides for matrices that were assumed to be square; None where
-    they must be, or there are none.
+    """The problem with non-square shapes for matrices inferred to be square; None if there are
+    none, or they must be square.
     """
     shapes = problem.shapes
     square = [x for x in problem.inputs.values() if x.inferred and _is_square(x.shape)]
@@ -118,7 +129,7 @@ def _is_square(shape: Shape) -> bool:
 
 
 def _holds(w: Wording, other: Problem) -> bool:
-    """Whether the formulas of all gradients are right for the problem at other shapes."""
+    """Whether the formulas of all gradients are right for the problem `other`."""
     trial = Trial.at(other, other.shapes)
     if trial is None:
         return True

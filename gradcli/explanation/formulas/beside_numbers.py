@@ -1,7 +1,7 @@
-"""Where a formula has other numbers than those that stand beside it, and why.
+"""Where the value of a formula differs from the numbers shown beside it, and why.
 
-The numbers come from the rules, one operation after another. Where an operation rounds to a bound
-of its values, overflows or leaves its domain, they lose what the formula still has.
+The numbers are computed by the rules, operation by operation. If an operation rounds to a bound of
+its range, overflows or leaves its domain, they lose information that the formula retains.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -27,15 +27,15 @@ from .by_index import jacobian
 from .trials import MOST, reads_one_draw, value_of
 from .wording import Wording
 
-ENTRIES, BY_INDEX = 4_096, 256  # of a matrix that is looked through, at once and one by one
-STEP = 1e-5  # by which inputs move, to see whether a point is an exception
+ENTRIES, BY_INDEX = 4_096, 256  # of a matrix that is compared, as an array and entry by entry
+STEP = 1e-5  # by which inputs are perturbed, to see whether a point is an exception
 
-Numbers = Callable[[Analysis], tuple[Any, Any]]  # those beside the formula, and its own
+Numbers = Callable[[Analysis], tuple[Any, Any]]  # the numbers, and the value of the formula
 
 
 class Contradiction(NamedTuple):
-    """Where a formula is another number than the one beside it (`hit`), both arrays, and whether
-    that is so at this point alone, of which the formula is the limit.
+    """A mask of the elements in which a formula differs from the numbers, both arrays, and whether
+    they differ only at this point, at which the formula is the limit of the numbers.
     """
 
     hit: Any
@@ -45,7 +45,7 @@ class Contradiction(NamedTuple):
 
 
 class Cause(NamedTuple):
-    """An operation, what it does ("rounds to 1"), where, and whether it has no value there."""
+    """An operation, what it does ("rounds to 1"), a mask of where, and whether it is undefined."""
 
     node: Node
     does: str
@@ -53,12 +53,12 @@ class Cause(NamedTuple):
     is_undefined: bool = False
 
 
-# ---- what is looked at ---------------------------------------------------------------------------
+# ---- formulas with their numbers -----------------------------------------------------------------
 
 
-class Beside(NamedTuple):
-    """A formula that stands beside numbers: what an element of these is called, whose formula it
-    is, its text, both arrays, and the inputs that move.
+class FormulaBesideNumbers(NamedTuple):
+    """A formula shown beside numbers: the prefix of the names of its elements, what it is a formula
+    of, its text, a function that computes both arrays, and the inputs that are perturbed.
     """
 
     name: str
@@ -68,8 +68,10 @@ class Beside(NamedTuple):
     inputs: tuple[Input, ...]
 
 
-def of_node(name: str, node: Node | None, formula: Tree | None, *xs: Input) -> Iterator[Beside]:
-    """The formula of a node; none where there is none, or its array is too large."""
+def of_node(
+    name: str, node: Node | None, formula: Tree | None, *xs: Input
+) -> Iterator[FormulaBesideNumbers]:
+    """The formula of a node; nothing if it has none, or its array is too large."""
     if node is None or formula is None or node.numel > MOST:
         return
 
@@ -77,25 +79,25 @@ def of_node(name: str, node: Node | None, formula: Tree | None, *xs: Input) -> I
         return a.value(node), formula_value(a, text)
 
     text = tree.text(formula)
-    yield Beside(name, name, text, both, xs)
+    yield FormulaBesideNumbers(name, name, text, both, xs)
 
 
-def of_gradients(a: Analysis, w: Wording) -> Iterator[Beside]:
+def of_gradients(a: Analysis, w: Wording) -> Iterator[FormulaBesideNumbers]:
     """The formulas of the gradients."""
     for x in a.problem.wrt:
         yield from of_node(w.gradient_name(x), a.computed(x), w.gradient(x), x)
 
 
-def of_matrix(a: Analysis, w: Wording, x: Input, s: Structure) -> Iterator[Beside]:
-    """The closed form of a Jacobian, or its line by index, by the places of the matrix."""
+def of_matrix(a: Analysis, w: Wording, x: Input, s: Structure) -> Iterator[FormulaBesideNumbers]:
+    """The closed form of a Jacobian, or else its index notation, evaluated as a matrix."""
     if a.gradient(x) is None or not a.jacobian(x).numeric:
         return
     entries, p = numel(a.jacobian(x).size), a.problem
     whose = f"the Jacobian of {p.out_name} with respect to {x.name}"
 
-    def both(made: Callable[[Analysis], Any], a: Analysis) -> tuple[Any, Any]:
+    def both(compute: Callable[[Analysis], Any], a: Analysis) -> tuple[Any, Any]:
         numbers = a.jacobian(x).matrix
-        return numbers, np.reshape(made(a), numbers.shape)
+        return numbers, np.reshape(compute(a), numbers.shape)
 
     def closed_form(a: Analysis) -> Any:
         matrix = s.matrix(partial(formula_value, a), a.jacobian(x).size)
@@ -105,12 +107,14 @@ def of_matrix(a: Analysis, w: Wording, x: Input, s: Structure) -> Iterator[Besid
 
     if s.formula is not None:
         if entries <= ENTRIES:
-            yield Beside("entry ", whose, s.text or "", partial(both, closed_form), (x,))
+            yield FormulaBesideNumbers(
+                "entry ", whose, s.text or "", partial(both, closed_form), (x,)
+            )
         return
     line = jacobian(w, x) if entries <= BY_INDEX else None
     if line is not None:
         of_line = partial(_of_line, line, (*p.out.shape, *x.shape))
-        yield Beside("entry ", whose, line.plain, partial(both, of_line), (x,))
+        yield FormulaBesideNumbers("entry ", whose, line.plain, partial(both, of_line), (x,))
 
 
 def _of_line(line: Notation, shape: Shape, a: Analysis) -> Any:
@@ -140,31 +144,31 @@ def formula_value(a: Analysis, formula: str) -> Any:
 
 
 def named_values(a: Analysis) -> dict[str, Any]:
-    """The arrays of what has a name and is known."""
+    """The arrays of the named nodes that have values."""
     p = a.problem
     nodes = p.scope | {p.out_name: p.out} | {d.node.attrs["name"]: d.node for d in p.directions}
-    return {name: np.asarray(a.value(n)) for name, n in nodes.items() if a.known(n)}
+    return {name: np.asarray(a.value(n)) for name, n in nodes.items() if a.has_numbers(n)}
 
 
 # ---- where ---------------------------------------------------------------------------------------
 
 
 def contradictions(
-    a: Analysis, formulas: Iterable[Beside]
-) -> Iterator[tuple[Beside, Contradiction]]:
-    """Formulas that contradict the numbers beside them, the first of each. Those of seeds and
-    tangents that nobody gave are the numbers with ones.
+    a: Analysis, formulas: Iterable[FormulaBesideNumbers]
+) -> Iterator[tuple[FormulaBesideNumbers, Contradiction]]:
+    """The formulas that contradict their numbers, the first of each. Seeds and tangents that were
+    not given are ones.
     """
     a, met = with_ones(a), set[str]()
-    for beside in formulas:
-        result = None if beside.whose in met else _contradiction(a, beside.text, beside.both)
+    for pair in formulas:
+        result = None if pair.whose in met else _contradiction(a, pair.text, pair.both)
         if result is not None:
-            met.add(beside.whose)
-            yield beside, result
+            met.add(pair.whose)
+            yield pair, result
 
 
 def with_ones(a: Analysis) -> Analysis:
-    """The same with ones for a seed and for tangents that have no numbers."""
+    """The analysis with ones for a missing seed and for tangents without values."""
     p = a.problem
     if not p.seed.refused and all(t.value is not None for t in p.tangents):
         return a
@@ -173,11 +177,13 @@ def with_ones(a: Analysis) -> Analysis:
     if seed.refused:
         seed = seed._replace(value=ones(size=p.out.shape), refused=False)
     tangents = tuple(t._replace(value=t.value or ones(size=t.x.shape)) for t in p.tangents)
-    return Analysis(p._replace(seed=seed, tangents=tangents), a.dtype, unmoved=True)
+    return Analysis(p._replace(seed=seed, tangents=tangents), a.dtype, allow_no_gradient=True)
 
 
 def _contradiction(a: Analysis, formula: str, both: Numbers) -> Contradiction | None:
-    """None too where rounding decides on the formula's numbers, or a kink that the values meet."""
+    """The contradiction, or None; None too if it is due to rounding in the formula, or to a
+    kink.
+    """
     if not reads_one_draw(a.problem, formula):
         return None
     with np.errstate(all="ignore"):
@@ -185,35 +191,42 @@ def _contradiction(a: Analysis, formula: str, both: Numbers) -> Contradiction | 
 
 
 def _compared(a: Analysis, both: Numbers) -> Contradiction | None:
-    """The same. Raises GradcliError, LookupError, ValueError where arrays cannot be compared, as at
-    other values they may have other shapes.
+    """As `_contradiction`. Raises GradcliError, LookupError or ValueError if the arrays cannot be
+    compared; at other values their shapes may differ.
     """
     numbers, built = both(a)
     if numbers is None or numbers.shape != built.shape or not built.size:
         return None
-    hit = np.isfinite(built) & ~_alike(a, numbers, built)
-    for _, near in _moved(a, perturbed, both) if np.any(hit) else ():
-        hit &= _alike(a, built, near)
-    return _told(a, Contradiction(hit, built, numbers, False), both) if np.any(hit) else None
+    hit = np.isfinite(built) & ~_close(a, numbers, built)
+    for _, near in _at_other_values(a, perturbed, both) if np.any(hit) else ():
+        hit &= _close(a, built, near)
+    return (
+        _without_kinks(a, Contradiction(hit, built, numbers, False), both) if np.any(hit) else None
+    )
 
 
-def _told(a: Analysis, c: Contradiction, both: Numbers) -> Contradiction | None:
-    """A contradiction without what a note on kinks tells; whether all of it is at this point alone,
-    and a little to either side the numbers are nearly those of the formula here.
+def _without_kinks(a: Analysis, c: Contradiction, both: Numbers) -> Contradiction | None:
+    """The contradiction without elements that the note on kinks covers, or None if none are left.
+    `is_limit` is set if formula and numbers agree to either side of this point, and the numbers
+    there are close to the formula here.
     """
-    sides = [side for sign in (1, -1) for side in _moved(a, partial(_stepped, sign), both)]
+    sides = [
+        side for sign in (1, -1) for side in _at_other_values(a, partial(_stepped, sign), both)
+    ]
     alone, near = np.full(c.hit.shape, len(sides) == 2), c.hit
     within = 1e3 * STEP * np.maximum(1, np.abs(c.formula))
-    for there, built in sides:
-        alone &= _alike(a, there, built)
-        near = near & (np.abs(there - c.formula) <= within)
+    for numbers, built in sides:
+        alone &= _close(a, numbers, built)
+        near = near & (np.abs(numbers - c.formula) <= within)
     hit = c.hit & ~alone if kinks_met(a) else c.hit
     return c._replace(hit=hit, is_limit=bool(np.all((alone & near)[hit]))) if np.any(hit) else None
 
 
-def _alike(a: Analysis, left: Any, right: Any) -> Any:
-    """Where two arrays have the same numbers but for rounding, or both nan."""
-    seed = np.max(np.abs(a.value(a.problem.seed.node))) if a.known(a.problem.seed.node) else 1.0
+def _close(a: Analysis, left: Any, right: Any) -> Any:
+    """A mask of where two arrays are equal up to rounding, or both nan."""
+    seed = (
+        np.max(np.abs(a.value(a.problem.seed.node))) if a.has_numbers(a.problem.seed.node) else 1.0
+    )
     sizes = [np.max(np.abs(z), initial=0.0, where=np.isfinite(z)) for z in (left, right)]
     floor = MUCH * np.finfo(a.dtype).eps * max(1e-300, min(seed, 1e300), *sizes)
     size = np.maximum(np.abs(left), np.abs(right))
@@ -221,20 +234,20 @@ def _alike(a: Analysis, left: Any, right: Any) -> Any:
     return (left == right) | both_nan | (np.abs(left - right) <= np.maximum(FEW * size, floor))
 
 
-def _moved(
+def _at_other_values(
     a: Analysis, move: Callable[..., dict[Node, Any]], both: Numbers
 ) -> list[tuple[Any, Any]]:
-    """Both arrays at other values of the inputs; nothing where there are none."""
+    """A list of both arrays at other values of the inputs; empty if they cannot be computed."""
     p = a.problem
     values = move(p.values, [x.node for x in p.wrt if x.value is not None])
     inputs = {n: i._replace(value=values.get(i.node)) for n, i in p.inputs.items()}
-    other = Analysis(p._replace(inputs=inputs), a.dtype, unmoved=True)
+    other = Analysis(p._replace(inputs=inputs), a.dtype, allow_no_gradient=True)
     result = if_applicable(lambda: both(other), MISFITS)
     return [] if result is None else [result]
 
 
 def _stepped(sign: int, values: dict[Node, Any], moving: list[Node]) -> dict[Node, Any]:
-    """All numbers a little larger, or smaller."""
+    """The values of `moving` nodes increased, or decreased for sign -1, by STEP."""
     return {
         x: v + sign * STEP * np.maximum(1, np.abs(v)) if x in moving else v
         for x, v in values.items()
@@ -245,25 +258,25 @@ def _stepped(sign: int, values: dict[Node, Any], moving: list[Node]) -> dict[Nod
 
 
 def cause(a: Analysis, inputs: Iterable[Input], hit: Any) -> Cause | None:
-    """The first operation between inputs and the output that loses what goes through it; of those
-    in the inputs' shape one that does so where it is `hit`.
+    """The first operation between inputs and output that loses information; if its output has the
+    shape of the inputs, it must do so where `hit` is True. None if there is none.
     """
     order, moving = walk([a.problem.orders[0].out]), [x.node for x in inputs]
     after = downstream(order, moving)
-    for result in (_lost(a, n) for n in order if n in after and n not in moving):
+    for result in (_information_loss(a, n) for n in order if n in after and n not in moving):
         if result is not None:
-            here = result.hit & hit if result.hit.shape == np.shape(hit) else result.hit
-            if np.any(here):
-                return result._replace(hit=here)
-    return next(_sending(a), None)
+            where = result.hit & hit if result.hit.shape == np.shape(hit) else result.hit
+            if np.any(where):
+                return result._replace(hit=where)
+    return next(_nonfinite_steps(a), None)
 
 
-def _lost(a: Analysis, node: Node) -> Cause | None:
-    """What becomes of the value of a node whose inputs are finite."""
-    if node.dtype != "float" or not a.known(node):
+def _information_loss(a: Analysis, node: Node) -> Cause | None:
+    """How the value of a node with finite inputs loses information; None if it does not."""
+    if node.dtype != "float" or not a.has_numbers(node):
         return None
-    given = [a.value(i) for i in node.parents if i.dtype == "float"]
-    if not all(np.all(np.isfinite(z)) for z in given):
+    arguments = [a.value(i) for i in node.parents if i.dtype == "float"]
+    if not all(np.all(np.isfinite(z)) for z in arguments):
         return None
     value = a.value(node)
     if np.any(np.isnan(value)):
@@ -271,25 +284,25 @@ def _lost(a: Analysis, node: Node) -> Cause | None:
     if np.any(np.isinf(value)):
         return Cause(node, "is infinite", np.isinf(value))
     bounds = node.op.bounds
-    if isinstance(bounds, tuple) and node.op.kink is None and node.op.value and len(given) == 1:
+    if isinstance(bounds, tuple) and node.op.kink is None and node.op.value and len(arguments) == 1:
         for bound in filter(np.isfinite, bounds):
-            hit = (value == bound) & _stays(node, given[0], value)
+            hit = (value == bound) & _constant_mask(node, arguments[0], value)
             if np.any(hit):
                 return Cause(node, f"rounds to {bound:g}", hit)
     return None
 
 
-def _stays(node: Node, given: Any, value: Any) -> Any:
-    """Where the value of an operation stays what it is as its input moves."""
-    step = 1e-3 * np.maximum(1, np.abs(given))
+def _constant_mask(node: Node, argument: Any, value: Any) -> Any:
+    """A mask of where the value of an operation stays constant as its input is perturbed."""
+    step = 1e-3 * np.maximum(1, np.abs(argument))
     if node.op.family != "elementwise":
-        step = step * np.linspace(-1, 1, max(given.size, 1)).reshape(given.shape)
+        step = step * np.linspace(-1, 1, max(argument.size, 1)).reshape(argument.shape)
     with np.errstate(all="ignore"):
-        return node.op.value(given + step, **node.attrs) == value
+        return node.op.value(argument + step, **node.attrs) == value
 
 
-def _sending(a: Analysis) -> Iterator[Cause]:
-    """The operations that send back what is not finite, where they receive what is."""
+def _nonfinite_steps(a: Analysis) -> Iterator[Cause]:
+    """The operations that receive a finite gradient and send one that is not."""
     for step in a.gradients.steps:
         sending = [step.received, *(c.sent for c in step.contributions)]
         received, *sent = map(a.value, sending)

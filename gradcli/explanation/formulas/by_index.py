@@ -1,7 +1,7 @@
 """Index notation of a problem: of its output, of gradients, of Jacobians.
 
-It is written where the sizes tell which dimensions they are, so that it holds for any; where one of
-them would stand in it as a number, it is written at the problem's own sizes.
+It is derived at generic sizes, all different, so that it holds for any sizes; if one of these would
+occur in it as a number, it is derived at the sizes of the problem.
 """
 
 import re
@@ -15,69 +15,71 @@ from ...notation import tree
 from ...notation.formulas.simplify import simplify
 from ...notation.formulas.spelling import read
 from ...notation.indices.index import Notation
-from ..analysis import searched
+from ..analysis import within_budget
 from ..blocks import Formula, Line, Prose, words
 from .named_places import DELTA, with_names
-from .other_sizes import at_own_sizes
+from .other_sizes import at_original_sizes
 from .wording import Wording
 
 BRACKET = "A condition in brackets, as [h > 0], is 1 where it holds and 0 elsewhere."
-SHORT = 40  # characters for which no shorter way to say it is looked for
+SHORT = 40  # characters for which no shorter notation is searched for
 SIZES = re.compile(r"\.shape\[\d+\]")
 NUMBERS = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:e[-+]\d+)?")
 
-Write = Callable[[Wording, Input, bool], Notation | None]  # the last: after a search
+Write = Callable[[Wording, Input, bool], Notation | None]  # the flag: whether to search
 WriteNode = Callable[[Node], Notation | None]
 
 
-@searched()
+@within_budget()
 def output(w: Wording) -> Notation | None:
-    """`out[i,j] = Σ_k x[i,k] a[k,j]`; None where that says nothing."""
-    own, general = w.indices.output(), w.in_general
-    if general is not None and w.alike([(w.problem.out, general.problem.out)]):
-        own = for_any(own, general.indices.output())
-    return _with_places(w, own)
+    """`out[i,j] = Σ_k x[i,k] a[k,j]`; None if it has no index notation."""
+    here, general = w.indices.output(), w.generic
+    if general is not None and w.same_computation([(w.problem.out, general.problem.out)]):
+        here = for_any(here, general.indices.output())
+    return _with_places(w, here)
 
 
-@searched()
+@within_budget()
 def gradient(w: Wording, x: Input) -> Notation | None:
-    """`x.grad[i,k] = Σ_j g[i,j] a[k,j]`; None where that says nothing."""
+    """`x.grad[i,k] = Σ_j g[i,j] a[k,j]`; None if it has no index notation."""
     return _with_places(w, _by(w, x, _gradient))
 
 
-@searched()
+@within_budget()
 def jacobian(w: Wording, x: Input) -> Notation | None:
     """`∂out[i,j]/∂x[k,l] = δ[i,k] a[l,j]`, the shortest of those that are found."""
     return _with_places(w, _by(w, x, _jacobian))
 
 
 def _with_places(w: Wording, result: Notation | None) -> Notation | None:
-    """With names for the places of elements that masks pick."""
+    """The notation with names for the positions that masks and computed indices select."""
     if result is None or not ("nonzero(" in result.plain or "δ" in result.plain):
         return result
     named, meanings = with_names(result, tree.taken(w.names.values()))
     return named._replace(meanings=(*meanings,))
 
 
-@searched(lambda w, x: w.analysis.gradient(x))
+@within_budget(lambda w, x: w.analysis.gradient(x))
 def shortest_way(w: Wording, x: Input) -> Node | None:
-    """The gradient in the way that says its Jacobian shortest, for its entries to be read off."""
-    there = _in_general(w, x)
-    if there is not None and _is_one(w, there[0]):
-        return _shortest_jacobian(*there, True)[0]
-    result = None if there is None else _shortest_jacobian(*there, True)
+    """The form of the gradient whose Jacobian has the shortest index notation, from which its
+    entries are read.
+    """
+    generic = _in_general(w, x)
+    if generic is not None and _is_one(w, generic[0]):
+        return _shortest_jacobian(*generic, True)[0]
+    result = None if generic is None else _shortest_jacobian(*generic, True)
     grad = w.analysis.gradient(x)
-    if there is not None and result is not None and result[1] and result[0] and grad is not None:
-        back = at_own_sizes(result[0], there[0].problem, w.problem, grad)
+    if generic is not None and result is not None and result[1] and result[0] and grad is not None:
+        back = at_original_sizes(result[0], generic[0].problem, w.problem, grad)
         if back is not None:
             return back
-    searched = there is None or (result is not None and result[1] is not None)
+    searched = generic is None or (result is not None and result[1] is not None)
     return _shortest_jacobian(w, x, search=searched)[0]
 
 
 def signs(text: str, meanings: Iterable[str] = ()) -> list[Prose]:
-    """What the signs of index notation mean that occur in lines of it, after what is known of the
-    `meanings` of names.
+    """Explanations of the signs that occur in lines of index notation, after the `meanings` of
+    names.
     """
     relations = ("<", ">", "<=", ">=", "==", "!=", "=", "≤", "≥", "≠")
     inside = "\n".join(line.partition(" = ")[2] for line in text.split("\n"))
@@ -88,7 +90,7 @@ def signs(text: str, meanings: Iterable[str] = ()) -> list[Prose]:
 
 
 def _delta(text: str) -> Line:
-    """What the δ means that a text begins with: δ[i,k], or δ[y[i],j]."""
+    """An explanation of the δ that a text begins with: δ[i,k], or δ[y[i],j]."""
     depth, parts = 0, [""]
     for letter in text[2:]:
         if depth == 0 and letter in ",]":
@@ -104,14 +106,14 @@ def _delta(text: str) -> Line:
 
 
 def _place(text: str) -> tree.Tree:
-    """A place as it stands in index notation: i, y[i], or 3j+k."""
+    """An index as a formula: i, y[i], or 3j+k."""
     plain = text.replace("[", "").replace("]", "")
     return read(text) if plain.isalnum() and plain[0].isalpha() else tree.Verbatim(text)
 
 
-@searched()
+@within_budget()
 def in_letters(w: Wording, node: Node, write: WriteNode) -> Notation | None:
-    """What `write` makes of a node, simplified, or of the shortest that is the same."""
+    """The result of `write` for a node, simplified or shortened, whichever is shorter."""
     result = _simplified(w, node, write)
     if result is not None and len(result.plain) <= SHORT:
         return result
@@ -122,10 +124,10 @@ def in_letters(w: Wording, node: Node, write: WriteNode) -> Notation | None:
 
 
 def _simplified(w: Wording, node: Node, write: WriteNode) -> Notation | None:
-    asked = w.without_implicit_seed(node)
-    result = write(simplify(substitute(asked, w.labels), keep=w.names))
-    if result is not None and "arange(" in result.plain:  # labels read better by their places
-        return write(asked) or result
+    without_seed = w.without_implicit_seed(node)
+    result = write(simplify(substitute(without_seed, w.integer_constants), keep=w.names))
+    if result is not None and "arange(" in result.plain:  # names of inputs are more readable
+        return write(without_seed) or result
     return result
 
 
@@ -147,19 +149,19 @@ def _jacobian(w: Wording, x: Input, search: bool) -> Notation | None:
 
 
 def _shortest_jacobian(w: Wording, x: Input, search: bool) -> tuple[Node | None, Notation | None]:
-    """The gradient as the Jacobian is shortest by index, and that; the gradient that formulas are
-    read off, where none can be read. It is found once.
+    """The form of the gradient whose Jacobian has the shortest index notation, and that notation;
+    None for the notation if there is none. Cached.
     """
     key = x.name, search
-    if key not in w.known.jacobians:
-        w.known.jacobians[key] = _found_jacobian(w, x, search)
-    return w.known.jacobians[key]
+    if key not in w.cache.jacobians:
+        w.cache.jacobians[key] = _search_jacobian(w, x, search)
+    return w.cache.jacobians[key]
 
 
-def _found_jacobian(w: Wording, x: Input, search: bool) -> tuple[Node | None, Notation | None]:
+def _search_jacobian(w: Wording, x: Input, search: bool) -> tuple[Node | None, Notation | None]:
     grad, node, best = w.analysis.gradient(x), w.read_off(x), None
-    others = (way for way, _ in islice(w.ways(x), None if search else 1))
-    ways = () if grad is None else chain([grad], others)
+    alternatives = (way for way, _ in islice(w.ways(x), None if search else 1))
+    ways = () if grad is None else chain([grad], alternatives)
     for way in _each_once(ways):
         result = w.indices.jacobian(x.node, way)
         shortest = _shorter(best, result)
@@ -171,18 +173,18 @@ def _found_jacobian(w: Wording, x: Input, search: bool) -> tuple[Node | None, No
 
 
 def _shorter(a: Notation | None, b: Notation | None) -> Notation | None:
-    """The shorter of those that there are; the first, where the other says less by index."""
+    """The shorter of two notations, where None is skipped; `a` if `b` has more opaque parts."""
     if a is None or b is None:
         return a or b
     return b if b.opaque <= a.opaque and len(b.plain) < len(a.plain) else a
 
 
 def _each_once(nodes: Iterable[Node]) -> Iterator[Node]:
-    """Those that did not come before, each made only when it is asked for."""
-    seen = set[Node]()
+    """The nodes without repetition, lazily."""
+    yielded = set[Node]()
     for node in nodes:
-        if node not in seen:
-            seen.add(node)
+        if node not in yielded:
+            yielded.add(node)
             yield node
 
 
@@ -190,12 +192,12 @@ def _each_once(nodes: Iterable[Node]) -> Iterator[Node]:
 
 
 def _by(w: Wording, x: Input, write: Write) -> Notation | None:
-    """What `write` makes of the gradient by an input, for any sizes where it can be."""
-    there = _in_general(w, x)
-    if there is None:
+    """The result of `write` for the gradient with respect to x, for any sizes if possible."""
+    generic = _in_general(w, x)
+    if generic is None:
         return write(w, x, True)
-    result = write(*there, True)
-    if _is_one(w, there[0]):
+    result = write(*generic, True)
+    if _is_one(w, generic[0]):
         return result
     if result is None:  # the search would be the same at the problem's own sizes
         return write(w, x, False)
@@ -205,38 +207,40 @@ def _by(w: Wording, x: Input, write: Write) -> Notation | None:
 
 
 def _in_general(w: Wording, x: Input) -> tuple[Wording, Input] | None:
-    """The wording and the input in general, where the gradient is computed alike there."""
-    general, grad = w.in_general, w.analysis.gradient(x)
+    """The wording at generic sizes and its input, if the gradient is computed by the same
+    operations there; None otherwise.
+    """
+    general, grad = w.generic, w.analysis.gradient(x)
     if general is None or grad is None:
         return None
     other = general.problem.inputs[x.name]
-    there = general.analysis.gradient(other)
+    generic_grad = general.analysis.gradient(other)
     pairs = [(w.problem.out, general.problem.out)]
-    if there is None or not w.alike([*pairs, (grad, there)]):
+    if generic_grad is None or not w.same_computation([*pairs, (grad, generic_grad)]):
         return None
     return general, other
 
 
 def _is_one(w: Wording, general: Wording) -> bool:
-    """Whether a problem in general is the problem itself, as one without dimensions is."""
+    """Whether the generic problem is the problem itself, as without dimensions."""
     return general.problem.roots == w.problem.roots
 
 
 def _has_letters(w: Wording, x: Input) -> bool:
-    """Whether no place is 0 for want of others, at the sizes of the problem."""
+    """Whether no dimension has size 1, in which an index is always 0."""
     return min((*w.problem.out.shape, *x.shape), default=0) > 1
 
 
-def for_any(own: Notation | None, result: Notation | None) -> Notation | None:
-    """What was `found` at sizes that tell, if no number in it comes from them; or else what is
-    written at the problem's `own`.
+def for_any(here: Notation | None, generic: Notation | None) -> Notation | None:
+    """The notation at generic sizes if no number in it comes from these sizes, else the one
+    `here`.
     """
-    if own is None or result is None or result.opaque > own.opaque:
-        return own
-    return own if _numbers(result) - _numbers(own) else result
+    if here is None or generic is None or generic.opaque > here.opaque:
+        return here
+    return here if _numbers(generic) - _numbers(here) else generic
 
 
 def _numbers(written: Notation) -> set[str]:
-    """The numbers that may come from sizes: those of one digit are the rules' own."""
+    """The numbers that may come from sizes: all but those of one digit, which are of the rules."""
     result = NUMBERS.findall(SIZES.sub("", written.plain))
     return {number for number in result if len(number) > 1}

@@ -1,6 +1,4 @@
-"""What a problem has in common with the same one in general: the nodes there that
-stand for its own.
-"""
+"""Whether nodes of a problem and of the same problem at generic sizes correspond."""
 
 from collections.abc import Iterable
 
@@ -14,39 +12,39 @@ Pair = tuple[Node, Node]
 MOST_DIMENSIONS = 8  # longer tuples are lists
 
 
-class Counterparts:
-    """Says which nodes are computed alike at two sizes, and remembers those that it has seen.
+class SameComputation:
+    """Decides whether nodes at two sizes are computed by the same operations, and caches pairs.
 
-    Lists of numbers are read as they are, and have to be the same ones.
+    Lists of numbers must be equal.
     """
 
     def __init__(self) -> None:
         self.known: set[Pair] = set()
 
     def __call__(self, pairs: Iterable[Pair]) -> bool:
-        """Whether the nodes of each pair are computed by the same operations; what is a number at
-        the first sizes may be computed from the others, and what has size 1 there may have more.
+        """Whether the nodes of each pair are computed by the same operations. A constant at the
+        first sizes may be an expression of sizes at the second; size 1 may become larger.
         """
-        waiting, met = list(pairs), set[Pair]()
+        waiting, compared = list(pairs), set[Pair]()
         while waiting:
             pair = waiting.pop()
-            if pair in met or pair in self.known:
+            if pair in compared or pair in self.known:
                 continue
-            met.add(pair)
+            compared.add(pair)
             a, b = pair
             if a.op.name == "constant" and b.shape == () and of_sizes(b):
                 continue
-            given = [i is None for i in a.inputs] == [i is None for i in b.inputs]
-            if a.op is not b.op or not given or not _may_become(a.shape, b.shape):
+            same_slots = [i is None for i in a.inputs] == [i is None for i in b.inputs]
+            if a.op is not b.op or not same_slots or not _may_become(a.shape, b.shape):
                 return False
             if a.attrs.get("name") != b.attrs.get("name") or _lists(a) != _lists(b):
                 return False
             waiting += zip(a.parents, b.parents, strict=True)
-        self.known |= met
+        self.known |= compared
         return True
 
     def steps(self, a: Step, b: Step) -> bool:
-        """Whether two operations receive and send alike."""
+        """Whether two steps receive and send gradients computed by the same operations."""
         sent = [[(c.slot, c.sent.op) for c in step.contributions] for step in (a, b)]
         if sent[0] != sent[1]:
             return False
@@ -55,13 +53,15 @@ class Counterparts:
         return self([*pairs, *((c.local, d.local) for c, d in both)])
 
 
-def _may_become(own: Shape, other: Shape) -> bool:
-    """Whether sizes are the same, or larger than 1 in the place of some elements."""
-    return len(own) == len(other) and all(n == m or (n > 0 and m > 1) for n, m in zip(own, other))
+def _may_become(shape: Shape, other: Shape) -> bool:
+    """Whether each size of `other` is the same as in `shape`, or larger than 1 for one above 0."""
+    return len(shape) == len(other) and all(
+        n == m or (n > 0 and m > 1) for n, m in zip(shape, other)
+    )
 
 
 def _lists(node: Node) -> list[str]:
-    """The lists of numbers that an operation goes by."""
+    """The lists of numbers among the attributes of a node, as texts."""
     result: list[str] = []
     waiting = [*node.attrs.values()]
     while waiting:

@@ -1,4 +1,4 @@
-"""The operations of the reverse pass, in words that hold for any sizes."""
+"""The steps of the reverse pass, worded for any sizes."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -14,27 +14,28 @@ from .wording import Wording
 NUMBER = re.compile(r"(?<![\w.])\d+(?![\w.])")
 
 
-def in_general(w: Wording, k: int) -> tuple[Wording, Step]:
-    """An operation of the reverse pass in the words that hold for any sizes, where it has the same
-    there and all its sizes have names; in its own otherwise.
+def generic_step(w: Wording, k: int) -> tuple[Wording, Step]:
+    """Step k of the reverse pass with its wording: those at generic sizes if the step is the same
+    there and all its sizes have names; otherwise those of the problem.
     """
-    general, own = w.in_general, w.analysis.gradients.steps[k]
-    theirs = [] if general is None else general.analysis.gradients.steps
-    if general is None or len(theirs) != len(w.analysis.gradients.steps):
-        return w, own
-    there = theirs[k]
-    if not w.alike.steps(own, there):
-        return w, own
-    if _may_be_nameless(general, there) and not _large(general, there) <= _large(w, own):
-        return w, own
-    return general, there
+    general, step = w.generic, w.analysis.gradients.steps[k]
+    generic_steps = [] if general is None else general.analysis.gradients.steps
+    if general is None or len(generic_steps) != len(w.analysis.gradients.steps):
+        return w, step
+    counterpart = generic_steps[k]
+    if not w.same_computation.steps(step, counterpart):
+        return w, step
+    keeps_sizes = _may_be_nameless(general, counterpart)
+    if keeps_sizes and not _large(general, counterpart) <= _large(w, step):
+        return w, step
+    return general, counterpart
 
 
 def _may_be_nameless(w: Wording, step: Step) -> bool:
-    """Whether an operation goes by large numbers that are not sizes of what has a name."""
-    known = {step.received, step.node, *w.names}
+    """Whether a step has large numbers as attributes that are not sizes of named nodes."""
+    named = {step.received, step.node, *w.names}
     sizes = {n for node in w.names for n in node.shape}
-    nodes = walk([c.sent for c in step.contributions], lambda n: () if n in known else n.parents)
+    nodes = walk([c.sent for c in step.contributions], lambda n: () if n in named else n.parents)
     return any(n >= LEAST and n not in sizes for node in nodes for n in _whole(node.attrs.values()))
 
 
@@ -49,7 +50,7 @@ def _whole(values: Iterable[Any]) -> Iterator[int]:
 
 
 def _large(w: Wording, step: Step) -> set[int]:
-    """The large numbers in what an operation sends."""
+    """The large numbers in the formulas of the gradients that a step sends."""
     received = {step.received: Name(w.received)}
     return large_numbers(w.formula(c.sent, received) for c in step.contributions)
 

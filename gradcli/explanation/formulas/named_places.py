@@ -1,5 +1,5 @@
-"""Computed places, by index: p[j] for nonzero(x > 0)[j,0], p[i,0] for x.argmax(dim=1)[i,0] within a
-δ, and a sentence that says what p is.
+"""Names for computed indices in index notation: p[j] for nonzero(x > 0)[j,0], p[i,0] for
+x.argmax(dim=1)[i,0] within a δ, and a sentence that defines p.
 """
 
 import re
@@ -11,17 +11,17 @@ from ...notation.indices.index import Notation
 from ...notation.tree import Attribute, Call, Indexed, Method, Name, Tree, Verbatim
 
 NAMES, DELTA = "pqs", Name("δ")
-COMPUTED = (Call, Method, Attribute)  # kinds of formulas that are no names
+COMPUTED = (Call, Method, Attribute)  # kinds of formulas that are not names
 LIST = re.compile(r"nonzero\((.*)\)")
-Axes = dict[str, int]  # how many dimensions each mask has that is met
+Axes = dict[str, int]  # the number of dimensions of each mask
 
 
-def with_names(result: Notation, taken: Collection[str]) -> tuple[Notation, list[str]]:
-    """Index notation whose computed places have names that are not `taken`, and what these mean."""
+def with_names(result: Notation, used: Collection[str]) -> tuple[Notation, list[str]]:
+    """Index notation with names, not among `used`, for computed indices, and their definitions."""
     axes: Axes = {}
     for mask, axis in _met((result.left, result.right)):
         axes[mask] = max(axes.get(mask, 0), axis + 1)
-    free = (name for name in NAMES if name not in taken)
+    free = (name for name in NAMES if name not in used)
     names = dict(zip(axes, free))
     computed = dict.fromkeys(_computed((result.left, result.right)))
     formulas = dict(zip(computed, free))
@@ -32,8 +32,8 @@ def with_names(result: Notation, taken: Collection[str]) -> tuple[Notation, list
         mask = _mask(part)
         if mask is None or mask[0] not in names:
             return part
-        kept = 1 if axes[mask[0]] == 1 else 2
-        return Indexed(Name(names[mask[0]]), part.places[:kept])
+        places = 1 if axes[mask[0]] == 1 else 2
+        return Indexed(Name(names[mask[0]]), part.places[:places])
 
     text = [_meaning(name, mask, axes[mask]) for mask, name in names.items()]
     text += [f"{name} is {tree.text(f)}." for f, name in formulas.items()]
@@ -48,8 +48,8 @@ def _meaning(name: str, mask: str, axes: int) -> str:
 
 
 def _mask(part: Any) -> tuple[str, int] | None:
-    """The mask of which a formula is the place of an element that is true, and in which of its
-    dimensions; None for other formulas.
+    """The mask and the dimension, if a formula is the index of a True element of a mask in one of
+    its dimensions; None for other formulas.
     """
     if not isinstance(part, Indexed) or not isinstance(part.base, Verbatim):
         return None
@@ -69,7 +69,7 @@ def _met(part: Any) -> Iterator[tuple[str, int]]:
 
 
 def _computed(part: Any) -> Iterator[Tree]:
-    """The formulas whose elements are places within a δ, in the order in which they are read."""
+    """The formulas whose elements are indices within a δ, in reading order."""
     if not isinstance(part, tuple):
         return
     if isinstance(part, Indexed) and part.base == DELTA:
@@ -81,7 +81,7 @@ def _computed(part: Any) -> Iterator[Tree]:
 
 
 def _changed(part: Any, change: Callable[[Any], Any]) -> Any:
-    """A formula, its parts changed from the innermost on."""
+    """A formula with `change` applied to its parts, the innermost first."""
     if not isinstance(part, tuple):
         return part
     built = (_changed(inner, change) for inner in part)

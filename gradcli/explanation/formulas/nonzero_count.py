@@ -1,8 +1,8 @@
-"""How many entries of a Jacobian can be other than 0, where no values tell.
+"""How many entries of a Jacobian can be nonzero, if inputs have no values.
 
-The deltas of its index notation say where entries can stand. Where a program chooses by its values,
-as relu does, fewer of them may be other than 0: the count is a bound. Of a program that chooses
-nothing, entries that cancel at random values always do.
+The deltas of its index notation say which entries can be nonzero. If the program branches on
+values, as relu does, fewer may be: the count is an upper bound. If it does not, entries that cancel
+at random values always cancel.
 """
 
 from collections import Counter
@@ -14,7 +14,7 @@ from ...autodiff.expansion import expanded
 from ...backends.numeric import Evaluator
 from ...errors import if_applicable
 from ...graphs import OPS, Node, downstream, walk
-from ...language.given.assumptions import made
+from ...language.given.assumptions import with_properties
 from ...language.problem import Input, Problem
 from ...lazy import np
 from ...notation.jacobians.patterns import SELECTIONS
@@ -28,15 +28,15 @@ CANCELS = 1e-6  # of the error in single precision: rounding in double precision
 
 
 def bounded(result: Structure, problem: Problem) -> Structure:
-    """The structure, its count a bound where values decide on it."""
+    """The structure, its count marked as an upper bound if it depends on values."""
     certain = result.name == "zero" or result.name in SELECTIONS or not deciding(problem)
     return result._replace(at_most=not certain)
 
 
 def deciding(problem: Problem) -> list[Node]:
-    """What decides by values which entries are 0: what compares or rounds, and functions that are
-    made of pieces. Slopes that are nowhere 0 stay so in the first derivative where everything is
-    used once.
+    """The nodes whose values decide which entries are 0: comparisons, rounding and piecewise
+    functions. Not those whose slope is nowhere 0, in a first derivative in which every node is used
+    once.
     """
     out = problem.orders[0].out
     nodes = walk([expanded([out], _is_smooth)[out]])
@@ -51,15 +51,17 @@ def _is_smooth(node: Node) -> bool:
 
 
 def _is_tree(nodes: Sequence[Node], varying: set[Node]) -> bool:
-    """Whether nothing that varies is used twice."""
+    """Whether every node of `varying` is used at most once."""
     uses = Counter(i for n in nodes for i in n.inputs if i in varying)
     return all(count == 1 for count in uses.values())
 
 
 def cancelled(problem: Problem, x: Input) -> Any:
-    """Where entries are 0 but for rounding at all of several random values: a mask, of a row for
-    each element of the output, none of them where that cannot be computed. Rounding leaves of terms
-    that cancel far more in single precision.
+    """A mask of shape (rows, columns) of the entries that are 0 up to rounding at several random
+    values; all False if that cannot be computed.
+
+    An entry that cancels has a much larger rounding error in single precision, which tells it from
+    one that is small.
     """
     none = np.zeros((problem.out.numel, x.node.numel), bool)
     result = if_applicable(lambda: _cancelled(problem, x))
@@ -80,13 +82,18 @@ def _cancelled(problem: Problem, x: Input) -> Any:
 
 
 def _scaled(problem: Problem, values: dict[Node, Any], scale: float) -> dict[Node, Any]:
-    """The values with the numbers that were drawn brought nearer to 0."""
-    drawn = {x.node for x in problem.inputs.values() if x.value is None and x.node.dtype == "float"}
-    return {n: made(n.attrs["known"], v * scale) if n in drawn else v for n, v in values.items()}
+    """The values, with those of inputs without a given value multiplied by `scale`."""
+    random_inputs = {
+        x.node for x in problem.inputs.values() if x.value is None and x.node.dtype == "float"
+    }
+    return {
+        n: with_properties(n.attrs["known"], v * scale) if n in random_inputs else v
+        for n, v in values.items()
+    }
 
 
 def _matrix(problem: Problem, x: Input, values: dict[Node, Any], dtype: str) -> Any:
-    """The Jacobian in numbers of a dtype."""
+    """The Jacobian computed in a dtype, of shape (rows, columns)."""
     evaluator = Evaluator(values, dtype=dtype, limits=problem.limits)
     result = jacobian_of(problem.out, x.node, evaluator)
     return np.asarray(result, float).reshape(problem.out.numel, x.node.numel)

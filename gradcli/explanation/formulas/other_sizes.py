@@ -1,5 +1,5 @@
-"""A problem at other sizes: which sizes it may have, the problem posed there, and what was found
-there brought back to its own sizes.
+"""A problem at other sizes: candidate shapes, the problem at these shapes, and the translation of
+nodes found there back to the original sizes.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,30 +13,30 @@ from ...errors import GradcliError, if_applicable
 from ...graphs import Node, walk
 from ...graphs.shapes import TELLING, Conflict, Shape
 from ...graphs.substitution import rebuilt
-from ...language.generic_sizes import in_general_sizes
+from ...language.generic_sizes import to_generic_sizes
 from ...language.problem import Problem
 from ...lazy import np
 from ..derived import of_gradient
 from ..random_numbers import Numbers
 from .trial_values import random_values
 
-# Even ones, the next ones, what was smallest as largest.
+# Double each size, add 1, or reverse their order.
 CHANGES: tuple[Callable[[int, int], int], ...] = (
     lambda n, both: 2 * n,
     lambda n, both: n + 1,
     lambda n, both: both - n,
 )
-MOST_TIED = 8  # dimensions that are tried against each other
-MOST_FOLLOWING = 3  # dimensions that follow from another
+MOST_TIED = 8  # dimensions that are tried in pairs
+MOST_FOLLOWING = 3  # dimensions that are adapted to another
 T = TypeVar("T")
 Shapes = Mapping[str, Shape]
 Place = tuple[str, int]  # a dimension of an input
 CLOSE = 1e-9  # relative
-LARGEST = 20_000  # elements of what is compared in numbers
+LARGEST = 20_000  # elements of an array that is compared
 
 
 def other_shapes(problem: Problem) -> Iterator[dict[str, Shape]]:
-    """Shapes of the inputs where all sizes are others, and equal where they were."""
+    """Shapes of the inputs with all sizes changed, equal sizes staying equal."""
     shapes = problem.shapes
     sizes = {n for shape in shapes.values() for n in shape if n > 1}
     if not sizes:
@@ -49,12 +49,12 @@ def other_shapes(problem: Problem) -> Iterator[dict[str, Shape]]:
 
 
 def single_shapes(shapes: Shapes) -> Iterator[dict[str, Shape]]:
-    """The shapes where one of the sizes is 1, wherever it stands."""
+    """The shapes with one of the sizes replaced by 1 in every place."""
     yield from _one_changed(shapes, lambda n: 1)
 
 
 def longer_shapes(shapes: Shapes) -> Iterator[dict[str, Shape]]:
-    """The shapes where one of the sizes is larger by 1, wherever it stands."""
+    """The shapes with one of the sizes increased by 1 in every place."""
     yield from _one_changed(shapes, lambda n: n + 1)
 
 
@@ -66,8 +66,8 @@ def _one_changed(shapes: Shapes, change: Callable[[int], int]) -> Iterator[dict[
 def untied_shapes(
     problem: Problem, fit: Callable[[dict[str, Shape]], bool]
 ) -> Iterator[dict[str, Shape]]:
-    """Shapes that `fit` where only products of sizes need to be equal, as in a program that
-    flattens: all are squares, one is another, or a factor has moved from one dimension to another.
+    """Shapes that `fit` if only products of sizes need to be equal, as in a program that flattens:
+    all sizes squared, one size changed, or a factor moved from one dimension to another.
     """
     if not _has_products(problem):
         return
@@ -85,13 +85,13 @@ def untied_shapes(
     doubled = {x: tuple(2 * n if n > 1 else n for n in shape) for x, shape in shapes.items()}
     pairs = permutations(tied[:MOST_TIED], 2)
     for place, other_place in sorted(pairs, key=_is_far):
-        moved = _scaled(doubled, {place: (1, 2), other_place: (2, 1)})
-        if fit(moved):
-            yield moved
+        shapes_with_factor = _scaled(doubled, {place: (1, 2), other_place: (2, 1)})
+        if fit(shapes_with_factor):
+            yield shapes_with_factor
 
 
 def _is_far(pair: tuple[Place, Place]) -> tuple[bool, int, int]:
-    """Dimensions of one input come first, those beside each other, of one input as of another."""
+    """A sort key: pairs of dimensions of one input first, then nearby dimensions."""
     (x, d), (y, e) = pair
     return x != y, abs(d - e), d
 
@@ -99,8 +99,8 @@ def _is_far(pair: tuple[Place, Place]) -> tuple[bool, int, int]:
 def followed_shapes(
     shapes: Shapes, fit: Callable[[dict[str, Shape]], T | Exception]
 ) -> Iterator[T]:
-    """What fits where one dimension is larger by 1, and others are what has to follow from that,
-    as `fit` says by a Conflict: in a program that flattens what it computes.
+    """The results of `fit` with one dimension increased by 1, and others adapted to the Conflict
+    that `fit` returns, as in a program that flattens.
     """
     for place in _places(shapes)[:MOST_TIED]:
         result = _followed(_scaled(shapes, {place: _longer(shapes, place)}), {place}, fit)
@@ -113,7 +113,9 @@ def _followed(
     fixed: set[Place],
     fit: Callable[[dict[str, Shape]], T | Exception],
 ) -> T | None:
-    """What fits, with other sizes than the `fixed` ones made equal to what they conflict with."""
+    """The result of `fit`, with sizes that are not `fixed` adapted to conflicts; None if none
+    fits.
+    """
     built = fit(shapes)
     if not isinstance(built, Conflict):
         return None if isinstance(built, Exception) else built
@@ -149,7 +151,7 @@ def _scaled(shapes: Shapes, by: Mapping[Place, tuple[int, int]]) -> dict[str, Sh
 
 
 def _has_products(problem: Problem) -> bool:
-    """Whether a node has a size that none of its inputs has, as that of a flattened matrix."""
+    """Whether a node has a size that none of its inputs has, as a flattened matrix does."""
     return any(
         n > 1 and node.parents and all(n not in i.shape for i in node.parents)
         for node in walk([problem.out])
@@ -157,20 +159,20 @@ def _has_products(problem: Problem) -> bool:
     )
 
 
-# ---- posed there ---------------------------------------------------------------------------------
+# ---- the problem at other sizes ------------------------------------------------------------------
 
 
 Pose = Callable[[Problem], Problem | None]  # the same problem at other sizes
 
 
-def in_general(problem: Problem, keeps_ones: bool = False) -> Problem | None:
-    """The problem where its formula is derived; None where that is at the user's own sizes."""
-    return posed_again(problem, partial(in_general_sizes, keeps_ones=keeps_ones))
+def generic_problem(problem: Problem, keeps_ones: bool = False) -> Problem | None:
+    """The problem at generic sizes, at which formulas are derived; None if it has none."""
+    return posed_again(problem, partial(to_generic_sizes, keeps_ones=keeps_ones))
 
 
 def posed_again(problem: Problem, pose: Pose) -> Problem | None:
-    """What `pose` makes of a problem; where its output is a gradient, the gradient of what it makes
-    of the problem before. None where there is none.
+    """The result of `pose`; if the output of the problem is a gradient, that gradient of the result
+    of `pose` for the problem of lower order. None if there is none.
     """
     result = pose(problem) if problem.before is None else _gradient_again(problem, pose)
     if result is None:
@@ -181,8 +183,8 @@ def posed_again(problem: Problem, pose: Pose) -> Problem | None:
 def _gradient_again(problem: Problem, pose: Pose) -> Problem | None:
     assert problem.before is not None
     seed = problem.before.seed
-    given = seed.value is not None and not seed.implicit
-    before = None if given else posed_again(problem.before, pose)
+    has_seed = seed.value is not None and not seed.implicit
+    before = None if has_seed else posed_again(problem.before, pose)
     if before is None or before.seed.implicit is not (before.seed.value is not None):
         return None
     (x,) = before.wrt
@@ -194,32 +196,34 @@ def _gradient_again(problem: Problem, pose: Pose) -> Problem | None:
     return of_gradient(before, x, grad, problem.seed.name, wrt)
 
 
-# ---- brought back --------------------------------------------------------------------------------
+# ---- back to the original sizes ------------------------------------------------------------------
 
 
 class NotBySizes(Exception):
-    """A number or an array of which it is not known what it is at other sizes."""
+    """A number or an array whose value at other sizes is unknown."""
 
 
-def at_own_sizes(node: Node, general: Problem, own: Problem, expected: Node) -> Node | None:
-    """The node of the problem in `general` as one of the `own`; None where it cannot be brought
-    back, or has other numbers than what is `expected`.
+def at_original_sizes(
+    node: Node, general: Problem, original: Problem, expected: Node
+) -> Node | None:
+    """A node of the `general` problem as a node of the `original` one; None if it cannot be
+    translated, or its value differs from that of `expected`.
     """
     errors = (NotBySizes, GradcliError)
-    built = if_applicable(lambda: rebuilt(node, _Back(general, own)), errors)
-    same = built is not None and if_applicable(lambda: _equal(built, expected, own))
+    built = if_applicable(lambda: rebuilt(node, _Back(general, original)), errors)
+    same = built is not None and if_applicable(lambda: _equal(built, expected, original))
     return built if same else None
 
 
 class _Back:
-    """Makes nodes at the sizes of one problem of those of another."""
+    """Rebuilds nodes of the generic problem at the sizes of the original one."""
 
-    def __init__(self, general: Problem, own: Problem):
-        self.nodes = {general.out: own.out}
-        self.nodes |= {n: own.named[name] for name, n in general.named.items()}
-        self.nodes |= {i.node: own.inputs[name].node for name, i in general.inputs.items()}
-        for there, here in zip(general.orders, own.orders):
-            self.nodes |= {there.out: here.out, there.seed.node: here.seed.node}
+    def __init__(self, general: Problem, original: Problem):
+        self.nodes = {general.out: original.out}
+        self.nodes |= {n: original.named[name] for name, n in general.named.items()}
+        self.nodes |= {i.node: original.inputs[name].node for name, i in general.inputs.items()}
+        for generic_order, order in zip(general.orders, original.orders):
+            self.nodes |= {generic_order.out: order.out, generic_order.seed.node: order.seed.node}
         pairs = {p for n, m in self.nodes.items() for p in zip(n.shape, m.shape)}
         self.sizes = dict(pairs)
         if any(self.sizes[big] != small for big, small in pairs):
@@ -246,14 +250,14 @@ class _Back:
         return self.sizes[value]  # type: ignore[index]
 
 
-def _equal(made: Node, expected: Node, own: Problem) -> bool:
-    """Whether two nodes have the same numbers at random values of inputs and seeds."""
-    if made.shape != expected.shape or own.out.numel > LARGEST or made.numel > LARGEST:
+def _equal(node: Node, expected: Node, problem: Problem) -> bool:
+    """Whether two nodes have the same value at random values of inputs and seeds."""
+    if node.shape != expected.shape or problem.out.numel > LARGEST or node.numel > LARGEST:
         return False
-    values = random_values(own)
-    draw = Numbers(made.numel)
-    for p in own.orders:
+    values = random_values(problem)
+    draw = Numbers(node.numel)
+    for p in problem.orders:
         shape = p.seed.node.shape
         values[p.seed.node] = np.ones(shape) if p.seed.implicit else draw.uniform(0.5, 1.5, shape)
-    evaluate = Evaluator(values, limits=own.limits)
-    return np.allclose(evaluate(made)[0], evaluate(expected)[0], rtol=CLOSE, atol=CLOSE)
+    evaluate = Evaluator(values, limits=problem.limits)
+    return np.allclose(evaluate(node)[0], evaluate(expected)[0], rtol=CLOSE, atol=CLOSE)

@@ -1,4 +1,4 @@
-"""Sizes: drawn anew where nobody gave one, and other shapes that a program could be meant with."""
+"""Other shapes that a program may be meant for, and random sizes where none are given."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -38,9 +38,9 @@ RANKS = {  # by rank
 
 
 class Reading(NamedTuple):
-    """Other shapes for a program: problems of several sizes, and what is said of them; whether
-    the output is a `single` number with them alone; whether they are other `ranks` of which
-    nothing tells; which inputs.
+    """Other shapes for a program: problems at several sizes; a remark that describes them; whether
+    only they make the output a `single` number; whether they differ in the `ranks` of inputs, which
+    the program leaves open; the names of these inputs.
     """
 
     problems: list[Problem]
@@ -51,12 +51,12 @@ class Reading(NamedTuple):
 
     @property
     def of_numbers(self) -> bool:
-        """Whether it has numbers where vectors were assumed."""
+        """Whether it has a scalar for an input."""
         return any(not self.problems[0].inputs[name].shape for name in self.names)
 
 
 def resized(problem: Problem, most: int = SIZES) -> list[Problem]:
-    """The same request with `most` other sizes where nobody gave one; nothing where all were
+    """The problem at up to `most` other choices of the sizes that were not given; empty if all were
     given.
     """
     rng = np.random.default_rng(0)
@@ -69,7 +69,7 @@ def resized(problem: Problem, most: int = SIZES) -> list[Problem]:
 
 
 def shrunk(problem: Problem) -> Problem | None:
-    """The same request with small sizes for large ones; None where it does not work with them."""
+    """The problem with large sizes replaced by small ones; None if they do not fit the program."""
     shapes = problem.shapes
     sizes = sorted({n for shape in shapes.values() for n in shape})
     room = (n for n in count(SMALLEST) if n not in sizes)
@@ -93,12 +93,12 @@ def _resized(problem: Problem, rng: Any) -> Problem | None:
 
 
 def _free(problem: Problem) -> list[int]:
-    """The sizes that nothing fixes."""
+    """The sizes that were chosen freely."""
     return sorted({i.shape[d] for i in problem.inputs.values() for d in i.assumed})
 
 
 def _shapes(problem: Problem, sizes: Mapping[int, int]) -> dict[str, Shape]:
-    """The shapes of all inputs with other numbers for sizes that nothing fixes."""
+    """The shapes of all inputs with freely chosen sizes replaced."""
     return {
         i.name: tuple(sizes.get(n, n) if d in i.assumed else n for d, n in enumerate(i.shape))
         for i in problem.inputs.values()
@@ -108,7 +108,7 @@ def _shapes(problem: Problem, sizes: Mapping[int, int]) -> dict[str, Shape]:
 def _posed(
     problem: Problem, shapes: Mapping[str, Shape], ranks: Mapping[str, int] | None = None
 ) -> Problem | None:
-    """The same request with these shapes, or ranks; None where it does not work with them."""
+    """The problem with these shapes, or ranks; None if they do not fit the program."""
     seed = problem.seed
     grad: Any = seed.text
     if grad is None and seed.value is not None and not seed.implicit:
@@ -128,23 +128,23 @@ def _posed(
     if result is None:
         return None
     fits = sum(n.numel for n in walk([result.out])) <= ELEMENTS
-    return None if not fits or _turns_vectors(problem, result) else result
+    return None if not fits or _transposes_vector(problem, result) else result
 
 
-def _turns_vectors(problem: Problem, result: Problem) -> bool:
-    """Whether other ranks make a vector of what the text transposes, as k in `q @ k.T`; x of
-    `x.T @ y` may be one where the output is a number.
+def _transposes_vector(problem: Problem, result: Problem) -> bool:
+    """Whether the ranks of `result` make a vector of an input that the program transposes, as k in
+    `q @ k.T`. That is accepted for x in `x.T @ y` if the output is a scalar.
     """
     if all(len(result.shapes[name]) == len(s) for name, s in problem.shapes.items()):
         return False
     columns, matrices = transposed(problem.program)
-    turned = matrices | columns if result.out.shape else matrices
+    transposed_names = matrices | columns if result.out.shape else matrices
     inferred = {i.name for i in problem.inputs.values() if i.inferred}
-    return any(len(result.shapes[name]) == 1 for name in turned & inferred)
+    return any(len(result.shapes[name]) == 1 for name in transposed_names & inferred)
 
 
 def _all_of(posed: Iterator[Problem | None]) -> list[Problem]:
-    """These requests; nothing where one of them does not work, and no more are made after it."""
+    """All problems of an iterator, or an empty list as soon as one is None."""
     result: list[Problem] = []
     for problem in posed:
         if problem is None:
@@ -157,8 +157,8 @@ def _all_of(posed: Iterator[Problem | None]) -> list[Problem]:
 
 
 def readings(problem: Problem) -> Iterator[Reading]:
-    """Other shapes: numbers for vectors, vectors for matrices, other ranks, and equal sizes for
-    different ones, that nobody gave.
+    """Other shapes for inputs without a given one: scalars for vectors, vectors for matrices, other
+    ranks, and equal sizes for different ones.
     """
     yield from _with_numbers(problem)
     yield from with_vectors(problem)
@@ -169,25 +169,25 @@ def readings(problem: Problem) -> Iterator[Reading]:
     yield from _with_equal_sizes(problem)
 
 
-def with_rank(problem: Problem, have: int, wanted: int) -> Reading | None:
-    """The request with inputs of rank `wanted` in the place of those of rank `have` that nobody
-    gave a shape: all of them, or else one. The remark is `x a matrix`.
+def with_rank(problem: Problem, have: int, rank: int) -> Reading | None:
+    """The reading with rank `rank` for the inputs of inferred rank `have`: all of them, or else
+    one. The remark is `x a matrix`.
 
-    None where a product of matrices tells the ranks, or the program does not work with others.
+    None if a matrix product determines the ranks, or the program does not work with others.
     """
     if operands_of_matmul(problem.program):
         return None
     free = [i.name for i in problem.inputs.values() if i.inferred and len(i.shape) == have]
     for names in dict.fromkeys([tuple(free), *((name,) for name in free)]):
-        result = _with_ranks(problem, names, wanted)
+        result = _with_ranks(problem, names, rank)
         if result is not None:
-            remark = of_rank(names, wanted)
+            remark = of_rank(names, rank)
             return Reading([result, *resized(result)], remark, ranks=True, names=names)
     return None
 
 
 def with_matrices(problem: Problem) -> Reading | None:
-    """Matrices for the vectors that stand beside an @, as w in `X @ w` and x in `x @ A @ x`."""
+    """Matrices for vectors that are operands of @, as w in `X @ w` and x in `x @ A @ x`."""
     small = vectors(problem.program) | operands_of_matmul(problem.program)
     inputs = problem.inputs.values()
     names = tuple(i.name for i in inputs if i.inferred and len(i.shape) == 1 and i.name in small)
@@ -196,8 +196,8 @@ def with_matrices(problem: Problem) -> Reading | None:
 
 
 def _with_other_ranks(problem: Problem) -> Iterator[Reading]:
-    """Vectors for matrices and matrices for vectors that nobody gave, the fewest first, and a
-    number for one vector; a name in upper case stays what it is.
+    """Vectors for inferred matrices and matrices for inferred vectors, the fewest changes first,
+    and a scalar for one vector; inputs with upper-case names keep their rank.
     """
     ranks = {i.name: len(i.shape) for i in problem.inputs.values() if i.inferred}
     free = [name for name, rank in ranks.items() if rank in (1, 2)]
@@ -232,8 +232,8 @@ def of_rank(names: Sequence[str], rank: int) -> str:
 
 
 def with_vectors(problem: Problem, most: int = 3) -> Iterator[Reading]:
-    """Vectors for `most` matrices in lower case that nobody gave, where the output is a number with
-    them.
+    """Vectors for up to `most` inferred matrices with lower-case names, if these make the output a
+    scalar.
     """
     free = [i.name for i in problem.inputs.values() if i.assumed and len(i.shape) == 2]
     upper = in_upper_case(problem.program, free)
@@ -254,8 +254,8 @@ def with_vectors(problem: Problem, most: int = 3) -> Iterator[Reading]:
 
 
 def with_columns(problem: Problem) -> Reading | None:
-    """Vectors for the matrices in lower case of a product of such alone, as those of `a @ x`, if
-    nobody gave a shape to one of them.
+    """Vectors for the matrices of a product of inputs with lower-case names, as in `a @ x`, if all
+    their shapes were inferred.
     """
     small = [problem.inputs[n] for n in small_operands(problem.program) if n in problem.inputs]
     names = tuple(i.name for i in small if len(i.shape) == 2)
@@ -264,10 +264,10 @@ def with_columns(problem: Problem) -> Reading | None:
 
 
 def with_coefficients(problem: Problem) -> Reading | None:
-    """Numbers for what multiplies as coefficients do, as beta in `beta * (a - b)`."""
-    beside = multipliers(problem.program)
+    """Scalars for inputs that multiply as coefficients, as beta in `beta * (a - b)`."""
+    coefficients = multipliers(problem.program)
     free = (i for i in problem.inputs.values() if i.inferred and i.shape)
-    names = tuple(i.name for i in free if i.name in beside)
+    names = tuple(i.name for i in free if i.name in coefficients)
     result = _with_ranks(problem, names, 0)
     if result is None:
         return None
@@ -275,8 +275,8 @@ def with_coefficients(problem: Problem) -> Reading | None:
 
 
 def _with_numbers(problem: Problem, most: int = 3) -> Iterator[Reading]:
-    """Numbers for `most` inputs that nobody gave, as s in `norm(x) / s`, where the output is one
-    with them and would not be one without; others keep their elements.
+    """Scalars for up to `most` inferred inputs, as s in `norm(x) / s`, if the output is a scalar
+    with them, and is not without; at least one input remains a tensor.
     """
     free = [i.name for i in problem.inputs.values() if i.inferred and i.shape]
     chosen = (names for n in range(1, most + 1) for names in combinations(free, n))
@@ -288,10 +288,10 @@ def _with_numbers(problem: Problem, most: int = 3) -> Iterator[Reading]:
 
 
 def _with_ranks(problem: Problem, names: Sequence[str], rank: int) -> Problem | None:
-    """The request with this rank for inputs whose shape nobody gave, and the ranks of others."""
+    """The problem with this rank for `names`, and unchanged ranks for other inferred inputs."""
     fixed = {i.name: i.shape for i in problem.inputs.values() if not i.inferred}
-    kept = {i.name: len(i.shape) for i in problem.inputs.values() if i.inferred}
-    return _posed(problem, fixed, kept | dict.fromkeys(names, rank)) if names else None
+    ranks = {i.name: len(i.shape) for i in problem.inputs.values() if i.inferred}
+    return _posed(problem, fixed, ranks | dict.fromkeys(names, rank)) if names else None
 
 
 def _with_equal_sizes(problem: Problem) -> Iterator[Reading]:
@@ -300,8 +300,8 @@ def _with_equal_sizes(problem: Problem) -> Iterator[Reading]:
     rng = np.random.default_rng(0)
     for first, second in combinations(free, 2):
         numbers = [rng.choice(room, len(free), replace=False).tolist() for _ in range(SIZES)]
-        drawn = [dict(zip(free, row)) for row in numbers]
-        tried = (_posed(problem, _shapes(problem, s | {second: s[first]})) for s in drawn)
+        size_maps = [dict(zip(free, row)) for row in numbers]
+        tried = (_posed(problem, _shapes(problem, s | {second: s[first]})) for s in size_maps)
         result = _all_of(tried)
         if result:
             remark = f"where {_dimension(problem, first)} = {_dimension(problem, second)}"

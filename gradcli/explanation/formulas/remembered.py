@@ -1,7 +1,7 @@
-"""What is known of the formulas of a problem, kept for the next one that asks the same.
+"""A cache of the formulas of recent problems.
 
-A program is asked again at other values, and in general, at sizes that tell, it is the same
-problem: its formulas are searched for once.
+A program evaluated again at other values has the same problem at generic sizes, so that its
+formulas are searched for once.
 """
 
 from collections.abc import Hashable, Mapping
@@ -22,35 +22,35 @@ REMEMBERED = 32  # problems
 
 
 class Formulas(NamedTuple):
-    """Results of searches by what was searched for, and those who search: what they learn of a node
-    they know for the next.
+    """Results of searches by their arguments, and shorteners, which cache what they learn of
+    nodes.
     """
 
     written: dict[tuple, tree.Tree | None]
     shortened: dict[tuple, Node]
     shorteners: "dict[frozenset[Node], Shortener]"
-    # as the Jacobian by an input is shortest by index, after a search or without
+    # of `_shortest_jacobian` in by_index, by the name of the input and whether it searched
     jacobians: "dict[tuple[str, bool], tuple[Node | None, Notation | None]]"
-    factors: "Known"  # of products that Jacobians are
+    factors: "Known"  # factors of products that Jacobians are
 
 
 def formulas_of(problem: Problem) -> Formulas:
-    """Those of the latest problem that asked the same, where there was one."""
+    """The cached formulas of an equal problem, or an empty cache."""
     return _formulas_of(_frozen(problem))
 
 
 @lru_cache(REMEMBERED)
-def _formulas_of(asked: Hashable) -> Formulas:
+def _formulas_of(key: Hashable) -> Formulas:
     return new_formulas()
 
 
 def new_formulas() -> Formulas:
-    """Those of a problem of which nothing is known."""
+    """An empty cache."""
     return Formulas({}, {}, {}, {}, {})
 
 
 def _frozen(value: Any) -> Hashable:
-    """What is equal for equal values: arrays by their numbers, all else as it is compared."""
+    """A hashable key, equal for equal values; arrays are replaced by a digest of their bytes."""
     if isinstance(value, np.ndarray):
         from hashlib import blake2b  # which few problems need, and takes milliseconds
 

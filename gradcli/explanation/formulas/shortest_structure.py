@@ -1,8 +1,7 @@
-"""The structure of a Jacobian as it is shown: named at the sizes that it has, its closed form
-written for any.
+"""The structure of a Jacobian as it is shown: its name at the given sizes, its closed form for any.
 
-A closed form is read off the gradient in several ways. Of the forms that have the numbers of
-Jacobians at other sizes the shortest is taken.
+Closed forms are read off several forms of the gradient. The shortest one that equals the Jacobian
+at all trial sizes is shown.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -27,31 +26,31 @@ from ...notation.jacobians.patterns import (
     confirmed,
 )
 from ...notation.jacobians.structure import Structure, jacobian_structure
-from ..analysis import Analysis, searched
+from ..analysis import Analysis, within_budget
 from ..jacobian import jacobian_of
 from . import by_index
 from .beside_numbers import formula_value
 from .nonzero_count import bounded, cancelled, deciding
-from .other_sizes import in_general
+from .other_sizes import generic_problem
 from .trial_values import random_values
 from .trials import Trial, Trials, node_of
 from .wording import Wording
 
-Jacobians = Sequence[tuple[Trial, Any]]  # the problem at other sizes, with its Jacobian there
-Named = Callable[[bool], Structure]  # whether a form is composed where the deltas say none
+Jacobians = Sequence[tuple[Trial, Any]]  # trials with their Jacobians
+Named = Callable[[bool], Structure]  # the flag: whether to compose a form if the deltas give none
 
-CONFIRMED = 4_096  # entries up to which a structure is held against the matrix itself
+CONFIRMED = 4_096  # entries up to which a structure is compared with the matrix
 ROUNDING = 1e-15  # of the largest entry
-ELSEWHERE = 2  # further sizes at which a closed form is tried out
-SHORT = 8  # length of a formula for which no shorter one is looked for
-# what a matrix is called for its formula alone
+ELSEWHERE = 2  # further sizes at which a closed form is tested
+SHORT = 8  # length of a formula for which no shorter one is searched for
+# names that depend on the formula of a matrix, not on its entries
 PLAIN = ("dense", "low-rank update", *KRONECKERS, PERMUTED_BLOCKS)
 
 
-@searched(lambda a, _, x: Structure("unknown", None, None, a.problem.out.numel * x.node.numel))
+@within_budget(lambda a, _, x: Structure("unknown", None, None, a.problem.out.numel * x.node.numel))
 def structure_of(a: Analysis, w: Wording, x: Input) -> Structure:
-    """The structure of the Jacobian, held against its numbers, or against those at random values,
-    while it is small; its closed form in statements where that is shorter.
+    """The structure of the Jacobian, compared with its entries, or with those at random values, if
+    it is small; its closed form is split into statements if that is shorter. Cached.
     """
     if x.name not in w.structures:
         result = _structure(a, w, x)
@@ -71,23 +70,25 @@ def _structure(a: Analysis, w: Wording, x: Input) -> Structure:
     if p.out.numel * x.node.numel > CONFIRMED:
         return _shortest(partial(_named, a, w, x, grad, None), w, x, None)
     numbers = _unrounded(in_numbers(a, x))
-    known, finite = int(np.count_nonzero(numbers)), _finite(numbers)
+    nonzero, finite = int(np.count_nonzero(numbers)), _finite(numbers)
     result = _shortest(partial(_named, a, w, x, grad, finite), w, x, finite)
-    if finite is None and result.nonzero is not None and result.nonzero < known:
-        return Structure("dense", None, known, result.total)  # nan stands where it has zeros
-    return result._replace(nonzero=known)
+    if finite is None and result.nonzero is not None and result.nonzero < nonzero:
+        return Structure("dense", None, nonzero, result.total)  # nan stands where it has zeros
+    return result._replace(nonzero=nonzero)
 
 
 def _count(name: tree.Name, node: Node) -> tree.Tree:
-    """How many elements a node has, as it is written by a name that has its shape."""
+    """The number of elements of a node, written in terms of a name with its shape."""
     if node.ndim == 1:
         return tree.Subscript(tree.Attribute(name, "shape"), (tree.Number(0),))
     return tree.Method(name, "numel") if node.ndim else tree.Number(1)
 
 
 def _without_values(a: Analysis, w: Wording, x: Input, grad: Node) -> Structure:
-    """The structure with a count for any values: what random ones show may lower it where nothing
-    is decided by values; where places alone are, as by a sort, they name it.
+    """The structure with a count that holds for any values.
+
+    If no node branches on values, entries that cancel at random values lower the count. If nodes
+    only choose positions by values, as a sort does, random values determine the name.
     """
     p = a.problem
     if p.out.numel * x.node.numel > CONFIRMED:
@@ -106,30 +107,30 @@ def _without_values(a: Analysis, w: Wording, x: Input, grad: Node) -> Structure:
 def _named(
     a: Analysis, w: Wording, x: Input, grad: Node, numbers: Any, composing: bool
 ) -> Structure:
-    """What the deltas of the gradient say that is shown, where the numbers agree."""
-    p, shown = a.problem, (by_index.shortest_way(w, x) if composing else w.read_off(x)) or grad
+    """The structure according to the deltas of the gradient, confirmed by the numbers."""
+    p, gradient = a.problem, (by_index.shortest_way(w, x) if composing else w.read_off(x)) or grad
     return jacobian_structure(
-        *(p.out, x.node, shown, p.seed.node, w.names, numbers),
+        *(p.out, x.node, gradient, p.seed.node, w.names, numbers),
         like=w.like_output,
         composing=composing,
-        known=w.known.factors,
+        known=w.cache.factors,
     )
 
 
 def _finite(matrix: Any) -> Any:
-    """The matrix; None where an entry is no number."""
+    """The matrix; None if an entry is nan or infinite."""
     return matrix if np.all(np.isfinite(matrix)) else None
 
 
 def _unrounded(matrix: Any) -> Any:
-    """A matrix with 0 for what rounding leaves of its largest finite entry."""
+    """A matrix with entries below the rounding error of its largest finite entry set to 0."""
     size = np.abs(matrix)
     largest = np.max(size, initial=0.0, where=np.isfinite(size))
     return np.where(size <= ROUNDING * largest, 0.0, matrix)
 
 
 def in_numbers(a: Analysis, x: Input) -> Any:
-    """The matrix that is shown; that at random values, where it is shown in symbols."""
+    """The matrix that is shown, or if that is symbolic the one at random values."""
     jacobian = a.jacobian(x)
     if jacobian.numeric:
         return jacobian.matrix
@@ -139,8 +140,8 @@ def in_numbers(a: Analysis, x: Input) -> Any:
 
 
 def without_number(a: Analysis, s: Structure, x: Input) -> int | None:
-    """How many entries of its closed form are nan or infinite where those of the matrix are not;
-    None where there is no such form, no matrix of numbers, or one too large to look through.
+    """How many entries of the closed form are nan or infinite where those of the matrix are not;
+    None if there is no closed form, or the matrix is symbolic or too large.
     """
     if s.formula is None:
         return None
@@ -157,8 +158,8 @@ def without_number(a: Analysis, s: Structure, x: Input) -> int | None:
 
 
 def _shortest(named: Named, w: Wording, x: Input, numbers: Any) -> Structure:
-    """What is `named` with the shortest form that holds at all sizes, and its name where the
-    `numbers` here agree; as it is, where none does.
+    """The structure with the shortest closed form that holds at all sizes, and the name of that
+    form if the `numbers` here agree; without a closed form if none holds.
     """
     grad = w.analysis.gradient(x)
     if grad is not None and any(_has_no_words(n.op) for n in walk([grad])):
@@ -166,7 +167,7 @@ def _shortest(named: Named, w: Wording, x: Input, numbers: Any) -> Structure:
     tried = _tried(w, x, w.trials.first)
     if not tried:
         return named(True)
-    best, readable = _best(w.in_general, x, tried) if w.in_general else (None, True)
+    best, readable = _best(w.generic, x, tried) if w.generic else (None, True)
     if not readable:
         best, readable = _best_beside_ones(w, x)
     if best is None and readable:
@@ -180,7 +181,7 @@ def _shortest(named: Named, w: Wording, x: Input, numbers: Any) -> Structure:
 def _with_form(
     named: Named, best: Structure, w: Wording, numbers: Any, tried: Jacobians
 ) -> Structure:
-    """What is `named` with the form that was found to be the best, and with its name."""
+    """The structure with the closed form of `best`, and with its name where that holds."""
 
     def holds(name: str) -> bool:
         return name not in KRONECKERS or all(confirmed(name, matrix) for _, matrix in tried)
@@ -188,30 +189,30 @@ def _with_form(
     here = numbers is None or confirmed(best.name, numbers)
     result = named(False)
     if not (result.name in PLAIN and here and holds(best.name)):
-        result = named(True)  # a form of its own may change its name
+        result = named(True)  # a composed form may change its name
     name = best.name if result.name in PLAIN and here else result.name
     if not holds(name):
         name = "dense" if result.name in KRONECKERS else result.name
     nonzero = result.nonzero
-    if nonzero is not None and name in ONE_A_ROW:  # which its own deltas may not have told
+    if nonzero is not None and name in ONE_A_ROW:  # the deltas may have given a larger count
         nonzero = min(nonzero, w.problem.out.numel)
     return result._replace(name=name, formula=best.formula, nonzero=nonzero, blocks=best.blocks)
 
 
 def _best_beside_ones(w: Wording, x: Input) -> tuple[Structure | None, bool]:
-    """As `_best`, for sizes of 1 that stay, as one channel does, and any others."""
+    """As `_best`, with sizes of 1 kept, as for one channel, and other sizes generic."""
     ones = any(n == 1 for i in w.problem.inputs.values() for n in i.shape)
-    problem = in_general(w.problem, keeps_ones=True) if ones else None
+    problem = generic_problem(w.problem, keeps_ones=True) if ones else None
     if problem is None:
         return None, False
-    beside = Wording(type(w.analysis)(problem))
+    wording = Wording(type(w.analysis)(problem))
     tried = _tried(w, x, Trials(w.problem, problem).first)
-    return _best(beside, x, tried) if len(tried) > 1 else (None, False)  # not here alone
+    return _best(wording, x, tried) if len(tried) > 1 else (None, False)  # not here alone
 
 
 def _best(w: Wording, x: Input, tried: Jacobians) -> tuple[Structure | None, bool]:
-    """Of what is read off at the sizes of `w` the shortest that holds where it is tried; and
-    whether any closed form was read off at all.
+    """The shortest structure, read off at the sizes of `w`, that holds in all trials, or None; and
+    whether any closed form could be read off.
     """
     best: Structure | None = None
     least, readable = TOO_LONG + 1, False
@@ -229,7 +230,7 @@ def _best(w: Wording, x: Input, tried: Jacobians) -> tuple[Structure | None, boo
 
 
 def _assuming(w: Wording, form: Structure, tried: Jacobians) -> Structure:
-    """The same with a closed form that what is assumed of inputs makes shorter."""
+    """`form` with a closed form shortened by the assumptions on inputs, if that still holds."""
     if form.formula is None or not any(i.node.attrs["known"] for i in w.problem.inputs.values()):
         return form
     text = tree.text(form.formula)
@@ -244,7 +245,9 @@ def _assuming(w: Wording, form: Structure, tried: Jacobians) -> Structure:
 
 
 def _readings(w: Wording, x: Input) -> Iterator[Structure]:
-    """What is read off each way to say the gradient; of a single number's the gradient itself."""
+    """The structures read off each form of the gradient; for a scalar output or input also the
+    gradient as a row, or the tangent as a column.
+    """
     p, node = w.problem, w.problem.inputs[x.name].node
     ways = w.ways(p.inputs[x.name])
     for grad, parts in ways if p.out.shape else islice(ways, 1):
@@ -253,7 +256,7 @@ def _readings(w: Wording, x: Input) -> Iterator[Structure]:
             parts=parts,
             telling=w.problem.telling,
             like=w.like_output,
-            known=w.known.factors,
+            known=w.cache.factors,
         )
     row = _row(w, p.inputs[x.name])
     if row is not None:
@@ -264,7 +267,7 @@ def _readings(w: Wording, x: Input) -> Iterator[Structure]:
 
 
 def _column(w: Wording, x: Input) -> tree.Tree | None:
-    """The tangent of the output along a single number, as the one column of its Jacobian."""
+    """The JVP along a scalar input, as the one column of its Jacobian; None if there is none."""
     p = w.problem
     tangent = None if x.node.shape or not p.out.shape else jvp(p.out, {x.node: as_node(1.0)})
     if tangent is None or any(_has_no_words(n.op) for n in walk([w.shortened(tangent)])):
@@ -276,7 +279,7 @@ def _column(w: Wording, x: Input) -> tree.Tree | None:
 
 
 def _row(w: Wording, x: Input) -> tree.Tree | None:
-    """The gradient of a single number, flattened to the one row of its Jacobian."""
+    """The gradient of a scalar output, as the one row of its Jacobian; None if there is none."""
     grad, seed = w.read_off(x), w.problem.seed
     if w.problem.out.shape or grad is None:
         return None
@@ -291,22 +294,21 @@ def _row(w: Wording, x: Input) -> tree.Tree | None:
 
 
 def _has_no_words(op: Operator) -> bool:
-    """Whether PyTorch has no name for an operator, nor any notation words, as the slopes of CTC."""
+    """Whether an operator cannot be written, in PyTorch or in notation, as the slopes of CTC."""
     return not (op.torch or op.expand or op.spelling or op.index or op.family == "leaf")
 
 
 def _tried(w: Wording, x: Input, trials: Iterable[Trial]) -> Jacobians:
-    """The problem with its Jacobian, a matrix, in these trials and at a few other sizes; not at a
-    size of 1 by which another is broadcast, nor where the program itself has no number, as
-    logdet(X) below 0.
+    """These trials and a few at other sizes, each with its Jacobian as a matrix; without trials in
+    which a dimension is squeezed or the output is not finite, as logdet(X) may be.
     """
-    others = (trial for trial in w.trials.elsewhere if not trial.squeezed)
-    elsewhere = islice(filter(None, (_with_jacobian(t, x) for t in others)), ELSEWHERE)
+    unsqueezed = (trial for trial in w.trials.elsewhere if not trial.squeezed)
+    elsewhere = islice(filter(None, (_with_jacobian(t, x) for t in unsqueezed)), ELSEWHERE)
     return [*filter(None, (_with_jacobian(trial, x) for trial in trials)), *elsewhere]
 
 
 def _with_jacobian(trial: Trial, x: Input) -> tuple[Trial, Any] | None:
-    """A trial and its Jacobian; None where that is too large or not finite."""
+    """A trial and its Jacobian; None if that is too large or not finite."""
     out, node = trial.problem.out, trial.problem.inputs[x.name].node
     if out.numel * node.numel > CONFIRMED:
         return None

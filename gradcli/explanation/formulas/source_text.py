@@ -8,26 +8,28 @@ from ...language.problem import Input, Problem
 from ...notation import tree
 from ...notation.formulas.formula import formula, is_large, too_long
 from ...notation.tree import Name, Token, Tree
-from ..analysis import searched
+from ..analysis import within_budget
 from ..blocks import EQUALS, Formula, Line, Piece, text_of, tokens_of
 
 LONGEST = 72  # characters of an operation that is written out
 
 
 def role_of(x: Input) -> str:
-    """The role that an input's name plays in every line."""
+    """The role of an input's name, by which renderers colour it."""
     return f"input:{x.name}"
 
 
 class SourceText:
-    """The text of a problem's nodes; those in `names` are called so."""
+    """The text of a problem's nodes, in which those in `names` appear by name."""
 
     def __init__(self, problem: Problem, names: Mapping[Node, Name]):
         self.problem, self.names = problem, names
 
-    @searched(lambda self, node: text_of(self.operation(node)))
+    @within_budget(lambda self, node: text_of(self.operation(node)))
     def of(self, node: Node) -> str:
-        """The text that a node was read from; what it does alone, where that is long."""
+        """The source text of a node; for a node without one its formula, or if that is long its
+        operation alone.
+        """
         if node.span is None:
             if is_large(node, self.names) or too_long(written := formula(node, self.names)):
                 return text_of(self.operation(node))
@@ -35,14 +37,14 @@ class SourceText:
         return " ".join(node.span.text[node.span.start : node.span.end].split())
 
     def short(self, node: Node) -> Line:
-        """A node in a few words: its name, or its text with `·` for operands that have none."""
+        """A node in short: its name, or its operation with `·` for unnamed operands."""
         if node in self.names:
             name = self.names[node]
             return (Formula(name),)
         return self.operation(node)
 
     def operation(self, node: Node) -> Line:
-        """What a node does, `·` standing for operands without a name: `relu(·)`, `· + b`."""
+        """The operation of a node, with `·` for unnamed operands: `relu(·)`, `· + b`."""
         if node.span is None:
             inner = [i for i in node.parents if i.op.family != "leaf" and i.span is None]
             names = {**self.names} | {i: Name("·") for i in inner if i not in self.names}
@@ -50,17 +52,17 @@ class SourceText:
         return self._typed(self._alone(node), self._operation(node))
 
     def _typed(self, written: Tree | None, line: Line) -> Line:
-        """What a user wrote, with the formula that it is."""
+        """A line of source text as a formula; the line itself if there is no formula."""
         return line if written is None else (Formula(written, "", tuple(tokens_of(line))),)
 
     def _alone(self, node: Node) -> Tree | None:
-        """An operation as a formula, `·` standing for operands without a name."""
+        """An operation as a formula, with `·` for unnamed operands."""
         inner = [i for i in node.parents if i.op.family != "leaf" and i not in self.names]
         named = {**self.names, **dict.fromkeys(inner, Name("·"))}
         return formula(node, {n: m for n, m in named.items() if n is not node})
 
     def _operation(self, node: Node) -> Line:
-        """The text of a node with `·` for the operands in it."""
+        """The source text of a node with `·` for its operands."""
         assert node.span is not None
         text, start, end, _ = node.span
         pieces: list[Token] = []
@@ -86,29 +88,29 @@ class SourceText:
                 and s != span
             ):
                 spans.setdefault((s.start, s.end), i)
-        kept, reach = [], -1
+        outermost, reach = [], -1
         for (start, end), i in sorted(spans.items()):
             if start >= reach and i.op.family != "leaf":
-                kept.append(i)
+                outermost.append(i)
                 reach = end
-        return kept
+        return outermost
 
     def coloured(self, line: Line) -> Line:
-        """The line with the names of inputs in their roles."""
+        """The line with roles for the names of inputs."""
         out: list[Piece] = []
         for token in line:
             if isinstance(token, Formula) or token.role or token.text == "·":
                 out.append(token)
                 continue
             for piece in re.split(r"(\b[A-Za-z_]\w*\b(?!\s*\())", token.text):
-                known = self.problem.inputs.get(piece)
+                x = self.problem.inputs.get(piece)
                 if piece:
-                    out.append(Token(piece, role_of(known) if known else ""))
+                    out.append(Token(piece, role_of(x) if x else ""))
         return tuple(out)
 
     def titled(self, node: Node, whole: bool) -> Line:
-        """`h = relu(·)`: a node's name, if it has one, and what it does; `whole` writes operands
-        out, while that can be read.
+        """`h = relu(·)`: the name of a node, if it has one, and its operation; with `whole`
+        operands are written out if the text is short enough.
         """
         text = self.of(node) if whole else ""
         does = self.operation(node)
@@ -121,7 +123,7 @@ class SourceText:
         return (Formula(name), EQUALS, *does)
 
     def _whole(self, node: Node) -> Tree | None:
-        """All of a node as a formula, unless it is too large."""
+        """A node as a formula with all its operands; None if that is too large."""
         if is_large(node, self.names):
             return None
         return formula(node, {n: m for n, m in self.names.items() if n is not node})

@@ -1,4 +1,4 @@
-"""Values for inputs that have none."""
+"""Random values for inputs without a value."""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice, product
@@ -8,7 +8,7 @@ from ...backends.numeric import Evaluator
 from ...errors import GradcliError
 from ...graphs import Node
 from ...graphs.shapes import Shape, is_square
-from ...language.given.assumptions import made
+from ...language.given.assumptions import with_properties
 from ...language.problem import Input, Problem
 from ...lazy import np
 from ..random_numbers import Numbers
@@ -16,7 +16,7 @@ from ..random_numbers import Numbers
 Draw = Callable[[Any, Shape], Any]
 
 ATTEMPTS = 60  # choices of ranges, until the output is finite
-CHOSEN = 5  # inputs that get a range of their own
+CHOSEN = 5  # inputs whose ranges vary independently
 
 
 def _between(low: float, high: float) -> Draw:
@@ -24,13 +24,13 @@ def _between(low: float, high: float) -> Draw:
 
 
 def _dominant(rng: Any, shape: Shape) -> Any:
-    """Matrices with a Cholesky factor and a determinant above 0, and not symmetric."""
+    """Diagonally dominant matrices: they have a positive determinant, and are not symmetric."""
     array = rng.uniform(0.3, 1.7, size=shape)
     return array + 2 * shape[-1] * np.eye(shape[-1]) if is_square(shape) else array
 
 
-# Probabilities want the second, logarithms of determinants and factorisations the third.
-DRAWN: tuple[Draw, ...] = (
+# Probabilities need the second range, log-determinants and factorisations the third.
+RANGES: tuple[Draw, ...] = (
     _between(0.3, 1.7),
     _between(0.1, 0.9),
     _dominant,
@@ -40,7 +40,9 @@ DRAWN: tuple[Draw, ...] = (
 
 
 def combinations(draws: Sequence[Draw], count: int) -> Iterator[tuple[Draw, ...]]:
-    """A range for each of `count` inputs: the same for all, then few that differ from the first."""
+    """A range for each of `count` inputs: first the same for all, then few others than the
+    first.
+    """
     yield from ((draw,) * count for draw in draws)
     places = product(range(len(draws)), repeat=min(count, CHOSEN))
     for chosen in sorted(places, key=lambda chosen: sum(k != 0 for k in chosen)):
@@ -48,17 +50,19 @@ def combinations(draws: Sequence[Draw], count: int) -> Iterator[tuple[Draw, ...]
 
 
 def random_values(problem: Problem, draw: int = 1) -> dict[Node, Any]:
-    """A value for every input, random where one has none, at which the output is finite, or can
-    at least be computed; others for another `draw`. They are what is assumed of inputs, where the
-    output can be computed for such. Raises GradcliError, with a place, where there is none.
+    """A value for every input, random for those without one, by input node.
+
+    The output is finite at these values, or can at least be computed. Random values satisfy the
+    assumptions on inputs, if the output can be computed at such values. `draw` selects other
+    values. Raises GradcliError, with a span, if no values are found.
     """
-    drawn, refusals = [], []
+    not_finite, refusals = [], []
     free = [x for x in problem.inputs.values() if x.value is None]
     if not free:
         return problem.values
     kinds = (True, False) if any(x.node.attrs["known"] for x in free) else (False,)
-    for assumed, ranges in product(kinds, islice(combinations(DRAWN, len(free)), ATTEMPTS)):
-        values = problem.values | _drawn(free, ranges, draw, assumed)
+    for assumed, ranges in product(kinds, islice(combinations(RANGES, len(free)), ATTEMPTS)):
+        values = problem.values | _random_values(free, ranges, draw, assumed)
         try:
             out = Evaluator(values, limits=problem.limits)(problem.out)[0]
         except GradcliError as error:  # an operator refuses such values
@@ -66,18 +70,18 @@ def random_values(problem: Problem, draw: int = 1) -> dict[Node, Any]:
             continue
         if np.all(np.isfinite(out)):
             return values
-        drawn.append(values)
-    if drawn:
-        return drawn[0]
+        not_finite.append(values)
+    if not_finite:
+        return not_finite[0]
     hints = refusals[0].hint, "random values were tried: give others with -v"
     refusals[0].hint = "; ".join(filter(None, hints))
     raise refusals[0].at(problem.program.place)
 
 
-def _drawn(
+def _random_values(
     free: Sequence[Input], ranges: Sequence[Draw], draw: int, assumed: bool
 ) -> dict[Node, Any]:
-    """Random values; what is `assumed` of inputs holds for theirs."""
+    """Random values in these ranges, which satisfy the assumptions on inputs if `assumed`."""
     rng = Numbers(draw)
-    drawn = {x.node: within(rng, x.shape) for x, within in zip(free, ranges, strict=True)}
-    return {x: made(x.attrs["known"], v) if assumed else v for x, v in drawn.items()}
+    arrays = {x.node: within(rng, x.shape) for x, within in zip(free, ranges, strict=True)}
+    return {x: with_properties(x.attrs["known"], v) if assumed else v for x, v in arrays.items()}

@@ -1,9 +1,8 @@
-"""Formulas tried out before they are shown.
+"""Numerical tests of formulas before they are shown.
 
-The closed form of a gradient is derived at sizes that tell which dimensions they belong to, and
-compared with the gradient in random numbers at others, small ones; only where the program has no
-such sizes are the user's own taken. What is shown is tried out at further sizes, so that it is
-known where it holds for these alone.
+The closed form of a gradient is derived at generic sizes, all different, and compared with the
+gradient at random values at other, small sizes; if the program cannot have generic sizes, it is
+derived at the user's. The result is compared at further sizes, to know whether it holds there.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,47 +17,47 @@ from ...graphs import OPS, Node, as_node, walk
 from ...graphs.shapes import TELLING, Shape
 from ...language.building.build import Builder
 from ...language.generic_sizes import at_shapes, oblong_sizes
-from ...language.given.assumptions import made
+from ...language.given.assumptions import with_properties
 from ...language.inference.infer import different_sides, unusual_sizes
 from ...language.problem import Input, Problem
 from ...language.program import Program, read_again
 from ...lazy import np
 from ...notation import tree
-from ..checking.perturbation import is_well_conditioned, kept_symmetric, perturbed, symmetrized
+from ..checking.perturbation import is_well_conditioned, perturbed, symmetric_inputs, symmetrized
 from ..random_numbers import Numbers
 from .other_sizes import followed_shapes, other_shapes, posed_again, single_shapes, untied_shapes
 
-MOST = 200_000  # elements of the tensors that a formula is tried out on
+MOST = 200_000  # elements of all tensors of a trial
 CLOSE = 1e-6
 DRAWS = 4  # of random numbers, until outputs are finite
-ZERO = 1e-30  # less is rounding: the numbers are drawn from about 1
-SINGULAR = 1e12  # a larger condition number is that of a singular matrix, but for rounding
+ZERO = 1e-30  # less is rounding: the random numbers are of order 1
+SINGULAR = 1e12  # a matrix with a larger condition number counts as singular
 INVERSES = ("inv", "solve")
 SMALL = (3, 4, 6, 7, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20)  # in the place of TELLING
-UNTIED = 12  # sizes at which only products are equal, that a formula is tried out at
+UNTIED = 12  # trials at sizes of which only products are equal
 
 
 class Trial:
-    """A problem at other sizes with random numbers, for formulas to be tried out on: above 0, or
-    `signed`.
+    """A problem at other sizes with random values, at which formulas are tested; the values are
+    positive unless `signed`.
     """
 
     @classmethod
     def at(cls, problem: Problem, shapes: dict[str, Shape], signed: bool = False) -> "Trial | None":
-        """The trial at these shapes; None where it cannot be computed."""
+        """The trial at these shapes; None if it cannot be computed."""
         return if_applicable(lambda: cls(problem, shapes, signed))
 
     def __init__(self, problem: Problem, shapes: dict[str, Shape], signed: bool = False):
-        """Raises GradcliError where it cannot be computed."""
+        """Raises GradcliError if it cannot be computed."""
         self.origin = problem, shapes
         p = posed_again(problem, lambda p: at_shapes(p, shapes))
         if p is None or sum(n.numel for n in walk(p.roots)) > MOST:
             raise GradcliError("limit", "too large to be tried out")
         self.problem = p
-        given = _finite_values(p, signed)
+        values = _finite_values(p, signed)
         floats = [i.node for i in p.inputs.values() if i.node.dtype == "float"]
-        self.evaluate = Evaluator(given, limits=p.limits)
-        self._near = perturbed(given, floats)
+        self.evaluate = Evaluator(values, limits=p.limits)
+        self._near = perturbed(values, floats)
         nodes = p.scope | {p.out_name: p.out, p.seed.name: p.seed.node}
         self.values = {name: np.asarray(self.evaluate(node)[0]) for name, node in nodes.items()}
         self._gradients: dict[str, Node | None] = {}  # by name of the input
@@ -70,21 +69,19 @@ class Trial:
         if expected is None or result is None or result.shape != expected.shape:
             return False
         with np.errstate(all="ignore"):
-            alike = np.allclose(result, expected, rtol=CLOSE, atol=CLOSE, equal_nan=True)
-        return alike and not self.inverts_singular(formula)
+            close = np.allclose(result, expected, rtol=CLOSE, atol=CLOSE, equal_nan=True)
+        return close and not self.inverts_singular(formula)
 
     def fails(self, formula: str, name: str) -> bool:
-        """Whether a formula does not have the value of a gradient that can be computed, or not the
-        shape of one that is no number.
+        """Whether a formula differs from the gradient where that is conclusive, or has another
+        shape where it is not.
         """
         if self.holds(formula, name) or self.cannot_read(formula):
             return False
-        return self.tells(name) or not self._fits(formula, name)
+        return self.is_conclusive(name) or not self._fits(formula, name)
 
     def _fits(self, formula: str, name: str) -> bool:
-        """Whether a formula has the shape of the gradient of an input; none has it where nothing
-        flows, but a number.
-        """
+        """Whether a formula has the shape of the gradient of an input, or () if there is none."""
         value = self.expected(name)
         if value is None:
             return True
@@ -95,8 +92,8 @@ class Trial:
         return result.shape == shape
 
     def expected(self, name: str) -> Any:
-        """The value of the gradient of an input, 0 where nothing flows; None where it cannot be
-        computed.
+        """The value of the gradient of an input, zeros if no gradient flows to it; None if it
+        cannot be computed.
         """
         return if_applicable(lambda: self._value(name))
 
@@ -115,21 +112,21 @@ class Trial:
 
     @property
     def squeezed(self) -> bool:
-        """Whether what is computed has lost dimensions here, as squeeze() leaves out those of 1."""
+        """Whether nodes have other ranks here than at the original sizes, as after squeeze()."""
         return ranks(self.problem) != ranks(self.origin[0])
 
     @property
-    def sizes_alike(self) -> bool:
-        """Whether sizes are equal or larger here where those that the problem had are."""
+    def has_same_size_order(self) -> bool:
+        """Whether sizes compare here as they do in the problem: equal, smaller or larger."""
         problem, shapes = self.origin
         pairs = [p for i in problem.inputs.values() for p in zip(i.shape, shapes[i.name])]
         return all((a < b) == (c < d) for (a, c), (b, d) in product(pairs, pairs))
 
-    def tells(self, name: str) -> bool:
-        """Whether output and gradient are finite here, and not those of a singular matrix."""
-        return if_applicable(lambda: self._tells(name)) is True
+    def is_conclusive(self, name: str) -> bool:
+        """Whether the output is finite here and the gradient well conditioned, or zero."""
+        return if_applicable(lambda: self._is_conclusive(name)) is True
 
-    def _tells(self, name: str) -> bool:
+    def _is_conclusive(self, name: str) -> bool:
         p, grad = self.problem, self._gradient(name)
         if grad is None:
             return False
@@ -139,9 +136,7 @@ class Trial:
         return bool(np.all(np.isfinite(out))) and (vanishes or is_well_conditioned(here, near))
 
     def contradicts(self, formula: str, name: str) -> bool:
-        """Whether a formula has numbers that are not those of the gradient of the input `name`; nan
-        and infinity are none.
-        """
+        """Whether a formula differs from the gradient of the input `name` where it is finite."""
         if not self.fails(formula, name):
             return False
         result, expected = self.array(formula), self.expected(name)
@@ -152,7 +147,7 @@ class Trial:
             return not np.allclose(result[at], expected[at], rtol=CLOSE, atol=CLOSE)
 
     def without_number(self, formula: str, name: str) -> Any:
-        """Where a formula is nan or infinite, and the gradient of the input `name` is not."""
+        """A mask of where a formula is nan or infinite, and the gradient of `name` is not."""
         expected, result = self.expected(name), self.array(formula)
         if expected is None or result is None:
             return np.False_
@@ -163,11 +158,11 @@ class Trial:
         return not reads_one_draw(self.problem, formula)
 
     def array(self, formula: str) -> Any:
-        """The array of a name or a formula; None where it has none."""
+        """The array of a name or a formula; None if it cannot be computed."""
         return if_applicable(lambda: self.computed(formula))
 
     def computed(self, formula: str) -> Any:
-        """The same. Raises GradcliError where it has none."""
+        """As `array`. Raises GradcliError if it cannot be computed."""
         result = self._result(formula)
         if isinstance(result, GradcliError):
             raise result
@@ -181,7 +176,7 @@ class Trial:
         return self._arrays[formula]
 
     def inverts_singular(self, formula: str) -> bool:
-        """Whether a formula has the inverse of a matrix that is singular but for rounding."""
+        """Whether a formula contains the inverse of a numerically singular matrix."""
         if not any(f"{name}(" in formula for name in INVERSES):
             return False
         node, evaluate = _readable(formula, self.values, self.problem)
@@ -190,37 +185,37 @@ class Trial:
 
 
 def _finite_values(p: Problem, signed: bool) -> dict[Node, Any]:
-    """Random numbers for inputs and the seed at which outputs are numbers, where some are soon met:
-    logdet(K + s) has none where a determinant is below 0. `signed` ones are to meet such values.
+    """Random values for inputs and the seed at which outputs are finite, if one of a few draws is
+    such: logdet(K + s) is nan for a negative determinant. `signed` values are not redrawn.
     """
     first = None
     for k in range(1 if signed else DRAWS):
-        given = _drawn(p, signed, k)
-        first = first or given
+        values = _random_values(p, signed, k)
+        first = first or values
         with np.errstate(all="ignore"):
-            outs = Evaluator(given, limits=p.limits)(*(q.out for q in p.orders))
+            outs = Evaluator(values, limits=p.limits)(*(q.out for q in p.orders))
         if all(np.all(np.isfinite(out)) for out in outs):
-            return given
+            return values
     assert first is not None
     return first
 
 
-def _drawn(p: Problem, signed: bool, k: int) -> dict[Node, Any]:
-    """The random numbers of draw `k`."""
+def _random_values(p: Problem, signed: bool, k: int) -> dict[Node, Any]:
+    """The random values of draw `k`."""
     draw = Numbers(k)
-    given = {i.node: _value(draw, i) for i in p.inputs.values()}
+    values = {i.node: _value(draw, i) for i in p.inputs.values()}
     if signed:
-        drawn = [i.node for i in p.inputs.values() if i.value is None]
-        free = [n for n in drawn if n.dtype == "float" and not n.attrs["known"]]
-        given |= {n: given[n] * np.sign(draw.normal(n.shape)) for n in free}
-    given |= {x: symmetrized(given[x]) for x in kept_symmetric(p.out)}
+        without_value = [i.node for i in p.inputs.values() if i.value is None]
+        free = [n for n in without_value if n.dtype == "float" and not n.attrs["known"]]
+        values |= {n: values[n] * np.sign(draw.normal(n.shape)) for n in free}
+    values |= {x: symmetrized(values[x]) for x in symmetric_inputs(p.out)}
     one = p.seed.implicit and p.out.numel == 1
-    given[p.seed.node] = np.ones(p.out.shape) if one else draw.uniform(0.5, 1.5, p.out.shape)
-    return given
+    values[p.seed.node] = np.ones(p.out.shape) if one else draw.uniform(0.5, 1.5, p.out.shape)
+    return values
 
 
 def reads_one_draw(problem: Problem, formula: str) -> bool:
-    """Whether each text in a formula, as `randn(3)`, means one draw of the program alone."""
+    """Whether each call in a formula, as `randn(3)`, stands for only one draw of the program."""
     by_text: dict[str, Any] = {}
     return all(
         np.array_equal(by_text.setdefault(data.text, data.value), data.value)
@@ -230,13 +225,13 @@ def reads_one_draw(problem: Problem, formula: str) -> bool:
 
 
 def ranks(problem: Problem) -> list[int]:
-    """The number of dimensions of all that is computed."""
+    """The number of dimensions of every node."""
     return [n.ndim for n in walk([problem.out])]
 
 
 def value_of(formula: str, values: Mapping[str, Any], problem: Problem) -> Any:
-    """The array of a name or a formula, of the arrays by name; random numbers are those that the
-    problem has. Raises GradcliError.
+    """The array of a name or a formula, given arrays by name; random numbers are those of the
+    problem. Raises GradcliError.
     """
     if formula in values:
         return values[formula]
@@ -245,7 +240,7 @@ def value_of(formula: str, values: Mapping[str, Any], problem: Problem) -> Any:
 
 
 def node_of(formula: str, problem: Problem) -> Node:
-    """A formula as graph, of the nodes that have names in a problem. Raises GradcliError."""
+    """A formula as a graph over the named nodes of a problem. Raises GradcliError."""
     scope = problem.constants | problem.scope | {problem.out_name: problem.out}
     scope |= {problem.seed.name: problem.seed.node}
     values, limits = problem.values, problem.limits
@@ -253,23 +248,25 @@ def node_of(formula: str, problem: Problem) -> Node:
 
 
 def _readable(formula: str, values: Mapping[str, Any], problem: Problem) -> tuple[Node, Evaluator]:
-    """A formula of the arrays by name, and what evaluates it."""
+    """A formula over arrays by name as a graph, and an evaluator that has these arrays."""
     inputs: dict[str, Node] = {}
-    given: dict[Node, Any] = {}
+    arrays: dict[Node, Any] = {}
     for name, value in values.items():
         dtype = {"i": "int", "b": "bool"}.get(value.dtype.kind, "float")
         inputs[name] = OPS["input"](name=name, shape=value.shape, dtype=dtype)
-        given[inputs[name]] = value
+        arrays[inputs[name]] = value
     limits = problem.limits
-    drawn = {data.text: data for data in _tensors(problem)}
+    random_tensors = {data.text: data for data in _tensors(problem)}
     scope: dict[str, Any] = {n: v for n, v in problem.constants.items() if isinstance(v, tuple)}
-    builder = Builder(_read(formula), scope | inputs, values=given, limits=limits, drawn=drawn)
-    return as_node(builder.run()), Evaluator(given, limits=limits)
+    builder = Builder(
+        _read(formula), scope | inputs, values=arrays, limits=limits, drawn=random_tensors
+    )
+    return as_node(builder.run()), Evaluator(arrays, limits=limits)
 
 
 @lru_cache(maxsize=32)
 def _read(formula: str) -> Program:
-    """A formula, which is tried out at several sizes."""
+    """A formula as a parsed program; cached, because it is tested at several sizes."""
     return read_again(formula, EXPRESSION)
 
 
@@ -278,96 +275,98 @@ def _is_singular(x: Any) -> bool:
 
 
 def _tensors(problem: Problem) -> list[Any]:
-    """The arrays, with their texts, that a program writes out or draws."""
+    """The arrays, with their texts, that a program contains as literals or draws at random."""
     return [n.attrs["data"] for n in walk(problem.roots) if n.op is OPS["tensor"]]
 
 
 def _value(draw: Any, x: Input) -> Any:
-    """Random numbers that are what is assumed about an input; values that it cannot do without."""
+    """The value of an input, or a random one that satisfies the assumptions on it."""
     if x.value is not None:
         return x.value
-    return made(x.node.attrs["known"], draw.uniform(0.2, 0.9, x.shape))
+    return with_properties(x.node.attrs["known"], draw.uniform(0.2, 0.9, x.shape))
 
 
 # ---- all trials of a problem ---------------------------------------------------------------------
 
 
 class Trials:
-    """The trials of a problem, and of what it is `in_general` where it is that; each made once."""
+    """The trials of a problem, and of the same problem at `generic` sizes if it has such;
+    cached.
+    """
 
-    def __init__(self, problem: Problem, in_general: Problem | None):
-        self.problem, self.in_general = problem, in_general
+    def __init__(self, problem: Problem, generic: Problem | None):
+        self.problem, self.generic = problem, generic
 
     @cached_property
     def first(self) -> list[Trial]:
-        """Those that a formula has to pass: at small sizes, where it is for any, and at its own."""
-        general, own = self.in_general, self.problem
+        """The trials that a formula must pass: at small sizes, if it is generic, and at its own."""
+        general, own = self.generic, self.problem
         small = [] if general is None else _computed(general, _small(general))
         return [*small, *_computed(general or own, own.shapes)]
 
     @cached_property
     def here(self) -> list[Trial]:
-        """Those at its own sizes, and with numbers below 0 where it chooses by them."""
+        """The trials at the problem's own sizes, and those of `signed`."""
         return [*_computed(self.problem, self.problem.shapes), *self.signed]
 
     @cached_property
     def signed(self) -> list[Trial]:
-        """Those with numbers below 0 too, where it chooses by them."""
+        """The trials with values of both signs, if the program branches on values."""
         return signed(self.problem)
 
     @cached_property
     def elsewhere(self) -> list[Trial]:
-        """Those at sizes that are not its own."""
-        return list(_elsewhere(self.problem, self.in_general))
+        """The trials at other sizes than the problem's."""
+        return list(_elsewhere(self.problem, self.generic))
 
 
 def signed(problem: Problem) -> list[Trial]:
-    """A problem at small sizes with numbers below 0 too, where it chooses by them."""
+    """A trial at small sizes with values of both signs, if the program branches on values."""
     chooses = any(n.dtype == "bool" or n.op.kink is not None for n in walk(problem.roots))
     return _computed(problem, _small(problem), signed=True) if chooses else []
 
 
 def _computed(problem: Problem, shapes: dict[str, Shape], signed: bool = False) -> list[Trial]:
-    """The trial at these shapes; none where it cannot be computed."""
+    """A list of the trial at these shapes; empty if it cannot be computed."""
     trial = Trial.at(problem, shapes, signed)
     return [] if trial is None else [trial]
 
 
-def _elsewhere(problem: Problem, in_general: Problem | None) -> Iterator[Trial]:
-    """The problem at sizes that are not its own, as far as its program takes them, has no more
-    dimensions to broadcast, and sizes stay equal that are so as a rule; those of the problem
-    `in_general` are known to fit together.
+def _elsewhere(problem: Problem, generic: Problem | None) -> Iterator[Trial]:
+    """Trials at other sizes than the problem's, which the program accepts, without more dimensions
+    that broadcast, and with sizes equal where operators usually require it. Sizes of the `generic`
+    problem are known to fit together.
     """
     built: dict[tuple[Shape, ...], Trial | None] = {}
     narrow, unusual = _narrow(problem), bool(unusual_sizes(problem.roots))
 
-    def is_alike(other: Problem) -> bool:
+    def is_comparable(other: Problem) -> bool:
         return _narrow(other) <= narrow and (unusual or not unusual_sizes(other.roots))
 
     def trial(shapes: dict[str, Shape]) -> Trial | None:
         key = tuple(shapes.values())
         if key not in built:
             result = Trial.at(problem, shapes)
-            built[key] = result if result is not None and is_alike(result.problem) else None
+            built[key] = result if result is not None and is_comparable(result.problem) else None
         return built[key]
 
-    falling = [] if in_general is None else [_small(in_general, falling=True)]
+    falling = [] if generic is None else [_small(generic, falling=True)]
     untied = untied_shapes(problem, lambda shapes: trial(shapes) is not None)
     for shapes in (*falling, *other_shapes(problem), *islice(untied, UNTIED)):
         result = trial(shapes)
         if result is not None:
             yield result
-    yield from _followed(problem, in_general)
-    if in_general is not None:
-        yield from _squeezed(problem, _small(in_general))
+    yield from _followed(problem, generic)
+    if generic is not None:
+        yield from _squeezed(problem, _small(generic))
     sides = oblong_sizes(problem) if problem.before is None else None
     if sides is not None:
         yield from _computed(problem, _small(sides))
 
 
-def _followed(problem: Problem, in_general: Problem | None) -> Iterator[Trial]:
-    """The problem with one dimension longer and those that follow from it, where some do."""
-    of = {} if in_general is None else in_general.shapes
+def _followed(problem: Problem, generic: Problem | None) -> Iterator[Trial]:
+    """Trials with one dimension increased, and those adapted that depend on it."""
+    of = {} if generic is None else generic.shapes
     if of and all(n < TELLING[0] or _is_multiple(n) for shape in of.values() for n in shape):
         return
 
@@ -378,29 +377,29 @@ def _followed(problem: Problem, in_general: Problem | None) -> Iterator[Trial]:
 
 
 def _is_multiple(n: int) -> bool:
-    """Whether a size is one that tells, times a small number."""
+    """Whether a size is a generic size times a small integer."""
     return any(n % t == 0 and n // t < TELLING[0] for t in TELLING)
 
 
 def _squeezed(problem: Problem, small: dict[str, Shape]) -> Iterator[Trial]:
-    """The problem where one of the small sizes is 1 and what is computed loses a dimension by that,
-    as that of squeeze() and cov(x) does.
+    """Trials in which one of the small sizes is 1 and nodes lose a dimension by that, as in
+    squeeze() and cov(x).
     """
     for shapes in single_shapes(small):
-        there = partial(at_shapes, shapes=shapes)
-        result = if_applicable(partial(posed_again, problem, there))
+        pose = partial(at_shapes, shapes=shapes)
+        result = if_applicable(partial(posed_again, problem, pose))
         if result is not None and ranks(result) != ranks(problem):
             yield from _computed(problem, shapes)
 
 
 def _narrow(problem: Problem) -> int:
-    """How many dimensions of size 1 or 0 the nodes of a program have."""
+    """The number of dimensions of size 1 or 0 of all nodes."""
     return sum(size <= 1 for n in walk([problem.out]) for size in n.shape)
 
 
 def _small(problem: Problem, falling: bool = False) -> dict[str, Shape]:
-    """Shapes with small sizes in the place of those that tell, and of those in products; `falling`
-    where what was smaller becomes larger.
+    """Shapes with small sizes in place of generic ones, also where these are factors; with
+    `falling` in reverse order of size.
     """
     inputs = problem.inputs.values()
     met = [t for t in TELLING if any(n % t == 0 for i in inputs for n in i.shape)]
@@ -421,8 +420,8 @@ def _small(problem: Problem, falling: bool = False) -> dict[str, Shape]:
 def tried_out(
     problem: Problem, at: Iterable[Trial], result: Mapping[str, tree.Tree]
 ) -> dict[str, tree.Tree]:
-    """Of the formulas by name of the input those that have the gradient's value `at` some trials,
-    wherever it can be computed, and at numbers below 0.
+    """The formulas, by name of the input, that equal the gradient in at least one of the trials
+    `at`, and fail in none, nor at values of both signs.
     """
     tried, below = list(at), list(signed(problem))
     holding = {}
@@ -442,19 +441,19 @@ class Reach:
 
     @cached_property
     def only_here(self) -> dict[str, str]:
-        """Those that fail at sizes other than the problem's."""
+        """The formulas that fail at other sizes than the problem's."""
         at = self.trials.elsewhere if self.formulas else ()
         return {n: f for n, f in self.formulas.items() if any(t.fails(f, n) for t in at)}
 
     @cached_property
     def extents(self) -> dict[str, str]:
-        """How far each of these holds."""
+        """How far each formula of `only_here` holds, as `_extent` says."""
         at = self.trials.elsewhere
         return {name: _extent(at, f, name) for name, f in self.only_here.items()}
 
     @cached_property
     def undefined(self) -> dict[str, str]:
-        """For which random values formulas have no number, where the gradient has one."""
+        """For which values a formula is not finite while the gradient is, by name of the input."""
         result = {name: undefined(self._tried(name), f, name) for name, f in self.formulas.items()}
         return {name: where for name, where in result.items() if where is not None}
 
@@ -463,9 +462,9 @@ class Reach:
 
 
 def _extent(at: Iterable[Trial], formula: str, name: str) -> str:
-    """How far a formula holds that fails at some trials: where no size is 1 ("above-one"), where
-    matrices are square that are so as a rule ("square"), where sizes are all equal ("equal"), or
-    equal or larger as those given ("alike"), at some others ("some"), or "here".
+    """How far a formula holds that fails in some trials: if no size is 1 ("above-one"), if matrices
+    are square that usually are ("square"), if all sizes are equal ("equal"), if sizes compare as
+    the given ones ("alike"), at some others ("some"), or only at the given ones ("here").
     """
     plain = [trial for trial in at if not trial.squeezed]
     failing = [trial for trial in plain if trial.fails(formula, name)]
@@ -473,17 +472,21 @@ def _extent(at: Iterable[Trial], formula: str, name: str) -> str:
         return "above-one"
     if all(different_sides(trial.problem.roots) for trial in failing):
         return "square"
-    alike = [trial for trial in plain if trial.sizes_alike]
-    if not any(trial.tells(name) for trial in alike) or any(trial in failing for trial in alike):
-        others = (t for t in plain if t.problem.shapes != t.origin[0].shapes and t.tells(name))
-        return "some" if any(t.holds(formula, name) for t in others) else "here"
-    sizes = {n for i in alike[0].origin[0].inputs.values() for n in i.shape}
+    same_order = [trial for trial in plain if trial.has_same_size_order]
+    if not any(trial.is_conclusive(name) for trial in same_order) or any(
+        trial in failing for trial in same_order
+    ):
+        elsewhere = (
+            t for t in plain if t.problem.shapes != t.origin[0].shapes and t.is_conclusive(name)
+        )
+        return "some" if any(t.holds(formula, name) for t in elsewhere) else "here"
+    sizes = {n for i in same_order[0].origin[0].inputs.values() for n in i.shape}
     return "equal" if len(sizes) == 1 else "alike"
 
 
 def undefined(at: Iterable[Trial], formula: str, name: str) -> str | None:
-    """For which random values a formula is nan or infinite where the gradient is not; None where
-    that is so for none.
+    """For which values a formula is nan or infinite while the gradient is not, as a text; None if
+    for none.
     """
     masks = [trial.without_number(formula, name) for trial in at]
     if not any(map(np.any, masks)):

@@ -1,1 +1,1 @@
-"""Hessians, second orders and directions: derived problems."""
+"""Hessians and Jacobian-vector products."""

@@ -23,8 +23,8 @@ ADJOINT = "VJP and JVP: ⟨g, J·t⟩ = ⟨g·J, t⟩"
 
 
 def hessian_checks(h: Hessian) -> list[Check]:
-    """The Hessian against its mirror image, and times a tangent against finite differences of the
-    gradient; at random values where some are missing.
+    """Check that the Hessian is symmetric, and compare it with finite differences of the gradient;
+    at random values for inputs without a value.
     """
     return [_symmetric(h), *_differences(h)]
 
@@ -35,13 +35,13 @@ def _symmetric(h: Hessian) -> Check:
         return Check(SYMMETRIC, remark=f"left out: {size:,} rows")
     worst, place, left_out, total = 0.0, "", 0, 0
     for x, z in h.pairs():
-        here = in_numbers(h.gradient(x), z)
-        there = (here if x is z else in_numbers(h.gradient(z), x)).T
-        finite = np.isfinite(here) & np.isfinite(there)
-        left_out, total = left_out + int(np.sum(~finite)), total + here.size
-        error, where = largest_difference(np.where(finite, here, 0), np.where(finite, there, 0))
+        block = in_numbers(h.gradient(x), z)
+        mirrored = (block if x is z else in_numbers(h.gradient(z), x)).T
+        finite = np.isfinite(block) & np.isfinite(mirrored)
+        left_out, total = left_out + int(np.sum(~finite)), total + block.size
+        error, where = largest_difference(np.where(finite, block, 0), np.where(finite, mirrored, 0))
         if error > worst:
-            row, column = np.unravel_index(where, here.shape)
+            row, column = np.unravel_index(where, block.shape)
             place = f"{label(x.name, x.shape, int(row))}, {label(z.name, z.shape, int(column))}"
             worst = error
     remarks = [] if h.p.numeric else ["at random values"]
@@ -53,8 +53,8 @@ def _symmetric(h: Hessian) -> Check:
 
 
 def _differences(h: Hessian) -> list[Check]:
-    """Tangents times blocks against differences of gradients; what is worst of all inputs. Nothing
-    where all blocks are zero.
+    """Compare blocks with finite differences of gradients; a list of the worst result, empty if all
+    blocks are zero.
     """
     name = "finite differences of the gradient"
 
@@ -69,21 +69,21 @@ def _differences(h: Hessian) -> list[Check]:
 
 
 def jvp_checks(j: Jvp) -> list[Check]:
-    """The JVP against the VJP, and that against finite differences; at random values where some are
-    missing.
+    """Compare the JVP with the VJP, and the VJP with finite differences; at random values for
+    inputs without a value.
     """
     return [_adjoint(j), differences(j.a)]
 
 
 def _adjoint(j: Jvp) -> Check:
-    """Both sides at the seed that the other checks have."""
+    """Compare ⟨g, J·t⟩ with ⟨g·J, t⟩ at the seed of the other checks."""
     if too_large(j.a):
         return Check(ADJOINT, remark=TOO_LARGE)
     at = Sample(j.a)
     evaluator, draw = at.evaluator(j.p), Numbers(4)
     for t in j.p.tangents:
-        given = None if t.value is None else evaluator(t.value)[0]
-        evaluator.values[t.node] = draw.normal(size=t.x.shape) if given is None else given
+        value = None if t.value is None else evaluator(t.value)[0]
+        evaluator.values[t.node] = draw.normal(size=t.x.shape) if value is None else value
     left = 0.0 if j.node is None else float(np.sum(at.seed * evaluator(j.node)[0]))
     right = 0.0
     for t in j.p.tangents:

@@ -1,5 +1,5 @@
-"""The Hessian of a single number: for each pair of inputs, the Jacobian of the gradient by the
-first with respect to the second.
+"""The Hessian of a scalar: for each pair of inputs, the Jacobian with respect to the second of the
+gradient with respect to the first.
 """
 
 from collections.abc import Iterable, Iterator
@@ -19,7 +19,7 @@ SCALAR = "The Tensor returned by the function given to hessian should contain a 
 
 
 def require_scalar(p: Problem) -> None:
-    """Refuse an output of several numbers, in PyTorch's words."""
+    """Raise GradcliError for an output of several elements, in PyTorch's words."""
     if p.out.numel != 1:
         raise GradcliError(
             "not-scalar",
@@ -36,11 +36,11 @@ class Hessian:
     def __init__(self, a: Analysis):
         require_scalar(a.problem)
         self.p = a.problem._replace(seed=implied(a.problem.seed.node))
-        self.a = Analysis(self.p, a.dtype, unmoved=True)
+        self.a = Analysis(self.p, a.dtype, allow_no_gradient=True)
         self._of: dict[str, Analysis] = {}
 
     def gradient(self, x: Input) -> Analysis:
-        """The gradient by an input as a problem; its seed is the input's tangent."""
+        """The analysis whose output is the gradient with respect to x; its seed is x's tangent."""
         if x.name not in self._of:
             grad = self.a.gradient(x)
             zeros = OPS["zeros"](size=x.shape)
@@ -48,11 +48,11 @@ class Hessian:
             for t in self.p.tangents:
                 if t.x.node is x.node:
                     p = p._replace(seed=Seed(t.node, t.value, t.text))
-            self._of[x.name] = Analysis(p, self.a.dtype, unmoved=True)
+            self._of[x.name] = Analysis(p, self.a.dtype, allow_no_gradient=True)
         return self._of[x.name]
 
     def words(self, x: Input) -> Wording:
-        """The words for the gradient by an input, the same for all blocks in its rows."""
+        """The wording of `gradient(x)`."""
         return wording_of(self.gradient(x))
 
     def moves(self, x: Input) -> bool:
@@ -60,8 +60,8 @@ class Hessian:
         return any(t.x.node is x.node for t in self.p.tangents)
 
     def pairs(self) -> Iterator[tuple[Input, Input]]:
-        """Each pair of inputs once, an input with itself first; rows are those of inputs that move,
-        where one of the two does.
+        """Each pair of inputs once, in the upper triangle of blocks; inputs with tangents come
+        first, so that they index rows.
         """
         order = sorted(self.p.wrt, key=lambda x: bool(self.p.tangents) and not self.moves(x))
         for k, x in enumerate(order):
@@ -69,18 +69,18 @@ class Hessian:
                 yield x, z
 
     def product(self, z: Input) -> Node | None:
-        """The rows of an input of the Hessian times tangents, as graph; None where all are zero.
+        """The rows of z of the Hessian times tangents, as a graph; None if all are zero.
 
-        By symmetry it is the gradient by `z` of <tangent, gradient>.
+        By symmetry this is the gradient of <tangent, gradient> with respect to z.
         """
         return _sum(self.gradient(t.x).computed(z) for t in self.p.tangents)
 
     def written(self, z: Input) -> Node | None:
-        """The same as formulas are read off it."""
+        """The form of `product` from which formulas are read; None if zero."""
         return _sum(self.words(t.x).read_off(z) for t in self.p.tangents)
 
     def product_formula(self, z: Input) -> Tree | None:
-        """Its formula; None where there is none, or it is too long to be read."""
+        """The formula of `product`; None if it is zero, or too long."""
         node = self.written(z) or self.product(z)
         return None if node is None else self.wording.formula(node)
 
@@ -91,6 +91,6 @@ class Hessian:
 
 
 def _sum(parts: Iterable[Node | None]) -> Node | None:
-    """The sum of those that are there."""
+    """The sum of the parts that are not None; None if there are none."""
     result = [part for part in parts if part is not None]
     return reduce(lambda a, b: a + b, result) if result else None

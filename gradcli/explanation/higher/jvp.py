@@ -22,7 +22,7 @@ from ..random_numbers import Numbers
 
 
 class Jvp:
-    """The tangents of the output and of everything on the way; what does not move has none."""
+    """The tangents of the output and of intermediates; nodes with zero tangents have none."""
 
     def __init__(self, a: Analysis):
         self.a, self.p, self.w = a, a.problem, wording_of(a)
@@ -33,16 +33,16 @@ class Jvp:
 
     @cached_property
     def along(self) -> dict[Node, Node]:
-        """The tangent of every node that moves, as graph."""
+        """The tangent of every node that has one, as a graph."""
         return tangents_along(self.p.out, {t.x.node: t.node for t in self.p.tangents})
 
     @property
     def node(self) -> Node | None:
-        """The tangent of the output, as graph; None where it does not move."""
+        """The tangent of the output as a graph; None if it is zero."""
         return self.along.get(self.p.out)
 
     def part(self, x: Input) -> Node | None:
-        """What one input adds to the tangent of the output."""
+        """The contribution of one input to the tangent of the output; None if zero."""
         t = self.tangent(x)
         if t is None or len(self.p.tangents) == 1:
             return t and self.node
@@ -51,108 +51,117 @@ class Jvp:
     # ---- for any sizes ---------------------------------------------------------------------------
 
     @cached_property
-    def in_general(self) -> "Jvp | None":
-        """The same in general; None where the problem has none."""
-        w = self.w.in_general
+    def generic(self) -> "Jvp | None":
+        """The JVP at generic sizes; None if the problem has none."""
+        w = self.w.generic
         if w is None:
             return None
         inputs = {t.name: w.problem.inputs[t.x.name] for t in self.p.tangents}
         tangents = tuple(Tangent(x, tangent_symbol(t, x), None, None) for t, x in inputs.items())
         return Jvp(Analysis(w.problem._replace(tangents=tangents)))
 
-    def told(self, node: Node) -> "tuple[Jvp, Node]":
-        """What moves, in the words that hold for any sizes, where its tangent is computed alike
-        there and all its sizes have names; in its own otherwise.
+    def worded(self, node: Node) -> "tuple[Jvp, Node]":
+        """The JVP and the node with which to word the tangent of `node`: those at generic sizes if
+        it is computed by the same operations there and all its sizes have names, else its own.
         """
-        j, other = self.in_general, self._others.get(node)
+        j, other = self.generic, self._generic_nodes.get(node)
         if j is None or other is None:
             return self, node
         pairs = [(node, other), (self.along[node], j.along[other])]
-        if not self.w.alike(pairs):
+        if not self.w.same_computation(pairs):
             return self, node
         large = j._large(other)
         return (j, other) if not large or large <= self._large(node) else (self, node)
 
     def _large(self, node: Node) -> set[int]:
-        """The large numbers in what is written of the tangent of a node."""
+        """The large numbers in the formula of the tangent of a node."""
         return large_numbers([self.w.formula(self.along[node])])
 
     @cached_property
-    def _others(self) -> dict[Node, Node]:
-        """What stands for each moving node in general."""
-        j = self.in_general
+    def _generic_nodes(self) -> dict[Node, Node]:
+        """The generic node for each node with a tangent."""
+        j = self.generic
         if j is None or [n.op for n in self.along] != [n.op for n in j.along]:
             return {}
         return dict(zip(self.along, j.along, strict=True))
 
     @cached_property
     def formula(self) -> Tree | None:
-        """The tangent of the output; None where it is too long to be read."""
+        """The formula of the tangent of the output; None if it is too long."""
         j, node = self._written
         return j.w.formula(node)
 
     @cached_property
     def _written(self) -> "tuple[Jvp, Node]":
-        """The tangent of the output in the way that its formula is shorter, and whose it is: the
-        VJP at the tangent, where that is the same because the Jacobian is symmetric.
+        """The JVP, own or generic, and the form of its output tangent with the shorter formula;
+        that may be the VJP at the tangent if the Jacobian is symmetric.
         """
-        j, out = self.told(self.p.out)
-        node, turned = j.along[out], None if j is self else j._turned
-        own, other = (None if n is None else j.w.formula(n) for n in (node, turned))
-        if turned is None or other is None or (own and tree.size(own) <= tree.size(other)):
+        j, out = self.worded(self.p.out)
+        node, by_symmetry = j.along[out], None if j is self else j._by_symmetry
+        formula, other = (None if n is None else j.w.formula(n) for n in (node, by_symmetry))
+        if (
+            by_symmetry is None
+            or other is None
+            or (formula and tree.size(formula) <= tree.size(other))
+        ):
             return j, node
         at, text = (*self.w.trials.first, *self.w.trials.elsewhere), tree.text(other)
-        return j, node if not at or any(self._fails(text, trial) for trial in at) else turned
+        return j, node if not at or any(self._fails(text, trial) for trial in at) else by_symmetry
 
     @property
-    def _turned(self) -> Node | None:
-        """The VJP at the tangent, where one input moves and the Jacobian is square."""
-        (t, *others), out = self.p.tangents, self.p.out
+    def _by_symmetry(self) -> Node | None:
+        """The VJP at the tangent, if one input has a tangent and the Jacobian is square; else
+        None.
+        """
+        (t, *further), out = self.p.tangents, self.p.out
         grad = self.w.read_off(t.x)
-        if grad is None or others or not out.shape or t.x.shape != out.shape:
+        if grad is None or further or not out.shape or t.x.shape != out.shape:
             return None
         return substitute(grad, {self.p.seed.node: t.node})
 
     @property
     def index(self) -> Notation | None:
-        """`out.tangent[i] = Σ_j t[j] a[i,j]`; None where that says nothing."""
+        """`out.tangent[i] = Σ_j t[j] a[i,j]`; None if it has no index notation."""
         if self.node is None:
             return None
-        own, (other, written) = self._own_index(self.along[self.p.out]), self._written
-        return own if other is self else by_index.for_any(own, other._own_index(written))
+        here, (other, written) = self._index_of(self.along[self.p.out]), self._written
+        return here if other is self else by_index.for_any(here, other._index_of(written))
 
-    def _own_index(self, written: Node) -> Notation | None:
+    def _index_of(self, written: Node) -> Notation | None:
         left, indices = Attribute(Name(self.p.out_name), "tangent"), self.w.indices
         at = indices.out_places
         return by_index.in_letters(self.w, written, lambda n: indices.element(n, left, at))
 
     @cached_property
     def extent(self) -> str | None:
-        """How far its formula holds that fails at sizes other than its own: at "some" of them,
-        or "here"; None where it fails at none.
+        """How far a formula holds that fails at other sizes: at "some" of them, or only "here";
+        None if it fails at none.
         """
         if self.node is None or self.formula is None:
             return None
         text, moving = tree.text(self.formula), [t.x.name for t in self.p.tangents]
-        others = [at for at in self.w.trials.elsewhere if all(map(at.tells, moving))]
-        failing = {at: self._fails(text, at) for at in others}
+        elsewhere = [at for at in self.w.trials.elsewhere if all(map(at.is_conclusive, moving))]
+        failing = {at: self._fails(text, at) for at in elsewhere}
         if not any(failing.values()):
             return None
-        holds = any(not failing[at] for at in others if at.problem.shapes != self.p.shapes)
+        holds = any(not failing[at] for at in elsewhere if at.problem.shapes != self.p.shapes)
         return "some" if holds else "here"
 
     def _fails(self, formula: str, at: Trial) -> bool:
         draw, inputs, out = Numbers(5), at.problem.inputs, at.problem.out
         moving = {t.name: inputs[t.x.name] for t in self.p.tangents}
         along = {name: tangent_symbol(name, x) for name, x in moving.items()}
-        given = {name: draw.uniform(0.5, 1.5, x.shape) for name, x in moving.items()}
+        tangent_values = {name: draw.uniform(0.5, 1.5, x.shape) for name, x in moving.items()}
         node = tangents_along(out, {x.node: along[name] for name, x in moving.items()}).get(out)
         if node is None:
             return False
-        for name, value in given.items():
+        for name, value in tangent_values.items():
             at.evaluate.values[along[name]] = value
         arrays = if_applicable(
-            lambda: (at.evaluate(node)[0], value_of(formula, at.values | given, at.problem))
+            lambda: (
+                at.evaluate(node)[0],
+                value_of(formula, at.values | tangent_values, at.problem),
+            )
         )
         if arrays is None:
             return True
@@ -166,7 +175,7 @@ class Jvp:
 
     @cached_property
     def called(self) -> dict[Node, Name]:
-        """What the tangents of operations are called: h.tangent, and t1, t2, ... without a name."""
+        """The names of the tangents of operations: h.tangent, or t1, t2, ... for unnamed nodes."""
         taken = tree.taken(self.w.names.values())
         free = (f"t{k}" for k in count(1) if f"t{k}" not in taken)
         result = {}
@@ -178,7 +187,7 @@ class Jvp:
         return result
 
     def later(self, node: Node) -> set[Node]:
-        """The nodes that are not computed yet where the tangent of `node` is."""
+        """The nodes that are computed after `node`."""
         order = self.w.source.operations()
         return set(order[order.index(node) + 1 :])
 

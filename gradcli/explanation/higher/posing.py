@@ -1,4 +1,4 @@
-"""Problems with tangents, from what was asked."""
+"""Posing problems with tangents, and problems with a scalar output."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,31 +11,33 @@ from ...language.problem import Problem
 from ..derived import with_tangents
 
 
-def pose_moving(
-    tangents: Mapping[str, Any], reader: Reader, asked: dict[str, Any], scalar: bool = False
+def pose_with_tangents(
+    tangents: Mapping[str, Any], reader: Reader, arguments: dict[str, Any], scalar: bool = False
 ) -> Problem:
-    """The problem of what was `asked`, as `pose` takes it, with the tangents that were given, which
-    also tell shapes; None stands for a symbol. `scalar` where the output should be a single number,
-    if that fits. Raises GradcliError.
+    """The problem of the `arguments` of `pose` with tangents, which also determine shapes; a
+    tangent None is a symbol. `scalar`: the output is a single number, if that fits. Raises
+    GradcliError.
     """
-    given = {
+    directions = {
         n: None if v is None else read_direction(v, f"the tangent of {n}", reader)
         for n, v in tangents.items()
     }
-    text = {n: g.array.shape for n, g in given.items() if g is not None and g.array is not None}
-    text = {n: shape for n, shape in text.items() if n not in asked["values"]}
-    asked |= {"shapes": text | dict(asked["shapes"])}
-    problem = (pose_scalar if scalar else pose)(**asked)
-    return with_tangents(problem, given, reader) if given or not scalar else problem
+    text = {
+        n: g.array.shape for n, g in directions.items() if g is not None and g.array is not None
+    }
+    text = {n: shape for n, shape in text.items() if n not in arguments["values"]}
+    arguments |= {"shapes": text | dict(arguments["shapes"])}
+    problem = (pose_scalar if scalar else pose)(**arguments)
+    return with_tangents(problem, directions, reader) if directions or not scalar else problem
 
 
-def pose_scalar(**asked: Any) -> Problem:
-    """The problem of what was `asked`, its output a single number wherever nobody gave shapes and
-    that fits. Raises GradcliError.
+def pose_scalar(**arguments: Any) -> Problem:
+    """The problem of the arguments of `pose`; missing shapes are inferred such that the output is a
+    single number, if that fits. Raises GradcliError.
     """
     try:
-        return pose(out_shape=(), **asked)
+        return pose(out_shape=(), **arguments)
     except GradcliError as error:
         if error.code not in ("shape", "index", "seed-shape"):
             raise
-        return pose(**asked)
+        return pose(**arguments)

@@ -1,1 +1,1 @@
-"""What PyTorch answers where mathematics leaves it open, and what it refuses."""
+"""PyTorch's conventions at kinks, and derivatives that it refuses to compute."""

@@ -1,7 +1,7 @@
-"""What is answered where a derivative does not exist: the points come from the table.
+"""The gradients of PyTorch and JAX at points without a derivative.
 
-The answers of PyTorch and JAX stand in kinks.json, which scripts/docs writes where both are
-installed; the tests ask them again.
+They are stored in kinks.json, which scripts/docs writes if both are installed; the tests compute
+them again.
 """
 
 import json
@@ -21,15 +21,15 @@ from ...lazy import np
 from ...operators import everything
 
 FILE = Path(__file__).with_name("kinks.json")
-STEP = 1e-7  # how far from a kink its sides are looked at
-STEEP = 1e3  # slopes beyond this are told as infinite
-MOST = 4  # kinks told of one operator
-FILLS = (0.0, 1.0)  # what tensors are filled with in search of a kink
+STEP = 1e-7  # distance from a kink at which one-sided slopes are computed
+STEEP = 1e3  # slopes beyond this are shown as infinite
+MOST = 4  # kinks shown of one operator
+FILLS = (0.0, 1.0)  # values that tensors are filled with in search of a kink
 
 
 class Kink(NamedTuple):
-    """A point without a derivative: the expression, its values, the element that moves; the slopes
-    to either side, and what PyTorch and JAX answer. JAX's is None where JAX cannot say it.
+    """A point without a derivative: the expression, the values, the element that varies; the
+    one-sided slopes, and the gradients of PyTorch and JAX; None if JAX lacks the operator.
     """
 
     operator: str
@@ -44,7 +44,7 @@ class Kink(NamedTuple):
 
 @cache
 def known() -> dict[str, list[Kink]]:
-    """The kinks of every operator that has some, as they were measured last."""
+    """The stored kinks, by operator."""
     result: dict[str, list[Kink]] = {}
     for row in _file()["kinks"]:
         kink = Kink(*row)
@@ -53,7 +53,7 @@ def known() -> dict[str, list[Kink]]:
 
 
 def versions() -> dict[str, str]:
-    """The versions of the frameworks that were asked."""
+    """The versions of the frameworks that computed the file."""
     return _file()["versions"]
 
 
@@ -63,19 +63,19 @@ def _file() -> dict[str, Any]:
 
 
 def measure() -> None:
-    """Ask PyTorch and JAX anew, and write the file."""
-    asked = {name: frameworks.version(name).split()[1] for name in frameworks.TITLES}
+    """Compute the gradients in PyTorch and JAX, and write the file."""
+    version_numbers = {name: frameworks.version(name).split()[1] for name in frameworks.TITLES}
     rows = ",\n  ".join(json.dumps(kink, ensure_ascii=False) for kink in measured())
-    FILE.write_text(f'{{"versions": {json.dumps(asked)}, "kinks": [\n  {rows}\n]}}\n', "utf-8")
+    FILE.write_text(
+        f'{{"versions": {json.dumps(version_numbers)}, "kinks": [\n  {rows}\n]}}\n', "utf-8"
+    )
     _file.cache_clear()
     known.cache_clear()
 
 
 def measured() -> list[Kink]:
-    """All kinks, measured anew; where answers are the same, the point nearest to 0 stands for all.
-    What PyTorch has no name for cannot be asked of it.
-
-    Needs PyTorch and JAX.
+    """All kinks, computed in PyTorch and JAX, which must be installed; of points with the same
+    slopes the one nearest to 0. Without operators that PyTorch lacks.
     """
     text = [op for op in everything().values() if op.kink and op.family != "written out"]
     return [kink for op in text for kink in _of(op)]
@@ -83,7 +83,7 @@ def measured() -> list[Kink]:
 
 def _of(op: Operator) -> list[Kink]:
     result: dict[tuple, Kink] = {}
-    first: dict[str, str] = {}  # of tensors one point for each input says enough
+    first: dict[str, str] = {}  # one point for each tensor input suffices
     for node, values in _points(op):
         for kink in _at(node, values):
             name = kink.by.partition("[")[0]
@@ -93,7 +93,7 @@ def _of(op: Operator) -> list[Kink]:
 
 
 def _at(node: Node, values: dict[Node, Any]) -> Iterator[Kink]:
-    """What is answered at a point, for every element that moves."""
+    """The kinks at a point, one for each element without a derivative."""
     inputs = [i for i in dict.fromkeys(node.parents) if i in values]
     seed = np.ones(node.shape)
     try:
@@ -110,8 +110,8 @@ def _at(node: Node, values: dict[Node, Any]) -> Iterator[Kink]:
             pytorch = _text(in_torch[x][place])
             if not left == right == pytorch:
                 jax = None if in_jax is None else _text(in_jax[x][place])
-                moved = x.attrs["name"] + (f"[{','.join(map(str, place))}]" if place else "")
-                yield Kink(node.op.name, _written(node), text, moved, left, right, pytorch, jax)
+                element = x.attrs["name"] + (f"[{','.join(map(str, place))}]" if place else "")
+                yield Kink(node.op.name, _written(node), text, element, left, right, pytorch, jax)
 
 
 def _in_jax(node: Node, values: dict[Node, Any], seed: Any, inputs: list[Node]) -> Any:
@@ -132,9 +132,9 @@ def _points(op: Operator) -> Iterator[tuple[Node, dict[Node, Any]]]:
 
 
 def _at_kink(example: Node) -> Iterator[tuple[Node, dict[Node, Any]]]:
-    """The operation on fresh inputs, which are given every combination of values to try."""
+    """The operation on new inputs, with each combination of values that is at a kink."""
     elementwise = example.op.family == "elementwise"
-    node = _on_its_own(example, elementwise)
+    node = _on_new_inputs(example, elementwise)
     inputs = [i for i in dict.fromkeys(node.parents) if i.op.name == "input"]
     finite = [s for s in example.op.samples if np.isfinite(s)]
     tried = sorted(finite, key=abs) if elementwise else FILLS
@@ -150,8 +150,8 @@ def _hit(node: Node, values: dict[Node, Any], moving: Collection[Node]) -> bool:
     return any(map(np.any, masks or ()))
 
 
-def _on_its_own(example: Node, elementwise: bool) -> Node:
-    """The same operation on inputs alone; on single numbers, where it works element by element."""
+def _on_new_inputs(example: Node, elementwise: bool) -> Node:
+    """The operation on new inputs, which are scalars if it is elementwise."""
     names = iter("xyzwuv")
     fresh = {
         i: i
@@ -165,13 +165,13 @@ def _on_its_own(example: Node, elementwise: bool) -> Node:
 def _slope(
     node: Node, values: dict[Node, Any], x: Node, place: tuple[int, ...], step: float
 ) -> str:
-    """The slope of the sum of all elements of the output, as one element moves to one side; nan
-    where it is refused there.
+    """The one-sided slope of the sum of the output with respect to one element, as a text; nan if
+    it cannot be computed.
     """
-    moved = values[x].copy()
-    moved[place] += step
+    shifted = values[x].copy()
+    shifted[place] += step
     sums = if_applicable(
-        lambda: [Evaluator({**values, x: v})(node)[0].sum() for v in (values[x], moved)]
+        lambda: [Evaluator({**values, x: v})(node)[0].sum() for v in (values[x], shifted)]
     )
     if sums is None:
         return "nan"

@@ -1,4 +1,4 @@
-"""Operations met exactly where they have no derivative, and a convention answers."""
+"""Operations at points without a derivative, at which the gradient is a convention."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -11,10 +11,10 @@ from ..analysis import Analysis
 
 
 def kinks_met(a: Analysis) -> list[tuple[Node, Any]]:
-    """The operations that are at a kink where a gradient flows, and the mask of where."""
+    """The operations through which a gradient flows at a kink, and the masks of where."""
     result = []
     for node, mask in kinks(a.problem):
-        if all(map(a.known, node.parents)):
+        if all(map(a.has_numbers, node.parents)):
             hit = a.value(mask)
             if np.any(hit):
                 result.append((node, hit))
@@ -22,8 +22,8 @@ def kinks_met(a: Analysis) -> list[tuple[Node, Any]]:
 
 
 def kinks(problem: Problem) -> Iterator[tuple[Node, Node]]:
-    """The operations that a gradient flows through and that have kinks, and where these are, as
-    masks; and those of what brackets pick by. Of a gradient's gradient those of lower orders count.
+    """The operations with kinks through which a gradient flows, those of lower orders and of
+    indices included, each with the node of a mask of where it is at a kink.
     """
     order = walk([*(p.out for p in problem.orders), *problem.indices], on_the_way)
     active = conducting(order, {x.node for x in problem.wrt})
@@ -33,15 +33,15 @@ def kinks(problem: Problem) -> Iterator[tuple[Node, Node]]:
 
 
 def written_around(node: Node, a: Analysis) -> Node | None:
-    """The operation that the user wrote, for a node that is a part of what it means."""
+    """The operation of the source in whose expansion a node occurs; None if there is none."""
     order = walk([a.problem.out, *a.problem.indices], on_the_way)
     around = downstream(order, [node], on_the_way)
     return next((n for n in order if n in around and n.span is not None), None)
 
 
 def on_the_way(node: Node) -> tuple[Node | None, ...]:
-    """The nodes that a gradient goes on to: the inputs, and the meaning where neither a rule nor a
-    kink of its own speaks for it.
+    """The nodes that a gradient flows to: the inputs, and the expansion if the operator has neither
+    a rule nor kinks.
     """
     if not conducts(node):
         return ()

@@ -1,4 +1,4 @@
-"""Derivatives that there are, and that PyTorch does not compute."""
+"""Derivatives that PyTorch does not compute."""
 
 from collections.abc import Iterable
 
@@ -10,15 +10,15 @@ CODE = "not-in-pytorch"
 
 
 def not_in_pytorch(a: Analysis) -> list[tuple[str, str]]:
-    """Codes and sentences: inputs of operators by which PyTorch has no derivative, and gradients
-    that it does not differentiate.
+    """Notes on inputs of operators with respect to which PyTorch has no derivative, and on
+    gradients that it does not differentiate.
     """
     names = (name for x in a.problem.wrt for name in a.refused_again(x))
     return [*_fixed(a), *_not_again(names)]
 
 
 def hessian_not_in_pytorch(p: Problem) -> list[tuple[str, str]]:
-    """The same of the gradients of a problem that its Hessian is made of."""
+    """Notes on gradients that PyTorch does not differentiate, for a Hessian."""
     return _not_again(name for x in p.wrt for name in refused_again(p.out, x.node))
 
 

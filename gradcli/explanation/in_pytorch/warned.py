@@ -1,4 +1,4 @@
-"""What PyTorch computes, and warns of."""
+"""Operations that PyTorch warns of."""
 
 from ...graphs import Node, walk
 from ...graphs.shapes import broadcast, text
@@ -8,8 +8,8 @@ WARNED = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
 
 
 def broadcast_losses(p: Problem) -> list[tuple[str, str]]:
-    """Codes and sentences: losses of an input and a target of other shapes, as of a column and a
-    row ("Using a target size that is different to the input size").
+    """Notes on losses whose input and target have different shapes, as a column and a row ("Using a
+    target size that is different to the input size").
     """
     nodes = walk([p.out, *p.named.values()])
     text = [_apart(n) for n in nodes if n.op.name in WARNED]

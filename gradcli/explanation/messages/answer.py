@@ -14,14 +14,15 @@ ELSEWHERE = (
     "Python and other libraries print this message for many reasons; what is said here holds where "
     "the line is about gradients."
 )
-SHOWN = 2  # messages of a topic in the list, where not all are asked for
+PER_TOPIC = 2  # messages of a topic in the short list
 LONGEST = 76  # letters of a message in the list
 
 
 class Answer(NamedTuple):
-    """A message that was recognised. `also`: others that the same text may be; `values`: what it
-    says, by what that is; `before`: the release that its wording is older than, or ""; `text` is
-    the message with these values; `record`: the tensor and versions that it tells of, in words."""
+    """A recognised message. `also`: other messages that the text may be; `values`: values in the
+    text by label; `before`: the release that its wording is older than, or ""; `text`: the message
+    with these values; `record`: a sentence on the tensor and versions that it names, or "".
+    """
 
     message: Message
     also: tuple[Message, ...]
@@ -32,7 +33,7 @@ class Answer(NamedTuple):
 
 
 def answer(text: str) -> Answer | None:
-    """The message that a text is or holds, or None."""
+    """The message that a text is or contains, or None."""
     result = match(text)
     if result is None or result.template.message is None:
         return None
@@ -47,9 +48,9 @@ LISTED = "gradcli why lists those that are"
 
 
 def unknown(text: str, why: str = "") -> GradcliError:
-    """The error for a text that is none of the catalogue's; `why` PyTorch says it, if known."""
-    shown = _short(" ".join(text.split()))
-    message = f"this is no message of PyTorch about gradients that is known here: {shown}"
+    """The error for a text that the catalogue lacks; `why`: the reason of the message, if known."""
+    excerpt = _short(" ".join(text.split()))
+    message = f"this is no message of PyTorch about gradients that is known here: {excerpt}"
     hint = f"{why} gradcli read FILE finds where a program does that" if why else LISTED
     return GradcliError("unknown-message", message, hint=hint)
 
@@ -73,7 +74,7 @@ def data(a: Answer) -> dict[str, Any]:
 
 
 def explained(text: str) -> dict[str, Any]:
-    """The answer for a text, as JSON has it. Raises GradcliError where it is not known."""
+    """The answer for a text as JSON. Raises GradcliError if it is not recognised."""
     result = answer(text)
     if result is None:
         raise unknown(text)
@@ -84,7 +85,7 @@ def explained(text: str) -> dict[str, Any]:
 
 
 def document(a: Answer) -> Document:
-    """The answer: what the message means, what it says, why it comes, what cures it."""
+    """The answer as a document: meaning and values, causes, cure, a program that raises it."""
     sections = [_meaning(a), _causes(a.message), _cure(a.message)]
     sections += [_other(other) for other in a.also]
     if a.message.trigger:
@@ -148,9 +149,9 @@ def listing_document(full: bool) -> Document:
     sections = []
     for topic, title in topics().items():
         members = [m for m in messages() if m.topic == topic]
-        shown = members if full else members[:SHOWN]
-        rows = tuple(Row((plain(_short(m.text)),)) for m in shown)
-        left = len(members) - len(shown)
-        remark = words(f"{left} more") if left else ()
+        listed = members if full else members[:PER_TOPIC]
+        rows = tuple(Row((plain(_short(m.text)),)) for m in listed)
+        omitted = len(members) - len(listed)
+        remark = words(f"{omitted} more") if omitted else ()
         sections.append(Section(topic, words(title), remark, (Table(rows),)))
     return Document((), tuple(sections))

@@ -1,8 +1,8 @@
-"""The messages: their wordings, what they mean, what causes them, what cures them.
+"""The messages: wordings, meaning, causes, cure.
 
-`catalogue.json` holds them, ordered by topic and by how often they are met; `others.txt` holds
-messages that are none of them, of PyTorch, Python, NumPy and other libraries, so that a text is
-compared with those too. Knows nothing about how texts are recognised.
+`catalogue.json` has them, ordered by topic and by frequency; `others.txt` has other messages, of
+PyTorch, Python, NumPy and other libraries, with which a text is compared too. Does not know how
+texts are recognised.
 """
 
 import json
@@ -78,5 +78,5 @@ def _message(entry: dict[str, Any]) -> Message:
 
 @cache
 def others() -> tuple[str, ...]:
-    """Messages that are none of the catalogue's."""
+    """Messages outside the catalogue."""
     return tuple((FOLDER / "others.txt").read_text(encoding="utf-8").splitlines())

@@ -1,10 +1,9 @@
-"""Which message of the catalogue a text is, if any: the longest and most telling match.
+"""Recognition of a message in a text, by the best alignment.
 
 The words of a text are aligned with those of every wording, in order, at the least cost: an equal
-word counts as much as it is rare among all messages, a word too many or too few costs part of its
-weight, and what stands in the place of a {placeholder} costs next to nothing. Both may be cut at
-either end. Messages that are none of the catalogue's are candidates, too: a text that is closer to
-one of them is no match.
+word scores by its rarity among all messages, an extra or a missing word costs part of its weight,
+and words in place of a {placeholder} cost little. Both may be cut at either end. Messages outside
+the catalogue are candidates, too: a text that is closer to one of them is no match.
 """
 
 import ast
@@ -27,7 +26,7 @@ COMMON = frozenset(COMMON_WORDS.split())
 COMMON_WEIGHT, NUMBER_WEIGHT, UNKNOWN_WEIGHT = 0.6, 0.3, 2.5
 MISSED, ADDED, FILLED = 0.5, 0.5, 0.02  # costs of a gap: part of the weights, and for a value
 MOST_FILLED, NOT_A_NUMBER = 1.0, 1.5
-END, MOST_AT_END = 0.7, 4.0  # where the text goes on otherwise than the message
+END, MOST_AT_END = 0.7, 4.0  # cost of a part of the message that the text replaces at an end
 MISSPELT = 0.85
 ENOUGH = ((5.0, 0.75), (8.0, 0.45), (12.0, 0.0))  # the least score, by how much of the message
 LEAST_EXCERPT, FEWEST = 6.0, 3  # score and words of a text that is nothing but part of a message
@@ -36,10 +35,13 @@ SHORTEST = 4  # words of a message that is recognised by all of it, however comm
 NUMBERS = {"n", "m", "i", "j", "k", "d", "v", "v0"}  # placeholders for one number each
 DENSEST = 0.6  # of a wording, from its first equal word to the last, the least part by weight
 WHOLE = 0.95  # the part of a message that is as good as all of it
-ALIKE, MOST_ALSO = 0.97, 2  # another message with this part of the best score is possible, too
+NEARLY_BEST, MOST_ALSO = (
+    0.97,
+    2,
+)  # another message with this part of the best score is possible, too
 NEAR = 80  # how many pairs of equal words back an alignment looks
 CANDIDATES = 12
-BESIDE, MOST_EXCERPT = 40, 2000  # letters of a text that are compared exactly
+CONTEXT, MOST_EXCERPT = 40, 2000  # letters of a text that are compared exactly
 LONGEST = 1500  # words of a text that are looked at
 MOST_LETTERS, MOST_PARTS = 50_000, 20  # of a log, of which the end is read
 RAISED = re.compile(r"(?<![A-Za-z_.])[A-Za-z_.]*(Error|Exception|Warning)\b[\"'`\])]*\s*[:(\n]\s*")
@@ -47,8 +49,8 @@ RAISED = re.compile(r"(?<![A-Za-z_.])[A-Za-z_.]*(Error|Exception|Warning)\b[\"'`
 
 class Template(NamedTuple):
     """A wording as words. `holes[k]` counts the placeholders before word k, whose names are
-    `names`; `sums[k]` is the weight of the words before it, and `places` where each word stands.
-    `message` is None where it is none of the catalogue's.
+    `names`; `sums[k]` is the total weight of the words before it, and `places` has the positions of
+    each word. `message` is None for a message outside the catalogue.
     """
 
     message: Message | None
@@ -61,7 +63,7 @@ class Template(NamedTuple):
 
 
 class Match(NamedTuple):
-    """A text recognised: `pairs` are the equal words, as places in the text and in the wording."""
+    """An alignment: `pairs` are the positions of equal words in the text and in the wording."""
 
     template: Template
     score: float
@@ -76,11 +78,11 @@ class Match(NamedTuple):
 
 @cache
 def _weights() -> dict[str, float]:
-    """What each word of a message tells: the rarer among all messages, the more."""
+    """The weight of each word: the rarer among all messages, the larger."""
     texts = [[m.text, *(w.text for w in m.wordings)] for m in messages()]
     texts += [[text] for text in others()]
-    known = Counter(word for entry in texts for word in {w.text for t in entry for w in _fixed(t)})
-    return {word: _weight(word, log((len(texts) + 1) / n)) for word, n in known.items()}
+    counts = Counter(word for entry in texts for word in {w.text for t in entry for w in _fixed(t)})
+    return {word: _weight(word, log((len(texts) + 1) / n)) for word, n in counts.items()}
 
 
 def _weight(word: str, rarity: float) -> float:
@@ -120,10 +122,10 @@ def _template(message: Message | None, wording: Wording) -> Template:
 
 
 def match(text: str) -> Match | None:
-    """The message that a text is or holds; None where it is none of the catalogue's.
+    """The message that a text is or contains; None if it is not in the catalogue.
 
-    Of a traceback the last error counts, before earlier ones and before warnings. A program is no
-    message, whatever its names are.
+    In a traceback the last error comes first, then earlier ones, then warnings. A program is no
+    message.
     """
     if _is_python(text):
         return None
@@ -136,7 +138,7 @@ def match(text: str) -> Match | None:
 
 
 def _is_python(text: str) -> bool:
-    """Whether a text is a program, and more than comments and a message in quotes."""
+    """Whether a text is a program with more than comments and string literals."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -147,7 +149,7 @@ def _is_python(text: str) -> bool:
 
 
 def _parts(text: str) -> list[str]:
-    """What may be the message: what follows the name of an error, the last one first."""
+    """Candidate parts of a text: those after names of errors, the last one first."""
     heads = list(RAISED.finditer(text))[-MOST_PARTS:]
     ends = [head.start() for head in heads[1:]] + [len(text)]
     parts = [(head[1] != "Warning", text[head.end() : end]) for head, end in zip(heads, ends)]
@@ -159,29 +161,29 @@ def _parts(text: str) -> list[str]:
 
 
 def best(text: str) -> Match | None:
-    """The closest wording; None where that is one of a message of others."""
-    known = _known(words(text)[-LONGEST:])
-    if not known:
+    """The best match; None if it is a message outside the catalogue."""
+    spellings = _spellings(words(text)[-LONGEST:])
+    if not spellings:
         return None
-    matches = [_aligned(t, known, text) for t in _candidates(known)]
+    matches = [_aligned(t, spellings, text) for t in _candidates(spellings)]
     result = max(filter(confident, matches), key=_order, default=None)
     return None if result is None or result.template.message is None else result
 
 
 def rivals(result: Match) -> list[Message]:
-    """Other messages that the same text may be as well: cut texts belong to several."""
+    """Other messages that the text may be, because a cut text fits several."""
     if result.coverage > WHOLE:
         return []
-    known = _known(words(result.text)[-LONGEST:])
-    near = (_aligned(t, known, result.text) for t in _candidates(known))
-    least = ALIKE * result.score
+    spellings = _spellings(words(result.text)[-LONGEST:])
+    near = (_aligned(t, spellings, result.text) for t in _candidates(spellings))
+    least = NEARLY_BEST * result.score
     possible = [m.template.message for m in near if m.score >= least and confident(m)]
     by_text = {m.text: m for m in (result.template.message, *possible) if m is not None}
     return list(by_text.values())[1 : MOST_ALSO + 1]
 
 
 def _order(match: Match) -> tuple[float, bool, int, int, float]:
-    """What the best match is the greatest of: of equal scores that of others, then the exact."""
+    """A sort key: by score, then messages outside the catalogue, then exact matches."""
     wording, foreign = match.template.wording.text, match.template.message is None
     result = pattern(wording).search(_excerpt(match))
     letters = len(HOLE.sub("", wording)) if result else 0
@@ -189,20 +191,22 @@ def _order(match: Match) -> tuple[float, bool, int, int, float]:
 
 
 def _excerpt(match: Match) -> str:
-    """Where a text has the words of a wording, and what stands beside them."""
+    """The part of a text that matches a wording, with some context."""
     first, last = match.words[match.pairs[0][0]].start, match.words[match.pairs[-1][0]].end
-    return match.text[max(first - BESIDE, 0) : min(last, first + MOST_EXCERPT) + BESIDE]
+    return match.text[max(first - CONTEXT, 0) : min(last, first + MOST_EXCERPT) + CONTEXT]
 
 
 def _same_case(match: Match) -> int:
-    """How many of the equal words begin with the same letter, capital or not."""
+    """How many of the equal words begin with the same letter in the same case."""
     text, wording = match.text, match.template.wording.text
     pairs = ((match.words[i].start, match.template.words[j].start) for i, j in match.pairs)
     return sum(text[a] == wording[b] for a, b in pairs)
 
 
 def confident(match: Match) -> bool:
-    """Whether a match is more than chance: much is equal, or little that is most of a message."""
+    """Whether a match is no coincidence: many words are equal, or few that are most of a
+    message.
+    """
     message = match.template.message
     if message and message.elsewhere and not _complete(match):
         return False
@@ -215,7 +219,7 @@ def confident(match: Match) -> bool:
 
 
 def _is_excerpt(match: Match) -> bool:
-    """Whether a text is nothing but a part of the wording, no word missing or added."""
+    """Whether the whole text is a contiguous part of the wording."""
     (first, _), (last, _) = match.pairs[0], match.pairs[-1]
     holes = match.template.holes
     if len(match.pairs) < FEWEST:
@@ -227,7 +231,7 @@ def _is_excerpt(match: Match) -> bool:
 
 
 def _density(match: Match) -> float:
-    """The part of a wording, between the first and the last word that the text has, that it has."""
+    """The fraction, by weight, of equal words between the first and the last one of a wording."""
     template = match.template
     if not match.pairs:
         return 0.0
@@ -238,7 +242,7 @@ def _density(match: Match) -> float:
 
 
 def _complete(match: Match) -> bool:
-    """Whether no word of the wording is missing or longer, but where the text begins later."""
+    """Whether no word of the wording is missing or much longer, except before the text begins."""
     if not match.pairs:
         return False
     lengths = (
@@ -258,8 +262,8 @@ def pattern(wording: str) -> re.Pattern[str]:
     return re.compile(text + ("$" if wording.endswith("}") else ""), re.IGNORECASE | re.DOTALL)
 
 
-class Known(NamedTuple):
-    """A word of a text as the catalogue spells it, and how sure that is."""
+class Spelling(NamedTuple):
+    """A word of a text, its spelling in the catalogue, how certain that is, and its weight."""
 
     word: Word
     text: str
@@ -267,25 +271,25 @@ class Known(NamedTuple):
     weight: float
 
 
-def _known(text: list[Word]) -> list[Known]:
+def _spellings(text: list[Word]) -> list[Spelling]:
     weights, result = _weights(), []
     for word in text:
         if word.text in weights:
-            result.append(Known(word, word.text, 1.0, weights[word.text]))
+            result.append(Spelling(word, word.text, 1.0, weights[word.text]))
             continue
         parts = _spelt(word.text)
         for part in parts:
-            result.append(Known(word, part, MISSPELT, weights[part]))
+            result.append(Spelling(word, part, MISSPELT, weights[part]))
         if not parts:
             weight = NUMBER_WEIGHT if word.text[0].isdigit() else UNKNOWN_WEIGHT
             weight = COMMON_WEIGHT if word.text in COMMON else weight
-            result.append(Known(word, word.text, 0.0, weight))
+            result.append(Spelling(word, word.text, 0.0, weight))
     return result
 
 
 @cache
 def _spelt(word: str) -> tuple[str, ...]:
-    """The word or words of the catalogue that a misspelt one is meant as; () where none is."""
+    """The word or words of the catalogue closest to a misspelt one; () if none is close."""
     weights = _weights()
     parts = tuple(part for part in word.split("_") if part)
     if len(parts) > 1 and all(part in weights for part in parts):
@@ -303,7 +307,7 @@ def _spelt(word: str) -> tuple[str, ...]:
 
 
 def _distance(a: str, b: str, most: int) -> int:
-    """How many letters must be changed, left out, put in or exchanged; most + 1 for more."""
+    """The edit distance with transpositions; most + 1 if it is larger than `most`."""
     before, row = [0] * (len(b) + 1), list(range(len(b) + 1))
     for i, x in enumerate(a, 1):
         last, before, row = before, row, [i]
@@ -317,7 +321,7 @@ def _distance(a: str, b: str, most: int) -> int:
     return row[-1]
 
 
-def _candidates(text: list[Known]) -> list[Template]:
+def _candidates(text: list[Spelling]) -> list[Template]:
     """The wordings that share the most with a text, whatever the order of words."""
     present = {k.text: k.weight * k.sure for k in text}
     shared = [
@@ -330,11 +334,11 @@ def _candidates(text: list[Known]) -> list[Template]:
 # ---- alignment -----------------------------------------------------------------------------------
 
 
-def _aligned(template: Template, text: list[Known], source: str) -> Match:
+def _aligned(template: Template, text: list[Spelling], source: str) -> Match:
     """The best chain of equal words, in the order of both texts."""
     sums = [0.0]
-    for known in text:
-        sums.append(sums[-1] + known.weight)
+    for spelling in text:
+        sums.append(sums[-1] + spelling.weight)
     pairs = [(i, j) for i, k in enumerate(text) for j in template.places.get(k.text, ())]
     scores: list[float] = []
     back: list[int] = []
@@ -364,7 +368,7 @@ def _aligned(template: Template, text: list[Known], source: str) -> Match:
 def _gap(
     template: Template, sums: list[float], before: tuple[int, int], after: tuple[int, int]
 ) -> float:
-    """The cost of what stands between two pairs of equal words."""
+    """The cost of the words between two pairs of equal words."""
     (i, j), (next_i, next_j) = before, after
     missed = template.sums[next_j] - template.sums[j + 1]
     holes = template.names[template.holes[j] : template.holes[next_j]]
@@ -376,18 +380,18 @@ def _gap(
     return MISSED * missed + min(FILLED * (next_i - i - 1), MOST_FILLED)
 
 
-def _before(text: list[Known], i: int, source: str) -> bool:
-    """Whether something stands before word i in its line."""
+def _before(text: list[Spelling], i: int, source: str) -> bool:
+    """Whether word i is preceded by another one in its line."""
     return i > 0 and "\n" not in source[text[i - 1].word.end : text[i].word.start]
 
 
 def _end(template: Template, j: int, goes_on: bool) -> float:
-    """The cost of beginning at word j of a wording, where the text begins earlier."""
+    """The cost of beginning at word j of a wording, if the line begins before (`goes_on`)."""
     return min(END * template.sums[j], MOST_AT_END) if goes_on else 0.0
 
 
-def _tail(template: Template, j: int, text: list[Known], i: int, source: str) -> float:
-    """The cost of ending at word j of a wording, where the line of the text goes on."""
+def _tail(template: Template, j: int, text: list[Spelling], i: int, source: str) -> float:
+    """The cost of ending at word j of a wording, if the line continues after word i."""
     if i + 1 >= len(text) or "\n" in source[text[i].word.end : text[i + 1].word.start]:
         return 0.0
     return min(END * (template.sums[-1] - template.sums[j + 1]), MOST_AT_END)

@@ -1,4 +1,4 @@
-"""What a pasted text has in the places of a message's placeholders, and how old its words are."""
+"""The values of placeholders in a pasted text, and the age of its wording."""
 
 import re
 
@@ -70,7 +70,7 @@ def _one_line(text: str) -> str:
 
 
 def old_wording(match: Match) -> Wording | None:
-    """The wording with a date that a text has words of, where those of today are missing."""
+    """The older wording that a text has words of, rather than those of today's; or None."""
     message = match.template.message
     if message is None or not match.pairs:
         return None
@@ -79,9 +79,9 @@ def old_wording(match: Match) -> Wording | None:
     best: tuple[int, Wording | None] = (0, None)
     for wording in message.wordings:
         old = _raw(wording.text)
-        telling = len((old - today) & span) - len((today - old) & span)
-        if wording.before and telling > best[0]:
-            best = telling, wording
+        evidence = len((old - today) & span) - len((today - old) & span)
+        if wording.before and evidence > best[0]:
+            best = evidence, wording
     return best[1]
 
 

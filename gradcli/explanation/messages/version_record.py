@@ -1,4 +1,4 @@
-"""What the record in the error of a change in place says: which tensor, which versions.
+"""The tensor and the versions named in the error about an in-place operation, as a sentence.
 
 [torch.FloatTensor [3, 1]], which is output 0 of AsStridedBackward0, is at version 2; expected
 version 1 instead
@@ -10,7 +10,7 @@ TYPES = {"Float": "float32", "Double": "float64", "Half": "float16", "BFloat16":
 TYPES |= {"Long": "int64", "Int": "int32", "Bool": "bool"}
 LEAF = "no operation made it: a parameter, or another leaf, as optimizer.step() changes them"
 VIEW = "a view of another tensor"
-MADE_BY = {  # what an operation's results are, where its name does not say it
+RESULTS = {  # results of operations whose names do not describe them
     "AsStrided": f"{VIEW}, as the transposed weight of nn.Linear, which optimizer.step() changes",
     "T": f"{VIEW}, as the transposed weight of nn.Linear, which optimizer.step() changes",
     "Transpose": f"{VIEW}: a transpose",
@@ -25,14 +25,14 @@ MADE_BY = {  # what an operation's results are, where its name does not say it
 
 
 def sentence(values: dict[str, str]) -> str:
-    """The record as a sentence; "" where its versions are not there."""
+    """The record as a sentence; "" without versions."""
     now, saved = values.get("v", ""), values.get("v0", "")
     if not (now.isdigit() and saved.isdigit()):
         return ""
     changes = int(now) - int(saved)
     times = "once" if changes == 1 else f"{changes} times"
     return (
-        f"The tensor is {_tensor(values)}; {_made(values.get('origin', ''))}. It was at version "
+        f"The tensor is {_tensor(values)}; {_origin(values.get('origin', ''))}. It was at version "
         f"{saved} when an operation saved it for the way back, and is at version {now} now: "
         f"changed in place {times} since."
     )
@@ -47,9 +47,9 @@ def _tensor(values: dict[str, str]) -> str:
     return f"{TYPES.get(name, name)}{where}{shape}"
 
 
-def _made(origin: str) -> str:
-    """What the name of the operation says that the tensor is a result of."""
+def _origin(origin: str) -> str:
+    """How the tensor was computed, according to the name of its operation."""
     known = re.search(r"output \d+ of (\w+?)(?:Backward\d*)?$", origin.strip(" ,"))
     if known is None:
         return LEAF
-    return MADE_BY.get(known[1], f"the result of {known[1].lower()}")
+    return RESULTS.get(known[1], f"the result of {known[1].lower()}")

@@ -27,11 +27,11 @@ LINE_HEAD = re.compile(
 ADDRESS = re.compile(r"(?:https?://|www\.)[^\s\"'<>]+")
 FILE_LINE = re.compile(r'^.*\bFile "[^"\n]*", line \d+.*$', re.MULTILINE)
 JOINED = {("in", "place"): "inplace", ("can", "not"): "cannot", ("re", "entrant"): "reentrant"}
-ALIKE = {"variable": "tensor", "in_place": "inplace", "cant": "cannot", "can't": "cannot"}
+SYNONYMS = {"variable": "tensor", "in_place": "inplace", "cant": "cannot", "can't": "cannot"}
 
 
 class Word(NamedTuple):
-    """A word as it is compared, and where it stands in its text."""
+    """A normalised word, and its position in the text."""
 
     text: str
     start: int
@@ -48,7 +48,7 @@ def words(text: str) -> list[Word]:
     """The words of a text that was cleaned, in order."""
     result: list[Word] = []
     for piece in PIECES.finditer(ADDRESS.sub(lambda address: " " * len(address[0]), text)):
-        for word in _alike(piece[0].lower()):
+        for word in _normalized(piece[0].lower()):
             result.append(Word(word, piece.start(), piece.end()))
         if len(result) > 1 and (result[-2].text, result[-1].text) in JOINED:
             last, first = result.pop(), result.pop()
@@ -56,9 +56,9 @@ def words(text: str) -> list[Word]:
     return result
 
 
-def _alike(word: str) -> list[str]:
-    if word.endswith("n't") and word not in ALIKE:
+def _normalized(word: str) -> list[str]:
+    if word.endswith("n't") and word not in SYNONYMS:
         return [word[:-3], "not"]
     if len(word) > 3 and word.endswith("s") and not word.endswith("ss"):
         word = word[:-1]
-    return [ALIKE.get(word, word)]
+    return [SYNONYMS.get(word, word)]

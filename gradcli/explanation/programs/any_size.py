@@ -1,9 +1,9 @@
-"""The text of a program that holds for every size, where there is one.
+"""The text of a program that holds for every size, if there is one.
 
-A program is written where its sizes tell what they are the sizes of, and once more where all of
-them are others: what stands in both texts depends on none. A third time what was larger is smaller:
-a tall matrix may have another text than a wide one. Values that decide on the graph, as an index of
-one number does, are told in the same way: the text is another where they are.
+A program is generated at generic sizes, and again with all sizes changed: if both texts are equal,
+they depend on no size. A third time the order of sizes is reversed, because a tall matrix may have
+another text than a wide one. Values that determine the graph, as a scalar index does, are found in
+the same way: the text changes with them.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -13,11 +13,11 @@ from typing import Any
 from ...errors import if_applicable
 from ...graphs.shapes import TELLING, text
 from ...language.generic_sizes import (
+    at_generic_sizes,
     at_shapes,
-    factor_that_tells,
+    generic_factor,
     multiples,
     oblong_sizes,
-    telling_sizes,
     with_values,
 )
 from ...language.problem import Input, Problem
@@ -35,78 +35,78 @@ Write = Callable[[Plan, AtSizes], str]
 
 
 def written(plan: Plan, write: Write) -> str:
-    """The program for every size and all values; else that for those given, which says so in its
-    first lines, unless the expression has no others. Raises GradcliError.
+    """The program for every size and all values, or else the one for those given, with a comment
+    that says so. Raises GradcliError.
     """
     result = _for_sizes(plan, write)
-    held = [plan.safe(i.name) for i in plan.inputs if _is_held(plan, write, i)]
-    return f"# {VALUES}: {', '.join(held)}\n{result}" if held else result
+    fixed = [plan.safe(i.name) for i in plan.inputs if _depends_on_value(plan, write, i)]
+    return f"# {VALUES}: {', '.join(fixed)}\n{result}" if fixed else result
 
 
 def _for_sizes(plan: Plan, write: Write) -> str:
     if is_large(plan.problem):  # once takes long enough
         return f"{_remark(ALONE, plan)}{write(plan, plan.here)}"
-    factor = factor_that_tells(plan.problem)
+    factor = generic_factor(plan.problem)
     rising = multiples(factor)
-    result, even = (_where_telling(plan, write, n) for n in (rising, multiples(2 * factor)))
+    result, even = (_at_generic_sizes(plan, write, n) for n in (rising, multiples(2 * factor)))
     if result is not None and result == even:
         places = sum(n > 1 for i in plan.problem.inputs.values() for n in i.shape)
-        falling = _where_telling(plan, write, (*rising[:places][::-1], *rising[places:]))
+        falling = _at_generic_sizes(plan, write, (*rising[:places][::-1], *rising[places:]))
         if falling not in (None, result):
             return f"{_remark(ORDERED, plan)}{result}"
         sides = oblong_sizes(plan.problem)
         is_square = sides is not None and _at(plan, write, sides) != result
         return f"{_remark(SQUARE, plan)}{result}" if is_square else result
-    own = write(plan, plan.here)
-    others = [other for other in (result, even) if other is not None]
-    if all(other == own for other in (*others, *_elsewhere(plan, write))):
-        return own
-    return f"{_remark(ALONE, plan)}{own}"
+    here = write(plan, plan.here)
+    elsewhere = [other for other in (result, even) if other is not None]
+    if all(other == here for other in (*elsewhere, *_elsewhere(plan, write))):
+        return here
+    return f"{_remark(ALONE, plan)}{here}"
 
 
-def _remark(said: str, plan: Plan) -> str:
+def _remark(scope: str, plan: Plan) -> str:
     sizes = ", ".join(f"{plan.safe(i.name)} {text(i.shape)}" for i in plan.inputs)
-    return f"# {said}: {sizes}\n"
+    return f"# {scope}: {sizes}\n"
 
 
-def _where_telling(plan: Plan, write: Write, telling: Sequence[int]) -> str | None:
-    problem = telling_sizes(plan.problem, telling)
+def _at_generic_sizes(plan: Plan, write: Write, telling: Sequence[int]) -> str | None:
+    problem = at_generic_sizes(plan.problem, telling)
     if problem is None or not _is_general(plan.problem, problem):
         return None
     return _at(plan, write, problem)
 
 
 def _at(plan: Plan, write: Write, problem: Problem) -> str | None:
-    """The program at sizes that tell; None where it has none."""
+    """The program of a problem at other sizes; None if it cannot be written."""
     return if_applicable(lambda: write(plan, plan.at_sizes(problem)))
 
 
-def _is_general(own: Problem, general: Problem) -> bool:
-    """Whether sizes that do not tell are what they were: x.reshape(-1, 3) is another program where
-    x has three elements.
+def _is_general(problem: Problem, general: Problem) -> bool:
+    """Whether sizes that are not generic are the given ones, so that the program does not change as
+    x.reshape(-1, 3) would with three elements.
     """
-    of = general.shapes
-    pairs = [p for i in own.inputs.values() for p in zip(i.shape, of[i.name], strict=True)]
+    shapes = general.shapes
+    pairs = [p for i in problem.inputs.values() for p in zip(i.shape, shapes[i.name], strict=True)]
     return all(n == m or m >= TELLING[0] for n, m in pairs)
 
 
 def _elsewhere(plan: Plan, write: Write) -> Iterator[str]:
-    own = plan.problem
-    for shapes in (*other_shapes(own), *longer_shapes(own.shapes)):
-        problem = if_applicable(partial(at_shapes, own, shapes))
-        text = None if problem is None else _at(plan, write, problem)
+    problem = plan.problem
+    for shapes in (*other_shapes(problem), *longer_shapes(problem.shapes)):
+        other = if_applicable(partial(at_shapes, problem, shapes))
+        text = None if other is None else _at(plan, write, other)
         if text is not None:
             yield text
 
 
-def _is_held(plan: Plan, write: Write, x: Input) -> bool:
-    """Whether the program holds numbers of an input, so that it is another at other values."""
+def _depends_on_value(plan: Plan, write: Write, x: Input) -> bool:
+    """Whether the program contains values of an input, so that it changes with these."""
     problem, value = plan.problem, x.value
     if value is None or not (problem.indices or x.node.dtype != "float"):
         return False
-    own = _with_value(plan, write, x, value)
-    tried = (_with_value(plan, write, x, other) for other in _others(value))
-    return own is not None and any(text not in (own, None) for text in tried)
+    here = _with_value(plan, write, x, value)
+    tried = (_with_value(plan, write, x, other) for other in _other_values(value))
+    return here is not None and any(text not in (here, None) for text in tried)
 
 
 def _with_value(plan: Plan, write: Write, x: Input, value: Any) -> str | None:
@@ -114,10 +114,8 @@ def _with_value(plan: Plan, write: Write, x: Input, value: Any) -> str | None:
     return None if other is None else _at(plan, write, other)
 
 
-def _others(value: Any) -> Iterator[Any]:
-    """Other values that an input may have: the same in another order, and where there is none, the
-    next ones.
-    """
+def _other_values(value: Any) -> Iterator[Any]:
+    """Other values for an input: permuted, or if all are equal the next ones."""
     if len(np.unique(value)) > 1:
         yield np.roll(value, 1)
         yield np.flip(value)

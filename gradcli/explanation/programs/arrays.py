@@ -10,7 +10,7 @@ from ...notation.code.array_code import ArrayWriter, array_text
 from ...notation.code.statements import Names, Statement, Statements
 from ...notation.tree import Name
 from .at_sizes import AtSizes
-from .draws import Choice, Draw, given_or_drawn
+from .draws import Choice, Draw, input_lines
 from .plan import LARGE, Plan, indented
 
 WIDE = 88
@@ -54,31 +54,31 @@ def values(plan: Plan, choice: Choice, inputs: Sequence[Input], module: str) -> 
     def random(i: Input, draw: Draw) -> list[str]:
         return _random(plan.safe(i.name), draw, i.shape, module)
 
-    return given_or_drawn(plan, choice, inputs, lambda i: array_text(i.value, module), random)
+    return input_lines(plan, choice, inputs, lambda i: array_text(i.value, module), random)
 
 
 def _random(name: str, draw: Draw, shape: tuple[int, ...], module: str) -> list[str]:
     if draw.is_matrix(shape):
         unit = f"{shape[-1]} * {module}.eye({shape[-1]})"
-        drawn = _in_module(f"rng.normal(size={shape})", module)
-        return [f"{name} = {drawn}", f"{name} = {name} @ {name}.mT + {unit}"]
+        normal = _in_module(f"rng.normal(size={shape})", module)
+        return [f"{name} = {normal}", f"{name} = {name} @ {name}.mT + {unit}"]
     if not draw.high:
         return [f"{name} = {_in_module(f'rng.normal(size={shape})', module)}"]
     uniform = f"rng.uniform({draw.low}, {draw.high}, size={shape})"
     return [f"{name} = {_in_module(uniform, module)}"]
 
 
-def _in_module(drawn: str, module: str) -> str:
-    return drawn if module == "np" else f"{module}.array({drawn})"
+def _in_module(text: str, module: str) -> str:
+    return text if module == "np" else f"{module}.array({text})"
 
 
 def seed_text(plan: Plan, writer: type[ArrayWriter]) -> str:
     """The seed: a value, an expression, or random numbers."""
-    p, given = plan.problem, plan.problem.seed.array
-    if p.seed.value is None or (given is not None and given.size > LARGE):
+    p, array = plan.problem, plan.problem.seed.array
+    if p.seed.value is None or (array is not None and array.size > LARGE):
         return _in_module(f"rng.normal(size={p.out.shape})", writer.module)
-    if given is not None:
-        return array_text(given, writer.module)
+    if array is not None:
+        return array_text(array, writer.module)
     names = plan.here.names | {p.out: Name(plan.safe(p.out_name))}
     written = writer(names).tree(plan.here.bare(p.seed.value))
     plain = isinstance(written, tree.Number)

@@ -1,4 +1,4 @@
-"""What programs are written from: the graph without places in the text, and shortened gradients."""
+"""The graphs that programs are written from: without source spans, and with shortened gradients."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -17,7 +17,7 @@ from ...operators.indexing import with_read
 from ..analysis import Analysis
 from ..derivation.derivation import grad_of
 
-# Names that programs need for themselves: an input that is called so gets a _ after its name.
+# Names that programs use: an input of such a name gets a trailing underscore.
 RESERVED = (
     "torch", "F", "np", "jnp", "jax", "scipy", "check_grads", "once_differentiable", "rng", "ctx",
     "saved", "put", "put_over", "put_diagonal", "direction",
@@ -25,17 +25,17 @@ RESERVED = (
 
 
 def safe(name: str) -> str:
-    """A name of the user's, changed where programs need it for themselves."""
+    """A name of the user's, changed if programs use it."""
     return f"{name}_" if name in RESERVED else name
 
 
 class AtSizes:
-    """The graphs of a problem that poses the same as what was `asked`, at its sizes or at others,
-    with gradients by the inputs `wrt`.
+    """The graphs of a problem, which is the `original` one or the same at other sizes, with
+    gradients with respect to the inputs `wrt`.
     """
 
-    def __init__(self, problem: Problem, asked: Analysis, wrt: Sequence[Input]):
-        self.problem, self.asked, self.wrt = problem, asked, wrt
+    def __init__(self, problem: Problem, original: Analysis, wrt: Sequence[Input]):
+        self.problem, self.original, self.wrt = problem, original, wrt
         self.telling = problem.telling  # as in `formula`
         self._bare: dict[Node, Node] = {}
 
@@ -47,7 +47,7 @@ class AtSizes:
     @cached_property
     def all_names(self) -> dict[Node, Name]:
         """The names of the inputs, and of the seed where there is one."""
-        seed = self.asked.problem.seed
+        seed = self.original.problem.seed
         return self.names if seed.implicit else self.names | {self.seed: Name(seed.name)}
 
     @property
@@ -61,8 +61,8 @@ class AtSizes:
         return {i.node for i in self.problem.inputs.values()}
 
     @cached_property
-    def own(self) -> dict[Node, str]:
-        """What the program calls its intermediates and its output, over the graph as it is here."""
+    def named_nodes(self) -> dict[Node, str]:
+        """The names of intermediates and output, by nodes without spans."""
         p = self.problem
         named = {n: name for name, n in p.named.items() if n.op.inputs}
         self._make_bare([*named])
@@ -73,11 +73,11 @@ class AtSizes:
 
     @cached_property
     def intermediates(self) -> dict[Node, str]:
-        """What the program calls its intermediates, without the output."""
-        return {node: name for node, name in self.own.items() if node is not self.out}
+        """The names of intermediates, without the output."""
+        return {node: name for node, name in self.named_nodes.items() if node is not self.out}
 
     def bare(self, node: Node) -> Node:
-        """A node of the problem without its place in the text."""
+        """A node of the problem without its source span."""
         if node not in self._bare:
             self._make_bare([node])
         return self._bare[node]
@@ -92,17 +92,18 @@ class AtSizes:
         return self.bare(self.problem.out)
 
     def gradients(self, *, seeded: bool) -> list[Node]:
-        """The shortened gradient by each of `wrt`; not `seeded`, with 1 for an implicit seed.
+        """The shortened gradients with respect to `wrt`; unless `seeded`, with 1 for an implicit
+        seed.
 
-        Raises GradcliError where the output is one number as asked alone.
+        Raises GradcliError if only the original output is a scalar.
         """
         grads = [self._gradients.of[self.problem.inputs[x.name].node] for x in self.wrt]
         names = {} if seeded else self._one
         return [self._in_program(grad, names) for grad in grads if grad is not None]
 
     def derivation(self) -> "Derivation":
-        """The gradients of intermediates, in the order in which they are computed, where one of
-        them has a part in several others, and then those of `wrt`: each in terms of those before.
+        """The gradients of intermediates in the order of computation, if one of them is used by
+        several others, and those of `wrt`: each in terms of earlier ones.
         """
         received = self._received
         names = {grad: OPS["input"](name=grad_of(h), shape=grad.shape) for h, grad in received}
@@ -112,9 +113,9 @@ class AtSizes:
         stands = names | {n: n for n in self._named} | self._one  # which are not looked into
         back = []
         for _, grad in received:
-            own = stands.pop(grad)
+            replaced = stands.pop(grad)
             back.append(self._in_program(grad, stands))
-            stands[grad] = own
+            stands[grad] = replaced
         ends = [self._in_program(grad, stands) for grad in grads]
         uses = Counter(n for root in (*back, *ends) for n in inputs.intersection(self._back(root)))
         if max(uses.values(), default=0) < 2:
@@ -124,27 +125,27 @@ class AtSizes:
 
     @cached_property
     def _received(self) -> list[tuple[str, Node]]:
-        """The intermediates that have a name, with what each receives: what is passed on unchanged
-        by the first that has it.
+        """The named intermediates with their gradients; of several with the same gradient, the
+        first in the reverse pass.
         """
         p = self.problem
-        own = {n: name for name, n in p.named.items() if n.op.inputs and n is not p.out}
-        met, result = {p.seed.node}, list[tuple[str, Node]]()
+        names = {n: name for name, n in p.named.items() if n.op.inputs and n is not p.out}
+        seen, result = {p.seed.node}, list[tuple[str, Node]]()
         for step in self._gradients.steps:
-            if step.node in own and step.received not in met:
-                met.add(step.received)
-                result.append((safe(own[step.node]), step.received))
+            if step.node in names and step.received not in seen:
+                seen.add(step.received)
+                result.append((safe(names[step.node]), step.received))
         return result
 
     def _back(self, root: Node) -> list[Node]:
-        """What a gradient in a program is made of, without what the named intermediates are."""
+        """The nodes of a gradient, up to named intermediates."""
         return walk([root], lambda n: () if n in self._bare_named else n.inputs)
 
     def _in_program(self, grad: Node, names: Mapping[Node, Node]) -> Node:
-        """A gradient as it is written, with other nodes for what has `names`. Raises GradcliError
-        where the output is one number as asked alone.
+        """A gradient as it is written, with the nodes of `names` substituted. Raises GradcliError
+        if only the original output is a scalar.
         """
-        if self.asked.problem.seed.implicit and not self.problem.seed.implicit:
+        if self.original.problem.seed.implicit and not self.problem.seed.implicit:
             raise GradcliError("unsupported", "a program without a seed is for one number")
         grad = substitute(grad, names)
         short = stripped(_shortened(grad, self._named), self._named, written=())
@@ -152,13 +153,13 @@ class AtSizes:
 
     @cached_property
     def _one(self) -> dict[Node, Node]:
-        """What stands for an implicit seed."""
-        one = self.problem.seed.value if self.asked.problem.seed.implicit else None
+        """The substitution of an implicit seed."""
+        one = self.problem.seed.value if self.original.problem.seed.implicit else None
         return {} if one is None else {self.seed: one}
 
     @cached_property
     def _named(self) -> dict[Node, Node]:
-        """What has a name and is no input, without its place in the text."""
+        """Named nodes other than inputs, by the same nodes with spans."""
         p = self.problem
         named = [n for n in (*p.named.values(), p.out) if n.op.name != "input"]
         self._make_bare(named)
@@ -170,14 +171,14 @@ class AtSizes:
 
     @cached_property
     def _gradients(self) -> Gradients:
-        here = self.problem is self.asked.problem
-        analysis = self.asked if here else Analysis(self.problem)
+        here = self.problem is self.original.problem
+        analysis = self.original if here else Analysis(self.problem)
         return analysis.gradients
 
 
 class Derivation(NamedTuple):
-    """Gradients in terms of those before: `back`, of intermediates by name, and `ends`, of inputs;
-    `names` are those of the nodes that stand for the former.
+    """Gradients in terms of earlier ones: `back`, of intermediates by name, and `ends`, of inputs;
+    `names` are the names of the nodes that stand for gradients of intermediates.
     """
 
     back: list[tuple[str, Node]]
@@ -185,15 +186,15 @@ class Derivation(NamedTuple):
     names: Mapping[Node, Name]
 
 
-def _shortened(grad: Node, kept: Collection[Node]) -> Node:
-    """A gradient with one root for what a normalisation gives and for what it sends back."""
+def _shortened(grad: Node, named: Collection[Node]) -> Node:
+    """A gradient in which a normalisation and its gradient share one rsqrt."""
 
     def by_root(n: Node, inputs: Sequence[Node | None]) -> Node | None:
         if n.op is not OPS["standardize"]:
             return None
-        return simplify(_standardized(*inputs, **n.attrs), kept, IN_CODE)
+        return simplify(_standardized(*inputs, **n.attrs), named, IN_CODE)
 
-    return rebuilt(simplify(grad, kept, IN_CODE), by_root, kept)
+    return rebuilt(simplify(grad, named, IN_CODE), by_root, named)
 
 
 def _standardized(x: Any, *, dim: tuple[int, ...], eps: float) -> Node:
@@ -202,8 +203,8 @@ def _standardized(x: Any, *, dim: tuple[int, ...], eps: float) -> Node:
 
 
 def _in_floats(node: Node, same: Collection[Node]) -> Node:
-    """The same with 1.0 for a 1 among floats, so that 1 - p is one node wherever it occurs; what is
-    the `same` is so already.
+    """A node with 1.0 for an integer 1 among floats, so that 1 - p is one node wherever it occurs;
+    the nodes in `same` are not changed.
     """
     return rebuilt(node, _float_ones, same)
 

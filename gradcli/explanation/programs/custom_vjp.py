@@ -22,9 +22,9 @@ class _CustomVjp:
     def __init__(self, plan: Plan, sized: AtSizes):
         self.plan, self.sized = plan, sized
         self.names = plan.fresh()
-        own = plan.problem.out_name
-        self.f = self.names.free("f" if own == "out" else f"{own}_function")
-        # Labels are arguments too; other inputs, by which nobody asked, are not: no 0 for them.
+        out_name = plan.problem.out_name
+        self.f = self.names.free("f" if out_name == "out" else f"{out_name}_function")
+        # Integer inputs are arguments, too; other inputs outside `wrt` are constants.
         self.arguments = [i for i in plan.arguments if i in plan.wrt or i.node.dtype != "float"]
 
     def text(self) -> str:
@@ -34,9 +34,9 @@ class _CustomVjp:
         grads = self.sized.gradients(seeded=True)
         saved = Saved(self.sized, grads, self.names)
         backward, writers = self._backward(grads, saved)
-        kept = self._kept(backward, saved, names)
-        forward = self._forward(saved, kept, writers)
-        opened = [f"{unpacked(kept)} = saved"] if kept else []
+        saved_names = self._saved_names(backward, saved, names)
+        forward = self._forward(saved, saved_names, writers)
+        opened = [f"{unpacked(saved_names)} = saved"] if saved_names else []
         whole = [
             *helpers(*writers),
             "@jax.custom_vjp",
@@ -54,8 +54,8 @@ class _CustomVjp:
 
     def _backward(self, grads, saved: Saved) -> tuple[list[str], list[JaxWriter]]:
         plan, sized = self.plan, self.sized
-        known = {sized.seed: Name(plan.problem.seed.name)} | named(saved.names)
-        writer = JaxWriter(known | sized.names, sized.telling)
+        names = {sized.seed: Name(plan.problem.seed.name)} | named(saved.names)
+        writer = JaxWriter(names | sized.names, sized.telling)
         built = Statements(writer, grads, {}, plan.fresh(*saved.names.values()))
         result = {x.name: tree.text(f) for x, f in zip(plan.wrt, built.formulas)}
         texts = [result.get(i.name, "None") for i in self.arguments]
@@ -66,24 +66,26 @@ class _CustomVjp:
             ]
         return [*assigned(built.lines), line], [writer]
 
-    def _kept(self, backward: list[str], saved: Saved, names: list[str]) -> list[str]:
+    def _saved_names(self, backward: list[str], saved: Saved, names: list[str]) -> list[str]:
         used = free_names(backward)
         order = [*names, *saved.inner.values()]
         return [name for name in dict.fromkeys(order) if name in used]
 
-    def _forward(self, saved: Saved, kept: list[str], writers: list[JaxWriter]) -> list[str]:
+    def _forward(self, saved: Saved, saved_names: list[str], writers: list[JaxWriter]) -> list[str]:
         sized = self.sized
-        inner = {n: name for n, name in saved.inner.items() if name in kept}
-        wanted = sized.intermediates | inner
+        inner = {n: name for n, name in saved.inner.items() if name in saved_names}
+        intermediates = sized.intermediates | inner
         writer = JaxWriter(sized.names, sized.telling)
         writers.append(writer)
-        built = Statements(writer, [sized.out, *inner], wanted, self.plan.fresh(*wanted.values()))
+        built = Statements(
+            writer, [sized.out, *inner], intermediates, self.plan.fresh(*intermediates.values())
+        )
         out = tree.text(built.formulas[0])
-        return [*assigned(built.lines), f"return {out}, {tupled(kept)}"]
+        return [*assigned(built.lines), f"return {out}, {tupled(saved_names)}"]
 
     def _test(self, choice) -> list[str]:
         plan = self.plan
         lines = with_generator(values(plan, choice, plan.arguments, "jnp"))
-        asked = [plan.safe(x.name) for x in plan.wrt]
+        wrt = [plan.safe(x.name) for x in plan.wrt]
         f = plan.called(self.f, plan.wrt, self.arguments)
-        return [*lines, f'check_grads({f}, {tupled(asked)}, order=1, modes=["rev"])']
+        return [*lines, f'check_grads({f}, {tupled(wrt)}, order=1, modes=["rev"])']

@@ -1,4 +1,4 @@
-"""Where the random values of a program's test are drawn: where the output is smooth and finite."""
+"""The random values of a program's test, at which the output is smooth and finite."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
@@ -14,7 +14,7 @@ from .plan import Plan
 
 LARGEST = 1_000_000  # elements of all nodes together that are tried out
 TRIES = ((0, 0), (0, 1), (0, -1), (1, 0), (2, 0))  # seeds of the generator, and sides
-FAR = (2.2, 2.8)  # what a normal number seldom exceeds
+FAR = (2.2, 2.8)  # a normally distributed number seldom exceeds these
 CLOSE = 1e-4  # of a slope to the gradient, relative to the larger of 1 and the slope
 
 
@@ -28,8 +28,8 @@ class Draw(NamedTuple):
     positive: bool = False
 
     def array(self, rng: Any, shape: tuple[int, ...], side: int = 0) -> Any:
-        """Numbers of this kind; with a `side`, 1 or -1, such as come seldom, at the ends of the
-        range: where one side has low ones, the other has high ones.
+        """Random numbers; with a `side`, 1 or -1, rare ones near the ends of the range, the two
+        sides at opposite ends.
         """
         if self.is_matrix(shape):
             half = rng.normal(size=shape)
@@ -59,47 +59,47 @@ DRAWS = (
 )
 
 
-def _nowhere(said: str, plan: Plan) -> GradcliError:
+def _nowhere(reason: str, plan: Plan) -> GradcliError:
     names = " ".join(f"-v {x.name}=[...]" for x in plan.wrt)
     return GradcliError(
         "unsupported",
-        f"{said}, so that the program could not be tested",
+        f"{reason}, so that the program could not be tested",
         hint=f"give values at which the function is smooth: {names}",
     )
 
 
 class Choice(NamedTuple):
-    """What a program is tested at: the values given, where they are kept, and a draw for the rest;
-    None where there is no rest.
+    """The values of a test: given values, if they are used, and a draw for other inputs; None if
+    all have given values.
     """
 
     draw: Draw | None
-    kept: bool = True
+    keeps_values: bool = True
 
 
 @lru_cache(maxsize=1)
 def suitable(plan: Plan) -> Choice:
-    """The first choice at which gradient and finite differences agree; values given come first.
+    """The first choice at which gradient and finite differences agree, given values first.
 
-    Raises GradcliError where they agree nowhere.
+    Raises GradcliError if there is none.
     """
     if sum(n.numel for n in walk([plan.problem.out])) > LARGEST:
         return Choice(DRAWS[1])
     if all(plan.is_written(i) for i in plan.inputs) and _agrees(plan, Choice(None)):
         return Choice(None)
-    for kept in (True, False):
+    for keep_values in (True, False):
         for draw in DRAWS:
-            if all(_agrees(plan, Choice(draw, kept), *how) for how in TRIES):
-                return Choice(draw, kept)
+            if all(_agrees(plan, Choice(draw, keep_values), *how) for how in TRIES):
+                return Choice(draw, keep_values)
     raise _nowhere("gradient and finite differences agree at no random values", plan)
 
 
 @lru_cache(maxsize=1)
 def finite(plan: Plan, in_jax: bool = False) -> Choice:
-    """The first choice at which output and gradients are finite; values given stay. `in_jax` what
-    is sent on the way is, too: it multiplies that by masks.
+    """The first choice at which output and gradients are finite; given values are used. With
+    `in_jax` intermediate gradients must be finite, too, because JAX multiplies them with masks.
 
-    Raises GradcliError where there is none.
+    Raises GradcliError if there is none.
     """
     if sum(n.numel for n in walk([plan.problem.out])) > LARGEST:
         return Choice(DRAWS[1])
@@ -113,19 +113,21 @@ def finite(plan: Plan, in_jax: bool = False) -> Choice:
 
 
 def drawn(plan: Plan, x: Input, choice: Choice) -> Draw | None:
-    """How the value of an input is drawn; None where its own is written."""
-    stays = plan.is_written(x) and (choice.kept or x.node.dtype != "float")
+    """How the value of an input is drawn; None if its given value is used."""
+    stays = plan.is_written(x) and (choice.keeps_values or x.node.dtype != "float")
     return None if stays else choice.draw or DRAWS[0]
 
 
-def given_or_drawn(
+def input_lines(
     plan: Plan,
     choice: Choice,
     inputs: Sequence[Input],
     written: Callable[[Input], str],
     random: Callable[[Input, Draw], list[str]],
 ) -> list[str]:
-    """Lines that give each input its value, as a library has it `written` or drawn at `random`."""
+    """Lines that assign each input its value, by the functions `written` and `random` of a
+    library.
+    """
     lines = []
     for i in inputs:
         draw = drawn(plan, i, choice)

@@ -41,14 +41,14 @@ class _Jax:
     def text(self) -> str:
         plan = self.plan
         choice = Choice(None) if plan.given else finite(plan, in_jax=True)
-        asked = [plan.safe(x.name) for x in plan.problem.wrt]
-        f = function(self.f, asked, forward(self.sized, self.writer, plan.fresh()))
-        given = values(plan, choice, plan.inputs, "jnp")
+        wrt = [plan.safe(x.name) for x in plan.problem.wrt]
+        f = function(self.f, wrt, forward(self.sized, self.writer, plan.fresh()))
+        input_lines = values(plan, choice, plan.inputs, "jnp")
         out = plan.safe(plan.problem.out_name)
         test = [
-            *given,
+            *input_lines,
             "",
-            f"{out}, {self.vjp} = jax.vjp({', '.join([self.f, *asked])})",
+            f"{out}, {self.vjp} = jax.vjp({', '.join([self.f, *wrt])})",
             *self._backward(out),
             "",
             *self._assertions(),
@@ -70,8 +70,8 @@ class _Jax:
             texts = [array_text(number, "jnp") for number in numbers]
             for x, text in zip(plan.wrt, texts):
                 grad = self.grads[x.name]
-                shown = text.replace("jnp.array", "").replace("jnp.", "").strip("()")
-                message = f"# PyTorch's gradient here is {shown}; JAX's may differ"
+                digits = text.replace("jnp.array", "").replace("jnp.", "").strip("()")
+                message = f"# PyTorch's gradient here is {digits}; JAX's may differ"
                 lines += close(grad, text, "jnp") if plan.is_smooth else [message]
         else:
             lines += self._by_formula()
@@ -81,13 +81,13 @@ class _Jax:
         return lines
 
     def _by_formula(self) -> list[str]:
-        """Assertions by the gradients' formulas; by differences where JAX cannot say them."""
+        """Assertions with the formulas of gradients, or check_grads if JAX cannot express them."""
         plan, sized = self.plan, self.sized
         of, named, fresh = self.of_gradients, sized.intermediates, plan.fresh()
         built = if_applicable(lambda: Statements(of, sized.gradients(seeded=False), named, fresh))
         if built is None:
-            asked = [plan.safe(x.name) for x in plan.wrt]
-            arguments = f"{self.f}, {tupled(asked)}"
+            wrt = [plan.safe(x.name) for x in plan.wrt]
+            arguments = f"{self.f}, {tupled(wrt)}"
             return [f'check_grads({arguments}, order=1, modes=["rev"])']
         lines = assigned(built.lines)
         for x, written in zip(plan.wrt, built.formulas):

@@ -20,7 +20,7 @@ from .at_sizes import AtSizes
 from .draws import Choice, suitable
 from .plan import Plan
 
-MANY = 200  # elements of an input that are no longer moved one by one
+MANY = 200  # elements of an input up to which each is perturbed
 ELEMENTS = '''
 def {name}(f, x, g, h=1e-6):
     """The gradient of (g * f(x)).sum() by central differences, element by element."""
@@ -68,7 +68,7 @@ class _NumPy:
     def _gradient(self, writer: ArrayWriter) -> list[str]:
         plan, call = self.plan, f"{self.f}({', '.join(self.arguments)})"
         grads = self.sized.gradients(seeded=bool(self.seed))
-        built = Statements(writer, grads, self.sized.own, plan.fresh())
+        built = Statements(writer, grads, self.sized.named_nodes, plan.fresh())
         what = f"({self.seed} * {call}).sum()" if self.seed else call
         by = " and ".join(", ".join(plan.safe(x.name) for x in plan.wrt).rsplit(", ", 1))
         body = [*assigned(built.lines), *returned(built.formulas)]
@@ -86,13 +86,13 @@ class _NumPy:
 
     def _test(self) -> list[str]:
         plan, lines = self.plan, []
-        if plan.given and not self.choice.kept and plan.holds:
+        if plan.given and not self.choice.keeps_values and plan.holds:
             lines += [*self._at(Choice(None)), *self._by_numbers(), ""]
             lines += ["# where differences on both sides agree"]
-        elif plan.given and not self.choice.kept:
+        elif plan.given and not self.choice.keeps_values:
             lines += ["# not at the values that were given, where the formula does not hold"]
         lines += self._at(self.choice)
-        lines += self._by_numbers() if self.choice.kept else []
+        lines += self._by_numbers() if self.choice.keeps_values else []
         for x in plan.wrt:
             lines += self._by_differences(x)
         lines += [f"# {plan.problem.out_name} does not depend on {x.name}" for x in plan.idle]
@@ -111,7 +111,7 @@ class _NumPy:
         return [*lines, "", f"{', '.join(self.grads.values())} = {call}"]
 
     def _by_numbers(self) -> list[str]:
-        """Assertions that gradients are the numbers of the answer."""
+        """Assertions that the gradients have the values of the answer."""
         lines = []
         for x in self.plan.wrt:
             expected, grad = self.plan.expected(x), self.grads[x.name]
@@ -121,7 +121,7 @@ class _NumPy:
         return lines
 
     def _by_differences(self, x: Input) -> list[str]:
-        """An assertion that a gradient is what differences say."""
+        """An assertion that a gradient agrees with finite differences."""
         name, grad, seed = self.plan.safe(x.name), self.grads[x.name], self.seed or "1.0"
         f, mirrored = self.f, x in self.plan.mirrored
         if len(self.arguments) > 1:
@@ -132,7 +132,7 @@ class _NumPy:
             lines += ["direction = (direction + direction.mT) / 2"] if mirrored else []
             return [*lines, *close(f"({grad} * direction).sum()", slope, "np")]
         if mirrored:  # each element moves with the one across the diagonal
-            moved = [f"{a} + (step + step.mT) / 2" if a == name else a for a in self.arguments]
-            f, grad = f"lambda step: {self.f}({', '.join(moved)})", f"({grad} + {grad}.mT) / 2"
+            shifted = [f"{a} + (step + step.mT) / 2" if a == name else a for a in self.arguments]
+            f, grad = f"lambda step: {self.f}({', '.join(shifted)})", f"({grad} + {grad}.mT) / 2"
             name = f"np.zeros_like({name})"
         return close(grad, f"{self.elements}({f}, {name}, {seed})", "np")

@@ -13,7 +13,7 @@ def broken(text: str) -> str:
 
 
 def _parts(line: str) -> list[str]:
-    """A line; where it is too long, what stands in its widest bracket on lines of its own."""
+    """A line, split if it is too long: the content of its widest bracket gets lines of its own."""
     widest = max(_brackets(line), key=lambda at: at[1] - at[0], default=None)
     if len(line) <= WIDEST or line.lstrip().startswith(('"""', "#")) or widest is None:
         return [line]
@@ -24,7 +24,7 @@ def _parts(line: str) -> list[str]:
 
 
 def _packed(inner: str, indent: str) -> Iterator[str]:
-    """What stands in a bracket on lines that end in commas, as much on each as fits."""
+    """The content of a bracket on lines that end in commas, filled up to WIDEST."""
     cuts = [at for at, character, depth in _characters(inner) if character == "," and not depth]
     starts = [0, *(at + 1 for at in cuts)]
     items = [inner[a:b].strip() for a, b in zip(starts, [*starts[1:], len(inner)])]
@@ -38,7 +38,7 @@ def _packed(inner: str, indent: str) -> Iterator[str]:
 
 
 def _brackets(line: str) -> Iterator[tuple[int, int]]:
-    """Where each bracket that stands in no other begins and ends, but for those of nothing."""
+    """The positions of the outermost brackets that are not empty."""
     start = 0
     for at, character, depth in _characters(line):
         if depth == 1 and character in PAIRS.values():
@@ -48,7 +48,7 @@ def _brackets(line: str) -> Iterator[tuple[int, int]]:
 
 
 def _characters(line: str) -> Iterator[tuple[int, str, int]]:
-    """Each character outside of texts and remarks, and how many brackets are open after it."""
+    """Each character outside of strings and comments, and the bracket depth after it."""
     quote, depth = "", 0
     for at, character in enumerate(line):
         if quote or character in "'\"":

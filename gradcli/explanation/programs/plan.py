@@ -1,6 +1,4 @@
-"""What all programs are made from: inputs with their values, expected numbers, and names that hide
-no library.
-"""
+"""What all programs share: inputs with their values, expected gradients, and safe names."""
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -14,7 +12,7 @@ from ...notation.code.statements import Names
 from ...notation.tree import Name
 from ...operators.indexing import with_read
 from ..analysis import Analysis
-from ..checking.perturbation import kept_symmetric
+from ..checking.perturbation import symmetric_inputs
 from ..in_pytorch.conventions import kinks_met
 from .at_sizes import RESERVED, AtSizes, safe
 
@@ -33,33 +31,33 @@ class Plan:
         p = self.problem
         roots = [p.out, *([] if p.seed.value is None else [p.seed.value])]
         used = set(walk(roots, with_read))
-        asked = {x.node for x in p.wrt}
+        wrt = {x.node for x in p.wrt}
         return [
             i
             for i in p.inputs.values()
-            if i.node in used or i.node in asked or i.node.dtype != "float"
+            if i.node in used or i.node in wrt or i.node.dtype != "float"
         ]
 
     @cached_property
     def arguments(self) -> list[Input]:
-        """The inputs that the output itself needs, floats and labels."""
+        """The inputs that the output depends on, and all integer inputs."""
         used = set(walk([self.problem.out], with_read))
         return [i for i in self.inputs if i.node in used or i.node.dtype != "float"]
 
     @cached_property
     def wrt(self) -> list[Input]:
-        """The inputs to differentiate by that the output depends on."""
+        """The inputs in the problem's `wrt` that the output depends on."""
         return [x for x in self.problem.wrt if self.analysis.gradients.of[x.node] is not None]
 
     @cached_property
     def mirrored(self) -> list[Input]:
-        """Those of them that stay symmetric where differences move them."""
-        kept = kept_symmetric(self.problem.out)
-        return [x for x in self.wrt if x.node in kept]
+        """The inputs in `wrt` whose perturbations must be symmetric."""
+        symmetric = symmetric_inputs(self.problem.out)
+        return [x for x in self.wrt if x.node in symmetric]
 
     @cached_property
     def idle(self) -> list[Input]:
-        """The inputs to differentiate by that the output does not depend on."""
+        """The inputs in the problem's `wrt` that the output does not depend on."""
         return [x for x in self.problem.wrt if x not in self.wrt]
 
     @cached_property
@@ -75,22 +73,22 @@ class Plan:
 
     safe = staticmethod(safe)
 
-    def called(self, function: str, named: Sequence[Input], given: Sequence[Input]) -> str:
-        """A function as one of the inputs `named`, called with those `given`: itself where these
-        are the same and none is to stay symmetric.
+    def called(self, function: str, named: Sequence[Input], arguments: Sequence[Input]) -> str:
+        """`function` as a function of the inputs `named`, called with `arguments`; a lambda unless
+        both are the same and none must be symmetric.
         """
-        if not self.mirrored and list(named) == list(given):
+        if not self.mirrored and list(named) == list(arguments):
             return function
         at = [
             f"({self.safe(i.name)} + {self.safe(i.name)}.mT) / 2"
             if i in self.mirrored
             else self.safe(i.name)
-            for i in given
+            for i in arguments
         ]
         return f"lambda {', '.join(self.safe(i.name) for i in named)}: {function}({', '.join(at)})"
 
     def fresh(self, *more: str) -> Names:
-        """Names that nothing in a program has, nor any of `more`."""
+        """A source of names that neither the program nor `more` has."""
         p = self.problem
         return Names({*RESERVED, *map(self.safe, (*p.scope, p.seed.name)), *more})
 
@@ -103,11 +101,11 @@ class Plan:
         return seed.value is not None and all(self.is_written(i) for i in self.inputs)
 
     def is_written(self, x: Input) -> bool:
-        """Whether an input's value stands in the program; labels always do."""
+        """Whether an input's value is written out; always so for integer inputs."""
         return x.value is not None and (x.value.size <= LARGE or x.node.dtype != "float")
 
     def expected(self, x: Input):
-        """The numbers of a gradient, to 7 digits; None where they are not known or too many."""
+        """The value of a gradient, to 7 digits; None if it is unknown or too large."""
         value = self.analysis.grad_value(x) if self.given else None
         if value is None or value.size > LARGE:
             return None
@@ -115,8 +113,8 @@ class Plan:
 
     @cached_property
     def is_smooth(self) -> bool:
-        """Whether no convention of PyTorch's decides on the numbers given, and all are finite, also
-        those that masks leave out on the way.
+        """Whether the given values are at no kink, and all gradients are finite, also intermediate
+        ones that masks remove.
         """
         sent = map(self.analysis.value, self.sent)
         all_finite = self._is_finite and all(np.all(np.isfinite(value)) for value in sent)
@@ -124,7 +122,7 @@ class Plan:
 
     @property
     def sent(self) -> list[Node]:
-        """What the operations send back."""
+        """The gradients that operations send to their inputs."""
         return [c.sent for s in self.analysis.gradients.steps for c in s.contributions]
 
     @property
@@ -134,18 +132,18 @@ class Plan:
 
     @cached_property
     def holds(self) -> bool:
-        """Whether the formulas give the numbers, as they need not at a singular matrix."""
+        """Whether the formulas have the values of the gradients; not so at a singular matrix."""
         if not self._is_finite:
             return False
-        given = {i.node: i.value for i in self.inputs}
-        given[self.problem.seed.node] = self.analysis.value(self.problem.seed.node)
-        evaluate = Evaluator({self.here.bare(node): value for node, value in given.items()})
+        values = {i.node: i.value for i in self.inputs}
+        values[self.problem.seed.node] = self.analysis.value(self.problem.seed.node)
+        evaluate = Evaluator({self.here.bare(node): value for node, value in values.items()})
         numbers = [self.analysis.grad_value(x) for x in self.wrt]
         result = if_applicable(lambda: evaluate(*self.here.gradients(seeded=False)))
         return result is not None and all(map(np.allclose, result, numbers))
 
     def refuse_barriers(self, target: str) -> None:
-        """Refuse what finite differences see through, where they are the program's test."""
+        """Raise GradcliError for detach() and the like, which finite differences ignore."""
         for node in walk([self.problem.out]):
             if node.op.family == "barrier":
                 raise GradcliError(
@@ -158,7 +156,7 @@ class Plan:
 
 
 def unpacked(names: Sequence[str]) -> str:
-    """Names as a tuple is unpacked: `(a,)`, `a, b`."""
+    """Names as the target of an unpacking: `(a,)`, `a, b`."""
     return f"({names[0]},)" if len(names) == 1 else ", ".join(names)
 
 
@@ -173,5 +171,5 @@ def indented(lines: list[str]) -> list[str]:
 
 
 def named(nodes: Mapping[Node, str]) -> dict[Node, Name]:
-    """Names for a writer."""
+    """Nodes with names as formulas."""
     return {node: Name(name) for node, name in nodes.items()}

@@ -12,7 +12,7 @@ from ..checking.rounding import wants_double
 from ..torch_lines import UNDERIVED, fixed
 from .arrays import assigned, helpers
 from .at_sizes import AtSizes, Derivation
-from .draws import Choice, Draw, finite, given_or_drawn
+from .draws import Choice, Draw, finite, input_lines
 from .plan import Plan, named
 from .torch_writer import ProgramWriter
 
@@ -34,7 +34,7 @@ def values(plan: Plan, choice: Choice, inputs: list[Input], tracked: set[str]) -
     def random(i: Input, draw: Draw) -> list[str]:
         return _random(plan.safe(i.name), draw, i.shape, plan.safe(i.name) in tracked)
 
-    lines = given_or_drawn(plan, choice, inputs, written, random)
+    lines = input_lines(plan, choice, inputs, written, random)
     if any("torch.rand" in line for line in lines):
         lines.insert(0, "torch.manual_seed(0)")
     return lines
@@ -66,12 +66,14 @@ class _Torch:
         without = fixed(self.problem.out)
         self.tracked = [x for x in self.problem.wrt if x.node not in without]
         self.by_formula = any(x in plan.wrt and plan.expected(x) is None for x in self.tracked)
-        known = sized.all_names | named(sized.own) | dict(self.derivation.names)
-        self.writers = [ProgramWriter(names, sized.telling) for names in (sized.names, known)]
+        writer_names = sized.all_names | named(sized.named_nodes) | dict(self.derivation.names)
+        self.writers = [
+            ProgramWriter(names, sized.telling) for names in (sized.names, writer_names)
+        ]
 
     @cached_property
     def derivation(self) -> Derivation:
-        """The gradients that are asserted by their formulas; none where numbers are."""
+        """The gradients that are asserted with their formulas; empty if values are asserted."""
         if not self.by_formula:
             return Derivation([], [], {})
         if len(self.tracked) < len(self.problem.wrt):  # PyTorch may keep none on the way
@@ -83,22 +85,22 @@ class _Torch:
         choice = Choice(None) if plan.given else finite(plan)
         tracked = {plan.safe(x.name) for x in self.tracked}
         inputs = values(plan, choice, plan.inputs, tracked)
-        forward = Statements(self.writers[0], [sized.out], sized.own, plan.fresh())
+        forward = Statements(self.writers[0], [sized.out], sized.named_nodes, plan.fresh())
         lines = assigned(forward.lines)
         (written,), name = forward.formulas, plan.safe(self.problem.out_name)
         lines += [f"{name} = {tree.text(written)}"] * (written != Name(name))
         seed, back = self._seed()
-        kept = _kept(plan, [name for name, _ in self.derivation.back[::-1]])
-        body = [*inputs, "", *lines, *kept, *seed, back, "", *self._assertions()]
+        retained = _retain_lines(plan, [name for name, _ in self.derivation.back[::-1]])
+        body = [*inputs, "", *lines, *retained, *seed, back, "", *self._assertions()]
         if self._wants_double(choice):
             body = [DOUBLE, "", *body]
-        own = ["", *helpers(*self.writers)] if any(w.helpers for w in self.writers) else []
-        return "\n".join([*header(body), "", *own, *body]) + "\n"
+        helper_lines = ["", *helpers(*self.writers)] if any(w.helpers for w in self.writers) else []
+        return "\n".join([*header(body), "", *helper_lines, *body]) + "\n"
 
     def _wants_double(self, choice: Choice) -> bool:
         """Whether single precision would change a number, or might miss an assertion."""
-        drawn = self.by_formula or choice.draw is not None
-        return drawn or wants_double(self.plan.analysis, CLOSE)
+        is_random = self.by_formula or choice.draw is not None
+        return is_random or wants_double(self.plan.analysis, CLOSE)
 
     def _seed(self) -> tuple[list[str], str]:
         """The lines that make the seed, and the call of backward."""
@@ -113,11 +115,11 @@ class _Torch:
         return [], f"{out}.backward({written})"
 
     def _seed_text(self, out: str) -> str:
-        p, given = self.problem, self.problem.seed.array
-        if p.seed.value is None or (given is not None and given.size > 60):
+        p, values_array = self.problem, self.problem.seed.array
+        if p.seed.value is None or (values_array is not None and values_array.size > 60):
             return f"torch.randn_like({out})"
-        if given is not None:
-            return array(given)
+        if values_array is not None:
+            return array(values_array)
         names = self.plan.here.names | {p.out: Name(out)}
         names |= {n: Name(self.plan.safe(name)) for name, n in p.named.items() if n not in names}
         writer = ProgramWriter(names)
@@ -148,8 +150,8 @@ class _Torch:
         return lines
 
 
-def _kept(plan: Plan, names: list[str]) -> list[str]:
-    """Lines that keep the gradients of intermediates."""
+def _retain_lines(plan: Plan, names: list[str]) -> list[str]:
+    """Lines that call retain_grad() on intermediates."""
     if len(names) < 2:
         return [f"{name}.retain_grad()" for name in names]
     value = plan.fresh().free("value")
@@ -157,7 +159,7 @@ def _kept(plan: Plan, names: list[str]) -> list[str]:
 
 
 def _as_tensor(writer: ProgramWriter, node: Node, written: Tree) -> str:
-    """A formula as text: PyTorch takes no Python number where it compares and differentiates."""
+    """A formula as text; a Python number is converted to a tensor, as PyTorch requires here."""
     text = tree.text(written)
     return f"torch.tensor(float({text}))" if node in writer.numbers else text
 

@@ -1,4 +1,4 @@
-"""What a backward of one's own keeps of the forward: the values that its formulas use."""
+"""The values that a custom backward saves from the forward: those that its formulas use."""
 
 import ast
 from collections.abc import Sequence
@@ -8,14 +8,14 @@ from ...notation.code.statements import Names
 from ...operators.indexing import with_read
 from .at_sizes import AtSizes
 
-VIEWS = ("movement", "leaf")  # made again from what they view
+VIEWS = ("movement", "leaf")  # recomputed, not saved
 
 
 class Saved:
-    """Names for the nodes of the forward that gradients start from."""
+    """The nodes of the forward that gradients are computed from, with names."""
 
     def __init__(self, sized: AtSizes, grads: Sequence[Node], names: Names):
-        self.own, inputs = sized.own, sized.inputs
+        self.named_nodes, inputs = sized.named_nodes, sized.inputs
         forward = set(walk([sized.out], with_read))
         result = _frontier(grads, forward, inputs)
         self.names = {
@@ -25,11 +25,11 @@ class Saved:
         self.inner = {n: name for n, name in self.names.items() if n not in inputs}
 
     def _name(self, node: Node, names: Names) -> str:
-        return self.own.get(node) or names.of(node)
+        return self.named_nodes.get(node) or names.of(node)
 
 
 def _frontier(grads: Sequence[Node], forward: set[Node], inputs: set[Node]) -> list[Node]:
-    """The nodes of the forward that gradients use, without those that are soon made from others."""
+    """The nodes of the forward that gradients use, without those cheaply computed from others."""
 
     numbers = _numbers(grads)
 
@@ -40,17 +40,19 @@ def _frontier(grads: Sequence[Node], forward: set[Node], inputs: set[Node]) -> l
 
     nodes = walk(grads, lambda n: () if stops(n) or n in numbers else with_read(n))
     result = [n for n in nodes if stops(n)]
-    kept = set(result)
+    saved = set(result)
     for n in reversed(result):
         cheap = bool(n.op.spelling) and n.op.family == "elementwise"
-        at_hand = {i for i in n.parents if i in kept or (i.op.family == "leaf" and i not in inputs)}
+        at_hand = {
+            i for i in n.parents if i in saved or (i.op.family == "leaf" and i not in inputs)
+        }
         if cheap and at_hand == set(n.parents):
-            kept.discard(n)
-    return [n for n in result if n in kept]
+            saved.discard(n)
+    return [n for n in result if n in saved]
 
 
 def _numbers(grads: Sequence[Node]) -> set[Node]:
-    """The nodes that are made of sizes and of numbers alone."""
+    """The nodes that are computed from sizes and constants only."""
     result: set[Node] = set()
     for n in walk(grads):
         if n.op.name in ("size", "constant") or (n.inputs and result.issuperset(n.parents)):

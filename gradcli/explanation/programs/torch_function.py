@@ -15,7 +15,7 @@ from .pytorch import DOUBLE, header, values
 from .saved import Saved, free_names
 from .torch_writer import ProgramWriter
 
-MANY = 500  # elements of which gradcheck no longer moves each by itself
+MANY = 500  # elements up to which gradcheck perturbs each
 ONCE = "from torch.autograd.function import once_differentiable"
 
 
@@ -40,11 +40,11 @@ class _Function:
         grads = sized.gradients(seeded=True)
         saved = Saved(sized, grads, self.names)
         backward = self._backward(grads, saved)
-        kept, shapes = self._kept(backward, saved)
-        forward = self._forward(saved, kept, shapes)
-        opened = [f"{unpacked(kept)} = ctx.saved_tensors"] if kept else []
-        inner = set(saved.inner.values()) - {sized.own.get(sized.out)}
-        once = bool(inner & set(kept))
+        saved_names, shapes = self._saved_names(backward, saved)
+        forward = self._forward(saved, saved_names, shapes)
+        opened = [f"{unpacked(saved_names)} = ctx.saved_tensors"] if saved_names else []
+        inner = set(saved.inner.values()) - {sized.named_nodes.get(sized.out)}
+        once = bool(inner & set(saved_names))
         body = [
             f"class {self.class_name}(torch.autograd.Function):",
             *indented(["@staticmethod", *self._def("forward", self._named), *indented(forward)]),
@@ -71,8 +71,8 @@ class _Function:
 
     def _backward(self, grads: list[Node], saved: Saved) -> list[str]:
         plan, sized = self.plan, self.sized
-        known = {sized.seed: Name(self.seed)} | named(saved.names)
-        writer = ProgramWriter(known, sized.telling, like=self.seed)
+        names = {sized.seed: Name(self.seed)} | named(saved.names)
+        writer = ProgramWriter(names, sized.telling, like=self.seed)
         self.writers.append(writer)
         for i in self.arguments:  # for their shapes; text that reads one is changed below
             node = sized.problem.inputs[i.name].node
@@ -91,8 +91,8 @@ class _Function:
         lines.append(f"{' = '.join(r for r in results if r != 'None')} = None")
         for place, x in enumerate(plan.wrt):
             lines.append(f"if ctx.needs_input_grad[{self.arguments.index(x)}]:")
-            own = assigned([s for s in built.lines if s.needed == {place}])
-            lines += indented([*own, f"{self._result(x.name)} = {formulas[x.name]}"])
+            branch = assigned([s for s in built.lines if s.needed == {place}])
+            lines += indented([*branch, f"{self._result(x.name)} = {formulas[x.name]}"])
         return [*lines, _returned(results)]
 
     def _result(self, name: str) -> str:
@@ -100,24 +100,24 @@ class _Function:
 
     @cached_property
     def _results(self) -> dict[str, str]:
-        """What backward calls the gradients, by input: names that nothing else there has."""
+        """The variables for gradients in backward, by name of the input."""
         return {i.name: self.names.free(f"{self.plan.safe(i.name)}_grad") for i in self.arguments}
 
-    def _kept(self, backward: list[str], saved: Saved) -> tuple[list[str], list[str]]:
-        """The names of what is saved, and of the inputs whose shape is; `backward` reads shapes
-        from ctx then.
+    def _saved_names(self, backward: list[str], saved: Saved) -> tuple[list[str], list[str]]:
+        """The names of saved tensors, and of inputs of which only the shape is saved; lines of
+        `backward` are changed to read these shapes from ctx.
         """
         used = free_names(backward)
-        kept = [n for n in dict.fromkeys([*self._named, *saved.inner.values()]) if n in used]
+        used_names = [n for n in dict.fromkeys([*self._named, *saved.inner.values()]) if n in used]
         values = set(saved.names.values())
-        shapes = [n for n in kept if n not in values]
+        shapes = [n for n in used_names if n not in values]
         for name in shapes:
             rewritten = [self._by_shape(line, name) for line in backward]
             if name in free_names(rewritten):
                 values.add(name)
             else:
                 backward[:] = rewritten
-        return [n for n in kept if n in values], [n for n in shapes if n not in values]
+        return [n for n in used_names if n in values], [n for n in shapes if n not in values]
 
     def _by_shape(self, line: str, name: str) -> str:
         """A line that reads the shape of `name` from ctx."""
@@ -128,14 +128,16 @@ class _Function:
         line = re.sub(rf"\.expand_as\({name}\)", f".expand({shape})", line)
         return re.sub(rf"torch\.(zeros|ones)_like\({name}\)", rf"{self.seed}.new_\1({shape})", line)
 
-    def _forward(self, saved: Saved, kept: list[str], shapes: list[str]) -> list[str]:
+    def _forward(self, saved: Saved, saved_names: list[str], shapes: list[str]) -> list[str]:
         sized = self.sized
-        inner = {n: name for n, name in saved.inner.items() if name in kept}
-        wanted = sized.intermediates | inner
+        inner = {n: name for n, name in saved.inner.items() if name in saved_names}
+        intermediates = sized.intermediates | inner
         writer = ProgramWriter(sized.names, sized.telling)
         self.writers.append(writer)
-        built = Statements(writer, [sized.out, *inner], wanted, self.plan.fresh(*wanted.values()))
-        save = [f"ctx.save_for_backward({', '.join(kept)})"] if kept else []
+        built = Statements(
+            writer, [sized.out, *inner], intermediates, self.plan.fresh(*intermediates.values())
+        )
+        save = [f"ctx.save_for_backward({', '.join(saved_names)})"] if saved_names else []
         save += [f"ctx.{name}_shape = {name}.shape" for name in shapes]
         return [*assigned(built.lines), *save, f"return {tree.text(built.formulas[0])}"]
 

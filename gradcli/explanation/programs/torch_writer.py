@@ -39,7 +39,7 @@ class ProgramWriter(TorchWriter):
             check_written(node.attrs["data"])
             return Verbatim(array(node.attrs["data"].value, kind=self.kind(node.dtype)))
         if node.op.name == "put_at" and not any(map(is_array, node.attrs["index"])):
-            return self._put(node)
+            return self._put_tree(node)
         if node.op.name == "size" and node.parents[0] not in self.named:
             return self._sizes(node) or super().written(node)
         result = super().written(node)
@@ -71,7 +71,7 @@ class ProgramWriter(TorchWriter):
             product = Infix("*", product, other)
         return product
 
-    def _put(self, node: Node) -> Tree:
+    def _put_tree(self, node: Node) -> Tree:
         if node.inputs[0] in self.numbers:
             return super().written(node)
         self.helpers["put"] = PUT

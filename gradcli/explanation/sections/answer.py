@@ -7,7 +7,7 @@ from ..formulas.wording import Wording
 
 
 def answers(a: Analysis, w: Wording) -> tuple[Answer, ...]:
-    """A line for every gradient asked for."""
+    """A line for the gradient with respect to each input in `wrt`."""
     return tuple(_answer(a, w, x) for x in a.problem.wrt)
 
 

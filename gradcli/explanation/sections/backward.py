@@ -1,4 +1,4 @@
-"""The reverse pass, in PyTorch's order: what each operation receives and what it sends."""
+"""The reverse pass, in PyTorch's order: the gradients that each operation receives and sends."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -26,7 +26,7 @@ from ..blocks import (
     tokens_of,
     words,
 )
-from ..formulas.generic_steps import in_general
+from ..formulas.generic_steps import generic_step
 from ..formulas.wording import Wording
 from ..phrases import label, middle, number_text
 
@@ -34,39 +34,37 @@ WORDS = {2: "twice", 3: "three times", 4: "four times"}
 
 
 class Names(NamedTuple):
-    """What flows back as it is called, `h.grad`, and names of values that the program has not."""
+    """Names of gradients, `h.grad`, and of values that have none in the program."""
 
     received: Mapping[Node, Tree]
     added: Mapping[Node, str]
 
 
 def backward(a: Analysis, w: Wording, most: int, names: Names | None = None) -> Section:
-    """A step for every operation, and one for every node where several gradients meet."""
+    """A step for every operation, and for every node at which several gradients are added."""
 
-    def made(step: tuple[Node, Callable[[], Step]]) -> Block:
+    def make(step: tuple[Node, Callable[[], Step]]) -> Block:
         return step[1]()
 
     blocks = middle(
-        steps(a, w, names), most, made, lambda n: Note("", plain(f"… {n:,} more steps"))
+        steps(a, w, names), most, make, lambda n: Note("", plain(f"… {n:,} more steps"))
     )
     return Section("backward", words("Backward"), (), tuple(blocks))
 
 
 def of_program(a: Analysis) -> Names:
-    """What flows back to the values that have a name in the program."""
+    """The names of the gradients of named values of the program."""
     p = a.problem
     received = {step.node: step.received for step in a.gradients.steps}
-    own = () if p.before else p.named.items()
-    return Names({received[n]: Name(f"{name}.grad") for name, n in own if n in received}, {})
+    named = () if p.before else p.named.items()
+    return Names({received[n]: Name(f"{name}.grad") for name, n in named if n in received}, {})
 
 
 def steps(
     a: Analysis, w: Wording, names: Names | None = None
 ) -> list[tuple[Node, Callable[[], Step]]]:
-    """The node of each step and what makes it, in order; a fan-out's sum comes just before the node
-    that receives it.
-
-    Few of many steps are shown, so that each is made when it is.
+    """The node of each step, in order, with a function that creates the step, because only few of
+    many steps are shown. The sum of a fan-out comes just before the step of its node.
     """
     names = names or of_program(a)
     arrived: dict[Node, list[Contribution]] = {}
@@ -90,10 +88,10 @@ def steps(
 
 
 def _operation(number: int, k: int, a: Analysis, w: Wording, names: Names) -> Step:
-    """The operation that is met as number k on the way back."""
+    """The step of operation k of the reverse pass."""
     step = a.gradients.steps[k]
     received = _received(step.received, a, w, names)
-    general, text = in_general(w, k)
+    general, text = generic_step(w, k)
     rules = [_rule(c, text, general, received) for c in text.contributions]
     sent = zip(step.contributions, rules, strict=True)
     rows = tuple(row for c, rule in sent for row in _sent(c, rule, step, a, w, received, names))
@@ -110,14 +108,14 @@ def _operation(number: int, k: int, a: Analysis, w: Wording, names: Names) -> St
 
 
 def _received(node: Node, a: Analysis, w: Wording, names: Names) -> Token:
-    """What an operation receives: the seed, `h.grad`, or what has no name."""
+    """The upstream gradient of an operation: the seed, `h.grad`, or an unnamed one."""
     if node is a.problem.seed.node:
         return w.seed
     return Token(tree.text(names.received[node]) if node in names.received else w.received)
 
 
-def _called(node: Node, w: Wording, names: Names) -> Line:
-    """A node in a few words: its name, or its operation."""
+def _short_text(node: Node, w: Wording, names: Names) -> Line:
+    """A node in short: its name, or its operation."""
     return (Token(names.added[node]),) if node in names.added else w.source.short(node)
 
 
@@ -130,8 +128,10 @@ def _sent(
     received: Token,
     names: Names,
 ) -> list[Row]:
-    """What goes to one input: the rule, and a sum over broadcast dimensions in its own line."""
-    to = words("to ", *_called(c.to, w, names), _side(c, step.node))
+    """The gradient sent to one input: the rule, and a sum over broadcast dimensions on its own
+    line.
+    """
+    to = words("to ", *_short_text(c.to, w, names), _side(c, step.node))
     same = c.local is step.received
     if not _was_broadcast(c):
         spread = same and c.sent.op.name == "expand"
@@ -155,7 +155,7 @@ def _was_broadcast(c: Contribution) -> bool:
 
 
 def _side(c: Contribution, node: Node) -> Token:
-    """Which operand is meant, where the text of one does not tell."""
+    """Which operand a contribution belongs to, if the text of the operand is ambiguous."""
     twice = node.inputs.count(c.to) > 1
     if not twice or len(node.inputs) != 2:
         return Token("")
@@ -163,16 +163,16 @@ def _side(c: Contribution, node: Node) -> Token:
 
 
 def _rule(c: Contribution, step: Pass, w: Wording, received: Token) -> Line:
-    """The rule as a formula; `y` stands for the operation's output where that has no name."""
+    """The rule as a formula, in which `y` is the operation's output if that has no name."""
     extra = {step.received: Name(received.text, received.role)}
     own = step.node not in w.names
     if own:
-        extra[step.node] = Name(w.own_output)
+        extra[step.node] = Name(w.output_name)
     line = w.formula_line(c.local, extra)
     if line == (Formula(extra[step.received]),):
         return plain(Token(received.text, received.role), Token(", unchanged", "word"))
-    uses_y = own and any(t.text == w.own_output for t in tokens_of(line))
-    return (*line, Token(f" with {w.own_output} the output", "word")) if uses_y else line
+    uses_y = own and any(t.text == w.output_name for t in tokens_of(line))
+    return (*line, Token(f" with {w.output_name} the output", "word")) if uses_y else line
 
 
 def _row(to: Line, formula: Line, node: Node, a: Analysis) -> Row:
@@ -194,9 +194,9 @@ def _meeting(
     w: Wording,
     names: Names,
 ) -> Step:
-    """The sum of what arrives from several sides, with one element of it written out."""
+    """The sum of the gradients from several uses, with one element of it written out."""
     often = WORDS.get(len(arrived), f"{len(arrived)} times")
-    title = words(*_called(node, w, names), f", used {often}")
+    title = words(*_short_text(node, w, names), f", used {often}")
     remark = "the two add up" if len(arrived) == 2 else f"the {len(arrived)} add up"
     return Step(number, title, words(remark, _sum(arrived, a)), _tensor(total, a), ())
 
@@ -214,7 +214,7 @@ def _sum(arrived: list[Contribution], a: Analysis) -> str:
 
 
 def _meeting_place(values: list[Any]) -> int:
-    """The first place where something arrives from every side."""
+    """The first index at which all summands are nonzero."""
     return next(
         (k for k in range(values[0].size) if all(v.flat[k] not in (0, 1) for v in values)), 0
     )

@@ -1,4 +1,4 @@
-"""What checks found."""
+"""The results of checks."""
 
 from collections.abc import Iterable
 

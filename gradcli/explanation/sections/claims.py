@@ -1,4 +1,6 @@
-"""Claims: right or wrong in one line each; of a wrong one, where it is, and what is right."""
+"""Claims: a line for each, right or wrong; for a wrong one the first wrong element, and a
+correction.
+"""
 
 from ...notation.tree import Token
 from ..analysis import Analysis
@@ -9,7 +11,7 @@ from ..phrases import shape_text
 
 
 def claims(a: Analysis) -> Section:
-    """A line for every claim, and rows below it where there is more to say."""
+    """A line for every claim, followed by details if it is wrong."""
     blocks: list[Block] = []
     for verdict in verdicts(a):
         blocks.append(Table((_headline(verdict),)))
@@ -29,7 +31,7 @@ def _headline(v: Verdict) -> Row:
 
 
 def _details(v: Verdict) -> list[Row]:
-    """Shape, first wrong element, what would mend it, the right formula."""
+    """Shape, first wrong element, correction, the right formula."""
     rows = [*_shape_rows(v), *_element_rows(v)]
     condition = report.right_where(v)
     if condition is not None:

@@ -12,7 +12,7 @@ MOST_SHOWN = 12  # numbers of a gradient that fit in a comment
 
 
 def code(a: Analysis, precision: int) -> Section:
-    """A program, and what it finds, as comments."""
+    """A program, with its results as comments."""
     lines = program_lines(a.problem, in_double=wants_double(a))
     # PyTorch has no derivative by some inputs, such as the weights of classes: no line for these.
     leaves = [x for x in a.problem.wrt if _wants_gradient(x.name, lines)]

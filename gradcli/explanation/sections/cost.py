@@ -1,4 +1,4 @@
-"""What the answer costs: FLOP and passes, the full Jacobian, what is saved for backward."""
+"""The cost: FLOP of passes, full Jacobians, tensors saved for backward."""
 
 from collections.abc import Collection
 
@@ -16,12 +16,12 @@ from ..phrases import listed, middle, shape_text
 from ..quantities import amount, count_text, item_size, memory, size_words
 from .jacobian import KINDS
 
-MOST_READERS = 3  # operations that are named beside what they read
+MOST_READERS = 3  # operations that are named as readers of a tensor
 LONGEST_LABEL = 26  # characters
 
 
 def costs(a: Analysis, w: Wording, most: int) -> list[Section]:
-    """Passes, Jacobians, and what is saved; at most about `most` rows of the last."""
+    """Passes, Jacobians, and saved tensors; at most about `most` rows of these."""
     result = cost(a)
     remark = plain(f"from shapes alone, in {a.dtype}")
     return [
@@ -32,7 +32,7 @@ def costs(a: Analysis, w: Wording, most: int) -> list[Section]:
 
 
 def _assumed(a: Analysis) -> list[Prose]:
-    """That the sizes are not those of a program that somebody runs."""
+    """A remark that sizes were chosen freely."""
     shapes = [f"{x.name} {shape_text(x.shape)}" for x in a.problem.inputs.values() if x.assumed]
     if not shapes:
         return []
@@ -45,7 +45,7 @@ def _assumed(a: Analysis) -> list[Prose]:
 
 
 def _passes(a: Analysis, c: Cost) -> Table:
-    """The forward pass, and what a pass back and a pass with tangents add to it."""
+    """The cost of the forward pass, and what a VJP and a JVP add to it."""
     names = [x.name for x in a.problem.wrt]
     grads = listed([f"{name}.grad" for name in names])
     each = f"of {names[0]}" if len(names) == 1 else "for each input"
@@ -109,19 +109,19 @@ def _ways(j: FullJacobian) -> list[Row]:
 
 
 def _memory(a: Analysis, w: Wording, c: Cost, most: int) -> list[Table | Prose]:
-    """A row for each tensor: what it is, its shape, its size, and the operations that read it."""
+    """A row for each saved tensor: its text, shape and size, and the operations that read it."""
     if not c.saved:
         return [Prose(words("Nothing: no rule reads a value of the forward pass."))]
     rows = middle(
-        list(c.kept.items()),
+        list(c.saved_tensors.items()),
         most,
-        lambda item: _kept(*item, a, w),
+        lambda item: _saved_row(*item, a, w),
         lambda n: Row((words(f"… {n:,} more"),)),
     )
-    return [Table(tuple(rows)), Prose(words(_together(a, c.kept)))]
+    return [Table(tuple(rows)), Prose(words(_together(a, c.saved_tensors)))]
 
 
-def _kept(node: Node, readers: list[Node], a: Analysis, w: Wording) -> Row:
+def _saved_row(node: Node, readers: list[Node], a: Analysis, w: Wording) -> Row:
     shown = [_label(w.source.operation(reader), reader) for reader in readers[:MOST_READERS]]
     read_by = words("for ") + shown[0]
     for line in shown[1:]:
@@ -133,7 +133,7 @@ def _kept(node: Node, readers: list[Node], a: Analysis, w: Wording) -> Row:
 
 
 def _label(line: Line, node: Node) -> Line:
-    """A line, or the name of the operation where that is shorter: `layer_norm(…)`."""
+    """A line, or the name of the operation if the line is long: `layer_norm(…)`."""
     return line if len(text_of(line)) <= LONGEST_LABEL else plain(f"{node.op.name}(…)")
 
 

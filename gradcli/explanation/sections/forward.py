@@ -1,4 +1,4 @@
-"""The forward pass: each operation in the user's words."""
+"""The forward pass: each operation with its source text."""
 
 from ..analysis import Analysis
 from ..blocks import Row, Section, Table, Tensor, equality, plain, words
@@ -25,8 +25,8 @@ def _row(node, a: Analysis, w: Wording) -> Row:
 
 
 def _in_indices(a: Analysis, w: Wording) -> tuple[Table, ...]:
-    """The output in index notation, where there are no numbers to look at."""
-    if a.known(a.problem.out):
+    """The output in index notation, if it has no value."""
+    if a.has_numbers(a.problem.out):
         return ()
     written = by_index.output(w)
     return (Table((Row((equality(written.left, written.right),)),)),) if written is not None else ()

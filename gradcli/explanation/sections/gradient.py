@@ -1,6 +1,4 @@
-"""The gradient of an input at four levels at once: for any shape, by index, one element,
-numbers.
-"""
+"""The gradient of an input: its formula, index notation, one element written out, and numbers."""
 
 from ...language.problem import Input
 from ...notation.indices.element import place_to_show
@@ -42,7 +40,7 @@ def gradient(a: Analysis, w: Wording, x: Input, place: tuple[int, ...] | None) -
 
 
 def element_row(a: Analysis, w: Wording, x: Input, place: tuple[int, ...] | None) -> Line | None:
-    """The element to follow, or the first that tells something, written out."""
+    """The element at `place`, or the first nonzero one, written out."""
     if not x.node.numel:
         return None
     grad = a.gradient(x)

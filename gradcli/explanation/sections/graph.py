@@ -12,12 +12,12 @@ from ..formulas.wording import Wording
 from ..phrases import shape_text
 from .backward import steps
 
-MOST = 500  # nodes of a graph that can still be looked at
-MOST_FOLLOWED = 40  # nodes of one whose passes can be followed
+MOST = 500  # nodes of a graph that is drawn
+MOST_FOLLOWED = 40  # nodes of a graph with both passes
 
 
 def graph(a: Analysis, w: Wording) -> Section:
-    """The output and all that it is made of."""
+    """The section with the graph of the output."""
     order = walk([a.problem.out])
     if len(order) > MOST:
         raise GradcliError(
@@ -40,9 +40,9 @@ def graph(a: Analysis, w: Wording) -> Section:
 
 
 def _sent(a: Analysis) -> dict[tuple[Node, Node], Any]:
-    """The gradients that go from nodes to their inputs, added up where one is taken twice."""
+    """The gradients that nodes send to their inputs, added up if an input is used twice."""
     result: dict[tuple[Node, Node], Any] = {}
-    gradients = if_applicable(lambda: a.gradients)  # none where nothing goes back
+    gradients = if_applicable(lambda: a.gradients)  # None if no gradient flows
     for step in gradients.steps if gradients else ():
         for c in step.contributions:
             value, edge = a.value(c.sent), (step.node, c.to)
@@ -54,7 +54,7 @@ def _sent(a: Analysis) -> dict[tuple[Node, Node], Any]:
 def _flows(
     a: Analysis, node: Node, sent: Mapping[tuple[Node, Node], Any]
 ) -> tuple[tuple[Tensor | None, Tensor | None], ...]:
-    """What flows between a node and each of its inputs."""
+    """The values and gradients on the edges between a node and its inputs."""
     pairs = [(a.value(i), sent.get((node, i))) for i in node.parents]
     return tuple((_tensor(value, ""), _tensor(grad, "seed")) for value, grad in pairs)
 
@@ -64,21 +64,21 @@ def _tensor(value: Any, role: str) -> Tensor | None:
 
 
 def followed(a: Analysis, w: Wording) -> Section:
-    """The graph, with what happens at its nodes forward and back; nothing for one too large."""
+    """The graph with both passes; without blocks if it is too large."""
     order = walk([a.problem.out])
     if len(order) > MOST_FOLLOWED or not w.source.operations():
         return Section("graph", (), (), ())
-    (drawn,) = graph(a, w).blocks
-    assert isinstance(drawn, Graph)
+    (graph_block,) = graph(a, w).blocks
+    assert isinstance(graph_block, Graph)
     ids = {node: k for k, node in enumerate(order)}
     built = tuple(Pass(ids[n], back, make()) for n, back, make in passes(a, w) if n in ids)
     title = words("Step by step, forward and back")
-    return Section("graph", title, (), (drawn._replace(passes=built),), extra=True)
+    return Section("graph", title, (), (graph_block._replace(passes=built),), extra=True)
 
 
 def passes(a: Analysis, w: Wording) -> Iterator[tuple[Node, bool, Callable[[], Step]]]:
-    """The operations forward and then back: the node of each, whether it is on the way back, and
-    what makes it.
+    """The operations of the forward and then of the reverse pass: the node, whether it belongs to
+    the reverse pass, and a function that creates the step.
     """
     for k, node in enumerate(w.source.operations(), 1):
         yield node, False, partial(_computed, k, node, a, w)
@@ -87,7 +87,7 @@ def passes(a: Analysis, w: Wording) -> Iterator[tuple[Node, bool, Callable[[], S
 
 
 def _computed(number: int, node: Node, a: Analysis, w: Wording) -> Step:
-    """An operation of the forward pass, and its numbers where it has some."""
+    """An operation of the forward pass, with its value if it has one."""
     value = a.value(node)
     tensor = None if value is None else Tensor(value)
     return Step(

@@ -95,5 +95,5 @@ def _in_letters(h: Hessian, x: Input, z: Input, index: Notation) -> Line:
 
 
 def _in_place(name: tree.Name, side: tree.Tree) -> tree.Tree:
-    """A name with the letters that another has; without them for a single number."""
+    """A name with the indices of `side`; without any for a single number."""
     return tree.Indexed(name, side.places) if isinstance(side, tree.Indexed) else name

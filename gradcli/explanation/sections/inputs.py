@@ -1,4 +1,4 @@
-"""The inputs: shapes, values, and what was assumed."""
+"""The inputs: shapes, values, and which were inferred."""
 
 from ...language.problem import Input, Problem
 from ...notation.tree import Token
@@ -29,12 +29,14 @@ def _row(x: Input, a: Analysis) -> Row:
 
 
 def _seed_of(x: Input, p: Problem) -> int:
-    """The order whose seed, a symbol, an input is; 0 for what is not a seed."""
+    """The order whose symbolic seed an input is; 0 for other inputs."""
     return next((q.order for q in p.orders[:-1] if x.node is q.seed.node), 0)
 
 
 def assumption(x: Input) -> str:
-    """What was assumed about an input, and how to choose; nothing where it was given."""
+    """A remark on inferred sizes of an input, and the option that gives them; empty if all are
+    given.
+    """
     if x.supposed:
         return f"made up: give labels with -v {x.name}=[...]"
     if x.inferred and not x.shape and not x.assumed:
@@ -46,7 +48,7 @@ def assumption(x: Input) -> str:
 
 
 def free_sizes(x: Input) -> tuple[int, ...]:
-    """The sizes of an input that were assumed."""
+    """The sizes of an input that were chosen freely."""
     return tuple(dict.fromkeys(x.shape[d] for d in x.assumed))
 
 

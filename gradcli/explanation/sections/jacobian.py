@@ -1,4 +1,4 @@
-"""The Jacobian of the output with respect to an input, the seed beside it and seed times Jacobian
+"""The Jacobian of the output with respect to an input, with the seed in its margin and the VJP
 below.
 """
 
@@ -16,7 +16,7 @@ from ...notation.jacobians.patterns import KRONECKER, PERMUTED_KRONECKER, pictur
 from ...notation.jacobians.structure import MOST_DRAWN, Structure, jacobian_pattern
 from ...notation.tree import Name, Token
 from .. import entries as written
-from ..analysis import Analysis, searched
+from ..analysis import Analysis, within_budget
 from ..blocks import (
     EQUALS,
     UNWRITTEN,
@@ -43,13 +43,13 @@ from ..phrases import listed, place_of, places, sentence, shape_text
 from ..quantities import item_size, size_words
 
 LARGE = 1_000  # what a size is in "for real sizes"
-SHOWN = 12  # rows and columns of a matrix that is shown whole
-LONG, BRIEF = 100_000, 6  # elements of tensors whose rows take long, and how many are shown then
-FEW = 5  # columns whose entries are formulas
+SHOWN = 12  # rows and columns of a matrix that is shown in full
+LONG, BRIEF = 100_000, 6  # elements of tensors whose rows take long; rows shown for these
+FEW = 5  # columns, if entries are formulas
 TOO_LONG = "Its entries are too long for a table: with values they are numbers; --full shows them."
-READABLE = 60  # characters of an entry of which the beginning still tells something
-TALL, WIDE = 12, 24  # cells of a picture
-FINE = 100  # the same along the longer side, where it is drawn in points
+READABLE = 60  # characters of an entry that is shown
+TALL, WIDE = 12, 24  # cells of a sparsity pattern
+FINE = 100  # cells of its longer side, if it is drawn in pixels
 
 
 def jacobian(a: Analysis, w: Wording, x: Input, full: bool, precision: int) -> Section:
@@ -88,7 +88,7 @@ KINDS = {
 
 
 def shown_structure(a: Analysis, w: Wording, x: Input) -> Structure:
-    """The structure; of a single number its formula alone."""
+    """The structure; for a single entry only its formula."""
     p = a.problem
     if p.seed.implicit and (p.out.shape, x.shape) == ((), ()):
         written = w.gradient(x) if a.gradient(x) is not None else tree.Number(0)
@@ -98,8 +98,8 @@ def shown_structure(a: Analysis, w: Wording, x: Input) -> Structure:
 
 
 def structure_row(s: Structure, total: int) -> Row:
-    """`diag(2 * a)    diagonal: 6 of its 36 entries are not zero`; at most so many, where values
-    decide that are not known.
+    """`diag(2 * a) diagonal: 6 of its 36 entries are not zero`; "at most" if the count depends on
+    unknown values.
     """
     text = words(kind_of(s, total))
     return Row((text,) if s.formula is None else ((Formula(s.formula),), text))
@@ -123,9 +123,7 @@ def kind_of(s: Structure, total: int) -> str:
 
 
 def remarks(a: Analysis, w: Wording, x: Input, s: Structure) -> list[Block]:
-    """What holds of a formula beside the numbers of its matrix: that it has no number for entries
-    that have one, or another.
-    """
+    """Remarks on entries for which the closed form is not finite, or differs from the numbers."""
     count = without_number(a, s, x) or 0
     entries = "one entry" if count == 1 else f"{count:,} entries"
     _, message = not_finite("The formula", f"for {entries}")
@@ -143,7 +141,7 @@ def _by_index(w: Wording, x: Input) -> list[Block]:
 
 
 def unindexed(w: Wording, x: Input) -> list[Block]:
-    """Why there is no index notation, where there could be."""
+    """Why the index notation is missing."""
     grad = w.read_off(x)
     return [] if grad is None else [Prose(words(_without_letters(w, grad)))]
 
@@ -158,7 +156,7 @@ def _without_letters(w: Wording, grad: Node) -> str:
 
 
 def picture_of(a: Analysis, w: Wording, x: Input, s: Structure) -> list[Block]:
-    """Where entries are, of a matrix that is too large to be shown and has some that are zero."""
+    """The sparsity pattern of a matrix that is too large to be shown; None if it has no zeros."""
     out, grad = a.problem.out, w.read_off(x)
     total = out.numel * x.node.numel
     if grad is None or out.numel == 1 or s.nonzero in (0, total) or total > MOST_DRAWN:
@@ -184,13 +182,13 @@ def picture_of(a: Analysis, w: Wording, x: Input, s: Structure) -> list[Block]:
     return [Picture(cells, fine, _legend(size, meant), _legend(small, drawn))]
 
 
-def _legend(size: int, meant: str) -> Line:
+def _legend(size: int, extent: str) -> Line:
     of = "one entry" if size == 1 else f"{size}×{size} entries"
-    return words(f"A cell is {of}: {meant}.")
+    return words(f"A cell is {of}: {extent}.")
 
 
 def _readable(a: Analysis, w: Wording, x: Input) -> bool:
-    """Whether entries are numbers, or a few of the first row short enough for a table."""
+    """Whether entries are numbers, or the first ones are short enough for a table."""
     entry, columns = written.in_symbols(a, w, x), x.node.numel
     if entry is None or a.problem.out.numel * columns == 1:
         return True
@@ -201,8 +199,8 @@ def _readable(a: Analysis, w: Wording, x: Input) -> bool:
 def matrix(
     a: Analysis, w: Wording, x: Input, full: bool, precision: int, margin: bool = True, letter="J"
 ) -> Matrix[Formula]:
-    """The matrix, called `letter`, with its labels; with a `margin` the seed beside it and seed
-    times matrix below.
+    """The matrix, called `letter`, with its labels; with a `margin` also the seed and seed times
+    matrix.
     """
     out, seed = a.problem.out, a.problem.seed
     most = _most(a, out.numel, x.node.numel, full)
@@ -234,7 +232,7 @@ def matrix(
 
 
 def _margin(seed: Node, value: Any, rows: list[int], precision: int) -> tuple[Formula, ...]:
-    """The weights of rows: numbers, or `g[0,1]` where the seed is a symbol."""
+    """The elements of the seed for each row: numbers, or `g[0,1]` if the seed is a symbol."""
     if value is None:
         name = Name(seed.attrs["name"], "seed")
         return tuple(element(name, place_of(k, seed.shape)) for k in rows)
@@ -242,8 +240,8 @@ def _margin(seed: Node, value: Any, rows: list[int], precision: int) -> tuple[Fo
 
 
 def _most(a: Analysis, rows: int, columns: int, full: bool) -> int:
-    """How many rows and columns of a matrix that has so many are shown at most: in full as many as
-    make the limit of entries, and fewer where each row takes long.
+    """The largest number of rows and columns to show; with `full` bounded by the limit of entries,
+    and fewer if each row takes long.
     """
     entries, total = a.problem.limits.sizes["entries"], rows * columns
     if full and total <= entries:
@@ -254,11 +252,9 @@ def _most(a: Analysis, rows: int, columns: int, full: bool) -> int:
 
 
 def _column_by_column(a: Analysis, w: Wording, x: Input) -> tuple[Table, ...]:
-    """seed times Jacobian, written out for the first columns, where there are no numbers to show
-    it.
-    """
+    """Seed times Jacobian written out for the first columns, if it has no numbers."""
     grad = a.gradient(x)
-    if grad is None or a.known(grad):
+    if grad is None or a.has_numbers(grad):
         return ()
     shown = min(x.node.numel, 3)
     rows = [
@@ -275,7 +271,7 @@ def _column_by_column(a: Analysis, w: Wording, x: Input) -> tuple[Table, ...]:
     return (Table((Row((words(w.seed, "·J, column by column:"),)), *rows)),)
 
 
-@searched()
+@within_budget()
 def element_line(
     a: Analysis,
     w: Wording,
@@ -283,8 +279,8 @@ def element_line(
     place: tuple[int, ...],
     further: Mapping[Node, Name] = MappingProxyType({}),
 ) -> Line | None:
-    """`x.grad[0,0] = 1·1 + 2·1 + 3·1 + 4·1 = 10`, in these names and `further` ones; None where it
-    cannot be written out.
+    """`x.grad[0,0] = 1·1 + 2·1 + 3·1 + 4·1 = 10`, with `further` names of nodes; None if it cannot
+    be written out.
     """
     grad = a.gradient(x)
     assert grad is not None

@@ -1,4 +1,4 @@
-"""A Jacobian-vector product: the tangents, how they go forward, the Jacobian times each of them."""
+"""A Jacobian-vector product: the tangents, the forward pass, the Jacobian times each tangent."""
 
 from typing import Any
 
@@ -42,7 +42,7 @@ def answers(j: Jvp) -> tuple[Answer, ...]:
 
 
 def tangents(j: Jvp) -> Section:
-    """A row for every input: in which direction it moves, or that it does not."""
+    """A row for every input: its tangent, or that it has none."""
     rows = [Row(_tangent(j, x)) for x in j.p.inputs.values() if x.node.dtype == "float"]
     blocks: list[Block] = [Table(tuple(rows))]
     text = [
@@ -71,7 +71,7 @@ def _tangent(j: Jvp, x: Input) -> tuple[Line | Tensor, ...]:
 
 
 def forward(j: Jvp, most: int) -> Section:
-    """A row for every operation that moves, with its tangent."""
+    """A row for every operation with a tangent."""
     moving = [n for n in j.w.source.operations() if n in j.along]
     rows = middle(
         moving,
@@ -86,17 +86,17 @@ def forward(j: Jvp, most: int) -> Section:
 def _operation(j: Jvp, node: Node) -> Row:
     value = j.a.value(j.along[node])
     whole = node is j.p.out and not j.received(node)
-    rule = j.w.line(j.formula) if whole else _rule(*j.told(node))
+    rule = j.w.line(j.formula) if whole else _rule(*j.worded(node))
     text = (Formula(j.called[node]), EQUALS, *rule)
     cells = (j.w.source.titled(node, whole=False), text)
     return Row(cells if value is None else (*cells, Tensor(value)))
 
 
 def _rule(j: Jvp, node: Node) -> Line:
-    """The tangent of an operation in terms of those of its inputs; `y` stands for the operation's
-    output where that has no name.
+    """The tangent of an operation in terms of those of its inputs; `y` is the operation's output if
+    that has no name.
     """
-    own = Name(j.w.own_output)
+    own = Name(j.w.output_name)
     unnamed = {} if node in j.w.names else {node: own}
     line = j.w.line(j.w.formula(j.along[node], j.received(node) | unnamed, j.later(node)))
     if unnamed and any(token.text == own.text for token in tokens_of(line)):
@@ -123,33 +123,33 @@ def jacobian(j: Jvp, x: Input, full: bool, precision: int) -> Section:
     return Section("jacobian", title, remark, tuple(blocks))
 
 
-def _times(j: Jvp, made: Matrix[Formula], x: Input, precision: int) -> Matrix[Formula]:
-    """The matrix with a tangent above it, and at the right what the two give."""
+def _times(j: Jvp, matrix: Matrix[Formula], x: Input, precision: int) -> Matrix[Formula]:
+    """The matrix with a tangent above it, and their product at the right."""
     t = j.tangent(x)
     assert t is not None
     part = j.part(x)
     product = Infix("·", Name("J"), Name(t.name, "seed"))
     value, result = (None if n is None else j.a.value(n) for n in (t.node, part))
-    return made._replace(
+    return matrix._replace(
         tangent_name=typed(Name(t.name, "seed")),
-        tangent=_shown(value, made.skipped_columns, len(made.column_labels), precision),
+        tangent=_shown(value, matrix.skipped_columns, len(matrix.column_labels), precision),
         result_name=None if result is None else typed(product),
-        result=_shown(result, made.skipped_rows, len(made.row_labels), precision),
+        result=_shown(result, matrix.skipped_rows, len(matrix.row_labels), precision),
     )
 
 
 def _shown(value: Any, skipped: tuple[int, int], count: int, precision: int) -> Any:
-    """The numbers beside the rows or columns that are shown."""
+    """The elements for the rows or columns that are shown."""
     if value is None:
         return None
     flat, (before, missing) = np.ravel(value), skipped
-    kept = np.concatenate([flat[:before], flat[before + missing :]]) if missing else flat
-    assert len(kept) == count
-    return entries.numbers(kept, precision)
+    visible = np.concatenate([flat[:before], flat[before + missing :]]) if missing else flat
+    assert len(visible) == count
+    return entries.numbers(visible, precision)
 
 
 def product(j: Jvp) -> Section:
-    """The tangent of the output: for any shape, by index, numbers."""
+    """The tangent of the output: formula, index notation, numbers."""
     out = j.p.out_name
     title = words(f"Tangent of {out}")
     if j.node is None:

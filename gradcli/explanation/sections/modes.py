@@ -14,7 +14,7 @@ from ..quantities import amount, count_text, memory
 
 
 def section(a: Analysis, w: Wording, x: Input) -> Section:
-    """What a JVP and a VJP take, give and cost, and which of the two is for the whole Jacobian."""
+    """Input, output and cost of a JVP and of a VJP, and which one to use for the full Jacobian."""
     out = a.problem.out_name
     title = words(f"Modes for {out} by ", Token(x.name, role_of(x)))
     name = w.tangent_name
@@ -27,7 +27,7 @@ def section(a: Analysis, w: Wording, x: Input) -> Section:
 
 
 def _facts(a: Analysis, w: Wording, x: Input, m: Modes) -> Iterator[Row]:
-    """What can be compared, a row each."""
+    """A row for each property that is compared."""
     t, out = Token(w.tangent_name, "seed"), a.problem.out
     like_x = f", as {x.name}: {shape_text(x.shape)}"
     like_out = f", as {a.problem.out_name}: {shape_text(out.shape)}"
@@ -35,7 +35,7 @@ def _facts(a: Analysis, w: Wording, x: Input, m: Modes) -> Iterator[Row]:
     yield Row((words("gives"), words("J·", t, like_out), words(w.seed, "·J", like_x)))
     passes = (words(amount(mode.passes.times(1), "FLOP")) for mode in (m.forward, m.reverse))
     yield Row((words("one pass"), *passes))
-    yield Row((words("keeps"), words("nothing"), words(_kept(m.reverse))))
+    yield Row((words("keeps"), words("nothing"), words(_saved_text(m.reverse))))
     yield Row((words("the whole J"), words(_whole(m.forward)), words(_whole(m.reverse))))
 
 
@@ -51,7 +51,7 @@ def _formulas(a: Analysis, w: Wording, x: Input, m: Modes) -> Table:
 
 
 def _verdict(a: Analysis, x: Input) -> Line:
-    """Which of the two is for the whole Jacobian."""
+    """Which mode to use for the full Jacobian."""
     out, rows, columns = a.problem.out_name, a.problem.out.numel, x.node.numel
     if rows == columns:
         return words(f"Either mode needs {_count(rows, 'pass')} for the whole Jacobian.")
@@ -68,7 +68,7 @@ def _whole(m: Mode) -> str:
     return f"{_count(m.needed, 'pass')}, {amount(m.passes.times(m.needed), 'FLOP')}"
 
 
-def _kept(m: Mode) -> str:
+def _saved_text(m: Mode) -> str:
     return f"{memory(m.saved)} of the forward pass" if m.saved else "nothing but inputs"
 
 

@@ -1,4 +1,4 @@
-"""What one should know besides."""
+"""The notes."""
 
 from collections.abc import Iterable
 
@@ -6,6 +6,6 @@ from ..blocks import Note, Section, words
 
 
 def notes(result: Iterable[tuple[str, str]]) -> Section:
-    """A line for every note, of a code and a sentence; without any, the section is not shown."""
-    shown = tuple(Note(code, words(message)) for code, message in result)
-    return Section("notes", words("Notes"), (), shown)
+    """A line for every note; without notes the section is empty, and not shown."""
+    blocks = tuple(Note(code, words(message)) for code, message in result)
+    return Section("notes", words("Notes"), (), blocks)

@@ -19,7 +19,7 @@ def seed(a: Analysis, w: Wording) -> Section:
 
 
 def call(p: Problem, keyword: str = "") -> str:
-    """What goes back from the output in PyTorch, with the seed if one was given."""
+    """The call of backward() in PyTorch, with the seed if one is given."""
     given = "" if p.seed.value is None or p.seed.implicit else p.seed.name
     if p.before is not None:
         arguments = [p.out_name, p.wrt[0].name, *([given] if given else [])]
@@ -57,7 +57,7 @@ def _meaning(a: Analysis, w: Wording) -> Line:
 
 
 def remarks(a: Analysis, w: Wording) -> list[Line]:
-    """What is special about this seed."""
+    """Remarks on an implicit, missing or special seed."""
     p = a.problem
     again = "" if p.before is None else ", one for each order"
     if p.seed.refused:

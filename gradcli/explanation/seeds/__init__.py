@@ -1,1 +1,1 @@
-"""Seeds for a wanted gradient."""
+"""Seeds that produce a target gradient."""

@@ -1,5 +1,5 @@
-"""Linear equations g·J = t with several solutions, or none: the shortest g, what may be added to
-it, and what stands in the way. Arrays in, arrays out.
+"""Linear equations g·J = t: the solution of least norm, the null space, and, if there is no
+solution, the conditions on t that are violated. Arrays in, arrays out.
 """
 
 from fractions import Fraction
@@ -10,19 +10,19 @@ from typing import Any
 from ...lazy import np, scipy_linalg
 
 AGREE = 1e-9  # relative: what counts as equal
-TINY = 1e-10  # what counts as 0 beside numbers of size 1
-ROUNDING = 1e-14  # relative: what is nothing but rounding
-REFINEMENTS = 4  # solutions of what earlier ones left over
+TINY = 1e-10  # what counts as 0 relative to numbers of size 1
+ROUNDING = 1e-14  # relative: what counts as rounding
+REFINEMENTS = 4  # steps of iterative refinement
 LARGEST_DENOMINATOR = 1000
-EXACT = 10_000  # entries up to which fractions are proved by exact arithmetic
+EXACT = 10_000  # entries up to which fractions are verified in exact arithmetic
 
 
 class Equations:
-    """One for each column of J, with an unknown for each of its rows.
+    """The equations g·J = target, one for each column of J.
 
-    Columns are divided by their largest number before anything is compared with 0, so that it does
-    not matter in which units an equation is written. `spread` is the smallest singular value that
-    counts as one beside the largest.
+    Columns are divided by their largest number before anything is compared with 0, so that the
+    scale of an equation does not matter. `spread` is the smallest singular value that counts as
+    nonzero, relative to the largest.
     """
 
     def __init__(self, J: Any, target: Any):
@@ -36,9 +36,7 @@ class Equations:
 
     @cached_property
     def g(self) -> Any:
-        """The shortest g that solves them; where none does, the shortest of those for which the sum
-        of squares of g·J - target is smallest.
-        """
+        """The least-squares solution of least norm."""
         if self.exact is not None:
             return np.array([float(f) for f in self.exact])
         return self._g
@@ -87,16 +85,16 @@ class Equations:
 
     @cached_property
     def ties(self) -> "Dependence":
-        """The vectors n with J·n = 0: sums that are 0 whatever g is. See `tie`."""
+        """The vectors n with J·n = 0, which g·J·n = 0 holds for with any g. See `tie`."""
         return Dependence(self.scaled.T, self.rank)
 
     def tie(self, k: int) -> Any:
-        """The k-th of them, in the units of the target."""
+        """The k-th vector of `ties`, in the units of the target."""
         return in_proportion(self.ties.vector(k) / self.sizes)
 
     @cached_property
     def broken(self) -> Any:
-        """Which ties the target does not keep, the shortest first; none where there is a g."""
+        """The indices of ties that the target violates, the shortest first; empty if solvable."""
         places = np.flatnonzero(self.ties.excess(self.target / self.sizes))
         return places[np.argsort(self.ties.lengths()[places], kind="stable")]
 
@@ -107,7 +105,7 @@ class Equations:
 
 
 def _solved(J: Any, target: Any) -> tuple[Any, int, float]:
-    """The shortest g with the least squares, the rank, and the ratio of singular values."""
+    """The least-squares solution of least norm, the rank, and the ratio of singular values."""
     if not J.size:
         return np.zeros(len(J)), 0, 1.0
     g, _, rank, values = np.linalg.lstsq(J.T, target, rcond=None)
@@ -119,7 +117,7 @@ def _whole(array: Any) -> bool:
 
 
 class Dependence:
-    """How the rows of J that are not among `rank` independent ones are made of these.
+    """How the other rows of J depend on `rank` independent ones.
 
     Row others[k] is the sum of parts[:, k] times the rows at `independent`.
     """
@@ -138,25 +136,23 @@ class Dependence:
         self.parts = np.where(np.abs(parts) < TINY, 0.0, parts)
 
     def __len__(self) -> int:
-        """How many rows follow from others."""
+        """The number of dependent rows."""
         return len(self.others)
 
     def vector(self, k: int) -> Any:
-        """The vector n with n·J = 0 that has a 1 for the k-th of them, and else only independent
-        rows.
+        """The vector n with n·J = 0 that has a 1 for the k-th dependent row, and otherwise only
+        independent ones.
         """
         out = np.zeros(self.rows)
         out[self.independent], out[self.others[k]] = -self.parts[:, k], 1.0
         return out
 
     def lengths(self) -> Any:
-        """How many numbers of each vector are not 0."""
+        """The number of nonzero elements of each vector."""
         return 1 + np.count_nonzero(self.parts, axis=0)
 
     def excess(self, target: Any) -> Any:
-        """Each vector times a column for which all of them should give 0; 0 where that is so but
-        for rounding.
-        """
+        """Each vector times `target`, in which rounding errors are set to 0."""
         at, of = target[self.independent], target[self.others]
         off = of - self.parts.T @ at
         sizes = np.abs(of) + np.abs(self.parts).T @ np.abs(at)
@@ -164,8 +160,8 @@ class Dependence:
 
 
 def in_proportion(row: Any) -> Any:
-    """A vector in whole numbers where these are small; its first number is above 0, and otherwise
-    its smallest is 1, or its largest where that is far from it.
+    """A multiple of a vector with small integers if possible, otherwise with smallest element 1, or
+    largest if these are far apart; its first nonzero element is positive.
     """
     first, sizes = row[np.flatnonzero(row)[0]], np.abs(row[row != 0])
     row, smallest, largest = row * np.sign(first), np.min(sizes), np.max(sizes)

@@ -1,4 +1,4 @@
-"""The seed that gives a wanted gradient, what else would give it, or why none does."""
+"""The seed that produces a target gradient, which others do, or why none does."""
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
@@ -17,9 +17,9 @@ from ..in_pytorch.conventions import kinks_met
 from ..phrases import label, listed, place_of
 from .least_norm import Equations, in_proportion
 
-SHOWN = 3  # free directions and obstacles that are told
-TRIALS = (float("nan"), -7.3, -0.6, 0.4, 1.7, 8.9)  # what an element is changed to
-STEP = 1e-6  # how far an element is moved to see a slope
+SHOWN = 3  # free directions and obstacles that are shown
+TRIALS = (float("nan"), -7.3, -0.6, 0.4, 1.7, 8.9)  # values that an element is changed to
+STEP = 1e-6  # the step of a finite difference
 
 
 class Term(NamedTuple):
@@ -35,20 +35,22 @@ class Term(NamedTuple):
         return self.at(Attribute(Name(self.x.name), "grad"))
 
     def at(self, base: Tree) -> Tree:
-        """The element of `base` that stands where this one does."""
+        """The element of `base` at the same index."""
         place = place_of(self.flat, self.x.shape)
         return Indexed(base, tuple(map(Number, place))) if place else base
 
 
 class Obstacle(NamedTuple):
-    """A sum of elements of gradients that is 0 for every seed, and not 0 in the target."""
+    """A linear combination of elements of gradients that is 0 for every seed, and not in the
+    target.
+    """
 
     terms: tuple[Term, ...]
     wanted: float
 
 
 class SeedFor:
-    """The seed of least norm whose gradients are the targets, or are nearest to them."""
+    """The seed of least norm whose gradients are the targets, or closest to them."""
 
     def __init__(self, problem: Problem, targets: Mapping[str, Any]):
         self.a = Analysis(_with_stand_ins(problem))
@@ -63,7 +65,7 @@ class SeedFor:
 
     @cached_property
     def jacobian(self) -> Any:
-        """The Jacobians of all inputs that have a target, side by side."""
+        """The Jacobians of all inputs that have a target, concatenated along columns."""
         out = self.p.out
         columns = sum(x.node.numel for x in self.p.wrt)
         what = f"the Jacobian of shape {(out.numel, columns)}"
@@ -81,7 +83,7 @@ class SeedFor:
         return result
 
     def _element(self, column: int) -> tuple[Input, int]:
-        """The input and the element of it that a column stands for."""
+        """The element of an input that a column belongs to."""
         for x in self.p.wrt:
             if column < x.node.numel:
                 return x, column
@@ -92,12 +94,12 @@ class SeedFor:
 
     @property
     def seed(self) -> Any:
-        """Its numbers, in the shape of the output."""
+        """The seed as an array, in the shape of the output."""
         return self.equations.g.reshape(self.p.out.shape)
 
     @property
     def exact(self) -> Any:
-        """The seed as texts such as 2/3, where a fraction says more than digits."""
+        """The seed as texts such as 2/3, or None if its elements are no small fractions."""
         result = self.equations.exact
         if result is None or all(f.denominator == 1 for f in result):
             return None
@@ -105,7 +107,7 @@ class SeedFor:
 
     @cached_property
     def grads(self) -> dict[str, Any]:
-        """What a VJP with this seed gives."""
+        """The VJP of this seed, by input."""
         given = {**self.p.values, self.p.seed.node: self.seed}
         evaluate = Evaluator(given, limits=self.p.limits)
         grads = {x.name: (self.a.gradient(x), x.shape) for x in self.p.wrt}
@@ -116,7 +118,7 @@ class SeedFor:
 
     @property
     def residuals(self) -> dict[str, Any]:
-        """How far these are from the targets."""
+        """The differences of the gradients from the targets."""
         return {name: grad - self.targets[name] for name, grad in self.grads.items()}
 
     @property
@@ -126,7 +128,7 @@ class SeedFor:
 
     @property
     def distance(self) -> float:
-        """The root of the sum of squares of the residuals."""
+        """The Euclidean norm of the residuals."""
         off = np.concatenate([np.ravel(r) for r in self.residuals.values()])
         unit = self.max_error or 1.0
         return float(unit * np.sqrt(np.sum((off / unit) ** 2)))
@@ -138,7 +140,7 @@ class SeedFor:
 
     @property
     def accurate(self) -> bool:
-        """Whether the residuals are nothing but rounding."""
+        """Whether the residuals are only rounding."""
         off = np.concatenate([np.ravel(r) for r in self.residuals.values()])
         with np.errstate(all="ignore"):
             summed = np.abs(self.equations.g) @ np.abs(self.jacobian)
@@ -148,11 +150,11 @@ class SeedFor:
 
     @property
     def freedom(self) -> int:
-        """How many directions a seed can be moved in and give the same."""
+        """The dimension of the space of seeds whose gradients are zero."""
         return len(self.equations.free)
 
     def directions(self, most: int) -> Any:
-        """The first of these directions, each in the shape of the output."""
+        """The first basis vectors of this space, each in the shape of the output."""
         free = self.equations.free
         rows = [in_proportion(free.vector(k)) for k in range(min(most, len(free)))]
         return np.array(rows).reshape(len(rows), *self.p.out.shape)
@@ -161,7 +163,7 @@ class SeedFor:
 
     @cached_property
     def _broken(self) -> list[int]:
-        """Which ties the target does not keep; one alone for an input that no gradient flows to."""
+        """The ties that the target violates; only one for an input to which no gradient flows."""
         result, seen = [], set()
         for k in self.equations.broken:
             x, _ = self._element(int(self.equations.ties.others[k]))
@@ -173,11 +175,11 @@ class SeedFor:
 
     @property
     def count_of_obstacles(self) -> int:
-        """How many independent reasons there are why no seed will do."""
+        """The number of independent obstacles."""
         return len(self._broken)
 
     def obstacles(self, most: int) -> list[Obstacle]:
-        """The first of them, the shortest first; none where there is a seed."""
+        """The first obstacles, the shortest first; empty if there is a seed."""
         return [self._obstacle(self.equations.tie(k)) for k in self._broken[:most]]
 
     def _obstacle(self, row: Any) -> Obstacle:
@@ -186,12 +188,12 @@ class SeedFor:
         return Obstacle(terms, float(row @ self.target))
 
     def depends(self, term: Term) -> bool:
-        """Whether the output changes when an element is anything else."""
+        """Whether the output depends on an element, at several trial values."""
         usual, changed = self._moving(term)
         return any(not np.array_equal(changed(t), usual, equal_nan=True) for t in TRIALS)
 
     def is_at_kink(self, term: Term) -> bool:
-        """Whether the output changes with an element at a slope, and a convention answers 0."""
+        """Whether the output has a nonzero one-sided slope, and the gradient is 0 by convention."""
         if not kinks_met(self.a):
             return False
         usual, changed = self._moving(term)
@@ -200,7 +202,7 @@ class SeedFor:
         return bool(np.any(np.abs(slopes) > 1e-3))
 
     def _moving(self, term: Term) -> tuple[Any, Callable[[float], Any]]:
-        """The output, and what it is where an element is another number."""
+        """The output, and a function from values of one element to the output."""
         values = random_values(self.p)
         known = {node: value for node, value in values.items() if node is not term.x.node}
         out = Evaluator(known, limits=self.p.limits).varying(self.p.out, term.x.node)
@@ -215,11 +217,11 @@ class SeedFor:
 
 
 def _with_stand_ins(problem: Problem) -> Problem:
-    """The problem with zeros for inputs whose values do not matter; those that do are needed."""
+    """The problem with zeros for missing values that the gradients do not depend on."""
     grads = Analysis(problem).gradients.of.values()
     order = walk([g for g in grads if g is not None], _sources)
-    given = {*problem.values, problem.seed.node}
-    missing = [n.attrs["name"] for n in order if n.op.name == "input" and n not in given]
+    valued = {*problem.values, problem.seed.node}
+    missing = [n.attrs["name"] for n in order if n.op.name == "input" and n not in valued]
     if missing:
         raise GradcliError(
             "needs-value",

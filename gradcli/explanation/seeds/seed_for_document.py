@@ -24,25 +24,25 @@ from ..choices import Choices
 from ..data import SCHEMA, Data
 from ..formulas.source_text import role_of
 from ..phrases import label, listed, number_text
-from ..question import asked
+from ..question import with_question
 from .seed_for import SHOWN, Obstacle, SeedFor, Term
 
 NEARLY = 1e-10  # of the largest singular value
-WRITTEN = 10_000  # numbers of free directions up to which all are given as data
+WRITTEN = 10_000  # numbers of free directions up to which all are in the data
 SMALL = 8  # elements of a direction that is written as a tensor
 MOST_TERMS = 6  # of a sum that is written out
 
 
 def document(s: SeedFor, c: Choices) -> Document:
-    """The seed, what else would do, and what was checked; or why there is none."""
+    """The document: the seed, free directions and checks; or the obstacles."""
     impossible = not s.possible
     result = [_why(s, c.full, c.precision), _nearest(s, c.precision)] if impossible else []
     sections = result or [_gradient(s), _free(s, c.full)]
-    return asked(Document((_answer(s),), tuple(sections)), s.p, c.command, backward=False)
+    return with_question(Document((_answer(s),), tuple(sections)), s.p, c.command, backward=False)
 
 
 def _nearly(s: SeedFor) -> list[Block]:
-    """A warning where the rank is a matter of digits."""
+    """A warning if the rank is ill-conditioned."""
     spread = s.equations.spread
     if spread > NEARLY:
         return []
@@ -67,7 +67,7 @@ def _answer(s: SeedFor) -> Answer:
 
 
 def _gradient(s: SeedFor) -> Section:
-    """What this seed gives."""
+    """The gradients that this seed produces."""
     rows = [
         Row((*_grad_name(s, name), Tensor(s.targets[name] if s.accurate else grad)))
         for name, grad in s.grads.items()
@@ -105,12 +105,12 @@ def _free(s: SeedFor, full: bool) -> Section:
 
 
 def _most(s: SeedFor, full: bool) -> int:
-    """How many lines of a list are shown at most."""
+    """The largest number of lines of a list."""
     return max(s.p.limits.sizes["entries"] // LINE, SHOWN) if full else SHOWN
 
 
 def _direction(n: Any) -> Line | Tensor:
-    """`1 at [0,0], -1 at [1,0]`, where that is shorter than the tensor."""
+    """`1 at [0,0], -1 at [1,0]`, or the tensor if that is shorter."""
     places = np.flatnonzero(n)
     if n.size <= SMALL or len(places) > MOST_TERMS:
         return Tensor(n)
@@ -208,7 +208,7 @@ def _sum(terms: tuple[Term, ...], precision: int) -> Line:
 
 
 def _nearest(s: SeedFor, precision: int) -> Section:
-    """The seed that comes nearest, and by how much it misses."""
+    """The closest seed, and the distance from the target."""
     rows = [Row(((Token(s.p.seed.name, "seed"),), Tensor(s.seed if s.exact is None else s.exact)))]
     for name, grad in s.grads.items():
         rows.append(Row((*_grad_name(s, name), Tensor(_clean(grad, s.targets[name])))))
@@ -218,7 +218,7 @@ def _nearest(s: SeedFor, precision: int) -> Section:
 
 
 def _clean(array: Any, target: Any) -> Any:
-    """Rounding errors beside the numbers of the target as 0."""
+    """The array with rounding errors, relative to the target, set to 0."""
     return np.where(np.abs(array) < 1e-12 * np.max(np.abs(target), initial=0.0), 0.0, array)
 
 

@@ -1,5 +1,5 @@
-"""An explanation on one screen: what it is, the seed, how the gradients are derived, one Jacobian
-with the seed in its margin, checks, and what else there is.
+"""An explanation on one screen: the program, the seed, the derivation of the gradients, one
+Jacobian with the seed in its margin, checks, notes, and options that show more.
 """
 
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from ..formulas.wording import wording_of
 from ..in_pytorch.not_in_pytorch import CODE, not_in_pytorch
 from ..notes import about_the_problem, contradicted, ended, formulas, out_of_time
 from ..phrases import listed
-from ..question import asked
+from ..question import with_question
 from ..sections import code, graph
 from ..sections.notes import notes
 from . import head, jacobian, lines
@@ -25,15 +25,22 @@ NAMES = {ROWS: "g·J equals backward"}
 RANDOM = "at random values"
 MARKS = {True: "✓", False: "✗", None: "–"}
 OVERTURNING = ("integer-values", CODE)
-TOLD = ("implicit-seed", "seed-left-out", "unused", *OVERTURNING)  # elsewhere on the page
+SHOWN_ELSEWHERE = (
+    "implicit-seed",
+    "seed-left-out",
+    "unused",
+    *OVERTURNING,
+)  # elsewhere on the page
 
 
 def document(a: Analysis, choices: Choices) -> Document:
     """The explanation of a problem in short."""
     grads = Gradients(a, wording_of(a))
     head, *rest = _sections(grads, choices)
-    shown = (head, *(s for s in rest if s.blocks))
-    built = asked(Document((), shown), a.problem, choices.command)._replace(briefly=BRIEFLY)
+    sections = (head, *(s for s in rest if s.blocks))
+    built = with_question(Document((), sections), a.problem, choices.command)._replace(
+        briefly=BRIEFLY
+    )
     return built._replace(more=tuple(more(a.problem))) if choices.command else built
 
 
@@ -72,23 +79,23 @@ def _sections(grads: Gradients, choices: Choices) -> Iterator[Section]:
 
 
 def checked(grads: Gradients) -> Section:
-    """The checks side by side; those that were left out say why."""
+    """The checks in one row, with the reasons for omitted ones."""
     run = run_checks(grads.a)
-    text = [words(_said(c)) for c in run]
+    text = [words(_check_text(c)) for c in run]
     if any(c.ok is not None and "random" in c.remark for c in run):
         text.append(words(RANDOM))
     return Section("checks", (), (), (Table((Row(tuple(text)),)),))
 
 
-def _said(c: Check) -> str:
+def _check_text(c: Check) -> str:
     error = "" if not c.max_error else f" {c.max_error:.0e}"
-    remark = c.remark.removeprefix(RANDOM).removeprefix("; ")  # which is said of all together
+    remark = c.remark.removeprefix(RANDOM).removeprefix("; ")  # which applies to all of them
     why = f" ({remark})" if remark and c.ok is not True else ""
     return f"{MARKS[c.ok]} {NAMES.get(c.name, c.name)}{error}{why}"
 
 
 def first(a: Analysis) -> list[tuple[str, str]]:
-    """Codes and sentences on what PyTorch refuses."""
+    """The notes on what PyTorch refuses."""
     whole = [x.name for x in a.problem.wrt if x.was_integer]
     refused = not_in_pytorch(a)
     if whole:
@@ -99,11 +106,11 @@ def first(a: Analysis) -> list[tuple[str, str]]:
 
 
 def further(grads: Gradients) -> list[tuple[str, str]]:
-    """Codes and sentences on everything else."""
+    """The other notes."""
     p, notes = grads.problem, about_the_problem(grads.a, grads.w)
     notes += stuck(grads.a, grads.w)
     if grads.derivation is None:
         notes += [*formulas(grads.w), *ended(p)]
     else:
         notes += [*contradicted(grads.a, grads.w, grads.beside_numbers()), *out_of_time(p)]
-    return [note for note in notes if note[0] not in TOLD]
+    return [note for note in notes if note[0] not in SHOWN_ELSEWHERE]

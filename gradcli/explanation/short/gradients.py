@@ -1,4 +1,4 @@
-"""The gradients of a problem as they are read most easily: in closed form, or derived by names."""
+"""The gradients of a problem in their shortest form: closed forms, or a derivation."""
 
 from collections.abc import Callable, Iterator
 from functools import cached_property, lru_cache, partial
@@ -10,19 +10,19 @@ from ...notation import tree
 from ...notation.tree import Tree
 from ..analysis import Analysis
 from ..derivation.derivation import Derivation, Line, derivation
-from ..formulas.beside_numbers import Beside, of_gradients
+from ..formulas.beside_numbers import FormulaBesideNumbers, of_gradients
 from ..formulas.trials import MOST as MOST_ELEMENTS
 from ..formulas.wording import Wording
 from ..phrases import shape_text
 from ..sections.backward import Names, of_program
 
-MOST = 8  # operations of a program for which closed forms are looked for
+MOST = 8  # operations of a program for which closed forms are searched for
 LONG = 16  # length of a closed form that has parts which other gradients share
-EVEN = 1  # what a statement costs a reader beside what stands in it
+EVEN = 1  # the cost of a statement in addition to its length
 
 
 class Gradients:
-    """The gradients of a problem, `derivation` where that is shorter than their closed forms."""
+    """The gradients of a problem; `derivation` is not None if it is shorter than closed forms."""
 
     def __init__(self, a: Analysis, w: Wording):
         self.a, self.w, self.problem = a, w, a.problem
@@ -31,7 +31,7 @@ class Gradients:
 
     @cached_property
     def derivation(self) -> Derivation | None:
-        """How the gradients are derived by name; None where closed forms are as short."""
+        """The derivation of the gradients; None if closed forms are as short."""
         derived = self._derived
         if derived is None or not derived.back:
             return None
@@ -40,7 +40,7 @@ class Gradients:
     @cached_property
     def _derived(self) -> Derivation | None:
         p = self.problem
-        return derivation(self.a) if p.before is None and p.made else None
+        return derivation(self.a) if p.before is None and p.statement_values else None
 
     def _is_shorter(self, derived: Derivation) -> bool:
         operations = [n for n in walk([self.problem.out]) if n.op.family != "leaf"]
@@ -58,7 +58,7 @@ class Gradients:
 
     @cached_property
     def inputs(self) -> list[Input]:
-        """What is differentiated by, in the order in which the derivation comes to it."""
+        """The inputs in `wrt`, in the order of the derivation."""
         if self.derivation is None:
             return self.problem.wrt
         met = {line.name: k for k, line in enumerate(self.derivation.gradients)}
@@ -66,7 +66,7 @@ class Gradients:
 
     @property
     def taken(self) -> set[str]:
-        """The names that statements cannot have."""
+        """The names that are in use, which statements cannot have."""
         taken = tree.taken(self.w.names.values()) | {name.text for name, _ in self.introduced}
         return taken if self.derivation is None else taken | self.derivation.names
 
@@ -78,7 +78,7 @@ class Gradients:
         return max(len(shape_text(shape)) for shape in shapes)
 
     def names_back(self) -> Names:
-        """What flows back as the gradients are derived with it."""
+        """The names of gradients that the derivation uses."""
         d = self.derivation
         if d is None:
             return of_program(self.a)
@@ -93,8 +93,8 @@ class Gradients:
         line = self.line(x)
         return self.w.gradient(x) if line is None else line.formula
 
-    def beside_numbers(self) -> Iterator[Beside]:
-        """The formulas beside the gradients: closed forms, or all that is derived."""
+    def beside_numbers(self) -> Iterator[FormulaBesideNumbers]:
+        """The shown formulas with their numbers: closed forms, or lines of the derivation."""
         derived = self.derivation
         if derived is None:
             yield from of_gradients(self.a, self.w)
@@ -105,15 +105,15 @@ class Gradients:
         text = "\n".join(line.text or "" for line in derived.lines)
         for line in derived.gradients:
             x, name = self.problem.inputs[line.name], line.gradient_name
-            yield Beside(name, name, text, partial(_derived, line, arrays), (x,))
+            yield FormulaBesideNumbers(name, name, text, partial(_derived, line, arrays), (x,))
 
     def line(self, x: Input) -> Line | None:
-        """How one gradient is derived."""
+        """The line of the derivation for one gradient."""
         if self.derivation is None:
             return None
         return next((g for g in self.derivation.gradients if g.name == x.name), None)
 
 
 def _derived(line: Line, arrays: Callable[[Analysis], dict[str, Any]], a: Analysis) -> Any:
-    """The numbers of a gradient, and those that its line comes to."""
+    """The value of a gradient, and the value of its line."""
     return a.value(line.grad), arrays(a)[line.name]

@@ -1,4 +1,4 @@
-"""What is asked: the program's last statement, its inputs, and the seed."""
+"""The head of the short answer: the program's last statement, its inputs, and the seed."""
 
 from collections.abc import Iterator
 
@@ -29,7 +29,7 @@ WIDE = 60  # characters of the numbers of an input that is shown
 
 
 def program(a: Analysis, w: Wording) -> Section:
-    """The output, the inputs as far as they are few, and what was assumed."""
+    """The output, the inputs if they are few, and which sizes were assumed."""
     p = a.problem
     title, value = w.source.titled(p.out, whole=True), a.value(p.out)
     if value is not None and not p.out.shape:
@@ -40,7 +40,7 @@ def program(a: Analysis, w: Wording) -> Section:
     blocks += [Prose(words(text)) for text in _assumed(inputs)]
     if p.seed.implicit:
         blocks.append(Prose(_implied(a, w)))
-    is_open = len(p.made) < 2 and any(x.shape and x.value is None for x in inputs)
+    is_open = len(p.statement_values) < 2 and any(x.shape and x.value is None for x in inputs)
     remark = _shapes(a, inputs) if few and is_open else ()
     return Section("inputs", title, remark, tuple(blocks))
 
@@ -56,24 +56,24 @@ def _shapes(a: Analysis, inputs: list[Input]) -> Line:
 
 
 def _values(inputs: list[Input]) -> list[Block]:
-    """The values of inputs that are small; single numbers in one line."""
-    given = [x for x in inputs if x.value is not None]
-    known = [x for x in given if x.node.ndim <= 2 and is_short(x.value, WIDE)]
-    single, numbers = [x for x in known if not x.shape], Line()
+    """The values of small inputs; scalars share a line."""
+    valued = [x for x in inputs if x.value is not None]
+    short_values = [x for x in valued if x.node.ndim <= 2 and is_short(x.value, WIDE)]
+    single, numbers = [x for x in short_values if not x.shape], Line()
     for x in single:
         numbers += (Token(" · " if numbers else ""), Token(x.name, role_of(x)))
         numbers += (Token(" = "), Token(number_text(x.value), "number"))
     blocks: list[Block] = [Prose(numbers)] if single else []
     rows = [
         Row((plain(Token(x.name, role_of(x))), plain(shape_text(x.shape)), Tensor(x.value)))
-        for x in known
+        for x in short_values
         if x.shape
     ]
     return [*blocks, Table(tuple(rows))] if rows else blocks
 
 
 def _assumed(inputs: list[Input]) -> Iterator[str]:
-    """What was assumed of inputs, the same said once."""
+    """The assumptions on inputs, equal ones combined."""
     for x in inputs:
         if x.supposed:
             yield f"{x.name} is made up: give labels with -v {x.name}=[...]"
@@ -88,7 +88,7 @@ def _assumed(inputs: list[Input]) -> Iterator[str]:
 
 
 def _free(inputs: list[Input]) -> str:
-    """`the 3 of x and a, the 4 of b`: each size where it is met first."""
+    """`the 3 of x and a, the 4 of b`: the freely chosen sizes."""
     names: dict[tuple[int, ...], list[str]] = {}
     for x in inputs:
         names.setdefault(free_sizes(x), []).append(x.name)
@@ -112,7 +112,7 @@ def _implied(a: Analysis, w: Wording) -> Line:
 
 
 def seed(a: Analysis, w: Wording) -> Section:
-    """The seed: what it stands for, and what is special about it; nothing where it is implied."""
+    """The section of the seed; without blocks if it is implicit."""
     p = a.problem
     if p.seed.implicit:
         return Section("seed", (), (), ())

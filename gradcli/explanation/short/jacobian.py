@@ -1,4 +1,4 @@
-"""One Jacobian with the seed in its margin: that of the first input whose matrix can be read."""
+"""One Jacobian with the seed in its margin: that of the first input whose matrix fits."""
 
 from ...language.problem import Input
 from ...notation.tree import Token
@@ -10,7 +10,7 @@ from ..sections.jacobian import READABLE, kind_of, matrix, shown_structure
 from .gradients import Gradients
 
 ROWS, COLUMNS = 12, 8  # of a matrix that is shown
-OTHERS = 3  # inputs whose Jacobians are told besides
+OTHERS = 3  # further inputs whose Jacobians are described
 FIRST = 2  # inputs of which one may have its matrix shown
 NOUNS = ("product", "update", "selection", "permutation")  # of kinds; others are adjectives
 WIDE = 60  # characters of a closed form that is shown
@@ -20,7 +20,7 @@ NOTHING = Section("jacobian", (), (), ())
 
 
 def why(grads: Gradients, choices: Choices) -> Section:
-    """The Jacobian, one of its columns times the seed, and what those of other inputs are."""
+    """The Jacobian, one of its columns times the seed, and the structures for other inputs."""
     p, a, w = grads.problem, grads.a, grads.w
     inputs = [x for x in p.wrt if a.gradient(x) is not None and x.node.numel]
     if not p.out.shape or not p.out.numel:
@@ -41,7 +41,7 @@ def why(grads: Gradients, choices: Choices) -> Section:
 
 
 def _in_order(inputs: list[Input], choices: Choices) -> list[Input]:
-    """The input whose element is followed first."""
+    """The inputs, that with the requested element first."""
     followed = choices.element and choices.element[0]
     return sorted(inputs, key=lambda x: x.name != followed)
 
@@ -60,10 +60,10 @@ def _fits(grads: Gradients, x: Input) -> bool:
     return sum(min(n, entries.WIDE) + 2 for n in widths) <= ACROSS
 
 
-def _elsewhere(others: list[Input]) -> Line:
-    """Where the Jacobians are of which nothing is told."""
-    names = " or ".join(f"-w {x.name}" for x in others[:OTHERS])
-    return words(f"Others: gradcli jacobian {names}.") if others else ()
+def _elsewhere(inputs: list[Input]) -> Line:
+    """A remark on inputs whose Jacobians are not described."""
+    names = " or ".join(f"-w {x.name}" for x in inputs[:OTHERS])
+    return words(f"Others: gradcli jacobian {names}.") if inputs else ()
 
 
 def _structure(grads: Gradients, x: Input, is_shown: bool = False) -> Line:

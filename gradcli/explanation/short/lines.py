@@ -1,4 +1,4 @@
-"""The gradients, a line each: those of values on the way back, then those of the inputs."""
+"""The gradients, a line each: those of intermediates, then those of inputs."""
 
 from collections.abc import Iterator
 from itertools import chain
@@ -39,17 +39,17 @@ from ..sections.jacobian import element_line
 from .gradients import Gradients
 from .stuck import let_through
 
-SMALL = 48  # elements of a gradient that are shown where there are few gradients
+SMALL = 48  # elements of a gradient that is shown if there are few gradients
 MOST = 24  # lines
 READ = 140  # characters of one element, by index or written out
-WAYS = 12  # names of values that a gradient comes back from
-LEVELS = 3  # inputs whose gradients are written by index and element too
+WAYS = 12  # names of values through which a gradient flows
+LEVELS = 3  # inputs whose gradients have index notation and an element, too
 SHORT = 24  # characters of numbers that are shown rather than their norm
 GAP = "    "
 
 
 def backward(grads: Gradients) -> Section:
-    """What flows back to values that have a name."""
+    """The gradients of named intermediates."""
     if grads.derivation is None:
         return Section("backward", (), (), ())
     lines = grads.derivation.back
@@ -57,14 +57,14 @@ def backward(grads: Gradients) -> Section:
     loss = grads.problem.out_name if grads.problem.seed.implicit else "loss"
     name = Name(first.name)
     text = words(
-        tree.Token(first.gradient_name),  # as typed: typeset it would be what it is said to be
+        tree.Token(first.gradient_name),  # as code: typeset it would be the formula itself
         " is ",
         mentioned(tree.Derivative(Name(loss), (name,))),
         ", of ",
         mentioned(name),
         "'s shape",
     )
-    rows = middle(lines, MOST, lambda line: _back(grads, line), lambda n: [_left_out(n)])
+    rows = middle(lines, MOST, lambda line: _back(grads, line), lambda n: [_omitted_row(n)])
     blocks: list[Block] = [Table(tuple(chain.from_iterable(rows)))]
     added = grads.derivation.added([*shown, *grads.derivation.gradients[:MOST]])
     if added:
@@ -75,7 +75,7 @@ def backward(grads: Gradients) -> Section:
 
 
 def _named(d: derivation.Derivation, added: list[Assignment]) -> Iterator[str | Formula]:
-    """What was given a name: `z = x @ W + b and z_1 = h @ V`."""
+    """The added statements: `z = x @ W + b and z_1 = h @ V`."""
     for k, s in enumerate(added):
         yield "" if not k else " and " if k == len(added) - 1 else ", "
         if len(s.names) > 1:
@@ -86,7 +86,7 @@ def _named(d: derivation.Derivation, added: list[Assignment]) -> Iterator[str | 
             yield mentioned(d.written(s.nodes[0]), s.value)
 
 
-def _left_out(count: int) -> Row:
+def _omitted_row(count: int) -> Row:
     return Row((words(f"… {count:,} more (--full shows all)"),))
 
 
@@ -98,7 +98,7 @@ def _back(grads: Gradients, line: derivation.Line) -> list[Row]:
 
 
 def _let_through(a: Analysis, line: derivation.Line) -> Line:
-    """`relu lets 10 of 16 through`."""
+    """`relu lets 10 of 16 through`, or ""."""
     after = [step for step in a.gradients.steps if line.of in step.node.inputs]
     mask = let_through(a, after[0]) if len(after) == 1 else None
     if mask is None:
@@ -108,10 +108,10 @@ def _let_through(a: Analysis, line: derivation.Line) -> Line:
 
 
 def gradients(grads: Gradients, choices: Choices) -> Section:
-    """The gradient of each input asked for."""
+    """The gradient with respect to each input in `wrt`."""
     wrt = grads.inputs
     rows = [row for x in wrt[:MOST] for row in _of_input(grads, x, choices)]
-    rows += [_left_out(len(wrt) - MOST)] if len(wrt) > MOST else []
+    rows += [_omitted_row(len(wrt) - MOST)] if len(wrt) > MOST else []
     title = words("Gradient" + "s" * (len(wrt) > 1))
     prose = [Prose(words(text)) for text in _remarks(grads)]
     below = [row.cells[0] for row in rows if row.depth]
@@ -141,7 +141,7 @@ def _of_input(grads: Gradients, x: Input, choices: Choices) -> list[Row]:
 
 
 def _levels(grads: Gradients, x: Input, place: tuple[int, ...] | None, few: bool) -> Iterator[Row]:
-    """The gradient by index, and one element written out."""
+    """The index notation of a gradient, and one element written out."""
     index = by_index.gradient(grads.w, x) if few else None
     if index is not None and len(str(index)) <= READ:
         grads.meanings += index.meanings
@@ -158,7 +158,7 @@ def _levels(grads: Gradients, x: Input, place: tuple[int, ...] | None, few: bool
 
 
 def _by_letters(grads: Gradients, x: Input, place: tuple[int, ...]) -> Line | None:
-    """An element by its index notation, where all terms would be too many: sums stay sums."""
+    """An element in index notation, with sums not expanded, if there are too many terms."""
     index = by_index.gradient(grads.w, x)
     at = index.left.places if index is not None and isinstance(index.left, Indexed) else ()
     letters = [*map(tree.text, at)]
@@ -173,7 +173,7 @@ def _by_letters(grads: Gradients, x: Input, place: tuple[int, ...]) -> Line | No
 
 
 def _remarks(grads: Gradients) -> Iterator[str]:
-    """What adds up, what was broadcast, and that a single number has a Jacobian of one row."""
+    """Remarks on sums, on broadcast inputs, and on the Jacobian of a scalar."""
     ways: dict[tuple[str, ...], list[str]] = {}
     for line in grads.derivation.gradients if grads.derivation else ():
         if len(line.ways) > 1:
@@ -211,17 +211,17 @@ def _broadcast(grads: Gradients) -> dict[str, list[str]]:
 
 
 def _summed(a: Analysis, x: Input) -> Iterator[Node]:
-    """The sums to the size of an input that was broadcast."""
+    """The dimensions over which the gradient of a broadcast input is summed."""
     for step in a.gradients.steps:
         for c in step.contributions:
             if c.to is x.node and c.sent.op.name == "sum_to_size" and c.sent is not c.local:
                 yield c.sent
 
 
-def _dimensions(shape: Shape, own: Shape) -> str:
-    """The dimensions of a shape over which a sum leaves `own`."""
-    lead = len(shape) - len(own)
-    over = [d for d, n in enumerate(shape) if d < lead or own[d - lead] != n]
+def _dimensions(shape: Shape, remaining: Shape) -> str:
+    """The dimensions of a shape over which a sum leaves `remaining`."""
+    lead = len(shape) - len(remaining)
+    over = [d for d, n in enumerate(shape) if d < lead or remaining[d - lead] != n]
     if len(over) == len(shape) > 1:
         return "all elements"
     return f"dimension{'s' * (len(over) > 1)} {listed([*map(str, over)])}"
@@ -230,15 +230,14 @@ def _dimensions(shape: Shape, own: Shape) -> str:
 # ---- as equations --------------------------------------------------------------------------------
 
 
-LONG, LITTLE = 24, 2  # length of a formula in which a name is worth it that saves this little
+LONG, LITTLE = 24, 2  # in a formula of this length a name must save this much
 
 
 def equation(
     grads: Gradients, name: Line, formula: Tree | None, otherwise: Line, of: Node, summary: Any
 ) -> list[Row]:
-    """The rows of an equation, after statements for what is repeated in its formula and has no name
-    yet; `otherwise` stands in the place of a formula that is not shown, `summary` is what is shown
-    of its numbers.
+    """The rows of an equation, after statements for repeated parts of its formula; `otherwise`
+    replaces a formula that is not shown, `summary` is shown of its numbers.
     """
     if formula is None:
         return [_row(grads, (*name, EQUALS, *otherwise), of, summary)]
@@ -254,24 +253,24 @@ def equation(
 
 def _row(grads: Gradients, line: Line, of: Node, summary: Line | Tensor) -> Row:
     if of.shape or not summary:
-        return Row((line, *_beside(grads, of, summary)))
+        return Row((line, *_with_summary(grads, of, summary)))
     number = number_text(summary.array) if isinstance(summary, Tensor) else text_of(summary)
     return Row(((*line, EQUALS, Token(number, "answer")),))
 
 
-def _beside(grads: Gradients, of: Node, summary: Line | Tensor) -> tuple[Line | Tensor, ...]:
+def _with_summary(grads: Gradients, of: Node, summary: Line | Tensor) -> tuple[Line | Tensor, ...]:
     shape = shape_text(of.shape)
     if not summary:
         return (plain(shape),)
     room = " " * (grads.widest - len(shape))
     if isinstance(summary, Tensor):
         return (Token(shape), Token(room, "word")), summary
-    # in one cell, which goes behind a long formula
+    # in one cell, so that it follows a long formula
     return ((Token(shape), Token(room + GAP, "word"), *summary),)
 
 
 def brief(value: Any) -> Line | Tensor:
-    """Numbers in short: all of a few, or their norm and how many are 0."""
+    """Numbers in short: all if they are few, or their norm and the number of zeros."""
     if value is None:
         return ()
     if is_short(value, SHORT):

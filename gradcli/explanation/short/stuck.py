@@ -1,4 +1,4 @@
-"""What a reader would ask of the numbers: units that never fire, functions that are flat."""
+"""Notes on vanishing gradients: units that are never active, saturated functions."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -12,18 +12,16 @@ from ..formulas.wording import Wording
 from ..phrases import listed
 
 MOST = 4  # units that are named, and operations
-FLAT = 1e-6  # as near to its bounds a function is flat
+FLAT = 1e-6  # distance from its bounds at which a function counts as saturated
 
 
 def stuck(a: Analysis, w: Wording) -> list[tuple[str, str]]:
-    """Codes and sentences on units that let nothing through, functions that are flat where they
-    are, and gradients that are 0 throughout.
-    """
+    """Notes on units that pass no gradient, saturated functions, and gradients that are all 0."""
     return [*_few(_dead_units(a, w)), *_few(_saturated(a, w)), *_zero_gradients(a, w)]
 
 
 def _few(result: Iterator[tuple[str, str]]) -> list[tuple[str, str]]:
-    """The first of several that are alike, and how many others there are."""
+    """The first of several similar notes, and the number of others."""
     notes = [*result]
     left = len(notes) - MOST
     if left <= 0:
@@ -77,8 +75,8 @@ def _zero_gradients(a: Analysis, w: Wording) -> Iterator[tuple[str, str]]:
 
 
 def let_through(a: Analysis, step: Step) -> Any:
-    """The mask of the places at which an operation sends on what it receives; None where it does
-    something else, and where its values are not known.
+    """A mask of the elements whose gradient an operation passes on; None if it is no such
+    operation, or its values are unknown.
     """
     local = step.contributions[0].local if len(step.contributions) == 1 else None
     if local is None or local.op is not OPS["where"]:

@@ -1,4 +1,6 @@
-"""Why elements of a gradient are nan, infinite, zero or absent, and an expression that cures it."""
+"""Why elements of a gradient are nan, infinite, zero or absent, and an equal expression without
+this.
+"""
 
 from .answer import Why, why_expression
 

@@ -15,11 +15,11 @@ from .names import operation_name, used_for
 from .reasons import Reasons
 from .tracing import Origin, Tracer, cut_for
 
-ORDER = ("nan", "inf", "none", "zero")  # the most telling first
+ORDER = ("nan", "inf", "none", "zero")  # the most severe first
 
 
 class Element(NamedTuple):
-    """An element of a gradient, or a whole one that is absent: its kind, and what makes it so."""
+    """An element of a gradient, or an absent gradient: its kind, and the cause."""
 
     name: str
     kind: str
@@ -29,7 +29,7 @@ class Element(NamedTuple):
 
 class Why:
     """The elements of a problem's gradients that are nan, infinite, zero or absent, each with its
-    cause, and an equal expression without nan and infinities, where there is one.
+    cause, and an equal expression without nan and infinities, if one is found.
     """
 
     def __init__(self, a: Analysis, assumed_seed: bool = False):
@@ -44,7 +44,7 @@ class Why:
 
     @cached_property
     def rewritten(self) -> str | None:
-        """An expression that is finite where this is not, and elsewhere the same."""
+        """An equal expression whose gradient is finite here; None if none is found."""
         from .rewriting import rewritten
 
         result: str | None = self._budget.search(lambda: rewritten(self.a), lambda: None)
@@ -165,13 +165,15 @@ def _listed(names: list[str]) -> str:
 
 
 def why_expression(analysis: Analysis) -> Why:
-    """Why elements of the gradients of a problem are nan, infinite, zero or absent. A seed that
-    PyTorch would ask for is ones. Raises GradcliError where an input has no value.
+    """Why elements of the gradients of a problem are nan, infinite, zero or absent. A missing seed
+    is ones. Raises GradcliError if an input has no value.
     """
     p, assumed = analysis.problem, analysis.problem.seed.refused
     if assumed:
         seed = p.seed._replace(value=OPS["ones"](size=p.out.shape), refused=False)
         p = p._replace(seed=seed)
-    a = Analysis(p, analysis.dtype, unmoved=True)  # that nothing has a gradient is an answer here
+    a = Analysis(
+        p, analysis.dtype, allow_no_gradient=True
+    )  # that nothing has a gradient is an answer here
     a.require_numbers()
     return Why(a, assumed)

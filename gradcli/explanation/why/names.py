@@ -1,4 +1,4 @@
-"""What operations are called: by PyTorch's name for them."""
+"""PyTorch's names of operations."""
 
 import ast
 
@@ -69,7 +69,7 @@ def _around(a: Analysis, node: Node) -> Node | None:
 
 
 def used_for(program: Program, name: str) -> str | None:
-    """What a program uses an input for that takes none of its numbers: `ones_like`, `shape`."""
+    """The uses of an input that do not depend on its values: `ones_like`, `shape`."""
     for e in program.syntax:
         arguments = [*e.args, *(k.value for k in e.keywords)] if isinstance(e, ast.Call) else []
         if any(_is_named(i, name) for i in arguments):

@@ -1,4 +1,4 @@
-"""One sentence for an element: the operation that makes it so, with the numbers of the case."""
+"""The sentence about an element: the operation that causes it, with its numbers."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from .tracing import LocalStep, Origin, Place, Tracer
 
 LONGEST = 50  # characters of a rule or an operation that is written out
 SIGNS = {"div": "/", "mul": "·", "pow": "^", "add": " + ", "sub": " - "}
-INSTEAD = {  # what people use in place of what has no derivative
+INSTEAD = {  # alternatives to operations without a derivative
     "comparison": "a comparison counts, it does not slope: train on sigmoid or a loss such as "
     "binary_cross_entropy_with_logits, and keep this as a metric",
     "index": "train on the scores themselves (softmax, cross_entropy), and keep indices as a "
@@ -50,7 +50,7 @@ class Reasons:
         return "; ".join(filter(None, parts))
 
     def _maker(self, origin: Origin) -> str:
-        """The operation that sends nan for the infinity that it receives."""
+        """The text about an operation that turns a received infinity into nan."""
         nodes = [n for n, place in origin.path if np.isinf(self.tracer.arriving(n, place))]
         return operation_name(self.a, nodes[0]) if nodes else ""
 
@@ -61,7 +61,7 @@ class Reasons:
         return f"what arrives from {len(origin.terms)} sides adds up to {kind}: {terms}"
 
     def _received(self, step: LocalStep, place: Place) -> str:
-        """Who sent the zero that an operation receives."""
+        """The text about the operation that sent a received zero."""
         at = self._aligned(step, place)
         if at is None or step.received[at] != 0:
             return ""
@@ -73,13 +73,13 @@ class Reasons:
         return f"{name} sends 0{into}"
 
     def _aligned(self, step: LocalStep, place: Place) -> Place | None:
-        """The received element that a sent one comes from, where it is one."""
+        """The received element from which a sent one is computed, if it is only one."""
         if step.node.shape == step.to.shape and step.node.op.family == "elementwise":
             return place
         return () if step.node.shape == () else None
 
     def _rule(self, step: LocalStep) -> str:
-        """The rule in the words of the program, with g for what is received."""
+        """The rule in the names of the program, with g for the upstream gradient."""
         names = {i.node: Name(i.name) for i in self.a.problem.inputs.values()}
         names |= {step.seed: Name("g")}
         text = if_applicable(lambda: tree.text(formula(step.sent_node, names))) or ""
@@ -88,9 +88,9 @@ class Reasons:
     def _arithmetic(self, step: LocalStep, place: Place) -> str:
         """`0/0 is nan`: the first operation of a rule whose result is not finite."""
         evaluator = Evaluator(step.here | {step.seed: step.received})
-        given = set(evaluator.values)
-        for node in walk([step.sent_node], lambda n: () if n in given else n.inputs):
-            if node in given or node.op.family == "leaf" or node.dtype != "float":
+        known_nodes = set(evaluator.values)
+        for node in walk([step.sent_node], lambda n: () if n in known_nodes else n.inputs):
+            if node in known_nodes or node.op.family == "leaf" or node.dtype != "float":
                 continue
             result = _at(evaluator(node)[0], place)
             if result is not None and not np.isfinite(result):
@@ -144,10 +144,10 @@ class Reasons:
         return f"{name} multiplies by {number(float(factor))}, and the product underflows to 0"
 
     def _flat_around(self, step: LocalStep, place: Place) -> bool:
-        """Whether the slope of an operation is 0 beside the value, too."""
+        """Whether the slope of an operation is 0 at nearby values, too."""
         for move in (-1e-3, 1e-3):
-            beside = np.asarray(step.operands[step.to]) * (1 + move) + move * 1e-3
-            sent = step.send(step.operands | {step.to: beside}, np.ones(step.node.shape))
+            nearby = np.asarray(step.operands[step.to]) * (1 + move) + move * 1e-3
+            sent = step.send(step.operands | {step.to: nearby}, np.ones(step.node.shape))
             if sent[place] != 0:
                 return False
         return True
@@ -174,7 +174,7 @@ class Reasons:
         return f"{text} sends none: PyTorch has no derivative with respect to it"
 
     def instead(self, node: Node | None) -> str:
-        """What people use where nothing has a gradient."""
+        """An alternative to an operation without a derivative."""
         if node is None:
             return ""
         kind = {"bool": "comparison", "int": "index"}.get(node.dtype, "other")
@@ -195,7 +195,7 @@ def number(value: float) -> str:
 
 
 def _at(array: Any, place: Place) -> Any:
-    """The element of an array that broadcasts to what has `place`; None where it does not."""
+    """The element of an array that broadcasts to index `place`; None if it does not."""
     array = np.asarray(array)
     if array.ndim > len(place):
         return array.reshape(())[()] if array.size == 1 else None
@@ -206,7 +206,7 @@ def _at(array: Any, place: Place) -> Any:
 
 
 def _of_whole(node: Node, operands: list[Any]) -> str:
-    """Why an operation of whole matrices is not finite, where one of them has no inverse."""
+    """Why an operation of matrices is not finite, if one of them is singular."""
     matrix = np.asarray(operands[0])
     square = matrix.ndim > 1 and matrix.shape[-1] == matrix.shape[-2]
     if not square or node.op.name not in ("inverse_turned", "inv", "solve"):

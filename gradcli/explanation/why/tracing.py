@@ -1,9 +1,9 @@
-"""From an element of a gradient back to the operation that makes it nan, infinite, zero or absent.
+"""Tracing an element of a gradient to the operation that makes it nan, infinite, zero or absent.
 
-The way goes against the reverse pass. What is not finite comes from a received element that is not,
-where there is one that counts; otherwise the operation itself makes it so. A zero comes from zeros
-received where filling them wakes it, or where nothing else is received. An absent gradient comes
-from the first operation that lets none through.
+The reverse pass is followed backwards. An element that is not finite comes from a received element
+that is not, if it depends on one; otherwise the operation itself is the origin. A zero comes from
+received zeros, if other values there would make it nonzero, or if only zeros are received. An
+absent gradient comes from the first operation that passes none on.
 """
 
 from functools import cached_property
@@ -25,8 +25,8 @@ DRAWS = 2  # values of the operands at which dependence is tried
 
 
 class LocalStep:
-    """The step of `node` back to `to`, one of its operands, in numbers: what it sends for what it
-    receives, and which of the received elements an element that is sent depends on.
+    """The VJP of `node` with respect to its operand `to`, in numbers, and which received elements a
+    sent element depends on.
     """
 
     def __init__(self, a: Analysis, node: Node, to: Node, received: Node):
@@ -37,7 +37,7 @@ class LocalStep:
 
     @cached_property
     def received(self) -> Any:
-        """The numbers that arrive."""
+        """The upstream gradient."""
         return np.broadcast_to(np.asarray(self.a.value(self.received_node)), self.node.shape)
 
     @cached_property
@@ -52,12 +52,12 @@ class LocalStep:
 
     @cached_property
     def sent(self) -> Any:
-        """The numbers that are sent."""
+        """The gradient that is sent."""
         return self.send(self.here, self.received)
 
-    def send(self, given: dict[Node, Any], received: Any) -> Any:
-        """What is sent for other values and other numbers received."""
-        return Evaluator(given | {self.seed: received})(self.sent_node)[0]
+    def send(self, operands: dict[Node, Any], received: Any) -> Any:
+        """The gradient that is sent for other operands and another upstream gradient."""
+        return Evaluator(operands | {self.seed: received})(self.sent_node)[0]
 
     def reach(self, place: Place) -> Any:
         """A mask of the received elements that the one at `place` depends on, here or at any other
@@ -72,7 +72,7 @@ class LocalStep:
         return np.any([np.isfinite(w) & (w != 0) for w in weights], axis=0)
 
     def _only(self, place: Place) -> Place | None:
-        """The received element that the one at `place` depends on, where it can be only one."""
+        """The received element that the one at `place` depends on, if only one is possible."""
         if self.node.numel == 1:
             return (0,) * self.node.ndim
         same = self.node.shape == self.to.shape
@@ -84,7 +84,7 @@ class LocalStep:
 
     @cached_property
     def _generic(self) -> list[dict[Node, Any]]:
-        """Random values for the operands, as numbers that have nothing special about them."""
+        """Random values for the operands."""
         rng = np.random.default_rng(1)
         return [
             {
@@ -96,12 +96,14 @@ class LocalStep:
 
     @cached_property
     def _transposed(self) -> tuple[Node, Node | None]:
-        """A seed in the shape of what is sent, and the gradient by what is received."""
+        """A seed in the shape of the sent gradient, and its VJP with respect to the received
+        one.
+        """
         one = OPS["input"](name="e", shape=self.to.shape, is_direction=True)
         return one, backward(self.sent_node, one, [self.seed]).of[self.seed]
 
-    def _weights(self, place: Place, given: dict[Node, Any]) -> Any:
-        """The factors by which the received elements count in one that is sent."""
+    def _weights(self, place: Place, operands: dict[Node, Any]) -> Any:
+        """The coefficients of the received elements in a sent one."""
         ones, hot = np.ones(self.node.shape), np.zeros(self.to.shape)
         hot[place] = 1
 
@@ -109,7 +111,7 @@ class LocalStep:
             one, weights = self._transposed
             if weights is None:
                 return np.zeros(self.node.shape)
-            return Evaluator(given | {one: hot, self.seed: ones})(weights)[0]
+            return Evaluator(operands | {one: hot, self.seed: ones})(weights)[0]
 
         result = if_applicable(weighed)
         # ones without such a decomposition, or by a rule that is not differentiated again
@@ -117,8 +119,8 @@ class LocalStep:
 
 
 class Origin(NamedTuple):
-    """Where an element gets its kind: in the step of an operation to an operand, at an element of
-    this; without a step in the seed, or as contributions to a node cancel.
+    """The origin of an element: the step of an operation to an operand, and an element of this;
+    without a step the seed, or contributions to a node that cancel.
     """
 
     node: Node
@@ -129,7 +131,7 @@ class Origin(NamedTuple):
 
     @property
     def cancels(self) -> bool:
-        """Whether contributions add up to it."""
+        """Whether it is a sum of contributions."""
         return bool(self.terms)
 
     @property
@@ -177,7 +179,7 @@ class Tracer:
             node, place = result
 
     def arriving(self, node: Node, place: Place) -> float:
-        """The number that arrives at an element of an operation's result."""
+        """The gradient of an element of an operation's output."""
         step = next(s for s in self.steps if s.node is node)
         return float(np.broadcast_to(self.a.value(step.received), node.shape)[place])
 
@@ -188,7 +190,7 @@ class Tracer:
         return self._locals[key]
 
     def _arriving(self, node: Node) -> list[LocalStep]:
-        """The steps to a node, in the order of the reverse pass."""
+        """The steps that send gradients to a node, in the order of the reverse pass."""
         return [self._local(step, node) for step in self._consumers.get(node, [])]
 
     def _not_finite_at(self, node: Node, place: Place) -> Any:
@@ -226,7 +228,9 @@ class Tracer:
         return origin._replace(path=(result, *origin.path))
 
     def _zero_in(self, step: LocalStep, place: Place) -> Any:
-        """The origin of a zero that a step sends; or the node and place where it received one."""
+        """The origin of a zero that a step sends; or the node and index at which it was
+        received.
+        """
         zeros = step.received == 0
         if not zeros.any():
             return Origin(step.node, place, step)
@@ -244,8 +248,8 @@ def _first(mask: Any) -> Place:
 
 
 def cut_for(a: Analysis, x: Input) -> Node | None:
-    """The first operation on the input that lets no gradient through; None where the output is
-    computed without it.
+    """The first operation on the input that passes no gradient; None if the output does not depend
+    on the input.
     """
     p = a.problem
     masks = _in_brackets(a)
@@ -270,7 +274,7 @@ def _takes_none(a: Analysis, node: Node, carried: set[Node]) -> bool:
 
 
 def _in_brackets(a: Analysis) -> list[Node]:
-    """The tensors that stand in brackets, which are no part of the graph."""
+    """The tensors used as indices, which are not part of the graph."""
     items = [
         item for n in walk(a.problem.roots) if n.op.name == "getitem" for item in n.attrs["index"]
     ]

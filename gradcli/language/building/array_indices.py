@@ -1,5 +1,5 @@
-"""Brackets of NumPy and JAX where they differ from PyTorch's: slices that go backward, and
-dimensions that arrays pick from places apart, which come first; and whose a program is.
+"""Indexing of NumPy and JAX where it differs from PyTorch's: slices with negative steps, and
+separated advanced indices, whose dimensions come first; and whether a program uses these libraries.
 """
 
 from collections.abc import Sequence
@@ -13,25 +13,29 @@ from .scope import Scope
 
 
 def is_array_program(b: Scope) -> bool:
-    """Whether a program calls functions of NumPy and the like, and none of PyTorch."""
+    """Whether a program calls functions of NumPy, SciPy or JAX, and none of PyTorch."""
     called = libraries_of(b.program)
     return bool(called) and "torch" not in called
 
 
 def forward(base: Node, index: Sequence[Any]) -> tuple[Node, tuple[Any, ...]]:
-    """The same elements by slices that go forward, of the base read backward there."""
-    dim, turned, items = 0, list[int](), list[Any]()
+    """The base flipped along dimensions with negative steps, and the index with positive steps."""
+    dim, reversed_dims, items = 0, list[int](), list[Any]()
     for item in full_index(index, base.ndim):
         if isinstance(item, slice) and item.step is not None and item.step < 0:
-            turned.append(dim)
-            item = _turned(item, base.shape[dim])
+            reversed_dims.append(dim)
+            item = _reversed_slice(item, base.shape[dim])
         items.append(item)
         dim += 0 if item is None else getattr(getattr(item, "value", None), "ndim", 1)
-    return (op.flip(base, dims=tuple(turned)), tuple(items)) if turned else (base, tuple(index))
+    return (
+        (op.flip(base, dims=tuple(reversed_dims)), tuple(items))
+        if reversed_dims
+        else (base, tuple(index))
+    )
 
 
-def _turned(s: slice, size: int) -> slice:
-    """The slice of what is read backward; its ends are counted from the end, so that they hold for
+def _reversed_slice(s: slice, size: int) -> slice:
+    """The equivalent slice of the flipped dimension; its ends are negative, so that they hold for
     any size.
     """
     places = range(size)[s]
@@ -43,17 +47,17 @@ def _turned(s: slice, size: int) -> slice:
 
 
 def picked_first(node: Node, base: Node, index: Sequence[Any]) -> Node:
-    """What PyTorch's brackets give, with the dimensions that arrays pick in NumPy's place: first
-    where a slice, a None or dots stand between two arrays; whole numbers count as arrays.
+    """The result of PyTorch's indexing with the dimensions of advanced indices where NumPy has
+    them: first, if a slice, None or ... separates two of them; integers count as advanced indices.
     """
     arrays = [k for k, item in enumerate(index) if is_array(item)]
     numbers = [k for k, item in enumerate(index) if isinstance(item, int)]
     places = sorted(arrays + numbers)
     if not arrays or places[-1] - places[0] == len(places) - 1:
         return node
-    kept = [item for item in full_index(index, base.ndim) if not isinstance(item, int)]
-    picked = [k for k, item in enumerate(kept) if is_array(item)]
+    items = [item for item in full_index(index, base.ndim) if not isinstance(item, int)]
+    picked = [k for k, item in enumerate(items) if is_array(item)]
     if picked[-1] - picked[0] != len(picked) - 1:
         return node  # PyTorch has them first, too
-    count = node.ndim - (len(kept) - len(picked))
+    count = node.ndim - (len(items) - len(picked))
     return op.movedim(node, tuple(range(picked[0], picked[0] + count)), tuple(range(count)))

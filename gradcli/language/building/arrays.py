@@ -1,4 +1,4 @@
-"""Arrays of NumPy and JAX: what makes them of lists, their sizes, their methods."""
+"""Arrays of NumPy and JAX: their creation from lists, their sizes, their methods."""
 
 import ast
 from collections.abc import Callable
@@ -20,8 +20,8 @@ ROOTS = ("numpy", "jax.numpy")
 
 def _array(b: Scope, e: ast.Call, args: list, named: dict) -> Node:
     """An array of a number, of nested lists, or of an array: a gradient flows through it."""
-    value, *others = [*args, *([named.pop("object")] if "object" in named else [])]
-    if [n for n in named if n not in ("copy", "order", "ndmin")] or others:
+    value, *extra = [*args, *([named.pop("object")] if "object" in named else [])]
+    if [n for n in named if n not in ("copy", "order", "ndmin")] or extra:
         raise GradcliError("arguments", "array() takes one list of numbers and arrays, and a dtype")
     if _has_array(value):
         return b.counted(array(value), e)
@@ -58,8 +58,8 @@ ARRAYS = {f"{root}.{name}": made for root in ROOTS for name, made in BY_NAME.ite
 
 
 def method(b: Scope, name: str, args: list, named: dict) -> Function | None:
-    """The method of an array that a program means; None where it means that of a tensor. Raises
-    GradcliError `unsupported` where it may mean either.
+    """The function that is a method of arrays in this program; None if it is a method of tensors.
+    Raises GradcliError `unsupported` if it may be either.
     """
     if name not in METHODS or not isinstance(args[0], Node):
         return None

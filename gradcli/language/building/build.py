@@ -1,8 +1,7 @@
-"""Statements to graph: each piece of syntax becomes a node, a number, or a tuple of them.
+"""Statements to graph: each expression becomes a node, a number, or a tuple of these.
 
-Numbers that are written out are computed as Python would before PyTorch sees them; everything that
-touches a tensor becomes a node, which carries the span of its text. Errors of operators get their
-place here.
+Operations on numbers are folded, as Python does before PyTorch sees them; those on tensors become
+nodes, which have the spans of their text. Errors of operators get their spans here.
 """
 
 import ast
@@ -29,7 +28,7 @@ from ..vocabulary import (
 )
 from .array_indices import is_array_program
 from .calls import applied, call
-from .indices import sliced, subscripted, taken_apart
+from .indices import sliced, subscripted, unpacked_values
 from .operands import List, check_bits, go_together, in_words, is_number, unfit
 from .ranges import Range
 from .scope import Scope
@@ -64,22 +63,22 @@ LARGEST = "floating-point numbers end at about 1.8e308; inf is infinity"
 
 
 class Builder(Scope):
-    """The graph of a program: what its statements say, one after the other, in a scope."""
+    """Builds the graph of a program, statement by statement."""
 
     def run(self) -> Any:
         """The value of the last statement; `scope` then holds all names."""
         with np.errstate(all="ignore"):
             for statement in self.program.statements:
                 value = self.visit(statement.value)
-                parts = taken_apart(self, statement, value) if statement.apart else [value]
-                self.made.append(tuple(parts))
+                parts = unpacked_values(self, statement, value) if statement.unpacks else [value]
+                self.statement_values.append(tuple(parts))
                 self.scope.update(zip(statement.names, parts))
         return self.scope[self.program.statements[-1].names[-1]]
 
     # ---- syntax ----------------------------------------------------------------------------------
 
     def visit(self, e: ast.expr) -> Any:
-        """What a piece of syntax stands for."""
+        """The value of an expression."""
         self.depth += 1
         if self.depth > self.limits.sizes["nesting"]:
             self.limits.check("nesting", self.depth, "the expression", self.source.span(e))
@@ -141,7 +140,7 @@ class Builder(Scope):
         return sliced(self, [None if p is None else self.visit(p) for p in parts])
 
     def _BinOp(self, e: ast.BinOp) -> Any:
-        spine = [e]  # a + b + c + ... leans to the left: walked, so that length is no depth
+        spine = [e]  # a + b + c + ... is a left-deep tree, walked without recursion
         while isinstance(spine[-1].left, ast.BinOp):
             spine.append(spine[-1].left)
         value = self.visit(spine[-1].left)
@@ -167,7 +166,7 @@ class Builder(Scope):
         return self._folded(value, name, left, right)
 
     def check_operator(self, e: ast.BinOp) -> None:
-        """Refuse an operator that the language has not."""
+        """Raise GradcliError for an operator that the language lacks."""
         if type(e.op) not in BINARY:
             power = "a power is written x ** 2"
             of_e = isinstance(e.left, ast.Name) and e.left.id == "e"
@@ -177,7 +176,7 @@ class Builder(Scope):
             raise GradcliError("syntax", message, hint=hint, span=span)
 
     def product(self, left: Any, right: Any) -> Any:
-        """The product of two sizes, and how it is computed from these."""
+        """The product of two sizes, with its graph."""
         return self._folded(self._fold(python.mul, left, right), "mul", left, right)
 
     def _fold(self, compute: Callable, left: Any, right: Any) -> Any:
@@ -217,9 +216,9 @@ class Builder(Scope):
         return self._folded(compute(value), name, value)
 
     def _folded(self, value: Any, name: str | None, *operands: Any) -> Any:
-        """The number that the operator `name` makes of some, with its graph if one has its own."""
-        known = any(isinstance(x, Size | Ratio) for x in operands)
-        if name is None or not known or not is_number(value) or isinstance(value, bool):
+        """The value of the operator `name` of numbers, with a graph if one of these has a graph."""
+        has_graph = any(isinstance(x, Size | Ratio) for x in operands)
+        if name is None or not has_graph or not is_number(value) or isinstance(value, bool):
             return value
         value = with_graph(value, OPS[name](*operands))
         self.of_sizes.setdefault(value, value.node)

@@ -1,4 +1,4 @@
-"""Calls of functions and methods: which operator is meant, and on what it works."""
+"""Calls of functions and methods: resolution of the operator and its arguments."""
 
 import ast
 import re
@@ -29,7 +29,7 @@ from ..vocabulary import (
 )
 from .arrays import ARRAYS, by_method, method
 from .facts import FACTS
-from .indices import check_given, index_array, known_array
+from .indices import check_not_supposed, index_array, literal_array
 from .makers import MAKERS
 from .operands import CHOOSE, in_words, is_number
 from .python import PYTHONS
@@ -41,7 +41,7 @@ DEVICES = (  # what PyTorch's error names for one that it does not know
     "privateuseone"
 )
 KIND_OR_DEVICE = rf"({DEVICES})(:\d+)?|torch\.(cuda\.)?[A-Z][a-z]+Tensor"
-DIMS = {"dim", "axis", "dim0", "dim1"}  # where PyTorch takes a tensor of one whole number too
+DIMS = {"dim", "axis", "dim0", "dim1"}  # for which PyTorch also takes an integer scalar tensor
 FUNCTIONS = MAKERS | FACTS | PYTHONS | RANGES | ARRAYS
 IDENTITY = {
     *("clone", "contiguous", "requires_grad_", "retain_grad", "to", "type"),
@@ -50,7 +50,7 @@ IDENTITY = {
 
 
 def call(b: Scope, e: ast.Call) -> Any:
-    """What a call stands for."""
+    """The value of a call."""
     if any(k.arg is None for k in e.keywords):
         hint = "write the arguments out"
         raise GradcliError("syntax", "an argument with ** is not part of the language", hint=hint)
@@ -68,18 +68,18 @@ def call(b: Scope, e: ast.Call) -> Any:
         dtype = _dtype_by_place(of_array, args, dtype)
         value = applied(b, of_array, args, named, e)
     elif operands and name in IDENTITY:
-        value, dtype = operands[0], dtype or _dtype_asked(name, args[1:])
+        value, dtype = operands[0], dtype or _dtype_argument(name, args[1:])
     elif special is not None:
-        value = _made(special, b, e, args, named, name)
+        value = _call_special(special, b, e, args, named, name)
     else:
         of_tensors = lookup(f"Tensor.{name}") if operands else None
         called = of_tensors or _elsewhere(b, e) or lookup(name) or _unlisted(b, e, name)
-        value, dtype = _called(b, e, called, args, named, dtype, is_method=bool(operands))
+        value, dtype = _call_operator(b, e, called, args, named, dtype, is_method=bool(operands))
     return _as_dtype(b, value, dtype, e)
 
 
-def _dtype_asked(name: str, args: list) -> str | None:
-    """The dtype that `x.to(...)` or `x.type(...)` asks for, among devices and layouts."""
+def _dtype_argument(name: str, args: list) -> str | None:
+    """The dtype among the arguments of `x.to(...)` or `x.type(...)`; None if there is none."""
     if name not in ("to", "type"):
         return None
     asked = [_dtype_of_type(text) for text in args if isinstance(text, str)]
@@ -88,7 +88,7 @@ def _dtype_asked(name: str, args: list) -> str | None:
     return next((text for text in asked if text in DTYPES), None)
 
 
-def _called(
+def _call_operator(
     b: Scope,
     e: ast.Call,
     called: Any,
@@ -97,7 +97,7 @@ def _called(
     dtype: str | None,
     is_method: bool,
 ) -> tuple[Any, str | None]:
-    """What an operator or a shorthand gives, and the dtype that is asked for."""
+    """The value of an operator or a shorthand, and the requested dtype."""
     if isinstance(called, Operator) and called.of_one and len(args) == 1 and not named:
         other, named = called.of_one
         called = function(other, _function_span(b, e))
@@ -116,7 +116,7 @@ def _called(
 
 
 def _dtype_of_type(text: str) -> str:
-    """long for "torch.LongTensor" and uint8 for "torch.ByteTensor"; any other text as it is."""
+    """long for "torch.LongTensor" and uint8 for "torch.ByteTensor"; other texts unchanged."""
     match = re.fullmatch(r"torch\.(?:cuda\.)?([A-Z][a-z]+)Tensor", text)
     name = match[1].lower() if match else text
     name = {"byte": "uint8", "char": "int8"}.get(name, name)
@@ -124,7 +124,7 @@ def _dtype_of_type(text: str) -> str:
 
 
 def _check_kind(text: str) -> None:
-    """Refuse what x.to() and x.type() take to be neither a type of numbers nor a device."""
+    """Raise GradcliError for an argument of x.to() or x.type() that is neither dtype nor device."""
     if text not in DTYPES and text not in LAYOUTS and not re.fullmatch(KIND_OR_DEVICE, text):
         message = f"{in_words(text)} is no type of numbers and no device"
         raise GradcliError("arguments", message, hint="as in x.to(torch.float64) and x.to('cpu')")
@@ -135,20 +135,20 @@ def _tensors(args: list) -> list[Node]:
 
 
 def _check_keywords(b: Scope, e: ast.Call) -> None:
-    """Refuse a keyword that is given twice, as Python does once it has read the text."""
-    seen = set()
+    """Raise GradcliError for a repeated keyword, which `ast.parse` accepts."""
+    names = set()
     for k in e.keywords:
-        if k.arg in seen:
+        if k.arg in names:
             span = b.source.span(k.value)
             message, hint = f"the argument {k.arg} is given twice", "leave one of the two out"
             raise GradcliError("syntax", message, span=span, hint=hint)
-        seen.add(k.arg)
+        names.add(k.arg)
 
 
-def _made(
+def _call_special(
     special: Callable, b: Scope, e: ast.Call, args: list, named: dict[str, Any], name: str
 ) -> Any:
-    """What a function that is no operator gives; what Python finds wrong is an error here too."""
+    """The value of a function that is no operator; Python's exceptions become GradcliError."""
     try:
         return special(b, e, args, named)
     except MISUSES as error:
@@ -156,7 +156,7 @@ def _made(
 
 
 def _with_tensor(op: Operator, args: list, named: dict[str, Any]) -> tuple[list, dict[str, Any]]:
-    """Arguments of a method, whose tensor comes first, though it may have another place."""
+    """The arguments of a method, with its tensor moved to the right parameter."""
     if not op.inputs:
         message = f"{op.name}() is no method: no tensor stands before it"
         raise GradcliError("arguments", message, hint=op.usage())
@@ -199,7 +199,7 @@ def _elsewhere(b: Scope, e: ast.Call) -> Callable | None:
 
 
 def _unlisted(b: Scope, e: ast.Call, name: str) -> Callable:
-    """What a name that is no operator's calls."""
+    """The function of a name that is no operator's; raises GradcliError if there is none."""
     return function(name, _function_span(b, e))
 
 
@@ -213,7 +213,7 @@ def _function_span(b: Scope, e: ast.Call) -> Span:
 
 
 def _check_list(called: Any, args: list, named: dict[str, Any]) -> None:
-    """Refuse tensors one by one where the first argument, `tensors`, is a list of them."""
+    """Raise GradcliError for single tensors if the first parameter, `tensors`, is a list."""
     tensors = args[0] if args else named.get("tensors")
     if called.places[:1] == ("tensors",) and (isinstance(tensors, Node) or is_number(tensors)):
         message, hint = (
@@ -224,21 +224,21 @@ def _check_list(called: Any, args: list, named: dict[str, Any]) -> None:
 
 
 def _check_dtype(called: Operator, e: ast.Call) -> None:
-    """Refuse a dtype where PyTorch's function takes none."""
+    """Raise GradcliError for a dtype if PyTorch's function takes none."""
     takes = called.family not in WITHOUT_DTYPE or called.takes_dtype
     if not takes:
         raise GradcliError("arguments", f"{called.name}() takes no dtype", hint=called.usage())
 
 
 def _numbers_among(called: Any, args: list, named: dict[str, Any]) -> list[Any]:
-    """The tensors and numbers that a call computes with: no labels, and no attributes."""
+    """The tensors and numbers that a call computes with, without indices, masks and attributes."""
     places = called.places
-    given = [*zip((*places, *(None,) * len(args)), args), *_in_order(places, named)]
+    bindings = [*zip((*places, *(None,) * len(args)), args), *_in_order(places, named)]
     labels = getattr(called, "labels", ())
     promotes = isinstance(called, Operator) and called.family == "elementwise"
     inputs = called.inputs if promotes and not called.of_one_kind else ()
     result: list[Any] = []
-    for name, value in given:
+    for name, value in bindings:
         if isinstance(value, tuple):
             result += _tensors(list(value))
         elif name not in labels if isinstance(value, Node) else name in inputs and is_number(value):
@@ -247,14 +247,14 @@ def _numbers_among(called: Any, args: list, named: dict[str, Any]) -> list[Any]:
 
 
 def _in_order(places: Iterable[str], named: dict[str, Any]) -> list[tuple[str, Any]]:
-    """The keywords in the order of the parameters, as far as these have places."""
+    """The keyword arguments in the order of the parameters."""
     return sorted(named.items(), key=lambda given: [*places, given[0]].index(given[0]))
 
 
 def _with_whole_numbers(
     b: Scope, called: Any, args: list, named: dict[str, Any]
 ) -> tuple[list, dict[str, Any]]:
-    """Arguments in which a whole number that is written as a tensor, as a dim, is that number."""
+    """The arguments with integer scalar tensors given for dimensions converted to integers."""
 
     def number(name: str | None, value: Any) -> Any:
         is_one = isinstance(value, Node) and value.dtype == "int" and value.op.name == "tensor"
@@ -271,8 +271,8 @@ def applied(b: Scope, called: Any, args: list, named: dict[str, Any], e: ast.exp
     try:
         return _applied(b, called, args, named, e)
     except GradcliError as error:
-        said_otherwise = error.hint or getattr(called, "variadic", False)  # its tensors in a list
-        if isinstance(e, ast.Call) and error.code in ("arguments", "shape") and not said_otherwise:
+        has_other_hint = error.hint or getattr(called, "variadic", False)  # its tensors in a list
+        if isinstance(e, ast.Call) and error.code in ("arguments", "shape") and not has_other_hint:
             error.hint = called.usage()
         raise
 
@@ -299,7 +299,7 @@ def _applied(b: Scope, called: Any, args: list, named: dict[str, Any], e: ast.ex
 def _with_numbers(
     b: Scope, called: Shorthand, args: list, named: dict[str, Any], e: ast.Call
 ) -> tuple[list, dict[str, Any]]:
-    """Arguments of a call; for those whose numbers decide a shape, these numbers."""
+    """The arguments of a call, with tensors whose values determine a shape replaced by values."""
     written: list[ast.expr] = list(e.args)
     if len(args) > len(written):
         written.insert(0, getattr(e.func, "value", e))
@@ -307,9 +307,9 @@ def _with_numbers(
         raise foreign(e.args[0], b.source.span(e))
     names = (*called.places, *(None,) * len(args))
     texts = {k.arg: k.value for k in e.keywords}
-    given = dict(zip(names, args)) | named
+    bindings = dict(zip(names, args)) | named
     size = called.defaults.get(called.unless or "")
-    free = given.get(called.unless, size) != size
+    free = bindings.get(called.unless, size) != size
     return [
         _numbers_in(b, a, text, called, free) if name in called.numbers else a
         for name, a, text in zip(names, args, written)
@@ -320,21 +320,21 @@ def _with_numbers(
 
 
 def _numbers_in(b: Scope, value: Any, e: ast.expr, called: Shorthand, free: bool) -> Any:
-    """The numbers of an argument; `free`: they do not decide on the shape."""
+    """The values of an argument; `free`: they do not determine the shape."""
     if isinstance(value, tuple) and isinstance(e, ast.Tuple | ast.List):
         return tuple(_numbers_in(b, v, part, called, free) for v, part in zip(value, e.elts))
     if called.floats and isinstance(value, Node):
         text = b.source.segment(e)
-        check_given(b, value, e)
+        check_not_supposed(b, value, e)
         whose = "its numbers" if value.op.name == "input" else f"the numbers of {text}"
         return Array(b.numbers(value, f"what {called.name}() gives depends on {whose}"), text)
     if not isinstance(value, Node):
         return value
-    return index_array(b, value, e) if free else known_array(b, value, e)
+    return index_array(b, value, e) if free else literal_array(b, value, e)
 
 
 def _dtype_by_place(called: Any, args: list, dtype: Any) -> Any:
-    """The dtype that a call gives by place, taken out of `args`; otherwise the one by name."""
+    """The positional dtype of a call, removed from `args`; otherwise the keyword `dtype`."""
     place = called.places.index("dtype") if "dtype" in called.places else len(args)
     if place >= len(args) or len(args) > len(called.places):  # too many: they are counted
         return dtype

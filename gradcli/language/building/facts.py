@@ -1,4 +1,4 @@
-"""Functions whose answer is a fact of the program: sizes, dimensions, kinds of numbers."""
+"""Functions that return properties of tensors: sizes, dimensions, kinds of dtypes."""
 
 import ast
 from collections.abc import Callable
@@ -60,12 +60,16 @@ def _list(b: Scope, e: ast.Call, args: list, named: dict) -> List:
 
 
 def _of_tensors(name: str, count: int, fact: Callable[..., Any]) -> Fact:
-    """A fact of so many tensors and of nothing else."""
+    """A function of exactly `count` tensors, with no other arguments."""
 
     def ask(b: Scope, e: ast.Call, args: list, named: dict) -> Any:
-        others = [in_words(a) for a in args if not isinstance(a, Node)]
-        if named or others or len(args) != count:
-            wrong = f", not {others[0]}" if others and len(args) == count else " and nothing else"
+        not_tensors = [in_words(a) for a in args if not isinstance(a, Node)]
+        if named or not_tensors or len(args) != count:
+            wrong = (
+                f", not {not_tensors[0]}"
+                if not_tensors and len(args) == count
+                else " and nothing else"
+            )
             message = f"{name}() takes {('one tensor', 'two tensors')[count - 1]}{wrong}"
             raise GradcliError("arguments", message)
         return fact(b, *args)

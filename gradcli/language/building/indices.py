@@ -1,4 +1,4 @@
-"""What stands in brackets: places in lists and in tensors."""
+"""Indexing of lists and tensors."""
 
 import ast
 from collections.abc import Iterable, Iterator
@@ -15,11 +15,11 @@ from .array_indices import forward, is_array_program, picked_first
 from .operands import List, in_words
 from .scope import Scope
 
-LONG = 32  # a list of so many is one index to PyTorch, whatever it holds
+LONG = 32  # PyTorch takes a list of at least this length as one index
 
 
 def subscripted(b: Scope, e: ast.Subscript) -> Any:
-    """What stands in brackets behind a tensor, or behind several values, takes out of it."""
+    """The value of `x[...]` for a tensor or a tuple."""
     base, index = b.visit(e.value), e.slice
     if isinstance(base, tuple):
         return item(b, base, b.visit(index), e)
@@ -29,12 +29,12 @@ def subscripted(b: Scope, e: ast.Subscript) -> Any:
     if is_array_program(b):
         return _of_array(b, base, items, e)
     while len(items) > 1 and items[-1] is Ellipsis and Ellipsis in items[:-1]:
-        items.pop()  # PyTorch has no dimension left for it, and takes it
+        items.pop()  # PyTorch accepts it, as no dimension is left
     return b.node(OPS["getitem"], (base,), e, index=tuple(items))
 
 
 def _of_array(b: Scope, base: Node, items: list, e: ast.Subscript) -> Any:
-    """What brackets take out of an array of NumPy or JAX."""
+    """The value of `x[...]` for an array of NumPy or JAX."""
     base, index = forward(base, items)
     result = b.tried(OPS["getitem"], (base,), {"index": index})
     return b.counted(picked_first(result, base, index).at(b.source.span(e)), e)
@@ -50,7 +50,7 @@ def sliced(b: Scope, parts: Iterable[Any]) -> slice:
 
 
 def _end(b: Scope, part: Any) -> int:
-    """A number of a slice: a tensor of one integer, or of a mask, too."""
+    """An end or a step of a slice, which may be an integer or boolean tensor of one element."""
     if not isinstance(part, Node):
         return b.whole(part)
     of_array = is_array_program(b) and (part.ndim or part.dtype == "bool")
@@ -66,7 +66,7 @@ def _end(b: Scope, part: Any) -> int:
 
 
 def _apart(b: Scope, e: ast.expr) -> Iterator[tuple[Any, ast.expr, str]]:
-    """The items of an index, each with its place and its text."""
+    """The items of an index, each with its syntax and its text."""
     if isinstance(e, ast.Tuple):
         yield from ((b.visit(part), part, b.source.segment(part)) for part in e.elts)
         return
@@ -80,8 +80,8 @@ def _apart(b: Scope, e: ast.expr) -> Iterator[tuple[Any, ast.expr, str]]:
 
 
 def _is_several(value: Any) -> bool:
-    """Whether it is the index of several dimensions: a tuple, and as in PyTorch a short list in
-    which there is more than numbers.
+    """Whether it indexes several dimensions: a tuple, or, as in PyTorch, a short list with items
+    other than numbers.
     """
     if not isinstance(value, List):
         return isinstance(value, tuple)
@@ -89,12 +89,12 @@ def _is_several(value: Any) -> bool:
     return len(value) < LONG and any(isinstance(v, more) for v in value)
 
 
-def taken_apart(b: Scope, statement: Statement, value: Any) -> list:
-    """What each name of a statement is given; one with a star takes a list of what is left."""
+def unpacked_values(b: Scope, statement: Statement, value: Any) -> list:
+    """The value of each name of an unpacking statement; a starred name gets a list."""
     count = value.shape[0] if isinstance(value, Node) and value.ndim else 1
     count = len(value) if isinstance(value, tuple) else count
-    star, left = statement.star, count - len(statement.names)
-    if left if star is None else left < -1:
+    star, surplus = statement.star, count - len(statement.names)
+    if surplus if star is None else surplus < -1:
         have = "one value" if count == 1 else f"{count} values"
         names = "one name" if len(statement.names) == 1 else f"{len(statement.names)} names"
         message = f"{have} cannot be taken apart into {names}"
@@ -102,7 +102,7 @@ def taken_apart(b: Scope, statement: Statement, value: Any) -> list:
     parts = several(b, value, statement.value)
     if star is None:
         return parts
-    end = star + 1 + left
+    end = star + 1 + surplus
     return [*parts[:star], List(parts[star:end]), *parts[end:]]
 
 
@@ -144,7 +144,7 @@ def _index_item(b: Scope, value: Any, e: ast.expr, text: str) -> Any:
 
 
 def _listed(b: Scope, value: tuple, e: ast.expr) -> Any:
-    """The array of a list in brackets."""
+    """The array of a list used as an index."""
     message, hint = "a list index holds whole numbers or True and False", None
     try:
         array = np.asarray(value)
@@ -157,17 +157,17 @@ def _listed(b: Scope, value: tuple, e: ast.expr) -> Any:
     raise GradcliError("index", message, hint=hint, span=b.source.span(e))
 
 
-def known_array(b: Scope, node: Node, e: ast.expr) -> Any:
-    """As `index_array`, of a tensor whose numbers are written out in what is said."""
+def literal_array(b: Scope, node: Node, e: ast.expr) -> Any:
+    """As `index_array`, for a tensor whose values appear in the answer."""
     text = b.source.segment(e)
     if node.dtype == "float":
         raise _undecided(text)
-    check_given(b, node, e)
+    check_not_supposed(b, node, e)
     return index_array(b, node, e)
 
 
-def check_given(b: Scope, node: Node, e: ast.expr) -> None:
-    """Refuse a tensor that depends on numbers that are made up."""
+def check_not_supposed(b: Scope, node: Node, e: ast.expr) -> None:
+    """Raise GradcliError for a tensor that depends on made-up values."""
     if any(n in b.supposed for n in walk([node])):
         raise _undecided(b.source.segment(e))
 
@@ -178,7 +178,7 @@ def _undecided(text: str) -> GradcliError:
 
 
 def index_array(b: Scope, node: Node, e: ast.expr, text: str = "") -> Any:
-    """A tensor used as an index: its numbers are needed now, for the result's shape."""
+    """The values of a tensor used as an index, which determine the shape of the result."""
     text = text or b.source.segment(e)
     if node.dtype == "float":
         message = f"{text} is used as an index, and what it picks depends on its numbers"

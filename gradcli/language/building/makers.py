@@ -1,4 +1,4 @@
-"""Functions that are no operators: tensors of numbers written out or drawn."""
+"""Functions that create tensors from literals or random numbers."""
 
 import ast
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from .scope import Scope
 
 
 def tensor(b: Scope, e: ast.expr, args: list, named: dict) -> Node:
-    """A tensor of numbers that are written out, in lists of equal length."""
+    """A tensor of literal numbers, in lists of equal length."""
     if len(args) != 1 or named:
         raise GradcliError("arguments", "tensor() takes one list of numbers")
     if isinstance(args[0], Node):
@@ -39,7 +39,7 @@ def tensor(b: Scope, e: ast.expr, args: list, named: dict) -> Node:
 
 
 def _copied(b: Scope, e: ast.expr, args: list, named: dict) -> Node:
-    """torch.tensor, whose answer is cut off from a tensor that it copies."""
+    """torch.tensor, which detaches a tensor that it copies."""
     if "data" in named:
         args, named = [*args, named["data"]], {k: v for k, v in named.items() if k != "data"}
     built = tensor(b, e, args, named)
@@ -47,7 +47,7 @@ def _copied(b: Scope, e: ast.expr, args: list, named: dict) -> Node:
 
 
 def _floats(b: Scope, e: ast.expr, args: list, named: dict) -> Node:
-    """The older makers of tensors, which make floats of all numbers; sizes fill no memory here."""
+    """The legacy constructors of float tensors; those from sizes, uninitialised, are refused."""
     if args and all(map(is_number, args)):
         message = f"a tensor that is given its sizes alone {UNSET}"
         raise GradcliError("unsupported", message, hint="write torch.zeros(2, 3) or randn(2, 3)")
@@ -58,13 +58,13 @@ def _floats(b: Scope, e: ast.expr, args: list, named: dict) -> Node:
 def _arange(b: Scope, e: ast.Call, args: list, named: dict) -> Node:
     start_end = args[:1] if len(args) == 1 else args[:2]
     names = ("end",) if len(start_end) == 1 else ("start", "end")
-    given = (
+    attributes = (
         dict(zip(names, start_end, strict=False))
         | dict(zip(("step",), args[2:], strict=False))
         | named
     )
-    _check_numbers(given.values(), "arange")
-    return b.node(OPS["arange"], (), e, **given)
+    _check_numbers(attributes.values(), "arange")
+    return b.node(OPS["arange"], (), e, **attributes)
 
 
 def _check_numbers(values, name: str) -> None:

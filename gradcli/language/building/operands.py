@@ -1,4 +1,4 @@
-"""What stands to the left and to the right of a sign, and what errors call it."""
+"""Operands of binary operators: which combinations are valid, and their errors."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from ...graphs.operator import dtypes
 
 
 class List(tuple[Any, ...]):
-    """Several values in square brackets, which an index tells from a tuple."""
+    """A list of values; indexing treats it differently from a tuple."""
 
 
 def is_number(value: Any) -> bool:
@@ -17,7 +17,7 @@ def is_number(value: Any) -> bool:
 
 
 def check_bits(name: str | None, *operands: Any) -> None:
-    """Refuse & | ~ of anything but masks: of whole numbers, PyTorch takes their bits."""
+    """Raise GradcliError for & | ~ of integers, which are bitwise in PyTorch."""
     if name in ("logical_and", "logical_or", "logical_not") and dtypes(operands) != {"bool"}:
         message = "& | ~ of numbers work on their bits in PyTorch; here they combine masks"
         raise GradcliError(
@@ -26,7 +26,7 @@ def check_bits(name: str | None, *operands: Any) -> None:
 
 
 def go_together(left: Any, right: Any) -> bool:
-    """Whether two values are what an operator of tensors takes."""
+    """Whether two values are valid operands of a tensor operator."""
     if isinstance(left, Node):
         return isinstance(right, Node) or is_number(right)
     return isinstance(right, Node) and is_number(left)

@@ -1,5 +1,6 @@
-"""Functions of Python where PyTorch's of the same name answers otherwise: `sum` of a tensor adds up
-along its first dimension, `max` takes the first of equals, `float` gives a number and cuts.
+"""Builtins of Python that differ from PyTorch's functions of the same names: `sum` of a tensor adds
+up along its first dimension, `max` takes the first of equal values, `float` returns a detached
+number.
 """
 
 import ast
@@ -19,7 +20,7 @@ EXTREMES = {"max": ("gt", operator.gt), "min": ("lt", operator.lt)}
 
 
 def _number(b: Scope, e: ast.Call, args: list, named: dict) -> Any:
-    """float(x): of a tensor its only number, cut off; of a text the number that it spells."""
+    """float(x): the detached element of a tensor; of a string the number that it spells."""
     _check_places("float", named)
     (x,) = args or (0.0,)
     if isinstance(x, Node):
@@ -36,7 +37,7 @@ def _spelled(kind: type[float], text: str) -> float:
 
 
 def _whole(b: Scope, e: ast.Call, args: list, named: dict) -> Any:
-    """int(x): as float(x), without what stands behind the point."""
+    """int(x): as float(x), truncated."""
     _check_places("int", named)
     (x,) = args
     x = _spelled(int, x) if isinstance(x, str) else _number(b, e, args, named)
@@ -71,14 +72,14 @@ def _added(b: Scope, e: ast.Call, left: Any, right: Any) -> Any:
 
 
 def _extreme(name: str, b: Scope, e: ast.Call, args: list, named: dict) -> Any:
-    """max(x) and max(a, b, ...): the first of equals, and all of the gradient goes to it."""
+    """max(x) and max(a, b, ...): the first of equal values, which gets the whole gradient."""
     if named:
         raise _unfit(name, f"takes no {next(iter(named))} here", None)
     if len(args) == 1 and isinstance(args[0], Node):
         return _of_vector(name, b, e, args[0])
     items = _several(name, args[0] if len(args) == 1 else tuple(args))
-    best, *others = items
-    for x in others:
+    best, *rest = items
+    for x in rest:
         if not go_together(best, x):
             best = x if EXTREMES[name][1](x, best) else best
             continue
@@ -109,7 +110,7 @@ def _unfit(name: str, why: str, hint: str | None) -> GradcliError:
 
 
 def _check_places(name: str, named: dict) -> None:
-    """Refuse keywords, as Python does where it has no names for its arguments."""
+    """Raise GradcliError for keywords, because these arguments are positional-only in Python."""
     if named:
         raise _unfit(name, f"takes no {next(iter(named))}=", "give its arguments by their places")
 
@@ -120,7 +121,7 @@ def _slice(b: Scope, e: ast.Call, args: list, named: dict) -> Any:
 
 
 def _without_grad(b: Scope, e: ast.Call, args: list, named: dict) -> Any:
-    """What is computed inside of `torch.no_grad()`."""
+    """A value computed within `torch.no_grad()`, detached."""
     (x,) = args
     if isinstance(x, Outputs):
         return Outputs((b.node(OPS["detach"], (n,), e) for n in x), x.names)

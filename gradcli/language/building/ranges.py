@@ -1,4 +1,4 @@
-"""Which numbers a dtype can hold: what finfo and iinfo say, as numbers."""
+"""finfo and iinfo: the properties of dtypes."""
 
 import ast
 from typing import Any
@@ -17,7 +17,7 @@ BFLOAT16 = {"bits": 16, "eps": 2.0**-7, "max": (2 - 2.0**-7) * 2.0**127, "tiny":
 
 
 class Range:
-    """What is known of a dtype, under the names that PyTorch has for it."""
+    """The properties of a dtype, by PyTorch's names."""
 
     def __init__(self, text: str, facts: dict[str, Any]):
         self.text, self.facts = text, facts
@@ -44,20 +44,20 @@ def _of_integers(dtype: str) -> Range:
 
 
 def _dtype(b: Scope, e: ast.Call, args: list, named: dict, kind: str) -> str:
-    """The full name of the dtype that is asked about; float64 where none is."""
-    (given,) = (*args, *named.values()) or ("float64",)
+    """The full name of the dtype argument; float64 by default."""
+    (argument,) = (*args, *named.values()) or ("float64",)
     written = b.source.segment(e.args[0]) if e.args else ""
-    if not isinstance(given, str) or DTYPES.get(given) != kind:
-        message = f"a dtype of {kind}s is needed, such as torch.{kind}64, not {in_words(given)}"
+    if not isinstance(argument, str) or DTYPES.get(argument) != kind:
+        message = f"a dtype of {kind}s is needed, such as torch.{kind}64, not {in_words(argument)}"
         raise GradcliError("arguments", message)
-    return OF_PYTHON.get(written) or FULL.get(given, given)
+    return OF_PYTHON.get(written) or FULL.get(argument, argument)
 
 
 def _finfo(b: Scope, e: ast.Call, args: list, named: dict) -> Range:
     result = _of_floats(_dtype(b, e, args, named, "float"))
-    (asked,) = (*e.args, *(k.value for k in e.keywords)) or (None,)
-    if isinstance(asked, ast.Attribute) and asked.attr == "dtype":
-        unit = OPS["rounding_unit"](b.visit(asked.value))
+    (argument,) = (*e.args, *(k.value for k in e.keywords)) or (None,)
+    if isinstance(argument, ast.Attribute) and argument.attr == "dtype":
+        unit = OPS["rounding_unit"](b.visit(argument.value))
         result.facts["eps"] = with_graph(result.facts["eps"], unit)
     return result
 

@@ -1,5 +1,5 @@
-"""Where expressions are evaluated: names and their values, and what functions of the language may
-ask of the evaluator that calls them. Knows none of these functions.
+"""The scope in which expressions are evaluated: names and values, and the services that functions
+of the language need from the evaluator. Does not know these functions.
 """
 
 import ast
@@ -22,12 +22,11 @@ from .operands import in_words, is_number
 class Scope(ABC):
     """Names and values of a program, and how its operations become nodes.
 
-    `inputs` are the nodes of its free names, `values` the arrays of those that have one (masks and
-    indices are looked up in them), `draws.random` draws for rand and randn, `seed_shape` is what
-    `onehot` fills, in a seed. With `sizes` kept, the numbers that are computed from sizes are graph
-    where they meet a tensor, and elsewhere found in `of_sizes`. `supposed` are inputs whose values
-    are made up, and stay a name in all that is said; `drawn` are random numbers that a text such as
-    randn(3) stands for.
+    `inputs` are the nodes of its free names, `values` the arrays of those that have one, which
+    masks and indices need; `draws.random` is the generator of rand and randn; `seed_shape` is the
+    shape of `onehot` in a seed. With `sizes`, numbers computed from sizes have graphs, which
+    `of_sizes` maps them to. `supposed` are inputs with made-up values, which must not appear in
+    answers; `drawn` has the random numbers of texts such as randn(3).
     """
 
     def __init__(
@@ -49,23 +48,23 @@ class Scope(ABC):
         self.program, self.values, self.limits = program, values, limits
         self.draws, self.seed_shape = draws, seed_shape
         self.scope: dict[str, Any] = dict(inputs)
-        self.indices: list[Node] = []  # whole numbers that stand in brackets
-        self.arrays: dict[tuple[Node, str], Any] = {}  # by the tensor and its text, so that x[m]
-        # picks the same wherever it stands
+        self.indices: list[Node] = []  # integer tensors that are used as indices
+        # by the tensor and its text, so that equal x[m] share one array
+        self.arrays: dict[tuple[Node, str], Any] = {}
         self.outputs: list[Node] = []  # of operations with several, used or not
-        self.made: list[tuple[Any, ...]] = []  # what each statement gives its names
+        self.statement_values: list[tuple[Any, ...]] = []  # the values that each statement assigns
         self.count = self.depth = 0
 
     @abstractmethod
     def visit(self, e: ast.expr) -> Any:
-        """What a piece of syntax stands for."""
+        """The value of an expression."""
 
     @abstractmethod
     def product(self, left: Any, right: Any) -> Any:
-        """left * right, as it is written."""
+        """The value of left * right."""
 
     def several(self, written: Sequence[ast.expr]) -> list:
-        """What stands between commas: `*shape` is all of its sizes."""
+        """The values of expressions separated by commas, with `*shape` unpacked."""
         result: list[Any] = []
         for e in written:
             value = self.visit(e.value if isinstance(e, ast.Starred) else e)
@@ -75,22 +74,22 @@ class Scope(ABC):
         return result
 
     def whole(self, value: Any, index: bool = True) -> int:
-        """A whole number, where one has to stand: an index, or a size."""
+        """The integer value of an index, or of a size. Raises GradcliError for other values."""
         if is_whole(value):
             return int(value)
-        given = value if is_number(value) else in_words(value)
+        found_text = value if is_number(value) else in_words(value)
         if not index:
-            message = f"a whole number belongs here, not {given}"
+            message = f"a whole number belongs here, not {found_text}"
             raise GradcliError("arguments", message, hint="as in randn(2, 3) and range(4)")
         hint = "x[0] is the first element, x[-1] the last, x[1:3] two of them"
-        raise GradcliError("index", f"an index must be a whole number, not {given}", hint=hint)
+        raise GradcliError("index", f"an index must be a whole number, not {found_text}", hint=hint)
 
     def shape(self, node: Node) -> tuple[int, ...]:
         """The sizes of a tensor."""
         return tuple(self.size(node, d) for d in range(node.ndim)) if self.sizes else node.shape
 
     def size(self, node: Node, *dim: int) -> int:
-        """The number of elements along some dimensions; along all where none are given."""
+        """The number of elements along some dimensions; along all by default."""
         dim = dim or tuple(range(node.ndim))
         count = numel([node.shape[d] for d in dim])
         if not self.sizes or not dim:
@@ -99,7 +98,7 @@ class Scope(ABC):
         return with_graph(count, OPS["size"](named, dim=dim))
 
     def numbers(self, node: Node, why: str) -> Any:
-        """The array of `node`, where all inputs that it depends on have values."""
+        """The array of `node`. Raises GradcliError if it depends on inputs without a value."""
         from ...backends.numeric import Evaluator
 
         try:
@@ -122,7 +121,7 @@ class Scope(ABC):
     def tried(
         self, called: Any, args: Sequence, named: dict[str, Any], span: Span | None = None
     ) -> Any:
-        """An operation on its arguments; what Python finds wrong with them is an error too."""
+        """The value of an operation; Python's exceptions become GradcliError."""
         of_table = isinstance(called, Operator)
         try:
             return called.made(args, named, span) if of_table else called(*args, **named)
@@ -131,7 +130,7 @@ class Scope(ABC):
             raise misused(called.name, hint) from error
 
     def counted(self, value: Any, e: ast.expr) -> Any:
-        """A value that an operation gave, none of whose tensors is too large."""
+        """The value of an operation, counted, and checked against the limits."""
         self.count += 1
         sizes = self.limits.sizes
         if self.count > sizes["operations"]:

@@ -1,1 +1,1 @@
-"""What a request gives beside its program: values, seeds, shapes, labels."""
+"""The other arguments of a request: values, seeds, shapes, integer inputs."""

@@ -1,4 +1,4 @@
-"""What is assumed about inputs: read, and compared with their values and shapes."""
+"""Assumptions on inputs: parsing, and checks against values and shapes."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -13,30 +13,30 @@ OF_MATRICES = (
     *("symmetric", "posdef", "orthogonal", "diagonal", "skew", "permutation"),
     *("invertible", "lower", "upper"),
 )
-IN_ROWS = ("simplex", "onehot")  # rows that add up to 1, and such of zeros and a one
+IN_ROWS = ("simplex", "onehot")  # properties of each row
 OF_ELEMENTS = ("positive", "nonneg", *IN_ROWS, "unit")
 WORDS = (*OF_MATRICES, *OF_ELEMENTS)
 EXAMPLE = "as in A=symmetric,posdef"
 TOLERANCE = 1e-6  # relative, for values that were computed
 
 
-def read_assumptions(given: str | Mapping[str, Any]) -> Assumed:
+def read_assumptions(assumptions: str | Mapping[str, Any]) -> Assumed:
     """Words by name, from "A=symmetric,posdef,B=diagonal", or from a dict of texts and lists.
 
     Raises GradcliError for what cannot be assumed.
     """
-    if isinstance(given, str):
-        return _settled(_items(given))
-    return _settled((name, word) for name, words in given.items() for word in _words(words))
+    if isinstance(assumptions, str):
+        return _settled(_items(assumptions))
+    return _settled((name, word) for name, words in assumptions.items() for word in _words(words))
 
 
-def _items(said: str) -> list[tuple[str, str]]:
+def _items(text: str) -> list[tuple[str, str]]:
     result, name = [], ""
-    for item in said.replace(";", ",").split(","):
+    for item in text.replace(";", ",").split(","):
         before, equals, word = item.rpartition("=")
         name = before.strip() if equals else name
         if not name:
-            raise GradcliError("assume", f"{said} is not NAME=WORD", hint=EXAMPLE)
+            raise GradcliError("assume", f"{text} is not NAME=WORD", hint=EXAMPLE)
         result.append((name, word.strip()))
     return result
 
@@ -63,7 +63,7 @@ def _can() -> str:
 
 
 def check_shape(name: str, words: Collection[str], shape: Shape) -> None:
-    """Refuse a shape that no such matrix has."""
+    """Raise GradcliError for a shape that the assumptions exclude."""
     message = f"{name} is assumed {words[0] if isinstance(words, tuple) else words} and has shape"
     if "unit" in words and len(shape) != 1:
         raise GradcliError("shape", f"{message} {text(shape)}", hint="it must be a vector")
@@ -78,15 +78,15 @@ def check_shape(name: str, words: Collection[str], shape: Shape) -> None:
 
 
 def check_value(name: str, words: Collection[str], value: Any) -> None:
-    """Refuse a value that is not what it is assumed to be."""
+    """Raise GradcliError for a value that does not satisfy the assumptions."""
     for word in words:
         if not _holds(word, np.asarray(value, dtype=float)):
             hint = "numbers are computed from the value; leave the assumption out"
             raise GradcliError("assume", f"the value of {name} is not {word}", hint=hint)
 
 
-def made(words: Collection[str], array: Any) -> Any:
-    """An array made of one that is what is assumed; the array where nothing is."""
+def with_properties(words: Collection[str], array: Any) -> Any:
+    """`array` changed such that it has the assumed properties."""
     for word, make in _MAKERS.items():
         if word in words and not (word == "symmetric" and "posdef" in words):
             array = make(array)

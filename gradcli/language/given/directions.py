@@ -1,6 +1,4 @@
-"""Seeds and tangents: tensors in a shape that is known, given as values or as expressions over
-names.
-"""
+"""Seeds and tangents: tensors of a known shape, given as values or as expressions."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -16,8 +14,8 @@ from ..program import Program, read_program
 from .values import Reader
 
 
-class Given(NamedTuple):
-    """What was typed for a seed or a tangent: an array, or a program."""
+class Direction(NamedTuple):
+    """A parsed seed or tangent: an array, or a program."""
 
     array: Any
     program: Program | None
@@ -28,17 +26,17 @@ class Given(NamedTuple):
         return None if self.program is None else self.program.source.text.strip()
 
 
-def read_direction(value: Any, origin: str, reader: Reader) -> Given:
-    """What was given, read and not yet computed. Raises GradcliError."""
+def read_direction(value: Any, origin: str, reader: Reader) -> Direction:
+    """A seed or a tangent, parsed and not yet evaluated. Raises GradcliError."""
     array = reader.literal(value, origin)
     program = None if array is not None else read_program(value, reader.limits, origin)
     if program is not None and len(program.values) == 1:
         _check_nameless(program)
-    return Given(array, program)
+    return Direction(array, program)
 
 
 def _check_nameless(program: Program) -> None:
-    """Refuse `a=1`, which gives a value to a name and not to the seed or the tangent."""
+    """Raise GradcliError for `a=1`, which assigns to a name."""
     source = program.source
     if source.text[: program.start].strip():
         name, value = program.output_name, source.segment(program.result)
@@ -48,20 +46,20 @@ def _check_nameless(program: Program) -> None:
 
 
 def as_graph(
-    given: Given,
+    direction: Direction,
     name: str,
     names: Mapping[str, Any],
     values: Mapping[Node, Any],
     shape: Shape,
     reader: Reader,
 ) -> Node:
-    """The node of a seed or a tangent, which formulas call `name`; `names` are what its expression
-    may use, `shape` is the one that it should have.
+    """The node of a seed or a tangent, called `name` in formulas. `names` are the names that its
+    expression may use, `shape` is the expected shape.
     """
-    if given.program is None:
-        return OPS["tensor"](data=Array(np.asarray(given.array, dtype=np.float64), name))
+    if direction.program is None:
+        return OPS["tensor"](data=Array(np.asarray(direction.array, dtype=np.float64), name))
     builder = Builder(
-        given.program,
+        direction.program,
         dict(names),
         values=dict(values),
         limits=reader.limits,
@@ -74,7 +72,7 @@ def as_graph(
         if error.code == "unknown-name":
             error.hint = error.hint or f"the names are {', '.join(names)}"
         raise
-    last = given.program.result
+    last = direction.program.result
     if isinstance(built, tuple):
         built = tensor(builder, last, [built], {})
     if not isinstance(built, Node | int | float):

@@ -20,8 +20,8 @@ NPZ = re.compile(r"(?P<path>.+\.npz)(?::(?P<name>.*))?", re.DOTALL)
 
 
 def read_file(path: str, limits: Limits, stdin: IO[bytes] | None) -> "np.ndarray":
-    """The array in the file at `path`, or in `stdin` where that is `-`. An error names the place
-    and shows nothing of what stands there.
+    """The array in the file at `path`, or in `stdin` if that is `-`. Errors name the position, and
+    do not show the contents.
     """
     if not limits.files:
         message = "no files are opened here, and a value that begins with @ names one"
@@ -44,18 +44,18 @@ def read_file(path: str, limits: Limits, stdin: IO[bytes] | None) -> "np.ndarray
 
 
 def _opened(path: str, flags: int) -> int:
-    """The descriptor of a file; a pipe that nobody writes into is empty and not waited for."""
+    """The descriptor of a file; a pipe without a writer counts as empty."""
     descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
     os.set_blocking(descriptor, True)
     return descriptor
 
 
-def _read_npz(file: IO[bytes], asked: re.Match, limits: Limits) -> "np.ndarray":
+def _read_npz(file: IO[bytes], match: re.Match, limits: Limits) -> "np.ndarray":
     """The array of this name in an archive; without a name, the only one."""
     import zipfile
     import zlib
 
-    path, name = asked["path"], asked["name"]
+    path, name = match["path"], match["name"]
     damage = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError)
     try:
         with zipfile.ZipFile(file) as archive:
@@ -73,7 +73,7 @@ def _read_npz(file: IO[bytes], asked: re.Match, limits: Limits) -> "np.ndarray":
 
 
 def _read_npy(file: IO[bytes], path: str, limits: Limits) -> "np.ndarray":
-    """The array in .npy format; its header is heard first, for it says how large the rest is."""
+    """The array in .npy format; its header is read first, to check the size."""
     from numpy.lib import format as npy
 
     try:
@@ -117,7 +117,7 @@ def _read_stream(file: IO[bytes], path: str, limits: Limits) -> "np.ndarray":
 
 
 def _without_text(error: GradcliError, path: str) -> GradcliError:
-    """The error with its place in a file as numbers, and with nothing of the text there."""
+    """The error with line and character in its message, and without the text of the file."""
     if error.span is None:
         return error
     *before, last = error.span.text[: error.span.start].split("\n")
@@ -127,9 +127,9 @@ def _without_text(error: GradcliError, path: str) -> GradcliError:
 
 
 def _read_rows(text: str, limits: Limits, path: str) -> "np.ndarray":
-    """Lines of numbers, apart by commas or blanks; `#` begins a comment.
+    """Lines of numbers separated by commas or blanks; `#` begins a comment.
 
-    One line or one column is a vector and one number is a number, as numpy.loadtxt has it.
+    One line or one column is a vector, and one number a scalar, as in numpy.loadtxt.
     """
     separator = "," if "," in text else None
     words: list[str] = []
@@ -160,7 +160,7 @@ def _read_rows(text: str, limits: Limits, path: str) -> "np.ndarray":
 
 
 def _no_number(cell: str, may_be_header: bool, span: Span) -> GradcliError:
-    """The error for what is no number."""
+    """The error for a cell that is no number."""
     if cell in ("...", "…"):
         message, hint = "the print is abridged: ... stands for numbers", ABRIDGED_HINT
     elif not cell:
@@ -171,7 +171,7 @@ def _no_number(cell: str, may_be_header: bool, span: Span) -> GradcliError:
 
 
 def _cure(cell: str, may_be_header: bool) -> str:
-    """What helps where a file has something else than a number."""
+    """A hint for a cell that is no number."""
     if cell[0] in "{[":
         return "of a .json file gradcli reads a list of numbers, nested for rows: [[1, 2], [3, 4]]"
     if ";" in cell and all(CELL.fullmatch(part.strip()) for part in cell.split(";")):

@@ -1,5 +1,5 @@
-"""Labels: inputs that hold whole numbers or masks, where they stand and what they are if nobody
-gave them.
+"""Integer and boolean inputs, as indices, targets and masks: which inputs are such, and placeholder
+values for them.
 """
 
 from collections.abc import Collection, Mapping
@@ -11,20 +11,20 @@ from ...graphs.operator import Unlabelled
 from ...lazy import np
 from ...limits import Limits
 
-MOST = 10_000  # that are looked at where sizes may only stand in for others
+MOST = 10_000  # elements that are checked while shapes are being inferred
 
 
-def to_suppose(error: Unlabelled, taken: Collection[str]) -> str | None:
-    """The name that stands where labels should, and whose labels can be made up; None where several
-    are mixed, or it is among those `taken`.
+def name_to_suppose(error: Unlabelled, excluded: Collection[str]) -> str | None:
+    """The input for which the operation of this error needs integers, whose values can be made up;
+    None if several inputs are involved, or it is `excluded`.
     """
     free = [n.attrs["name"] for n in walk([error.node]) if n.op.name == "input"]
-    return free[0] if len(free) == 1 and free[0] not in taken else None
+    return free[0] if len(free) == 1 and free[0] not in excluded else None
 
 
 def of_floats(error: Unlabelled, arrays: Mapping[str, Any]) -> GradcliError:
-    """The error for labels that were given as floats, or are computed to be some; the same where
-    none were given.
+    """The error for floats given, or computed, where integers or a mask are needed; `error` itself
+    if there is no value.
     """
     if error.node.op.name != "input":
         return _computed(error, arrays)
@@ -41,7 +41,7 @@ def of_floats(error: Unlabelled, arrays: Mapping[str, Any]) -> GradcliError:
 
 
 def _computed(error: Unlabelled, arrays: Mapping[str, Any]) -> GradcliError:
-    """The error for what comes to floats, whatever is given for what was not."""
+    """The error for computed floats; `error` itself if they depend on inputs without a value."""
     free = (n.attrs["name"] for n in walk([error.node]) if n.op.name == "input")
     if any(name not in arrays for name in free):
         return error
@@ -53,19 +53,19 @@ def _computed(error: Unlabelled, arrays: Mapping[str, Any]) -> GradcliError:
     return GradcliError("arguments", message, hint=hint, span=error.span)
 
 
-def made_up(node: Node) -> Any:
-    """Labels for an input that has none: 0 and 1 in turn."""
+def placeholder_values(node: Node) -> Any:
+    """Placeholder values for an integer or boolean input: 0 and 1 alternating."""
     if node.numel > MOST:
         return np.broadcast_to(node.dtype == "bool" or 0, node.shape)
     numbers = np.arange(node.numel).reshape(node.shape) % 2
     return numbers == 0 if node.dtype == "bool" else numbers
 
 
-def picking(roots: Collection[Node], indices: Collection[Node], out: Node) -> set[Node]:
-    """The nodes that hold whole numbers, for they lead to `indices`, or to the index, the labels or
-    the mask of an operation.
+def integer_nodes(roots: Collection[Node], indices: Collection[Node], out: Node) -> set[Node]:
+    """The nodes that are used as `indices`, or as index, target or mask of an operation.
 
-    Where floats may stand, as in argsort, a node is none of them that is also a value in `out`.
+    Behind operations that take floats, as argsort, a node that `out` also uses as a value is not
+    one of them.
     """
     met = walk(roots, lambda n: (*n.inputs, n.expansion))
     labels = [*indices, *(i for node in met for i in _of_operation(node))]
@@ -75,9 +75,9 @@ def picking(roots: Collection[Node], indices: Collection[Node], out: Node) -> se
 
 
 def check_reach(out: Node, values: Mapping[Node, Any], limits: Limits) -> None:
-    """Raise GradcliError `index`, with its place, where labels reach beyond what they pick from.
+    """Raise GradcliError `index`, with a span, for indices out of range.
 
-    That is not in the graph of a gradient, in which zeros may stand in the place of what is picked.
+    Checked in the forward graph, because a gradient may not contain the indexed tensor.
     """
     if all(n.dtype != "int" for n in walk([out])):
         return
@@ -86,31 +86,31 @@ def check_reach(out: Node, values: Mapping[Node, Any], limits: Limits) -> None:
     order = walk([out], sources)
     free = [n for n in order if n.op.name == "input" and n not in values]
     unknown = downstream(order, free, sources)
-    known = Evaluator(values, limits=limits)
+    evaluator = Evaluator(values, limits=limits)
     for node in order:
         labels = [i for i in _of_operation(node) if i.dtype == "int"]
         if not labels or not unknown.isdisjoint(labels):
             continue
         try:
-            _check(node, dict(zip(labels, known(*labels), strict=True)), limits)
+            _check(node, dict(zip(labels, evaluator(*labels), strict=True)), limits)
         except GradcliError as error:  # others depend on the numbers
             if error.code == "index":
                 raise error.at(written_for(node, order)) from None
 
 
 def _check(node: Node, labels: dict[Node, Any], limits: Limits) -> None:
-    """Raise GradcliError where an operation does not take these labels."""
+    """Raise GradcliError if an operation does not accept these indices."""
     from ...backends.numeric import Evaluator, sources
 
     if node.op.reach is not None:
-        given = {i: i.shape for i in node.parents} | labels
-        node.op.reach(*[i and given[i] for i in node.inputs], **node.attrs)
+        arguments = {i: i.shape for i in node.parents} | labels
+        node.op.reach(*[i and arguments[i] for i in node.inputs], **node.attrs)
         return
     zeros = {i: np.broadcast_to(0.0, i.shape) for i in sources(node) if i}
     Evaluator(zeros | labels, limits=limits)(node)
 
 
 def _of_operation(node: Node) -> list[Node]:
-    """The inputs of an operation that are indices, labels or masks."""
+    """The inputs of an operation that are indices, targets or masks."""
     named = zip(node.op.inputs, node.inputs, strict=False)
     return [i for name, i in named if name in node.op.labels and i is not None]

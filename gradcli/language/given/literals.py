@@ -1,7 +1,7 @@
 """The text of a value → a NumPy array: a list, a pasted print, a file. Nothing is executed.
 
-Knows how PyTorch, NumPy and JAX print tensors and how arrays are filed. Does not know the
-language: a text that is an expression is left to the caller.
+Knows how PyTorch, NumPy and JAX print tensors, and formats of files. Does not know the language: a
+text that is an expression is left to the caller.
 """
 
 import ast
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 def read_array(
     text: str, *, limits: Limits, stdin: IO[bytes] | None = None, origin: str
 ) -> "np.ndarray | None":
-    """The array that `text` writes down, or None where it is an expression of the language.
+    """The array that `text` spells, or None if it is an expression of the language.
 
     `text` is a number, a nested list, a print of PyTorch, NumPy or JAX, `@file`, or `@-` for
-    `stdin`; `origin` names the option, for errors. The array is int64, bool or else float64.
-    GradcliError "value" for what is no array of numbers, "file" for what cannot be read, "limit"
-    for what is too large.
+    `stdin`; `origin` names the option in errors. The array is int64, bool or float64. Raises
+    GradcliError "value" if it is no array of numbers, "file" if it cannot be read, "limit" if it is
+    too large.
     """
     limits.check("length", len(text), "the value is too long")
     if text.lstrip().startswith("@"):
@@ -42,7 +42,9 @@ def read_array(
 
 
 def _is_expression(text: str) -> bool:
-    """Whether Python's grammar takes `text`, and nothing in it stands where a number has to."""
+    """Whether `text` is a valid expression that computes something, without non-numeric
+    literals.
+    """
     try:
         todo = [ast.parse(text.strip(), mode="eval").body]
     except (SyntaxError, ValueError):

@@ -32,7 +32,7 @@ KINDS = {"bool": "bool", "float": "float|double|half", "int": "int|long|short|ch
 
 
 def kind_of(name: str) -> str:
-    """What the name of a dtype or of a tensor class makes of numbers: float, int, bool or ""."""
+    """The kind of a dtype or of a tensor class, by its name: float, int, bool or ""."""
     if name in ("Tensor", "torch.Tensor"):
         return "float"
     return next((kind for kind, names in KINDS.items() if re.search(names, name.lower())), "")

@@ -1,6 +1,6 @@
-"""The texts after --shape, --value and --wrt, taken apart into names and what belongs to them.
+"""Parsing of the texts after --shape, --value and --wrt into names and their shapes or values.
 
-Knows the spellings of shapes. Does not know what a value is (values.py) or which names exist.
+Knows the spellings of shapes. Does not know values (values.py), or which names exist.
 """
 
 import re
@@ -41,8 +41,8 @@ def read_shapes(texts: Sequence[str]) -> dict[str, Shape]:
     with two shapes.
     """
     shapes: dict[str, Shape] = {}
-    for given in texts:
-        for name, shape, span in _entries(given):
+    for entry_text in texts:
+        for name, shape, span in _entries(entry_text):
             if shapes.setdefault(name, shape) != shape:
                 message = (
                     f"{name} has two shapes: {shape_text(shapes[name])} and {shape_text(shape)}"
@@ -58,10 +58,10 @@ def read_shape(name: str, text: str) -> Shape:
     return _shape(name, Span(text, 0, len(text), "--shape"))
 
 
-def is_shape(given: Any) -> bool:
+def is_shape(value: Any) -> bool:
     """Whether it is a list of sizes, as `_size` takes them."""
-    listed = isinstance(given, tuple | list) and len(given) <= MOST_DIMENSIONS
-    return listed and all(type(n) is int and 0 <= n <= LARGEST_SIZE for n in given)
+    listed = isinstance(value, tuple | list) and len(value) <= MOST_DIMENSIONS
+    return listed and all(type(n) is int and 0 <= n <= LARGEST_SIZE for n in value)
 
 
 def read_values(texts: Sequence[str], option: str = "--value") -> dict[str, str]:
@@ -71,14 +71,14 @@ def read_values(texts: Sequence[str], option: str = "--value") -> dict[str, str]
     GradcliError "value" where the `=`, the name or the value is missing, or a name comes twice.
     """
     values: dict[str, str] = {}
-    for given in (part for text in texts for part in values_apart(text)):
-        name, equals, value = given.partition("=")
+    for entry in (part for text in texts for part in values_apart(text)):
+        name, equals, value = entry.partition("=")
         if not equals:
-            whole = Span(given, 0, len(given), option)
+            whole = Span(entry, 0, len(entry), option)
             raise GradcliError(
-                "value", f"there is no = in {_short(given)}", hint=VALUE_HINT, span=whole
+                "value", f"there is no = in {_short(entry)}", hint=VALUE_HINT, span=whole
             )
-        span = _place(given, name, 0, option)
+        span = _place(entry, name, 0, option)
         name = _name(name.strip(), "value", span, VALUE_HINT)
         if not value.strip():
             raise GradcliError("value", f"{name} has no value", hint=VALUE_HINT, span=span)
@@ -89,16 +89,16 @@ def read_values(texts: Sequence[str], option: str = "--value") -> dict[str, str]
     return values
 
 
-def values_apart(given: str) -> Iterator[str]:
+def values_apart(text: str) -> Iterator[str]:
     """`a=[1,2]` and `b=[3,4]` of `a=[1,2],b=[3,4]`: a comma, not in brackets, then a name and =."""
     start = depth = 0
-    for result in re.finditer(r"[(\[{]|[)\]}]|,(?=\s*[^\W\d]\w*\s*=[^=])", given):
+    for result in re.finditer(r"[(\[{]|[)\]}]|,(?=\s*[^\W\d]\w*\s*=[^=])", text):
         sign = result[0]
         depth += 1 if sign in "([{" else -1 if sign in ")]}" else 0
-        if sign == "," and depth == 0 and _holds_equation(given[start : result.start()]):
-            yield given[start : result.start()]
+        if sign == "," and depth == 0 and _holds_equation(text[start : result.start()]):
+            yield text[start : result.start()]
             start = result.end()
-    yield given[start:]
+    yield text[start:]
 
 
 def _holds_equation(text: str) -> bool:
@@ -111,13 +111,13 @@ def read_tangents(texts: Sequence[str]) -> dict[str, str | None]:
 
     GradcliError "value" as of `read_values`.
     """
-    alone = [given.strip() for given in texts if given.strip().isidentifier()]
-    values = read_values([t for t in texts if t.strip() not in alone], "--tangent")
-    for k, name in enumerate(alone):
-        if name in values or name in alone[:k]:
+    symbols = [given.strip() for given in texts if given.strip().isidentifier()]
+    values = read_values([t for t in texts if t.strip() not in symbols], "--tangent")
+    for k, name in enumerate(symbols):
+        if name in values or name in symbols[:k]:
             message = f"{name} is given two tangents"
             raise GradcliError("value", message, hint="give each name one tangent")
-    return {**values, **dict.fromkeys(alone)}
+    return {**values, **dict.fromkeys(symbols)}
 
 
 def read_names(text: str) -> list[str]:
@@ -130,29 +130,29 @@ def read_names(text: str) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _entries(given: str):
+def _entries(text: str):
     """Each (name, shape, span) of one text."""
     start = 0
-    while start < len(given) or not start:
-        match = _entry().match(given, start)
+    while start < len(text) or not start:
+        match = _entry().match(text, start)
         if not match:
-            rest = Span(given, start, len(given), "--shape")
-            message = f"{_short(given[start:].strip())} is not NAME=SHAPE"
-            hint = _with_crosses(given, start) or SHAPE_HINT
+            rest = Span(text, start, len(text), "--shape")
+            message = f"{_short(text[start:].strip())} is not NAME=SHAPE"
+            hint = _with_crosses(text, start) or SHAPE_HINT
             raise GradcliError("shape-option", message, hint=hint, span=rest)
         name, dims = match["name"], match["dims"]
-        span = _place(given, name, match.start("name"), "--shape")
+        span = _place(text, name, match.start("name"), "--shape")
         name = _name(name.strip(), "shape-option", span, SHAPE_HINT)
-        yield name, _shape(name, _place(given, dims, match.start("dims"), "--shape")), span
+        yield name, _shape(name, _place(text, dims, match.start("dims"), "--shape")), span
         start = match.end()
 
 
-def _with_crosses(given: str, start: int) -> str | None:
+def _with_crosses(text: str, start: int) -> str | None:
     """What to write for `x=2,3`, which has the comma between shapes between sizes; None for others
     than sizes from `start` on.
     """
-    entry = re.search(r"(\w+\s*=\s*)(\d+)\s*,\s*$", given[:start])
-    sizes = re.match(r"\d+(\s*,\s*\d+)*\s*(?=,|;|$)", given[start:])
+    entry = re.search(r"(\w+\s*=\s*)(\d+)\s*,\s*$", text[:start])
+    sizes = re.match(r"\d+(\s*,\s*\d+)*\s*(?=,|;|$)", text[start:])
     if not (entry and sizes):
         return None
     crossed = "x".join([entry[2], *re.findall(r"\d+", sizes[0])])
@@ -211,5 +211,5 @@ def _place(text: str, part: str, start: int, origin: str) -> Span:
 
 
 def _short(text: str) -> str:
-    """`text` in quotes, its end left out where it is long."""
+    """`text` in quotes, with the end of a long one omitted."""
     return repr(text if len(text) <= 40 else text[:37] + "...")

@@ -64,7 +64,7 @@ def read_text(text: str, limits: Limits, origin: str) -> "np.ndarray":
         first = FIRST.match(text)
         start = first.end("start") if first else 0
         return _Scanner(text, limits, origin).read(start)
-    # The old prints number their blocks; blanks in the place of that keep the carets right.
+    # Old prints number their blocks; replacing these by blanks keeps positions of errors right.
     body = OLD_BLOCK.sub(lambda block: " " * len(block[0]), text[: old.start()])
     head = re.match(r"\s*(?:(?:Parameter|Variable) containing:)?", body)
     start = head.end() if head else 0
@@ -111,7 +111,7 @@ class _Scanner:
         self.factor = 1.0  # old prints begin with `1.0e-05 *`
 
     def read(self, start: int, shape: Shape | None = None) -> "np.ndarray":
-        """The array that is written from `start` on; `shape` is known where no brackets tell it."""
+        """The array that begins at `start`; `shape` is given if brackets do not determine it."""
         for token in TOKEN.finditer(self.text, start):
             getattr(self, f"_{token.lastgroup}")(token)
         self.limits.check("elements", len(self.words), "the value is too large", self._span(start))
@@ -200,13 +200,13 @@ class _Scanner:
     def _shape(self, done: _Bracket, end: int) -> Shape:
         """The shape of a closed bracket."""
         if done.holds_one:
-            return self._made(done, end)
+            return self._shape_of_call(done, end)
         if done.opener == "(" and done.length == 1 and not done.comma:  # (1) is 1, and (1,) a tuple
             return done.item or ()
         return (done.length, *(done.item or ()))
 
-    def _made(self, call: _Bracket, end: int) -> Shape:
-        """The shape of tensor(...), after its dtype and its size are heard."""
+    def _shape_of_call(self, call: _Bracket, end: int) -> Shape:
+        """The shape of tensor(...), which may declare a dtype and a size."""
         if call.item is None:
             self._fail("there is no value in these brackets", call.start, end)
         if call.opener.endswith("Tensor") and not call.item and not call.keywords:
@@ -291,7 +291,7 @@ def short(word: str) -> str:
 
 
 def _hint(word: str) -> str:
-    """What would be right in place of `word`."""
+    """A hint what to write instead of `word`."""
     if re.fullmatch("0[0-9]+", word):
         return "numbers have no leading zeros, and thousands no commas: 1000"
     if re.fullmatch(r"[-+.\dEe]*[jJ]", word):

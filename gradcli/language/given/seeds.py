@@ -1,4 +1,4 @@
-"""Seeds: what they are called, where PyTorch puts in a 1, and what fits an output."""
+"""Seeds: their names, implicit seeds, and errors about their shapes."""
 
 from collections.abc import Collection
 from itertools import chain, count
@@ -15,9 +15,8 @@ NAMES = ("g", "g_out", "seed", "cotangent")
 class Seed(NamedTuple):
     """The gradient that flows into the output.
 
-    `node` stands for it in gradients; `value` is what was given for it, as graph, or None where
-    nothing was; `text` is how it was typed. It is `implicit` where PyTorch puts in a 1, `refused`
-    where PyTorch would ask for it.
+    `node` is its symbol in gradients; `value` the given value as a graph, or None; `text` is the
+    user's spelling. It is `implicit` if PyTorch uses 1, `refused` if PyTorch requires one.
     """
 
     node: Node
@@ -28,26 +27,26 @@ class Seed(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What formulas call it."""
+        """Its name in formulas."""
         return self.node.attrs["name"]
 
     @property
     def array(self) -> Any:
-        """The numbers that were given for it; None where none were, or an expression."""
+        """The given array; None if there is none, or it is an expression."""
         value = self.value
         if value is None or value.op.name != "tensor" or value.span is not None:
             return None
         return value.attrs["data"].value
 
 
-def seed_name(taken: Collection[str]) -> str:
-    """What formulas call a seed beside these names."""
+def seed_name(used: Collection[str]) -> str:
+    """A name for the seed that is not among `used`."""
     names = chain(NAMES, (f"g_{k}" for k in count(1)))
-    return next(n for n in names if n not in taken)
+    return next(n for n in names if n not in used)
 
 
 def implied(node: Node) -> Seed:
-    """The seed that nobody gave: PyTorch puts a 1 into a single number, and refuses otherwise."""
+    """The seed if none is given: 1 for a single number; otherwise PyTorch refuses."""
     single = node.numel == 1
     one = OPS["ones"](size=node.shape) if node.shape else OPS["constant"](value=1.0)
     return Seed(node, one if single else None, None, single, not single)
@@ -80,7 +79,7 @@ def wrong_shape(seed: Shape, out: Node, program: Program) -> GradcliError:
 
 
 def _cure(seed: Shape, out: Node) -> str:
-    """What would fit."""
+    """A hint which seed would fit."""
     size = numel(seed)
     if out.shape == ():
         cure = "A scalar output needs no seed; or give one number: --grad 1.0."

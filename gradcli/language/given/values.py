@@ -1,4 +1,4 @@
-"""Values of inputs and seeds: what was typed, or passed from Python, as arrays."""
+"""Values of inputs and seeds, typed or passed from Python, as arrays."""
 
 import json
 import re
@@ -17,12 +17,12 @@ FILE = re.compile(r"[\w./~\\-]+\.(npy|npz|json|csv|tsv|txt)(:\w+)?", re.IGNORECA
 
 
 def detached(value: Any) -> Any:
-    """A value without its way back: PyTorch keeps the numbers of a tensor that has one."""
+    """A value, detached if it is a tensor of PyTorch, which would not convert to an array."""
     return value.detach() if hasattr(value, "detach") else value
 
 
 def _as_array(value: Any) -> Any:
-    """The array that a value is by one of the protocols that libraries of arrays share."""
+    """A value as an array, by the array interface or DLPack."""
     if hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
         return np.array(np.from_dlpack(value))
     return np.asarray(value)
@@ -36,8 +36,8 @@ def _no_numbers(origin: str) -> GradcliError:
 class Reader:
     """Turns a value in any of its spellings into an array.
 
-    `random_seed` is where rand and randn begin; they go on from value to value, as in one session
-    of PyTorch.
+    `random_seed` seeds rand and randn; their stream continues from value to value, as in one
+    session of PyTorch.
     """
 
     def __init__(self, limits: Limits, random_seed: int, stdin: IO[bytes] | None):
@@ -55,7 +55,7 @@ class Reader:
         return self._random
 
     def literal(self, value: Any, origin: str) -> Any:
-        """The array that `value` is, or None where it is an expression to be computed."""
+        """`value` as an array, or None if it is an expression to be evaluated."""
         if isinstance(value, str):
             self.limits.check("length", len(value), f"the value of {origin}")
             if value.strip().isidentifier() and value.strip().lower() not in (
@@ -86,7 +86,9 @@ class Reader:
         return plain(array)
 
     def _listed(self, value: Any, origin: str) -> Any:
-        """A ragged list, or "nan" in a list from JSON: the reader of texts knows both."""
+        """The array of a list that NumPy cannot convert: the reader of texts knows "nan" in JSON,
+        and reports ragged lists.
+        """
         try:
             result = self._text(repr(value), origin)
         except ValueError as error:  # Python writes no number of more than 4,300 digits
@@ -106,17 +108,17 @@ class Reader:
 
         return read_array(text, limits=self.limits, stdin=self.stdin, origin=origin)
 
-    def read(self, value: Any, origin: str, known: Mapping[str, Any] | None = None) -> Any:
-        """The array of `value`, computed where it is an expression: of `known` arrays by name."""
+    def read(self, value: Any, origin: str, arrays: Mapping[str, Any] | None = None) -> Any:
+        """The array of `value`; an expression is evaluated, and may use `arrays` by name."""
         array = self.literal(value, origin)
-        return array if array is not None else self._compute(value, origin, known or {})
+        return array if array is not None else self._compute(value, origin, arrays or {})
 
-    def _compute(self, text: str, origin: str, known: Mapping[str, Any]) -> Any:
+    def _compute(self, text: str, origin: str, named_arrays: Mapping[str, Any]) -> Any:
         from ..building.build import Builder
 
         program = read_program(text, self.limits, origin)
-        nodes = {name: _input(name, array) for name, array in known.items()}
-        arrays = {nodes[name]: array for name, array in known.items()}
+        nodes = {name: _input(name, array) for name, array in named_arrays.items()}
+        arrays = {nodes[name]: array for name, array in named_arrays.items()}
         builder = Builder(program, nodes, values=arrays, limits=self.limits, draws=self)
         try:
             result = builder.run()
@@ -135,14 +137,14 @@ def _input(name: str, array: Any) -> Node:
 
 
 def _plain_list(text: str) -> Any:
-    """The array of a list as JSON writes it, the most frequent spelling; None for other text."""
+    """The array of a list in JSON, the most frequent spelling; None for other texts."""
     try:
         array = np.array(json.loads(text))
     except (ValueError, RecursionError):
         return None
-    known = (
+    is_plain = (
         array.dtype.kind in "if"
         and array.dtype.itemsize == 8
         and not (array.dtype.kind == "f" and "n" in text.lower())
     )
-    return array if known and array.size else None
+    return array if is_plain and array.size else None

@@ -1,1 +1,1 @@
-"""Shapes that nobody gave."""
+"""Inference of missing shapes."""

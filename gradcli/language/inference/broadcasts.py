@@ -1,4 +1,4 @@
-"""Ranks that a built program tells of: with them nothing is broadcast by accident."""
+"""Ranks of inputs, inferred from a built program, that avoid implausible broadcasting."""
 
 from collections.abc import Collection, Sequence
 from itertools import permutations
@@ -7,14 +7,13 @@ from ...graphs import Node, downstream, walk
 from .coefficients import COEFFICIENTS, GREEK
 
 
-def ranks_not_broadcast(roots: list[Node]) -> dict[str, int]:
-    """Ranks with which inputs are not broadcast where people seldom mean it.
+def unbroadcast_ranks(roots: list[Node]) -> dict[str, int]:
+    """Ranks by name of the input, with which inputs are not broadcast implausibly.
 
-    What is subtracted has the rank of what it is subtracted from, what is multiplied with whole
-    numbers, as one_hot gives them, theirs, and what is compared by a loss that of what it is
-    compared with, and c that of f in `f * c + i * h`, where f and i are gates; X in upper case is
-    no row of a matrix; lam in `loss + lam * norm(w)` and in `A + lam * eye(n)` is a number, and so
-    is y in `y - w.T @ x`.
+    Operands of a difference have the same rank, and so have factors of integer tensors, as of
+    one_hot, operands of a loss, and c and f in `f * c + i * h` for gates f and i. X in upper case
+    is no row of a matrix; lam in `loss + lam * norm(w)` and in `A + lam * eye(n)` is a scalar, and
+    so is y in `y - w.T @ x`.
     """
     result: dict[str, int] = {}
     order = walk(roots, _made_of)
@@ -31,13 +30,13 @@ def ranks_not_broadcast(roots: list[Node]) -> dict[str, int]:
             if x.op.name != "input" or not x.ndim:
                 continue
             is_number = x.attrs["name"] in COEFFICIENTS or other in of_products
-            beside = terms.get(node, [])
+            other_terms = terms.get(node, [])
             rank = None
-            if (by_number and is_number) or _multiplies(node, x, other, beside):
+            if (by_number and is_number) or _multiplies(node, x, other, other_terms):
                 rank = 0
             elif x.ndim < other.ndim and 1 not in other.shape:
                 gated = node.op.sign == "*" and other in of_products
-                if _is_alike(node, x, other) or (gated and _is_gated(x, other, beside)):
+                if _has_same_rank(node, x, other) or (gated and _is_gated(x, other, other_terms)):
                     rank = other.ndim
             if rank is not None and x not in walk([other]):
                 result[x.attrs["name"]] = rank
@@ -45,27 +44,27 @@ def ranks_not_broadcast(roots: list[Node]) -> dict[str, int]:
 
 
 def _batches(order: list[Node]) -> dict[str, int]:
-    """Images, as x in `conv2d(x, w, b)`: they come in batches, and have the rank of the kernel."""
+    """Ranks of images, as x in `conv2d(x, w, b)`: batched, with the rank of the kernel."""
     first = (node.parents[:2] for node in order if "batches" in node.op.as_a_rule)
     single = ((x, kernel) for x, kernel in first if x.ndim < kernel.ndim)
     return {x.attrs["name"]: kernel.ndim for x, kernel in single if x.op.name == "input"}
 
 
 def _columns(order: list[Node]) -> dict[str, int]:
-    """Vectors, as z in `outer(x, y) @ z`: names in lower case, after a matrix that was made of
-    vectors and of names in upper case.
+    """Ranks of vectors, as z in `outer(x, y) @ z`: lower-case names after a matrix that is computed
+    from vectors and upper-case names only.
     """
     result = {}
     for node in order:
         pair = "matrices" in node.op.as_a_rule and len(node.parents) == 2
         left, x = node.parents if pair else (node, node)
-        given = {n for n in (left, x) if n.op.name == "input"}
-        if x not in given or left in given or left.op.family == "movement":
+        inputs = {n for n in (left, x) if n.op.name == "input"}
+        if x not in inputs or left in inputs or left.op.family == "movement":
             continue
         if x.ndim != 2 or left.ndim != 2:
             continue
-        made_of = [n for n in walk([left]) if n.op.name == "input"]
-        if made_of and not _is_upper(x) and all(n.ndim < 2 or _is_upper(n) for n in made_of):
+        sources = [n for n in walk([left]) if n.op.name == "input"]
+        if sources and not _is_upper(x) and all(n.ndim < 2 or _is_upper(n) for n in sources):
             result[x.attrs["name"]] = 1
     return result
 
@@ -76,7 +75,7 @@ def _is_upper(x: Node) -> bool:
 
 
 def _operands(node: Node) -> Sequence[Node]:
-    """The two operands of an elementwise operation, or what a loss compares; nothing elsewhere."""
+    """The two operands of an elementwise operation or of a loss; empty for other nodes."""
     elementwise = node.op.family == "elementwise" and len(node.parents) == 2
     return node.parents if elementwise else _compared(node)
 
@@ -86,36 +85,36 @@ def _compared(node: Node) -> list[Node]:
     return [i for name, i in pairs if name in node.op.alike and i is not None]
 
 
-def _is_alike(node: Node, x: Node, other: Node) -> bool:
-    """Whether an operand has as many dimensions as the other one."""
+def _has_same_rank(node: Node, x: Node, other: Node) -> bool:
+    """Whether an operand should have as many dimensions as the other one."""
     counts = node.op.sign == "*" and other.dtype == "int" and other.op.name != "input"
     compared = x in _compared(node) and x.dtype == "float"
     return compared or counts or node.op.sign == "-" or _is_upper(x)
 
 
-def _is_gated(x: Node, other: Node, beside: Sequence[Node]) -> bool:
-    """Whether it is c of `f * c + i * h`, where f and what is added are functions of matrices."""
+def _is_gated(x: Node, other: Node, other_terms: Sequence[Node]) -> bool:
+    """Whether it is c of `f * c + i * h`, where f and the added term are functions of matrices."""
     function = other.op.family == "elementwise" and not other.op.sign
-    added = [n for n in beside if n.op.sign == "*"]
-    alike = any(n.shape == other.shape and x not in walk([n]) for n in added)
-    return function and alike and x.attrs["name"] not in GREEK
+    added = [n for n in other_terms if n.op.sign == "*"]
+    same_shape = any(n.shape == other.shape and x not in walk([n]) for n in added)
+    return function and same_shape and x.attrs["name"] not in GREEK
 
 
-def _multiplies(node: Node, x: Node, other: Node, beside: Sequence[Node]) -> bool:
-    """Whether a product or quotient is a multiple, with others `beside` it in a sum: of a number,
-    beside a number; of a matrix that has no inputs; of `X @ X.T` beside one of these; of a matrix
-    in upper case, beside a matrix.
+def _multiplies(node: Node, x: Node, other: Node, other_terms: Sequence[Node]) -> bool:
+    """Whether a product or quotient is a multiple, with others `other_terms` it in a sum: of a
+    number, beside a number; of a matrix that has no inputs; of `X @ X.T` beside one of these; of a
+    matrix in upper case, beside a matrix.
     """
     if node.op.sign not in ("*", "/") or (node.op.sign == "/" and node.parents[1] is not x):
         return False
     if not other.ndim:
-        return any(not n.ndim and n.parents for n in beside)
+        return any(not n.ndim and n.parents for n in other_terms)
     if other.ndim != 2:
         return False
-    of_a_matrix = _is_upper(other) and not _is_upper(x) and any(n.ndim == 2 for n in beside)
-    constants = [n for n in beside if n.ndim == 2 and _is_constant(n)]
+    of_a_matrix = _is_upper(other) and not _is_upper(x) and any(n.ndim == 2 for n in other_terms)
+    constants = [n for n in other_terms if n.ndim == 2 and _is_constant(n)]
     to_constant = "matrices" in other.op.as_a_rule and bool(constants)
-    return (_is_constant(other) and bool(beside)) or of_a_matrix or to_constant
+    return (_is_constant(other) and bool(other_terms)) or of_a_matrix or to_constant
 
 
 def _is_constant(node: Node) -> bool:
@@ -123,12 +122,12 @@ def _is_constant(node: Node) -> bool:
 
 
 def _begins_with(node: Node, varying: Collection[Node]) -> Node:
-    """y of `-y` and `1 - y`: what elementwise operations with constants change."""
+    """y of `-y` and `1 - y`: the operand of elementwise operations with constants."""
     while node.op.family == "elementwise" and sum(i in varying for i in node.parents) == 1:
         node = next(i for i in node.parents if i in varying)
     return node
 
 
 def _made_of(node: Node) -> Sequence[Node | None]:
-    """The inputs of a node, or its meaning where it has one."""
+    """The inputs of a node, or its expansion if it has one."""
     return node.inputs if node.expansion is None else (node.expansion,)

@@ -1,4 +1,4 @@
-"""Names of single numbers, as textbooks have them: coefficients, intercepts, temperatures."""
+"""Names that textbooks use for scalars: coefficients, intercepts, temperatures."""
 
 import ast
 
@@ -6,15 +6,15 @@ from ..program import Program
 from .products import bare, chain, names_in, vectors
 
 NUMBERS = ("lam", "lamb", "lambd", "lambda_", "lmbda", "λ", "tau", "temperature", "lr")
-TINY = "eps"  # a number where it is added; noise where it is multiplied
+TINY = "eps"  # a scalar if added; noise if multiplied
 INTERCEPTS = ("b", "b0", "bias", "intercept")
-# What multiplies a number is one itself, if it is called so.
+# Names of scalars, if they multiply.
 GREEK = ("alpha", "beta", "gamma", "delta", "eta", "mu", "rho", "sigma")
 COEFFICIENTS = (*GREEK, "c", "k")
 
 
 def coefficients(program: Program) -> set[str]:
-    """Names of numbers: lam, d in `q @ k.T / sqrt(d)`, T in `softmax(x / T, -1)`, and gamma in
+    """Names of scalars: lam, d in `q @ k.T / sqrt(d)`, T in `softmax(x / T, -1)`, and gamma in
     `exp(-gamma * D)`.
     """
     result = {*NUMBERS, TINY}
@@ -28,13 +28,13 @@ def coefficients(program: Program) -> set[str]:
 
 
 def _large(e: ast.BinOp) -> set[str]:
-    """T of `x / T`: in upper case, below what has names in lower case."""
+    """T of `x / T`: an upper-case divisor of lower-case names."""
     is_number = isinstance(e.right, ast.Name) and e.right.id[0].isupper()
     return names_in(e.right) if is_number and any(map(str.islower, names_in(e.left))) else set()
 
 
 def multipliers(program: Program) -> set[str]:
-    """Names that may be those of numbers: beta in `beta * (a - b)`, but not in `beta * x`."""
+    """Names that may be scalars: beta in `beta * (a - b)`, but not in `beta * x`."""
     products = (e for e in _expressions(program) if isinstance(e, ast.BinOp))
     sides = ((e.left, e.right) for e in products if isinstance(e.op, ast.Mult))
     names = ([e.id for e in pair if isinstance(e, ast.Name)] for pair in sides)
@@ -65,7 +65,7 @@ def divisors(program: Program) -> set[str]:
 
 
 def intercepts(program: Program) -> set[str]:
-    """Names of numbers: b in `X @ w + b`, where X holds the data and w is a vector, and in
+    """Names of scalars: b in `X @ w + b`, where X is data and w is a vector, and in
     `w.T @ x + b`.
     """
     small = vectors(program)

@@ -1,9 +1,9 @@
-"""Shapes that nobody gave.
+"""Inference of missing shapes.
 
-An unknown size is stood in for by a large prime of its own, and the program is built with it. Where
-two sizes must agree and do not, the operator says which two (shapes.Conflict), and the primes tell
-whose they are. So every operator takes part through the shape function that it has anyway. Ranks
-are tried in order of plausibility (`ranks`).
+Each unknown size is represented by a large prime, its stand-in, and the program is built with
+these. If two sizes must agree and do not, the operator raises shapes.Conflict with both, and the
+primes identify the sizes, which are unified. So operators need nothing but their shape functions.
+Ranks are tried in order of plausibility (`ranks`).
 """
 
 import re
@@ -16,7 +16,7 @@ from ...errors import GradcliError, if_applicable
 from ...graphs import Node, walk
 from ...graphs.shapes import TELLING, Conflict, Shape, numel, text
 from ..program import Program
-from .broadcasts import ranks_not_broadcast
+from .broadcasts import unbroadcast_ranks
 from .ranks import ranks_to_try
 from .stand_ins import Sizes
 
@@ -26,38 +26,38 @@ PRIMES = (
     1019, 829, 683, 557, 461, 373, 307, 251, 199, 167, 139, 113, 89,
 )  # fmt: skip
 ATTEMPTS = 400  # combinations of ranks
-MOST_TRIES = 600  # times that a program is built before this is given up
-SMALL = 8  # primes at the end, where the others make tensors too large
-LIKELIEST = 8  # ranks with which sizes are tried that stand-ins tell nothing of
-PASSED_OVER = 20  # sizes with which the answer has no element, or one, if it may have more
-MOST_SIZES = 200  # unknown sizes, beside those that PRIMES stand in for
-PERMUTATIONS = 60  # of sizes where stand-ins told nothing
+MOST_TRIES = 600  # most builds of a program
+SMALL = 8  # the last primes, used if the others make tensors too large
+LIKELIEST = 8  # ranks for which sizes are tried even if stand-ins cannot be unified
+PASSED_OVER = 20  # sizes that are passed over because the output has no element, or one
+MOST_SIZES = 200  # unknown sizes beyond PRIMES
+PERMUTATIONS = 60  # of sizes that are tried if stand-ins cannot be unified
 STEEPNESSES = (1, 1.2, 1.4)  # of sizes that fall as stand-ins do
 Numberings = Callable[[int, Collection[int]], Iterator[Shape]]
 
 
 class Outcome(NamedTuple):
-    """What an attempt tells: the shapes of output and seed, the sizes that are equal where nothing
-    says otherwise, and ranks of inputs that are more plausible, since nothing is broadcast with
-    them.
+    """The result of an attempt: the shapes of output and seed, the pairs of sizes that should be
+    equal unless the program says otherwise, and more plausible ranks of inputs, with which they are
+    not broadcast.
     """
 
     out: Shape
     seed: Shape | None
-    alike: list[tuple[int, int]]
+    equal_sizes: list[tuple[int, int]]
     ranks: Mapping[str, int] = {}
 
     @classmethod
     def of(cls, roots: list[Node], seed: Shape | None) -> "Outcome":
-        """What a graph says whose first root is the output."""
-        return cls(roots[0].shape, seed, unusual_sizes(roots), ranks_not_broadcast(roots))
+        """The outcome of a graph whose first root is the output."""
+        return cls(roots[0].shape, seed, unusual_sizes(roots), unbroadcast_ranks(roots))
 
 
 Attempt = Callable[[dict[str, Shape]], Outcome]  # the program, built with these shapes
 
 
 class Inferred(NamedTuple):
-    """A shape for every unknown input, and the axes whose size nothing fixes."""
+    """A shape for every unknown input, and the dimensions whose sizes were chosen freely."""
 
     shapes: dict[str, Shape]
     assumed: dict[str, tuple[int, ...]]
@@ -72,11 +72,11 @@ def infer(
     fixed: Mapping[str, int],
     labels: Collection[str] = (),
 ) -> Inferred:
-    """Shapes for the inputs `unknown`, given those of `known`; `labels` are vectors, if that fits.
+    """Shapes for the inputs `unknown`, given those of `known`.
 
-    `attempt(shapes)` builds the program and returns the shapes of the output and of the seed, if
-    there is one; the ranks of some may be `fixed`. Raises the error of the most plausible attempt
-    where none works.
+    `attempt(shapes)` builds the program and returns its Outcome; `fixed` are ranks of some inputs;
+    `labels`, integer inputs, are vectors if that fits. Raises the error of the most plausible
+    attempt if none works.
     """
     tries = 0
 
@@ -103,13 +103,18 @@ def infer(
             continue
         return _refined(result, chosen, known, attempt, numberings, fixed)
     assert first_error is not None
+    raise _without_stand_ins(first_error, unknown)
+
+
+def _without_stand_ins(error: GradcliError, unknown: Sequence[str]) -> GradcliError:
+    """The error with `?` for stand-ins in its message, and a hint to give shapes."""
     hint = f"give shapes: {' '.join(f'-s {name}=2x3' for name in unknown)}"
-    message = re.sub(r"\d+", lambda m: "?" if int(m[0]) in PRIMES else m[0], first_error.message)
-    raise GradcliError(first_error.code, message, span=first_error.span, hint=hint)
+    message = re.sub(r"\d+", lambda m: "?" if int(m[0]) in PRIMES else m[0], error.message)
+    return GradcliError(error.code, message, span=error.span, hint=hint)
 
 
 def _attempts(tried: Iterable[tuple[int, ...]]) -> Iterator[tuple[Numberings, tuple[int, ...]]]:
-    """Numberings and ranks in order of plausibility, made only as far as they are needed."""
+    """Numberings and ranks in order of plausibility, lazily."""
     plausible, again, once_more = tee(tried, 3)
     yield from zip(repeat(different), plausible)
     yield from zip(repeat(equal), again)
@@ -124,7 +129,7 @@ def _refined(
     numberings: Numberings,
     fixed: Collection[str],
 ) -> Inferred:
-    """The shapes found, with the ranks that the program tells of when it is built with them."""
+    """The shapes, refined by the more plausible ranks that the built program suggests."""
     settled = set(fixed)
     refined: Inferred | None = result
     while refined is not None:
@@ -140,21 +145,21 @@ def _refined(
     return result
 
 
-def in_general(
-    given: dict[str, Shape],
+def generic_shapes(
+    shapes: dict[str, Shape],
     known: dict[str, Shape],
     attempt: Attempt,
-    telling: Sequence[int] = TELLING,
+    generic: Sequence[int] = TELLING,
     least: int = 2,
 ) -> dict[str, Shape] | None:
-    """Shapes as those `given`, of sizes that tell, equal only where the program needs it; None
-    where the program works with no other sizes.
+    """The shapes with sizes from `generic`, equal only where the program requires it; None if the
+    program accepts no other sizes.
 
-    Where operators do not say which must be equal, those are that were. Smaller sizes than the
-    `least` stay, as 0 and 1: broadcasting means them.
+    If operators do not say which sizes must be equal, equal sizes stay equal. Sizes below `least`,
+    as 0 and 1, stay, because they matter for broadcasting.
     """
-    generalised = partial(_generalised, given, known, attempt, telling, least)
-    sizes = [n for shape in given.values() for n in shape if n >= least]
+    generalised = partial(_generalised, shapes, known, attempt, generic, least)
+    sizes = [n for shape in shapes.values() for n in shape if n >= least]
     result = if_applicable(partial(generalised, apart=True))
     if result is None and len(set(sizes)) < len(sizes):  # they are not apart in any case
         result = if_applicable(partial(generalised, apart=False))
@@ -162,23 +167,26 @@ def in_general(
 
 
 def _generalised(
-    given: dict[str, Shape],
+    given_shapes: dict[str, Shape],
     known: dict[str, Shape],
     attempt: Attempt,
-    telling: Sequence[int],
+    generic: Sequence[int],
     least: int,
     *,
     apart: bool,
 ) -> dict[str, Shape]:
-    """Sizes that tell, in the order of those given: what was smaller stays smaller, and of equal
-    ones what comes first is.
+    """Shapes with generic sizes in the order of the given ones: smaller sizes stay smaller, and of
+    equal ones the first becomes the smallest.
     """
     places = [
-        (n, name, d) for name, shape in given.items() for d, n in enumerate(shape) if n >= least
+        (n, name, d)
+        for name, shape in given_shapes.items()
+        for d, n in enumerate(shape)
+        if n >= least
     ]
     keys = sorted(places, key=lambda p: p[0]) if apart else sorted({n for n, _, _ in places})
-    taken = {n for shape in known.values() for n in shape}
-    free = [n for n in telling if n not in taken]
+    used = {n for shape in known.values() for n in shape}
+    free = [n for n in generic if n not in used]
     if len(keys) > len(free):
         raise GradcliError("limit", "there are too many sizes")
     new: dict[object, int] = dict(zip(keys, free, strict=False))
@@ -186,7 +194,7 @@ def _generalised(
         name: tuple(
             n if n < least else new[(n, name, d) if apart else n] for d, n in enumerate(shape)
         )
-        for name, shape in given.items()
+        for name, shape in given_shapes.items()
     }
     sizes = Sizes(new.values(), spare=free[len(keys) :] if apart else ())
     _unify(symbolic, known, sizes, attempt)
@@ -198,7 +206,7 @@ def _generalised(
 def _solve(
     ranks: dict[str, int], known: dict[str, Shape], attempt: Attempt, numberings: Numberings
 ) -> Inferred:
-    """Sizes for inputs of these ranks. Raises GradcliError where there are none."""
+    """Shapes for inputs of these ranks. Raises GradcliError if there are none."""
     try:
         return _solved(ranks, known, attempt, numberings, PRIMES)
     except GradcliError as error:
@@ -214,9 +222,9 @@ def _solved(
     numberings: Numberings,
     primes: Sequence[int],
 ) -> Inferred:
-    """Sizes that these primes stand in for. Raises GradcliError where there are none."""
-    taken = {n for shape in known.values() for n in shape}
-    stand_ins = (p for p in chain(primes, islice(_further_primes(), MOST_SIZES)) if p not in taken)
+    """Shapes, found with these primes as stand-ins. Raises GradcliError if there are none."""
+    used = {n for shape in known.values() for n in shape}
+    stand_ins = (p for p in chain(primes, islice(_further_primes(), MOST_SIZES)) if p not in used)
     numbers = list(islice(stand_ins, sum(ranks.values())))
     if len(numbers) < sum(ranks.values()):
         hint = "give shapes with -s"
@@ -229,7 +237,7 @@ def _solved(
     except GradcliError:
         if numberings is different:
             raise
-        seed = ()  # perhaps it was only that a stand-in is large
+        seed = ()  # the stand-ins may only be too large
     fixed = {n for s in (*known.values(), *map(sizes.of, symbolic.values()), seed or ()) for n in s}
     return _smallest(symbolic, known, sizes, numberings(len(sizes.free()), fixed), attempt)
 
@@ -237,16 +245,16 @@ def _solved(
 def _unify(
     symbolic: dict[str, Shape], known: dict[str, Shape], sizes: "Sizes", attempt: Attempt
 ) -> Shape | None:
-    """Make equal what must be equal; the shape of the seed."""
+    """Unify sizes until the program can be built; returns the shape of the seed, or None."""
     while True:
         shapes = known | {name: sizes.of(shape) for name, shape in symbolic.items()}
         try:
-            out, seed, alike, _ = attempt(shapes)
+            out, seed, equal_sizes, _ = attempt(shapes)
         except Conflict as conflict:
             if not sizes.unify(conflict.left, conflict.right):
                 raise
             continue
-        if any(sizes.pair(a, b) or sizes.unify(a, b) for a, b in alike):
+        if any(sizes.pair(a, b) or sizes.unify(a, b) for a, b in equal_sizes):
             continue
         if seed is None or out == seed:
             return seed
@@ -270,10 +278,11 @@ def _smallest(
     numberings: Iterator[tuple[int, ...]],
     attempt: Attempt,
 ) -> Inferred:
-    """The first numbers for the free sizes with which the program works; else the first error.
+    """Shapes with the first numbers for the free sizes that the program accepts. Raises the first
+    error if there are none.
 
-    An answer without elements, as that of x[2:] where x has two, is put back, and so is one of
-    shape (1,), whose seed would be 1, or with a size that is 1 for these numbers alone.
+    Passed over, if there are others, are numbers for which the output is empty, as x[2:] for two
+    elements, has one element, whose seed would be 1, or has a size that is 1 by accident.
     """
     free, ones = sizes.free(), _ones(known | {n: sizes.of(s) for n, s in symbolic.items()}, attempt)
     error = GradcliError("shape", "there are no shapes that fit together")
@@ -302,7 +311,7 @@ def _smallest(
 
 
 def _ones(shapes: dict[str, Shape], attempt: Attempt) -> int:
-    """How many sizes of the answer are 1 where those of the inputs are stand-ins."""
+    """How many sizes of the output are 1 if those of the inputs are stand-ins."""
     outcome = if_applicable(partial(attempt, shapes))
     return 0 if outcome is None else outcome[0].count(1)
 
@@ -316,11 +325,11 @@ def _numbered(
 ) -> dict[str, Shape]:
     """The shapes with these numbers for the free sizes.
 
-    A size that was found from stand-ins, as n - 1 of x[1:] is, is found again from the numbers.
+    A size derived from stand-ins, as n - 1 of x[1:], is derived again from the numbers.
     """
-    given = {n for shape in known.values() for n in shape}
+    known_sizes = {n for shape in known.values() for n in shape}
     result = [
-        p for p in sizes.meaning if sizes.find(p) not in chosen and sizes.find(p) not in given
+        p for p in sizes.meaning if sizes.find(p) not in chosen and sizes.find(p) not in known_sizes
     ]
     shapes = {
         name: tuple(p if p in result else chosen.get(n, n) for p, n in zip(s, sizes.of(s)))
@@ -345,12 +354,12 @@ def _assumed(
 
 
 def unusual_sizes(roots: list[Node]) -> list[tuple[int, int]]:
-    """The sizes that are equal as a rule, where they are not."""
+    """Pairs of sizes that are usually equal, and are not."""
     return [*different_sides(roots), *((a, b) for a, b in equal_as_a_rule(roots) if a != b)]
 
 
 def equal_as_a_rule(roots: list[Node]) -> list[tuple[int, int]]:
-    """Pairs of sizes that are equal as a rule, though they need not be; sides of matrices apart."""
+    """Pairs of sizes that are usually equal, though they need not be, without sides of matrices."""
     return [
         pair
         for n in walk(roots)
@@ -360,7 +369,7 @@ def equal_as_a_rule(roots: list[Node]) -> list[tuple[int, int]]:
 
 
 def different_sides(roots: list[Node]) -> list[tuple[int, int]]:
-    """The sizes of matrices that are square as a rule, where they are not."""
+    """The sizes of non-square matrices that are usually square."""
     shapes = [i.shape for n in walk(roots) if "square" in n.op.as_a_rule for i in n.parents]
     return [(s[-2], s[-1]) for s in shapes if len(s) == 2 and s[0] != s[1]]
 
@@ -381,7 +390,7 @@ def different(length: int, fixed: Collection[int]) -> Iterator[Shape]:
 
 
 def _falling(length: int, fixed: Collection[int], steepness: float) -> Shape:
-    """Sizes as the stand-ins fall: each image larger than all kernels that move over it."""
+    """Sizes that decrease as the stand-ins do, so that images are larger than their kernels."""
     result: list[int] = []
     size = 2.0
     while len(result) < length:
@@ -392,12 +401,10 @@ def _falling(length: int, fixed: Collection[int], steepness: float) -> Shape:
 
 
 def few(length: int, fixed: Collection[int]) -> Iterator[Shape]:
-    """Sizes where stand-ins told nothing, some different ones and 3, as cross(x, y) needs it."""
+    """Sizes if stand-ins cannot be unified: different ones, and 3, which cross(x, y) needs."""
     return chain(islice(different(length, fixed), PERMUTATIONS), ((3,) * length,))
 
 
 def equal(length: int, fixed: Collection[int]) -> Iterator[Shape]:
-    """A last resort, where sizes that all differ do not work, as prime ones where they are
-    divided.
-    """
+    """Equal sizes, a last resort if different ones do not work, as primes do not if divided."""
     return ((n,) * length for n in (2, 4, 1))

@@ -1,6 +1,6 @@
-"""Products of matrices in a program, and what they tell of the ranks of their operands.
+"""Matrix products in a program, and the ranks of operands that they suggest.
 
-A name in upper case is that of a matrix, as in every textbook; one in lower case may be a vector's.
+An upper-case name is a matrix, as in textbooks; a lower-case name may be a vector.
 """
 
 import ast
@@ -19,14 +19,14 @@ TRANSPOSES = ("T", "mT", "H", "mH")
 
 
 def operands_of_matmul(program: Program) -> set[str]:
-    """The names that stand beside an @ or in a call of it, transposed or not."""
+    """The names of operands of matrix products, transposed or not."""
     sides = (side for product in _products(program) for side in product)
     return {e.id for e in map(bare, sides) if isinstance(e, ast.Name)}
 
 
 def in_upper_case(program: Program, names: Collection[str]) -> list[str]:
-    """Those of the names that are in upper case, where tensors come together other than element by
-    element, or elements of what has this name are picked or moved.
+    """The upper-case names, if the program combines tensors other than elementwise, or if it
+    indexes or moves elements of the name.
     """
     parts = list(program.syntax)
     rows = {e.id for e in map(_of_rows, parts) if isinstance(e, ast.Name)}
@@ -39,8 +39,8 @@ def _of_rows(e: ast.AST) -> ast.expr | None:
     if isinstance(e, ast.Subscript):
         return e.value
     op = called(e) if isinstance(e, ast.Call) else None
-    moved = arguments(e) if isinstance(op, Operator) and op.family == "movement" else []  # type: ignore[arg-type]
-    return moved[0] if moved else None
+    operands = arguments(e) if isinstance(op, Operator) and op.family == "movement" else []  # type: ignore[arg-type]
+    return operands[0] if operands else None
 
 
 def _joins(e: ast.AST) -> bool:
@@ -51,8 +51,8 @@ def _joins(e: ast.AST) -> bool:
 
 
 def small_operands(program: Program) -> list[str]:
-    """The names in products as `a @ x` and `softmax(a, 0) @ x`, all of them in lower case, and none
-    transposed.
+    """The names in products of lower-case names without transposes, as `a @ x` and
+    `softmax(a, 0) @ x`.
     """
     result: dict[str, None] = {}
     for sides in _products(program):
@@ -90,7 +90,7 @@ def _products(program: Program) -> tuple[list[ast.expr], ...]:
 
 
 def bare(e: ast.expr) -> ast.expr:
-    """What is left of `-a.T` without sign and transposition."""
+    """a of `-a.T`: an expression without signs and transposes."""
     while (inner := _within(e)) is not None:
         e = inner
     return e
@@ -99,14 +99,14 @@ def bare(e: ast.expr) -> ast.expr:
 def _within(e: ast.expr) -> ast.expr | None:
     if isinstance(e, ast.Attribute | ast.UnaryOp):
         return e.value if isinstance(e, ast.Attribute) else e.operand
-    return turned(e)
+    return transpose_operand(e)
 
 
 # ---- transposed ----------------------------------------------------------------------------------
 
 
-def turned(e: ast.AST) -> ast.expr | None:
-    """x of `x.T` and `x.t()`; None of what is not transposed."""
+def transpose_operand(e: ast.AST) -> ast.expr | None:
+    """x of `x.T` and `x.t()`; None for other expressions."""
     if isinstance(e, ast.Attribute):
         return e.value if e.attr in TRANSPOSES else None
     operands = arguments(e) if isinstance(e, ast.Call) and called(e) is lookup("t") else []
@@ -114,12 +114,12 @@ def turned(e: ast.AST) -> ast.expr | None:
 
 
 def transposed(program: Program) -> tuple[set[str], set[str]]:
-    """The names that the text transposes: those that it does so as the first factor of a product
-    alone, as x in `x.T @ y`, where a column may be meant; and all others, which are matrices.
+    """The names that the program transposes: those only transposed as the first factor of a
+    product, as x in `x.T @ y`, which may be columns; and the others, which are matrices.
     """
     parts = list(program.syntax)
     first = [sides[0] for sides in _products(program)]
-    pairs = [(x.id, e in first) for e in parts if isinstance(x := turned(e), ast.Name)]
+    pairs = [(x.id, e in first) for e in parts if isinstance(x := transpose_operand(e), ast.Name)]
     matrices = {name for name, is_first in pairs if not is_first}
     return {name for name, _ in pairs} - matrices, matrices
 
@@ -128,28 +128,28 @@ def transposed(program: Program) -> tuple[set[str], set[str]]:
 
 
 def vectors(program: Program) -> set[str]:
-    """Names in lower case that are those of vectors: w in `X @ w`, if it stands nowhere else beside
-    an @; x and y in `x @ A @ y`; w in `w @ w`; w and x in `w.T @ x`; and what is multiplied by one
-    of these, as y in `y @ log(X @ w)` and `y.T @ (X @ w - b)`.
+    """Lower-case names of vectors: w in `X @ w`, if it is an operand of no other product; x and y
+    in `x @ A @ y`; w in `w @ w`; w and x in `w.T @ x`; and those multiplied with such a vector, as
+    y in `y @ log(X @ w)` and `y.T @ (X @ w - b)`.
     """
     result: set[str] = set()
-    others: set[str] = set()
+    not_vectors: set[str] = set()
     small: list[set[str]] = []
     products = [*_products(program)]
     for sides in products:
         names = [names_in(side) for side in sides]
         if len(sides) == 2 and all(map(_are_lower, names)):
             small.append(names[0] | names[1])
-            turned = any(map(_transposes, sides))
-            if _is_inner(*sides) if turned else names[0] & names[1]:
+            has_transpose = any(map(_transposes, sides))
+            if _is_inner(*sides) if has_transpose else names[0] & names[1]:
                 result |= small[-1]
             continue
         last = sides[-1] if len(sides) == 2 and _ends_in_upper_case(sides[0]) else None
         if isinstance(last, ast.Name) and _are_lower(names[-1]):
-            result |= _beside(sides[-1])
+            result |= _operand_names(sides[-1])
             sides = sides[:-1]
-        others |= set().union(*map(_beside, sides))
-    result = result - others | _in_forms(program)
+        not_vectors |= set().union(*map(_operand_names, sides))
+    result = result - not_vectors | _in_forms(program)
     for _ in small:
         result |= set().union(*(names for names in small if names & result))
     for sides in products:
@@ -161,12 +161,12 @@ def vectors(program: Program) -> set[str]:
 
 def _untransposed(e: ast.expr) -> ast.expr:
     """x of `x.T`."""
-    return turned(e) or e
+    return transpose_operand(e) or e
 
 
 def is_vector(e: ast.expr, columns: Collection[str]) -> bool:
-    """Whether it is one of the vectors `columns`, a product that ends in one, or what elementwise
-    operations make of these.
+    """Whether it is one of the vectors `columns`, a product that ends in one, or an elementwise
+    function of these.
     """
     sides = factors(e)
     if sides:
@@ -187,13 +187,13 @@ def elementwise(e: ast.expr) -> list[ast.expr]:
 
 
 def arguments(e: ast.Call) -> list[ast.expr]:
-    """The arguments by place, of a method with what stands before the dot."""
+    """The positional arguments, with the object of a method first."""
     is_method = isinstance(e.func, ast.Attribute) and library_path(e.func, (), called=True) is None
     return [e.func.value, *e.args] if is_method else e.args  # type: ignore[attr-defined]
 
 
-def _beside(e: ast.expr) -> set[str]:
-    """The names of what stands beside an @, without those of products inside it."""
+def _operand_names(e: ast.expr) -> set[str]:
+    """The names in an operand of a product, without those of products within it."""
     inside = (p for p in ast.walk(e) if isinstance(p, ast.expr) and factors(p))
     return names_in(e).difference(*(names_in(p) for p in inside))
 
@@ -211,16 +211,16 @@ def _are_lower(names: set[str]) -> bool:
 def _is_inner(left: ast.expr, right: ast.expr) -> bool:
     """Whether it is `w.T @ x`, and not the Gram matrix `x.T @ x`."""
     apart = not names_in(left) & names_in(right)
-    return turned(left) is not None and not _transposes(right) and apart
+    return transpose_operand(left) is not None and not _transposes(right) and apart
 
 
 def _transposes(e: ast.expr) -> bool:
-    return any(turned(n) is not None for n in ast.walk(e))
+    return any(transpose_operand(n) is not None for n in ast.walk(e))
 
 
 def _ends_in_upper_case(e: ast.expr) -> bool:
-    """Whether the last factor of a product is a name in upper case, transposed or not, or a
-    function of such names alone, as `inv(A)`.
+    """Whether the last factor of a product is an upper-case name, transposed or not, or a function
+    of such names only, as `inv(A)`.
     """
     last = _untransposed(chain(e)[-1])
     names = names_in(last) if isinstance(last, ast.Name | ast.Call) else set()
@@ -229,11 +229,11 @@ def _ends_in_upper_case(e: ast.expr) -> bool:
 
 def chain(e: ast.expr) -> list[ast.expr]:
     """A, B and C of `A @ B @ C`."""
-    result, left = [], [e]
-    while left:
-        e = left.pop()
+    result, pending = [], [e]
+    while pending:
+        e = pending.pop()
         if isinstance(e, ast.BinOp) and isinstance(e.op, ast.MatMult):
-            left += [e.left, e.right]
+            pending += [e.left, e.right]
         else:
             result.append(e)
     return result[::-1]

@@ -1,10 +1,10 @@
-"""Ranks of inputs whose shape nobody gave, in order of plausibility.
+"""Ranks of inputs without a given shape, in order of plausibility.
 
-A vector is the first guess. What stands beside an @ is a matrix, but for w in `X @ w` and x in
-`x @ A @ x` (`products`), and so is what is reduced, summed up or sorted along a dimension that is
-named, or transposed: of a vector nobody says that. Beside an @ all names in upper case are those of
-matrices if nothing is divided by them. What is called lam or eps is a number, but beside
-an @ (`coefficients`). Where the program does not work with these, others are tried.
+A vector is the first guess. Operands of @ are matrices, except w in `X @ w` and x in `x @ A @ x`
+(`products`), and so are tensors that are reduced or sorted along a named dimension, or transposed.
+In a program with @ all upper-case names are matrices unless they are divisors. Names as lam and eps
+are scalars, unless they are operands of @ (`coefficients`). If the program does not accept these,
+others are tried.
 """
 
 import ast
@@ -22,11 +22,11 @@ from .products import (
     factors,
     in_upper_case,
     operands_of_matmul,
-    turned,
+    transpose_operand,
     vectors,
 )
 
-MIXED = 6  # inputs that get ranks of their own; others are vectors
+MIXED = 6  # inputs whose ranks are varied independently; further ones are vectors
 
 
 def ranks_to_try(
@@ -36,8 +36,8 @@ def ranks_to_try(
     fixed: Mapping[str, int],
     labels: Collection[str],
 ) -> Iterator[tuple[int, ...]]:
-    """Numbers of dimensions: vectors, then the seed's, then one for all, then mixtures; those
-    `fixed` are what they are, and `labels` are vectors first.
+    """Ranks of the unknown inputs: vectors, then the rank of the seed, then one rank for all, then
+    mixtures. `fixed` ranks stay; `labels`, integer inputs, are vectors first.
     """
     matrices = operands_of_matmul(program) | along_dimensions(program)
     matrices |= _before_products(program, matrices)
@@ -75,58 +75,57 @@ def _choices(
 
 
 def along_dimensions(program: Program, columns: Collection[str] = ()) -> set[str]:
-    """The names in what a call with a dimension works on, as x in `softmax(x / t, dim=-1)`, or in
-    what is transposed; as far as elementwise operations lead to them. Those of `columns` may be
-    transposed and be vectors.
+    """The names in operands of calls along a dimension, as x in `softmax(x / t, dim=-1)`, and of
+    transposes, through elementwise operations. Names in `columns` may be transposed vectors.
     """
     meanings = program.names
     result: set[str] = set()
     for e in program.syntax:
         operand = along_a_dimension(e)
         if operand is not None:
-            may_be = columns if turned(e) is not None else ()
+            may_be = columns if transpose_operand(e) is not None else ()
             result |= _of_its_shape(operand, meanings).difference(may_be)
     return result
 
 
 def along_a_dimension(e: ast.AST) -> ast.expr | None:
-    """What is transposed, or handed to a call along a dimension; None elsewhere."""
-    if not isinstance(e, ast.Call) or turned(e) is not None:
-        return turned(e)
+    """The operand of a transpose, or of a call along a dimension; None for other expressions."""
+    if not isinstance(e, ast.Call) or transpose_operand(e) is not None:
+        return transpose_operand(e)
     op, args = called(e), arguments(e)
     moves = isinstance(op, Operator) and (op.family == "movement" or op.variadic)
     if op is None or not args or moves or isinstance(args[0], ast.List | ast.Tuple):
         return None
-    given = dict(zip(op.places, args, strict=False)) | {k.arg: k.value for k in e.keywords}
-    chosen = (given.get(name) for name in ("dim", "axis"))
+    bindings = dict(zip(op.places, args, strict=False)) | {k.arg: k.value for k in e.keywords}
+    chosen = (bindings.get(name) for name in ("dim", "axis"))
     return args[0] if any(d is not None and is_whole_number(d) for d in chosen) else None
 
 
 def _before_products(program: Program, matrices: Collection[str]) -> set[str]:
-    """The names that elementwise operations make a matrix beside an @ of, as x and e in `z = x + e;
-    z @ W`, where none of them is told to be one.
+    """The names from which an operand of @ is computed elementwise, as x and e in `z = x + e; z @
+    W`, if none of them is known to be a matrix.
     """
     meanings = program.names
     result: set[str] = set()
     for name in operands_of_matmul(program) & meanings.keys() - vectors(program):
-        made_of = _of_its_shape(meanings[name], meanings)
-        result |= set() if made_of & set(matrices) else made_of
+        operands = _of_its_shape(meanings[name], meanings)
+        result |= set() if operands & set(matrices) else operands
     return result
 
 
 def _of_its_shape(operand: ast.expr, meanings: Mapping[str, ast.expr]) -> set[str]:
-    """The names that elementwise operations make an operand of; none where a product of matrices
-    is among what they work on, for that has its rank without them.
+    """The names from which an operand is computed elementwise; empty if it involves a matrix
+    product, which determines the rank.
     """
     result: set[str] = set()
-    left = [operand]
-    while left:
-        e = left.pop()
+    pending = [operand]
+    while pending:
+        e = pending.pop()
         if factors(e):
             return set()
         if isinstance(e, ast.Name) and e.id not in result:
             result.add(e.id)
-            left += [meanings[e.id]] if e.id in meanings else []
+            pending += [meanings[e.id]] if e.id in meanings else []
         else:
-            left += elementwise(e)
+            pending += elementwise(e)
     return result

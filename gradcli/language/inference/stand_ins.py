@@ -1,23 +1,23 @@
-"""Large numbers that stand in for sizes that are not known, and what they turn out to be."""
+"""Stand-ins, large numbers that represent unknown sizes, and their unification."""
 
 from collections.abc import Iterable
 from math import prod
 
 from ...graphs.shapes import Shape
 
-FEW = 10  # by which a size may be smaller or larger than a stand-in, as in x[2:]
-MOST_PARTS = 9  # of products that are made equal
+FEW = 10  # largest difference of a size from a stand-in, as in x[2:]
+MOST_PARTS = 9  # of products that are unified
 
 
 class Sizes:
-    """What the stand-ins have turned out to be: another stand-in, a size, or a product of these."""
+    """The values of stand-ins: other stand-ins, sizes, or products of these."""
 
     def __init__(self, stand_ins: Iterable[int], spare: Iterable[int] = ()):
         self.meaning: dict[int, int] = {p: p for p in stand_ins}
         self.spare = list(spare)
 
     def find(self, size: int) -> int:
-        """What a size is, as far as that is known."""
+        """The current value of a size, with stand-ins replaced."""
         while self.meaning.get(size, size) != size:
             size = self.meaning[size]
         if size and size not in self.meaning:
@@ -27,15 +27,17 @@ class Sizes:
         return size
 
     def of(self, shape: Shape) -> Shape:
-        """What the sizes of a shape are."""
+        """The current value of a shape."""
         return tuple(map(self.find, shape))
 
     def free(self) -> list[int]:
-        """The stand-ins that nothing fixes, in order of appearance."""
+        """The stand-ins without a value, in order of appearance."""
         return [p for p in self.meaning if self.find(p) == p]
 
     def unify(self, a: int, b: int) -> bool:
-        """Make two sizes equal, if one of them is a stand-in or a multiple of one."""
+        """Make two sizes equal, if one is a multiple of a stand-in; returns whether it
+        succeeded.
+        """
         free = self.free()
         if 0 in (a, b):  # a multiple of everything
             result = next((p for p in reversed(free) if (a + b) % p == 0 != a + b), None)
@@ -53,8 +55,8 @@ class Sizes:
         return self._shifted(free, a, b) or self._products(free, a, b)
 
     def pair(self, a: int, b: int) -> bool:
-        """Make two products equal one factor after the other, as those that are sides of a matrix
-        kron(A, B), if both have as many stand-ins.
+        """Make two products equal factor by factor, as the sides of a matrix kron(A, B), if both
+        have the same number of stand-ins; returns whether it succeeded.
         """
         left, right = ([p for p in self.free() for _ in range(_times(p, n))] for n in (a, b))
         if len(left) < 2 or len(left) != len(right) or (prod(left), prod(right)) != (a, b):
@@ -64,7 +66,7 @@ class Sizes:
         return True
 
     def _shifted(self, free: list[int], a: int, b: int) -> bool:
-        """Make two sizes equal, if one of them is a stand-in but for a few, as that of x[2:]."""
+        """Make two sizes equal, if one differs from a stand-in by at most FEW, as that of x[2:]."""
         for p in reversed(free):
             for left, right in ((a, b), (b, a)):
                 missing = p - left

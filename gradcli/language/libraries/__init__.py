@@ -15,7 +15,7 @@ from ...errors import GradcliError, Span, did_you_mean
 from ...operators import lookup
 from .function import Function
 
-# Of each module the tables, `file.TABLE`; a name is taken from the first that has it.
+# The tables of each module, `file.TABLE`; the first that has a name is used.
 MODULES: dict[str, tuple[str, ...]] = {
     "numpy": ("numpy.ARRAYS",),
     "numpy.linalg": ("linalg.NUMPY",),

@@ -10,7 +10,7 @@ from ...operators import lookup
 from ...operators.families import Shorthand
 from ...operators.leaves import numbers
 
-# Parameters that are arrays: numbers and lists given for them become tensors.
+# Parameters that are arrays: numbers and lists passed for them become tensors.
 ARRAYS = """
     A a a1 a2 alpha arr array ary b c c_or_cr condition cov df f fp in1 in2 lhs loc m mean mu
     on_false on_true operand p r rhs scale update v values weights x x1 x2 xp y z
@@ -20,9 +20,9 @@ IGNORED |= {"preferred_element_type", "device", "check_finite", "overwrite_a", "
 IGNORED |= {"out_sharding", "index_dtype", "is_stable", "like"}
 
 
-class Known(NamedTuple):
-    """A function, and those of its parameters whose numbers have to be known: they decide on a
-    shape, and arrive as Arrays or integers.
+class WithKnownNumbers(NamedTuple):
+    """A function, and those of its parameters whose values must be known because they determine a
+    shape; they are passed as Arrays or integers.
     """
 
     parameters: tuple[str, ...]
@@ -68,30 +68,35 @@ def _rectangular(value: tuple) -> Any:
 
 
 class Function(Shorthand):
-    """A function of a library; `same` is the operator that it is another name of."""
+    """A function of a library; `same` is the operator that it is an alias of, or None."""
 
     def __init__(self, name: str, meaning: Any):
         self.same = None
         if isinstance(meaning, str):
             self.same = op[meaning]
             meaning = _as_function(self.same)
-        known = meaning if isinstance(meaning, Known) else Known((), meaning)
-        self.numbers, self.function = known
+        entry = meaning if isinstance(meaning, WithKnownNumbers) else WithKnownNumbers((), meaning)
+        self.numbers, self.function = entry
         self.name, self.sentence = name, (self.function.__doc__ or "").strip()
         self.unless, self.floats, self.of_numbers = None, False, True
         self.older, self.makes = (), None
         self.takes = "any"
 
     def __call__(self, /, *args: Any, **named: Any) -> Any:
-        arrays, known = set(ARRAYS.split()).difference(self.numbers), {*self.places, *self.defaults}
-        given = [array(a) if n in arrays else a for n, a in zip(self.places, args)]
-        for name in IGNORED & named.keys() - known:
+        arrays, parameters = (
+            set(ARRAYS.split()).difference(self.numbers),
+            {*self.places, *self.defaults},
+        )
+        positional = [array(a) if n in arrays else a for n, a in zip(self.places, args)]
+        for name in IGNORED & named.keys() - parameters:
             self._check_ignored(name, named.pop(name))
         named = {name: array(v) if name in arrays else v for name, v in named.items()}
-        return super().__call__(*given, *args[len(given) :], **named)
+        return super().__call__(*positional, *args[len(positional) :], **named)
 
     def _check_ignored(self, name: str, value: Any) -> None:
-        """Refuse an argument that would change what is computed, or where it is written."""
+        """Raise GradcliError for an argument that would change the result, or where it is
+        written.
+        """
         if name == "out" and value is not None:
             message = f"{self.name}(out=...) writes over an array, and values never change here"
             raise GradcliError("unsupported", message, hint="leave out= away")

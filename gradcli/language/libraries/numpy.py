@@ -14,7 +14,7 @@ from ...graphs.shapes import Shape, axes, broadcast, numel
 from ...graphs.shapes import axis as axis_of
 from ...lazy import np
 from ...operators.leaves import Array, numbers
-from .function import Known, array, op
+from .function import WithKnownNumbers, array, op
 
 MOST = 5_000_000  # numbers that a function writes out
 
@@ -412,14 +412,14 @@ def _pad(array, pad_width, mode="constant", *, constant_values=0, **named):
     for axis, pair in enumerate(amounts):
         if mode == "constant":
             fill = np.broadcast_to(np.array(constant_values), (a.ndim, 2)).tolist()[axis]
-            a = _beside(a, axis, pair, fill)
+            a = _joined_constants(a, axis, pair, fill)
         elif any(pair):
             bounded(sum(pair))
             a = pick(a, np.pad(np.arange(a.shape[axis]), pair, mode), axis)
     return a
 
 
-def _beside(a: Node, axis: int, counts: list[int], fill: list[float]) -> Node:
+def _joined_constants(a: Node, axis: int, counts: list[int], fill: list[float]) -> Node:
     blocks = [op.full((*a.shape[:axis], n, *a.shape[axis + 1 :]), v) for n, v in zip(counts, fill)]
     return op.cat([blocks[0], a, blocks[1]], dim=axis)
 
@@ -882,37 +882,37 @@ ARRAYS: dict[str, Any] = {
     "dstack": lambda tup: op.dstack(array_list(tup)),
     "column_stack": lambda tup: op.column_stack(array_list(tup)),
     "append": _append,
-    "insert": Known(("obj",), _insert),
-    "delete": Known(("obj",), _delete),
+    "insert": WithKnownNumbers(("obj",), _insert),
+    "delete": WithKnownNumbers(("obj",), _delete),
     "resize": _resize,
     "block": lambda arrays: _block(arrays),
-    "split": Known(
+    "split": WithKnownNumbers(
         ("indices_or_sections",),
         lambda ary, indices_or_sections, axis=0: _split(ary, indices_or_sections, axis),
     ),
-    "array_split": Known(
+    "array_split": WithKnownNumbers(
         ("indices_or_sections",),
         lambda ary, indices_or_sections, axis=0: _split(
             ary, indices_or_sections, axis, evenly=False
         ),
     ),
-    "hsplit": Known(("indices_or_sections",), _split_along(1)),
-    "vsplit": Known(("indices_or_sections",), _split_along(0)),
-    "dsplit": Known(("indices_or_sections",), _split_along(2)),
-    "tile": Known(("reps",), _tile),
-    "repeat": Known(("repeats",), _repeat),
+    "hsplit": WithKnownNumbers(("indices_or_sections",), _split_along(1)),
+    "vsplit": WithKnownNumbers(("indices_or_sections",), _split_along(0)),
+    "dsplit": WithKnownNumbers(("indices_or_sections",), _split_along(2)),
+    "tile": WithKnownNumbers(("reps",), _tile),
+    "repeat": WithKnownNumbers(("repeats",), _repeat),
     "roll": _roll,
     "flip": _flip,
     "fliplr": lambda m: op.fliplr(m),
     "flipud": lambda m: op.flipud(m),
     "rot90": lambda m, k=1, axes=(0, 1): op.rot90(m, k, axes),
-    "pad": Known(("pad_width",), _pad),
+    "pad": WithKnownNumbers(("pad_width",), _pad),
     "meshgrid": _meshgrid,
     # elements by place
     "take": _take,
     "take_along_axis": _take_along_axis,
-    "compress": Known(("condition",), _compress),
-    "extract": Known(("condition",), lambda condition, arr: _compress(
+    "compress": WithKnownNumbers(("condition",), _compress),
+    "extract": WithKnownNumbers(("condition",), lambda condition, arr: _compress(
         np.ravel(np.array(known(condition))).tolist(), arr
     )),
     "diag": lambda v, k=0: op.diag(v, diagonal=k),
@@ -924,7 +924,7 @@ ARRAYS: dict[str, Any] = {
     "triu": lambda m, k=0: op.triu(m, diagonal=k),
     "searchsorted": lambda a, v, side="left": op.searchsorted(a, v, side=side),
     "digitize": lambda x, bins, right=False: op.bucketize(x, array(bins), right=not right),
-    "bincount": Known(("x",), _bincount),
+    "bincount": WithKnownNumbers(("x",), _bincount),
     "isin": lambda element, test_elements: op.isin(array(element), array(test_elements)),
     # products
     "dot": dot,
@@ -947,8 +947,8 @@ ARRAYS: dict[str, Any] = {
     "polyadd": _aligned(lambda a, b: a + b),
     "polysub": _aligned(lambda a, b: a - b),
     "polymul": lambda a1, a2: convolve(op.atleast_1d(a1), op.atleast_1d(a2)),
-    "polyder": Known(("m",), _polyder),
-    "polyint": Known(("m",), _polyint),
+    "polyder": WithKnownNumbers(("m",), _polyder),
+    "polyint": WithKnownNumbers(("m",), _polyint),
     "poly": _poly,
     # arrays of numbers
     "arange": _arange,
@@ -968,8 +968,8 @@ ARRAYS: dict[str, Any] = {
     **{name: _constant(name) for name in ("bartlett", "kaiser")},
     **{name: _index_arrays(name) for name in ("tril_indices", "triu_indices", "diag_indices")},
     "ix_": lambda *args: tuple(map(numbers, np.ix_(*(np.array(known(a)) for a in args)))),
-    "nonzero": Known(("a",), lambda a: tuple(map(numbers, np.nonzero(known(a))))),
-    "flatnonzero": Known(("a",), lambda a: numbers(np.flatnonzero(known(a)))),
+    "nonzero": WithKnownNumbers(("a",), lambda a: tuple(map(numbers, np.nonzero(known(a))))),
+    "flatnonzero": WithKnownNumbers(("a",), lambda a: numbers(np.flatnonzero(known(a)))),
     "indices": lambda dimensions: numbers(np.indices(bounded(*dimensions))),
     # facts
     "allclose": lambda a, b, rtol=1e-5, atol=1e-8, equal_nan=False: op.allclose(

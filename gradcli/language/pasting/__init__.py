@@ -1,1 +1,1 @@
-"""Programs as they are pasted: what they ask for, and the expression in them."""
+"""Translation of pasted programs to the language: imports, modules, statements."""

@@ -1,5 +1,5 @@
-"""What a program's own names for functions mean: by imports, and where a function or a module of
-`nn` is given a name. Statements come out with the names that libraries have for them.
+"""Resolution of names that a program gives to functions, by imports or by assignment of functions
+and modules of `nn`. The resulting statements have full names of libraries.
 """
 
 import ast
@@ -16,9 +16,9 @@ from ..syntax import (
     is_false,
     is_true,
     keyword,
-    moved,
     name_of,
     path,
+    placed_at,
     target,
     unplaced,
 )
@@ -38,26 +38,28 @@ MODES = {"eval", "train"}
 PLAIN_NORMS = {"LayerNorm", "RMSNorm"}  # which have no parameters where AFFINE is False
 AFFINE = "elementwise_affine"
 TRAINING = "training"  # of a module, as its function has it
-STARTS = {"Flatten": ("start_dim", 1)}  # what modules have by default, and functions otherwise
+STARTS = {"Flatten": ("start_dim", 1)}  # defaults of modules that differ from their functions
 
 
 def in_full(body: Iterable[ast.stmt], of_python: bool) -> list[ast.stmt]:
-    """The statements without imports, and with functions by their full names. `of_python` says that
-    `sum(x)` and the like are Python's own where nothing else is imported.
+    """The statements without imports, and with full names of functions. `of_python`: `sum(x)` and
+    the like are Python's builtins unless something else is imported.
     """
-    names = _Meant(of_python)
+    names = _Imports(of_python)
     return [s for s in map(names.statement, body) if s is not None]
 
 
-class _Meant(Transformer):
+class _Imports(Transformer):
     def __init__(self, of_python: bool):
         self.of_python = of_python
         self.means: dict[str, str | ast.expr] = {}
 
     def statement(self, s: ast.stmt) -> ast.stmt | None:
-        """The statement in full names; None for one that only gave a name to a function."""
+        """The statement with full names; None for one that only names a function."""
         if isinstance(s, ast.Import):
-            self.means |= {a.asname: a.name for a in s.names if a.asname and _known(a.name)}
+            self.means |= {
+                a.asname: a.name for a in s.names if a.asname and _is_known_module(a.name)
+            }
             return None
         if isinstance(s, ast.ImportFrom):
             self._import_from(s)
@@ -78,7 +80,7 @@ class _Meant(Transformer):
         return None
 
     def _sets_mode(self, s: ast.stmt) -> bool:
-        """Whether it is `m.eval()` or `m.train()`, which is heeded where m needs no parameters."""
+        """Whether it is `m.eval()` or `m.train()`; sets the mode of a module without parameters."""
         setting = _setting(s.value) if isinstance(s, ast.Expr) else None
         name = name_of(setting.module) if setting else None
         if setting is None or name is None:
@@ -89,7 +91,7 @@ class _Meant(Transformer):
         return True
 
     def _import_from(self, s: ast.ImportFrom) -> None:
-        if not _known(s.module or ""):
+        if not _is_known_module(s.module or ""):
             return
         for a in s.names:
             if a.name != "*":
@@ -100,13 +102,13 @@ class _Meant(Transformer):
                 self.of_python = False
 
     def visit_Name(self, e: ast.Name) -> ast.expr:
-        meant = self.means.get(e.id)
-        if meant is None or not isinstance(e.ctx, ast.Load):
+        meaning = self.means.get(e.id)
+        if meaning is None or not isinstance(e.ctx, ast.Load):
             return e
-        return moved(path(meant) if isinstance(meant, str) else unplaced(meant), e)
+        return placed_at(path(meaning) if isinstance(meaning, str) else unplaced(meaning), e)
 
     def visit_IfExp(self, e: ast.IfExp) -> ast.expr:
-        """What is chosen without a graphics card."""
+        """The branch that is taken without a GPU."""
         if any(getattr(n, "attr", None) == "is_available" for n in ast.walk(e.test)):
             return self.visit(e.orelse)
         return self.generic_visit(e)  # type: ignore[return-value]
@@ -114,7 +116,7 @@ class _Meant(Transformer):
     def visit_Call(self, e: ast.Call) -> ast.expr:
         bare = e.func.id if isinstance(e.func, ast.Name) else None
         if self.of_python and bare in PYTHON and bare not in self.means:
-            e.func = moved(path(f"builtins.{bare}"), e.func)
+            e.func = placed_at(path(f"builtins.{bare}"), e.func)
         self.generic_visit(e)
         called = dotted(e.func) or ""
         if called == "torch.device" and e.args:
@@ -125,16 +127,16 @@ class _Meant(Transformer):
         if setting and _is_module(setting.module):
             return _in_mode(setting.module, setting.training)
         if isinstance(e.func, ast.Call) and _function_inside(e.func):
-            return moved(_through(e.func, e.args, e.keywords), e)
+            return placed_at(_through(e.func, e.args, e.keywords), e)
         return e
 
     def _number(self, e: ast.expr) -> ast.expr:
         if isinstance(e, ast.Constant):
             return e
-        return moved(ast.Call(path("builtins.float"), [e], []), e)
+        return placed_at(ast.Call(path("builtins.float"), [e], []), e)
 
 
-def _known(module: str) -> bool:
+def _is_known_module(module: str) -> bool:
     return module.split(".")[0] in KNOWN
 
 
@@ -153,42 +155,44 @@ def _is_function(value: ast.expr) -> bool:
     return len(rest) > 1 and (lookup(rest) is not None or rest in MAKER_KINDS)
 
 
-def _through(made: ast.Call, args: list[ast.expr], keywords: list[ast.keyword]) -> ast.expr:
-    """The call of the function that a module stands for; of Sequential, of one after the other."""
-    inside = _function_inside(made)
+def _through(module_call: ast.Call, args: list[ast.expr], keywords: list[ast.keyword]) -> ast.expr:
+    """The call of the function of a module; for Sequential nested calls."""
+    inside = _function_inside(module_call)
     if inside == SEQUENTIAL:
-        for module in made.args:
+        for module in module_call.args:
             assert isinstance(module, ast.Call)
             args, keywords = [_through(module, args, keywords)], []
         return args[0]
-    func = moved(path(f"torch.nn.functional.{inside}"), made)
-    if inside == "clone":  # Identity, whatever it was made of
+    func = placed_at(path(f"torch.nn.functional.{inside}"), module_call)
+    if inside == "clone":  # Identity, which ignores its arguments
         return ast.Call(func, args, keywords)
-    own = [k for k in made.keywords if k.arg != AFFINE]
-    if _is_dropout(made):
-        own += [ast.keyword("inplace", a) for a in made.args[1:]]
-        made = moved(ast.Call(made.func, made.args[:1], []), made)
-    name, start = STARTS.get(called_name(made) or "", ("", None))
-    if name and not made.args and not keyword(made, name):
-        own.append(ast.keyword(name, ast.Constant(start)))
-    given = list(map(_as_shape, made.args)) if _is_plain_norm(made) else made.args
-    return ast.Call(func, [*args, *given], [*own, *keywords])
+    keywords_of_module = [k for k in module_call.keywords if k.arg != AFFINE]
+    if _is_dropout(module_call):
+        keywords_of_module += [ast.keyword("inplace", a) for a in module_call.args[1:]]
+        module_call = placed_at(ast.Call(module_call.func, module_call.args[:1], []), module_call)
+    name, start = STARTS.get(called_name(module_call) or "", ("", None))
+    if name and not module_call.args and not keyword(module_call, name):
+        keywords_of_module.append(ast.keyword(name, ast.Constant(start)))
+    arguments = (
+        list(map(_as_shape, module_call.args)) if _is_plain_norm(module_call) else module_call.args
+    )
+    return ast.Call(func, [*args, *arguments], [*keywords_of_module, *keywords])
 
 
 def _is_plain_norm(e: ast.Call) -> bool:
     """Whether it is nn.LayerNorm(shape, elementwise_affine=False), which has no parameters."""
-    given = {k.arg: k.value for k in e.keywords}
-    plain = AFFINE in given and is_false(given[AFFINE]) and given.keys() <= {AFFINE, "eps"}
+    keywords = {k.arg: k.value for k in e.keywords}
+    plain = AFFINE in keywords and is_false(keywords[AFFINE]) and keywords.keys() <= {AFFINE, "eps"}
     return plain and len(e.args) == 1 and called_name(e) in PLAIN_NORMS
 
 
 def _as_shape(e: ast.expr) -> ast.expr:
-    """A number as a shape of one."""
-    return moved(ast.Tuple([e], ast.Load()), e) if isinstance(e, ast.Constant) else e
+    """A number as a tuple of one."""
+    return placed_at(ast.Tuple([e], ast.Load()), e) if isinstance(e, ast.Constant) else e
 
 
 def _function_inside(e: ast.Call) -> str | None:
-    """The function that nn.MSELoss() calls; Sequential of modules that all call one."""
+    """The function that a module as nn.MSELoss() calls; SEQUENTIAL for a Sequential of such."""
     if not (dotted(e.func) or "").startswith(("torch.nn.", "nn.")):
         return None
     name = called_name(e) or ""
@@ -199,7 +203,7 @@ def _function_inside(e: ast.Call) -> str | None:
 
 
 def _is_module(e: ast.AST) -> TypeGuard[ast.Call]:
-    """Whether a module of nn is made."""
+    """Whether it constructs a module of nn."""
     name = dotted(e.func) or "" if isinstance(e, ast.Call) else ""
     return name.startswith(("torch.nn.", "nn.")) and name.rpartition(".")[2][:1].isupper()
 
@@ -216,22 +220,24 @@ class _Setting(NamedTuple):
 
 
 def _setting(e: ast.expr) -> _Setting | None:
-    """What `m.train()`, `m.train(False)` or `m.eval()` sets; None for other calls."""
+    """The module and the mode that `m.train()`, `m.train(False)` or `m.eval()` sets; None for other
+    calls.
+    """
     if not isinstance(e, ast.Call) or not isinstance(e.func, ast.Attribute):
         return None
-    given = [*e.args, *(k.value for k in e.keywords)]
-    if e.func.attr not in MODES or not all(is_true(a) or is_false(a) for a in given):
+    arguments = [*e.args, *(k.value for k in e.keywords)]
+    if e.func.attr not in MODES or not all(is_true(a) or is_false(a) for a in arguments):
         return None
-    return _Setting(e.func.value, e.func.attr == "train" and all(map(is_true, given)))
+    return _Setting(e.func.value, e.func.attr == "train" and all(map(is_true, arguments)))
 
 
-def _in_mode(made: ast.Call, training: bool) -> ast.Call:
-    """The module in another mode; only dropout, of those without parameters, knows one."""
-    if called_name(made) == SEQUENTIAL:
-        inner = [_in_mode(m, training) if _is_module(m) else m for m in made.args]
-        return moved(ast.Call(made.func, inner, made.keywords), made)
-    if not _is_dropout(made):
-        return made
-    kept = [k for k in made.keywords if k.arg != TRAINING]
-    kept.append(ast.keyword(TRAINING, ast.Constant(training)))
-    return moved(ast.Call(made.func, made.args, kept), made)
+def _in_mode(module: ast.Call, training: bool) -> ast.Call:
+    """The module in a mode; of modules without parameters only dropout depends on it."""
+    if called_name(module) == SEQUENTIAL:
+        inner = [_in_mode(m, training) if _is_module(m) else m for m in module.args]
+        return placed_at(ast.Call(module.func, inner, module.keywords), module)
+    if not _is_dropout(module):
+        return module
+    keywords = [k for k in module.keywords if k.arg != TRAINING]
+    keywords.append(ast.keyword(TRAINING, ast.Constant(training)))
+    return placed_at(ast.Call(module.func, module.args, keywords), module)

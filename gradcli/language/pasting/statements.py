@@ -1,32 +1,32 @@
-"""Statements of Python, one value to one name: annotations, chains and tuples taken apart; and
-those that change no gradient.
+"""Normalisation of Python statements to single assignments: annotations, chained and tuple
+assignments are split; and recognition of statements that do not affect gradients.
 """
 
 import ast
 from collections.abc import Iterable, Iterator
 
 from ...operators import lookup
-from ..syntax import bound, called_name, loaded, moved, path
+from ..syntax import bound, called_name, loaded, path, placed_at
 
-# Blocks in which PyTorch computes as outside of them.
+# Context managers that do not change what PyTorch computes.
 TRANSPARENT = {"enable_grad", "set_detect_anomaly", "detect_anomaly"}
 REMARKS = {"print", "zero_grad", "retain_grad", "display"}
-# What only looks at a tensor.
+# Functions that only inspect a tensor.
 LOOKS = {"item", "size", "dim", "numel", "type", "tolist", "numpy", "len", "id", "repr", "str"}
 
 
-def one_by_one(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements, each of which gives one value to one name where that is possible."""
+def single_assignments(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements, split into assignments of one value to one name where possible."""
     for s in body:
         if isinstance(s, ast.AnnAssign):
             if s.value is not None:
                 yield ast.copy_location(ast.Assign([s.target], s.value), s)
         elif isinstance(s, ast.With) and all(_is_transparent(i.context_expr) for i in s.items):
-            yield from one_by_one(s.body)
+            yield from single_assignments(s.body)
         elif isinstance(s, ast.With) and all(
             called_name(i.context_expr) == "no_grad" for i in s.items
         ):
-            yield from map(_without_grad, one_by_one(s.body))
+            yield from map(_without_grad, single_assignments(s.body))
         elif isinstance(s, ast.Assign):
             yield from _assigned(s)
         else:
@@ -34,11 +34,11 @@ def one_by_one(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def _without_grad(s: ast.stmt) -> ast.stmt:
-    """A statement inside of `torch.no_grad()`, which cuts what is computed."""
+    """A statement within `torch.no_grad()`, whose value is detached."""
     if not isinstance(s, ast.Assign) or isinstance(s.value, ast.Name):
         return s
     cut = ast.Call(path("builtins.no_grad"), [s.value], [])
-    return ast.copy_location(ast.Assign(s.targets, moved(cut, s.value)), s)
+    return ast.copy_location(ast.Assign(s.targets, placed_at(cut, s.value)), s)
 
 
 def _is_transparent(e: ast.expr) -> bool:
@@ -46,20 +46,20 @@ def _is_transparent(e: ast.expr) -> bool:
 
 
 def _assigned(s: ast.Assign) -> Iterator[ast.stmt]:
-    first, *others = s.targets
+    first, *more_targets = s.targets
     name = _same_tensor(s.value)
-    if name is not None and not others and isinstance(first, ast.Name):
+    if name is not None and not more_targets and isinstance(first, ast.Name):
         if called_name(s.value) == "requires_grad_":
             yield ast.copy_location(ast.Expr(s.value), s)
         if name.id != first.id:
             yield ast.copy_location(ast.Assign([first], name), s)
         return
-    if others and isinstance(first, ast.Name):  # x = y = value
+    if more_targets and isinstance(first, ast.Name):  # x = y = value
         yield from _assigned(ast.copy_location(ast.Assign([first], s.value), s))
-        for target in others:
-            again = moved(ast.Name(first.id, ast.Load()), first)
+        for target in more_targets:
+            again = placed_at(ast.Name(first.id, ast.Load()), first)
             yield from _assigned(ast.copy_location(ast.Assign([target], again), s))
-    elif not others and _pairs(first, s.value):
+    elif not more_targets and _pairs(first, s.value):
         for target, value in zip(first.elts, s.value.elts, strict=True):  # type: ignore[attr-defined]
             yield from _assigned(ast.copy_location(ast.Assign([target], value), s))
     else:
@@ -77,34 +77,34 @@ def _same_tensor(e: ast.expr) -> ast.Name | None:
 
 
 def _pairs(target: ast.expr, value: ast.expr) -> bool:
-    """Whether `a, b = u, v` is `a = u; b = v`: a has not to be what v reads."""
+    """Whether `a, b = u, v` equals `a = u; b = v`, that is, v does not read a."""
     tuples = (ast.Tuple, ast.List)
     if not isinstance(target, tuples) or not isinstance(value, tuples):
         return False
     if len(target.elts) != len(value.elts):
         return False
-    given: set[str] = set()
+    assigned_names: set[str] = set()
     for t, v in zip(target.elts, value.elts):
-        if isinstance(t, ast.Starred) or isinstance(v, ast.Starred) or given & loaded(v):
+        if isinstance(t, ast.Starred) or isinstance(v, ast.Starred) or assigned_names & loaded(v):
             return False
-        given |= set(bound(t))
+        assigned_names |= set(bound(t))
     return True
 
 
 def remarks(body: list[ast.stmt], pasted: bool) -> list[ast.stmt]:
-    """The statements that say nothing of a gradient; in a program that is `pasted`, what is
-    computed and given no name says nothing either.
+    """The statements that do not affect gradients; in a `pasted` program also expressions whose
+    value is not used.
     """
-    given: set[str] = set()
+    assigned_names: set[str] = set()
     result = []
     for s in body:
-        if _is_remark(s, pasted, last=s is body[-1], given=given):
+        if _is_remark(s, pasted, last=s is body[-1], assigned_names=assigned_names):
             result.append(s)
-        given |= {*bound(s)}
+        assigned_names |= {*bound(s)}
     return result
 
 
-def _is_remark(s: ast.stmt, pasted: bool, last: bool, given: set[str]) -> bool:
+def _is_remark(s: ast.stmt, pasted: bool, last: bool, assigned_names: set[str]) -> bool:
     if isinstance(s, ast.Assert):
         return True
     if not isinstance(s, ast.Expr):
@@ -113,7 +113,7 @@ def _is_remark(s: ast.stmt, pasted: bool, last: bool, given: set[str]) -> bool:
     if name in REMARKS or (isinstance(s.value, ast.Constant) and isinstance(s.value.value, str)):
         return True
     if isinstance(s.value, ast.Name):  # what a session shows
-        return not last and (pasted or s.value.id in given)
+        return not last and (pasted or s.value.id in assigned_names)
     return pasted and not last and _only_looks(s.value)
 
 

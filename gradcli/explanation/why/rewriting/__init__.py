@@ -1,4 +1,4 @@
-"""An expression that is equal to another, and finite where that one's gradient is not."""
+"""The search for an equal expression whose gradient is finite."""
 
 from .search import rewritten
 

@@ -1,5 +1,5 @@
-"""Masks inside: an operation that is not finite where its result is masked out gets operands that
-are harmless there, `where(x > 0, sqrt(where(x > 0, x, 1)), 0)`.
+"""The double-where trick: an operation that is not finite where its result is masked out gets safe
+operands there, `where(x > 0, sqrt(where(x > 0, x, 1)), 0)`.
 """
 
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from ...analysis import Analysis
 from .patterns import constant, is_op, number_node, rooted
 
 OPPOSITES = {"eq": "ne", "ne": "eq", "gt": "le", "le": "gt", "lt": "ge", "ge": "lt"}
-SAFE = (1, 0, 0.5, 2)  # numbers in the place of an operand, the first that serves
+SAFE = (1, 0, 0.5, 2)  # safe values of an operand, tried in order
 
 
 class Excluding(NamedTuple):
@@ -48,7 +48,7 @@ def masked(out: Node, origins: list[Node]) -> Iterator[Node]:
 
 
 def _together(out: Node, around: Excluding) -> Iterator[Node]:
-    """`out` with all inputs of what is excluded replaced, where there are several."""
+    """`out` with all inputs of excluded operations replaced, if there are several."""
     excluded = [around.node.inputs[k] for k in around.slots]
     inputs = [
         n

@@ -1,5 +1,5 @@
-"""Expressions that are equal to others wherever these are finite: each rule takes an operation over
-operands that were rewritten before, and gives what stands in its place, or None.
+"""Rewriting rules to expressions that are equal wherever the original is finite. Each rule takes a
+node whose operands are already rewritten, and returns its replacement, or None.
 """
 
 from collections.abc import Callable, Sequence

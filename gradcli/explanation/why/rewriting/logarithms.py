@@ -1,4 +1,4 @@
-"""Logarithms of what is made of exponentials, without computing these."""
+"""Logarithms of expressions of exponentials, without computing these."""
 
 from math import log
 

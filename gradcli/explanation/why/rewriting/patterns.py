@@ -1,4 +1,4 @@
-"""What rewritings look for in a graph: operations by name, numbers, and what is always positive."""
+"""Patterns for rewriting rules: operations by name, constants, squares, roots, reductions."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ def is_number(node: Node | None, value: float) -> bool:
 
 
 def negated(node: Node) -> Node:
-    """The opposite of a node, without a double sign."""
+    """The negation of a node; that of -x is x."""
     if is_op(node, "neg"):
         return node.parents[0]
     number = constant(node)
@@ -32,7 +32,7 @@ def negated(node: Node) -> Node:
 
 
 def number_node(value: float) -> Node:
-    """The node of a number, whole where it can be."""
+    """The constant node of a number, an integer if possible."""
     from ....graphs import as_node
 
     return as_node(int(value) if value % 1 == 0 else value)

@@ -1,4 +1,4 @@
-"""Quotients 0/0 of one variable that have a limit there: the tangent takes their place."""
+"""Removable singularities 0/0 in one variable, which are replaced by their tangent."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -12,7 +12,7 @@ from ...analysis import Analysis
 from .patterns import is_op, number_node
 
 STEP = 2.0**-6
-CLOSE = 1e-7  # of what is measured to the fraction that it is taken for
+CLOSE = 1e-7  # of a measured limit to the fraction that replaces it
 LARGEST = 24  # denominator
 
 
@@ -26,10 +26,10 @@ def removable(a: Analysis, out: Node, origins: list[Node]) -> Iterator[Node]:
             tangent = None if at is None else _tangent(origin, z, at)
             if at is None or tangent is None:
                 continue
-            level, slope = tangent
+            limit, slope = tangent
             here = z.eq(number_node(at))
             safe = OPS["where"](here, number_node(at + 1), z)
-            line = _line(z, at, level, slope)
+            line = _line(z, at, limit, slope)
             whole = OPS["where"](here, line, substitute(origin, {z: safe}))
             yield substitute(out, {origin: whole})
 
@@ -61,9 +61,9 @@ def _tangent(origin: Node, z: Node, at: float) -> tuple[Fraction, Fraction] | No
     right, left = values(steps), values(-steps)
     if not (np.all(np.isfinite(right)) and np.all(np.isfinite(left))):
         return None
-    level = _extrapolated((right + left) / 2)
+    limit = _extrapolated((right + left) / 2)
     slope = _extrapolated((right - left) / (2 * steps))
-    return None if level is None or slope is None else (level, slope)
+    return None if limit is None or slope is None else (limit, slope)
 
 
 def _at(origin: Node, z: Node, value: float) -> float:
@@ -71,7 +71,7 @@ def _at(origin: Node, z: Node, value: float) -> float:
 
 
 def _extrapolated(values: Any) -> Fraction | None:
-    """The limit of what has errors of second and higher even orders, as steps are halved."""
+    """Richardson extrapolation of values with errors of even order, for halved steps."""
     last = values
     for order in range(1, len(values)):
         factor = 4**order

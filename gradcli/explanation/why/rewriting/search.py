@@ -1,4 +1,4 @@
-"""The search for an expression that cures a gradient: idioms, then masks inside, then both."""
+"""The search for an equal expression with a finite gradient: idioms, then guards, then both."""
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property, partial
@@ -20,14 +20,16 @@ from .idioms import IDIOMS, Rule
 from .removable import removable
 from .verified import Numbers, Verifier
 
-UNFIT = (GradcliError, *MISUSES)  # what an idiom raises where shapes or numbers do not fit
+UNFIT = (GradcliError, *MISUSES)  # what an idiom raises if shapes or numbers do not fit
 MOST = 200  # expressions that are tried
 PI = repr(pi)
 LARGEST = 4096  # elements of inputs
 
 
 def rewritten(a: Analysis) -> str | None:
-    """An equal expression without nan, infinities and saturation, as text; None: none is known."""
+    """An equal expression without nan, infinities and saturation, as text; None if none is
+    found.
+    """
     p = a.problem
     grads = [a.grad_value(x) for x in p.wrt]
     grads = [g for g in grads if g is not None]
@@ -48,7 +50,7 @@ class Search:
 
     @cached_property
     def verifier(self) -> Verifier:
-        """What compares expressions with the original."""
+        """The verifier, which compares expressions with the original."""
         return Verifier(self.a)
 
     def text(self) -> str | None:
@@ -73,7 +75,7 @@ class Search:
         return None
 
     def _cures(self, other: Numbers) -> bool:
-        """Of gradients that are finite, whether more elements are awake."""
+        """Whether an expression has more nonzero gradient elements, if all are finite."""
         if self.bad:
             return True
         _, before = self.verifier.here
@@ -92,7 +94,7 @@ class Search:
     # ---- guards ----------------------------------------------------------------------------------
 
     def _guarded(self, out: Node) -> Iterator[tuple[Node, str]]:
-        """The output with one guard, then with a second where that is not enough; which kind of
+        """The output with one guard, then with a second if that is not enough; with the kind of
         guard.
         """
         first = list(islice(self._once(out), MOST // 4))
@@ -117,7 +119,7 @@ class Search:
                 continue
 
     def _improved(self, candidates: list[tuple[Node, str]]) -> list[tuple[Node, str]]:
-        """Those that leave fewer elements that are not finite, the best first."""
+        """The candidates with fewer elements that are not finite, the best first."""
         counted = [(self._count(c), k) for k, (c, _) in enumerate(candidates)]
         before = self._count(self.out)
         better = sorted((n, k) for n, k in counted if 0 < n < before)
@@ -139,7 +141,7 @@ class Search:
         value = p.seed.value
         seed = p.seed if value is None else p.seed._replace(value=plain(value))
         problem = p._replace(out=out, named={}, seed=seed)
-        return Analysis(problem, self.a.dtype, unmoved=True)
+        return Analysis(problem, self.a.dtype, allow_no_gradient=True)
 
     def _written(self, out: Node) -> str | None:
         names = {x.node: Name(x.name) for x in self.a.problem.inputs.values()}
@@ -150,7 +152,7 @@ class Search:
 
 
 def plain(node: Node) -> Node:
-    """A node without the places of its text, so that equal operations are one."""
+    """A node without source spans, so that equal operations are one node."""
     return substitute(node, {}, lambda _: None)
 
 

@@ -1,5 +1,5 @@
-"""Whether an expression may stand in the place of another: finite where that is not, elsewhere the
-same in value and gradient.
+"""Whether an expression may replace another: finite where that is not, and elsewhere equal in value
+and gradient.
 """
 
 from functools import partial
@@ -14,13 +14,13 @@ from ....lazy import np
 from ...analysis import Analysis
 from ...checking.rounding import LONGER
 
-UNFIT = (GradcliError, TypeError)  # what LAPACK computes has no more digits
+UNFIT = (GradcliError, TypeError)  # TypeError: LAPACK has no higher precision
 CLOSE = 1e-9
 RANGES = (
     *((0.01, 2.0), (-2.0, 2.0), (0.05, 0.95), (-0.6, 0.6), (0.5, 4.0), (-30.0, 30.0)),
     *((0.1, 0.3), (-0.2, 0.0)),
 )
-NEAR = 1e-6  # a move at which a limit is looked at
+NEAR = 1e-6  # the distance at which limits are evaluated
 AGREES = 1e-3
 
 
@@ -34,10 +34,10 @@ class Numbers:
         self.names, self.grads = names, [of[n] for n in self.nodes]
 
     def __call__(self, values: dict[str, Any], dtype: str = "float64") -> tuple[Any, list[Any]]:
-        """Output and gradients at values by name; a gradient that is absent is 0."""
-        given = {x.node: values[name] for name, x in self.p.inputs.items()}
-        given[self.p.seed.node] = self.seed
-        floats = {n: v.astype(dtype) if v.dtype.kind == "f" else v for n, v in given.items()}
+        """Output and gradients at values by name; absent gradients are zeros."""
+        arrays = {x.node: values[name] for name, x in self.p.inputs.items()}
+        arrays[self.p.seed.node] = self.seed
+        floats = {n: v.astype(dtype) if v.dtype.kind == "f" else v for n, v in arrays.items()}
         evaluator = Evaluator(floats, dtype=dtype, limits=self.p.limits)
         (out,) = evaluator(self.p.out)
         grads = [
@@ -48,8 +48,8 @@ class Numbers:
 
     def out(self, values: dict[str, Any]) -> Any:
         """The output alone."""
-        given = {x.node: values[name] for name, x in self.p.inputs.items()}
-        return Evaluator(given, limits=self.p.limits)(self.p.out)[0]
+        arrays = {x.node: values[name] for name, x in self.p.inputs.items()}
+        return Evaluator(arrays, limits=self.p.limits)(self.p.out)[0]
 
 
 class Verifier:
@@ -71,11 +71,11 @@ class Verifier:
                 self.elsewhere = self._compared(floats)
 
     def _compared(self, names: list[str]) -> list[tuple[dict[str, Any], Any]]:
-        """Points at which these inputs have other values, each with output and gradients."""
+        """Points with other values of these inputs, each with output and gradients."""
         return [(v, self._tried(v)) for v in self._points(names)]
 
     def _tried(self, values: dict[str, Any]) -> Any:
-        """The original at other values; None where there is no value, or rounding spoils it."""
+        """The original at other values; None if it cannot be computed, or rounding is too large."""
         result = if_applicable(lambda: self.original(values))
         if result is None:
             return None
@@ -94,7 +94,7 @@ class Verifier:
         ]
 
     def read(self, text: str) -> Numbers | None:
-        """The expression that a text is, over the same inputs; None where it cannot be read so."""
+        """The expression of a text, over the same inputs; None if it is invalid."""
         given = {n: v for n, v in self.values.items() if n in text}
         posed = partial(pose, text, values=given, grad=self.seed, wrt=self.names)
         with np.errstate(all="ignore"):
@@ -128,7 +128,8 @@ class Verifier:
         if not close(out[known], before[known]) or not np.all(np.isfinite(out) | np.isinf(before)):
             return False
         return all(
-            bool(np.all(np.isfinite(g))) and _kept(g, b) for g, b in zip(grads, before_grads)
+            bool(np.all(np.isfinite(g))) and _is_preserved(g, b)
+            for g, b in zip(grads, before_grads)
         )
 
     def _is_equal_elsewhere(self, other: Numbers) -> bool:
@@ -159,14 +160,16 @@ class Verifier:
 
     def _slope(self, values: dict[str, Any], name: str, place: Any, step: float) -> float | None:
         """A central difference."""
-        right, left = (self._moved(values, name, place, s) for s in (step, -step))
-        return None if right is None or left is None else (right - left) / (2 * step)
+        above, below = (self._seeded_output_at(values, name, place, s) for s in (step, -step))
+        return None if above is None or below is None else (above - below) / (2 * step)
 
-    def _moved(self, values: dict[str, Any], name: str, place: Any, step: float) -> float | None:
-        """The output times the seed after a move of one element; None where it is not finite."""
-        moved = np.array(values[name], dtype=float)
-        moved[place] += step
-        out = if_applicable(lambda: self.original.out(values | {name: moved}))
+    def _seeded_output_at(
+        self, values: dict[str, Any], name: str, place: Any, step: float
+    ) -> float | None:
+        """<seed, out> after a step in one element; None if it is not finite."""
+        shifted = np.array(values[name], dtype=float)
+        shifted[place] += step
+        out = if_applicable(lambda: self.original.out(values | {name: shifted}))
         if out is None:
             return None
         total = float(np.sum(np.where(self.seed == 0, 0, out * self.seed)))
@@ -232,12 +235,12 @@ class Verifier:
         """The slope to one side; inf where it grows as the step is made smaller."""
         scale = max(1.0, abs(float(self.values[name][place])))
         steps = [1e-4 * scale, 1e-6 * scale]
-        far, near = (self._moved(self.values, name, place, side * s) for s in steps)
+        far, near = (self._seeded_output_at(self.values, name, place, side * s) for s in steps)
         if far is None or near is None:
             return None
         if not defined:  # the limit, from two steps
             return side * (far - near) / (steps[0] - steps[1])
-        start = self._moved(self.values, name, place, 0.0)
+        start = self._seeded_output_at(self.values, name, place, 0.0)
         if start is None:
             return None
         far, near = (far - start) / (side * steps[0]), (near - start) / (side * steps[1])
@@ -248,12 +251,12 @@ def _same_digits(a: Any, b: Any) -> bool:
     return bool(np.allclose(a, b, rtol=CLOSE / 10, atol=CLOSE / 10, equal_nan=True))
 
 
-def _kept(after: Any, before: Any) -> bool:
-    """Whether what was finite stays as it was, unless a rewriting is there to wake it."""
+def _is_preserved(after: Any, before: Any) -> bool:
+    """Whether finite elements are unchanged, except zeros, which a rewriting may make nonzero."""
     finite = np.isfinite(before) & (before != 0)
     return close(after[finite], before[finite])
 
 
 def close(a: Any, b: Any) -> bool:
-    """Whether numbers are equal but for rounding."""
+    """Whether numbers are equal up to rounding."""
     return bool(np.allclose(a, b, rtol=CLOSE, atol=CLOSE, equal_nan=True))
