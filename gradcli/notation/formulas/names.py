@@ -8,7 +8,7 @@ from ...graphs.shapes import Shape, axes, axis, fits
 from ...graphs.substitution import substitute
 from ..tree import Name
 from .rules.atoms import atom_of
-from .rules.factoring import MOST_TERMS, multiplied, sum_of
+from .rules.factoring import MOST_TERMS, expanded_terms, sum_of
 from .rules.products import (
     ONE,
     Coefficient,
@@ -141,7 +141,7 @@ class Names:
 
     def _spoken_in_terms(self, node: Node, normal: Change) -> Iterator[Node]:
         """A sum, multiplied out, with a name in place of some factors of a term."""
-        terms = [_without_roots(t) for t in multiplied(node)]
+        terms = [_without_roots(t) for t in expanded_terms(node)]
         for k, term in enumerate(terms if len(terms) <= MOST_TERMS else ()):
             for atom, meant in self.products:
                 for new in _with(term, atom, meant, node.shape):

@@ -1,9 +1,9 @@
 """The shortest formula that can be found for a node: a search, under a budget.
 
 A gradient is first brought into a normal form (the rules of RULES and NORMAL). Then, inputs first,
-each node keeps the few shortest ways to say it that the rules of OTHERS and LAYOUT lead to, made of
-the few shortest ways to say its inputs. Rounds are repeated until nothing gets shorter. Nodes that
-have names are names; products that are a name's definition become the name.
+each node keeps the few shortest of the equal nodes that the rules of CANDIDATES and LAYOUT make of
+it, with the few shortest for each of its inputs. Rounds are repeated until the formula gets no
+shorter. Named nodes are atoms; a subexpression that equals a name's definition becomes the name.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -16,7 +16,7 @@ from .. import tree
 from ..tree import Name
 from .formula import MOST, TOO_LONG, Telling, Writer
 from .names import Names
-from .rules import IN_CODE, LAYOUT, NORMAL, OTHERS, RULES, made_of
+from .rules import CANDIDATES, IN_CODE, LAYOUT, NORMAL, RULES, apply_rules
 from .rules.atoms import definition
 from .rules.products import constant_value, product_of
 from .simplify import LARGE, Rewriter, merged, stripped
@@ -34,7 +34,7 @@ ROW, TURNED, BESIDE, FOREIGN, CONVERTED = 1.25, 0.75, 0.625, 12.0, 0.25
 UNNAMED = 12.0  # a size that no tensor tells, so that the formula holds for no other
 
 NORMALISING = merged(RULES, NORMAL)
-ALTERNATIVES = merged(OTHERS, LAYOUT)
+ALTERNATIVES = merged(CANDIDATES, LAYOUT)
 HOLDS = {"eq": False, "ne": True}
 
 
@@ -347,7 +347,7 @@ class Search:
                 return ()
             self.asked.add(n)
             if n not in self.said:
-                built = [*made_of(n, ALTERNATIVES)]
+                built = [*apply_rules(n, ALTERNATIVES)]
                 others = dict.fromkeys([*self._normal_too(built), *self._by_known_names(n)])
                 self.said[n] = tuple(others), len(built)
             self.left -= self.said[n][1]

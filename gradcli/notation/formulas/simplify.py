@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 
 from ...graphs import Node, intern, walk
 from ...graphs.substitution import substitute
-from .rules import LAYOUT, RULES, Rule, made_of
+from .rules import LAYOUT, RULES, Rule, apply_rules
 from .rules.atoms import atom_of
 from .rules.products import constant_value
 
@@ -116,7 +116,7 @@ class Rewriter:
         way: dict[Node, None] = {}
         while node not in self.rewritten and node not in way and len(way) < REWRITES:
             way[node] = None
-            node = next((n for n in made_of(node, self.rules) if n is not node), node)
+            node = next((n for n in apply_rules(node, self.rules) if n is not node), node)
         node = self.rewritten.get(node, node)
         self.rewritten |= dict.fromkeys(way, node)
         return node

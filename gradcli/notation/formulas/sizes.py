@@ -12,7 +12,7 @@ Shapes = Mapping[Shape, Tree]
 CLOSE = 1e-12  # relative
 SMALLEST = 1e-100  # numbers as small, and as large, tell nothing
 PARTS = 16  # equal ones that a size is divided into, at most
-REMEMBERED = 4096  # nodes
+CACHE_SIZE = 4096  # nodes
 LEAST = 48  # smaller numbers tell nothing: half of TELLING's first, as pooling makes it, is larger
 
 
@@ -42,7 +42,7 @@ def told(size: int, shapes: Shapes, rounded: bool = True) -> Tree | None:
     return result or _whole(size, shapes, size)
 
 
-@lru_cache(maxsize=REMEMBERED)
+@lru_cache(maxsize=CACHE_SIZE)
 def of_sizes(node: Node) -> bool:
     """Whether a number is computed from sizes, and from nothing else that has a value."""
     within = upstream(node, lambda n: () if n.op.name == "size" else n.inputs)

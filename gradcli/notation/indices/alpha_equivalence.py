@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 from .expressions import (
-    REMEMBERED,
+    CACHE_SIZE,
     Expr,
     Function,
     Relation,
@@ -49,7 +49,7 @@ def _counted(things: Iterable[Any]) -> frozenset:
     return frozenset(Counter(things).items())
 
 
-@lru_cache(maxsize=REMEMBERED)
+@lru_cache(maxsize=CACHE_SIZE)
 def canonical(e: Expr) -> Expr:
     """The expression with the letters of its sums numbered, so that equal sums are equal."""
     return _numbered(e, {})
@@ -65,7 +65,7 @@ def _numbered(e: Expr, new: Mapping[str, str]) -> Expr:
     return _either_way(substituted(e, new, {}) if new else e)
 
 
-@lru_cache(maxsize=REMEMBERED)
+@lru_cache(maxsize=CACHE_SIZE)
 def unlettered(e: Expr) -> Expr:
     """The same whatever its letters: of expressions that differ in their free letters alone, too,
     it is one.

@@ -79,7 +79,7 @@ class Function(NamedTuple):
     attrs: tuple[tuple[str, Any], ...] = ()
 
 
-REMEMBERED = 4096  # expressions whose letters are known
+CACHE_SIZE = 4096  # expressions whose letters are known
 FEW = 8  # terms of a sum up to which they are computed one by one
 ZERO, ONE, MINUS = Number(0), Number(1), Number(-1)
 PARTS: dict[type, Callable[[Any], "tuple[Expr, ...]"]] = {
@@ -194,7 +194,7 @@ def _picked(e: Expr) -> Iterator[Expr]:
                 yield atom.value
 
 
-@lru_cache(maxsize=REMEMBERED)
+@lru_cache(maxsize=CACHE_SIZE)
 def letters_of(e: Expr) -> frozenset[str]:
     """The free letters of an expression."""
     result: set[str] = set()
