@@ -24,7 +24,7 @@ from ...notation.jacobians.patterns import (
     KRONECKERS,
     ONE_A_ROW,
     PERMUTED_BLOCKS,
-    confirmed,
+    is_confirmed,
 )
 from ...notation.jacobians.structure import Structure, jacobian_structure
 from ..analysis import Analysis, searched
@@ -183,9 +183,9 @@ def _with_form(
     """What is `named` with the form that was found to be the best, and with its name."""
 
     def holds(name: str) -> bool:
-        return name not in KRONECKERS or all(confirmed(name, matrix) for _, matrix in tried)
+        return name not in KRONECKERS or all(is_confirmed(name, matrix) for _, matrix in tried)
 
-    here = numbers is None or confirmed(best.name, numbers)
+    here = numbers is None or is_confirmed(best.name, numbers)
     result = named(False)
     if not (result.name in PLAIN and here and holds(best.name)):
         result = named(True)  # a form of its own may change its name
