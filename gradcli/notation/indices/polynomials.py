@@ -188,7 +188,9 @@ def text(polynomial: Polynomial) -> str:
         return _sum(polynomial)
     content = gcd(*(number.numerator for number in polynomial.values()))
     numerator = _sum({m: number * denominator / content for m, number in polynomial.items()})
-    return f"{content}*({numerator})/{denominator}" if content > 1 else f"({numerator})/{denominator}"
+    return (
+        f"{content}*({numerator})/{denominator}" if content > 1 else f"({numerator})/{denominator}"
+    )
 
 
 def _sum(polynomial: Polynomial) -> str:
