@@ -15,7 +15,7 @@ from .. import tree
 from ..formulas.formula import Writer, number_of
 from ..formulas.numerals import numeral
 from ..formulas.spelling import spelled
-from ..formulas.strides import is_by_rows
+from ..formulas.strides import is_row_major
 from ..tree import Call, Listing, Method, Name, Number, Prefix, Tree, Verbatim
 
 LARGE = 60  # numbers of a tensor that are written out
@@ -179,7 +179,7 @@ def ctc_slopes(w: TorchWriter, node: Node) -> Tree:
 def kron(w: TorchWriter, node: Node) -> Tree:
     """PyTorch (2.13) takes no transpose, and no inverse, which it lays out by columns."""
     parts = [
-        w.operand(node, k) if is_by_rows(x) else Method(w.operand(node, k), "contiguous")
+        w.operand(node, k) if is_row_major(x) else Method(w.operand(node, k), "contiguous")
         for k, x in enumerate(node.parents)
     ]
     return Call("torch.kron", tuple(parts))

@@ -362,10 +362,10 @@ class Search:
 
     def _by_known_names(self, n: Node) -> Iterator[Node]:
         """What PyTorch says, and what names say, in the place of a node."""
-        text = self.length.writer.said(n)
+        text = self.length.writer.torch_equivalent(n)
         if text is not None and (text.shape, text.dtype) == (n.shape, n.dtype):
             yield self.normal(text)
-        yield from self.names.spoken(n, self.normal)
+        yield from self.names.with_names(n, self.normal)
 
 
 class Counting:

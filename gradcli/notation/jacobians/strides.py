@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from ...graphs import OPS, Node
 from .. import tree
-from ..formulas.strides import KEEPING, STARTS, THROUGH, is_by_rows
+from ..formulas.strides import KEEPING, STARTS, THROUGH, is_row_major
 from ..tree import Attribute, Call, Infix, Method, Name, Prefix, Subscript, Tree
 
 LEAVES = ("eye", "ones", "zeros", "arange")
@@ -76,7 +76,7 @@ def _transposed(part: Tree) -> Tree | None:
 def _is_contiguous(part: Tree, nodes: Mapping[str, Node]) -> bool:
     """Whether a tensor is known to be contiguous in memory."""
     if isinstance(part, Name):
-        return part.text in nodes and is_by_rows(nodes[part.text])
+        return part.text in nodes and is_row_major(nodes[part.text])
     if isinstance(part, Call):
         op = OPS.get(part.function)
         if part.function in LEAVES or (op and op.name in STARTS):
@@ -100,4 +100,6 @@ def _decides_strides(left: Tree, nodes: Mapping[str, Node]) -> bool:
     A.T.
     """
     node = nodes.get(left.text) if isinstance(left, Name) else None
-    return node is not None and min(node.shape[-2:], default=1) > 1 < node.ndim and is_by_rows(node)
+    return (
+        node is not None and min(node.shape[-2:], default=1) > 1 < node.ndim and is_row_major(node)
+    )

@@ -12,7 +12,7 @@ from ...lazy import np
 from .. import tree
 from ..formulas.formula import formula, word
 from ..formulas.rules.assumed import is_symmetric
-from ..formulas.sizes import LEAST, shapes_of, told
+from ..formulas.sizes import LEAST, shapes_of, size_formula
 from ..formulas.spelling import indexed, spelled
 from ..indices.collect import is_delta
 from ..indices.expressions import (
@@ -133,7 +133,7 @@ class Tensors:
     def constant(self, value: float) -> Tree:
         """A number, or the size that it equals if sizes are `telling`."""
         is_size = self.telling and isfinite(value) and value == int(value)
-        return (told(int(value), self.shapes) if is_size else None) or tree.Number(value)
+        return (size_formula(int(value), self.shapes) if is_size else None) or tree.Number(value)
 
     def count(self, e: Expr) -> Tree:
         """The formula of a size node: x.shape[1]."""
