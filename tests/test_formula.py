@@ -308,7 +308,7 @@ RULE_CASES = {
         "A.unsqueeze(1).sum(dim=1, keepdim=True)",
     ],
     "where_of_one_value": ["where(x > 0, y, y)", "where(A > 0, x, x)"],
-    "transposed": ["A.T.T", "(A @ B).T", "outer(x, y).T", "A.transpose(1, 0)"],
+    "transpose_of_product": ["A.T.T", "(A @ B).T", "outer(x, y).T", "A.transpose(1, 0)"],
     "outer_product": ["x.unsqueeze(1) * y", "3 * x.unsqueeze(1) * y * s"],
     "sum_of_products": ["(x.unsqueeze(1) * A).sum(dim=0)", "(A * x).sum(dim=1)"],
     "reshape_of_reshape": [
