@@ -63,8 +63,8 @@ def assert_same(program: str, values: dict) -> None:
     of = backward(p.out, p.seed.node, [i.node for i in p.wrt]).of
     roots = [p.out, *(grad for grad in of.values() if grad is not None)]
     whole = Evaluator(given)(*roots)
-    apart = [blocks.alone(Evaluator(given), [root])[0] for root in roots]
-    for found in (blocks.alone(Evaluator(given), roots), apart):
+    apart = [blocks.values_of(Evaluator(given), [root])[0] for root in roots]
+    for found in (blocks.values_of(Evaluator(given), roots), apart):
         for ours, theirs in zip(found, whole, strict=True):
             assert ours.dtype == theirs.dtype
             np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-13)
@@ -88,14 +88,14 @@ def test_nothing_but_the_roots_is_kept(block_rows):
     x = np.linspace(-1, 1, 4 * ROWS).reshape(ROWS, 4)
     p = pose("h = x.exp(); (h / h.sum(dim=0)).sin()", values={"x": x})
     evaluate = Evaluator(p.values)
-    blocks.alone(evaluate, [p.out])
+    blocks.values_of(evaluate, [p.out])
     assert set(evaluate.values) == {None, p.out, p.inputs["x"].node}
 
 
 def test_an_error_in_a_block_has_its_place(block_rows):
     p = pose("h = x.exp(); inv(h * 0) @ h", values={"x": np.ones((ROWS, 2, 2))})
     with pytest.raises(GradcliError) as caught:
-        blocks.alone(Evaluator(p.values), [p.out])
+        blocks.values_of(Evaluator(p.values), [p.out])
     assert caught.value.span is not None
 
 
@@ -110,7 +110,7 @@ def test_blocks_at_the_edges(block_rows):
     x = np.full((ROWS, 10), 0.1)
     x[1, 3], x[2, 4], x[3] = np.nan, np.inf, 0.0
     p = pose("1 / x.var(1, keepdim=True) + 0 * x", values={"x": x})
-    found = blocks.alone(Evaluator(p.values), [p.out])[0]
+    found = blocks.values_of(Evaluator(p.values), [p.out])[0]
     np.testing.assert_array_equal(found[[0, 3, 4, 5, 6]], np.inf)
     np.testing.assert_array_equal(found[[1, 2]], np.nan)
 
@@ -118,7 +118,7 @@ def test_blocks_at_the_edges(block_rows):
 def test_blocks_of_single_precision(block_rows):
     x = np.linspace(0.1, 1, 5 * ROWS, dtype=np.float32).reshape(ROWS, 5)
     p = pose("(x * x - 0.3) / x", values={"x": x})
-    found = blocks.alone(Evaluator(p.values, dtype="float32"), [p.out])[0]
+    found = blocks.values_of(Evaluator(p.values, dtype="float32"), [p.out])[0]
     assert found.dtype == np.float32
     np.testing.assert_array_equal(found, (x * x - np.float32(0.3)) / x)
 

@@ -244,34 +244,35 @@ def test_as_in_a_textbook(text, shapes, expected):
 
 
 RULE_CASES = {
-    "all_of_it": ["A[:, :]", "A[...]", "x * ones(2, 3)[0]"],
-    "turned_back": ["A.flip(0).flip(0)", "A.flip(0).flip((0, 1))"],
-    "rolled_together": [
+    "getitem_of_everything": ["A[:, :]", "A[...]", "x * ones(2, 3)[0]"],
+    "flip_of_flip": ["A.flip(0).flip(0)", "A.flip(0).flip((0, 1))"],
+    "roll_of_roll": [
         "x.roll(1).roll(1)", "x.roll(1, 0).roll(-1)", "A.roll(2).roll(-1)", "ones(3).roll(1) * x",
         "A.roll(1, 1).roll(1, -1)", "A.roll(1, 0).roll(1, 1).roll(-1, 1)",
     ],
-    "picked_where_it_was_put": [
+    "getitem_of_put_at": [
         "x.put_at((6,), (slice(1, 4),))[1:-2]",
         "A.put_at((5, 4), (slice(1, 4), slice(3)))[1:-1, :3]",
         "A.put_at((5, 3), (slice(0, 5, 2),))[::2]", "x.put_at((2, 3), (-1,))[1]",
     ],
-    "alike_both_ways": ["(x * ones(3).flip(0)).sum()", "x.expand(2, 3).flip(0)"],
-    "summed_from_the_only_place": [
+    "flip_of_constant": ["(x * ones(3).flip(0)).sum()", "x.expand(2, 3).flip(0)"],
+    "cumsum_of_put_at": [
         "x.put_at((4, 3), (-1,)).flip(0).cumsum(0)", "s.put_at((4,), (3,)).flip(0).cumsum(0)",
         "x.put_at((3, 4), (..., -1)).flip(1).cumsum(1)",
         "(x[0].put_at((3,), (-1,)) * y).flip(0).cumsum(0)",
     ],
-    "numbers_within_what_is_put": [
+    "scalars_into_put_at": [
         "2 * s.put_at((2, 3), (1, 2))", "-A.put_at((2, 3, 3), (1,)) / 4",
         "s * A.put_at((3, 3, 5), (..., slice(3)))",
     ],
-    "put_into_the_only_place": ["x.put_at((1, 3), (0,))", "A.put_at((1, 3, 3), (0,))"],
-    "as_it_is_meant": [
+    "put_at_of_size_one": ["x.put_at((1, 3), (0,))", "A.put_at((1, 3, 3), (0,))"],
+    "torch_equivalent": [
         *("bent(x, y, 2.0, 0.5, 3.0)", "softplus_to_x(x, y)", "gated(x, y)"),
         *("inverse_turned(A + 3 * eye(3), s)", "cofactors_along(A, det(A), B)"),
     ],
     "opposite_comparison": ["(~(x < y)).double()", "where(~(x != y), x, 1.0)"],
-    "collected": ["1 * x * 1 / 1", "-(-x)", "x ** 1 + x ** 0", "3 * x * 2 * y / x ** 3", "0 * x",
+    "collect_factors": [
+        "1 * x * 1 / 1", "-(-x)", "x ** 1 + x ** 0", "3 * x * 2 * y / x ** 3", "0 * x",
         "x.expand(3)", "x.expand(3, 3).expand(3, 3, 3)", "ones(3, 3) * s",
     ],
     "numbers_out_of_linear_maps": ["(2 * A).T", "(-x / s).sum()", "(s * A).reshape(9)"],
@@ -281,58 +282,62 @@ RULE_CASES = {
     "like_terms": [
         "x + x - 3 * y", "x - x + y", "x + 0 - y + 1 + 2", "-x + y", "x - (y - x)", "A + x - A",
     ],
-    "spread_by_the_others": [
+    "broadcast_by_other_operands": [
         "A * x.reshape(1, 3)", "A * sqrt(B.var(0, keepdim=True) + 1)",
         "A - exp(-s * x.unsqueeze(0))",
         "maximum(x.expand(3, 3), A)", "where(A > 0, ones(3, 3), A)"],
-    "sum_over_what_was_broadcast": [
+    "sum_over_broadcast_dimensions": [
         "A.sum_to_size(3)", "A.sum_to_size(3, 1)", "A.sum_to_size(1, 1)",
     ],
     "sum_over_all": ["A.sum(dim=(0, 1))", "s.sum()"],
     "one_dimension": ["A.sum(dim=(1,))", "A.mean(dim=(0,), keepdim=True)"],
-    "sums_in_a_row": [
+    "sum_of_sum": [
         *("A.sum(dim=1).sum(dim=0)", "A.expand(4, 3, 3)[:, :, :2].sum(dim=1).sum(dim=1)"),
         *("A.mean(dim=1, keepdim=True).mean(dim=0, keepdim=True)", "A.sum(dim=0).sum()"),
     ],
-    "sum_of_equals": [
+    "sum_of_repeated": [
         "x.expand(4, 3).sum(dim=0)", "x.expand(4, 3).sum()", "s.expand(2, 3).sum(dim=1)",
         "x.unsqueeze(1).expand(3, 5).sum(dim=1, keepdim=True)", "x * ones(2, 3).sum(dim=0)",
         "s / full((1,), True).sum()", "s / full((), True).sum()", "s / full((2,), True).sum()",
     ],
-    "mean_of_equals": ["ones(2, 3).mean(dim=1, keepdim=True) + s", "full((2, 3), 4.0).mean() * x"],
-    "sum_beside_a_new_dimension": [
+    "mean_of_constant": [
+        "ones(2, 3).mean(dim=1, keepdim=True) + s", "full((2, 3), 4.0).mean() * x",
+    ],
+    "sum_of_unsqueeze": [
         "x.unsqueeze(1).sum(dim=0)", "A.unsqueeze(1).sum(dim=(1, 2))",
         "A.unsqueeze(1).sum(dim=1, keepdim=True)",
     ],
-    "same_either_way": ["where(x > 0, y, y)", "where(A > 0, x, x)"],
-    "transposed": ["A.T.T", "(A @ B).T", "outer(x, y).T", "A.transpose(1, 0)"],
+    "where_of_one_value": ["where(x > 0, y, y)", "where(A > 0, x, x)"],
+    "transpose_of_product": ["A.T.T", "(A @ B).T", "outer(x, y).T", "A.transpose(1, 0)"],
     "outer_product": ["x.unsqueeze(1) * y", "3 * x.unsqueeze(1) * y * s"],
     "sum_of_products": ["(x.unsqueeze(1) * A).sum(dim=0)", "(A * x).sum(dim=1)"],
-    "there_and_back": [
+    "reshape_of_reshape": [
         "x.unsqueeze(0).squeeze(0)", "A.reshape(9).reshape(3, 3)", "A.reshape(9).reshape(9, 1)",
         "A.sum(dim=1, keepdim=True).squeeze(1)", "s.expand(3, 1).squeeze(1)",
         "x.unsqueeze(1).expand(3, 3).unsqueeze(1)", "s.expand(3).unsqueeze(1)",
         "s.expand(2, 3).reshape(6)", "x * A.argmin(dim=1, keepdim=True).squeeze(1)",
     ],
-    "by_selection": [
+    "matmul_from_put_at": [
         "x.put_at((3, 3), (1,))", "A.put_at((5, 3), ([0, 4, 4],))", "s.put_at((4,), (2,))",
         "x.put_at((3, 4), (..., 1))", "A.put_at((3, 4), (..., [0, 3, 1]))",
         "ones_like(s).put_at((2, 3), (1, 2))", "x.put_at((2, 4), (0, [1, 1, 3]))",
     ],
-    "dimension_put_in": ["(2 * x).reshape(1, 3).reshape(3, 1)"],
-    "dimensions_exchanged": [
+    "unsqueeze_from_reshape": ["(2 * x).reshape(1, 3).reshape(3, 1)"],
+    "transpose_from_permute": [
         *("A.permute(0, 1)", "A.permute(-2, 1)", "A * ones(1, 3).permute(1, 0)"),
         *("A.permute(1, 0)", "A.expand(4, 3, 3).permute(2, 1, 0)"),
     ],
     "sum_of_scattered": ["A.scatter_to((3, 5), 1, tensor([[0, 1, 2]] * 3)).sum(dim=1)"],
-    "by_comparison": ["x.unsqueeze(1).scatter_to((3, 4), 1, tensor([[0], [3], [1]]))"],
-    "never_odd": [
+    "comparison_from_scatter": ["x.unsqueeze(1).scatter_to((3, 4), 1, tensor([[0], [3], [1]]))"],
+    "finite_guards": [
         "unless(x > 5, y, 0.0)", "unless(A > 5, A @ B, 0.0)", "without_slope(x > 5, y)",
     ],
-    "known_in_a_row": [
+    "reshape_of_known_indices": [
         "x * tensor([[0, 2, 1]]).reshape(-1)", "x * tensor([[0], [2], [1]]).flatten()",
     ],
-    "known_masks": ["where(tensor([1, 2, 3]) > 0, x, y)", "where(tensor([1, 2, 3]) == 5, x, y)"],
+    "comparison_of_known_values": [
+        "where(tensor([1, 2, 3]) > 0, x, y)", "where(tensor([1, 2, 3]) == 5, x, y)",
+    ],
 }  # fmt: skip
 SHAPES = {"x": (3,), "y": (3,), "A": (3, 3), "B": (3, 3), "I": (4, 2, 4), "s": ()}
 
@@ -371,11 +376,11 @@ def test_every_rule_has_cases():
         if not isinstance(rule, Identity)  # test_rule_texts.py
     }
     elsewhere = {  # test_shortest.py
-        *("plain_first", "sign_before_products", "without_brackets", "numbers_first"),
+        *("transpose_second", "sign_before_products", "without_brackets", "numbers_first"),
     }
     elsewhere |= {  # of what is assumed, test_formulas_torch.py
-        *("of_what_is_not_below", "sign_of_positive", "compared_with_zero", "root_of_a_square"),
-        *("clamped_from_zero", "sum_of_shares", "norm_of_unit", "known_products"),
+        *("abs_of_nonnegative", "sign_of_positive", "compared_with_zero", "sqrt_of_square"),
+        *("clamp_of_nonnegative", "sum_of_simplex", "norm_of_unit_vector", "known_products"),
         *("triangle_of_a_triangle", "product_with_zeros"),
         *("skew_transposed", "trace_of_skew", "diagonal_of_skew", "square_of_permutation"),
     }

@@ -10,12 +10,12 @@ from gradcli.graphs import OPS, as_node
 from gradcli.language.building.build import Builder
 from gradcli.language.program import read_program
 from gradcli.limits import Limits
-from gradcli.notation.formulas.rules import LAYOUT, NORMAL, OTHERS, RULES
+from gradcli.notation.formulas.rules import CANDIDATES, LAYOUT, NORMAL, RULES
 from gradcli.notation.formulas.rules.identities import RANKS, Identity
-from gradcli.notation.formulas.rules.registry import made_of
+from gradcli.notation.formulas.rules.registry import apply_rules
 from gradcli.notation.formulas.simplify import stripped
 
-TABLES = (RULES, NORMAL, OTHERS, LAYOUT)
+TABLES = (RULES, NORMAL, CANDIDATES, LAYOUT)
 ALL = {r.text: r for t in TABLES for rules in t.values() for r in rules if isinstance(r, Identity)}
 EXAMPLES = {  # what conditions and operators ask for, by identity
     "outer(u, v) * outer(w, x) = outer(u * w, v * x)": "outer(u, v) * outer(w, u)",
@@ -88,11 +88,11 @@ EXAMPLES = {  # what conditions and operators ask for, by identity
     "sign(det(A)) ** 2 = 1 where is_invertible(A)": "x * sign(det(R)) ** 2",
     "pinv(A.mT @ A) = inv(A) @ inv(A).mT where is_invertible(A)": "pinv(R.mT @ R)",
     "pinv(A @ A.mT) = inv(A).mT @ inv(A) where is_invertible(A)": "pinv(R @ R.mT)",
-    "det(A) = prod(diag(A)) where is_one_triangle(A)": "det(L)",
-    "trace(inv(A)) = sum(1 / diag(A)) where is_one_triangle(A)": "trace(inv(L.mT))",
-    "diag(inv(A)) = 1 / diag(A) where is_one_triangle(A)": "diag(inv(L))",
-    "diag(A @ B) = diag(A) * diag(B) where are_alike_triangles(A, B)": "diag(L @ M)",
-    "trace(A @ B) = diag(A) @ diag(B) where are_alike_triangles(A, B)": "trace(L.mT @ M.mT)",
+    "det(A) = prod(diag(A)) where is_square_triangular(A)": "det(L)",
+    "trace(inv(A)) = sum(1 / diag(A)) where is_square_triangular(A)": "trace(inv(L.mT))",
+    "diag(inv(A)) = 1 / diag(A) where is_square_triangular(A)": "diag(inv(L))",
+    "diag(A @ B) = diag(A) * diag(B) where are_same_triangles(A, B)": "diag(L @ M)",
+    "trace(A @ B) = diag(A) @ diag(B) where are_same_triangles(A, B)": "trace(L.mT @ M.mT)",
 }  # fmt: skip
 KNOWN = {
     "Q": ("orthogonal",), "K": ("symmetric",), "L": ("lower",), "M": ("lower",),
@@ -140,7 +140,7 @@ def with_numbers(text):
 def test_an_identity_holds(text):
     node, values = built(with_numbers(EXAMPLES.get(text, ALL[text].left)))
     evaluate = Evaluator(values)
-    made = [*made_of(node, {node.op.name: [ALL[text]]})]
+    made = [*apply_rules(node, {node.op.name: [ALL[text]]})]
     assert made, "it does not apply to its own left side"
     for new in made:
         assert close(evaluate(new)[0], evaluate(node)[0])
@@ -155,7 +155,7 @@ def test_an_identity_holds(text):
 ])  # fmt: skip
 def test_what_stands_beside_stays(text, beside, expected):
     (node, values), (other, others) = built(beside), built(expected)
-    new, *_ = made_of(node, {node.op.name: [Identity(text)]})
+    new, *_ = apply_rules(node, {node.op.name: [Identity(text)]})
     evaluate = Evaluator(values | others)
     assert close(evaluate(new)[0], evaluate(other)[0])
 
@@ -171,7 +171,7 @@ def test_what_stands_beside_stays(text, beside, expected):
 ])  # fmt: skip
 def test_an_identity_leaves_others_alone(text, other):
     node, _ = built(other)
-    assert not [*made_of(node, {node.op.name: [Identity(text)]})]
+    assert not [*apply_rules(node, {node.op.name: [Identity(text)]})]
 
 
 def test_a_text_that_is_no_identity_says_so():

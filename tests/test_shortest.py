@@ -23,7 +23,7 @@ from gradcli.language.program import read_program
 from gradcli.limits import Limits
 from gradcli.notation import tree
 from gradcli.notation.formulas.formula import formula
-from gradcli.notation.formulas.rules import LAYOUT, NORMAL, OTHERS
+from gradcli.notation.formulas.rules import CANDIDATES, LAYOUT, NORMAL
 from gradcli.notation.formulas.rules.assumed import is_symmetric
 from gradcli.notation.formulas.rules.identities import Identity
 from gradcli.notation.formulas.sharing import shared
@@ -180,30 +180,30 @@ KNOWN = {"Q": ("orthogonal",), "K": ("symmetric",)}
 LABELS = "tensor([1, 0, 1])"
 
 CASES = {
-    "equal_sums": [
+    "multiples_of_sums": [
         "(x + y) / (y + x)", "(x - y) * (2 * y - 2 * x)", "s / (1 - x) ** 2 * (x - 1) ** 3",
     ],
-    "one_exponent": ["x ** -ones(m)", "s ** (2 * ones(m))"],
-    "sum_of_what_is_put": [
+    "constant_exponent": ["x ** -ones(m)", "s ** (2 * ones(m))"],
+    "reduction_of_put_at": [
         "z.put_at(A.shape, (0,)).sum(0)", "x.put_at(A.shape, (..., 1)).sum(1, keepdim=True)",
         "x.put_at(A.shape, (..., 1)).sum()",
     ],
-    "softmax_by_its_parts": [
+    "softmax_from_exponentials": [
         "exp(A) / exp(A).sum(1, keepdim=True)", "exp(x) / exp(x).sum(dim=0)",
     ],
-    "one_of_two": [
+    "sum_of_where": [
         "where(x > 1, x, 0) + where(x > 1, 0, y)", "2 * where(x > 1, 0, x) + where(x > 1, y, 0)",
     ],
-    "over_one_line": [
+    "common_denominator": [
         "y / x - (1 - y) / (1 - x)", "x / (3 - y) + x", "s * x / (x + y) - s * y / (x + y)",
     ],
-    "divided_without_rest": [
+    "exact_division": [
         "(x * (1 - x) - y * (1 - y)) / (x - y)", "(x ** 2 - y ** 2) / (x + y)",
         "s * (x ** 3 - y ** 3) / (x - y)",
     ],
     "number_into_a_sum": ["2 * (x - y - 1 / (2 * t))", "4 * (x - s / 4 + y)"],
     "terms_to_either_side": ["x - y - s > 0", "x - y + s - t <= 0", "y - x + 1 >= 0"],
-    "along_the_second": [
+    "sum_over_other_dimension": [
         "(z[:, None] - z).sum(0)", "K.sum(0)", "exp(-(z[:, None] - z) ** 2).mean(0)",
         "((C[:, None] - C) ** 2).sum(0)", "(tanh(z.unsqueeze(1) - z) * K).sum(0)",
     ],
@@ -217,42 +217,44 @@ CASES = {
         "s * y * (sign(y * (x - clamp(x, 0.8, 1.2))) - 1 - ((x >= 0.8) & (x <= 1.2)).double())",
         "y * (sign(x - clamp(x, 0., 1.)) + 1 + ((x >= 0) & (x <= 1)).double())",
     ],
-    "within_a_distance": ["(x >= -0.5) & (x <= 0.5)", "(x - y < 1) & (x - y > -1)"],
+    "abs_from_two_bounds": ["(x >= -0.5) & (x <= 0.5)", "(x - y < 1) & (x - y > -1)"],
     "sign_of_zero": ["sign(zeros(3))"],
-    "turned_inside": [
+    "transpose_into_operands": [
         "softmax(A @ B.T, 1).T", "log_softmax(A @ B.T / s, 0).T", "exp(A @ B.T).T",
     ],
     "quotient_in_the_exponent": ["exp(-0.5 * x)", "exp(0.25 * A)"],
     "power_of_a_quotient": ["(x / y) ** (s - 1) * x / y", "(x / s) ** (t - 1) / s"],
-    "powers_out": [
+    "common_powers": [
         "x ** (1 - s) - y * x ** -s", "x ** (s + 1) + s * x ** s", "y * x ** s - x ** (s + 2)",
     ],
-    "numbers_out_of_vector_products": [
+    "scalars_out_of_cross": [
         *("linalg.cross(2 * x[:3], y[:3] / s)", "linalg.cross(x[:3], -y[:3])"),
         "linalg.cross(D[0, :3] / D[0, :3].norm(dim=0, keepdim=True), E[0, :3] * z, dim=0)",
     ],
-    "shared_vectors": [
+    "shared_vectors_of_cross": [
         "linalg.cross(x[:3], y[:3]) - linalg.cross(sin(x[:3]), x[:3]) / s",
         "linalg.cross(x[:3] - y[:3], y[:3]) + linalg.cross(x[:3], y[:3] - x[:3]) + x[:3]",
         "linalg.cross(D[0, :3], E[0, :3], dim=0) * z + linalg.cross(E[1, :3], D[0, :3], dim=0)",
     ],
-    "inner_product_turned": ["x @ (A @ z)", "2 * x @ (A @ S.T @ z)", "(A @ z / s) @ y"],
-    "number_in_a_tensor": ["x * tensor(2.)", "A / tensor(0.5)"],
-    "within_its_bounds": [
+    "inner_product_reversed": ["x @ (A @ z)", "2 * x @ (A @ S.T @ z)", "(A @ z / s) @ y"],
+    "scalar_tensor_as_number": ["x * tensor(2.)", "A / tensor(0.5)"],
+    "redundant_clamp": [
         "clamp(sigmoid(x), 0, 1)", "relu(A).clamp(min=0)",
         "c = cov(A.T); u = sqrt(c.diag()); (c / outer(u, u)).clamp(-1, 1)",
     ],
-    "scaled_rows_and_columns": [
+    "outer_out_of_matmul": [
         *("(A / outer(x, z)) @ z", "x @ (A * outer(sin(x), z))", "(A * B / outer(x, z) ** 2) @ z"),
     ],
-    "sign_out": ["x * (-y - sin(x))", "A @ (-z - exp(z))", "(-x - y).sum()", "z / (-z - s)"],
-    "divided_in": ["(x - y) / (2 * x)", "s * (A ** 2 + B - 1) / A ** 2 / z", "(x ** 2 - y) / x"],
+    "sign_out_of_sum": ["x * (-y - sin(x))", "A @ (-z - exp(z))", "(-x - y).sum()", "z / (-z - s)"],
+    "division_into_sum": [
+        "(x - y) / (2 * x)", "s * (A ** 2 + B - 1) / A ** 2 / z", "(x ** 2 - y) / x",
+    ],
     "both_triangles": ["2 * S.tril() / s - K + 2 * S.triu(1) / s", "S.tril(-1) + S.triu()"],
     "triangle_beside_a_diagonal": ["(S - z.diag()).tril(-1)", "(S + eye(z.shape[0]) / s).triu()"],
     "diagonal_beside_a_triangle": [
         "(cholesky(P).T @ (z.diag() - S)).tril()", "(cholesky(P).T @ (S + 2 * z.diag())).tril(-1)",
     ],
-    "lower_part_of_what_is_turned_up": [
+    "lower_part_of_a_triangle_product": [
         "(cholesky(P).T @ S.tril()).tril()", "(cholesky(P).T @ T.tril()).tril(-1)",
     ],
     "product_of_a_solution": [
@@ -268,16 +270,16 @@ CASES = {
         "solve_triangular(cholesky(P).T, S @ cholesky(P).T + T, upper=True, left=False)",
     ],
     "number_out_of_a_factor": ["x * (2 * y - 4)", "A * (0.5 * x.unsqueeze(1) - B) / s"],
-    "rows_at_places": [
+    "index_select_from_scatter": [
         "ones(m, 1).scatter_to(A.shape, 1, A.argmin(1, True)) @ A.T",
         "ones(m, 1).scatter_to(A.shape, 1, A.argmax(1).unsqueeze(1)) @ z",
     ],
-    "rows_beside_a_vector": ["(G * G[0, 0] * s).sum(dim=-1)", "(D * z).sum(2)"],
-    "laid_out_before": [
+    "matmul_with_vector_from_sum": ["(G * G[0, 0] * s).sum(dim=-1)", "(D * z).sum(2)"],
+    "reshape_into_operand": [
         "(G[:, :2].reshape(2, 1, 2, k) @ C[0]).reshape(2, 2)",
         "A[:2].sum(dim=1, keepdim=True).reshape(2)",
     ],
-    "put_in_one_place": [
+    "sum_of_put_at": [
         "s * t.put_at((2,), (0,)) - sin(s).put_at((2,), (0,)) + y[:2]",
         "x[:2].put_at((3, 4), (0, slice(2))) / s + y[:2].put_at((3, 4), (0, slice(2)))",
     ],
@@ -287,63 +289,63 @@ CASES = {
         "z[:2].put_at((2, 2), (1,)) + y[:2].put_at((2, 2), (0,)) - s * z[:2].put_at((2, 2), (-1,))",
     ],
     "power_of_a_root": ["exp(x) ** (1 / s - 1)", "x.norm() ** (2 + 1 / s)"],
-    "gathered_by_labels": [
+    "gather_from_one_hot": [
         f"(A[:3] * eye(z.shape[0])[{LABELS}]).sum(dim=1, keepdim=True)",
         f"(A[:3] * B[:3] * x[:3].unsqueeze(1) * eye(z.shape[0])[{LABELS}]).sum(1, keepdim=True)",
     ],
-    "column_of_labels": [f"{LABELS}[:, None]"],
-    "of_one_alone": ["c.sum(dim=1, keepdim=True)", "d.mean(dim=-1, keepdim=True)"],
-    "only_one_picked": ["c[:, 0]", "c.T[0]", "c[:, -1]"],
-    "new_dimension_inside": [
+    "column_of_indices": [f"{LABELS}[:, None]"],
+    "reduction_of_size_one": ["c.sum(dim=1, keepdim=True)", "d.mean(dim=-1, keepdim=True)"],
+    "index_of_size_one": ["c[:, 0]", "c.T[0]", "c[:, -1]"],
+    "unsqueeze_of_elementwise": [
         "(1 - c.squeeze(1)).unsqueeze(1)", "log(A.sum(dim=1)).unsqueeze(1)",
         "(c.squeeze(1) * exp(d.squeeze(1)) + s).unsqueeze(-1)",
     ],
-    "kept_beside_a_new_dimension": [
+    "reduction_of_unsqueeze_cancelled": [
         "(x * A.norm(dim=1)).unsqueeze(1) * A / A.norm(dim=1, keepdim=True)",
         "(x / A.std(1)**2).unsqueeze(-1) * A.std(1, keepdim=True)**2",
     ],
-    "known_by_bounds": [
+    "comparison_decided_by_bounds": [
         *("sigmoid(x) <= 1", "c = cov(A.T); u = sqrt(c.diag()); c / outer(u, u) >= -1"),
         "c = cov(A.T); u = sqrt(c.diag()); c / u.unsqueeze(1) / u >= -1.5",
     ],
-    "masks_where_one_is_certain": [
+    "logical_with_constant": [
         "(x > 1) & True", "True & (A > z)", "(x > 1) & False", "(x > 1) | False", "True | (A > z)",
     ],
-    "names_in_order": ["y @ x"],
+    "named_inner_product": ["y @ x"],
     "inner_product_of_a_sum": ["x @ (y - 2 * s * x)", "(x / s + A @ z) @ y"],
     "projection_of_a_sum": [
         "2 * A @ pinv(A) @ (x - A @ z / s)", "pinv(A) @ (2 * x - A @ pinv(A) @ x)",
     ],
-    "selected_by_the_unit_matrix": [
+    "matmul_by_identity_rows": [
         *("A @ eye(z.shape[0])[1]", "eye(x.shape[0])[1] @ A", "A.T @ eye(x.shape[0])[0]"),
         *("eye(x.shape[0])[:2] @ A", "A @ eye(z.shape[0])[1:].T", "eye(x.shape[0])[2] @ x"),
         "eye(z.shape[0])[:1] @ A.T",
     ],
-    "part_of_an_outer_product": [
+    "index_of_outer": [
         *("outer(x, z)[:, :1]", "outer(x, z)[0]", "outer(x, z)[..., 1]", "outer(x, z)[1, 0]"),
     ],
-    "part_of_a_matrix_product": ["(A @ C)[0]", "(A @ C)[1:, 0]", "(A @ z)[1]", "(x @ A)[:1]"],
+    "index_of_matmul": ["(A @ C)[0]", "(A @ C)[1:, 0]", "(A @ z)[1]", "(x @ A)[:1]"],
     "diagonal_of_a_sum": ["(S - diag(z)).diag()", "(z.diag() + S / s).diag()"],
-    "equal_within_batches": [
+    "matmul_of_expanded": [
         *("D @ ones_like(G)", "D.mT @ ones_like(D)", "ones_like(D).mT @ D", "D @ ones_like(C)"),
         *("D @ z.unsqueeze(1).expand(G.shape)", "D.mT @ z.expand(D.shape)"),
         *("z.expand(D.shape) @ G", "x.unsqueeze(1).expand(D.shape) @ G"),
     ],
-    "spread_by_the_other_batch": ["D @ C.expand(G.shape)", "A.expand(D.shape) @ G"],
-    "rows_of_batches": ["(D.flatten(0, 1) @ C).reshape(2, x.shape[0], C.shape[1])"],
-    "sum_of_batches": ["(D.mT @ E[:, :, :1]).squeeze(-1).sum(0)"],
+    "expand_by_other_batch": ["D @ C.expand(G.shape)", "A.expand(D.shape) @ G"],
+    "reshape_of_matmul": ["(D.flatten(0, 1) @ C).reshape(2, x.shape[0], C.shape[1])"],
+    "sum_of_matrix_vector_products": ["(D.mT @ E[:, :, :1]).squeeze(-1).sum(0)"],
     "ones_in_einsum": [
         *("einsum('ij,ik->jk', ones_like(A), A)", "einsum('bij,jk->ki', D, ones_like(C))"),
         *("einsum('i,ij->j', ones_like(x), A)", "einsum('ji,jk->ik', A, ones(m, 7))"),
     ],
-    "sum_beside_a_product": [
+    "move_factor_into_product": [
         "(A * (B @ S)).sum(1)", "(2 * A * (B @ S)).sum(1, keepdim=True)",
         "(G @ G.mT * (E.mT @ D)).sum(2)",
     ],
-    "beside_what_is_put": ["A * z.put_at(A.shape, (0,)) / s", "x * s.put_at(x.shape, (1,))"],
-    "put_in_a_matrix": ["s.put_at((2, 3), (1, 2))", "sin(t).put_at((4, 3), (-1, 0))"],
-    "one_in_a_matrix": ["ones_like(s).put_at((2, 3), (1, 2))"],
-    "put_before_a_product": ["A * (z.put_at(A.shape, (0,)) - B)", "S * (z.diag() - T)"],
+    "multiply_into_put_at": ["A * z.put_at(A.shape, (0,)) / s", "x * s.put_at(x.shape, (1,))"],
+    "matrix_element_from_put_at": ["s.put_at((2, 3), (1, 2))", "sin(t).put_at((4, 3), (-1, 0))"],
+    "unit_matrix_from_put_at": ["ones_like(s).put_at((2, 3), (1, 2))"],
+    "put_at_in_expanded_product": ["A * (z.put_at(A.shape, (0,)) - B)", "S * (z.diag() - T)"],
     "column_of_picks": [
         f"(2 * A[:3][arange(3), {LABELS}] * x[:3] / s).unsqueeze(1)",
         f"(1 / A[:3][arange(3), {LABELS}]).unsqueeze(-1)",
@@ -353,29 +355,29 @@ CASES = {
         f"i = {LABELS}; (A[:3] * eye(z.shape[0])[i]).sum(1, keepdim=True) * B[:3]"
         " / A[:3].gather(1, i.unsqueeze(1)) ** 2",
     ],
-    "matrix_beside_a_diagonal": [
+    "product_with_diagonal": [
         "z.diag() * S", "2 * S * z.diag() / T / s", "S * (z / T.diagonal()).diag()",
     ],
-    "vectors_out_of_einsum": [
+    "vector_out_of_einsum": [
         "einsum('i,ij,jk->ik', x, A, C)", "einsum('ij,j,jk->ijk', A, z, C)",
         "einsum('ij,jk,k->ki', A, S, z)",
     ],
-    "chosen_by_opposites": [
+    "where_from_complements": [
         "2 * x * (y > 1) - 3 * (y <= 1) * x", "A * (B == s) + s * (B != s)",
         "y + x**2 * (x < 1) + (x >= 1) * s",
         "2 * relu(x - 1) - s * (x <= 1)",
     ],
-    "all_but_one": ["prod_others(x, dim=(0,))", "prod_others(A, dim=(1,))"],
-    "as_column": ["x @ A", "x @ A @ S"],
+    "product_of_others": ["prod_others(x, dim=(0,))", "prod_others(A, dim=(1,))"],
+    "row_as_column": ["x @ A", "x @ A @ S"],
     "as_mask": ["where(x > 1, y, 0)", "where(A <= 1, 0, A)", "where(x > 1, 3.0, 0)"],
-    "of_one_row": [
+    "matmul_of_one_row": [
         *("S @ (eye(S.shape[0])[1].unsqueeze(-1) * T)", "(S * eye(S.shape[0])[1]) @ T.T"),
         "(eye(S.shape[0])[0] * A) @ C",
     ],
-    "beside_the_unit_matrix": [
+    "matmul_of_identity_sum": [
         "(eye(S.shape[0]) - 2 * outer(z, z) / s) @ z", "(S + 3 * eye(S.shape[0])) @ T",
     ],
-    "centred": [
+    "sum_of_centred": [
         "(x - x.mean()).sum()", "(A - A.mean(0)).sum(0)", "(A - A.mean(-1, keepdim=True)).mean(1)",
         "((A - A.mean(0)) / z * s).sum(0)", "((A - A.mean(0)) @ C - (B - B.mean(0)) @ C).mean(0)",
         "(A.T @ (B - B.mean(1, keepdim=True))).sum(1)",
@@ -396,12 +398,12 @@ CASES = {
         "(A * c).sum(1, keepdim=True)", "(A * z).sum(0)", "(A * s).mean(1)",
         "(A / c).mean(-1, keepdim=True)", "(s * (A > 1)).sum(1)", "((x > 1) * (y > 1) / s).sum()",
     ],
-    "counted_from_zero": ["arange(4) != -100", "arange(2, 5) < -1"],
-    "diagonal_beside_a_diagonal": ["(S @ diag(z) @ T).diag()", "(S.T @ diag(z) @ T.T).diag()",
+    "compared_arange": ["arange(4) != -100", "arange(2, 5) < -1"],
+    "diagonal_of_matmul_with_diagonal": ["(S @ diag(z) @ T).diag()", "(S.T @ diag(z) @ T.T).diag()",
         "(S @ diag(z)).diag()", "(2 * diag(z) @ S).diag()",
     ],
     "diagonal_of_a_number": ["diag(ones(5))", "(2 * s).expand(x.shape).diag()"],
-    "diagonal_of_ones": [
+    "diag_from_scatter": [
         "zeros(5, 5).diagonal_scatter(ones(5))", "zeros(3, 3).diagonal_scatter(arange(3.0))",
     ],
     "diagonal_of_product": [
@@ -411,25 +413,27 @@ CASES = {
         "A[:1, :2].expand(2, 2).diag()", "A[:2, :1].expand(2, 2).diag()",
         "A.sum(1, keepdim=True).expand(A.shape[0], A.shape[0]).diag()",
     ],
-    "counted_from_the_front": ["A.sum(-1)", "A.norm(dim=-2, keepdim=True)", "x.logsumexp(-1)"],
-    "dimension_kept": ["A.sum(1).unsqueeze(1)", "A.mean(0).unsqueeze(0)", "x.norm().unsqueeze(0)"],
-    "einsum_in_short": [
+    "nonnegative_dim": ["A.sum(-1)", "A.norm(dim=-2, keepdim=True)", "x.logsumexp(-1)"],
+    "unsqueeze_to_keepdim": [
+        "A.sum(1).unsqueeze(1)", "A.mean(0).unsqueeze(0)", "x.norm().unsqueeze(0)",
+    ],
+    "einsum_of_one_or_two": [
         *("einsum('bij,bjk->bik', D, G)", "einsum('bji,bjk->bki', D, E)"),
         *("einsum('bij,jk->bik', D, C)", "einsum('ij,bkj->bik', A, E)"),
         "einsum('ij->ij', A)", "einsum('ij->ji', A)", "einsum('i,j->ij', x, z)",
         "einsum('ij,j->i', A, z)", "einsum('ij,i->j', A, x)", "einsum('ij,jk->ik', A, C)",
         "einsum('ij,ik->jk', A, B)", "einsum('ij,ij->ij', A, B)", "einsum('i,ij->ij', x, A)",
     ],
-    "differences_one_way": [
+    "canonical_differences": [
         "2 * (x - y) ** 2 + (y - x) ** 2", "s * (x + A @ z) - y * (A @ z + x)",
         "y / (x - 3) + s * (3 - x) ** -3 - sqrt(3 - x)",
     ],
-    "exp_of_difference": [
+    "softmax_from_logsumexp": [
         "exp(A - logsumexp(A, 1, keepdim=True))", "exp(x - logsumexp(x, 0))",
         "exp(A - logsumexp(A, 0))",
         "exp(A - logsumexp(A, 1).unsqueeze(1))", "exp(x + y - logsumexp(x + y, 0))",
     ],
-    "exponential_beside_the_unit": [
+    "exponential_with_identity_block": [
         "matrix_exp(cat([cat([S, 2 * s * eye(S.shape[0])], -1), cat([zeros_like(S), S], -1)], -2))"
         "[..., :S.shape[0], S.shape[0]:]",
     ],
@@ -451,7 +455,7 @@ CASES = {
         "where(x == y, 1 / 2, 1) * (x >= y)", "s * where(x == y, 3, 6) * x * (y >= x) / 2",
         "where(x - y == 0, 1 / 2, 1) * (y <= x).double()", "where(x == x, 1 / 2, 1) * (x >= x) * y",
     ],
-    "in_a_row": ["A @ pinv(A) @ A", "pinv(A).T @ A.T @ x", "(pinv(A) @ A).T", 
+    "flat_chain": ["A @ pinv(A) @ A", "pinv(A).T @ A.T @ x", "(pinv(A) @ A).T", 
         "S @ (T @ z)", "outer(x, z) @ S", "S @ outer(z, x)", "outer(x, z) @ z", "S @ inv(S)",
         "Q.T @ Q", "A.T @ (A @ (S @ z))", "outer(A @ z, x @ A)",
     ],
@@ -462,7 +466,7 @@ CASES = {
     "inverse_of_product": [
         *("inv(s * S)", "inv(-S @ T / s)", "inv(S @ T)", "inv(2 * S @ T.T)", "inv(diag(x))"),
     ],
-    "exponential_along_itself": [
+    "derivative_of_exponential": [
         "(T * cat([cat([s * T.T, S], -1), cat([zeros_like(T), s * T.T], -1)], -2).matrix_exp()"
         "[..., :S.shape[0], S.shape[0]:]).sum()",
         "(2 * cat([cat([-T, S], -1), cat([zeros_like(T), -T], -1)], -2).matrix_exp()"
@@ -471,11 +475,11 @@ CASES = {
     "factors_out_of_a_sum": [
         "(D * E.sum(1, keepdim=True)).sum(1)", "(2 * D * A[:2].unsqueeze(1) / s).sum(1)",
     ],
-    "sum_of_matrices_beside_each_other": [
+    "matmul_from_sum": [
         "(A.unsqueeze(2) * C).sum(1)", "(s * A[:, None] * S / 3).sum(-1)",
         "(A.unsqueeze(1) * B.unsqueeze(2)).sum(0)", "(C[None] * A[:, :, None] / T[0, 0]).sum(1)",
     ],
-    "matrix_beside_a_side": [
+    "sum_of_matrix_as_kron": [
         "(outer(A.flatten(), B.flatten()).reshape(*A.shape, *A.shape)"
         " * S.reshape(1, S.shape[0], 1, S.shape[1])).sum((1, 3))",
         "(S.reshape(S.shape[0], 1, S.shape[1], 1)"
@@ -487,7 +491,7 @@ CASES = {
         "(exp(kron(x.unsqueeze(1), A)).reshape(x.shape[0], A.shape[0], 1, A.shape[1])"
         " * A.reshape(1, A.shape[0], 1, A.shape[1])).sum((1, 3))",
     ],
-    "kronecker_beside_a_side": [
+    "sum_of_kron_product": [
         "(eye(A.numel()).reshape(*A.shape, *A.shape)"
         " * S.reshape(1, S.shape[0], 1, S.shape[1])).sum((1, 3))",
         "(kron(A, C).reshape(A.shape[0], C.shape[0], A.shape[1], C.shape[1])"
@@ -500,22 +504,24 @@ CASES = {
         "(cholesky(P).T @ z.diag()).tril()", "cholesky(P).T.tril()",
         "(cholesky(P).T @ (1 / cholesky(P).diagonal()).diag()).tril()",
     ],
-    "moved_apart": ["(x - 2 * x.roll(1)).roll(-1)", "(A * B - s).flip(0)", "(A + z).roll(1, 1)"],
+    "flip_or_roll_of_sum": [
+        "(x - 2 * x.roll(1)).roll(-1)", "(A * B - s).flip(0)", "(A + z).roll(1, 1)",
+    ],
     "mask_within": [
         "maximum(x - 1, 0) * (1 + sign(x - 1)) * s", "(x - 1).clamp(min=0) ** 2 * (1 <= x) * y",
         "maximum(1 - x, 0) * sign(x - 1)",
         "relu(x - 1) * (x > 1)", "relu(1 - x * y) * (x * y < 1) * y",
     ],
-    "masks_need_no_conversion": [
+    "redundant_conversion": [
         "x * (y > 1).double()", "2 * x * (y > 1).double() * y", "x * (y > 1).double() ** 2",
         "x * (y > 1).double() * y.double() ** 2",
     ],
-    "multiplied_out": ["2 * (x + 1) - 2 * (x - 1)", "x * (y + 1) - x", "s * (x - y) + s * y"],
+    "expand_sums": ["2 * (x + 1) - 2 * (x - 1)", "x * (y + 1) - x", "s * (x - y) + s * y"],
     "new_dimensions_together": [
         "x.unsqueeze(1) / y.unsqueeze(1)", "A * x.unsqueeze(1) * y.unsqueeze(1)",
         "x.unsqueeze(1) * y.unsqueeze(1) * (x * y).unsqueeze(1).exp()",
     ],
-    "no_denominator_is_zero": [
+    "redundant_where": [
         "where(x == 0, 0, y / x)", "where(x == 0, 0, y * x)",
         "where((x == 0) & (y > 0), 0, log(x))", "where(x * y == 0, 0, s * log(x / 2) / (x * y))",
         "where(softmax(A, 1) == 0, 0, log_softmax(A, 1))", "where(A.norm() == 0, 0, A / A.norm())",
@@ -528,36 +534,36 @@ CASES = {
         "x / (1 - tanh(y) ** 2).clamp(min=1e-12)", "x / (relu(x) + exp(y)).clamp(min=1e-12)",
         "x / y.norm().clamp(min=finfo(y.dtype).eps)",
     ],
-    "no_tiny_length": [
+    "mask_of_a_tiny_length": [
         "x * (exp(y) >= 1e-12) / exp(y)", "x * (x.norm(dim=0, keepdim=True) >= 1e-12) / x.norm()",
         "x * (exp(y) >= finfo(y.dtype).eps) / exp(y)",
     ],
     "numbers_first": ["x * (2 * y * s)", "x / y * (3 * (s * y))", "A * (2 * (c * z))"],
-    "numbers_out": ["2 * x - 2 * y", "0.5 * A + 1.5 * B"],
-    "of_a_number": ["log(2)", "sqrt(3.0)", "exp(1)"],
-    "on_the_diagonal": ["arange(4.0).unsqueeze(1) * eye(4)", "2 * s * arange(4.0) * eye(4)"],
+    "common_numbers": ["2 * x - 2 * y", "0.5 * A + 1.5 * B"],
+    "function_of_a_number": ["log(2)", "sqrt(3.0)", "exp(1)"],
+    "diag_from_eye": ["arange(4.0).unsqueeze(1) * eye(4)", "2 * s * arange(4.0) * eye(4)"],
     "never_zero": ["2 / s == 0", "x.shape[0] / y ** 2 != 0"],
     "new_dimensions": ["x[:, None]", "A[None, :, None]", "x[None]"],
     "part_of_a_part": [
         "A[1:][:1]", "A[:, :-1][:, 1:]", "A[1:, 1:][0]", "A[:2][:, -1]", "A[..., 1:][-1:, :1]",
     ],
-    "picked_by_labels": [f"x.gather(0, {LABELS})"],
+    "gather_by_known_indices": [f"x.gather(0, {LABELS})"],
     "powers_together": [
         *("sqrt(x) / sqrt(y)", "s * sqrt(A) * sqrt(B)"),
         "A ** 2 / B ** 2", "2 * x ** 3 * y / s ** 3", "x ** s / y ** s", "s * c ** t * z ** -t",
         "x ** (s - 1) * y ** (1 - s)", "A ** 2 * B * s ** 2", "x ** s * c ** s",
         "x ** s * y ** s * (x * y) ** s",
     ],
-    "plain_first": ["S.T + S"],
-    "spread_by_ones": [
+    "transpose_second": ["S.T + S"],
+    "overlap_as_convolution": [
         "A.unsqueeze(2).expand(-1, -1, 3).overlap((A.shape[0], 2 * z.numel() + 1), (2,), (1,))",
         "A.T[None, :, :3, None].expand(-1, -1, -1, 2).overlap((1, z.shape[0], 5), (1,), (2,))",
     ],
-    "without_padding": [
+    "padding_from_slice": [
         "conv1d_input((1, 1, 5), ones(1, 1, 3), x[:3][None, None])[:, :, 1:-1]",
         "conv1d_input((1, 1, 5), ones(1, 1, 3), x[:3][None, None]).squeeze(0)[:, 2:3]",
     ],
-    "put_into_each_row": [
+    "one_hot_from_put_at": [
         "x[:3].put_at((3, 4), ([0, 1, 2], [1, 0, 1]))",
         "ones(2).put_at((2, 3), ([0, 1], [-1, 0]))",
     ],
@@ -565,7 +571,7 @@ CASES = {
         "x[:3] @ eye(5)[:3] + y[1:3] @ eye(5)[3:]",
         "s * C[:, :1] @ eye(C.shape[1])[-1:] - 2 * C[:, 1:] @ eye(C.shape[1])[:-1]",
     ],
-    "rows_in_products": [
+    "one_hot_in_products": [
         f"s * x[:3].unsqueeze(1) * eye(4)[{LABELS}].long()", f"eye(4)[{LABELS}].long() / s",
         f"-eye(4)[{LABELS}].long() / 3 / s", f"eye(4)[{LABELS}].long() * s",
     ],
@@ -573,13 +579,13 @@ CASES = {
         f"({LABELS}.unsqueeze(1) == arange(4)).double()",
         "(arange(3).unsqueeze(1) == arange(4)).double()",
     ],
-    "saturated": ["where(x > 30, y, y * sigmoid(x))"],
+    "saturated_sigmoid": ["where(x > 30, y, y * sigmoid(x))"],
     "shared_batches": ["D @ G + E @ G", "2 * G.mT @ D.mT - 2 * G.mT @ E.mT"],
     "shared_factors": [
         "(x > 1) / s - y / s", "x * (y > 1) - 3 * s * (y > 1).double()",
         "x * y + x * s", "x / s - y / s ** 2", "x ** 2 * y - x ** 3", "x * y + x * s + y",
     ],
-    "shared_factors_out": ["where(x > 1, x * y, y)", "where(A > 1, 2 * A, A)"],
+    "common_factors_of_where": ["where(x > 1, x * y, y)", "where(A > 1, 2 * A, A)"],
     "shared_matrices": [
         "outer(x - y, y - x) - outer(y - x, x)", "A.T @ (x - y) - B.T @ (y - x)",
         "A @ z + B @ z", "z @ S + S @ z", "A.T @ x - A.T @ y", "outer(x, z) + outer(y, z)",
@@ -588,20 +594,20 @@ CASES = {
         "S.sum(0) + 3 * A @ S", "A.sum(0, keepdim=True).T - A.T @ B",
         "A.sum(1).unsqueeze(1) + A @ C",
     ],
-    "shares_of_neighbours": [
+    "interpolation_weights": [
         "(r - r.long()).scatter_to((5,), -1, ceil(r).long())"
         " + (1 + r.long() - r).scatter_to((5,), -1, r.long())",
         "(t * (1 - r + r.long())).scatter_to((6,), 0, r.long())"
         " + (t * (r - r.long())).scatter_to((6,), 0, ceil(r).long())",
     ],
     "sign_before_products": ["-(A @ z)", "-(x * y / s)"],
-    "sign_in": [
+    "sign_into_difference": [
         "-s * linalg.cross(x[:3], y[:3])",
         "-(x - y)", "-2 * (A @ (S @ (z - 1)))", "-(s * (x - y)).sum()", "-((A - B).T)",
         "-x / (1 - y)", "-2 * A * s / (B - A - z)", "-(A.T @ sign(x - y))", "-2 * tanh(x - y) * y",
         "-2 * (x - y) * (y - x) * s",
     ],
-    "put_together_again": [
+    "matrix_from_decomposition": [
         "(eigh(K).eigenvectors * eigvalsh(K)) @ eigh(K).eigenvectors.T",
         "(eigh(K).eigenvectors / eigvalsh(K)) @ eigh(K).eigenvectors.T",
         "linalg.svd(A, full_matrices=False).U"
@@ -615,17 +621,17 @@ CASES = {
     "softmax_of_a_shift": [
         "softmax(x - x.max(), 0)", "log_softmax(2 * A - A.mean(1, keepdim=True) + s * c, 1)",
     ],
-    "softmax_adds_up_to_one": ["softmax(A, 1).sum(1)", "softmax(A, -1).sum(dim=1, keepdim=True)"],
-    "spread_as_it_is": [
+    "sum_of_softmax": ["softmax(A, 1).sum(1)", "softmax(A, -1).sum(dim=1, keepdim=True)"],
+    "expand_of_keepdim": [
         "(A.sum(0, keepdim=True) + z).expand(2, *A.shape)",
         "A.sum(0, keepdim=True).expand(4, 2, A.shape[1])", "x.unsqueeze(0).expand(4, x.shape[0])",
     ],
     "sum_of_a_diagonal": ["diag(x).sum()", "diag(x).sum(1)", "diag_embed(x).sum(0)"],
-    "sum_of_the_unit_matrix": ["eye(4).sum(0)", "eye(3).mean(1)", "eye(3).mean(-1, keepdim=True)"],
+    "sum_of_identity": ["eye(4).sum(0)", "eye(3).mean(1)", "eye(3).mean(-1, keepdim=True)"],
     "sum_of_all_elements": [
         "A.reshape(1, -1).sum()", "A.reshape(1, A.shape[0], 1, -1).sum(dim=(1, 3), keepdim=True)",
     ],
-    "sum_of_rows": [
+    "sum_of_one_hot": [
         f"eye(4)[{LABELS}].long().sum(1)",
         f"eye(4)[{LABELS}].sum(1)", f"eye(2)[{LABELS}].sum(-1, keepdim=True)",
     ],
@@ -638,15 +644,15 @@ CASES = {
         "A.sum(0) - z * B.sum(0)", "c * A.sum(1, keepdim=True) + s * B.sum(1, keepdim=True)",
     ],
     "sum_of_sums": ["(x + y).sum()", "(A - B * s).mean(0)", "(x * (y - 1)).sum()"],
-    "times_logarithm": [
+    "xlogy_of_nonzero": [
         "xlogy(2, x)", "xlogy(1 / A.shape[0], x)", "xlogy(s / A.shape[0], softmax(A, 1))",
         "xlogy(x, softmax(y, 0))",
     ],
-    "shift_beside_shares": [
+    "shift_times_softmax": [
         "(softmax(A, 1) * (B + 1)).sum(1)", "((2 - x - y) * softmax(x, 0)).sum()",
         "(softmax(A, 0) * (B * s - 3)).sum(0, keepdim=True)",
     ],
-    "times_rows_of_the_identity": [
+    "one_hot_from_scatter": [
         f"x[:3].unsqueeze(1).scatter_to((3, 4), 1, {LABELS}.unsqueeze(1))",
         f"x[:3].unsqueeze(1).scatter_to((3, 4), 1, {LABELS}.reshape(-1, 1))",
         "ones(2, 1, 3).scatter_to((2, 4, 3), 1, tensor([[1, 3, 0], [2, 2, 1]]).unsqueeze(1))",
@@ -657,21 +663,21 @@ CASES = {
         "conv2d_input((1, 2, 7, 6), ones(4, 1, 2, 2), ones(1, 4, 7, 8), padding=(1, 2), "
         "dilation=(2, 2), groups=2)",
     ],
-    "transposed_into": ["cov(A).T", 
+    "transpose_into_elementwise": ["cov(A).T", 
         "K.T", "(A + B).T", "(A * s).T", "(-A).T", "(S @ S.T).T",
         "(A.T - z.unsqueeze(1)).T", "x.unsqueeze(1).T",
     ],
     "triangle_of_a_diagonal": ["eye(4).tril(-1)", "x.diag().triu(-1)", "x.diag().tril()"],
-    "turned_as_a_whole": ["S.T @ T.T", "A @ S.T @ T.T", "C.T @ A.T @ x"],
-    "turned_together": [
+    "product_of_transposes": ["S.T @ T.T", "A @ S.T @ T.T", "C.T @ A.T @ x"],
+    "elementwise_of_transposes": [
         "S.T + T.T", "A.T * B.T", "D.mT - E.mT", "S.T @ T.T - (T @ S).T", "A.T * (B.T > 0)",
         "3 * A.T / s * where(B.T < 1, 1 - A.T**2, s)",
     ],
-    "values_in_order": [
+    "gather_sorted": [
         "x.gather(0, sort(x).indices)", "A.gather(1, sort(A, descending=True).indices)",
         "A.gather(-2, topk(A, 2, dim=0, largest=False).indices)",
     ],
-    "vanishing_beside_a_factor": [
+    "redundant_mask_of_a_factor": [
         "x * (norm(x) != 0)", "3 * y * x * (x.norm(4) != 0)", "s ** 2 * x * (s != 0)",
         "x * y * (x * y != 0)", "A * (A.norm(dim=1, keepdim=True) != 0)",
         "A * (A.norm(dim=0) != 0)", "y * abs(x) * (x.norm(3) != 0)",
@@ -681,13 +687,13 @@ CASES = {
     ],
     "within_the_domain": ["where(x > 0, y, nan)"],
     "without_brackets": ["A @ (S @ C)", "A @ (S @ (T @ z))"],
-    "turned_within": [
+    "flip_of_elementwise": [
         "(exp(x.flip(0)) * y.flip(0)).flip(0)", "(A.flip(1) * s - B.flip(-1)).flip(1)",
     ],
     "softmax_of_a_transpose": [
         "softmax(A.T, 0)", "softmax(G.mT, 1)", "log_softmax(G.transpose(0, 2), -2)",
     ],
-    "zero_where_masked": [
+    "redundant_where_of_softmax": [
         "where(A > A.mean(), 0, B * exp(A.masked_fill(A > A.mean(), -inf)))",
         "where(A > B, A * exp(where(A > B, B, -inf)), 0)",
         "where(S > S.mean(1, True), 0, T * softmax(where(S > S.mean(1, True), -inf, T), 1))",
@@ -696,7 +702,7 @@ CASES = {
 
 
 def test_every_rule_of_the_search_has_cases():
-    tables = (NORMAL, OTHERS, LAYOUT)
+    tables = (NORMAL, CANDIDATES, LAYOUT)
     rules = {
         r for t in tables for found in t.values() for r in found if not isinstance(r, Identity)
     }
@@ -706,14 +712,15 @@ def test_every_rule_of_the_search_has_cases():
 
 
 ELSEWHERE = {  # of the layout, tested in test_formula.py; and what is tested below
-    "by_comparison", "by_selection", "dimension_put_in", "numbers_before_matrix_products",
-    "outer_product", "number_in_a_shape", "sum_by_count", "numbers_within_what_is_put",
-    "skew_between", "put_where_a_mask_holds", "product_beside_a_triangle",
+    "comparison_from_scatter", "matmul_from_put_at", "unsqueeze_from_reshape",
+    "numbers_before_matrix_products",
+    "outer_product", "number_in_a_shape", "sum_divided_by_count", "scalars_into_put_at",
+    "skew_between", "product_from_masked_put_at", "sum_of_triangular_product",
 }  # fmt: skip
 
 
 def rule_named(name):
-    for table in (NORMAL, OTHERS, LAYOUT):
+    for table in (NORMAL, CANDIDATES, LAYOUT):
         for rules in table.values():
             for rule in rules:
                 if rule.__name__ == name:
@@ -758,9 +765,9 @@ def test_sums_by_counts_are_means(keepdim):
     x = OPS["input"](name="x", shape=(3, 5))
     count = OPS["size"](x, dim=(1,))
     mean, total = x.mean(dim=1, keepdim=keepdim), x.sum(dim=1, keepdim=keepdim)
-    assert rule_named("sum_by_count")(total / count) is mean
-    assert rule_named("sum_by_count")(mean * count) is total
-    assert rule_named("sum_by_count")(total / OPS["size"](x, dim=(0,))) is None
+    assert rule_named("sum_divided_by_count")(total / count) is mean
+    assert rule_named("sum_divided_by_count")(mean * count) is total
+    assert rule_named("sum_divided_by_count")(total / OPS["size"](x, dim=(0,))) is None
 
 
 @pytest.mark.parametrize(("dim", "expected"), [(None, 8), (0, [2] * 4), (1, [0, 8, 0])])
@@ -768,7 +775,7 @@ def test_what_is_broadcast_into_its_place_is_summed_as_often_as_it_stands_there(
     s = OPS["input"](name="s", shape=())
     total = s.put_at(shape=(3, 4), index=(1,)).sum(dim=dim)
     assert close(Evaluator({s: np.array(2.0)})(simplify(total))[0], np.array(expected, float))
-    assert rule_named("sum_of_what_is_put")(total) is None
+    assert rule_named("reduction_of_put_at")(total) is None
 
 
 @pytest.mark.parametrize(
@@ -785,40 +792,43 @@ def test_masks_that_hide_more_than_zeros_stay(case):
     shapes = {"x": (2,), "y": (2,), "S": (2, 2)}
     inputs = {name: OPS["input"](name=name, shape=shape) for name, shape in shapes.items()}
     built = Builder(read_program(case, Limits()), inputs, values={}, limits=Limits()).run()
-    assert rule_named("vanishing_beside_a_factor")(stripped(built, {})) is None
+    assert rule_named("redundant_mask_of_a_factor")(stripped(built, {})) is None
 
 
 @pytest.mark.parametrize(
     ("name", "case"),
     [
-        ("times_logarithm", "xlogy(y, exp(x))"),
-        ("times_logarithm", "xlogy(y, softmax(where(y > 1, -inf, x), 0))"),
-        ("zero_where_masked", "where(y > 1, 0, softmax(where(y > 1, -inf, x), 0))"),
+        ("xlogy_of_nonzero", "xlogy(y, exp(x))"),
+        ("xlogy_of_nonzero", "xlogy(y, softmax(where(y > 1, -inf, x), 0))"),
+        ("redundant_where_of_softmax", "where(y > 1, 0, softmax(where(y > 1, -inf, x), 0))"),
         (
-            "zero_where_masked",
+            "redundant_where_of_softmax",
             "where(y > 1, 0, log(exp(where(y > 1, -inf, x))) * exp(where(y > 1, -inf, x)))",
         ),
-        ("zero_where_masked", "where(y > 1, 0, exp(where(y > 1, -inf, x)) / where(y > 1, 0, x))"),
+        (
+            "redundant_where_of_softmax",
+            "where(y > 1, 0, exp(where(y > 1, -inf, x)) / where(y > 1, 0, x))",
+        ),
         ("exponents_added", "(x ** 2) ** 0.5 * x"),
-        ("put_in_one_place", "s.put_at((2,), (0,)) + s.put_at((2,), (1,))"),
-        ("put_in_one_place", "s.put_at((2,), (0,)) * x + s.put_at((2,), (0,))"),
-        ("put_in_one_place", "s.put_at((2,), (slice(2),)) + x.put_at((2,), (slice(2),))"),
-        ("numbers_out_of_vector_products", "linalg.cross(u * v, v)"),
+        ("sum_of_put_at", "s.put_at((2,), (0,)) + s.put_at((2,), (1,))"),
+        ("sum_of_put_at", "s.put_at((2,), (0,)) * x + s.put_at((2,), (0,))"),
+        ("sum_of_put_at", "s.put_at((2,), (slice(2),)) + x.put_at((2,), (slice(2),))"),
+        ("scalars_out_of_cross", "linalg.cross(u * v, v)"),
         (
             "cross_along(u, v, dim=d) = cross_along(u, v) where d != -1",
             "cross(outer(u, v), outer(v, u))",
         ),
-        ("shared_vectors", "u * linalg.cross(u, v) + v * linalg.cross(u, u + v)"),
-        ("shared_vectors", "linalg.cross(u, v) + linalg.cross(sin(u), cos(v))"),
-        ("within_its_bounds", "clamp(sigmoid(x), 0, 0.5)"),
-        ("within_its_bounds", "tanh(x).clamp(min=0)"),
-        ("within_its_bounds", "sigmoid(s).clamp(max=x + 2)"),
-        ("scaled_rows_and_columns", "(outer(x, y) * (S > 0)) @ y"),
-        ("scaled_rows_and_columns", "outer(x, y) @ y"),
-        ("sign_out", "x * (y - x)"),
+        ("shared_vectors_of_cross", "u * linalg.cross(u, v) + v * linalg.cross(u, u + v)"),
+        ("shared_vectors_of_cross", "linalg.cross(u, v) + linalg.cross(sin(u), cos(v))"),
+        ("redundant_clamp", "clamp(sigmoid(x), 0, 0.5)"),
+        ("redundant_clamp", "tanh(x).clamp(min=0)"),
+        ("redundant_clamp", "sigmoid(s).clamp(max=x + 2)"),
+        ("outer_out_of_matmul", "(outer(x, y) * (S > 0)) @ y"),
+        ("outer_out_of_matmul", "outer(x, y) @ y"),
+        ("sign_out_of_sum", "x * (y - x)"),
         ("(x + y) * (x - y) = x ** 2 - y ** 2", "(x + y) * (x - 2 * y)"),
-        ("divided_in", "x / (x - y)"),
-        ("divided_in", "(x - y) * x"),
+        ("division_into_sum", "x / (x - y)"),
+        ("division_into_sum", "(x - y) * x"),
         (
             "tril(A, diagonal=k).mT = triu(A, diagonal=-k) where is_symmetric(A)",
             "S.tril(-1).mT",
@@ -835,17 +845,17 @@ def test_masks_that_hide_more_than_zeros_stay(case):
         ),
         ("triangular_factor_solved", "solve_triangular(cholesky(S), cholesky(S) @ S, upper=True)"),
         ("triangular_factor_solved", "solve_triangular(S, S @ S.T, upper=False)"),
-        ("lower_part_of_what_is_turned_up", "(cholesky(S).T @ S.tril()).tril(1)"),
-        ("lower_part_of_what_is_turned_up", "(cholesky(S).T @ S.tril(-1)).tril()"),
-        ("lower_part_of_what_is_turned_up", "(cholesky(S) @ S.tril()).tril()"),
+        ("lower_part_of_a_triangle_product", "(cholesky(S).T @ S.tril()).tril(1)"),
+        ("lower_part_of_a_triangle_product", "(cholesky(S).T @ S.tril(-1)).tril()"),
+        ("lower_part_of_a_triangle_product", "(cholesky(S) @ S.tril()).tril()"),
         ("product_of_a_solution", "S @ solve_triangular(S, S.T, upper=False)"),
         ("product_of_a_solution", "cholesky(S) @ solve_triangular(cholesky(S), S, upper=True)"),
         ("solved_term_by_term", "solve_triangular(S, S @ S.T + S, upper=False)"),
-        ("rows_at_places", "ones(2, 1).scatter_to((2, 2), 1, tensor([[1], [0]])) @ K"),
-        ("centred", "(S - S.mean(1)).sum(1)"),
-        ("centred", "(S - S.mean(0).unsqueeze(1)).sum(0)"),
-        ("centred", "(x - x.mean(0).expand(3, 2)).sum(0)"),
-        ("number_in_a_tensor", "maximum(x, tensor(0.5))"),
+        ("index_select_from_scatter", "ones(2, 1).scatter_to((2, 2), 1, tensor([[1], [0]])) @ K"),
+        ("sum_of_centred", "(S - S.mean(1)).sum(1)"),
+        ("sum_of_centred", "(S - S.mean(0).unsqueeze(1)).sum(0)"),
+        ("sum_of_centred", "(x - x.mean(0).expand(3, 2)).sum(0)"),
+        ("scalar_tensor_as_number", "maximum(x, tensor(0.5))"),
     ],
 )
 def test_what_is_another_number_at_some_values_or_sizes_stays(name, case):
@@ -927,7 +937,7 @@ def test_bounds_below_what_may_be_negative_stay(case):
 
 def test_powers_of_what_is_no_mask_stay_powers():
     x, n = OPS["input"](name="x", shape=(3,)), OPS["input"](name="n", shape=(3,), dtype="int")
-    assert rule_named("masks_need_no_conversion")(x * n.double() ** 2) is None
+    assert rule_named("redundant_conversion")(x * n.double() ** 2) is None
 
 
 def test_diagonals_of_a_batch_are_no_diagonal_matrix():

@@ -17,9 +17,9 @@ from gradcli.notation import tree
 from gradcli.notation.formulas.spelling import read
 from gradcli.notation.indices.expressions import delta, factors_of, product_of
 from gradcli.notation.jacobians.composed import Composition
-from gradcli.notation.jacobians.deltas import Reading, along_diagonal
+from gradcli.notation.jacobians.deltas import JacobianEntry, along_diagonal
 from gradcli.notation.jacobians.layouts import Layout
-from gradcli.notation.jacobians.patterns import SELECTIONS, by_pattern, confirmed, picture
+from gradcli.notation.jacobians.patterns import SELECTIONS, by_pattern, is_confirmed, picture
 from gradcli.notation.jacobians.structure import Structure, jacobian_structure
 
 checks = Checks()
@@ -320,7 +320,7 @@ def test_large_ones_are_counted_too(text, name, nonzero):
 )
 def test_places_are_counted_with_a_pattern_and_without(text, shapes, nonzero, drawn, monkeypatch):
     if not drawn:
-        monkeypatch.setattr(Reading, "pattern", lambda *_: None)
+        monkeypatch.setattr(JacobianEntry, "pattern", lambda *_: None)
     c = Case(pose(text, shapes=read_shapes([shapes])), random_seed=False)
     x, grad = c.of("x")
     assert jacobian_structure(c.p.out, x, grad, c.seed, c.names).nonzero == nonzero
@@ -329,7 +329,7 @@ def test_places_are_counted_with_a_pattern_and_without(text, shapes, nonzero, dr
 @checks
 def no_place_is_missed_without_a_pattern(c):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Reading, "pattern", lambda *_: None)
+        patch.setattr(JacobianEntry, "pattern", lambda *_: None)
         for x, grad in c.grads.items():
             J = one_hot_jacobian(c, grad, (c.p.out.numel, x.numel))
             alone = jacobian_structure(c.p.out, x, grad, c.seed, c.names)
@@ -385,14 +385,14 @@ def test_a_band_that_goes_round_is_filled(matrix, name):
 )
 def test_numbers_confirm_a_band_that_leaves_out_diagonals(rows, columns, first, last, ok):
     matrix = np.tril(np.triu(np.ones((rows, columns)), first), last)
-    assert confirmed("banded", matrix) is ok
+    assert is_confirmed("banded", matrix) is ok
 
 
 def test_a_zero_among_its_numbers_does_not_end_a_band_that_goes_round():
     matrix = np.eye(6) + np.roll(np.eye(6), 1, axis=1)
     matrix[0, 1] = 0
-    assert confirmed("cyclically banded", matrix)
-    assert not confirmed("cyclically banded", np.ones((6, 6)))
+    assert is_confirmed("cyclically banded", matrix)
+    assert not is_confirmed("cyclically banded", np.ones((6, 6)))
 
 
 def test_numbers_tell_one_kronecker_product_from_a_sum():
@@ -405,8 +405,8 @@ def test_numbers_tell_one_kronecker_product_from_a_sum():
         (one + other, False, False),
         (a, False, False),
     ):
-        assert confirmed("kronecker", matrix) is plain
-        assert confirmed("permuted kronecker", matrix) is permuted
+        assert is_confirmed("kronecker", matrix) is plain
+        assert is_confirmed("permuted kronecker", matrix) is permuted
 
 
 ROWS = tree.Infix(

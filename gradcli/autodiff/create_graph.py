@@ -8,7 +8,7 @@ from .reverse import conducting
 
 
 def with_graph(grad: Node) -> Node:
-    """A gradient with what its operators say for one whose graph is kept."""
+    """A gradient with the values that its operators have with create_graph=True."""
 
     def for_second_order(node: Node, inputs: Sequence[Node | None]) -> Node | None:
         return node.op.with_graph and node.op.with_graph(*inputs, **node.attrs)
@@ -17,9 +17,9 @@ def with_graph(grad: Node) -> Node:
 
 
 def refused_again(out: Node, x: Node) -> dict[str, str]:
-    """The operators on the way from x to out whose gradients PyTorch does not differentiate, by
-    their names in PyTorch, and what it says there.
+    """The operators between x and out whose gradients PyTorch does not differentiate, by their
+    names in PyTorch, with its error messages.
     """
-    on_the_way = conducting(walk([out]), {x})
-    message = ((n.op, n.op.refused_again(n)) for n in on_the_way)
-    return {op.part_of or op.name: text for op, text in message if text is not None}
+    nodes = conducting(walk([out]), {x})
+    messages = ((n.op, n.op.refused_again(n)) for n in nodes)
+    return {op.part_of or op.name: text for op, text in messages if text is not None}

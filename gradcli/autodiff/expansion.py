@@ -1,4 +1,4 @@
-"""A graph in terms of what its operators are made of."""
+"""Expansion of operators into more elementary ones."""
 
 from collections.abc import Callable, Iterable
 
@@ -8,24 +8,24 @@ from ..graphs import Node, intern, walk
 def expanded(
     roots: Iterable[Node], kept: Callable[[Node], bool] = lambda node: False
 ) -> dict[Node, Node]:
-    """For every node that `roots` need: the same value, said with operators that have no meaning
-    but their own, or are to be `kept`.
+    """Map every node that `roots` depend on to an equal node, made of operators without expansion
+    and of nodes for which `kept` is True.
     """
     result: dict[Node, Node] = {}
     for node in walk(roots):
-        result[node] = _whole(node, result, kept)
+        result[node] = _expanded_node(node, result, kept)
     return result
 
 
-def _whole(node: Node, result: dict[Node, Node], kept: Callable[[Node], bool]) -> Node:
-    """`node` over what was found for its inputs, taken apart as far as it goes."""
+def _expanded_node(node: Node, result: dict[Node, Node], kept: Callable[[Node], bool]) -> Node:
+    """`node` applied to its expanded inputs, expanded recursively."""
     inputs = tuple(i and result[i] for i in node.inputs)
     if node.op.expand is None or kept(node):
         same = inputs == node.inputs
         return node if same else intern(node.op, inputs, node.attrs, node.span)
     meaning = node.op.expand(*inputs, **node.attrs)
-    inner = {i: i for i in inputs if i is not None}  # these are taken apart already
+    inner = {i: i for i in inputs if i is not None}  # already expanded
     for part in walk([meaning], lambda n: () if n in inner else n.inputs):
         if part not in inner:
-            inner[part] = _whole(part, inner, kept)
+            inner[part] = _expanded_node(part, inner, kept)
     return inner[meaning]

@@ -1,9 +1,9 @@
 """Forward mode, from the reverse pass alone.
 
-The VJP is linear in its seed, and its own VJP is the JVP. What it does with each element of the
-seed by itself is a diagonal matrix, its own transpose, and taken as it is: a rule that puts 0 where
-its slope is infinite does so for tangents too. Where a rule asks for a seed of 0, as
-that of xlogy does, the seed is still there: it stands for any other than 0, and is 1.
+The VJP is linear in its seed, and the VJP of that linear map is the JVP. Elementwise operations on
+the seed are diagonal matrices, their own transposes, and are kept: a rule that replaces an infinite
+slope by 0 does so for tangents too. If a rule compares its seed with 0, as that of xlogy, the seed
+remains in the result; it stands for any nonzero seed, and is replaced by 1.
 """
 
 from collections.abc import Collection, Mapping
@@ -18,7 +18,7 @@ from .reverse import backward, from_several
 def jvp(out: Node, tangents: Mapping[Node, Node]) -> Node | None:
     """The derivative of `out` along the tangents of its inputs, each of the input's shape.
 
-    None where `out` depends on none of them.
+    Returns None if `out` depends on none of them.
     """
     seed = OPS["input"](name="\0seed", shape=out.shape, is_direction=True)
     result = transposed(backward(out, seed, list(tangents)).of, seed, tangents)
@@ -29,7 +29,7 @@ def jvp(out: Node, tangents: Mapping[Node, Node]) -> Node | None:
 def transposed(
     grads: Mapping[Node, Node | None], seed: Node, tangents: Mapping[Node, Node]
 ) -> Node | None:
-    """The JVP from the gradients of its nodes for a seed."""
+    """The JVP, from the gradients for a symbolic seed; None if all gradients are None."""
     seeds: dict[Node, Node] = {}
     for x, tangent in tangents.items():
         grad = grads[x]
@@ -44,26 +44,26 @@ def transposed(
 
 
 def _diagonal(grads: Collection[Node], seed: Node, inputs: Collection[Node]) -> Collection[Node]:
-    """The nodes of gradients by `inputs` up to which each element of the seed goes its own way."""
-    alone, ends = {seed}, set[Node]()
+    """The last nodes of gradients that are elementwise functions of the seed."""
+    elementwise, ends = {seed}, set[Node]()
     order = walk(grads, lambda n: () if n in inputs else n.inputs)
-    bound = downstream(order, [seed])
+    dependent = downstream(order, [seed])
     for node in order:
-        given = [i for i in node.parents if i in bound]
-        if not given:
+        dependent_inputs = [i for i in node.parents if i in dependent]
+        if not dependent_inputs:
             continue
-        single = node.op.family == "elementwise" and node.dtype == "float"
-        if single and node.shape == seed.shape and alone.issuperset(given):
-            alone.add(node)
+        is_elementwise = node.op.family == "elementwise" and node.dtype == "float"
+        if is_elementwise and node.shape == seed.shape and elementwise.issuperset(dependent_inputs):
+            elementwise.add(node)
         else:
-            ends.update(alone.intersection(given))
-    ends.update(alone.intersection(grads))
+            ends.update(elementwise.intersection(dependent_inputs))
+    ends.update(elementwise.intersection(grads))
     return [node for node in order if node in ends]
 
 
 def tangents_along(out: Node, tangents: Mapping[Node, Node]) -> dict[Node, Node]:
-    """The tangent of every node on the way from those of `tangents` to `out`, in order, each from
-    the tangents of its inputs; without one for what does not move.
+    """The tangents of all nodes between those of `tangents` and `out`, in order, each computed from
+    the tangents of its inputs; constant nodes have none.
     """
     result = dict(tangents)
     for node in walk([out]):

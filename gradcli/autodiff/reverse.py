@@ -1,7 +1,7 @@
-"""The reverse pass. It builds graph and computes nothing.
+"""The reverse pass. It builds a graph and computes no values.
 
-This is the only place that knows about broadcasting: what a rule answers is brought to the shape of
-the input it is for by visible nodes, `expand` and `sum_to_size`.
+Only this module handles broadcasting in gradients: the result of a rule is brought to the shape of
+the input by visible nodes, `expand` and `sum_to_size`.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -18,16 +18,16 @@ PLACES = ("first", "second", "third", "fourth")
 
 
 class Contribution(NamedTuple):
-    """What one operation sends to one of its inputs."""
+    """The contribution of one operation to the gradient of one of its inputs."""
 
-    slot: int  # which of the node's inputs
+    slot: int  # the position among the node's inputs
     to: Node
-    local: Node  # what the rule answers
+    local: Node  # the result of the rule
     sent: Node  # the same, in the shape of the input
 
 
 class Step(NamedTuple):
-    """One operation on the way back: what it receives and what it sends."""
+    """One operation of the reverse pass: its upstream gradient and its contributions."""
 
     node: Node
     received: Node
@@ -35,8 +35,8 @@ class Step(NamedTuple):
 
 
 class Gradients(NamedTuple):
-    """The gradient of every `wrt`, None where the output does not depend on it; the way there; what
-    only a 0 reaches that stays 0.
+    """The gradient of every `wrt`, None if the output does not depend on it; the steps of the pass;
+    and the nodes in `still`, which receive only zeros that stay 0.
     """
 
     of: dict[Node, Node | None]
@@ -47,7 +47,9 @@ class Gradients(NamedTuple):
 def backward(
     out: Node, seed: Node, wrt: Collection[Node], made: Collection[Node] = (), zeros: bool = False
 ) -> Gradients:
-    """The gradient of <seed, out> by every node of `wrt`, in the shape of that node."""
+    """The gradient of <seed, out> with respect to every node of `wrt`, in the shape of
+    that node.
+    """
     return from_several({out: seed}, wrt, made, zeros)
 
 
@@ -55,7 +57,7 @@ def _nodes(result: Gradients) -> int:
     return len(walk([node for node in result.of.values() if node is not None]))
 
 
-# The same program is often asked about with other values.
+# The same program is often requested with other values.
 remembered_backward = remembered(100_000, lambda found, *_: _nodes(found))(backward)
 
 
@@ -69,47 +71,52 @@ def from_several(
 ) -> Gradients:
     """The same for several outputs, each with its seed, in one pass.
 
-    Operations are met in the order in which PyTorch goes back, the latest first, and what arrives
-    at a node from several sides is added in that order; `made` are nodes in the order in which a
-    program made them; what stands before `ends` depends on no `wrt`. With `zeros`, what flat
-    operators send depends on what PyTorch computes it with, by a derivative of 0 that flows on, and
-    a 0 that stays 0 on what PyTorch multiplies it by.
+    Operations are visited in PyTorch's order, the latest first, and contributions to a node are
+    added in that order. `made` are nodes in the order in which a program created them; inputs of
+    `ends` are not visited, as they depend on no `wrt`. With `zeros`, contributions of operators
+    with the field `flat` depend, with a derivative of 0, on what PyTorch computes them from, and
+    zeros that stay 0 on what PyTorch multiplies them by.
     """
     targets = set(wrt)
-    before = {n for n in (*targets, *ends) if n.inputs}  # what is not looked into
-    inputs = (lambda n: () if n in before else n.inputs) if before else attrgetter("inputs")
-    active = conducting(walk([*made, *seeds], inputs), targets)
-    grads, stay = dict(seeds), dict[Node, Node]()
+    boundary = {n for n in (*targets, *ends) if n.inputs}  # whose inputs are not visited
+    inputs = (lambda n: () if n in boundary else n.inputs) if boundary else attrgetter("inputs")
+    conducting_nodes = conducting(walk([*made, *seeds], inputs), targets)
+    grads, stays_zero = dict(seeds), dict[Node, Node]()
     steps = []
-    for node in reversed(active):
-        received = _arrived(node, grads, stay, zeros)
+    for node in reversed(conducting_nodes):
+        received = _upstream_gradient(node, grads, stays_zero, zeros)
         if node in targets or received is None:
             continue
-        answers = _answers(node, received, active, zeros)
-        contributions = _contributions(node, answers)
+        results = _rule_results(node, received, conducting_nodes, zeros)
+        contributions = _contributions(node, results)
         if node in grads:
             _add(grads, [(to, sent) for _, to, _, sent in contributions])
-            if contributions or not answers:
+            if contributions or not results:
                 steps.append(Step(node, received, contributions))
         else:
-            _add(stay, [(to, OPS["still_zero"](sent)) for _, to, _, sent in contributions])
-        stops = [(to, local) for _, to, local in answers if isinstance(local, StaysZero)]
-        _add(stay, [(to, s.node or OPS["zeros"](size=to.shape)) for to, s in stops])
-    of = {w: _arrived(w, grads, stay, zeros) if w in active else None for w in wrt}
-    return Gradients(of, steps, stay.keys() - grads.keys())
+            _add(stays_zero, [(to, OPS["still_zero"](sent)) for _, to, _, sent in contributions])
+        zero_results = [(to, local) for _, to, local in results if isinstance(local, StaysZero)]
+        _add(stays_zero, [(to, s.node or OPS["zeros"](size=to.shape)) for to, s in zero_results])
+    of = {
+        w: _upstream_gradient(w, grads, stays_zero, zeros) if w in conducting_nodes else None
+        for w in wrt
+    }
+    return Gradients(of, steps, stays_zero.keys() - grads.keys())
 
 
 def _add(grads: dict[Node, Node], sent: Sequence[tuple[Node, Node]]) -> None:
-    """Add to what has arrived at nodes what is sent to them."""
-    for to, local in sent:
-        grads[to] = grads[to] + local if to in grads else local
+    """Accumulate contributions to the gradients of nodes."""
+    for target, contribution in sent:
+        grads[target] = grads[target] + contribution if target in grads else contribution
 
 
-def _arrived(
-    node: Node, grads: Mapping[Node, Node], stay: Mapping[Node, Node], zeros: bool
+def _upstream_gradient(
+    node: Node, grads: Mapping[Node, Node], stays_zero: Mapping[Node, Node], zeros: bool
 ) -> Node | None:
-    """What a node receives; with `zeros` what stays 0 is part of it, otherwise it is but a 0."""
-    result, zero = grads.get(node), stay.get(node)
+    """The upstream gradient of a node; None if there is none. Zeros that stay 0 are added with
+    `zeros`; without, they only turn None into zeros.
+    """
+    result, zero = grads.get(node), stays_zero.get(node)
     if zero is None:
         return result
     if zeros:
@@ -131,49 +138,54 @@ def conducts(node: Node) -> bool:
     return node.dtype == "float" and node.op.family != "barrier"
 
 
-def _answers(
+def _rule_results(
     node: Node, received: Node, active: Collection[Node | None], zeros: bool
 ) -> list[tuple[int, Node, Node | StaysZero]]:
-    """What the rule of a node answers for each input that counts: its slot, and the input."""
-    result = _answer(node, received, active, zeros)
-    answers = zip(
-        node.inputs, _with_zeros(node, received, result) if zeros else result, strict=True
+    """The results of a node's rule for inputs in `active`, each with the input's slot and the
+    input.
+    """
+    result = _apply_rule(node, received, active, zeros)
+    pairs = zip(
+        node.inputs,
+        _with_zero_derivatives(node, received, result) if zeros else result,
+        strict=True,
     )
     return [
-        (slot, to, _derived(local, slot, node))
-        for slot, (to, local) in enumerate(answers)
+        (slot, to, _checked(local, slot, node))
+        for slot, (to, local) in enumerate(pairs)
         if local is not None and to is not None and to in active
     ]
 
 
 def _contributions(
-    node: Node, answers: list[tuple[int, Node, Node | StaysZero]]
+    node: Node, results: list[tuple[int, Node, Node | StaysZero]]
 ) -> list[Contribution]:
     return [
         Contribution(slot, to, local, fit(local, to.shape, node))
-        for slot, to, local in answers
+        for slot, to, local in results
         if isinstance(local, Node)
     ]
 
 
-def _with_zeros(node: Node, received: Node, answers: Sequence[Any]) -> Sequence[Any]:
-    """What a rule answers, flat by what PyTorch computes it with, where that is flat: the output,
-    where the rule takes it, otherwise the inputs. What it received may hold the output too.
+def _with_zero_derivatives(node: Node, received: Node, results: Sequence[Any]) -> Sequence[Any]:
+    """The results of a rule; those for inputs in the field `flat` get a derivative of 0 with
+    respect to what PyTorch computes them from: the output, if the rule uses it, otherwise the
+    inputs. The upstream gradient is not searched for the output.
     """
     flat = node.op.flat_inputs(node).values()
     if not flat:
-        return answers
-    text = [a for a in answers if isinstance(a, Node)]
-    built = walk(text, lambda n: () if n is received else n.inputs)
-    used = [i for i in ([node] if node in built else node.parents) if conducts(i)]
+        return results
+    nodes_of_results = [a for a in results if isinstance(a, Node)]
+    nodes_used = walk(nodes_of_results, lambda n: () if n is received else n.inputs)
+    used = [i for i in ([node] if node in nodes_used else node.parents) if conducts(i)]
     return [
         reduce(OPS["flat_by"], used, a) if isinstance(a, Node) and i in flat else a
-        for i, a in zip(node.inputs, answers, strict=True)
+        for i, a in zip(node.inputs, results, strict=True)
     ]
 
 
-def _derived(local: Any, slot: int, node: Node) -> Node | StaysZero:
-    """What a rule answers, where that is a gradient."""
+def _checked(local: Any, slot: int, node: Node) -> Node | StaysZero:
+    """The result of a rule. Raises GradcliError for a NoRule."""
     if isinstance(local, NoRule):
         message = f"{node.op.name}() has no derivative by its {PLACES[slot]} input"
         hint = f"PyTorch: {local.torch}"
@@ -181,30 +193,29 @@ def _derived(local: Any, slot: int, node: Node) -> Node | StaysZero:
     return local
 
 
-def _answer(
+def _apply_rule(
     node: Node, received: Node, active: Collection[Node | None], zeros: bool
 ) -> Sequence[Any]:
-    """What the rule of `node` gives for every input; its meaning, where there is no rule.
-
-    A rule says NotImplemented where the meaning serves better.
+    """The results of the rule of `node` for all inputs, or the gradients of its expansion, if there
+    is no rule or it returns NotImplemented.
     """
-    rule, answer = node.op.rule, NotImplemented
+    rule, rule_result = node.op.rule, NotImplemented
     if rule is not None:
         try:
-            answer = rule(received, node, *node.inputs, **node.attrs)
+            rule_result = rule(received, node, *node.inputs, **node.attrs)
         except MISUSES as error:
             raise misused(node.op.name, node.op.usage()).at(node.span) from error
-    if answer is NotImplemented:
+    if rule_result is NotImplemented:
         inputs = dict.fromkeys(i for i in node.parents if i in active)
         result = backward(node.op.expanded(node), received, inputs, zeros=zeros)
         still = result.still
         of: dict[Node, Any] = {i: StaysZero(n) if i in still else n for i, n in result.of.items()}
         return [None if i is None else of.pop(i, None) for i in node.inputs]
-    return answer if isinstance(answer, tuple) else (answer,)
+    return rule_result if isinstance(rule_result, tuple) else (rule_result,)
 
 
 def fit(local: Node, shape: shapes.Shape, node: Node) -> Node:
-    """`local`, what the rule of `node` answers, in the shape of an input: undoes broadcasting."""
+    """`local`, a result of the rule of `node`, in the shape of an input: broadcasting is undone."""
     if node.op.family == "elementwise" and local.shape != node.shape:
         local = local.expand(shape=node.shape)
     if local.shape == shape:

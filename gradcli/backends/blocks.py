@@ -1,9 +1,9 @@
 """Values of large tensors, a few rows at a time.
 
-A run is a part of a graph whose rows, along the first dimension, are computed apart
-(`Operator.rows`). Evaluated block by block, what lies between its ends stays in the processor's
-cache, and only what is needed outside of it is ever a whole array. What comes between runs is
-evaluated as a whole; nothing is kept after its last use.
+A run is a part of a graph whose rows, along the first dimension, are computed independently
+(`Operator.rows`). It is evaluated block by block, so that intermediate values stay in the
+processor's cache, and only values that are needed outside become whole arrays. Other nodes are
+evaluated as a whole; values are deleted after their last use.
 """
 
 from collections import defaultdict
@@ -18,7 +18,7 @@ BLOCK = 1 << 15  # elements of the widest tensor of a run, in a block
 
 
 class Source(NamedTuple):
-    """What a value is computed from: all of a node, or the rows at the same place."""
+    """A source of a value: a node, and whether only its corresponding rows are needed."""
 
     node: Any
     by_rows: bool
@@ -28,14 +28,16 @@ Plan = Mapping[Node, Sequence[Source]]
 
 
 class Run(NamedTuple):
-    """Nodes that are computed together, a few of `length` rows at a time; one alone as a whole."""
+    """Nodes that are computed together, a few of `length` rows at a time; a single node
+    as a whole.
+    """
 
     nodes: list[Node]
     length: int
 
 
-def alone(evaluator: Evaluator, roots: Collection[Node]) -> list[Any]:
-    """The arrays of `roots`, in their order; where tensors are large, nothing else is kept."""
+def values_of(evaluator: Evaluator, roots: Collection[Node]) -> list[Any]:
+    """The arrays of `roots`, in their order; if tensors are large, no other value is kept."""
     schedule = Schedule(evaluator.missing(roots))
     if schedule.largest < LARGE:
         evaluator.run(schedule)
@@ -46,25 +48,25 @@ def alone(evaluator: Evaluator, roots: Collection[Node]) -> list[Any]:
 
 
 def evaluate(evaluator: Evaluator, order: Sequence[Node], roots: Collection[Node]) -> None:
-    """Compute `roots`, and leave no other value of `order` behind."""
+    """Compute `roots`, and delete all other values of `order`."""
     values = evaluator.values
-    plan = {node: _sources(node, values) for node in order if not _only_means(node, values)}
-    meant = {root: _meant(root, values) for root in roots}
+    plan = {node: _sources(node, values) for node in order if not _is_composite(node, values)}
+    computed = {root: _computed_node(root, values) for root in roots}
     runs = list(_runs(plan))
     read = [{s.node for node in run.nodes for s in plan[node]} - set(run.nodes) for run in runs]
-    needed = set(meant.values()).union(*read)
-    spent = _last_uses(read, plan.keys() - set(meant.values()))
-    most = _most_bytes(runs, spent, needed)
+    needed = set(computed.values()).union(*read)
+    last_uses = _last_uses(read, plan.keys() - set(computed.values()))
+    most = _most_bytes(runs, last_uses, needed)
     evaluator.limits.check("memory", most, f"the values of {len(plan):,} operations")
-    for run, done in zip(runs, spent, strict=True):
+    for run, finished in zip(runs, last_uses, strict=True):
         if len(run.nodes) == 1:
             _compute_whole(evaluator, run.nodes[0], plan)
         else:
             _compute(evaluator, run, plan, needed)
-        for node in done:
+        for node in finished:
             del values[node]
-    values |= {root: values[node] for root, node in meant.items()}
-    for node in (plan.keys() & meant.values()) - set(roots):
+    values |= {root: values[node] for root, node in computed.items()}
+    for node in (plan.keys() & computed.values()) - set(roots):
         del values[node]
 
 
@@ -72,53 +74,55 @@ def evaluate(evaluator: Evaluator, order: Sequence[Node], roots: Collection[Node
 
 
 def _sources(node: Node, values: Collection[Node | None]) -> list[Source]:
-    result = [_meant(i, values) for i in sources(node)]
+    result = [_computed_node(i, values) for i in sources(node)]
     by_rows: Sequence[bool] = ()
     if node.op.rows is not None and node.shape:
         by_rows = node.op.rows(*[i and i.shape for i in result], **node.attrs)
     return [Source(i, bool(by_rows) and by_rows[k]) for k, i in enumerate(result)]
 
 
-def _only_means(node: Node | None, values: Collection[Node | None]) -> bool:
-    """Whether it has no value of its own, but that of what it means."""
+def _is_composite(node: Node | None, values: Collection[Node | None]) -> bool:
+    """Whether a node has no value function, so that its value is that of its expansion."""
     return node is not None and node not in values and node.op.value is None and node.op.expand
 
 
-def _meant(node: Any, values: Collection[Node | None]) -> Any:
-    while _only_means(node, values):
+def _computed_node(node: Any, values: Collection[Node | None]) -> Any:
+    while _is_composite(node, values):
         (node,) = sources(node)
     return node
 
 
 def _runs(plan: Plan) -> Iterable[Run]:
-    """What is computed together; each comes after what it reads.
+    """Yield runs in the order of their dependencies.
 
-    Another level begins where a node needs all rows of what a run computes.
+    A new level begins where a node needs all rows of a node that a run computes.
     """
-    ready: dict[Node | None, tuple[int, int]] = {}  # the levels that may read its rows, all of it
+    ready: dict[
+        Node | None, tuple[int, int]
+    ] = {}  # the first levels that may read its rows, and all of it
     runs: dict[int, dict[int, list[Node]]] = defaultdict(lambda: defaultdict(list))
     single: dict[int, list[Node]] = defaultdict(list)
     for node, result in plan.items():
-        here = max((ready.get(s.node, (0, 0))[not s.by_rows] for s in result), default=0)
-        moving = [s.node for s in result if s.by_rows]
-        ready[node] = here, here + bool(moving)
-        if moving:
-            runs[here][moving[0].shape[0]].append(node)
+        level = max((ready.get(s.node, (0, 0))[not s.by_rows] for s in result), default=0)
+        by_rows = [s.node for s in result if s.by_rows]
+        ready[node] = level, level + bool(by_rows)
+        if by_rows:
+            runs[level][by_rows[0].shape[0]].append(node)
         else:
-            single[here].append(node)
-    for here in range(max(ready.values(), default=(-1, -1))[0] + 1):
-        yield from (Run([node], 0) for node in single[here])
-        for count, nodes in runs[here].items():
+            single[level].append(node)
+    for level in range(max(ready.values(), default=(-1, -1))[0] + 1):
+        yield from (Run([node], 0) for node in single[level])
+        for count, nodes in runs[level].items():
             run = Run(nodes, count)
-            yield from [run] if _is_worth_it(run) else (Run([node], 0) for node in nodes)
+            yield from [run] if _is_worthwhile(run) else (Run([node], 0) for node in nodes)
 
 
-def _is_worth_it(run: Run) -> bool:
+def _is_worthwhile(run: Run) -> bool:
     return max(node.numel for node in run.nodes) >= LARGE and _block_rows(run) < run.length
 
 
 def _block_rows(run: Run) -> int:
-    """How many rows make a block."""
+    """The number of rows of a block."""
     widest = max(node.numel for node in run.nodes) // max(run.length, 1)
     return max(BLOCK // max(widest, 1), 1)
 
@@ -126,7 +130,7 @@ def _block_rows(run: Run) -> int:
 def _last_uses(
     read: Sequence[Collection[Node | None]], of: Collection[Node | None]
 ) -> list[list[Node]]:
-    """For each of several steps, the nodes `of` these that no later one reads."""
+    """For each step, the nodes among `of` that no later step reads."""
     seen: set[Node | None] = set()
     result: list[list[Any]] = []
     for nodes in reversed(read):
@@ -136,15 +140,15 @@ def _last_uses(
 
 
 def _most_bytes(
-    runs: Sequence[Run], spent: Sequence[Collection[Node]], needed: Collection[Node | None]
+    runs: Sequence[Run], last_uses: Sequence[Collection[Node]], needed: Collection[Node | None]
 ) -> int:
-    """How much memory the values that are held at the same time take, at most."""
+    """The maximal memory of values that exist at the same time, in bytes."""
     held = most = 0
-    for run, done in zip(runs, spent, strict=True):
-        kept = [n for n in run.nodes if len(run.nodes) == 1 or n in needed]
-        held += sum(map(array_bytes, kept))
-        most = max(most, held + max(map(workspace, kept), default=0))
-        held -= sum(map(array_bytes, done))
+    for run, finished in zip(runs, last_uses, strict=True):
+        stored = [n for n in run.nodes if len(run.nodes) == 1 or n in needed]
+        held += sum(map(array_bytes, stored))
+        most = max(most, held + max(map(workspace, stored), default=0))
+        held -= sum(map(array_bytes, finished))
     return most
 
 
@@ -158,30 +162,30 @@ def _compute_whole(evaluator: Evaluator, node: Node, plan: Plan) -> None:
 
 
 def _compute(evaluator: Evaluator, run: Run, plan: Plan, needed: Collection[Node | None]) -> None:
-    """Compute a run block by block, and put together what is `needed` of it."""
-    whole = evaluator.values
-    kept = [node for node in run.nodes if node in needed]
+    """Compute a run block by block, and assemble the values that are `needed`."""
+    values = evaluator.values
+    stored = [node for node in run.nodes if node in needed]
     read = [{s.node for s in plan[node] if s.by_rows} for node in run.nodes]
-    spent = _last_uses(read, set().union(*read).difference(kept))
+    last_uses = _last_uses(read, set().union(*read).difference(stored))
     size = _block_rows(run)
     for start in range(0, run.length, size):
         rows = slice(start, start + size)
         block: dict[Any, Any] = {}
         with np.errstate(all="ignore"):
-            for node, done in zip(run.nodes, spent, strict=True):
+            for node, finished in zip(run.nodes, last_uses, strict=True):
                 arrays = [
-                    whole[n] if not by_rows else block[n] if n in block else whole[n][rows]
+                    values[n] if not by_rows else block[n] if n in block else values[n][rows]
                     for n, by_rows in plan[node]
                 ]
                 block[node] = evaluator.value(node, arrays)
-                for n in done:
+                for n in finished:
                     block.pop(n, None)
-            for node in kept:
-                whole[node] = _with_rows(whole.get(node), rows, block[node], run.length)
+            for node in stored:
+                values[node] = _with_rows(values.get(node), rows, block[node], run.length)
 
 
 def _with_rows(whole: Any, rows: slice, block: Any, count: int) -> Any:
-    """`whole` with a block in its place, made for the first one."""
+    """`whole` with a block of rows set; allocated if it is None."""
     if whole is None:
         whole = np.empty((count, *block.shape[1:]), block.dtype)
     elif whole.dtype != block.dtype:

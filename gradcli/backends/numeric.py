@@ -1,7 +1,6 @@
 """Numeric values of a graph, with NumPy.
 
-Knows nothing about single operators: each brings its own NumPy function, or is made of others that
-do.
+It knows no single operators: each has a NumPy function, or an expansion into others that do.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,12 +19,12 @@ Values = dict[Node | None, Any]
 
 Kernels = Callable[[str, Callable[..., Any]], Callable[..., Any]]
 
-PYTHONS = (bool, int, float)
-KINDS = {"float": float, "int": int, "bool": bool}
-KIND_CODES = {float: "f", int: "i", bool: "b"}  # of NumPy's dtypes
+PYTHON_NUMBERS = (bool, int, float)
+PYTHON_TYPES = {"float": float, "int": int, "bool": bool}
+DTYPE_CODES = {float: "f", int: "i", bool: "b"}  # of NumPy's dtypes
 DEFAULT = Limits()
-FLOPS = 32  # of a product or a decomposition of matrices, which take as long as an element
-LARGE = 1 << 18  # elements of a tensor that is worth evaluating block by block: 2 MB
+FLOPS = 32  # of matrix products and decompositions that take as long as one elementwise operation
+LARGE = 1 << 18  # elements of a tensor that is evaluated block by block: 2 MB
 
 
 def sources(node: Node) -> Sequence[Node | None]:
@@ -35,9 +34,9 @@ def sources(node: Node) -> Sequence[Node | None]:
 
 
 class Schedule:
-    """Nodes, inputs first, each with its function and what that takes: made once, run as often as
-    need be. `largest`: the elements of the largest tensor; `kernels`: what computes an operator by
-    its name, in the place of its own function.
+    """Nodes, inputs first, each with its function and arguments, to be run repeatedly. `largest` is
+    the number of elements of the largest tensor; `kernels` may replace the function of an operator,
+    given its name.
     """
 
     __slots__ = ("largest", "nodes", "steps")
@@ -49,42 +48,44 @@ class Schedule:
 
 
 def _function(node: Node, kernels: Kernels | None = None) -> Callable[..., Any]:
-    """What gives the value of a node from those of its sources and its attributes."""
+    """The function that computes the value of a node from those of its sources and its
+    attributes.
+    """
     op = node.op
     if kernels is not None and op.value is not None and node.dtype == "float":
         return kernels(op.name, _function(node))
     if op.value is None:
-        return _meant if op.expand else partial(_no_value, node)
+        return _same_value if op.expand else partial(_no_value, node)
     if op.family == "leaf" or op.dtype in ("bool", "int"):
         return op.value
     others = [k for k, i in enumerate(node.inputs) if i is not None and i.dtype != "float"]
     if node.dtype == "float" and not others:
         return op.value
-    return partial(_in_kind, node, [k for k in others if not op.is_label(k)])
+    return partial(_with_dtypes, node, [k for k in others if not op.is_label(k)])
 
 
-def _in_kind(node: Node, places: Sequence[int], /, *arrays: Any, **attrs: Any) -> Any:
-    """The value of a node, in the kind of its dtype, from arrays of which those at `places` hold
-    integers or masks. NumPy computes functions of a mask in half precision, or has none: they are
-    computed with the numbers 0 and 1.
+def _with_dtypes(node: Node, positions: Sequence[int], /, *arrays: Any, **attrs: Any) -> Any:
+    """The value of a node in its dtype, from arrays of which those at `positions` are integers or
+    masks. These are converted first, because NumPy computes functions of masks in half precision,
+    or not at all.
     """
-    kind = float if node.dtype == "float" else int
+    dtype = float if node.dtype == "float" else int
     if node.op.dtype not in ("first", "last"):
-        arrays = tuple(as_kind(a, kind) if k in places else a for k, a in enumerate(arrays))
+        arrays = tuple(as_dtype(a, dtype) if k in positions else a for k, a in enumerate(arrays))
     value = node.op.value(*arrays, **attrs)
-    if node.dtype == "int" and all(type(a) in PYTHONS for a in arrays):
-        return value  # of sizes, which are divided as Python's numbers are
-    return as_kind(value, KINDS[node.dtype])
+    if node.dtype == "int" and all(type(a) in PYTHON_NUMBERS for a in arrays):
+        return value  # of sizes, which are Python numbers
+    return as_dtype(value, PYTHON_TYPES[node.dtype])
 
 
-def as_kind(value: Any, kind: type) -> Any:
-    """An array or a number as one of floats, integers or truth values; floats as they are."""
-    if type(value) in PYTHONS:
-        return kind(value) if type(value) is bool or kind is not float else value
-    return value if value.dtype.kind == KIND_CODES[kind] else value.astype(kind)
+def as_dtype(value: Any, dtype: type) -> Any:
+    """An array or number converted to float, int or bool; floats are unchanged."""
+    if type(value) in PYTHON_NUMBERS:
+        return dtype(value) if type(value) is bool or dtype is not float else value
+    return value if value.dtype.kind == DTYPE_CODES[dtype] else value.astype(dtype)
 
 
-def _meant(array: Any, **_: Any) -> Any:
+def _same_value(array: Any, **_: Any) -> Any:
     return array
 
 
@@ -95,7 +96,7 @@ def _no_value(node: Node, **attrs: Any) -> Any:
 class Evaluator:
     """Values of nodes, each computed once.
 
-    `given` holds an array for every input that counts; floats are computed as `dtype`.
+    `given` maps inputs to arrays; floats are computed in `dtype`.
     """
 
     def __init__(
@@ -115,7 +116,7 @@ class Evaluator:
         return [np.asarray(self.values[root]) for root in roots]
 
     def missing(self, roots: Iterable[Node]) -> list[Node]:
-        """What is yet to be computed for `roots`, in order."""
+        """The nodes without a value that `roots` depend on, in order."""
         values = self.values
         needed = walk(roots, lambda node: () if node in values else sources(node))
         return [node for node in needed if node not in values]
@@ -126,7 +127,7 @@ class Evaluator:
             self.run_quietly(schedule)
 
     def run_quietly(self, schedule: Schedule) -> None:
-        """The same where NumPy's warnings are off already."""
+        """The same, if NumPy's warnings are already off."""
         self.check(schedule)
         if schedule.largest >= LARGE:
             self._check_memory(schedule)
@@ -157,44 +158,52 @@ class Evaluator:
         return value if self.dtype == "float64" else self._rounded(node, value, arrays)
 
     def _rounded(self, node: Node, value: Any, arrays: Sequence[Any]) -> Any:
-        """A value in `dtype`. Numbers that no tensor has met stay Python's, in double precision."""
-        if node.dtype != "float" or type(value) in PYTHONS:
+        """A value in `dtype`. Numbers that are computed from numbers only stay Python's, in double
+        precision.
+        """
+        if node.dtype != "float" or type(value) in PYTHON_NUMBERS:
             return value
-        if np.ndim(value) == 0 and arrays and all(type(array) in PYTHONS for array in arrays):
+        if (
+            np.ndim(value) == 0
+            and arrays
+            and all(type(array) in PYTHON_NUMBERS for array in arrays)
+        ):
             return value.item()
         return np.asarray(value, dtype=self.dtype)
 
     def check(self, schedule: Schedule) -> None:
-        """Refuse tensors that are too large."""
+        """Raise GradcliError "limit" for tensors that are too large."""
         if schedule.largest > self.limits.sizes["elements"]:
             for node in schedule.nodes:
                 what = f"the value of {node.op.name}, of shape {node.shape}"
                 self.limits.check("elements", node.numel, what, node.span)
 
     def _check_memory(self, schedule: Schedule) -> None:
-        """Refuse tensors that are too large together: all of them stay; views take nothing."""
-        built = [n for n in schedule.nodes if n not in self.values]
-        there = [n for n in self.values if n is not None]
-        held = sum(map(array_bytes, (*there, *built))) + max(map(workspace, built), default=0)
-        self.limits.check("memory", held, f"the values of {len(built):,} operations")
+        """Raise GradcliError "limit" if all values together are too large; views take no memory."""
+        missing = [n for n in schedule.nodes if n not in self.values]
+        present = [n for n in self.values if n is not None]
+        total = sum(map(array_bytes, (*present, *missing))) + max(
+            map(workspace, missing), default=0
+        )
+        self.limits.check("memory", total, f"the values of {len(missing):,} operations")
 
 
 def array_bytes(node: Node) -> int:
-    """How much memory the value of a node takes; a view takes nothing."""
+    """The memory of a node's value in bytes; 0 for a view."""
     if node.op.shares_memory(node):
         return 0
     return node.numel * (1 if node.dtype == "bool" else 8)
 
 
 def workspace(node: Node) -> int:
-    """How many bytes of arrays its value makes on the way, beside the output."""
+    """The memory of temporary arrays for a node's value in bytes, without the output."""
     if node.op.value is None or node.op.workspace is None:
         return 0
     return 8 * node.op.workspace(node.shape, *[i and i.shape for i in node.inputs], **node.attrs)
 
 
 def _refusal(node: Node, error: Exception) -> GradcliError:
-    """What a function says of a node, at the node's place."""
+    """The error of a node's function as a GradcliError with the node's span."""
     if isinstance(error, GradcliError):
         return error.at(node.span)
     message = f"{node.op.name}() has no value here: {error}"
@@ -204,9 +213,9 @@ def _refusal(node: Node, error: Exception) -> GradcliError:
 
 
 def written_for(node: Node, order: Sequence[Node]) -> Span | None:
-    """The text of the first node that a node of no text of its own is computed for."""
-    needing = downstream(order, [node], sources)
-    return next((n.span for n in order if n in needing and n.span), None)
+    """The span of the first node with one that depends on a node."""
+    dependent = downstream(order, [node], sources)
+    return next((n.span for n in order if n in dependent and n.span), None)
 
 
 class Varying:
@@ -221,7 +230,9 @@ class Varying:
 
     @property
     def work(self) -> int:
-        """How many elements are computed for one value of `by`, or as many as take as long."""
+        """The number of elements that are computed for one value of `by`, or an
+        equivalent of it.
+        """
         return sum(
             max(n.numel, flops(n) // FLOPS if n.op.flops else 0) for n in self.schedule.nodes
         )
@@ -233,6 +244,6 @@ class Varying:
         try:
             self.evaluator.run(self.schedule)
             return np.asarray(values[self.root])
-        finally:  # what has a value is not computed again
+        finally:  # so that the next call computes them again
             for node in (self.by, *self.schedule.nodes):
                 values.pop(node, None)

@@ -15,11 +15,12 @@ if TYPE_CHECKING:
     import numpy as np
 
 BLOCK = 16  # from this many elements on, torch.randn works in blocks of this size
-PART = 4096 * BLOCK  # elements of which Python's numbers are held at once
+PART = 4096 * BLOCK  # elements that are converted to Python numbers at once
 
 
 class Generator:
-    """The stream of numbers after torch.manual_seed(seed); each call goes on where the last ended.
+    """The stream of numbers after torch.manual_seed(seed); each call continues where the last
+    ended.
 
     `seed` is an integer, 0 <= seed < 2**63; GradcliError "option" otherwise.
     """
@@ -33,8 +34,8 @@ class Generator:
                 f"{seed!r} is not a random seed",
                 hint="a whole number from 0 to 2**63 - 1",
             )
-        self._words = np.random.RandomState(seed % 2**32)  # PyTorch keeps the low 32 bits too
-        self._spare: float | None = None  # the second number of a pair, kept for the next call
+        self._words = np.random.RandomState(seed % 2**32)  # PyTorch also uses the low 32 bits
+        self._spare: float | None = None  # the second number of a pair, for the next call
 
     def rand(self, shape: Sequence[int]) -> "np.ndarray":
         """torch.rand(shape, dtype=torch.float64), bit for bit."""
@@ -58,7 +59,7 @@ class Generator:
         return ((high.astype(np.uint64) << np.uint64(32) | low) & np.uint64(2**53 - 1)) / 2**53
 
     def _pairs(self, count: int) -> list[float]:
-        """Fewer than 16 normal numbers: two from two uniforms, an odd one kept for later."""
+        """Fewer than 16 normal numbers: two from two uniforms; an unused one is saved."""
         result = [] if self._spare is None or not count else [self._spare]
         if result:
             self._spare = None
@@ -73,11 +74,11 @@ class Generator:
     def _blocks(self, count: int) -> "np.ndarray":
         """16 normal numbers or more; the last 16 are drawn anew if `count` is no multiple of 16."""
         numbers = self._uniforms(count)
-        whole = count - count % BLOCK
-        for k in range(0, whole, PART):
-            part = slice(k, min(k + PART, whole))
+        multiple = count - count % BLOCK
+        for k in range(0, multiple, PART):
+            part = slice(k, min(k + PART, multiple))
             numbers[part] = transform(numbers[part])
-        if whole < count:
+        if multiple < count:
             numbers[-BLOCK:] = transform(self._uniforms(BLOCK))
         return numbers
 

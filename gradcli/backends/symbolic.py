@@ -1,8 +1,8 @@
-"""Values of a graph over SymPy elements: what the written-out sums are made of.
+"""Values of a graph as arrays of SymPy expressions, for elements that are written out.
 
-Knows nothing about single operators: each is said element by element by its own `symbolic` field,
-by its meaning in other operators, or by the NumPy function that works on elements too. What depends
-on no symbol is computed with numbers, and becomes SymPy's only where it meets symbols.
+It knows no single operators: each is computed by its field `symbolic`, by its expansion, or by its
+NumPy function if that works on SymPy elements. Nodes that do not depend on symbols are computed
+with numbers, and converted when they are combined with symbols.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -28,14 +28,14 @@ __all__ = [
     "writable",
 ]
 
-WRITABLE = 2_000  # elements that are worth writing out, and quickly made
-LARGEST = 50_000  # nodes of the expressions of one tensor, each counted as often as it is written
+WRITABLE = 2_000  # elements that are written out
+LARGEST = 50_000  # nodes of the expressions of one tensor, with repetitions
 
 
 def writable(*shapes: Shape) -> bool:
-    """Whether tensors of these shapes together are few enough elements to write out.
+    """Whether tensors of these shapes together have at most WRITABLE elements.
 
-    For callers to ask before they make a Symbolic, of all inputs, outputs and gradients at once.
+    Callers check this for all inputs, outputs and gradients before they create a Symbolic.
     """
     return sum(map(numel, shapes)) <= WRITABLE
 
@@ -43,8 +43,8 @@ def writable(*shapes: Shape) -> bool:
 class Symbolic:
     """Arrays of SymPy expressions for nodes, each computed once.
 
-    `given` holds an array for every input that has a value: numbers, or SymPy elements. Any other
-    input stands for itself, with a real symbol for each element, named as the language writes it.
+    `given` maps inputs to arrays of numbers or SymPy elements. Other inputs are arrays of real
+    symbols, one for each element, named as in the language: `x[0,1]`.
     """
 
     def __init__(self, given: Mapping[Node, Any], *, limits: Limits | None = None):
@@ -63,8 +63,8 @@ class Symbolic:
     def __call__(self, *roots: Node) -> list[Any]:
         """The arrays of `roots`, in their order: SymPy expressions, of dtype object.
 
-        GradcliError "limit" where expressions grow too long to be written; "needs-value" where an
-        operator cannot be said in symbols.
+        Raises GradcliError "limit" if expressions are too long, and "needs-value" if an operator
+        has no symbolic value.
         """
         try:
             return [self._tidy_all(self._elements(root)) for root in map(self._run, roots)]
@@ -80,7 +80,7 @@ class Symbolic:
         return root
 
     def _depends(self, node: Node) -> bool:
-        """Whether a symbol has a part in the value of `node`."""
+        """Whether the value of `node` depends on symbols."""
         live = self._live
         if node not in live:
             for n in walk([node], lambda n: () if n in live else n.inputs):
@@ -92,7 +92,7 @@ class Symbolic:
     def _sources(self, node: Node) -> Sequence[Node]:
         if not self._depends(node):
             return ()
-        return (node.op.expanded(node),) if _by_meaning(node) else node.parents
+        return (node.op.expanded(node),) if _is_expanded(node) else node.parents
 
     def _compute(self, node: Node) -> Any:
         if node in self._refused:
@@ -108,7 +108,7 @@ class Symbolic:
             return self.numeric(node)[0]
         if not node.inputs and "name" in node.attrs:
             return _symbols(node.attrs["name"], node.shape)
-        if _by_meaning(node):
+        if _is_expanded(node):
             return self.values[node.op.expanded(node)]
         try:
             result = self._apply(node)
@@ -135,23 +135,23 @@ class Symbolic:
         return reduce_over(lambda *row: op.symbolic(sp, *row, **attrs), x, over).reshape(node.shape)
 
     def _each(self, node: Node, attrs: dict) -> Any:
-        """An elementwise operator, with broadcasting."""
+        """The array of an elementwise operator, with broadcasting."""
         op, operands = node.op, [self._operand(node, k) for k in range(len(node.inputs))]
         wide = [None if o is None else np.broadcast_to(o, node.shape).reshape(-1) for o in operands]
-        out, room = np.empty(numel(node.shape), object), LARGEST
+        out, remaining = np.empty(numel(node.shape), object), LARGEST
         for k in range(len(out)):
             tick()
             elements = [None if o is None else o[k] for o in wide]
             out[k] = op.symbolic(sp, *elements, **attrs)
             if all(x is None or x.is_Number for x in elements) and not out[k].is_extended_real:
-                out[k] = _numerically(op, elements, node)  # 1/0, log(0), sqrt(-1): as NumPy has it
-            room -= self._length(out[k])
-            if room < 0:
+                out[k] = _numerically(op, elements, node)  # 1/0, log(0), sqrt(-1) as in NumPy
+            remaining -= self._length(out[k])
+            if remaining < 0:
                 raise self._too_long(f"the elements of {op.name}()")
         return out.reshape(node.shape)
 
     def _operand(self, node: Node, slot: int) -> Any:
-        """The elements of an input; plain numbers where they are known and pick elements."""
+        """The elements of an input; known indices stay plain numbers."""
         i, op = node.inputs[slot], node.op
         if i is None:
             return None
@@ -172,7 +172,7 @@ class Symbolic:
     # ---- elements --------------------------------------------------------------------------------
 
     def _checked(self, result: Any, node: Node) -> Any:
-        """What an operator answered, as an array of nothing but SymPy elements."""
+        """The result of an operator as an array of SymPy elements."""
         out = np.empty(node.shape, object)
         if isinstance(result, np.ndarray):
             out[...] = result
@@ -181,16 +181,16 @@ class Symbolic:
         flat, length = out.reshape(-1), 0
         for k, x in enumerate(flat):
             tick()
-            flat[k] = x = _settled(x)
+            flat[k] = x = _as_element(x)
             length += self._length(x)
             if length > LARGEST:
                 raise self._too_long(f"the elements of {node.op.name}()")
         if node.op.family == "movement" and any(map(is_condition, flat)):
-            flat[:] = [truth(sp, x) for x in flat]  # with the zeros of a triangle as false
+            flat[:] = [truth(sp, x) for x in flat]  # zeros of a triangle become false
         return out
 
     def _length(self, x: Any) -> int:
-        """How many nodes an expression has, written out; each of its parts is looked at once."""
+        """The number of nodes of an expression, with repetitions; cached for its parts."""
         known = self._lengths.get(x)
         if known is None:
             known = self._lengths[x] = 1 + sum(map(self._length, x.args))
@@ -214,13 +214,13 @@ class Symbolic:
         return result
 
 
-def _by_meaning(node: Node) -> bool:
-    """Whether elements are best said with the operators that this one stands for."""
+def _is_expanded(node: Node) -> bool:
+    """Whether the elements of a node are those of its expansion."""
     return node.op.symbolic is None and bool(node.op.expand)
 
 
 def _symbols(name: str, shape: Shape) -> Any:
-    """The elements of an input: `x[0,1]`, or `x` where it has no dimensions."""
+    """The symbols of an input: `x[0,1]`, or `x` if it has no dimensions."""
     out = np.empty(shape, object)
     for place in np.ndindex(shape):
         index = f"[{','.join(map(str, place))}]" if place else ""
@@ -236,18 +236,20 @@ def _numerically(op, elements: list, node: Node) -> Any:
 
 
 def _by_value(op, operands: list, node: Node) -> Any:
-    """NumPy's answer for arrays of elements; sums of products with all terms added at once."""
+    """The value of NumPy's function for arrays of elements; terms of sums of products are added at
+    once.
+    """
     if op.family not in ("elementwise", "movement", "reduction"):
         sums = [o if o is None or o.dtype != object else _map(_one_term, o) for o in operands]
         try:
             return op.value(*sums, **node.attrs)
         except (TypeError, AttributeError):
-            pass  # it does more than add and multiply
+            pass  # the function does more than add and multiply
     return op.value(*operands, **node.attrs)
 
 
 class _Sum:
-    """A sum that waits for all its terms, for SymPy sorts them at every addition."""
+    """A sum that collects its terms, because SymPy sorts them at every addition."""
 
     __slots__ = ("terms",)
 
@@ -283,8 +285,8 @@ def _exact(value: Any) -> Any:
     return lift(value) if isinstance(value, float) else value
 
 
-def _settled(x: Any) -> Any:
-    """A Python number as SymPy's; a division by zero as inf, not as a complex infinity."""
+def _as_element(x: Any) -> Any:
+    """A value as a SymPy expression; complex infinity, of a division by zero, becomes inf."""
     if isinstance(x, np.ndarray):
         x = x.item()
     if isinstance(x, _Sum):
@@ -297,10 +299,10 @@ def _settled(x: Any) -> Any:
 
 
 def jacobian_rows(grad: Node, seed: Node, elements: Symbolic) -> Callable[[int], Any]:
-    """The rows of a Jacobian, flat, from the gradient that is linear in `seed`, whose `elements`
-    are symbols.
+    """A function that returns row k of a Jacobian, flattened, from the gradient, which is linear in
+    `seed`, whose `elements` are symbols.
 
-    A row is the derivative of the gradient by one element of the seed.
+    A row is the derivative of the gradient with respect to one element of the seed.
     """
     seeds, gradient = map(np.ravel, elements(seed, grad))
     has = [e.free_symbols for e in gradient]  # most seeds occur in few elements
@@ -316,7 +318,7 @@ def jacobian_rows(grad: Node, seed: Node, elements: Symbolic) -> Callable[[int],
 
 
 def _slope(e: Any, by: Any) -> Any:
-    """The derivative of an element that is linear in the symbol `by`."""
+    """The derivative of an element that is linear in the symbol `by`, with respect to it."""
     if e == by:
         return sp.S.One
     if by not in e.free_symbols:

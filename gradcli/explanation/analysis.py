@@ -247,10 +247,10 @@ class Analysis:
         """
         grads = {x.name: self.computed(x) for x in self.problem.wrt}
         nodes = [grad for grad in grads.values() if grad is not None]
-        from ..backends.blocks import alone
+        from ..backends.blocks import values_of
 
         try:
-            result = alone(self.evaluator, nodes)
+            result = values_of(self.evaluator, nodes)
         except GradcliError as error:
             if error.span is None:
                 self.value(self.problem.out)  # has the same error, and its place

@@ -1,4 +1,4 @@
-"""Nodes, operators and shapes: what every other part of gradcli speaks in."""
+"""Nodes, operators and shapes, on which every other package is built."""
 
 from .node import (
     OPS,

@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from .operator import Operator
 
 REQUIRED = inspect.Parameter.empty
-TENSORS = (Node, int, float)  # what a tensor is given as
+TENSORS = (Node, int, float)  # accepted for a tensor argument
 IN_PLACE = "changes its input in place, and values never change here"
 
-# What PyTorch and NumPy call the operands and attributes that have a shorter or another name here.
+# PyTorch's and NumPy's names of operands and attributes that have other names here.
 FIRST_INPUT = ("input", "x", "a", "A", "tensors", "mat1", "logits")
 SECOND_INPUT = ("other", "input2", "mat2", "vec", "vec2", "tensor", "exponent", "B", "b", "x2", "y")
 THIRD_INPUT = ("src", "source", "value", "input3")
@@ -28,13 +28,13 @@ NUMPY = {
     "ddof": "correction",
     "unbiased": "correction",
 }
-OTHERS = {"dim": "dims", "size": "shape"}  # where the second is an attribute
+SYNONYMS = {"dim": "dims", "size": "shape"}  # if the second is an attribute
 
 
 def parameters_of(function: Any, skip: int) -> tuple[dict, bool, dict]:
     """Tensors with their defaults, whether they are variadic, and attributes with their defaults.
 
-    Read off the code object, for `inspect.signature` would cost a tenth of the start-up.
+    Read from the code object, because `inspect.signature` would take a tenth of the start-up time.
     """
     code = function.__code__
     positional = code.co_varnames[: code.co_argcount][skip:]
@@ -51,28 +51,30 @@ def parameters_of(function: Any, skip: int) -> tuple[dict, bool, dict]:
 def bind(
     op: "Operator", args: Sequence, named: dict[str, Any]
 ) -> tuple[tuple[Node | None, ...], dict[str, Any]]:
-    """Arguments of a call, sorted into tensors and attributes."""
-    given = in_older_order(args, op.older, op.inputs) or _by_place(op, args)
+    """The tensors and the attributes of a call. Raises GradcliError for arguments that
+    do not fit.
+    """
+    arguments = in_deprecated_order(args, op.older, op.inputs) or _positional(op, args)
     for key, value in named.items():
-        name = _meant(op, key)
-        if name in given:
+        name = _parameter_name(op, key)
+        if name in arguments:
             raise GradcliError(
                 "arguments", f"{op.name}() got two values for {name}", hint=op.usage()
             )
-        given[name] = value
-    check_in_place(op.name, given.pop("inplace", False))
-    attrs = {name: freeze(given.pop(name, default)) for name, default in op.attributes.items()}
+        arguments[name] = value
+    check_in_place(op.name, arguments.pop("inplace", False))
+    attrs = {name: freeze(arguments.pop(name, default)) for name, default in op.attributes.items()}
     missing = [name for name, value in attrs.items() if value is REQUIRED]
-    missing += [i for i in op.inputs if i not in given and i not in op.optional]
+    missing += [i for i in op.inputs if i not in arguments and i not in op.optional]
     if missing:
         raise GradcliError(
             "arguments", f"{op.name}() needs {' and '.join(missing)}", hint=op.usage()
         )
     _check_attributes(op, attrs)
-    tensors = _tensors(op, given)
+    tensors = _tensors(op, arguments)
     if op.settle:
-        others = given.keys() - {*op.inputs}
-        attrs = op.settle(**attrs, **{name: given[name] for name in others})
+        others = arguments.keys() - {*op.inputs}
+        attrs = op.settle(**attrs, **{name: arguments[name] for name in others})
     return tensors, attrs
 
 
@@ -90,40 +92,46 @@ def _check_attributes(op: "Operator", attrs: dict[str, Any]) -> None:
             )
         if isinstance(op.attributes[name], float) and not isinstance(value, int | float):
             raise GradcliError("arguments", f"{name} of {op.name}() is a number, not {value!r}")
-        left_out = value is None and op.attributes[name] is None
-        if name in op.whole and not (left_out or _are_whole(value)):
+        omitted = value is None and op.attributes[name] is None
+        if name in op.whole and not (omitted or _are_whole(value)):
             raise GradcliError(
                 "arguments", f"{name} of {op.name}() takes whole numbers, not {value!r}"
             )
 
 
-def _by_place(op: "Operator", args: Sequence) -> dict[str, Any]:
+def _positional(op: "Operator", args: Sequence) -> dict[str, Any]:
     """Positional arguments, by the name of their parameter."""
-    given: dict[str, Any] = {}
-    for place, name in enumerate(op.places):
-        if name == op.collect and len(args) > place and not isinstance(args[place], tuple | list):
-            given[name] = tuple(args[place:])
-            return given
-        if op.variadic and name == op.inputs[0] and len(args) > place:
-            rest = args[place:]
+    arguments: dict[str, Any] = {}
+    for position, name in enumerate(op.places):
+        if (
+            name == op.collect
+            and len(args) > position
+            and not isinstance(args[position], tuple | list)
+        ):
+            arguments[name] = tuple(args[position:])
+            return arguments
+        if op.variadic and name == op.inputs[0] and len(args) > position:
+            rest = args[position:]
             if isinstance(rest[0], tuple | list):
-                given[name], args = tuple(rest[0]), [*args[:place], None, *rest[1:]]
+                arguments[name], args = tuple(rest[0]), [*args[:position], None, *rest[1:]]
                 continue
-            given[name] = tuple(rest)
-            return given
-        if len(args) > place:
-            given[name] = args[place]
+            arguments[name] = tuple(rest)
+            return arguments
+        if len(args) > position:
+            arguments[name] = args[position]
     if len(args) > len(op.places):
         most = "one argument" if len(op.places) == 1 else f"{len(op.places)} arguments"
         message = f"{op.name}() takes {most} at most, not {len(args)}"
         raise GradcliError("arguments", message, hint=op.usage())
-    return given
+    return arguments
 
 
-def _meant(op: "Operator", key: str) -> str:
-    """The parameter that a name means: its own, or one that PyTorch or NumPy has for its place."""
+def _parameter_name(op: "Operator", key: str) -> str:
+    """The parameter for a keyword, which may be PyTorch's or NumPy's name of it. Raises
+    GradcliError.
+    """
     name = NUMPY.get(key, key)
-    other = OTHERS.get(name, name)
+    other = SYNONYMS.get(name, name)
     if other in op.attributes:
         return other
     if name in op.attributes or name in op.inputs or name in op.places:
@@ -154,12 +162,12 @@ def _tensor(op: "Operator", value, name: str) -> Node:
 
 
 def _holds_tensors(value: object) -> bool:
-    """Whether it is a tensor, or a list in which some are."""
+    """Whether a value is a tensor, or a list that contains one."""
     return isinstance(value, Node) or (isinstance(value, tuple) and any(map(_holds_tensors, value)))
 
 
 def in_words(value: Any) -> str:
-    """What a value is, in words."""
+    """A description of a value for error messages."""
     if isinstance(value, Outputs):
         return f"{len(value)} output{'s' * (len(value) != 1)}"
     if isinstance(value, tuple):
@@ -171,26 +179,28 @@ def in_words(value: Any) -> str:
     return kinds.get(type(value), other)
 
 
-def in_older_order(
+def in_deprecated_order(
     args: Sequence, orders: Sequence[str], tensors: Collection[str]
 ) -> dict[str, Any]:
-    """Arguments by name, in the first of `orders` that has tensors where they have; or none."""
-    given = [isinstance(a, Node) for a in args]
+    """Arguments by name, for the first of `orders` that has tensors at the same positions; {} if
+    none has.
+    """
+    is_tensor = [isinstance(a, Node) for a in args]
     for names in map(str.split, orders):
-        if given == [name in tensors for name in names]:
+        if is_tensor == [name in tensors for name in names]:
             return dict(zip(names, args, strict=True))
     return {}
 
 
 def _are_whole(value: object) -> bool:
-    """Whether it is a whole number, or several."""
+    """Whether a value is an integer, or a tuple of integers."""
     if isinstance(value, tuple):
         return all(map(_are_whole, value))
     return isinstance(value, int) and not isinstance(value, bool)
 
 
 def check_in_place(name: str, inplace: object) -> None:
-    """Refuse what PyTorch writes over its input; a flag that is False says nothing."""
+    """Raise GradcliError for inplace=True, and for values that are no flag."""
     if inplace not in (True, False, 0, 1):
         message = f"inplace of {name}() is True or False, not {in_words(inplace)}"
         raise GradcliError("arguments", message, hint="leave it out")
@@ -200,7 +210,7 @@ def check_in_place(name: str, inplace: object) -> None:
 
 
 def freeze(value):
-    """Lists as tuples, so that attributes never change; numbers without where they come from."""
+    """Lists as tuples, so that attributes are immutable; numbers without their graphs."""
     if isinstance(value, Size | Ratio):
         return int(value) if isinstance(value, Size) else float(value)
     return tuple(map(freeze, value)) if isinstance(value, list | tuple) else value

@@ -1,8 +1,8 @@
 """Floating-point operations, counted from shapes.
 
-An element that an elementwise function gives counts 1, whichever function it is, and so does one
-that a reduction takes in; a product of m×n by n×k counts 2·m·n·k; what moves elements counts 0. The
-field `flops` of an operator says so. One without that field counts as what it is made of.
+Each output element of an elementwise function counts 1, whichever function it is, and so does each
+input element of a reduction; a product of m×n by n×k counts 2·m·n·k; moving elements counts 0. The
+field `flops` of an operator has its count; an operator without it counts as its expansion.
 """
 
 from collections.abc import Iterable
@@ -11,13 +11,13 @@ from .node import Node, walk
 
 
 def flops(node: Node) -> int:
-    """Floating-point operations of one node, its inputs being there."""
+    """Floating-point operations of one node, without those of its inputs."""
     count = node.op.flops
     if count is not None:
         return count(node.shape, *[i and i.shape for i in node.inputs], **node.attrs)
-    given = {*node.inputs, None}
-    made_of = walk([node.op.expanded(node)], lambda n: () if n in given else n.inputs)
-    return total(n for n in made_of if n not in given)
+    inputs = {*node.inputs, None}
+    nodes = walk([node.op.expanded(node)], lambda n: () if n in inputs else n.inputs)
+    return total(n for n in nodes if n not in inputs)
 
 
 def total(nodes: Iterable[Node]) -> int:

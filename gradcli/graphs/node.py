@@ -1,9 +1,8 @@
 """The graph: immutable nodes, built only by calling an operator.
 
-A node knows its shape and dtype as soon as it exists. Nodes are equal when they are the same
-object, and equal requests give the same object, so that rules share sub-expressions without
-trying to. A node that the user wrote carries the span of its text, which keeps two `exp(x)` of a
-user apart.
+A node has its shape and dtype from the start. Nodes are compared by identity and interned: equal
+calls return the same object, so that rules share subexpressions. A node that the user wrote has the
+span of its text, which distinguishes two `exp(x)` that a user typed.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -21,7 +20,9 @@ if TYPE_CHECKING:
 
 
 class Table(dict[str, "Operator"]):
-    """Operators by name. What is not there yet, `find` puts there: gradcli/operators sets it."""
+    """Operators by name. `find`, which gradcli/operators sets, loads operators when they are first
+    used.
+    """
 
     find: Callable[[str], None]
 
@@ -38,12 +39,12 @@ Binary = Callable[[Any, Any], "Node"]
 
 _interned: "dict[tuple, _Entry]" = {}
 _serials = count()
-CHOOSE = "choose one: [0]"  # of several outputs
-_MADE = object()  # in a walk: all that the node below it on the stack needs is in order
+CHOOSE = "choose one: [0]"  # a hint about several outputs
+_DONE = object()  # on the stack of a walk: all inputs of the node below it are in `order`
 
 
 def _both(name: str) -> tuple[Binary, Binary]:
-    """Python's operator and its mirror image, for the operator of the table called `name`."""
+    """The binary method and its reflected method for the operator `name`."""
     return (lambda a, b: OPS[name](a, b)), (lambda a, b: OPS[name](b, a))
 
 
@@ -51,8 +52,8 @@ class Node:
     """One value: an operator applied to other nodes.
 
     `inputs` are nodes, with None for an optional one left out; `attrs` are plain Python values.
-    `dtype` is "float", "int" or "bool". `serial` tells nodes apart; as equal requests give the same
-    node, it says nothing of their order in a program.
+    `dtype` is "float", "int" or "bool". `serial` is unique; because nodes are interned, it does not
+    give their order in a program.
     """
 
     __slots__ = (
@@ -92,15 +93,15 @@ class Node:
 
     @property
     def parents(self) -> "list[Node]":
-        """The inputs that are there."""
+        """The inputs without omitted ones."""
         return [i for i in self.inputs if i is not None]
 
     @property
     def mT(self) -> "Node":
-        """The last two dimensions exchanged."""
+        """The transpose of the last two dimensions."""
         return OPS["transpose"](self, dim0=-2, dim1=-1)
 
-    # Python's operators build graph; == stays identity, for nodes are keys of dictionaries.
+    # Python's operators build nodes; == compares identity, because nodes are dictionary keys.
     __add__, __radd__ = _both("add")
     __sub__, __rsub__ = _both("sub")
     __mul__, __rmul__ = _both("mul")
@@ -138,14 +139,14 @@ class Node:
         return f"<{self.op.name} {list(self.shape)}>"
 
     def at(self, span: Span) -> "Node":
-        """The same computation as the text at `span`; an input is itself wherever it is named."""
+        """The same operation with another span; inputs are unchanged."""
         if self.op.name == "input":
             return self
         return intern(self.op, self.inputs, self.attrs, span)
 
 
 class _Entry(ref):
-    """A node for as long as something else needs it, and the key that it is found by."""
+    """A weak reference to an interned node, with its key."""
 
     __slots__ = ("key",)
     key: tuple
@@ -159,7 +160,7 @@ def _forget(entry: _Entry) -> None:
 def intern(
     op: "Operator", inputs: tuple[Node | None, ...], attrs: dict[str, Any], span: Span | None = None
 ) -> Node:
-    """The node of `op` over `inputs`; the same one when asked for the same again."""
+    """The node of `op` applied to `inputs`; the same object for the same arguments."""
     key = (op, inputs, tuple(map(_key, attrs.values())) if attrs else (), span)
     entry = _interned.get(key)
     node = None if entry is None else entry()
@@ -175,35 +176,37 @@ def intern(
 
 
 def _key(value):
-    """1, 1.0, True and -0.0 are different attributes, though Python finds some of them equal."""
+    """A key of an attribute that distinguishes 1, 1.0, True and -0.0, some of which are equal in
+    Python.
+    """
     kind = type(value)
     by_identity: Any = kind.__hash__
     return value if kind is str or by_identity is object.__hash__ else (kind, repr(value))
 
 
 class Size(int):
-    """A whole number that a program computes from sizes, and the graph that says how."""
+    """An integer that a program computes from sizes, with the graph of this computation."""
 
     node: Node
 
 
 class Ratio(float):
-    """A number that a program computes from sizes, or has from a dtype, and that is not whole; its
-    graph says how.
+    """A float that a program computes from sizes or takes from a dtype, with the graph of this
+    computation.
     """
 
     node: Node
 
 
 def with_graph(value: float, node: Node) -> Any:
-    """A number, and the graph that says where it is from."""
+    """A number with the graph that computes it."""
     built: Size | Ratio = Size(value) if isinstance(value, int) else Ratio(value)
     built.node = node
     return built
 
 
 def as_node(value) -> Node:
-    """A node for a Python number; a node stays as it is."""
+    """A node for a Python number; nodes are returned unchanged."""
     if isinstance(value, Node):
         return value
     if isinstance(value, Outputs):
@@ -217,9 +220,7 @@ def as_node(value) -> Node:
 
 
 def upstream(root: Node, sources=attrgetter("inputs")) -> Iterator[Node]:
-    """Every node that `root` needs, itself first, each when it is asked for: for what a few of them
-    decide.
-    """
+    """Yield `root` and all nodes that it depends on, lazily, so that a search can stop early."""
     seen, waiting = {root}, [root]
     while waiting:
         node = waiting.pop()
@@ -230,20 +231,20 @@ def upstream(root: Node, sources=attrgetter("inputs")) -> Iterator[Node]:
 
 
 def walk(roots: Iterable[Node], sources=attrgetter("inputs")) -> list[Node]:
-    """Every node that `roots` need, inputs first, in the order in which they would be computed for
-    one root after the other; without recursion.
+    """All nodes that `roots` depend on, in topological order, inputs first, as they would be
+    computed for one root after the other; without recursion.
     """
     tick()
     order: dict[Any, None] = {None: None}
     stack: list[Any] = [*roots][::-1]
     while stack:
         node = stack.pop()
-        if node is _MADE:
+        if node is _DONE:
             order[stack.pop()] = None
         elif node not in order:
             inner = sources(node)
             if inner:
-                stack += (node, _MADE, *inner[::-1])
+                stack += (node, _DONE, *inner[::-1])
             else:
                 order[node] = None
     del order[None]
@@ -253,7 +254,9 @@ def walk(roots: Iterable[Node], sources=attrgetter("inputs")) -> list[Node]:
 def downstream(
     order: Iterable[Node], starts: Iterable[Node], sources=attrgetter("inputs")
 ) -> set[Node]:
-    """The nodes of `order`, inputs first, that depend on one of `starts`; these among them."""
+    """The nodes of `order`, which has inputs first, that depend on one of `starts`, including
+    these.
+    """
     result = set(starts)
     for node in order:
         if not result.isdisjoint(sources(node)):
@@ -262,18 +265,18 @@ def downstream(
 
 
 class Outputs(tuple["Node", ...]):
-    """What an operation with several outputs gives: a tuple of nodes, as in PyTorch, and their
-    names where PyTorch has them.
+    """The outputs of an operation with several: a tuple of nodes, as in PyTorch, with their names
+    if PyTorch has any.
     """
 
     names: tuple[str, ...]
 
     def __new__(cls, nodes: Iterable[Node], names: tuple[str, ...] = ()) -> "Outputs":
-        """The outputs, in order."""
+        """A tuple of outputs, with names."""
         self = super().__new__(cls, nodes)
         self.names = names
         return self
 
     def at(self, span: Span) -> "Outputs":
-        """The same outputs as the text at `span`."""
+        """The same outputs with another span."""
         return Outputs((node.at(span) for node in self), self.names)

@@ -1,13 +1,12 @@
-"""The record of an operator: what the program knows about it, in one place.
+"""The record of an operator: everything that the program knows about it, in one place.
 
-Identities between operators (notation/formulas/rules, explanation/why/rewriting) name them, and so
-do the words of other notations and libraries. What reads, differentiates, computes, checks and
-renders asks the records, and knows but the leaves by name.
+Parsing, differentiation, evaluation, checks and rendering use the records only, and know no
+operator but the leaves by name. Identities between operators (notation/formulas/rules,
+explanation/why/rewriting) and spellings in other libraries name operators.
 
-A record is made from a Python function, its rule: `def tanh(g, y, x): return g * (1 - y * y)`.
-Positional parameters after `g` (the gradient of the output) and `y` (the output) are the
-tensors, keyword-only ones the attributes with PyTorch's defaults, the docstring is the
-operator's sentence.
+A record is built from a Python function, its rule: `def tanh(g, y, x): return g * (1 - y * y)`.
+Positional parameters after `g` (the upstream gradient) and `y` (the output) are the tensors,
+keyword-only parameters the attributes with PyTorch's defaults; the docstring is the description.
 """
 
 from collections.abc import Callable, Collection, Container, Iterable, Sequence
@@ -20,11 +19,13 @@ from .shapes import Shape
 
 DTYPES = ("float", "int", "bool")
 AGAIN = "again"
-PLAIN = frozenset(TENSORS)  # kinds of arguments that need no sorting
+PLAIN = frozenset(TENSORS)  # types of arguments that need no binding
 
 
 class Unlabelled(GradcliError):
-    """Floats where labels stand: `node` holds them, and `kind` is what would stand there."""
+    """A floating-point tensor, `node`, where an integer tensor or a mask is needed; `kind` is its
+    dtype.
+    """
 
     def __init__(self, message: str, node: Node, kind: str, hint: str):
         super().__init__("needs-value", message, hint=hint)
@@ -32,8 +33,8 @@ class Unlabelled(GradcliError):
 
 
 class StaysZero:
-    """What a rule answers for an input by which PyTorch has a 0 that stays 0, times inf too; `node`
-    is that 0, where PyTorch goes back from it.
+    """The result of a rule for an input whose gradient in PyTorch is a 0 that stays 0 even times
+    inf; `node` is that 0, if PyTorch differentiates it.
     """
 
     def __init__(self, node: Node | None = None):
@@ -41,222 +42,227 @@ class StaysZero:
 
 
 class NoRule(NamedTuple):
-    """What a rule answers for an input by which there is no derivative; `torch`: what PyTorch says
-    where one is asked for.
+    """The result of a rule for an input with respect to which there is no derivative; `torch` is
+    PyTorch's error message.
     """
 
     torch: str
 
 
-Meaning = Callable[..., Any]  # nodes of nodes
-Count = Callable[..., int]  # of shapes
+Meaning = Callable[..., Any]  # from nodes to nodes
+Count = Callable[..., int]  # from shapes
 Names = Collection[str] | Callable[..., Collection[str]]  # of inputs
 Between = Literal["", "smooth", "sloped"]
-Words = str | Callable[..., str] | None  # how other libraries call it
+Words = str | Callable[..., str] | None  # the spelling in other libraries
 
 
 class Operator:
-    """One operator: what its fields hold stands below them.
+    """One operator; each field is documented below it.
 
-    The rule is (g, y, *inputs, **attrs) -> the gradient of every input, as graph, or None; or a
-    NoRule, or StaysZero. `defined_by` is the function that gives name and sentence, where a family
-    wraps the rule; it is not kept.
+    The rule is (g, y, *inputs, **attrs) -> the gradient of every input: a node, None, a NoRule, or
+    StaysZero. `defined_by` is the function with the name and the docstring, if a family wraps the
+    rule; it is not stored.
 
-    Read off the function: `name`; `module`, the file of gradcli/operators; `sentence`; `inputs`; of
-    these, `optional` may be left out; `variadic`: the one input takes any number of tensors;
-    `places`: `order` with the names that are no parameters; `sign`: what stands between its two
-    operands in a formula, as +, and nothing where it is called.
+    Derived from the function: `name`; `module`, the file in gradcli/operators; `sentence`, the
+    docstring; `inputs`, of which the `optional` ones may be omitted; `variadic`: the only input
+    takes any number of tensors; `places`: `order` including names that are no parameters; `sign`:
+    the infix symbol of a binary operator, as +, else "".
     """
 
-    # ---- what it computes ------------------------------------------------------------------------
+    # ---- value and meaning -----------------------------------------------------------------------
 
     family: str = "operator"
-    """What backends and notation may take for granted: elementwise, reduction, ..."""
+    """Its family, which backends and notation rely on: elementwise, reduction, ..."""
     shape: Callable[..., Shape] | None = None
-    """(*shapes, **attrs) -> the output's shape."""
+    """(*shapes, **attrs) -> the shape of the output."""
     dtype: str | Callable[..., str] = "promote"
-    """What it holds: "float", "int", "bool"; "promote": the widest of the inputs; "number": the
-    same, with bool as int; "first", "last": that of the first input, or the last; or (**attrs) ->
-    dtype.
+    """The dtype of the output: "float", "int", "bool"; "promote": the widest of the inputs;
+    "number": the same, with bool as int; "first", "last": that of the first or last input; or
+    (**attrs) -> dtype.
     """
     value: Any = None
     """(*arrays, **attrs) -> array, with NumPy."""
     symbolic: Any = None
-    """(sympy, *elements, **attrs) -> element or array, where `value` takes no SymPy elements."""
+    """(sympy, *elements, **attrs) -> element or array, if `value` does not work on
+    SymPy elements.
+    """
     expand: Any = None
-    """(*inputs, **attrs) -> the same value said with other operators."""
+    """(*inputs, **attrs) -> the same value computed with other operators."""
     index: Any = None
-    """Its meaning in index notation (notation/indices/lower.py says in which forms)."""
+    """Its meaning in index notation; notation/indices/lower.py lists the forms."""
     bounds: Any = None
-    """The numbers that its values lie between; or (*bounds of inputs, **attrs) -> those; None: any.
+    """Lower and upper bound of its values; or (*bounds of inputs, **attrs) -> those; None:
+    unbounded.
     """
     finite: bool = False
-    """Whether its value is finite wherever its inputs are, as that of a sum is."""
+    """Whether its value is finite wherever its inputs are, as that of a sum."""
     shape_only: bool = False
-    """Whether its value depends on the shapes and the precision of its inputs and on no element."""
+    """Whether its value depends on the shapes and the precision of its inputs only."""
     finds_places: bool = False
-    """Whether its value are places where elements stand, counted from 0."""
+    """Whether its values are indices of elements, as those of argmax."""
 
-    # ---- how it is called ------------------------------------------------------------------------
+    # ---- calls -----------------------------------------------------------------------------------
 
     aliases: Sequence[str] = ()
     """Its other names."""
     attributes: Any = None
-    """Its attributes with their defaults, where the rule's parameters do not tell them."""
+    """Its attributes with their defaults, if they are not the parameters of the rule."""
     order: Any = None
-    """The order of its parameters in a call, where tensors and attributes mix; names in it that are
-    no parameters are further ways to give an attribute, for `settle`, or `inplace`.
+    """The order of its parameters in a call, if tensors and attributes mix; names that are no
+    parameters are alternative arguments, for `settle`, or `inplace`.
     """
     older: Sequence[str] = ()
-    """Orders of arguments that PyTorch has given up and still takes: numbers stand before or
-    between tensors, "input alpha other".
+    """Deprecated orders of arguments that PyTorch still accepts, with numbers before or between
+    tensors: "input alpha other".
     """
     collect: str | None = None
-    """The attribute that takes all further numbers of a call: reshape(x, 2, 3)."""
+    """The attribute that takes all further positional numbers: reshape(x, 2, 3)."""
     whole: Collection[str] = ()
-    """The attributes that hold a whole number, or several; the others may hold any number."""
+    """The attributes that are integers, or tuples of integers."""
     settle: Callable[..., dict[str, Any]] | None = None
-    """(**attrs) -> the attributes, where they may be given in several ways, in one; with what was
-    given of the names in `order` that are no parameters.
+    """(**attrs) -> the attributes in one form, if there are several; it is also passed the
+    alternative arguments in `order`.
     """
     labels: Collection[str] = ()
-    """The inputs that hold whole numbers or masks, not numbers to differentiate by."""
+    """The inputs that are integer tensors or masks, and are not differentiated."""
     masks: Collection[str] = ()
-    """Those of them that hold a mask, and no whole numbers."""
+    """Those of `labels` that are masks."""
     reach: Callable[..., None] | None = None
-    """(*inputs, **attrs) -> raises an error `index` where labels reach beyond what they pick from:
-    labels as arrays, of other inputs their shapes; None: its value tells.
+    """(*inputs, **attrs) -> raises an error `index` if indices are out of range; `labels` are
+    passed as arrays, other inputs as their shapes; None: `value` raises it.
     """
     takes: "Takes" = "any"
-    """What PyTorch's function computes with: "any"; "numbers": no masks alone; "floats": no
-    integers and masks alone; "no masks": none beside numbers either; "floats of one kind",
-    "any of one kind": the same, and its tensors all hold floats, or integers, or truth values; or
-    one of these and the slice of its inputs that it holds for.
+    """The dtypes that PyTorch's function accepts: "any"; "numbers": not only masks; "floats": not
+    only integers and masks; "no masks": no masks at all; "floats of one kind", "any of one kind":
+    the same, and all tensors have one dtype; or one of these and the slice of inputs that it
+    applies to.
     """
     numbers: bool | Literal["together"] | Collection[str] = False
-    """Whether PyTorch takes a number for an input, where no sign (+, *) stands for it; or the
-    inputs for which it does; "together": for all after the first, or for none.
+    """Whether PyTorch's function, called by name, accepts a number for an input; or the inputs for
+    which it does; "together": for all inputs after the first, or for none.
     """
     of_one: tuple[str, dict[str, Any]] | None = None
-    """The function, with its keywords, that PyTorch's name is of the first input alone."""
+    """The function, with its keywords, that PyTorch's name calls when only the first input is
+    passed.
+    """
     takes_dtype: bool = False
-    """Whether PyTorch's function takes a dtype, though its family takes none."""
+    """Whether PyTorch's function takes a dtype, although others of its family do not."""
 
-    # ---- where a convention answers --------------------------------------------------------------
+    # ---- kinks -----------------------------------------------------------------------------------
 
     kink: Callable[..., Any] | None = None
-    """(y, *inputs, **attrs) -> mask of the elements where a convention answers; or a mask for each
-    input, of where it does as that input moves.
+    """(y, *inputs, **attrs) -> a mask of elements whose gradient is a convention; or a mask for
+    each input, for the gradient with respect to that input.
     """
     caveat: str | None = None
-    """Which convention, in words."""
+    """A description of that convention."""
     between_kinks: Between | Callable[..., Between] = ""
-    """What it is but at its kink: "smooth": one smooth function; "sloped": made of pieces, and its
-    derivative 0 on none of them; "": neither is known; or (**attrs) -> that.
+    """What it is outside its kinks: "smooth": one smooth function; "sloped": piecewise, with a
+    nonzero derivative on all pieces; "": unknown; or (**attrs) -> that.
     """
 
-    # ---- how formulas and code write it ----------------------------------------------------------
+    # ---- spelling in formulas and code -----------------------------------------------------------
 
     spelling: Any = None
-    """How a formula writes it; None: as a call."""
+    """Its spelling in formulas; None: a call."""
     method: bool = False
     """Whether a formula calls it as a method: x.sum(dim=1)."""
     of_numbers: str | None = None
-    """How a formula writes it for Python numbers, of which PyTorch's function takes none."""
+    """Its spelling for Python numbers, if PyTorch's function does not accept them."""
     said: Meaning | None = None
-    """(*inputs, **attrs) -> the same in operators that PyTorch has, where it has no such function:
-    what formulas say; None: what it means (`expand`).
+    """(*inputs, **attrs) -> the same in operators that PyTorch has, for formulas, if PyTorch has no
+    such function; None: `expand`.
     """
     numpy: Words = None
-    """What to call it in NumPy or SciPy: a name, "np.exp"; or a text with {0}, {1} for the inputs,
-    {dim} for an attribute, {dim?} for one left out where it is as usual; or (**attrs) -> text.
-    None: it is said as it is meant, or not at all.
+    """Its spelling in NumPy or SciPy: a name, "np.exp"; or a text with {0}, {1} for the inputs,
+    {dim} for an attribute, {dim?} for one that is omitted if it has its default; or (**attrs) ->
+    text. None: its expansion is used, or it is not supported.
     """
     jax: str | None = None
-    """The same in JAX; None: as in NumPy, "": JAX has no words for it."""
+    """Its spelling in JAX; None: as in NumPy, "": not supported in JAX."""
 
-    # ---- what PyTorch does -----------------------------------------------------------------------
+    # ---- PyTorch ---------------------------------------------------------------------------------
 
     torch: Any = "torch.{name}"
-    """The name to call it by in PyTorch; None: PyTorch has no such function."""
+    """Its name in PyTorch; None: PyTorch has no such function."""
     part_of: str = ""
-    """The function of PyTorch's that it is a part of, where PyTorch names that alone."""
+    """The function of PyTorch's that it is a part of, if only that has a name in PyTorch."""
     view: bool | Callable[..., bool] = False
-    """(**attrs) -> whether PyTorch's answer shares the memory of the first input; or that."""
+    """(**attrs) -> whether PyTorch's result shares the memory of the first input; or that."""
     saved: Any = (...,)
-    """What PyTorch keeps for the way back, where that is not what the rule reads: names of inputs,
-    "output", ... for what the rule reads, AGAIN for that without the output, which PyTorch computes
-    again, and nodes; or (output, *inputs, **attrs) -> the same.
+    """What PyTorch saves for backward, if that is not what the rule uses: names of inputs,
+    "output", ... for what the rule uses, AGAIN for that without the output, which PyTorch
+    recomputes, and nodes; or (output, *inputs, **attrs) -> the same.
     """
     fixed: Names = ()
-    """The inputs by which PyTorch has no derivative, though there is one; or (*inputs, **attrs) ->
-    those.
+    """The inputs with respect to which PyTorch has no derivative, although there is one; or
+    (*inputs, **attrs) -> those.
     """
     symmetric: Collection[str] = ()
-    """The inputs of which it reads one triangle, while its gradient, as PyTorch's, is for matrices
-    that stay symmetric.
+    """The inputs of which only one triangle is used, while the gradient, as PyTorch's, assumes that
+    the matrix stays symmetric.
     """
     triangular: Callable[..., tuple[str, str]] | None = None
-    """(**attrs) -> an input of which it reads one triangle, while its gradient, as PyTorch's, takes
-    the other to be 0 and is not 0 there; and "tril" or "triu".
+    """(**attrs) -> an input of which only one triangle is used, while the gradient, as PyTorch's,
+    is not 0 in the other; and "tril" or "triu".
     """
     with_graph: Meaning | None = None
-    """(*inputs, **attrs) -> what PyTorch has in its place in a gradient of which it keeps the graph
-    (create_graph=True), where that are other numbers.
+    """(*inputs, **attrs) -> what PyTorch computes instead in a gradient with create_graph=True, if
+    its values differ.
     """
     flat: Names | Literal[True] = ()
-    """The inputs by which PyTorch has 0 for the derivative of its gradient, not nothing, and sends
-    it on; True: all; or (*inputs, **attrs) -> those.
+    """The inputs with respect to which PyTorch's derivative of the gradient is a 0 that it
+    propagates, not None; True: all; or (*inputs, **attrs) -> those.
     """
     once: str | Callable[..., str | None] | None = None
-    """What PyTorch says where its gradient is differentiated again, if it cannot do that; or
-    (*inputs, **attrs) -> that, or None.
+    """PyTorch's error message when the gradient is differentiated again, if that is not supported;
+    or (*inputs, **attrs) -> that, or None.
     """
     digits: Literal["", "vary", "single"] = ""
-    """Which of PyTorch's digits are its own: those of its value "vary" with whether a gradient is
-    asked for; a number in its gradient is rounded to "single" precision.
+    """Which digits of PyTorch's results differ: "vary": those of the value depend on whether a
+    gradient is requested; "single": a number in the gradient is rounded to single precision.
     """
 
-    # ---- shapes that are usual -------------------------------------------------------------------
+    # ---- typical shapes --------------------------------------------------------------------------
 
     as_a_rule: Collection[Literal["matrices", "square", "batches"]] = ()
-    """What its inputs are as a rule, though they need not be: its tensors "matrices"; a matrix that
-    it takes "square"; its first input in "batches", with as many dimensions as the second.
+    """Typical inputs, for inference of shapes: all "matrices"; a "square" matrix; the first input
+    in "batches", with as many dimensions as the second.
     """
     alike: Collection[str] = ()
-    """The inputs that have one shape as a rule, though they are broadcast."""
+    """The inputs that typically have one shape, although they are broadcast."""
     usual: Callable[..., Iterable[tuple[int, int]]] | None = None
-    """(*shapes, **attrs) -> pairs of sizes of its inputs that are equal as a rule, though they need
-    not be; None: there are none.
+    """(*shapes, **attrs) -> pairs of sizes of its inputs that are typically equal; None: there are
+    none.
     """
 
-    # ---- what it costs ---------------------------------------------------------------------------
+    # ---- cost ------------------------------------------------------------------------------------
 
     rows: Callable[..., Sequence[bool]] | None = None
     """(*shapes, **attrs) -> for each input, whether row k of the output, along the first dimension,
-    needs only its row k; nothing, where rows are not computed apart.
+    depends only on its row k; () if rows cannot be computed independently.
     """
     flops: Count | None = None
-    """(out, *shapes, **attrs) -> floating-point operations, from the shape of the output and those
-    of the inputs; None: as many as its meaning.
+    """(out, *shapes, **attrs) -> floating-point operations, from the shapes of the output and the
+    inputs; None: those of its expansion.
     """
     workspace: Count | None = None
-    """(out, *shapes, **attrs) -> elements of the arrays that its value makes on the way, from the
-    shape of the output and those of the inputs; None: as many as the output.
+    """(out, *shapes, **attrs) -> elements of temporary arrays, from the shapes of the output and
+    the inputs; None: as many as the output.
     """
 
     # ---- tests and documentation -----------------------------------------------------------------
 
     examples: Sequence[tuple[str, str]] = ()
-    """Pairs (expression, shapes), which the documentation shows and the tests run."""
+    """Pairs (expression, shapes) for the documentation, run by the tests."""
     domain: tuple[float, float] = (-2.0, 2.0)
-    """The open interval that examples draw their values from."""
+    """The open interval from which values of examples are drawn."""
     samples: Sequence[float] = ()
-    """Points that the tests compare with PyTorch."""
+    """Values at which the tests compare with PyTorch."""
 
     def __init__(self, rule: Any, *, defined_by: Any = None, **fields: Any):
-        """A record with these fields. Raises TypeError where it has no such field; ValueError for a
-        second operator of the name.
+        """A record with these fields. Raises TypeError for unknown fields, and ValueError if there
+        is already an operator of this name.
         """
         unknown = fields.keys() - Operator.__annotations__.keys()
         if unknown:
@@ -284,11 +290,11 @@ class Operator:
             raise ValueError(f"a second operator {self.name}")
 
     def __call__(self, /, *args, **named) -> Node:
-        """A node of this operator; arguments as PyTorch takes them."""
+        """A node of this operator, with arguments as in PyTorch."""
         return self.made(args, named)
 
     def made(self, args: Sequence, named: dict[str, Any], span: Span | None = None) -> Node:
-        """The node of a call that stands at `span`; its keywords may have any names."""
+        """The node of a call at `span`; keywords may have any names."""
         plain = len(args) == len(self.inputs) and not self.attributes and not named
         if plain and PLAIN.issuperset(map(type, args)):
             nodes = tuple([a if isinstance(a, Node) else as_node(a) for a in args])
@@ -297,7 +303,9 @@ class Operator:
         return intern(self, inputs, attrs, span)
 
     def kink_masks(self, node: Node, moving: Container[Node | None]) -> list[Node]:
-        """Masks of where a convention answers, as some of a node's inputs move."""
+        """Masks of elements whose gradient with respect to the inputs in `moving` is a
+        convention.
+        """
         if self.kink is None or not any(i in moving for i in node.inputs):
             return []
         result = self.kink(node, *node.inputs, **node.attrs)
@@ -307,20 +315,20 @@ class Operator:
         return [mask for mask, i in masks if mask is not None and i in moving]
 
     def check_kinds(self, operands: Iterable[Any], name: str = "") -> None:
-        """Refuse masks and integers where PyTorch does not compute with them; in `name`, which is
-        this operator in other words.
+        """Raise GradcliError for dtypes that PyTorch's function does not accept; `name` is another
+        name of this operator.
         """
         if self.takes != "any":
             check_kinds(name or self.name, self.takes, operands)
 
     @property
     def of_one_kind(self) -> bool:
-        """Whether its tensors all hold the same: floats, integers or truth values."""
+        """Whether all its tensors must have one dtype."""
         kind = self.takes if isinstance(self.takes, str) else self.takes[0]
         return kind.endswith(ONE_KIND)
 
     def infer(self, node: Node) -> None:
-        """Give a new node its shape and dtype."""
+        """Set the shape and dtype of a new node."""
         if self.labels:
             self._check_labels(node)
         if self.shape is None:
@@ -362,11 +370,11 @@ class Operator:
                 )
 
     def is_label(self, place: int) -> bool:
-        """Whether the input at a place holds labels, which are no numbers to compute with."""
+        """Whether the input at a position is an integer tensor or mask, as `labels` says."""
         return bool(self.labels) and place < len(self.inputs) and self.inputs[place] in self.labels
 
     def expanded(self, node: Node) -> Node:
-        """What `node` is made of."""
+        """The expansion of `node`; cached."""
         if node.expansion is None:
             try:
                 node.expansion = self.expand(*node.inputs, **node.attrs)
@@ -379,11 +387,11 @@ class Operator:
         return bool(self.view(**node.attrs) if callable(self.view) else self.view)
 
     def is_smooth(self, node: Node) -> bool:
-        """Whether `node` is one smooth function everywhere but at its kink."""
+        """Whether `node` is one smooth function outside its kinks."""
         return self._between_kinks(node) == "smooth"
 
     def is_sloped(self, node: Node) -> bool:
-        """Whether `node` is made of pieces, and its derivative 0 on none of them."""
+        """Whether `node` is piecewise, with a nonzero derivative on all pieces."""
         return self._between_kinks(node) == "sloped"
 
     def _between_kinks(self, node: Node) -> str:
@@ -391,15 +399,17 @@ class Operator:
         return between(**node.attrs) if callable(between) else between
 
     def fixed_inputs(self, node: Node) -> dict[str, Node]:
-        """The inputs of `node`, by name, by which PyTorch has no derivative."""
+        """The inputs of `node`, by name, with respect to which PyTorch has no derivative."""
         return self._inputs_named(self.fixed, node)
 
     def flat_inputs(self, node: Node) -> dict[str, Node]:
-        """The inputs of `node`, by name, whose gradient PyTorch says to have a derivative of 0."""
+        """The inputs of `node`, by name, whose gradient has a derivative of 0 in PyTorch."""
         return self._inputs_named(self.flat, node)
 
     def refused_again(self, node: Node) -> str | None:
-        """What PyTorch says where the gradient of `node` is differentiated; None: it can be."""
+        """PyTorch's error message when the gradient of `node` is differentiated; None
+        if it can be.
+        """
         return self.once(*node.inputs, **node.attrs) if callable(self.once) else self.once
 
     def _inputs_named(self, field: Any, node: Node) -> dict[str, Node]:
@@ -408,8 +418,8 @@ class Operator:
         return {name: i for name, i in pairs if i is not None and (names is True or name in names)}
 
     def takes_number(self, place: int, is_number: Sequence[bool]) -> bool:
-        """Whether a number may stand in the place of an input in a call of PyTorch's function, by
-        whether the inputs that are given are numbers.
+        """Whether PyTorch's function accepts a number for an input, where `is_number` tells which
+        inputs are numbers.
         """
         if self.numbers == "together":
             return all(is_number[1:])
@@ -418,7 +428,9 @@ class Operator:
         return self.inputs[place] in self.numbers
 
     def in_torch(self, node: Node) -> Node | None:
-        """What formulas say for `node`; None where PyTorch has a name for it, or no words."""
+        """An equal node in operators that PyTorch has; None if PyTorch has this one, or none is
+        known.
+        """
         if self.torch is not None or self.spelling:
             return None
         if self.said is not None:
@@ -426,11 +438,11 @@ class Operator:
         return None if self.expand is None else self.expanded(node)
 
     def usage(self) -> str:
-        """How it is called, as a hint."""
+        """A hint that shows its signature."""
         return f"it is called as {self.signature()}"
 
     def signature(self) -> str:
-        """`softmax(x, dim)`, as a call is written."""
+        """Its signature: `softmax(x, dim)`."""
         parts = []
         for name in self.order:
             default = self.attributes.get(name, None if name in self.optional else REQUIRED)
@@ -451,8 +463,8 @@ FLOATS_FIRST: Takes = "floats", slice(1)  # the others may be integers and masks
 
 
 def check_kinds(name: str, takes: Takes, operands: Iterable[Any]) -> None:
-    """Refuse operands of kinds that a function does not compute with, as the field `takes` of an
-    operator says.
+    """Raise GradcliError for operands of dtypes that a function does not accept, according to the
+    field `takes` of an operator.
     """
     operands = list(operands)
     if isinstance(takes, tuple):
@@ -471,7 +483,7 @@ def check_kinds(name: str, takes: Takes, operands: Iterable[Any]) -> None:
 
 
 def _refused_kinds(takes: str, operands: Sequence[Any]) -> str | None:
-    """What a function does not take among these operands, in words."""
+    """A description of operands that a function does not accept; None if it accepts all."""
     kind = takes.removesuffix(ONE_KIND)
     kinds, tensors = dtypes(operands), dtypes(x for x in operands if isinstance(x, Node))
     if "bool" in kinds and ("no masks" in kind or (kind != "any" and kinds == {"bool"})):
@@ -484,7 +496,9 @@ def _refused_kinds(takes: str, operands: Sequence[Any]) -> str | None:
 
 
 def _may_be_floats(x: Any) -> bool:
-    """Whether integers come from an input: they stay integers only where they pick elements."""
+    """Whether an integer tensor comes from an input, which may be floating-point unless it is an
+    index.
+    """
     if not isinstance(x, Node) or x.dtype != "int":
         return False
     valued = walk([x], lambda n: () if n.op.dtype in ("int", "bool") else n.inputs)
@@ -492,12 +506,12 @@ def _may_be_floats(x: Any) -> bool:
 
 
 def dtypes(operands: Iterable[Any]) -> set[str]:
-    """What tensors and numbers hold."""
+    """The dtypes of tensors and numbers."""
     return {v.dtype if isinstance(v, Node) else type(v).__name__ for v in operands}
 
 
 def result_dtype(rule: str, dtypes: Sequence[str]) -> str:
-    """The dtype of an operator's output, by its `dtype` and those of its inputs."""
+    """The dtype of an operator's output, from its field `dtype` and the dtypes of its inputs."""
     if rule in ("first", "last"):
         return dtypes[0 if rule == "first" else -1]
     for dtype in ("float", "int"):

@@ -1,7 +1,7 @@
 """Shape arithmetic: pure functions on tuples of ints.
 
-Conflicts are raised as `Conflict`, which carries the two sizes that differ, so that sizes nobody
-gave can be inferred from it (language/inference/infer.py).
+Conflicts are raised as `Conflict`, which has the two sizes that differ, so that omitted sizes can
+be inferred from it (language/inference/infer.py).
 """
 
 from collections.abc import Sequence
@@ -13,13 +13,13 @@ Shape = tuple[int, ...]
 
 MOST_DIMENSIONS = 32  # an array has at most 64, and a Jacobian those of two tensors
 
-# Sizes that tell, in sums of two and in products too, which dimensions they are the sizes of; far
-# enough apart that what a kernel leaves of a dimension is no small number.
+# Generic sizes: all different, so that a number, also a sum of two or a product, identifies its
+# dimensions; far enough apart that what a kernel leaves of a dimension is no small number.
 TELLING = (101, 163, 227, 293, 367, 439, 509, 577, 653, 743, 821, 907, 1021, 1201, 1399, 1481)
 
 
 class Conflict(GradcliError):
-    """Two sizes that must be equal and are not."""
+    """Two sizes that must be equal, and differ."""
 
     def __init__(self, message: str, left: int, right: int, hint: str | None = None):
         super().__init__("shape", message, hint=hint)
@@ -40,7 +40,7 @@ def numel(shape: Sequence[int]) -> int:
 
 
 def is_square(shape: Sequence[int]) -> bool:
-    """Whether it is that of a square matrix, or of several."""
+    """Whether a shape is that of a square matrix, or a batch of them."""
     return len(shape) > 1 and shape[-1] == shape[-2]
 
 
@@ -80,8 +80,8 @@ def axis(dim: int, ndim: int) -> int:
 
 
 def out_of_range(index: int, size: int, first: int, of: str | None = None) -> GradcliError:
-    """The error for an index that picks nothing of a dimension, or of what `of` says, whose first
-    index is `first`.
+    """The error for an index that is out of range for a dimension, or for what `of` describes,
+    whose first index is `first`.
     """
     message = f"index {index} is out of range for {of or f'a dimension of size {size}'}"
     hint = f"indices go from {first} to {size - 1}" if size else "it has no elements"
@@ -106,8 +106,8 @@ def reduce(shape: Shape, over: Sequence[int], keepdim: bool) -> Shape:
 
 
 def require_equal(have: Shape, want: Shape, message: str, hint: str | None = None) -> None:
-    """Raise a Conflict about the first two sizes that differ, or a plain error for other
-    dimensions.
+    """Raise a Conflict about the first two sizes that differ, or a GradcliError if the numbers of
+    dimensions do.
     """
     if have != want:
         differing = [(a, b) for a, b in zip(have, want, strict=False) if a != b]
@@ -148,7 +148,7 @@ def fits(small: Shape, big: Shape) -> bool:
 
 
 def reshape(old: Shape, new: Shape) -> Shape:
-    """`new` with its -1 worked out, if it holds as many elements as `old`."""
+    """`new` with its -1 replaced. Raises GradcliError unless it has as many elements as `old`."""
     total, known = numel(old), numel([n for n in new if n != -1])
     hint = f"the product of all sizes must be {total}; one may be -1, which is then worked out"
     if any(n < -1 for n in new) or new.count(-1) > 1:

@@ -1,4 +1,4 @@
-"""Other nodes in place of some."""
+"""Substitution of nodes in graphs."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from operator import attrgetter
@@ -6,23 +6,25 @@ from operator import attrgetter
 from ..errors import Span
 from .node import Node, intern, walk
 
-OWN = attrgetter("span")
+OWN_SPAN = attrgetter("span")
 
 
 def substitute(
-    node: Node, new: Mapping[Node, Node], span_of: Callable[[Node], Span | None] = OWN
+    node: Node, new: Mapping[Node, Node], span_of: Callable[[Node], Span | None] = OWN_SPAN
 ) -> Node:
-    """`node` with other nodes in place of some; the others keep their spans, or get those that
-    `span_of` tells.
+    """`node` with nodes replaced as in `new`; nodes that are rebuilt get the span that `span_of`
+    returns.
     """
     (changed,) = substitute_all([node], new, span_of)
     return changed
 
 
 def substitute_all(
-    nodes: Iterable[Node], new: Mapping[Node, Node], span_of: Callable[[Node], Span | None] = OWN
+    nodes: Iterable[Node],
+    new: Mapping[Node, Node],
+    span_of: Callable[[Node], Span | None] = OWN_SPAN,
 ) -> list[Node]:
-    """Several nodes with other nodes in place of some."""
+    """Several nodes with nodes replaced as in `new`."""
     done: dict[Node | None, Node | None] = {None: None}
     roots = list(nodes)
     for n in walk(roots, lambda n: () if n in new else n.inputs):
@@ -41,8 +43,8 @@ def rebuilt(
     make: Callable[[Node, Sequence[Node | None]], Node | None],
     same: Collection[Node] = (),
 ) -> Node:
-    """`root` with what `make` gives for a node and its new inputs, inputs first; where that is None
-    the same operation on these. What is the `same` is not looked into.
+    """`root` rebuilt from its inputs: `make` returns the new node for a node and its new inputs, or
+    None for the same operation on these. Nodes in `same` are unchanged.
     """
     (changed,) = rebuilt_all([root], make, same)
     return changed

@@ -305,7 +305,7 @@ def double(g, y, x):
     aliases=("int",),
     method=True,
     examples=(("x * x.long()", "x=2x3"),),
-    index=lambda lower, i, x: lower.whole(lower.of(x, i)),
+    index=lambda lower, i, x: lower.truncated(lower.of(x, i)),
     torch="torch.Tensor.{name}",
     numpy="{0}.astype(int)",
 )

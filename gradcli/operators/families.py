@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from ..errors import MISUSES, GradcliError
 from ..graphs import OPS, Node, Operator, shapes
-from ..graphs.arguments import FIRST_INPUT, in_older_order, parameters_of
+from ..graphs.arguments import FIRST_INPUT, in_deprecated_order, parameters_of
 from ..graphs.operator import Takes, check_kinds
 from ..lazy import np
 from . import precision
@@ -306,7 +306,7 @@ class Shorthand:
 
     def __call__(self, /, *args, **named):
         named = {self._meant(name): value for name, value in named.items()}
-        older = in_older_order(args, self.older, self.places)
+        older = in_deprecated_order(args, self.older, self.places)
         if older:
             args, named = (), older | named
         self._check_switches(args, named)

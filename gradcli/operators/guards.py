@@ -53,7 +53,7 @@ def without_slope(g, y, odd, value):
     symbolic=lambda sp, odd, value, instead: instead if odd is sp.true else value,
     said=lambda odd, value, instead: _as_wide(odd, value),
     expand=lambda odd, value, instead: where(odd, instead, value),
-    index=lambda lower, i, odd, value, instead: lower.usual(odd, value, instead, i),
+    index=lambda lower, i, odd, value, instead: lower.unguarded(odd, value, instead, i),
     labels=("odd",),
     masks=("odd",),
     torch=None,

@@ -183,7 +183,7 @@ def _one_a_row(s, *, index):
     _getitem,
     shape=picked_shape,
     usual=_one_a_row,
-    index=lambda lower, i, x, *, index: lower.taken(i, x, index),
+    index=lambda lower, i, x, *, index: lower.getitem(i, x, index),
     method=False,
     examples=(
         ("x[0, 1:]", "x=2x3"),

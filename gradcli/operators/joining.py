@@ -41,7 +41,7 @@ def _joined(*given, dim):
     value=lambda *xs, dim: np.concatenate([x for x in xs if _counts(x.shape)] or xs, axis=dim),
     aliases=("concat", "concatenate"),
     examples=(("cat([a, b], dim=1)", "a=2x3,b=2x2"), ("cat((a, a))", "a=2x3")),
-    index=lambda lower, i, *tensors, dim: lower.joined(i, tensors, dim),
+    index=lambda lower, i, *tensors, dim: lower.concatenated(i, tensors, dim),
     flops=none_at_all,
     numpy="np.concatenate({tensors}, axis={dim})",
 )

@@ -133,7 +133,7 @@ def _unchanged(s, *, dims):
     lambda x, *, dims: np.flip(x, dims if np.ndim(x) else ()),
     shape=_unchanged,
     collect="dims",
-    index=lambda lower, i, x, *, dims: lower.mirrored(i, x, dims),
+    index=lambda lower, i, x, *, dims: lower.flipped(i, x, dims),
     examples=(("x.flip(0, 1)", "x=2x3"), ("flip(x, (1,))", "x=2x3")),
     numpy="np.flip({0}, {dims})",
 )

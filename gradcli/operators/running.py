@@ -39,7 +39,7 @@ def running(function, **fields):
 @running(
     lambda x, dim: 0 + np.cumsum(x, axis=dim),  # what begins with -0 is 0
     examples=(("x.cumsum(dim=1)", "x=2x3"), ("cumsum(x, 0)", "x=3")),
-    index=lambda lower, i, x, *, dim: lower.running(i, x, dim),
+    index=lambda lower, i, x, *, dim: lower.cumulative_sum(i, x, dim),
     numpy="np.cumsum({0}, axis={dim})",
 )
 def cumsum(g, y, x, *, dim):

@@ -232,7 +232,7 @@ def _several(s, *, repeats, dim):
     shape=_several,
     attributes={"repeats": REQUIRED, "dim": REQUIRED},
     spelling="{0}.repeat_interleave({repeats}, dim={dim})",
-    index=lambda lower, i, x, *, repeats, dim: lower.stretched(i, x, repeats, dim),
+    index=lambda lower, i, x, *, repeats, dim: lower.repeat_interleaved(i, x, repeats, dim),
     torch="torch.Tensor.repeat_interleave",
     numpy="np.repeat({0}, {repeats}, {dim})",
     examples=(("x.repeat_interleave(2)", "x=2x3"), ("x.repeat_interleave(3, dim=1)", "x=2x2")),

@@ -113,7 +113,7 @@ def _laid_in_a_row(w, *, shape, stride, dilation):
     method=True,
     examples=(("windows(x, (2, 2), (1, 1), (1, 1)).overlap((3, 4), (1, 1), (1, 1))", "x=3x4"),),
     torch=None,
-    index=lambda lower, i, w, *, shape, stride, dilation: lower.overlapping(i, w, stride, dilation),
+    index=lambda lower, i, w, *, shape, stride, dilation: lower.folded(i, w, stride, dilation),
 )
 def overlap(g, y, w, *, shape, stride, dilation):
     """Windows laid back where they came from and added up: the transpose of windows."""

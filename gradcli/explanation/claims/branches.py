@@ -16,7 +16,7 @@ from ...errors import if_applicable
 from ...graphs import Node, downstream, walk
 from ...language.given.assumptions import with_properties
 from ...lazy import np
-from ...notation.formulas.rules.guards import TINY, is_left_out
+from ...notation.formulas.rules.guards import TINY, is_negligible_bound
 from ..checking.perturbation import symmetric_inputs, symmetrized
 from ..in_pytorch.conventions import kinks
 from .findings import NOISE, close
@@ -75,7 +75,7 @@ class _Branches:
         self.symmetric = symmetric_inputs(base.problem.out)
         order = walk([*roots, *self.kinks, *_kink_masks(self.claimed, self.free)], sources)
         self.compared = _compared(order, self.free)
-        self.lengths = [y for y, c in self.compared if c is not None and is_left_out(c, y)]
+        self.lengths = [y for y, c in self.compared if c is not None and is_negligible_bound(c, y)]
         self.ordered = any(node.op.finds_places for node in order)
         self.with_nan = any(node.op.name in ASKS_FOR_NAN for node in order)
         self.tries = min(TRIES, ELEMENTS // max(1, sum(node.numel for node in order)))

@@ -23,7 +23,7 @@ from ...notation.jacobians.patterns import (
     KRONECKERS,
     ONE_A_ROW,
     PERMUTED_BLOCKS,
-    confirmed,
+    is_confirmed,
 )
 from ...notation.jacobians.structure import Structure, jacobian_structure
 from ..analysis import Analysis, within_budget
@@ -184,9 +184,9 @@ def _with_form(
     """The structure with the closed form of `best`, and with its name where that holds."""
 
     def holds(name: str) -> bool:
-        return name not in KRONECKERS or all(confirmed(name, matrix) for _, matrix in tried)
+        return name not in KRONECKERS or all(is_confirmed(name, matrix) for _, matrix in tried)
 
-    here = numbers is None or confirmed(best.name, numbers)
+    here = numbers is None or is_confirmed(best.name, numbers)
     result = named(False)
     if not (result.name in PLAIN and here and holds(best.name)):
         result = named(True)  # a composed form may change its name

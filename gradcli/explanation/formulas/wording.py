@@ -11,7 +11,7 @@ from ...graphs.substitution import substitute, substitute_all
 from ...language.problem import Input, Problem
 from ...notation import tree
 from ...notation.formulas.formula import TOO_LONG, Writer, formula, is_large, too_long
-from ...notation.formulas.parts import beside
+from ...notation.formulas.parts import seedless_parts
 from ...notation.formulas.sharing import shared
 from ...notation.formulas.shorten import WIDE, Shortener
 from ...notation.formulas.simplify import simplify
@@ -103,7 +103,7 @@ class Wording:
             yield short, {}
         write = Writer(names, self.problem.telling)
         seed = self.problem.seed.node
-        result = (tuple(beside(short, seed, names, transposed)) for transposed in (False, True))
+        result = (tuple(seedless_parts(short, seed, names, moved)) for moved in (False, True))
         for parts in dict.fromkeys(result):
             written = {n: write.tree(n) for n in parts if write.is_in_words(n)}
             if written:

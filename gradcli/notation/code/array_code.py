@@ -30,10 +30,10 @@ SIMPLE = (
 
 
 class ArrayWriter(Writer):
-    """Formulas that NumPy can run."""
+    """Writes formulas as NumPy code."""
 
     def one_hot(self, node: Node) -> Tree | None:
-        """None: a program computes in one kind of numbers."""
+        """None: dtypes in programs are explicit."""
         return None
 
     title, module = "NumPy", "np"
@@ -41,7 +41,7 @@ class ArrayWriter(Writer):
     def __init__(self, names: Mapping[Node, Name], telling: Telling | None = None):
         super().__init__(names, telling)
         self.called = tree.taken(names.values())
-        self.helpers: dict[str, str] = {}  # functions that the formulas call, by name
+        self.helpers: dict[str, str] = {}  # source of helper functions that formulas call, by name
 
     def template(self, node: Node) -> str | None:
         """What the library calls an operation, as its operator's record says it."""
@@ -82,7 +82,7 @@ class ArrayWriter(Writer):
         return self._call(node, template)
 
     def refusal(self, node: Node, of: str = "") -> GradcliError:
-        """The error that the library has no words for a node."""
+        """The error for a node that the library does not support."""
         return GradcliError(
             "unsupported",
             f"{self.title} has no function for {node.op.name}{of}",
@@ -112,7 +112,9 @@ class ArrayWriter(Writer):
 
     @staticmethod
     def _dims(node: Node) -> Any:
-        """Dimensions as NumPy wants them: for all of a reduction None, a single one as it is."""
+        """Dimensions as NumPy's `axis`: None for a reduction over all, an integer for a
+        single one.
+        """
         dim = node.attrs["dim"] if node.parents[0].ndim else None
         if not isinstance(dim, tuple):
             return dim
@@ -130,7 +132,7 @@ class ArrayWriter(Writer):
         return short and re.search(r"\b(np|jnp|jax|scipy)\.", self.template(node) or "") is not None
 
     def in_numbers(self, mask: Node) -> Tree:
-        """A mask as floats."""
+        """A mask converted to floats."""
         return Method(self.trees[mask], "astype", (Verbatim("float"),))
 
     def as_array(self, node: Node, place: int) -> Tree:
@@ -140,7 +142,7 @@ class ArrayWriter(Writer):
         return self.function_call("array", written) if number else written
 
     def as_tensor(self, number: Tree) -> Tree:
-        """The number itself: functions over arrays take it."""
+        """The number itself, which functions of arrays accept."""
         return number
 
     def library(self, name: str) -> str:
@@ -152,7 +154,7 @@ class ArrayWriter(Writer):
         return Call(self.library(name), args, tuple(named.items()))
 
     def numeral(self, value: float, point: bool = False) -> Tree:
-        """A number as it is; those that Python has no word for by the library's."""
+        """A number; inf and nan by the library's names."""
         if isfinite(value):
             return numeral(value, point)
         name = Verbatim(self.library("nan" if isnan(value) else "inf"))
@@ -179,25 +181,25 @@ class ArrayWriter(Writer):
         return Verbatim(array_text(data.value, self.module))
 
     def _known(self, text: str) -> bool:
-        """Whether a text says the same here: a name, or a comparison of names and numbers."""
+        """Whether a text is valid here: a name, or a comparison of names and numbers."""
         names = names_in(text)
         return bool(names) and names <= self.called
 
 
 class JaxWriter(ArrayWriter):
-    """Formulas that JAX can run."""
+    """Writes formulas as JAX code."""
 
     title, module = "JAX", "jnp"
 
     def template(self, node: Node) -> str | None:
-        """JAX's own function; else that of NumPy's name, which jax.numpy has too."""
+        """JAX's spelling if there is one, else NumPy's with jax.numpy."""
         if node.op.jax is not None:
             return node.op.jax
         text = super().template(node)
         return text and re.sub(r"\bnp\.", "jnp.", re.sub(r"\bscipy\.", "jax.scipy.", text))
 
     def index_item(self, item: Any) -> str:
-        """One item of an index; JAX wants arrays where NumPy takes lists."""
+        """One item of an index; JAX needs arrays where NumPy accepts lists."""
         text = super().index_item(item)
         return f"jnp.array({text})" if text.startswith("[") else text
 
@@ -206,7 +208,7 @@ class JaxWriter(ArrayWriter):
 
 
 def check_written(data: Array) -> None:
-    """Raise GradcliError where an array has too many numbers to be written out."""
+    """Raise GradcliError if an array has too many numbers to be written."""
     if data.value.size > MOST_NUMBERS:
         raise GradcliError(
             "unsupported",
@@ -240,7 +242,7 @@ def expression(
 
 
 def names_in(text: str) -> set[str]:
-    """The names in such a text; none in any other."""
+    """The names in a comparison of names and numbers; empty for other texts."""
     if text.startswith("["):  # a list, which may be long
         return set()
     try:

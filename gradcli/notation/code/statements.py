@@ -1,4 +1,4 @@
-"""A graph as statements: what is used more than once, or is too long for a line, has a name."""
+"""A graph as statements: nodes that are used repeatedly, or too long for a line, get names."""
 
 import builtins
 import keyword
@@ -11,13 +11,13 @@ from .. import tree
 from ..formulas.formula import Writer
 from ..tree import Name, Tree
 
-LONGEST = 68  # characters on the right of an equals sign
-SHORT = 8  # characters of what is rather written twice
+LONGEST = 68  # characters of a right side
+SHORT = 8  # characters of a formula that is repeated rather than named
 LETTERS = "tuvwzpqrs"
 
 
 class Statement(NamedTuple):
-    """`name = text`; `needed` are the places of the roots that cannot be computed without it."""
+    """`name = text`; `needed` are the positions of the roots that depend on it."""
 
     name: str
     text: str
@@ -25,7 +25,7 @@ class Statement(NamedTuple):
 
 
 class Names:
-    """Names that nothing has yet."""
+    """Generates unused names."""
 
     def __init__(self, taken: Collection[str]):
         self.taken = set(taken)
@@ -42,7 +42,7 @@ class Names:
         return name
 
     def of(self, node: Node) -> str:
-        """A name for what an operation gives: the operation's own, or a letter."""
+        """A name for the result of an operation: that of the operation, or a letter."""
         word = node.op.name.removesuffix("_values").removesuffix("_indices")
         several = node.op.family in ("elementwise", "movement") and len(node.inputs) != 1
         if several or node.op.family == "movement" or node.op.spelling or "_" in word:
@@ -62,7 +62,7 @@ class Statements:
     ):
         self.writer, self.roots, self.wanted, self.names = writer, roots, wanted, names
         self.lines: list[Statement] = []
-        self.named: dict[Node, str] = {}  # what has a name once the statements have run
+        self.named: dict[Node, str] = {}  # nodes that have names after the statements
         self._at_hand = set(writer.trees)
         reached = set(walk(roots, self._sources))
         self._order = walk([*(n for n in wanted if n in reached), *roots], self._sources)
@@ -99,7 +99,7 @@ class Statements:
             self._name(node, self.names.of(node))
 
     def _settle(self, node: Node) -> None:
-        """The formula of a node, its longest parts made statements until it fits a line."""
+        """The formula of a node; its longest parts become statements until it fits in a line."""
         trees = self.writer.trees
         written = self.writer.tree(node)
         while len(tree.text(written)) > LONGEST:
@@ -114,7 +114,7 @@ class Statements:
             written = self.writer.tree(node)
 
     def _parts(self, node: Node) -> list[Node]:
-        """What a node's formula is made of; through what only says it in other words."""
+        """The sources of a node's formula, through nodes that are only another spelling."""
         result = []
         for source in self._sources(node):
             if source is not None:
@@ -145,7 +145,7 @@ class Statements:
 
 
 def _is_plain(written: Tree) -> bool:
-    """Whether a formula is a name or a number, perhaps with a sign, an attribute or an index."""
+    """Whether a formula is a name or a number, possibly with a sign, an attribute or an index."""
     while isinstance(written, tree.Prefix | tree.Attribute | tree.Subscript):
         written = written.operand if isinstance(written, tree.Prefix) else written.base
     if isinstance(written, tree.Verbatim):

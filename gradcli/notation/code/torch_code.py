@@ -15,7 +15,7 @@ from .. import tree
 from ..formulas.formula import Writer, number_of
 from ..formulas.numerals import numeral
 from ..formulas.spelling import spelled
-from ..formulas.strides import is_by_rows
+from ..formulas.strides import is_row_major
 from ..tree import Call, Listing, Method, Name, Number, Prefix, Tree, Verbatim
 
 LARGE = 60  # numbers of a tensor that are written out
@@ -28,10 +28,10 @@ def expression(node: Node, names: Mapping[Node, Name]) -> str:
 
 
 class TorchWriter(Writer):
-    """Formulas that PyTorch can run."""
+    """Writes formulas as PyTorch code."""
 
     def one_hot(self, node: Node) -> Tree | None:
-        """None: a program computes in one kind of numbers."""
+        """None: dtypes in programs are explicit."""
         return None
 
     def sources(self, node: Node) -> tuple[Node | None, ...]:
@@ -54,7 +54,7 @@ class TorchWriter(Writer):
         return special(self, node) if special else super().written(node)
 
     def operand(self, node: Node, place: int) -> Tree:
-        """An input of a node; a number as a tensor where PyTorch takes no numbers."""
+        """An input of a node; numbers become tensors if PyTorch's function needs tensors."""
         written, source = super().operand(node, place), node.inputs[place]
         infix = node.op.spelling and node.op.family == "elementwise"
         if source not in self.numbers or infix or self.takes(node, place):
@@ -66,11 +66,11 @@ class TorchWriter(Writer):
         return Call("torch.tensor", (written,))
 
     def kind(self, dtype: str) -> str:
-        """What a call that makes a tensor ends with: nothing, for PyTorch's default."""
+        """The keywords of calls that create tensors: none, for PyTorch's defaults."""
         return ""
 
     def as_tensor(self, number: Tree) -> Tree:
-        """The number itself: `operand` makes a tensor of it."""
+        """The number itself; `operand` converts it to a tensor."""
         return number
 
     def function(self, op: Operator) -> str:
@@ -78,11 +78,11 @@ class TorchWriter(Writer):
         return op.torch.replace(FUNCTIONAL, "F.")
 
     def word_for(self, op: Operator, name: str) -> str:
-        """PyTorch's name of an operator, whatever its spelling calls it."""
+        """PyTorch's name of an operator in a spelling."""
         return self.function(op)
 
     def indices(self, data: Array) -> str:
-        """Numbers in an index, as the program computes them; a list stays what it is."""
+        """An array in an index, as the program computes it; lists are unchanged."""
         if data.node is not None:
             return tree.text(self.trees[data.node])
         return data.text if data.text.startswith("[") else array(data.value)
@@ -92,7 +92,7 @@ class TorchWriter(Writer):
         return f"torch.{name}"
 
     def numeral(self, value: float, point: bool = False) -> Tree:
-        """A number as it is; those that Python has no word for by PyTorch's."""
+        """A number; inf and nan by PyTorch's names."""
         if isfinite(value):
             return numeral(value, point)
         name = Verbatim("torch.nan" if isnan(value) else "torch.inf")
@@ -142,7 +142,7 @@ def _added(w: TorchWriter, node: Node, places: Tree) -> Tree:
 
 
 def _sizes(w: TorchWriter, node: Node) -> dict[str, Tree | None]:
-    """The shape of the output, and how many elements it has; as numbers where none tell."""
+    """The shape of the output, and its number of elements; as numbers if sizes are not generic."""
     if w.telling is None:
         return {"n": Number(numel(node.shape)), "shape": Verbatim(str(node.shape))}
     like = w.shapes.get(node.shape)
@@ -177,9 +177,9 @@ def ctc_slopes(w: TorchWriter, node: Node) -> Tree:
 
 @in_other_words
 def kron(w: TorchWriter, node: Node) -> Tree:
-    """PyTorch (2.13) takes no transpose, and no inverse, which it lays out by columns."""
+    """Operands are made contiguous, because PyTorch (2.13) refuses column-major ones."""
     parts = [
-        w.operand(node, k) if is_by_rows(x) else Method(w.operand(node, k), "contiguous")
+        w.operand(node, k) if is_row_major(x) else Method(w.operand(node, k), "contiguous")
         for k, x in enumerate(node.parents)
     ]
     return Call("torch.kron", tuple(parts))
@@ -198,7 +198,9 @@ def windows(w: TorchWriter, node: Node) -> Tree:
 
 
 def _unfolded(w: TorchWriter, base: Tree, kernel: Shape, stride: Shape, dilation: Shape) -> Tree:
-    """What a kernel sees at each of its positions; steps stand for the dilation unfold lacks."""
+    """The windows of a kernel at all positions; strided slices replace the dilation that unfold
+    lacks.
+    """
     for size, step, spread in zip(kernel, stride, dilation, strict=True):
         reach = spread * (size - 1) + 1
         base = Method(base, "unfold", (Number(-len(kernel)), w.plain(reach), w.plain(step)))

@@ -1,4 +1,4 @@
-"""Products within products of a formula, in whatever order their factors stand."""
+"""Common products of factors in a formula, independent of the order of factors."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -8,64 +8,64 @@ from typing import NamedTuple
 from .. import tree
 from ..tree import Infix, Name, Prefix, Tree
 
-MOST = 16  # products of a formula that are held against each other
-Factor = tuple[str, Tree]  # "*" or "/", and what the product is multiplied with or divided by
+MOST = 16  # products of a formula that are compared pairwise
+Factor = tuple[str, Tree]  # "*" or "/", and the factor or divisor
 
 
 class Chain(NamedTuple):
-    """A product with all its factors, and its sign."""
+    """A product, its sign, and its factors."""
 
     whole: Tree
     negative: bool
     factors: tuple[Factor, ...]
 
     def without(self, common: Counter, name: Name) -> Tree:
-        """The product with a name for some of its factors."""
-        left = Counter(common)
+        """The product with a name in place of some of its factors."""
+        remaining = Counter(common)
         out: Tree = Prefix("-", name) if self.negative else name
         for symbol, part in self.factors:
-            if left[symbol, part]:
-                left[symbol, part] -= 1
+            if remaining[symbol, part]:
+                remaining[symbol, part] -= 1
             else:
                 out = Infix(symbol, out, part)
         return out
 
 
 def common_products(wholes: list[Tree]) -> Iterator[tuple[Tree, list[Chain], Counter]]:
-    """What several products have in common that is none of their parts as they stand, the products,
-    and its factors.
+    """Yield products of factors that several products have in common, with these products and the
+    factors.
     """
     chains = [c for whole in wholes for c in _chains(whole)]
     if len(chains) > MOST:
         return
-    met = set()
+    seen = set()
     counts = [Counter(c.factors) for c in chains]
     for p, q in combinations(range(len(chains)), 2):
         common = counts[p] & counts[q]
         key = frozenset(common.items())
-        if common.total() < 2 or key in met or not any(s == "*" for s, _ in common):
+        if common.total() < 2 or key in seen or not any(s == "*" for s, _ in common):
             continue
-        met.add(key)
-        having = [c for c, own in zip(chains, counts, strict=True) if common <= own]
-        yield _product(chains[p].factors, common), having, common
+        seen.add(key)
+        products = [c for c, factors in zip(chains, counts, strict=True) if common <= factors]
+        yield _product(chains[p].factors, common), products, common
 
 
 def _product(factors: tuple[Factor, ...], common: Counter) -> Tree:
-    """The product of some of the factors, in their order, none below a line first."""
-    left, taken = Counter(common), list[Factor]()
+    """The product of some of the factors, in their order, but not starting with a divisor."""
+    remaining, chosen = Counter(common), list[Factor]()
     for f in factors:
-        if left[f]:
-            left[f] -= 1
-            taken.append(f)
-    taken.sort(key=lambda f: f[0] != "*")
-    (_, out), *rest = taken
+        if remaining[f]:
+            remaining[f] -= 1
+            chosen.append(f)
+    chosen.sort(key=lambda f: f[0] != "*")
+    (_, out), *rest = chosen
     for symbol, part in rest:
         out = Infix(symbol, out, part)
     return out
 
 
 def _chains(whole: Tree) -> Iterator[Chain]:
-    """All products in a formula."""
+    """Yield all products in a formula."""
     stack = [whole]
     while stack:
         part = stack.pop()

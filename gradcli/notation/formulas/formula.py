@@ -1,7 +1,7 @@
 """A graph as a matrix formula: a tree whose text is valid input to gradcli.
 
-Sizes are written through names wherever a name has them, so that a formula holds for other sizes
-too. Operators are written as their records say, or as `idioms` does.
+Sizes are written as sizes of named tensors where possible, so that a formula holds for other sizes
+too. Operators are written as their records say, or as in `idioms`.
 """
 
 from collections.abc import Collection, Mapping
@@ -19,19 +19,19 @@ from .. import tree
 from ..tree import Attribute, Call, Listing, Method, Name, Number, Tree, Verbatim
 from .idioms import IDIOMS
 from .numerals import by_pi, numeral
-from .sizes import LEAST, dimension, tells, told, told_rest, told_root
+from .sizes import LEAST, difference_formula, dimension, is_telling, power_formula, size_formula
 from .spelling import spelled
 
 # Attributes that are shapes.
 SIZES = ("shape", "size", "input_size", "weight_size")
 SPECIAL = "torch.special."
-NEAR = 20  # places from the end of a dimension
-Telling = Mapping[float, Node]  # what the program computes from sizes
-ARITHMETIC = ("add", "sub", "mul", "div")  # which make floats of integers beside floats
-ANY_OPERAND = ("movement", "reduction", "leaf")  # families that are written for numbers as well
-TOO_LONG = 300  # names, numbers and symbols: what is longer is read in statements alone
-TOO_LONG_IN_STATEMENTS = 200  # and not at all, if it is longer with names for what is repeated
-MOST = 5_000  # what is longer with all that is repeated written out is not tried out
+NEAR = 20  # positions from the end of a dimension
+Telling = Mapping[float, Node]  # numbers that the program computes from generic sizes
+ARITHMETIC = ("add", "sub", "mul", "div")  # they promote integers to floats
+ANY_OPERAND = ("movement", "reduction", "leaf")  # families that are also written for numbers
+TOO_LONG = 300  # names, numbers and symbols; longer formulas are shown as statements only
+TOO_LONG_IN_STATEMENTS = 200  # the same, for statements; longer ones are not shown
+MOST = 5_000  # longer formulas, with repetitions, are not checked in numbers
 
 
 def formula(
@@ -40,46 +40,47 @@ def formula(
     telling: Telling | None = None,
     program: Collection[Node] = (),
 ) -> Tree:
-    """`node` in terms of the nodes that have names; of several of one shape the first lends it.
+    """`node` as a formula in named nodes; a shape is written as that of the first named node that
+    has it.
 
-    Where the sizes of the inputs are `telling`, each number that is one of them is written by name,
-    and so is what the program computes from them; what no name has is a size of a node of the
-    `program`, inputs first.
+    If the sizes of the inputs are generic, `telling` maps numbers that the program computes from
+    sizes to nodes: these numbers, and sizes themselves, are written symbolically, as sizes of named
+    nodes or else of nodes of the `program`. None: numbers are written as they are.
     """
     return Writer(names, telling, program).tree(node)
 
 
 def is_large(node: Node, names: Collection[Node]) -> bool:
-    """Whether a node is computed by so many that its formula cannot be read, whatever they are."""
+    """Whether a node is computed from too many nodes for a readable formula."""
     within = upstream(node, lambda n: () if n in names else n.inputs)
     return next(islice(within, TOO_LONG, None), None) is not None
 
 
 def too_long(written: Tree) -> bool:
-    """Whether a formula is too long to be read, in statements or all at once to be tried out."""
+    """Whether a formula is too long to be read, also in statements, or to be checked in numbers."""
     at_once = tree.size(written)
     return at_once > MOST or (at_once > TOO_LONG and tree.length(written) > TOO_LONG_IN_STATEMENTS)
 
 
 def in_library(op: Operator) -> str:
-    """The name of an operator that no name of a program hides."""
+    """The qualified name of an operator, which no variable of a program can shadow."""
     return op.torch or f"torch.{op.name}"
 
 
 def word(op: Operator) -> str:
-    """The name of an operator in a formula: `softmax`, and `special.ndtr`, which torch has there
-    alone.
+    """The name of an operator in a formula: `softmax`, and `special.ndtr` for functions in
+    torch.special.
     """
     return f"special.{op.name}" if (op.torch or "").startswith(SPECIAL) else op.name
 
 
 def number_of(node: Node) -> Any:
-    """The number that a node is, as the program has it; None for what is computed."""
+    """The value of a constant node; None for other nodes."""
     return node.attrs["value"] if node.op.name == "constant" else None
 
 
 class Writer:
-    """Trees of nodes, each made once."""
+    """Writes nodes as trees; the tree of a node is cached."""
 
     def __init__(
         self,
@@ -89,22 +90,24 @@ class Writer:
     ):
         self.telling, self.named = telling, names
         self.trees: dict[Node, Tree] = dict(names)
-        self.numbers: set[Node] = set()  # what is written as a Python number: 2, 1 / x.numel()
+        self.numbers: set[Node] = (
+            set()
+        )  # nodes that are written as Python numbers: 2, 1 / x.numel()
         self.in_torch: dict[Node, Node | None] = {}
         for node in () if telling is None else program:
             parts = node.op.family == "movement"
-            if any(n >= LEAST and self.told(n, rounded=parts) is None for n in node.shape):
+            if any(n >= LEAST and self.named_size(n, rounded=parts) is None for n in node.shape):
                 self.shapes.setdefault(node.shape, self.tree(node))
                 self.kinds.setdefault((node.shape, node.dtype), self.tree(node))
 
     @cached_property
     def taken(self) -> set[str]:
-        """Names that are no longer those of functions."""
+        """The names in use, which shadow functions."""
         return tree.taken(self.named.values())
 
     @cached_property
     def shapes(self) -> dict[Shape, Tree]:
-        """What lends its shape."""
+        """The first named node of each shape."""
         result: dict[Shape, Tree] = {}
         for node, name in self.named.items():
             result.setdefault(node.shape, name)
@@ -112,7 +115,7 @@ class Writer:
 
     @cached_property
     def kinds(self) -> dict[tuple[Shape, str], Tree]:
-        """The same by shape and dtype."""
+        """The first named node of each shape and dtype."""
         result: dict[tuple[Shape, str], Tree] = {}
         for node, name in self.named.items():
             result.setdefault((node.shape, node.dtype), name)
@@ -148,44 +151,48 @@ class Writer:
         return spelled(spelling, {str(k): self.trees[i] for k, i in enumerate(node.parents)})
 
     def sources(self, node: Node) -> tuple[Node | None, ...]:
-        """The nodes that the formula of `node` is made of: its inputs, or what it is said with."""
-        text = self.said(node)
+        """The nodes whose formulas are parts of that of `node`: its inputs, or its equivalent in
+        PyTorch.
+        """
+        text = self.torch_equivalent(node)
         return node.inputs if text is None else (text,)
 
-    def said(self, node: Node) -> Node | None:
-        """What stands for a node that PyTorch has no name for; None where it stands for itself."""
+    def torch_equivalent(self, node: Node) -> Node | None:
+        """An equal node in operators that PyTorch has, if PyTorch lacks that of `node`;
+        else None.
+        """
         if node not in self.in_torch:
             self.in_torch[node] = None if node.op.name in IDIOMS else node.op.in_torch(node)
         return self.in_torch[node]
 
     def is_foreign(self, node: Node) -> bool:
-        """Whether its own name is a word that PyTorch does not have."""
+        """Whether a node is written with a function that PyTorch lacks."""
         op = node.op
         named = op.torch is None and not op.spelling and op.name not in IDIOMS
-        return named and self.said(node) is None
+        return named and self.torch_equivalent(node) is None
 
     def is_in_words(self, node: Node) -> bool:
-        """Whether PyTorch has all the words of a formula."""
+        """Whether PyTorch has all functions of a formula."""
         return not any(map(self.is_foreign, walk([node], self.sources)))
 
     def mentions(self, node: Node) -> tuple[int, ...]:
-        """How often the formula of `node` has that of each of its sources."""
+        """The number of occurrences of the formula of each source in that of `node`."""
         return (1,) * len(self.sources(node))
 
     def written(self, node: Node) -> Tree:
-        """The formula of a node whose inputs have theirs."""
+        """The formula of a node whose sources have formulas already."""
         special = IDIOMS.get(node.op.name)
         if special is not None:
             return special(self, node)
-        text = self.said(node)
+        text = self.torch_equivalent(node)
         if text is not None:
             return self.trees[text]
         return self.by_spelling(node) if node.op.spelling else self.call(node)
 
-    # ---- operators as their record says ----------------------------------------------------------
+    # ---- operators -------------------------------------------------------------------------------
 
     def by_spelling(self, node: Node) -> Tree:
-        """`node` as its operator's spelling has it, without attributes of their usual value."""
+        """`node` in its operator's spelling, without attributes that have their defaults."""
         holes: dict[str, Tree | None] = {
             str(k): self.operand(node, k) for k in range(len(node.inputs))
         }
@@ -198,13 +205,13 @@ class Writer:
         return built
 
     def word_for(self, op: Operator, name: str) -> str:
-        """A name to call an operator by; with its library where the program means something else
-        by its beginning.
-        """
+        """The name of an operator; qualified if a variable of the program shadows it."""
         return in_library(op) if name.partition(".")[0] in self.taken else name
 
     def operand(self, node: Node, place: int) -> Tree:
-        """An input of a node; a whole float keeps its point where it alone makes the result one."""
+        """The formula of an input of a node; an integral float keeps its point if it decides the
+        dtype.
+        """
         source = node.inputs[place]
         assert source is not None
         if self.takes_no_mask(node, place):
@@ -224,9 +231,7 @@ class Writer:
         return self.as_tensor(self.trees[source]) if foreign else self.trees[source]
 
     def one_hot(self, node: Node) -> Tree | None:
-        """Rows of a unit matrix that labels pick, as PyTorch calls them; its integers are converted
-        where they stand beside floats. None for anything else.
-        """
+        """one_hot(y, n) for eye(n)[y] with a named integer tensor y; None for any other node."""
         if node.op.name != "getitem" or node.parents[0].op.name != "eye":
             return None
         unit, (labels, *others) = node.parents[0], node.attrs["index"]
@@ -241,27 +246,27 @@ class Writer:
         return Call(name, (Name(labels.text), written.args[0]))
 
     def _takes_numbers(self, node: Node, place: int) -> bool:
-        """Whether a Python number may stand in the place of an input."""
+        """Whether an input may be written as a Python number."""
         op = node.op
         return bool(op.spelling) or op.family in ANY_OPERAND or self.takes(node, place)
 
     def takes_no_mask(self, node: Node, place: int) -> bool:
-        """Whether the mask in the place of an input has to be written as its numbers, 0 and 1."""
+        """Whether an input is a mask that has to be converted to numbers."""
         op, source = node.op, node.inputs[place]
         if op.takes == "any" or op.of_one_kind or source is None or source.dtype != "bool":
             return False
         return "no masks" in op.takes or all(i.dtype == "bool" for i in node.parents)
 
     def in_numbers(self, mask: Node) -> Tree:
-        """A mask as floats."""
+        """The formula of a mask, converted to floats."""
         return Method(self.trees[mask], "double")
 
     def takes(self, node: Node, place: int) -> bool:
-        """Whether PyTorch's function takes a number in the place of an input."""
+        """Whether PyTorch's function accepts a number for an input."""
         return node.op.takes_number(place, [i in self.numbers for i in node.parents])
 
     def as_tensor(self, number: Tree) -> Tree:
-        """A Python number where a function of PyTorch stands, which takes tensors."""
+        """A Python number as a tensor, for functions that accept tensors only."""
         return Call("tensor", (number,))
 
     def call(self, node: Node) -> Tree:
@@ -273,74 +278,80 @@ class Writer:
         return Call(self.function(op), tuple(args), tuple(named))
 
     def function(self, op: Operator) -> str:
-        """The name to call an operator by."""
+        """The name by which an operator is called."""
         return self.word_for(op, word(op))
 
     def library(self, name: str) -> str:
-        """The name to call a function by that makes tensors."""
+        """The name by which a function that creates tensors is called."""
         return f"torch.{name}" if name in self.taken else name
 
     def indices(self, data: Array) -> str:
-        """Numbers in an index."""
+        """The text of an array in an index."""
         return data.text
 
     def number(self, value: float, point: bool = False) -> Tree:
-        """A number, by sizes where it is made of some that tell."""
+        """A number; written in terms of sizes if it is computed from generic ones."""
         result = None
         if self.telling is not None and isfinite(value):
-            whole = value in self.telling or tells(value)
-            result = self.told(value) if whole else told_root(value, self.shapes)
+            whole = value in self.telling or is_telling(value)
+            result = self.named_size(value) if whole else power_formula(value, self.shapes)
         return result or self.numeral(value, point)
 
     def numeral(self, value: float, point: bool = False) -> Tree:
-        """A number as it is, or as it is made of pi."""
+        """A number, or a formula in pi."""
         return by_pi(value, Verbatim(self.library("pi"))) or numeral(value, point)
 
-    def told(self, value: float, rounded: bool = True) -> Tree | None:
-        """A number as the program computes it from sizes that tell; None for others."""
+    def named_size(self, value: float, rounded: bool = True) -> Tree | None:
+        """A number as a formula in sizes; None if sizes are not generic, or it is none."""
         if self.telling is None:
             return None
         if value in self.telling:
             return self.tree(self.telling[value])
-        return told(int(value), self.shapes, rounded) if value == int(value) else None
+        return size_formula(int(value), self.shapes, rounded) if value == int(value) else None
 
     def arguments(self, node: Node) -> tuple[list[Tree], list[tuple[str, Tree]]]:
-        """What stands in the brackets: by place as long as nothing is left out, then by name."""
+        """Positional and keyword arguments of a call: positional until one is omitted, then by
+        keyword.
+        """
         op = node.op
         args: list[Tree] = []
         named: list[tuple[str, Tree]] = []
-        last, by_place = _last_required(op), op.family == "movement"
-        for place, name in enumerate(op.order):
+        last_required, by_place = _last_required(op), op.family == "movement"
+        for position, name in enumerate(op.order):
             if op.variadic and name == op.inputs[0]:
                 operands = tuple(self.operand(node, k) for k in range(len(node.inputs)))
-                args += operands if place else [Listing(operands, "[]")]
+                args += operands if position else [Listing(operands, "[]")]
                 continue
             value = self._argument(node, name)
             if value is None:
-                if place < last:
+                if position < last_required:
                     args.append(self.attribute(node, name))
                 else:
                     by_place = False
-            elif place < last or (place == last and name != "dim") or by_place:
+            elif (
+                position < last_required
+                or (position == last_required and name != "dim")
+                or by_place
+            ):
                 args += (
                     value.items
                     if name == op.collect and isinstance(value, Listing) and value.items
                     else (value,)
                 )
-            elif name in op.inputs and not op.method and not named and _all_given(node, name):
+            elif name in op.inputs and not op.method and not named and _all_positional(node, name):
                 args.append(value)
             else:
                 named.append((name, value))
         return args, named
 
     def _argument(self, node: Node, name: str) -> Tree | None:
-        """The tree of one argument; None where it is left out or has its usual value."""
+        """The tree of one argument; None if it is omitted or has its default."""
         op = node.op
         if name in op.inputs:
             place = op.inputs.index(name)
             return None if node.inputs[place] is None else self.operand(node, place)
-        usual = node.attrs[name] == op.attributes[name]
-        return None if usual else self.attribute(node, name)
+        is_default = node.attrs[name] == op.attributes[name]
+        return None if is_default else self.attribute(node, name)
 
     # ---- places ------------------------------------------------------------------------------
 
@@ -348,7 +359,7 @@ class Writer:
         """An index into a tensor of this shape, without ends that sizes tell are its own."""
         if self.telling is None or any(i is None or i is Ellipsis or is_array(i) for i in index):
             return index
-        return tuple(map(_without_ends, index, shape))
+        return tuple(map(_trimmed_slice, index, shape))
 
     def place(self, n: int) -> str:
         """A place in an index, by sizes where it is made of some that tell."""
@@ -370,25 +381,27 @@ class Writer:
         if isinstance(value, float):
             return self.number(value, point=isfinite(value))
         if isinstance(value, int):
-            return self.told(value) or Number(value)
+            return self.named_size(value) or Number(value)
         return Verbatim(repr(value))
 
     def shape(self, shape: Shape) -> Tree:
-        """A shape: that of a named node, or its sizes one by one."""
+        """A shape: that of a named node, or a list of sizes."""
         if shape and shape in self.shapes:
             return Attribute(self.shapes[shape], "shape")
         return Listing(tuple(self.size(n, d - len(shape)) for d, n in enumerate(shape)))
 
     def size(self, size: int, place: int) -> Tree:
-        """A size through a name that has it at the same place, counted from the end."""
+        """A size as that of a named node at the same position, counted from the end; else as a
+        formula.
+        """
         for shape, name in self.shapes.items() if size > 1 else ():
             if len(shape) >= -place > 0 and shape[place] == size:
                 return dimension(name, place + len(shape))
-        rest = told_rest(size, self.shapes) if self.telling is not None else None
-        return self.told(size) or rest or Number(size)
+        rest = difference_formula(size, self.shapes) if self.telling is not None else None
+        return self.named_size(size) or rest or Number(size)
 
     def count(self, n: int) -> Tree:
-        """A last size, or the number of elements of a name."""
+        """A number as a last size, or as the number of elements of a named node."""
         result = self.size(n, -1)
         if isinstance(result, tree.Subscript):
             return result
@@ -397,11 +410,11 @@ class Writer:
         return result if whole is None else Method(whole, "numel")
 
     def like(self, node: Node) -> Tree | None:
-        """The name of a node of this shape; None without one, or where the user wrote sizes."""
+        """The first named node of this shape; None if there is none, or the user wrote sizes."""
         return None if self._has_own_sizes(node) else self.shapes.get(node.shape)
 
     def same_kind(self, node: Node) -> Tree | None:
-        """The same, of a node with the same kind of numbers, which ones_like() takes over."""
+        """The same, for this shape and dtype, for ones_like()."""
         return None if self._has_own_sizes(node) else self.kinds.get((node.shape, node.dtype))
 
     def _has_own_sizes(self, node: Node) -> bool:
@@ -410,24 +423,26 @@ class Writer:
 
 
 def _last_required(op: Operator) -> int:
-    """The place of the last parameter that a call cannot go without."""
-    needed = [
-        place
-        for place, name in enumerate(op.order)
+    """The position of the last required parameter; -1 if there is none."""
+    required = [
+        position
+        for position, name in enumerate(op.order)
         if (name in op.inputs and name not in op.optional) or op.attributes.get(name) is REQUIRED
     ]
-    return max(needed, default=-1)
+    return max(required, default=-1)
 
 
 class OwnWriter(Writer):
-    """Formulas in names of gradcli: what PyTorch says instead has their value, not their slope."""
+    """Writes formulas with gradcli's own operators: their equivalents in PyTorch differ in
+    gradients.
+    """
 
-    def said(self, node: Node) -> Node | None:
+    def torch_equivalent(self, node: Node) -> Node | None:
         return None
 
 
-def _all_given(node: Node, name: str) -> bool:
-    """Whether all that comes before the parameter `name` is given by place."""
+def _all_positional(node: Node, name: str) -> bool:
+    """Whether all parameters before `name` are passed by position."""
     for other in node.op.order[: node.op.order.index(name)]:
         if other in node.op.inputs:
             given = node.inputs[node.op.inputs.index(other)] is not None
@@ -438,8 +453,8 @@ def _all_given(node: Node, name: str) -> bool:
     return True
 
 
-def _without_ends(item: Any, size: int) -> Any:
-    """A slice without a beginning and an end that it has anyway; an end near the last by that."""
+def _trimmed_slice(item: Any, size: int) -> Any:
+    """A slice without redundant start and stop; positions near the end are counted from there."""
     if not isinstance(item, slice):
         return item
     start = None if item.start == 0 else item.start

@@ -27,7 +27,7 @@ from ..tree import (
     Verbatim,
 )
 from .spelling import read
-from .strides import is_by_rows
+from .strides import is_row_major
 
 if TYPE_CHECKING:
     from .formula import Writer
@@ -71,7 +71,7 @@ def _is_loose(text: str) -> bool:
 
 @idiom
 def kron(w: "Writer", node: Node) -> Tree:
-    parts = ((w.operand(node, k), is_by_rows(x)) for k, x in enumerate(node.parents))
+    parts = ((w.operand(node, k), is_row_major(x)) for k, x in enumerate(node.parents))
     return Call(
         w.function(node.op),
         tuple(part if by_rows else Method(part, "contiguous") for part, by_rows in parts),

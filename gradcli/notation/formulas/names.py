@@ -1,4 +1,4 @@
-"""Names in formulas: what a program calls its values, put in the place of what they are made of."""
+"""Names in formulas: named values of a program in place of equal subexpressions."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from fractions import Fraction
@@ -8,7 +8,7 @@ from ...graphs.shapes import Shape, axes, axis, fits
 from ...graphs.substitution import substitute
 from ..tree import Name
 from .rules.atoms import atom_of
-from .rules.factoring import MOST_TERMS, multiplied, sum_of
+from .rules.factoring import MOST_TERMS, expanded_terms, sum_of
 from .rules.products import (
     ONE,
     Coefficient,
@@ -24,15 +24,15 @@ from .rules.reductions import constant_along
 from .rules.sums import terms_of
 from .simplify import LARGE, stripped
 
-CONSTANT = ("input", "constant", "zeros", "ones")  # shorter than any name for them
+CONSTANT = ("input", "constant", "zeros", "ones")  # not replaced by names
 Change = Callable[[Node], Node]
 
 
 class Names:
     """The names that a formula may use, each as an atom with a definition.
 
-    Where they are `opened`, a search begins with what they stand for, and finds them again. What
-    the `program` has in it is said as it says it.
+    If they are `opened`, a search starts with the definitions in place of the atoms, and finds the
+    names again. Subexpressions of the `program` are written as in it.
     """
 
     def __init__(
@@ -45,19 +45,19 @@ class Names:
         self.definitions: dict[Node, Node] | None = None  # by atom; None: not looked up yet
         self.meaning: dict[Node, Node] = {}
         self.products: list[tuple[Node, Product]] = []
-        self.nameless: set[Node] = set()  # nodes that have no name's definition in them
+        self.nameless: set[Node] = set()  # nodes that contain no definition
 
     def start(self, node: Node) -> Node:
-        """What a search begins with."""
+        """The node with which a search starts."""
         return stripped(node, {}) if self.opened else self.hide(node)
 
     def hide(self, node: Node) -> Node:
-        """The node in terms of atoms, not itself one of them."""
+        """The node in terms of atoms, itself not replaced by one."""
         atoms = {n: a for n, a in self.atoms.items() if n is not node}
         return stripped(node, atoms)
 
     def settle(self, normal: Change) -> None:
-        """Let the atoms stand for what their names do, which is looked up the first time."""
+        """Set the definitions of the atoms, which are computed at the first call."""
         if self.definitions is not None:
             for atom, meant in self.definitions.items():
                 atom.expansion = meant
@@ -68,16 +68,16 @@ class Names:
             others = {} if self.opened else others
             atom = self.atoms[n]
             atom.expansion = self.definitions[atom] = meant = normal(stripped(n, others))
-            self._means(meant, atom, normal)
+            self._add_definition(meant, atom, normal)
             if n.op.expand is not None and len(walk([n])) < LARGE:
-                self._means(normal(stripped(n.op.expanded(n), others)), atom, normal)
+                self._add_definition(normal(stripped(n.op.expanded(n), others)), atom, normal)
         written = dict.fromkeys(map(self.hide, self.program))
         for n in written:
             for same in _equal_calls(n):
                 if same not in written:
                     self.meaning.setdefault(same, n)
 
-    def _means(self, meant: Node, atom: Node, normal: Change) -> None:
+    def _add_definition(self, meant: Node, atom: Node, normal: Change) -> None:
         if meant.op.name in CONSTANT:
             return
         self.meaning.setdefault(meant, atom)
@@ -96,32 +96,34 @@ class Names:
             if in_rows is not None:
                 dim, columns = in_rows
                 self.products.append((atom.unsqueeze(dim=dim), columns))
-        beside = _beside_a_number(meant, atom)
+        beside = _around_a_number(meant, atom)
         if beside is not None:
             rest, other = beside
-            whole = _product_meant(other, normal)
+            whole = _expanded_product(other, normal)
             if whole is not None and len(whole.factors) > 1:
                 self.products.append((rest, _without_roots(whole)))
 
     def stand_for_the_same(self, other: "Names") -> bool:
-        """Whether all names have the definitions that they have for others."""
+        """Whether the definitions are those of another Names."""
         mine, theirs = ((n.definitions, n.meaning, n.products) for n in (self, other))
         return mine == theirs
 
     def show(self, node: Node) -> Node:
-        """The node in terms of what the names are the names of."""
+        """The node with named nodes in place of atoms."""
         return substitute(node, {atom: n for n, atom in self.atoms.items()})
 
     def folded(self, node: Node, normal: Change) -> Node:
-        """The node with names for what is a name's definition."""
+        """The node with atoms in place of their definitions."""
         new = walk([node], lambda n: () if n in self.nameless else n.inputs)
         result = {n: self.meaning[n] for n in new if n in self.meaning}
         if not result:
             self.nameless.update(new)
         return normal(substitute(node, result)) if result else node
 
-    def spoken(self, node: Node, normal: Change) -> Iterator[Node]:
-        """The node with a name in place of some factors: (g * x).sum() * r = (g * y).sum()."""
+    def with_names(self, node: Node, normal: Change) -> Iterator[Node]:
+        """Yield equal nodes with an atom in place of some factors: (g * x).sum() * r = (g *
+        y).sum().
+        """
         if node in self.meaning:
             yield self.meaning[node]
         for built in _regrouped(node):
@@ -132,19 +134,19 @@ class Names:
             return
         result = _without_roots(result)
         for atom, meant in self.products:
-            for new in _with(result, atom, meant, node.shape):
+            for new in _with_atom(result, atom, meant, node.shape):
                 built = build(new, node.shape)
                 if built.shape == node.shape:
                     yield built
                     yield normal(built)
-        yield from self._spoken_in_terms(node, normal)
+        yield from self._with_names_in_terms(node, normal)
 
-    def _spoken_in_terms(self, node: Node, normal: Change) -> Iterator[Node]:
-        """A sum, multiplied out, with a name in place of some factors of a term."""
-        terms = [_without_roots(t) for t in multiplied(node)]
+    def _with_names_in_terms(self, node: Node, normal: Change) -> Iterator[Node]:
+        """Yield expanded sums with an atom in place of some factors of a term."""
+        terms = [_without_roots(t) for t in expanded_terms(node)]
         for k, term in enumerate(terms if len(terms) <= MOST_TERMS else ()):
             for atom, meant in self.products:
-                for new in _with(term, atom, meant, node.shape):
+                for new in _with_atom(term, atom, meant, node.shape):
                     total = sum_of([*terms[:k], new, *terms[k + 1 :]])
                     if total.shape == node.shape:
                         yield normal(total)
@@ -161,8 +163,8 @@ def _regrouped(node: Node) -> Iterator[Node]:
         yield a.parents[0] @ (a.parents[1] @ c)
 
 
-def _beside_a_number(meant: Node, atom: Node) -> tuple[Node, Product] | None:
-    """1 - out and a / b, where out = 1 - a / b; None for what is no such sum."""
+def _around_a_number(meant: Node, atom: Node) -> tuple[Node, Product] | None:
+    """1 - out and a / b for out = 1 - a / b; None for other definitions."""
     terms = terms_of(meant) if meant.op.name in ("add", "sub") else None
     numbers = [t for t in terms or () if not t.factors]
     if terms is None or len(terms) != 2 or len(numbers) != 1:
@@ -174,8 +176,8 @@ def _beside_a_number(meant: Node, atom: Node) -> tuple[Node, Product] | None:
 
 
 def _in_rows(p: Product) -> tuple[int, Product] | None:
-    """1 and a.sum(dim=1, keepdim=True) / b.norm(dim=1, keepdim=True), for a.sum(dim=1) /
-    b.norm(dim=1); None for what are not all reductions along one dimension.
+    """1 and a.sum(dim=1, keepdim=True) / b.norm(dim=1, keepdim=True) for a.sum(dim=1) /
+    b.norm(dim=1); None unless all factors are reductions along one dimension.
     """
     reduced = {f: e for f, e in p.factors.items() if f.shape}
     dims = {f.attrs["dim"] if f.op.family == "reduction" else None for f in reduced}
@@ -189,8 +191,8 @@ def _in_rows(p: Product) -> tuple[int, Product] | None:
     return dim, p._replace(factors=rest | columns)
 
 
-def _product_meant(p: Product, normal: Change) -> Product | None:
-    """A product, where it is a single function in terms of what that means."""
+def _expanded_product(p: Product, normal: Change) -> Product | None:
+    """A product, expanded if it is a single call of a composite operator."""
     (f, *more) = p.factors
     if more or p.factors[f] != 1 or f.op.expand is None or len(walk([f])) > LARGE:
         return p
@@ -199,7 +201,7 @@ def _product_meant(p: Product, normal: Change) -> Product | None:
 
 
 def _equal_calls(node: Node) -> Iterator[Node]:
-    """x.sum(dim=-1) and x.sum(dim=1); a @ b and b @ a, of vectors."""
+    """Yield equal calls: x.sum(dim=-1) and x.sum(dim=1); a @ b and b @ a for vectors."""
     dim = node.attrs["dim"] if node.op.family == "reduction" else None
     if isinstance(dim, int) and node.parents[0].ndim:
         last = dim % node.parents[0].ndim
@@ -210,7 +212,7 @@ def _equal_calls(node: Node) -> Iterator[Node]:
 
 
 def _without_roots(result: Product) -> Product:
-    """The powers of x for those of sqrt(x), so that x is seen to hold its root."""
+    """The product with powers of x in place of sqrt(x), so that sqrt(x) divides x."""
     if all(f.op.name != "sqrt" for f in result.factors):
         return result
     factors: dict[Node, Coefficient] = {}
@@ -220,9 +222,9 @@ def _without_roots(result: Product) -> Product:
     return result._replace(factors={f: e for f, e in factors.items() if e})
 
 
-def _with(result: Product, atom: Node, meant: Product, shape: Shape) -> Iterator[Product]:
-    """A product of a shape in which `atom` stands for its factors."""
-    if fits(atom.shape, shape) and _holds(result.factors, meant.factors):
+def _with_atom(result: Product, atom: Node, meant: Product, shape: Shape) -> Iterator[Product]:
+    """Yield products of a shape in which `atom` replaces the factors of its definition."""
+    if fits(atom.shape, shape) and _divides_product(result.factors, meant.factors):
         yield Product(
             result.coefficient / meant.coefficient,
             with_factors(result.factors, {f: -e for f, e in meant.factors.items()} | {atom: ONE}),
@@ -240,7 +242,7 @@ def _with(result: Product, atom: Node, meant: Product, shape: Shape) -> Iterator
         rest = {f: k for f, k in meant.factors.items() if f not in inside}
         reduced = {_reduced(f, over, total): k for f, k in rest.items()}
         outside = _without_roots(Product(ONE, reduced)).factors
-        if not inside or not outside or not _holds(beside, outside):
+        if not inside or not outside or not _divides_product(beside, outside):
             continue
         if not all(constant_along(f, x, over) for f in rest):
             continue
@@ -253,7 +255,7 @@ def _with(result: Product, atom: Node, meant: Product, shape: Shape) -> Iterator
 
 
 def _reduced(f: Node, over: tuple[int, ...], total: Node) -> Node:
-    """t for the factor t.unsqueeze(1) of a sum over dimension 1."""
+    """t for a factor t.unsqueeze(1) of a sum over dimension 1; other factors unchanged."""
     new = f.op.name == "unsqueeze" and (axis(f.attrs["dim"], f.ndim),) == over
     return f.parents[0] if new and f.ndim > total.ndim else f
 
@@ -262,7 +264,7 @@ def _fits(f: Node, total: Node) -> bool:
     return f.ndim <= total.ndim or total.attrs["keepdim"]
 
 
-def _holds(factors: Mapping[Node, Coefficient], part: Mapping[Node, Coefficient]) -> bool:
-    """Whether the powers of a part are among the factors."""
+def _divides_product(factors: Mapping[Node, Coefficient], part: Mapping[Node, Coefficient]) -> bool:
+    """Whether a product of powers divides the product of factors."""
     have = ((factors.get(f, 0), e) for f, e in part.items())
     return all(own * e > 0 and magnitude(own) >= magnitude(e) for own, e in have)

@@ -1,17 +1,17 @@
-"""Numbers as they are written: 8 ** 0.5 for 2.8284271247461903, 2 * pi for 6.283185307179586."""
+"""Numbers as formulas: 8 ** 0.5 for 2.8284271247461903, 2 * pi for 6.283185307179586."""
 
 from math import isclose, isfinite, isqrt, pi
 
 from ..tree import Infix, Number, Prefix, Tree
 
 CLOSE = 1e-15  # relative
-LARGEST = 1_000  # of the roots that are known, and one over them
-MULTIPLES = 64  # of pi, and parts of it, that are known
+LARGEST = 1_000  # of roots that are recognised, and their reciprocals
+MULTIPLES = 64  # of pi, and parts of it, that are recognised
 HALF = Number(0.5)
 
 
 def numeral(value: float, point: bool = False) -> Tree:
-    """A finite number: the root of a whole number as that, or one over it, others as they are."""
+    """A number; square roots of integers, and their reciprocals, are written as powers."""
     if not (isinstance(value, float) and isfinite(value)):
         return Number(value, point)
     result = _root(abs(value))
@@ -25,16 +25,18 @@ def _root(value: float) -> Tree | None:
         return None
     power = 0.5 if value > 1 else -0.5
     whole = round(value ** (1 / power))
-    if isqrt(whole) ** 2 == whole:  # a third is no root
+    if isqrt(whole) ** 2 == whole:  # 1/3 is no root
         return None
     close = abs(whole**power - value) <= CLOSE * value
     return Infix("**", Number(whole), Number(power)) if close else None
 
 
 def by_pi(value: float, name: Tree) -> Tree | None:
-    """A number that rules make of pi, by its `name`, as PyTorch takes it: (2 * pi) ** -0.5."""
-    built = (f for number, f in _MADE_OF_PI if isclose(abs(value), number, rel_tol=CLOSE))
-    result = next(built, None)
+    """A number as a formula in pi, which is called `name`: (2 * pi) ** -0.5; None for other
+    numbers.
+    """
+    formulas = (f for number, f in _MADE_OF_PI if isclose(abs(value), number, rel_tol=CLOSE))
+    result = next(formulas, None)
     written = _multiple(abs(value) / pi, name) if result is None else result(name)
     if written is None:
         return None
@@ -43,14 +45,14 @@ def by_pi(value: float, name: Tree) -> Tree | None:
     return Prefix("-", written) if value < 0 else written
 
 
-def _multiple(times: float, name: Tree) -> Tree | None:
-    """4 * pi, and pi / 3; None for what is no such number."""
-    whole = times if times > 1 else 1 / times if times else 0.0
-    if not 1.5 < whole < MULTIPLES + 0.5 or not isclose(whole, round(whole), rel_tol=CLOSE):
+def _multiple(ratio: float, name: Tree) -> Tree | None:
+    """4 * pi, or pi / 3; None for other numbers."""
+    larger = ratio if ratio > 1 else 1 / ratio if ratio else 0.0
+    if not 1.5 < larger < MULTIPLES + 0.5 or not isclose(larger, round(larger), rel_tol=CLOSE):
         return None
-    if times > 1:
-        return Infix("*", Number(round(whole)), name)
-    return Infix("/", name, Number(round(whole)))
+    if ratio > 1:
+        return Infix("*", Number(round(larger)), name)
+    return Infix("/", name, Number(round(larger)))
 
 
 _MADE_OF_PI = (

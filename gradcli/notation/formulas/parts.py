@@ -5,25 +5,27 @@ from collections.abc import Collection
 from ...graphs import Node, walk
 
 
-def beside(grad: Node, seed: Node, names: Collection[Node], with_moved: bool = False) -> list[Node]:
-    """The largest of these parts that compute numbers and have no name, or `with_moved` hold
-    numbers that were moved; products of matrices are looked into, and so is what else only moves
-    elements.
+def seedless_parts(
+    grad: Node, seed: Node, names: Collection[Node], with_moved: bool = False
+) -> list[Node]:
+    """The largest unnamed parts of a gradient that do not depend on the seed and compute numbers.
+    Matrix products, and nodes that only move elements, are searched for parts themselves;
+    `with_moved` counts moved numbers as parts too.
     """
-    flows = {seed}
+    dependent = {seed}
     for n in walk([grad]):
-        if not flows.isdisjoint(n.parents):
-            flows.add(n)
+        if not dependent.isdisjoint(n.parents):
+            dependent.add(n)
     result: list[Node] = []
-    waiting, met = [grad], set[Node]()
+    waiting, seen = [grad], set[Node]()
     while waiting:
         n = waiting.pop()
-        if n in met or n in names:
+        if n in seen or n in names:
             continue
-        met.add(n)
+        seen.add(n)
         product = n.op.name == "matmul" and n.ndim > 1
-        moved = n.op.family in ("movement", "leaf") and not (with_moved and _holds_numbers(n))
-        if n in flows or product or moved or n.dtype == "bool":
+        only_moves = n.op.family in ("movement", "leaf") and not (with_moved and _holds_numbers(n))
+        if n in dependent or product or only_moves or n.dtype == "bool":
             waiting += n.parents
         else:
             result.append(n)
@@ -31,5 +33,5 @@ def beside(grad: Node, seed: Node, names: Collection[Node], with_moved: bool = F
 
 
 def _holds_numbers(node: Node) -> bool:
-    """Whether its elements are not told by their places alone, as those of ones and eye are."""
+    """Whether a node depends on elements with values, other than those of ones and eye."""
     return any(n.ndim and not n.inputs and not n.op.index for n in walk([node]))

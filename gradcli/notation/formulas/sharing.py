@@ -1,4 +1,4 @@
-"""Formulas in several statements: what occurs more than once gets a name, where that is shorter."""
+"""Formulas in several statements: repeated parts get names if that is shorter."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
@@ -9,37 +9,39 @@ from ..tree import Block, Name, Tree
 from .common_factors import common_products
 
 WORTH = 4  # names, numbers and symbols that a statement must save
-OF_PLACES = ("eye", "ones", "zeros")
+CONSTANT_MATRICES = ("eye", "ones", "zeros")
 
 
 def shared(formula: Tree, taken: Collection[str], worth: int = WORTH) -> Tree:
-    """The formula with statements before it, each of which saves as much as is `worth` it; new
-    names are not among those `taken`.
+    """The formula preceded by statements, each of which saves at least `worth` names, numbers and
+    symbols; new names are not among those `taken`.
     """
     first: dict[str, Name] = {}
-    formula = _with(formula, {n: first.setdefault(n.text, n) for n in reversed(_leaves(formula))})
+    formula = _replaced(
+        formula, {n: first.setdefault(n.text, n) for n in reversed(_leaves(formula))}
+    )
     statements: list[tuple[Name, Tree]] = []
     while True:
         name = Name(f"#{len(statements)}")
         best, new = _best(formula, statements, name, worth)
         if best is None:
             break
-        formula = _with(formula, new)
-        statements = [(n, _with(t, new)) for n, t in statements]
-        statements.insert(_place(statements, best), (name, best))
+        formula = _replaced(formula, new)
+        statements = [(n, _replaced(t, new)) for n, t in statements]
+        statements.insert(_position(statements, best), (name, best))
     if not statements:
         return formula
     block: Tree = Block(tuple(statements), formula)
     names = (n for n in _names() if n not in taken)
-    for (numbered, _), name in zip(statements, names):  # in the order in which they are read
-        block = _with(block, {numbered: Name(name)})
+    for (numbered, _), name in zip(statements, names):  # in reading order
+        block = _replaced(block, {numbered: Name(name)})
     return block
 
 
 def in_terms_of(formula: Tree, statements: Iterable[tuple[Name, Tree]]) -> Tree:
-    """The formula with the names that earlier statements give to parts of it."""
+    """The formula with names in place of parts that earlier statements define."""
     for name, part in statements:
-        formula = _with(formula, _named(part, name))
+        formula = _replaced(formula, _named(part, name))
     return formula
 
 
@@ -55,26 +57,32 @@ def _names():
 def _best(
     formula: Tree, statements: list[tuple[Name, Tree]], name: Name, worth: int
 ) -> tuple[Tree | None, dict[Tree, Tree]]:
-    """The part that saves most when it is said once, and what stands for what with its name."""
+    """The repeated part whose naming saves most, and the substitution for it; None if none saves
+    enough.
+    """
     wholes = [formula, *(t for _, t in statements)]
     result: Counter[Tree] = Counter()
     for whole in wholes:
         result.update(_parts(whole))
-    best, new, most = None, dict[Tree, Tree](), worth - 1
-    for part, times in result.items():
-        saved = _saved(part, times) if times > 1 else 0
-        if saved > most and (saved >= WORTH or not _is_of_places(part)):
-            best, new, most = part, _named(part, name), saved
+    best, new, saved_most = None, dict[Tree, Tree](), worth - 1
+    for part, occurrences in result.items():
+        saved = _saved(part, occurrences) if occurrences > 1 else 0
+        if saved > saved_most and (saved >= WORTH or not _is_constant_matrix(part)):
+            best, new, saved_most = part, _named(part, name), saved
     for part, products, factors in common_products(wholes):
         saved = _saved(part, len(products))
-        if saved > most:
-            best, new, most = part, {c.whole: c.without(factors, name) for c in products}, saved
+        if saved > saved_most:
+            best, new, saved_most = (
+                part,
+                {c.whole: c.without(factors, name) for c in products},
+                saved,
+            )
     return best, new
 
 
-def _is_of_places(part: Tree) -> bool:
-    """Whether it is made of sizes alone, as eye(n) is, which reads as well as a name."""
-    return isinstance(part, tree.Call) and part.function in OF_PLACES
+def _is_constant_matrix(part: Tree) -> bool:
+    """Whether a part is made of sizes only, as eye(n), and reads as well as a name."""
+    return isinstance(part, tree.Call) and part.function in CONSTANT_MATRICES
 
 
 def _saved(part: Tree, times: int) -> int:
@@ -82,7 +90,7 @@ def _saved(part: Tree, times: int) -> int:
 
 
 def _parts(whole: Tree) -> list[Tree]:
-    """All calls, products and sums in a formula."""
+    """All calls, operations and methods in a formula."""
     out: list[Tree] = []
     stack = [whole]
     while stack:
@@ -93,8 +101,8 @@ def _parts(whole: Tree) -> list[Tree]:
     return out
 
 
-def _place(statements: list[tuple[Name, Tree]], part: Tree) -> int:
-    """Behind the last statement whose name the part has."""
+def _position(statements: list[tuple[Name, Tree]], part: Tree) -> int:
+    """The position after the last statement whose name occurs in the part."""
     used = {p.text for p in _leaves(part)}
     return max((k + 1 for k, (name, _) in enumerate(statements) if name.text in used), default=0)
 
@@ -109,8 +117,8 @@ def _leaves(whole: Tree) -> list[Name]:
     return out
 
 
-def _with(whole: Tree, new: Mapping[Tree, Tree]) -> Tree:
-    """A formula with others for some of its parts."""
+def _replaced(whole: Tree, new: Mapping[Tree, Tree]) -> Tree:
+    """A formula with parts replaced as in `new`."""
     if whole in new:
         whole = new[whole]
         return whole if isinstance(whole, Name) else _rebuilt(whole, new)
@@ -126,6 +134,6 @@ def _rebuilt(whole: Tree, new: Mapping[Tree, Tree]) -> Tree:
 def _within(field, new: Mapping[Tree, Tree]):
     if isinstance(field, tuple):
         if hasattr(field, "_fields"):
-            return _with(field, new)  # type: ignore[arg-type]
+            return _replaced(field, new)  # type: ignore[arg-type]
         return tuple(_within(inner, new) for inner in field)
     return field

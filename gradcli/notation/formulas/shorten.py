@@ -1,9 +1,9 @@
-"""The shortest formula that can be found for a node: a search, under a budget.
+"""A search for the shortest formula of a node, under a budget.
 
 A gradient is first brought into a normal form (the rules of RULES and NORMAL). Then, inputs first,
-each node keeps the few shortest ways to say it that the rules of OTHERS and LAYOUT lead to, made of
-the few shortest ways to say its inputs. Rounds are repeated until nothing gets shorter. Nodes that
-have names are names; products that are a name's definition become the name.
+each node keeps the few shortest of the equal nodes that the rules of CANDIDATES and LAYOUT make of
+it, with the few shortest for each of its inputs. Rounds are repeated until the formula gets no
+shorter. Named nodes are atoms; a subexpression that equals a name's definition becomes the name.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -16,33 +16,33 @@ from .. import tree
 from ..tree import Name
 from .formula import MOST, TOO_LONG, Telling, Writer
 from .names import Names
-from .rules import IN_CODE, LAYOUT, NORMAL, OTHERS, RULES, made_of
+from .rules import CANDIDATES, IN_CODE, LAYOUT, NORMAL, RULES, apply_rules
 from .rules.atoms import definition
 from .rules.products import constant_value, product_of
 from .simplify import LARGE, Rewriter, merged, stripped
 
-HOPELESS = 2 * TOO_LONG  # a formula of this length will not be read
-KEPT = 4  # ways to say a node
-WIDE = 36  # nodes; in a larger graph only the best way to say each is looked for first
-NARROW = 16  # nodes; in a larger graph a quick search looks for no other ways
+HOPELESS = 2 * TOO_LONG  # longer formulas are not searched
+KEPT = 4  # equal nodes that are kept for each node
+WIDE = 36  # nodes; in larger graphs a first search keeps one equal node for each
+NARROW = 16  # nodes; in larger graphs a quick search keeps one equal node for each
 ROUNDS = 4
-SHORT = 12  # length of a formula in which nothing is looked for that may have a name of its own
-BEHIND = 9  # longer than where another search began: no search has made up for more
-BUDGET = 1200  # other ways to say a node that are tried in one search
-# What counts beside names, numbers, operators and calls.
+SHORT = 12  # length of a formula that is not searched for repeated parts
+BEHIND = 9  # a search that starts with a formula longer by more than this is skipped
+BUDGET = 1200  # equal nodes that are tried in one search
+# Weights besides names, numbers, operators and calls.
 ROW, TURNED, BESIDE, FOREIGN, CONVERTED = 1.25, 0.75, 0.625, 12.0, 0.25
-UNNAMED = 12.0  # a size that no tensor tells, so that the formula holds for no other
+UNNAMED = 12.0  # a generic size as a number: the formula does not hold for other sizes
 
 NORMALISING = merged(RULES, NORMAL)
-ALTERNATIVES = merged(OTHERS, LAYOUT)
+ALTERNATIVES = merged(CANDIDATES, LAYOUT)
 HOLDS = {"eq": False, "ne": True}
 
 
 class Shortener:
-    """Finds short formulas in terms of `names`. What it learns of a node it knows for the next.
+    """Finds short formulas in terms of `names`; intermediate results are cached for later calls.
 
-    `program` are nodes that the user wrote; `telling` is as in `formula`. A `quick` search takes
-    the first way that is shortest.
+    `program` are nodes that the user wrote; `telling` is as in `formula`. A `quick` search keeps
+    fewer candidates.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class Shortener:
         ]
 
     def __call__(self, node: Node) -> Node:
-        """An equal node whose formula is the shortest that was found."""
+        """An equal node with the shortest formula found."""
         result: list[tuple[Search, Node]] = []
         for k, search in enumerate(self.searches):
             first = self.searches[0]
@@ -78,12 +78,12 @@ class Shortener:
 
 
 class Length:
-    """How long formulas are: their names, numbers, operators and calls, with a little taste.
+    """The length of formulas: names, numbers, operators and calls, with penalties for style.
 
-    A row times a matrix counts more than a matrix times a column, `A.T` for a name less than a
-    transpose of anything else, but more in what is computed element by element, a mask as numbers
-    more than a choice, and what PyTorch has no name for counts most; what stands in the user's own
-    program, `familiar`, is taken as it is.
+    A row times a matrix counts more than a matrix times a column; `A.T` for a named A less than
+    other transposes, but more within elementwise operations; a converted mask more than `where`;
+    operators that PyTorch lacks count most. Nodes of the user's program, `familiar`, have no
+    penalties.
     """
 
     def __init__(
@@ -96,8 +96,8 @@ class Length:
         self.names, self.familiar, self.telling = names, familiar, telling is not None
         self.ends = {*names, *familiar}
         self.sizes: dict[int, float] = {}
-        self.found: dict[Node, float] = {}
-        self.tastes: dict[Node, float] = {}
+        self.total_penalties: dict[Node, float] = {}
+        self.penalties: dict[Node, float] = {}
         self.parts: dict[int, tuple[float, list[tree.Tree]]] = {}
         self.lengths: dict[tuple[Node, bool], float] = {}
         self.in_statements = False
@@ -107,42 +107,46 @@ class Length:
         return self.measured(node, self.in_statements)
 
     def measured(self, node: Node, in_statements: bool) -> float:
-        """The same; in statements, where what is repeated is written once and has a name."""
+        """The length of a node's formula; in statements, repeated parts count once."""
         key = node, in_statements
         if key not in self.lengths:
-            self.lengths[key] = self._once(node) if in_statements else self._whole(node)
+            self.lengths[key] = (
+                self._length_in_statements(node)
+                if in_statements
+                else self._length_with_repetitions(node)
+            )
         return self.lengths[key]
 
-    def _whole(self, node: Node) -> float:
-        for n in walk([node], lambda n: () if n in self.found else n.inputs):
-            if n not in self.found:
-                inner = 0 if n in self.ends else sum(self.found[i] for i in n.parents)
-                self.found[n] = self._taste(n) + inner
-        return self._size(self.writer.tree(node)) + self.found[node]
+    def _length_with_repetitions(self, node: Node) -> float:
+        for n in walk([node], lambda n: () if n in self.total_penalties else n.inputs):
+            if n not in self.total_penalties:
+                inner = 0 if n in self.ends else sum(self.total_penalties[i] for i in n.parents)
+                self.total_penalties[n] = self._penalty(n) + inner
+        return self._size(self.writer.tree(node)) + self.total_penalties[node]
 
-    def _once(self, node: Node) -> float:
+    def _length_in_statements(self, node: Node) -> float:
         nodes = walk([node], lambda n: () if n in self.ends else n.inputs)
-        return sum(map(self._taste, nodes)) + tree.length(self.writer.tree(node), self._opened)
+        return sum(map(self._penalty, nodes)) + tree.length(self.writer.tree(node), self._opened)
 
     def _opened(self, part: tree.Tree) -> tuple[float, list[tree.Tree]]:
         if id(part) not in self.parts:
-            self.parts[id(part)] = self._own(part), tree.children(part)
+            self.parts[id(part)] = self._own_length(part), tree.children(part)
         return self.parts[id(part)]
 
-    def _taste(self, n: Node) -> float:
-        if n in self.tastes:
-            return self.tastes[n]
+    def _penalty(self, n: Node) -> float:
+        if n in self.penalties:
+            return self.penalties[n]
         own = 0.0
         if n not in self.ends:
             own += ROW * self._is_row(n)
-            if n.op.name == "matmul" and not n.shape:  # x @ A @ y reads as well as x @ y
+            if n.op.name == "matmul" and not n.shape:  # x @ A @ y has no penalty
                 own -= ROW * self._is_row(n.parents[0])
-            own += BESIDE * self._has_turned(n)
+            own += BESIDE * self._has_transpose(n)
             own += CONVERTED * any(self.writer.takes_no_mask(n, k) for k in range(len(n.inputs)))
             foreign = self.writer.is_foreign(n)
             mixed = n.op.of_one_kind and len({i.dtype for i in n.parents}) > 1
             own += FOREIGN if foreign or mixed or _compares_digits(n) else 0
-        self.tastes[n] = own
+        self.penalties[n] = own
         return own
 
     def _is_row(self, n: Node) -> bool:
@@ -151,8 +155,10 @@ class Length:
             return False
         return n.parents[0].ndim == 1 < n.parents[1].ndim
 
-    def _has_turned(self, n: Node) -> bool:
-        """Whether `n` computes with a name's transpose, element by element; 2 * A.T does not."""
+    def _has_transpose(self, n: Node) -> bool:
+        """Whether `n` is elementwise with the transpose of a named node as operand; 2 * A.T does
+        not count.
+        """
         alone = n.op.name in ("mul", "div", "neg") and sum(bool(i.shape) for i in n.parents) == 1
         if alone or n.op.family != "elementwise":
             return False
@@ -168,10 +174,12 @@ class Length:
                 stack.extend(waiting)
                 continue
             stack.pop()
-            self.sizes[id(part)] = self._own(part) + sum(self.sizes[id(child)] for child in inner)
+            self.sizes[id(part)] = self._own_length(part) + sum(
+                self.sizes[id(child)] for child in inner
+            )
         return self.sizes[id(written)]
 
-    def _own(self, part: tree.Tree) -> float:
+    def _own_length(self, part: tree.Tree) -> float:
         if isinstance(part, tree.Number):
             unnamed = self.telling and part.value >= TELLING[0]
             return 1 + (part.value < 0) + UNNAMED * unnamed
@@ -182,7 +190,7 @@ class Length:
 
 
 def _compares_digits(n: Node) -> bool:
-    """Whether `n` asks if a name has a value of which no two computations have the same digits."""
+    """Whether `n` compares a named value with one whose digits vary between computations."""
     if n.dtype != "bool" or len(n.parents) != 2:
         return False
     a, b = n.parents
@@ -190,7 +198,7 @@ def _compares_digits(n: Node) -> bool:
 
 
 class Search:
-    """The search for short formulas with some names, one after the other."""
+    """The search for short formulas with a set of names."""
 
     def __init__(
         self,
@@ -204,50 +212,50 @@ class Search:
         own = dict.fromkeys([*familiar, *(names.hide(n) for n in familiar)])
         self.divisors = divisors_of(own)
         self.length = Length(names.words, own, telling)
-        self.left, self.folded, self.began = BUDGET, False, 0.0
-        self.asked: set[Node] = set()  # in this search
-        self.said: dict[Node, tuple[tuple[Node, ...], int]] = {}  # other ways, and what they cost
+        self.remaining, self.folded, self.start_length = BUDGET, False, 0.0
+        self.expanded_nodes: set[Node] = set()  # in this search
+        self.cached: dict[Node, tuple[tuple[Node, ...], int]] = {}  # equal nodes, and their cost
 
     def __call__(self, node: Node) -> Node | None:
-        """The shortest node found, with atoms for names; None where the node is too large."""
-        best = self._beginning(node)
+        """The shortest node found, with atoms for names; None if the node is too large."""
+        best = self._start(node)
         if best is None:
             return None
         at_once = self.length.measured(best, in_statements=False)
         self.length.in_statements = at_once > TOO_LONG
-        self.left = BUDGET // 2 if self.length.in_statements else BUDGET
+        self.remaining = BUDGET // 2 if self.length.in_statements else BUDGET
         if self.length(best) > HOPELESS or at_once > MOST:
             return best
         if len(walk([best])) > WIDE and not self.quick:
-            best = self._searched(best, kept=1)
-            self.asked = set()
-        best = self._searched(best, self._kept(best))
+            best = self._search(best, kept=1)
+            self.expanded_nodes = set()
+        best = self._search(best, self._kept(best))
         if not self.length.in_statements and at_once > SHORT:
             best = self._in_statements(best)
         laid = (Rewriter(rules).once(best) for rules in (LAYOUT, IN_CODE))
         return next((n for n in laid if self.length(n) <= self.length(best)), best)
 
-    def _beginning(self, node: Node) -> Node | None:
-        """A node in its normal form; None where it is too large."""
+    def _start(self, node: Node) -> Node | None:
+        """The normal form of a node; None if it is too large."""
         start = never_zero(self.names.start(node), self.divisors)
         if len(walk([start])) > LARGE:
             return None
         self.names.settle(self.normal)
-        self.folded, self.asked = False, set()
+        self.folded, self.expanded_nodes = False, set()
         best = self._normalised(start)
-        self.began = self.length.measured(best, in_statements=True)
+        self.start_length = self.length.measured(best, in_statements=True)
         return best
 
     def _in_statements(self, node: Node) -> Node:
-        """The shortest node found from one that is, where what is repeated is said once."""
-        self.length.in_statements, self.asked, self.left = True, set(), BUDGET
-        return min(self._searched(node, self._kept(node)), node, key=self.length)
+        """The shortest node found from another, if repeated parts count once."""
+        self.length.in_statements, self.expanded_nodes, self.remaining = True, set(), BUDGET
+        return min(self._search(node, self._kept(node)), node, key=self.length)
 
     def _kept(self, node: Node) -> int:
         return 1 if self.quick and len(walk([node])) > NARROW else KEPT
 
-    def _searched(self, root: Node, kept: int) -> Node:
-        """The shortest that rounds find in which each node has so many ways to say it."""
+    def _search(self, root: Node, kept: int) -> Node:
+        """The shortest node found by rounds that keep so many equal nodes for each node."""
         best = root
         for _ in range(ROUNDS):
             new = self._round(root, kept)
@@ -256,14 +264,14 @@ class Search:
             again = self._normalised(new)
             if self.length(again) <= self.length(best):
                 best = again
-            if again is root or self.left <= 0:
+            if again is root or self.remaining <= 0:
                 break
             root = again
         return best
 
     def repeats(self, before: "Search", node: Node) -> bool:
-        """Whether the search for a node is the one `before` again: from the same beginning, with
-        names that stand for the same, none of which was folded in.
+        """Whether the search for a node would repeat the one `before`: same start, same definitions
+        of names, of which none was used.
         """
         if before.folded or before.names.start(node) is not self.names.start(node):
             return False
@@ -271,13 +279,13 @@ class Search:
         return self.names.stand_for_the_same(before.names)
 
     def begins_behind(self, before: "Search", node: Node) -> bool:
-        """Whether this search begins with so much more than the one `before` did that it will end
-        with no less.
+        """Whether this search starts with a formula so much longer than that of the one `before`
+        that it cannot end with a shorter one.
         """
-        return self._beginning(node) is not None and self.began > before.began + BEHIND
+        return self._start(node) is not None and self.start_length > before.start_length + BEHIND
 
     def _normalised(self, node: Node) -> Node:
-        short = self._called(self._with_equal_sizes(self.normal(node)))
+        short = self._with_composites(self._with_equal_sizes(self.normal(node)))
         if self.names.opened:
             return short
         with_names = self.names.folded(short, self.normal)
@@ -285,7 +293,7 @@ class Search:
         return with_names
 
     def _with_equal_sizes(self, node: Node) -> Node:
-        """The node with one way to count for each size, where sizes tell which are equal."""
+        """The node with equal sizes written in one way, if sizes are generic."""
         counts: dict[int, list[Node]] = {}
         for n in walk([node]) if self.length.writer.telling is not None else ():
             if n.op.name == "size":
@@ -297,8 +305,10 @@ class Search:
                 best |= dict.fromkeys(same, min(same, key=self.length))
         return self.normal(substitute(node, best)) if best else node
 
-    def _called(self, node: Node) -> Node:
-        """The node with what a function means called by that function, where both occur."""
+    def _with_composites(self, node: Node) -> Node:
+        """The node with calls of composite operators in place of their expansions, where both
+        occur.
+        """
         nodes = walk([node])
         built = [n for n in nodes if n.op.rule is None and n.op.family == "composite"]
         meant = {self.normal(stripped(n.op.expanded(n), {})): n for n in built}
@@ -306,52 +316,52 @@ class Search:
         return self.normal(substitute(node, result)) if result else node
 
     def _round(self, root: Node, kept: int) -> Node:
-        """The shortest way to say a node; of more than one the node itself is always kept."""
+        """The shortest equal node of one round; candidates of each node include the node itself."""
         ways: dict[Node, list[Node]] = {}
         for n in walk([root]):
-            best = self._ways(n, ways, twice=kept > 1)[:kept] if n.inputs else [n]
+            best = self._candidates(n, ways, twice=kept > 1)[:kept] if n.inputs else [n]
             ways[n] = best if kept == 1 or n in best else [*best, n]
         return ways[root][0]
 
-    def _ways(self, n: Node, ways: Mapping[Node, list[Node]], twice: bool) -> list[Node]:
-        """The ways to say a node, the shortest first; rules may be applied `twice`."""
+    def _candidates(self, n: Node, ways: Mapping[Node, list[Node]], twice: bool) -> list[Node]:
+        """Equal nodes, shortest first; rules may be applied `twice`."""
         seen: dict[Node, None] = {n: None}
-        for built in self._made(n, ways):
+        for built in self._with_inputs(n, ways):
             seen.setdefault(built)
         for result in list(seen):
-            for new in self._others(result):
+            for new in self._rewrites(result):
                 seen.setdefault(new)
                 if twice and new not in ways:
-                    for newer in self._others(new):
+                    for newer in self._rewrites(new):
                         seen.setdefault(newer)
         return sorted(seen, key=self.length)
 
-    def _made(self, n: Node, ways: Mapping[Node, list[Node]]) -> Iterator[Node]:
-        """The node made of other ways to say its inputs, one of them changed at a time."""
+    def _with_inputs(self, n: Node, ways: Mapping[Node, list[Node]]) -> Iterator[Node]:
+        """Yield the node with candidates for its inputs, one of them changed at a time."""
         best = [None if i is None else ways[i][0] for i in n.inputs]
-        yield from self._both(n, best)
+        yield from self._raw_and_normal(n, best)
         for k, i in enumerate(n.inputs):
             for way in () if i is None else ways[i][1:]:
-                yield from self._both(n, [*best[:k], way, *best[k + 1 :]])
+                yield from self._raw_and_normal(n, [*best[:k], way, *best[k + 1 :]])
 
-    def _both(self, n: Node, inputs: list[Any]) -> Iterator[Node]:
-        """The node in its normal form, and as it is."""
+    def _raw_and_normal(self, n: Node, inputs: list[Any]) -> Iterator[Node]:
+        """Yield the normal form of a node, and the node."""
         new = intern(n.op, tuple(inputs), n.attrs, n.span)
         yield self.normal.top(new)
         yield new
 
-    def _others(self, n: Node) -> tuple[Node, ...]:
-        """What the rules make of a node."""
-        if n not in self.asked:
-            if self.left <= 0:
+    def _rewrites(self, n: Node) -> tuple[Node, ...]:
+        """Equal nodes according to the rules and names; cached."""
+        if n not in self.expanded_nodes:
+            if self.remaining <= 0:
                 return ()
-            self.asked.add(n)
-            if n not in self.said:
-                built = [*made_of(n, ALTERNATIVES)]
+            self.expanded_nodes.add(n)
+            if n not in self.cached:
+                built = [*apply_rules(n, ALTERNATIVES)]
                 others = dict.fromkeys([*self._normal_too(built), *self._by_known_names(n)])
-                self.said[n] = tuple(others), len(built)
-            self.left -= self.said[n][1]
-        return self.said[n][0]
+                self.cached[n] = tuple(others), len(built)
+            self.remaining -= self.cached[n][1]
+        return self.cached[n][0]
 
     def _normal_too(self, made: list[Node]) -> Iterator[Node]:
         for new in made:
@@ -361,15 +371,17 @@ class Search:
             yield self.names.folded(short, self.normal)
 
     def _by_known_names(self, n: Node) -> Iterator[Node]:
-        """What PyTorch says, and what names say, in the place of a node."""
-        text = self.length.writer.said(n)
+        """Yield the equivalent in PyTorch, and equal nodes with names."""
+        text = self.length.writer.torch_equivalent(n)
         if text is not None and (text.shape, text.dtype) == (n.shape, n.dtype):
             yield self.normal(text)
-        yield from self.names.spoken(n, self.normal)
+        yield from self.names.with_names(n, self.normal)
 
 
 class Counting:
-    """How a `program` counts dimensions: what it calls -1 and never 1 is -1 in a formula too."""
+    """Writes dimensions as the `program` does: counted from the end if it never counts from the
+    front.
+    """
 
     def __init__(self, program: Collection[Node]):
         given = {d for n in program for d in _dims(n)}
@@ -377,7 +389,7 @@ class Counting:
         self.from_front = {d for d in given if d >= 0}
 
     def __call__(self, node: Node) -> Node:
-        """The node with its dimensions counted as the program counts them."""
+        """The node with dimensions counted as in the program."""
         if not self.from_end:
             return node
         done: dict[Node | None, Node | None] = {None: None}
@@ -396,14 +408,14 @@ class Counting:
 
 
 def _dims(n: Node) -> tuple[int, ...]:
-    """The dimensions that a node names of a tensor."""
+    """The dimensions in the attribute `dim` of a node."""
     dim = n.attrs.get("dim") if n.inputs and not n.op.shape_only else None
     return dim if isinstance(dim, tuple) else () if dim is None else (dim,)
 
 
 def divisors_of(program: Collection[Node]) -> frozenset[Node]:
-    """What the nodes of a program are divided by, and its factors; nothing where it chooses between
-    numbers, as one may be what it has where the divisor is 0.
+    """The divisors in a program, and their factors; empty if the program has masks or `where`,
+    which may handle a divisor of 0.
     """
     nodes = walk(program)
     if any(n.dtype == "bool" or n.op.name == "where" for n in nodes):
@@ -413,14 +425,14 @@ def divisors_of(program: Collection[Node]) -> frozenset[Node]:
 
 
 def _factors(x: Node) -> tuple[Node, ...]:
-    """Of which one is 0 where x is 0."""
+    """The factors of x, of which one is 0 where x is 0."""
     result = product_of(x)
     return () if result is None or not result.coefficient else tuple(result.factors)
 
 
 def never_zero(node: Node, divisors: Collection[Node]) -> Node:
-    """The node without the question whether a divisor is 0: where(1 - c == 0, 0, x) is x beside
-    (x ** (1 - c) - 1) / (1 - c).
+    """The node with comparisons of divisors with 0 decided: where(1 - c == 0, 0, x) is x in a
+    program that divides by 1 - c.
     """
     result = {}
     for n in walk([node]) if divisors else ():

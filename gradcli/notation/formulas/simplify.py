@@ -1,18 +1,18 @@
-"""The shortest graph that means the same, for display: numbers are never computed from it.
+"""Simplification of graphs for display: values are never computed from the result.
 
-The identities stand in rules/; here they are applied, inputs first, until nothing changes.
+The identities are in rules/; here they are applied, inputs first, until nothing changes.
 """
 
 from collections.abc import Collection, Mapping
 
 from ...graphs import Node, intern, walk
 from ...graphs.substitution import substitute
-from .rules import LAYOUT, RULES, Rule, made_of
+from .rules import LAYOUT, RULES, Rule, apply_rules
 from .rules.atoms import atom_of
 from .rules.products import constant_value
 
-WRITTEN = {"shape", "size"}  # attributes that a user may have written out
-LARGE = 300  # nodes; a larger graph is not read, however it is written
+WRITTEN = {"shape", "size"}  # attributes that a user may have written
+LARGE = 300  # nodes; larger graphs are not simplified
 PASSES = 12
 REWRITES = 20  # of one node in one pass
 
@@ -20,15 +20,15 @@ REWRITES = 20  # of one node in one pass
 def simplify(
     node: Node, keep: Collection[Node] = (), layout: Mapping[str, list[Rule]] = LAYOUT
 ) -> Node:
-    """An equal node that reads shorter; the nodes in `keep` are not looked into. `layout` are the
-    rules that are tried last.
+    """An equal node with a shorter formula; nodes in `keep` are treated as atoms. `layout` are the
+    rules that are applied last.
     """
 
-    def is_held(n: Node) -> bool:
+    def is_atom(n: Node) -> bool:
         return n in keep and n.op.name != "input" and n is not node
 
-    met = walk([node], lambda n: () if is_held(n) else n.inputs)
-    atoms = {n: atom_of(n) for n in met if is_held(n)}
+    nodes = walk([node], lambda n: () if is_atom(n) else n.inputs)
+    atoms = {n: atom_of(n) for n in nodes if is_atom(n)}
     short = stripped(node, atoms)
     if len(walk([short])) > LARGE:
         return node
@@ -37,12 +37,12 @@ def simplify(
 
 
 def without_spans(node: Node) -> Node:
-    """The same without places in the text, which keep apart what is equal."""
+    """The node without spans, which make equal nodes differ."""
     return stripped(node, {}, written=set())
 
 
 def without_ones(node: Node) -> Node:
-    """The same numbers to the last digit, without the products by 1 that a seed of 1 leaves."""
+    """The node without products by 1, as of a seed of 1; values are unchanged to the last digit."""
     done: dict[Node | None, Node | None] = {None: None}
     for n in walk([node]):
         inputs = tuple(done[i] for i in n.inputs)
@@ -52,7 +52,7 @@ def without_ones(node: Node) -> Node:
 
 
 def _other_factor(node: Node) -> Node:
-    """x for 1 * x and x * 1; any other node as it is."""
+    """x for 1 * x and x * 1; other nodes unchanged."""
     if node.op.name == "mul":
         for one, other in (node.parents, node.parents[::-1]):
             while one.op.name == "expand":
@@ -64,26 +64,27 @@ def _other_factor(node: Node) -> Node:
 
 
 def stripped(node: Node, new: Mapping[Node, Node], written: Collection[str] = WRITTEN) -> Node:
-    """`node` without spans, which keep equal things apart, with other nodes in place of some.
+    """`node` without spans, which make equal nodes differ, with nodes replaced as in `new`.
 
-    With an attribute out of `written` the span stays: it tells a formula that the sizes are the
-    user's own.
+    Nodes with an attribute in `written` keep their spans, so that formulas write the user's sizes.
     """
-    kept = set(written)
-    return substitute(node, new, lambda n: n.span if n.attrs.keys() & kept else None)
+    names = set(written)
+    return substitute(node, new, lambda n: n.span if n.attrs.keys() & names else None)
 
 
 class Rewriter:
-    """A table of rules, applied to each part of a graph; remembers what became of each node."""
+    """Applies a table of rules to all nodes of a graph; results are cached."""
 
     def __init__(self, rules: Mapping[str, list[Rule]]):
         self.rules = rules
         self.rewritten: dict[Node, Node] = {}
-        self.fixed: set[Node | None] = {None}  # no rule applies to them, nor to what they need
+        self.fixed: set[Node | None] = {
+            None
+        }  # no rule applies to them, nor to the nodes that they depend on
         self.done: dict[Node, Node] = {}
 
     def __call__(self, node: Node) -> Node:
-        """The node when all rules are done."""
+        """The node after all rules, applied until nothing changes."""
         start = node
         for _ in range(PASSES):
             if node in self.done:
@@ -112,13 +113,15 @@ class Rewriter:
         return done[node]  # type: ignore[return-value]
 
     def top(self, node: Node) -> Node:
-        """The node rewritten, its inputs as they are; what it was on the way becomes the same."""
-        way: dict[Node, None] = {}
-        while node not in self.rewritten and node not in way and len(way) < REWRITES:
-            way[node] = None
-            node = next((n for n in made_of(node, self.rules) if n is not node), node)
+        """The node rewritten, its inputs unchanged; intermediate results are cached too."""
+        intermediate: dict[Node, None] = {}
+        while (
+            node not in self.rewritten and node not in intermediate and len(intermediate) < REWRITES
+        ):
+            intermediate[node] = None
+            node = next((n for n in apply_rules(node, self.rules) if n is not node), node)
         node = self.rewritten.get(node, node)
-        self.rewritten |= dict.fromkeys(way, node)
+        self.rewritten |= dict.fromkeys(intermediate, node)
         return node
 
 

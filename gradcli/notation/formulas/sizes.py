@@ -1,4 +1,4 @@
-"""Sizes by name: x.shape[0], also in sums and products, where sizes tell whose they are."""
+"""Sizes as formulas: x.shape[0], also in sums and products, if sizes are telling (`TELLING`)."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -10,14 +10,14 @@ from ..tree import Attribute, Name, Number, Subscript, Tree
 
 Shapes = Mapping[Shape, Tree]
 CLOSE = 1e-12  # relative
-SMALLEST = 1e-100  # numbers as small, and as large, tell nothing
-PARTS = 16  # equal ones that a size is divided into, at most
-REMEMBERED = 4096  # nodes
-LEAST = 48  # smaller numbers tell nothing: half of TELLING's first, as pooling makes it, is larger
+SMALLEST = 1e-100  # smaller numbers, and larger ones than 1 over it, are no sizes
+PARTS = 16  # the largest number of equal parts of a size
+CACHE_SIZE = 4096  # nodes
+LEAST = 48  # smaller numbers are no sizes; half of TELLING[0], as of pooling, is larger
 
 
 def shapes_of(names: Mapping[Node, Tree]) -> Shapes:
-    """What has each shape, for sizes to be written by; the first of several."""
+    """Map shapes to the first named node of each, to write sizes with."""
     result: dict[Shape, Tree] = {}
     for node, name in names.items():
         if isinstance(name, Name):
@@ -25,11 +25,11 @@ def shapes_of(names: Mapping[Node, Tree]) -> Shapes:
     return result
 
 
-def told(size: int, shapes: Shapes, rounded: bool = True) -> Tree | None:
-    """A size that came from the program's, through the names that have it; None for others.
+def size_formula(size: int, shapes: Shapes, rounded: bool = True) -> Tree | None:
+    """A size as a formula in sizes of named tensors; None if it is none.
 
-    Sums of two, products, and parts of these, also those that chunk has `rounded` up, are
-    recognised; parts of sums are not: too many numbers are one by chance.
+    Sums of two sizes, products, and their parts are recognised, also parts that chunk has `rounded`
+    up; parts of sums are not, because too many numbers are such a part by chance.
     """
     if size < LEAST:
         return None
@@ -42,15 +42,15 @@ def told(size: int, shapes: Shapes, rounded: bool = True) -> Tree | None:
     return result or _whole(size, shapes, size)
 
 
-@lru_cache(maxsize=REMEMBERED)
+@lru_cache(maxsize=CACHE_SIZE)
 def of_sizes(node: Node) -> bool:
-    """Whether a number is computed from sizes, and from nothing else that has a value."""
+    """Whether a node is computed from sizes and constants only."""
     within = upstream(node, lambda n: () if n.op.name == "size" else n.inputs)
     return all(n.op.name in ("size", "constant") or n.inputs for n in within)
 
 
 def _rounded_up(size: int, shapes: Shapes) -> Tree | None:
-    """A part of a size as chunk takes it: (x.shape[0] + 1) // 2."""
+    """A part of a size, rounded up as by chunk: (x.shape[0] + 1) // 2."""
     for count in range(2, PARTS + 1):
         for more in range(1, count):
             whole = _single(size * count - more, shapes)
@@ -60,7 +60,9 @@ def _rounded_up(size: int, shapes: Shapes) -> Tree | None:
 
 
 def _whole(size: int, shapes: Shapes, most: int, sums: bool = True) -> Tree | None:
-    """A size, a sum of two or a product, perhaps with a number less than `most`."""
+    """A size, a sum of two, or a product, possibly with a number less than `most`; None
+    for others.
+    """
     result = _single(size, shapes)
     if result is not None:
         return result
@@ -81,9 +83,9 @@ def _whole(size: int, shapes: Shapes, most: int, sums: bool = True) -> Tree | No
     return None
 
 
-def tells(value: float) -> bool:
-    """Whether a number is made of sizes that tell, and of small numbers: 100 and 0.01 are what the
-    user wrote, though a size that the program fixes is 100.
+def is_telling(value: float) -> bool:
+    """Whether a number is made of telling sizes and small numbers. Other numbers, as 100, are the
+    user's, even if a fixed size equals them.
     """
     rest = int(value) if value == int(value) else 0
     if any(rest - t in TELLING for t in TELLING):
@@ -94,8 +96,10 @@ def tells(value: float) -> bool:
     return 0 < rest < LEAST and rest != value
 
 
-def told_rest(size: int, shapes: Shapes) -> Tree | None:
-    """By how much one size of a name is larger than another, as for the rest of a wide matrix."""
+def difference_formula(size: int, shapes: Shapes) -> Tree | None:
+    """The difference of the last two sizes of a named tensor, as for a wide matrix; None for
+    others.
+    """
     for shape, name in shapes.items():
         rows, columns = len(shape) - 2, len(shape) - 1
         for a, b in ((columns, rows), (rows, columns)) if len(shape) > 1 else ():
@@ -104,12 +108,14 @@ def told_rest(size: int, shapes: Shapes) -> Tree | None:
     return None
 
 
-def told_root(value: float, shapes: Shapes) -> Tree | None:
-    """A number that is one over a size, its root, or one over that: x.shape[0] ** -0.5."""
+def power_formula(value: float, shapes: Shapes) -> Tree | None:
+    """A number that is 1 / size, its square root, or 1 over that: x.shape[0] ** -0.5; None for
+    others.
+    """
     for power in (-1, -0.5, 0.5):
         size = value ** (1 / power) if SMALLEST < value < 1 / SMALLEST else 0.0
-        if abs(size - round(size)) < CLOSE * size and tells(round(size)):
-            result = told(round(size), shapes)
+        if abs(size - round(size)) < CLOSE * size and is_telling(round(size)):
+            result = size_formula(round(size), shapes)
             if result is not None:
                 one = tree.Infix("/", Number(1), result)
                 return one if power == -1 else tree.Infix("**", result, Number(power))
@@ -117,13 +123,13 @@ def told_root(value: float, shapes: Shapes) -> Tree | None:
 
 
 def _parts(shapes: Shapes) -> list[int]:
-    """The sizes that tell, and after them those that follow from them, as that of an output."""
+    """The sizes of named tensors, telling ones before those computed from them."""
     large = dict.fromkeys(n for shape in shapes for n in shape if n >= LEAST)
     return sorted(large, key=lambda n: n not in TELLING)
 
 
 def _single(size: int, shapes: Shapes) -> Tree | None:
-    """A dimension that has this size, of the first name that has one."""
+    """The first dimension of a named tensor with this size; None if there is none."""
     for shape, name in shapes.items() if size >= LEAST else ():
         if size in shape:
             return dimension(name, shape.index(size))
@@ -131,5 +137,5 @@ def _single(size: int, shapes: Shapes) -> Tree | None:
 
 
 def dimension(name: Tree, place: int) -> Tree:
-    """x.shape[0]."""
+    """The formula x.shape[0]."""
     return Subscript(Attribute(name, "shape"), (Number(place),))

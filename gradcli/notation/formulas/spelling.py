@@ -1,6 +1,6 @@
-"""Formulas from text: how an operator's `spelling` becomes a tree.
+"""Trees from text: of formulas, and of the `spelling` of operators.
 
-A spelling is written in the language, with {0}, {1} for the operands and {dim} for an attribute:
+A spelling is an expression with {0}, {1} for the operands and {dim} for an attribute:
 "{0} + {1}", "max({0}, dim={dim}).values".
 """
 
@@ -28,8 +28,8 @@ def _parsed(spelling: str) -> ast.expr:
 def spelled(
     spelling: str, holes: Mapping[str, Tree | None], called: Callable[[str], str] = str
 ) -> Tree:
-    """The tree of a spelling, its holes filled; an argument whose hole holds None is left out.
-    Functions are `called` what is said of their names.
+    """The tree of a spelling with filled holes; arguments whose hole is None are omitted. `called`
+    maps names of functions to those to write.
     """
     return _Reader(holes, called).read(_parsed(spelling))
 
@@ -40,8 +40,8 @@ def read(text: str) -> Tree:
 
 
 def read_element(text: str, names: Mapping[str, tree.Name]) -> Tree:
-    """The tree of a formula of elements, `2*a[0,1]`, whose names are these. Raises what `ast` and
-    Python raise for a text that is too long.
+    """The tree of a formula of elements, `2*a[0,1]`, with these names. Raises the errors of `ast`
+    and RecursionError for a text that is too long.
     """
     return _ElementReader(names).read(ast.parse(text, mode="eval").body)
 
@@ -54,7 +54,7 @@ def _items(index: str) -> tuple[Tree, ...]:
 
 
 def indexed(base: Tree, index: str) -> tree.Subscript:
-    """base[index], the index as Python writes it."""
+    """base[index], the index given as Python code."""
     return tree.Subscript(base, _items(index))
 
 
@@ -70,7 +70,7 @@ class _Reader:
         result = isinstance(e, ast.Name) and e.id.startswith(HOLE)
         return e.id.removeprefix(HOLE) if result else None  # type: ignore[attr-defined]
 
-    def _given(self, e: ast.expr) -> bool:
+    def _is_filled(self, e: ast.expr) -> bool:
         hole = self._hole(e)
         return hole is None or self.holes[hole] is not None
 
@@ -114,15 +114,17 @@ class _Reader:
         return tree.Slice(*ends)
 
     def _Call(self, e: ast.Call) -> Tree:
-        args = tuple(self.read(a) for a in e.args if self._given(a))
-        named = tuple((k.arg or "", self.read(k.value)) for k in e.keywords if self._given(k.value))
+        args = tuple(self.read(a) for a in e.args if self._is_filled(a))
+        named = tuple(
+            (k.arg or "", self.read(k.value)) for k in e.keywords if self._is_filled(k.value)
+        )
         if isinstance(e.func, ast.Attribute) and not _is_library(e.func):
             return tree.Method(self.read(e.func.value), e.func.attr, args, named)
         return tree.Call(self.called(ast.unparse(e.func)), args, named)
 
 
 class _ElementReader(_Reader):
-    """Reads x[0,1] as one element of x, and products as those of numbers."""
+    """Reads x[0,1] as one element of x, and products as products of numbers."""
 
     def __init__(self, names: Mapping[str, tree.Name]):
         super().__init__({})
@@ -140,7 +142,7 @@ class _ElementReader(_Reader):
 
 
 def _is_library(e: ast.Attribute) -> bool:
-    """Whether a dotted name leads to a function: torch.linalg.inv, linalg.lu."""
+    """Whether a dotted name is a function of a library: torch.linalg.inv, linalg.lu."""
     while isinstance(e.value, ast.Attribute):
         e = e.value
     return isinstance(e.value, ast.Name) and e.value.id in ("torch", "F", "linalg", "special")

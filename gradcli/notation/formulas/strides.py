@@ -1,17 +1,17 @@
-"""How PyTorch lays a tensor out in memory: by rows, but for transposes and inverses.
+"""The memory layout of PyTorch's tensors: row-major, except for transposes and inverses.
 
-torch.kron (2.13) refuses a tensor that lies there by columns beside one that does not.
+torch.kron (2.13) refuses a column-major tensor together with one that is not.
 """
 
 from ...graphs import Node
 
-STARTS = {"matmul", "mm", "mv", "outer", "kron", "diag"}  # lay out anew what they compute
-THROUGH = {"elementwise", "reduction"}  # families that keep the layout of their inputs
+STARTS = {"matmul", "mm", "mv", "outer", "kron", "diag"}  # their results are row-major
+THROUGH = {"elementwise", "reduction"}  # families that preserve the layout of their inputs
 KEEPING = {"softmax", "log_softmax", "getitem", "cumsum", "flip", "roll", "tril", "triu"}
 
 
-def is_by_rows(x: Node) -> bool:
-    """Whether it is plain to see that a tensor is laid out row by row."""
+def is_row_major(x: Node) -> bool:
+    """Whether a tensor is known to be row-major in memory."""
     stack = [x]
     while stack:
         part = stack.pop()

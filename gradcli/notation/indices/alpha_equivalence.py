@@ -1,4 +1,4 @@
-"""Which expressions of index notation are equal, whatever the letters of their sums."""
+"""Equality of expressions in index notation up to the bound letters of sums (alpha equivalence)."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 from .expressions import (
-    REMEMBERED,
+    CACHE_SIZE,
     Expr,
     Function,
     Relation,
@@ -18,56 +18,54 @@ from .expressions import (
 )
 
 
-def alike(products: Sequence[Sequence[Expr]]) -> list[Any]:
-    """A key for each product, given as its factors: the same for those that are equal, in whatever
-    order. They are looked into only where several could be.
+def equality_keys(products: Sequence[Sequence[Expr]]) -> list[Any]:
+    """A key for each product, given as its factors: equal for products that are equal up to the
+    order of factors. Canonical forms are only computed for products with the same cheap key.
     """
-    glances = [_counted(map(_glance, factors)) for factors in products]
-    often = Counter(glances)
+    cheap_keys = [_multiset(map(_cheap_key, factors)) for factors in products]
+    counts = Counter(cheap_keys)
     return [
-        _counted(map(canonical, factors)) if often[glance] > 1 else glance
-        for factors, glance in zip(products, glances, strict=True)
+        _multiset(map(canonical, factors)) if counts[cheap_key] > 1 else cheap_key
+        for factors, cheap_key in zip(products, cheap_keys, strict=True)
     ]
 
 
-def _glance(e: Expr) -> Any:
-    """What an expression has in common with all that are equal to it, seen without looking into
-    it.
-    """
-    return e.op if isinstance(e, Function) else type(e) if parts(e) else _either_way(e)
+def _cheap_key(e: Expr) -> Any:
+    """A key that is equal for equal expressions, and cheap to compute."""
+    return e.op if isinstance(e, Function) else type(e) if parts(e) else _ordered_delta(e)
 
 
-def _either_way(e: Expr) -> Expr:
-    """δ[i,j] for δ[j,i]."""
+def _ordered_delta(e: Expr) -> Expr:
+    """δ[i,j] for δ[j,i]; other expressions unchanged."""
     if not isinstance(e, Relation) or e.symbol != "==" or str(e.left) <= str(e.right):
         return e
     return Relation(e.symbol, e.right, e.left)
 
 
-def _counted(things: Iterable[Any]) -> frozenset:
-    """How often each occurs."""
+def _multiset(things: Iterable[Any]) -> frozenset:
+    """A hashable multiset."""
     return frozenset(Counter(things).items())
 
 
-@lru_cache(maxsize=REMEMBERED)
+@lru_cache(maxsize=CACHE_SIZE)
 def canonical(e: Expr) -> Expr:
     """The expression with the letters of its sums numbered, so that equal sums are equal."""
-    return _numbered(e, {})
+    return _with_numbered_letters(e, {})
 
 
-def _numbered(e: Expr, new: Mapping[str, str]) -> Expr:
+def _with_numbered_letters(e: Expr, new: Mapping[str, str]) -> Expr:
     if isinstance(e, Sum):
         letter = f"#{len(new)}"
-        return Sum(letter, e.size, _numbered(e.body, {**new, e.letter: letter}))
+        return Sum(letter, e.size, _with_numbered_letters(e.body, {**new, e.letter: letter}))
     built = parts(e)
     if built:
-        return rebuilt(e, tuple([_numbered(part, new) for part in built]))
-    return _either_way(substituted(e, new, {}) if new else e)
+        return rebuilt(e, tuple([_with_numbered_letters(part, new) for part in built]))
+    return _ordered_delta(substituted(e, new, {}) if new else e)
 
 
-@lru_cache(maxsize=REMEMBERED)
+@lru_cache(maxsize=CACHE_SIZE)
 def unlettered(e: Expr) -> Expr:
-    """The same whatever its letters: of expressions that differ in their free letters alone, too,
-    it is one.
+    """The canonical expression with all free letters replaced by one, so that expressions that
+    differ only in letters are equal.
     """
     return canonical(substituted(e, dict.fromkeys(letters_of(e), "_"), {}))

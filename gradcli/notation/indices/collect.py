@@ -1,8 +1,9 @@
-"""Shorter expressions of index notation, equal wherever nothing is nan, inf or divided by 0.
+"""Simplification of expressions in index notation, valid unless numbers are nan, infinite or
+divided by 0.
 
-For display, and to see the structure of a Jacobian; numbers are computed from the graph. A sum over
-a delta collapses, what does not depend on a sum's letter leaves it, numbers are collected, like
-terms added, equal factors made powers.
+It is used for display, and to find the structure of a Jacobian; values are computed from the graph.
+Sums over deltas collapse, factors that do not depend on the letter of a sum leave it, numbers are
+collected, like terms added, equal factors become powers.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -13,7 +14,7 @@ from ...graphs import OPS
 from ...lazy import np
 from ..formulas.rules.guards import OPPOSITE
 from . import places
-from .alpha_equivalence import alike
+from .alpha_equivalence import equality_keys
 from .expressions import (
     ONE,
     ZERO,
@@ -38,17 +39,17 @@ from .expressions import (
     substituted,
     with_ones,
 )  # fmt: skip
-from .factors import fraction, one_way, powers, split_number
+from .factors import canonical_signs, fraction, powers, split_number
 from .places import Place
 
-LARGE = 1_000  # a number that is no longer seen to be what a function of others comes to
-MOST_TERMS = 64  # more than this are not multiplied out
+LARGE = 1_000  # larger values of functions are not evaluated
+MOST_TERMS = 64  # of a sum that is expanded
 
 
 class Simplifier:
-    """`sizes` are those of the letters; with `collect=False` like terms and equal factors stay
-    apart; for display alone, equal ones above and below a fraction line `cancel`. `budget` is how
-    many expressions it looks at; what it knows from before counts as if it looked at it again.
+    """`sizes` maps letters to sizes. With `collect=False` like terms and equal factors stay
+    separate. `cancel`, for display only, cancels equal factors of numerator and denominator.
+    `budget` is the number of expressions that may be simplified, cached ones included.
     """
 
     def __init__(
@@ -60,19 +61,19 @@ class Simplifier:
     ):
         self.sizes, self.collect, self.work, self.budget = sizes, collect, 0, budget
         self.cancel = cancel
-        self.known: dict[Expr, tuple[Expr, int]] = {}  # with the work that it was
+        self.cached: dict[Expr, tuple[Expr, int]] = {}  # with the work that it took
 
     def __call__(self, e: Expr) -> Expr:
-        """The shorter expression. Raises TooLong where finding it would take too long."""
+        """The simplified expression. Raises TooLong if that exceeds the budget."""
         if isinstance(e, Element | Number):
             self._count(1)
             return e
-        if e not in self.known:
+        if e not in self.cached:
             before = self.work
             self._count(1)
-            self.known[e] = self._shorter(e), self.work - before
-            return self.known[e][0]
-        result, work = self.known[e]
+            self.cached[e] = self._simplified(e), self.work - before
+            return self.cached[e][0]
+        result, work = self.cached[e]
         self._count(work)
         return result
 
@@ -82,14 +83,14 @@ class Simplifier:
         if self.work > self.budget:
             raise TooLong
 
-    def _shorter(self, e: Expr) -> Expr:
+    def _simplified(self, e: Expr) -> Expr:
         if isinstance(e, Relation):
             return self.relation(e.symbol, e.left, e.right)
         if isinstance(e, Product):
-            holding = {f: self(f) for f in e.factors if isinstance(f, Relation)}
-            if ZERO in holding.values():  # whatever the other factors are
+            relations = {f: self(f) for f in e.factors if isinstance(f, Relation)}
+            if ZERO in relations.values():  # before other factors are simplified
                 return ZERO
-            built = [holding[f] if isinstance(f, Relation) else self(f) for f in e.factors]
+            built = [relations[f] if isinstance(f, Relation) else self(f) for f in e.factors]
             return self.product(built)
         new = tuple(self(part) for part in parts(e))
         if isinstance(e, Total):
@@ -103,19 +104,19 @@ class Simplifier:
     # ---- leaves ----------------------------------------------------------------------------------
 
     def relation(self, symbol: str, left: Place, right: Place) -> Expr:
-        """A relation, or what it always is."""
+        """A relation; 1 or 0 if it always or never holds."""
         low, high = places.bounds(places.plus(right, left, -1), self.sizes)
         if low == high == 0 or (symbol == "<=" and low >= 0):
             return ONE
         if high < 0 or (symbol == "==" and low > 0):
             return ZERO
         if symbol == "<=":
-            return _sorted(left, right)
+            return _sorted_bound(left, right)
         sides = places.without_factor(left, right)
         return ZERO if sides is None else Relation(symbol, *sides)
 
     def power(self, base: Expr, exponent: Expr) -> Expr:
-        """base to the exponent."""
+        """base ** exponent."""
         if exponent == ONE or (base == ONE and isinstance(exponent, Number)):
             return base
         if exponent == ZERO:
@@ -135,8 +136,8 @@ class Simplifier:
         return base if is_condition(base) and exponent.value > 0 else Power(base, exponent)
 
     def function(self, e: Function) -> Expr:
-        """A function; one of nothing but numbers only where it comes to a whole one, and instead of
-        a negated comparison its opposite.
+        """A function; functions of numbers are evaluated if the result is an integer, and negated
+        comparisons become their opposites.
         """
         first = e.args[0]
         if e.op.spelling == "~{0}" and isinstance(first, Function) and first.op.name in OPPOSITE:
@@ -153,46 +154,50 @@ class Simplifier:
     # ---- products --------------------------------------------------------------------------------
 
     def product(self, factors: Iterable[Expr]) -> Expr:
-        """Factors multiplied: number, conditions, the others, and last what divides."""
-        above, below, rest = split_number(factors)
-        if above == 0:
+        """The product of factors, in the order: number, conditions, other factors, divisors."""
+        numerator, denominator, rest = split_number(factors)
+        if numerator == 0:
             return ZERO
         if self.collect:
-            rest = self._renamed(rest)
+            rest = self._with_equal_letters(rest)
             if ZERO in rest:
                 return ZERO
-            holding = {f for f in rest if is_condition(f)}
-            if holding:
-                rest = [self._where_they_hold(f, holding) for f in self._without_implied(rest)]
-            sign, rest = one_way(rest)
-            above *= sign
+            conditions_held = {f for f in rest if is_condition(f)}
+            if conditions_held:
+                rest = [
+                    self._given_conditions(f, conditions_held) for f in self._without_implied(rest)
+                ]
+            sign, rest = canonical_signs(rest)
+            numerator *= sign
             rest = powers((f for f in rest if f != ONE), self.cancel)
         conditions: list[Expr] = []
-        under: list[Expr] = []
+        divisors: list[Expr] = []
         others: list[Expr] = []
         for f in rest:
-            (conditions if is_condition(f) else under if divides(f) else others).append(f)
-        numbers = fraction(above, below)
-        out = [*numbers[:1], *conditions, *others, *numbers[1:], *under]
+            (conditions if is_condition(f) else divisors if divides(f) else others).append(f)
+        numbers = fraction(numerator, denominator)
+        out = [*numbers[:1], *conditions, *others, *numbers[1:], *divisors]
         out = [f for f in out if f != ONE]
         return product_of(out)
 
-    def _renamed(self, factors: list[Expr]) -> list[Expr]:
-        """Where a delta makes two letters equal, one of them is enough for the other factors."""
+    def _with_equal_letters(self, factors: list[Expr]) -> list[Expr]:
+        """The factors with one of two letters in place of the other, where a delta makes them
+        equal.
+        """
         out = factors
         for k in range(len(factors)):
             f = out[k]
             if is_delta(f):
-                keep, drop = sorted((f.left, f.right), key=_standing)
-                out = [g if j == k else self._put(g, drop, keep) for j, g in enumerate(out)]
+                keep, drop = sorted((f.left, f.right), key=_priority)
+                out = [g if j == k else self._substituted(g, drop, keep) for j, g in enumerate(out)]
         return out
 
     def _without_implied(self, factors: list[Expr]) -> list[Expr]:
-        """Without the bounds that hold wherever a delta does: δ[i,j-1] says that 1 ≤ j."""
+        """The factors without bounds that a delta implies: δ[i,j-1] implies 1 ≤ j."""
         return [f for f in factors if not any(self._implies(d, f) for d in factors)]
 
     def _implies(self, d: Expr, e: Expr) -> bool:
-        """Whether a bound holds wherever a delta does, or every term of a total."""
+        """Whether a delta, or every term of a sum, implies a bound."""
         if not isinstance(e, Relation) or e.symbol != "<=":
             return False
         if isinstance(d, Total):
@@ -201,18 +206,20 @@ class Simplifier:
             return False
         for letter in letters_of(e) & letters_of(d):
             place = solve(d.left, d.right, letter)
-            if place is not None and self._put(e, letter, place) == ONE:
+            if place is not None and self._substituted(e, letter, place) == ONE:
                 return True
         return False
 
-    def _where_they_hold(self, e: Expr, conditions: Collection[Expr]) -> Expr:
-        """A factor where the conditions beside it hold: elsewhere the product is 0."""
+    def _given_conditions(self, e: Expr, conditions: Collection[Expr]) -> Expr:
+        """A factor with conditions that are other factors replaced by 1: elsewhere the product is
+        0.
+        """
         kinds = {type(c) for c in conditions}
         if is_condition(e) or not any(type(p) in kinds and p in conditions for p in inner(e)):
             return e
         return self(with_ones(e, conditions))
 
-    def _put(self, e: Expr, letter: str, place: Place) -> Expr:
+    def _substituted(self, e: Expr, letter: str, place: Place) -> Expr:
         if letter not in letters_of(e):
             return e
         return self(substituted(e, {letter: place}, self.sizes))
@@ -220,7 +227,7 @@ class Simplifier:
     # ---- totals ----------------------------------------------------------------------------------
 
     def total(self, terms: Iterable[Expr]) -> Expr:
-        """Terms added up."""
+        """The sum of terms."""
         flat = [
             t
             for term in terms
@@ -228,7 +235,7 @@ class Simplifier:
             if t != ZERO
         ]
         if self.collect:
-            flat = self._opened(self._like(flat))
+            flat = self._with_expanded_sums(self._collected(flat))
         if not flat:
             return ZERO
         if len(flat) == 1:
@@ -243,32 +250,35 @@ class Simplifier:
         inside = self.total(self.product(f for f in factors_of(t) if f not in common) for t in flat)
         return self.product([*common, inside])
 
-    def _opened(self, terms: list[Expr]) -> list[Expr]:
-        """With totals that stand in it times a number taken apart, where terms then join."""
-        split = [split_number([t]) for t in terms]
-        whole = [rest[0] if [*map(type, rest)] == [Total] else None for _, _, rest in split]
-        if not any(whole):
+    def _with_expanded_sums(self, terms: list[Expr]) -> list[Expr]:
+        """The terms, with multiples of sums expanded if this makes like terms."""
+        splits = [split_number([t]) for t in terms]
+        totals = [rest[0] if [*map(type, rest)] == [Total] else None for _, _, rest in splits]
+        if not any(totals):
             return terms
         out: list[Expr] = []
-        for term, total, (above, below, _) in zip(terms, whole, split, strict=True):
+        for term, total, (numerator, denominator, _) in zip(terms, totals, splits, strict=True):
             inside = total.terms if isinstance(total, Total) else ()
-            out += [self.product([*fraction(above, below), t]) for t in inside] or [term]
-        joined = self._like(out)
-        return joined if len(joined) < len(out) else terms
+            out += [self.product([*fraction(numerator, denominator), t]) for t in inside] or [term]
+        collected = self._collected(out)
+        return collected if len(collected) < len(out) else terms
 
-    def _like(self, terms: list[Expr]) -> list[Expr]:
+    def _collected(self, terms: list[Expr]) -> list[Expr]:
         split = [split_number([term]) for term in terms]
-        keys = alike([rest for _, _, rest in split])
+        keys = equality_keys([rest for _, _, rest in split])
         groups: dict[Any, tuple[float, float, list[Expr]]] = {}
-        for (above, below, rest), key in zip(split, keys, strict=True):
+        for (numerator, denominator, rest), key in zip(split, keys, strict=True):
             if key in groups:
-                top, bottom, rest = groups[key]
-                above, below = top * below + above * bottom, bottom * below
-            groups[key] = (above, below, rest)
+                numerator_sum, denominator_sum, rest = groups[key]
+                numerator, denominator = (
+                    numerator_sum * denominator + numerator * denominator_sum,
+                    denominator_sum * denominator,
+                )
+            groups[key] = (numerator, denominator, rest)
         return [
-            self.product([*fraction(top, bottom), *rest])
-            for top, bottom, rest in groups.values()
-            if top != 0
+            self.product([*fraction(numerator_sum, denominator_sum), *rest])
+            for numerator_sum, denominator_sum, rest in groups.values()
+            if numerator_sum != 0
         ]
 
     # ---- sums ------------------------------------------------------------------------------------
@@ -286,55 +296,55 @@ class Simplifier:
             result = self._solved(factor, letter, size)
             if result is not None:
                 rest = product_of([f for f in factors if f is not factor])
-                there = self(substituted(rest, {letter: result[0]}, self.sizes))
-                return self.product([*result[1], there])
+                value = self(substituted(rest, {letter: result[0]}, self.sizes))
+                return self.product([*result[1], value])
         inside: list[Expr] = []
         outside: list[Expr] = []
         for f in factors:
             (inside if letter in letters_of(f) else outside).append(f)
         if not inside:
             return self.product([Number(size), *outside])
-        for place, factor in enumerate(inside):
+        for position, factor in enumerate(inside):
             if (
                 isinstance(factor, Total)
                 and any(self._collapses(t, letter, size) for t in factor.terms)
                 and len(factor.terms) <= MOST_TERMS
             ):
-                others = inside[:place] + inside[place + 1 :]
-                spread = self.total(self.product([*others, t]) for t in factor.terms)
-                if set(factors_of(spread)) != set(inside):
-                    return self.product([*outside, self.sum(letter, size, spread)])
-        return self.product([*outside, self._closed(letter, size, inside)])
+                others = inside[:position] + inside[position + 1 :]
+                expanded = self.total(self.product([*others, t]) for t in factor.terms)
+                if set(factors_of(expanded)) != set(inside):
+                    return self.product([*outside, self.sum(letter, size, expanded)])
+        return self.product([*outside, self._sum_of_dependent(letter, size, inside)])
 
-    def _closed(self, letter: str, size: int, factors: list[Expr]) -> Expr:
-        """The sum over factors that all depend on the letter; a sum among them joins it."""
-        if self.collect and is_mirrored(letter, factors):
+    def _sum_of_dependent(self, letter: str, size: int, factors: list[Expr]) -> Expr:
+        """The sum over factors that all depend on the letter, merged with a sum among them."""
+        if self.collect and is_reversed(letter, factors):
             new = {letter: places.Linear(((letter, -1),), size - 1)}
             factors = [self(substituted(f, new, self.sizes)) for f in factors]
         sums = [f for f in factors if isinstance(f, Sum)]
         if self.collect and len(sums) == 1:
-            spread = [p for f in factors for p in (factors_of(f.body) if f is sums[0] else (f,))]
-            return Sum(letter, size, Sum(sums[0].letter, sums[0].size, self.product(spread)))
+            merged = [p for f in factors for p in (factors_of(f.body) if f is sums[0] else (f,))]
+            return Sum(letter, size, Sum(sums[0].letter, sums[0].size, self.product(merged)))
         return Sum(letter, size, self.product(factors))
 
     def _sum_of_total(self, letter: str, size: int, body: Total) -> Expr:
-        alone = [
+        separate = [
             t for t in body.terms if self._collapses(t, letter, size) or letter not in letters_of(t)
         ]
         if (
-            not alone
+            not separate
             and len(body.terms) <= MOST_TERMS
             and any(isinstance(f, Sum) for t in body.terms for f in factors_of(t))
         ):
-            alone = list(body.terms)
-        together = [t for t in body.terms if t not in alone]
-        done = [self.sum(letter, size, t) for t in alone]
-        if together:
-            rest = together[0] if len(together) == 1 else Total(tuple(together))
-            done.append(
+            separate = list(body.terms)
+        joint = [t for t in body.terms if t not in separate]
+        sums = [self.sum(letter, size, t) for t in separate]
+        if joint:
+            rest = joint[0] if len(joint) == 1 else Total(tuple(joint))
+            sums.append(
                 Sum(letter, size, rest) if isinstance(rest, Total) else self.sum(letter, size, rest)
             )
-        return self.total(done)
+        return self.total(sums)
 
     def _collapses(self, e: Expr, letter: str, size: int) -> bool:
         if isinstance(e, Total):
@@ -362,35 +372,37 @@ class Simplifier:
 
 
 def is_delta(e: Expr) -> TypeGuard[Any]:
-    """Whether it makes two letters equal."""
+    """Whether an expression is a delta of two letters."""
     equal = isinstance(e, Relation) and e.symbol == "=="
     return equal and isinstance(e.left, str) and isinstance(e.right, str)  # type: ignore[union-attr]
 
 
-def _sorted(left: Place, right: Place) -> Expr:
-    """left ≤ right without minus signs, where letters stand on both sides."""
+def _sorted_bound(left: Place, right: Place) -> Expr:
+    """left ≤ right, with terms moved so that none is negative, if both sides have letters."""
     difference = places.linear(places.plus(right, left, -1))
-    above = {a: n for a, n in difference.terms if n > 0}
-    below = {a: -n for a, n in difference.terms if n < 0}
-    if not above or not below or isinstance(left, int) or isinstance(right, int):
+    positive = {a: n for a, n in difference.terms if n > 0}
+    negative = {a: -n for a, n in difference.terms if n < 0}
+    if not positive or not negative or isinstance(left, int) or isinstance(right, int):
         return Relation("<=", left, right)
     offset = difference.offset
-    return Relation("<=", places.plain(below, max(-offset, 0)), places.plain(above, max(offset, 0)))
+    return Relation(
+        "<=", places.plain(negative, max(-offset, 0)), places.plain(positive, max(offset, 0))
+    )
 
 
-def _standing(letter: str):
-    """Which letter stays: one of the result before one of a sum, and the earlier."""
+def _priority(letter: str):
+    """The sort key of letters: those of the result before those of sums, earlier ones first."""
     return letter.startswith("_"), len(letter), letter
 
 
-def is_mirrored(letter: str, factors: Sequence[Expr]) -> bool:
-    """Whether elements are read against the direction of the letter, and none along it; where none
-    is, whether the letter is bound together with others in all relations: [k ≤ n-j].
+def is_reversed(letter: str, factors: Sequence[Expr]) -> bool:
+    """Whether elements are indexed by the negated letter and none by the letter itself; for
+    products of relations only, whether all bound the sum of the letter and others: [k ≤ n-j].
     """
-    against = False
+    negated = False
     bounds = [f for f in factors if isinstance(f, Relation) and len(letters_of(f)) > 1]
     if len(bounds) == len(factors):
-        return all(_bound_together(f, letter) for f in bounds)
+        return all(_bounds_sum(f, letter) for f in bounds)
     for e in (e for factor in factors for e in inner(factor) if isinstance(e, Element)):
         for place in e.places:
             if place == letter:
@@ -398,11 +410,11 @@ def is_mirrored(letter: str, factors: Sequence[Expr]) -> bool:
             for atom, times in place.terms if isinstance(place, places.Linear) else ():
                 if atom == letter and times != -1:
                     return False
-                against = against or atom == letter
-    return against
+                negated = negated or atom == letter
+    return negated
 
 
-def _bound_together(e: Relation, letter: str) -> bool:
-    """Whether the relation is one between the sum of letters and a number."""
+def _bounds_sum(e: Relation, letter: str) -> bool:
+    """Whether a relation is one between a sum of letters and a number."""
     terms = dict(places.linear(places.plus(e.right, e.left, -1)).terms)
     return letter in terms and len({*terms.values()}) == 1

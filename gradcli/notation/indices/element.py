@@ -1,9 +1,9 @@
-"""One element of a gradient, written out: what is multiplied, what is added, what it comes to.
+"""One element of a gradient, written out as a sum of products, with its value.
 
     a.grad[0,1] = g[0,1]·a[0,1] + g[0,1]·a[0,1] = 2·2 + 2·2 = 8
 
-It is read off the gradient as the reverse pass built it, so that what arrives from several sides
-stays apart.
+It is derived from the gradient as the reverse pass built it, so that contributions from several
+paths stay separate terms.
 """
 
 from collections import Counter
@@ -37,7 +37,7 @@ from .expressions import (
     parts,
     product_of,
     rebuilt,
-    settled,
+    resolved_values,
     substituted,
 )
 from .factors import fraction, split_number
@@ -45,19 +45,19 @@ from .lower import Lowering
 from .written import Lettering, Writing, opposite
 
 Values = Callable[[Node], Any]
-MOST_TERMS, FIRST = 8, 3  # terms that are written; of more, the first and the last
-MOST_SYMBOLS, WIDEST = 4, 70  # terms and characters up to which symbols stand before the numbers
-MOST_PARTS = 100  # of what is written where a number is not known
-LONGEST = 4_000  # characters of what is written
-MOST_COUNTED = 1_000  # terms that are looked at
-DIGITS = 8  # of numbers that stand in the program
-MOST_SUMMED = 5_000  # terms of sums that are looked at, zeros too
-TRIED = 24  # elements that are looked at in search of one to show
-SEARCHED = 100_000  # elements of a gradient among which one is looked for that is not 0
+MOST_TERMS, FIRST = 8, 3  # terms that are written; of more terms the first ones and the last
+MOST_SYMBOLS, WIDEST = 4, 70  # terms and characters up to which symbols are written too
+MOST_PARTS = 100  # of an expression with unknown numbers
+LONGEST = 4_000  # characters
+MOST_COUNTED = 1_000  # terms that are computed
+DIGITS = 8  # of numbers in the program
+MOST_SUMMED = 5_000  # terms of sums that are computed, including zeros
+TRIED = 24  # elements that are tried in search of one to show
+SEARCHED = 100_000  # elements that are searched for a nonzero one
 
 
 class Written(NamedTuple):
-    """symbols = numbers = total, each left out where it says nothing new."""
+    """symbols = numbers = total, each None if it adds no information."""
 
     symbols: Tree | None
     numbers: Tree | None
@@ -74,12 +74,12 @@ class Terms:
         self.sizes, self.reserved = lower.sizes, tree.taken(names.values())
         self.simplify = Simplifier(lower.sizes, collect=False)
         self.expr = self.simplify(lower(node, place))
-        self.evaluate, self.left = Evaluation(values), MOST_SUMMED
-        self.picked: Values = lambda n: values(n) if n.dtype == "int" else None
+        self.evaluate, self.remaining = Evaluation(values), MOST_SUMMED
+        self.index_values: Values = lambda n: values(n) if n.dtype == "int" else None
 
     def __iter__(self) -> Iterator[tuple[Expr, ...]]:
-        """The factors of every term that is not 0 by its places alone, nor a sum over nothing.
-        Raises TooLong where sums have too many terms to be looked at.
+        """Yield the factors of every term, without those whose relations are 0 or that are empty
+        sums. Raises TooLong if there are too many.
         """
         for factors in self._terms(self.expr):
             if any(isinstance(f, Element) and not f.node.numel for f in factors):
@@ -88,8 +88,10 @@ class Terms:
                 f: self.value(f) for f in factors if isinstance(f, Relation)
             }
             if 0.0 not in known.values():
-                left = (settled(f, self.picked) for f in factors if known.get(f) is None)
-                yield tuple(left) or (Number(1),)
+                resolved = (
+                    resolved_values(f, self.index_values) for f in factors if known.get(f) is None
+                )
+                yield tuple(resolved) or (Number(1),)
 
     def _terms(self, e: Expr) -> Iterator[tuple[Expr, ...]]:
         if isinstance(e, Total):
@@ -97,20 +99,22 @@ class Terms:
                 yield from self._terms(term)
         elif isinstance(e, Sum):
             for value in range(e.size):
-                yield from self._terms(self._at(e, value))
+                yield from self._terms(self._term_at(e, value))
         elif isinstance(e, Product):
-            yield from self._spread(e)
+            yield from self._expanded(e)
         elif e != Number(0):
             yield (e,)
 
-    def _at(self, e: Sum, value: int) -> Expr:
-        self.left, self.simplify.work = self.left - 1, 0
-        if self.left < 0:
+    def _term_at(self, e: Sum, value: int) -> Expr:
+        self.remaining, self.simplify.work = self.remaining - 1, 0
+        if self.remaining < 0:
             raise TooLong
         return self.simplify(substituted(e.body, {e.letter: value}, self.sizes))
 
-    def _spread(self, e: Product) -> Iterator[tuple[Expr, ...]]:
-        """A sum among simple factors is multiplied out."""
+    def _expanded(self, e: Product) -> Iterator[tuple[Expr, ...]]:
+        """Yield the factors of the terms of a product, in which a sum among simple factors is
+        expanded.
+        """
         sums = [f for f in e.factors if isinstance(f, Sum)]
         totals = [f for f in e.factors if isinstance(f, Total)]
         others = [f for f in e.factors if not isinstance(f, Sum | Total)]
@@ -125,25 +129,29 @@ class Terms:
         else:
             yield e.factors
 
-    def opened(self, e: Expr) -> Expr:
-        """The expression with short sums written out."""
+    def expanded(self, e: Expr) -> Expr:
+        """The expression with short sums expanded."""
         if isinstance(e, Sum) and e.size <= MOST_TERMS:
-            return self.opened(self.simplify(Total(tuple(self._at(e, k) for k in range(e.size)))))
-        return _without_logarithm(rebuilt(e, tuple(map(self.opened, parts(e))))) if parts(e) else e
+            return self.expanded(
+                self.simplify(Total(tuple(self._term_at(e, k) for k in range(e.size))))
+            )
+        return (
+            _without_logarithm(rebuilt(e, tuple(map(self.expanded, parts(e))))) if parts(e) else e
+        )
 
     def length(self, e: Expr) -> int:
-        """Of how many parts the expression is once its short sums are written out."""
+        """The number of parts of the expression with short sums expanded."""
         if isinstance(e, Sum) and e.size <= MOST_TERMS:
             return e.size * self.length(e.body)
         return 1 + sum(map(self.length, parts(e)))
 
     def lettered(self, e: Expr) -> Expr:
-        """The expression with letters that people use, for the sums that are left in it."""
+        """The expression with readable letters for its remaining sums."""
         return Lettering({}, self.sizes)(e, self.reserved)
 
     def value(self, e: Expr) -> float | None:
-        """The number that an expression is, where it is known: not for what is written with the
-        inverse of a singular matrix, and computed without.
+        """The value of an expression; None if it is unknown, or contains the inverse of a singular
+        matrix.
         """
         try:
             with np.errstate(all="ignore"):
@@ -159,14 +167,12 @@ class Terms:
 def written_out(
     grad: Node, place: tuple[int, ...], names: Mapping[Node, Name], values: Values
 ) -> Written:
-    """One element of a gradient; `values` gives the arrays of nodes, None for those that are not
-    known.
-    """
+    """One element of a gradient, written out; `values` returns the arrays of nodes, or None."""
     array = values(grad)
     total = None if array is None else float(np.asarray(array)[place])
     try:
         terms = Terms(grad, place, names, values)
-        result = _looked_at(terms, MOST_PARTS if total is None else inf)
+        result = _first_terms(terms, MOST_PARTS if total is None else inf)
     except (TooLong, RecursionError):
         return Written(None, None, total)
     if len(result) == MOST_COUNTED:
@@ -175,20 +181,24 @@ def written_out(
     result = result if few else [t for t in result if not _is_zero(t, terms)]
     if not result:
         return Written(None, None, 0.0)
-    if _length(_shown(result), terms) > MOST_PARTS and not _all_known(_shown(result), terms):
+    if _length(_shown_terms(result), terms) > MOST_PARTS and not _all_known(
+        _shown_terms(result), terms
+    ):
         return Written(None, None, total)
-    if (total is None or not isnan(total)) and _any_nan(result, terms):  # it is found otherwise
+    if (total is None or not isnan(total)) and _any_nan(
+        result, terms
+    ):  # nan is shown in another way
         return Written(None, None, total)
     if total is None:
         total = _total(result, terms)
-    if total is None:  # with numbers, what arrives from several sides is seen to add up
+    if total is None:  # without a total, equal contributions are collected
         result = _in_order(_collected(result))
     few = few and len(result) <= MOST_SYMBOLS
     ordered = list if total is not None else _positive_first
     symbols: Tree = Verbatim(" " * WIDEST)
     if few:
         symbols = _added(ordered([_symbols(t, terms, write) for t in result]))
-    shown = [_numbers(t, terms, write) for t in _shown(result)]
+    shown = [_numbers(t, terms, write) for t in _shown_terms(result)]
     numbers = _added(ordered(shown) if few else shown, count * (len(result) > MOST_TERMS))
     texts = tree.text(symbols), tree.text(numbers)
     if len(texts[1]) > LONGEST:
@@ -197,15 +207,15 @@ def written_out(
         return Written(
             None, numbers, None if total is not None and texts[1] == short(total) else total
         )
-    alone = total is not None and texts[1] == short(total)
-    if len(texts[0]) + (0 if alone else len(texts[1]) + 3) > WIDEST:
-        return Written(None, None if alone else numbers, total)
-    return Written(symbols, None if alone else numbers, total)
+    is_total = total is not None and texts[1] == short(total)
+    if len(texts[0]) + (0 if is_total else len(texts[1]) + 3) > WIDEST:
+        return Written(None, None if is_total else numbers, total)
+    return Written(symbols, None if is_total else numbers, total)
 
 
-def _looked_at(terms: Terms, longest: float) -> list[tuple[Expr, ...]]:
-    """The terms, up to MOST_COUNTED, and no more where the first are longer than `longest`: they
-    are among those that are written.
+def _first_terms(terms: Terms, longest: float) -> list[tuple[Expr, ...]]:
+    """The terms, up to MOST_COUNTED, or fewer if the first ones, which are shown, are longer than
+    `longest`.
     """
     result: list[tuple[Expr, ...]] = []
     for factors in islice(terms, MOST_COUNTED):
@@ -216,13 +226,13 @@ def _looked_at(terms: Terms, longest: float) -> list[tuple[Expr, ...]]:
 
 
 def _collected(result: list[tuple[Expr, ...]]) -> list[tuple[Expr, ...]]:
-    """Equal terms as one, times how often they occur."""
+    """The terms with equal ones collected."""
     times = Counter(result)
-    return [factors if n == 1 else _times(n, factors) for factors, n in times.items()]
+    return [factors if n == 1 else _multiple(n, factors) for factors, n in times.items()]
 
 
 def _in_order(result: list[tuple[Expr, ...]]) -> list[tuple[Expr, ...]]:
-    """Terms that are elements of one tensor in the order of their places."""
+    """The terms, sorted by place if all are elements of one tensor."""
     alone = [t[0] for t in result if len(t) == 1 and isinstance(t[0], Element)]
     plain = all(isinstance(p, int) for e in alone for p in e.places)
     if len(alone) < len(result) or len({e.node for e in alone}) > 1 or not plain:
@@ -231,51 +241,51 @@ def _in_order(result: list[tuple[Expr, ...]]) -> list[tuple[Expr, ...]]:
 
 
 def _without_logarithm(e: Expr) -> Expr:
-    """exp(a) / b for exp(a - log(b)), as softmax is written."""
+    """exp(a) / b for exp(a - log(b)), as in softmax; other expressions unchanged."""
     if not isinstance(e, Function) or e.op.name != "exp" or not isinstance(e.args[0], Total):
         return e
     terms = {t: opposite(t) for t in e.args[0].terms}
-    below = next(
+    logarithm = next(
         (t for t, o in terms.items() if isinstance(o, Function) and o.op.name == "log"), None
     )
-    rest = tuple(t for t in terms if t is not below)
-    if below is None or not rest:
+    rest = tuple(t for t in terms if t is not logarithm)
+    if logarithm is None or not rest:
         return e
-    above = e._replace(args=(Total(rest) if len(rest) > 1 else rest[0],))
-    return Product((above, Power(terms[below].args[0], Number(-1))))  # type: ignore[union-attr]
+    numerator = e._replace(args=(Total(rest) if len(rest) > 1 else rest[0],))
+    return Product((numerator, Power(terms[logarithm].args[0], Number(-1))))  # type: ignore[union-attr]
 
 
-def _times(n: int, factors: tuple[Expr, ...]) -> tuple[Expr, ...]:
-    """So many times a term."""
-    above, below, rest = split_number(factors)
-    number, *under = fraction(n * above, below)
-    return tuple(f for f in (number, *rest, *under) if f != Number(1)) or (Number(1),)
+def _multiple(n: int, factors: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    """A term times n."""
+    numerator, denominator, rest = split_number(factors)
+    number, *divisors = fraction(n * numerator, denominator)
+    return tuple(f for f in (number, *rest, *divisors) if f != Number(1)) or (Number(1),)
 
 
 def _length(result: list[tuple[Expr, ...]], terms: Terms) -> int:
-    """Of how many parts some terms are."""
+    """The number of parts of terms."""
     return sum(terms.length(f) for factors in result for f in factors)
 
 
 def _all_known(result: list[tuple[Expr, ...]], terms: Terms) -> bool:
-    """Whether all factors of some terms are written as numbers."""
+    """Whether the values of all factors are known."""
     return all(terms.value(f) is not None for factors in result for f in factors)
 
 
 def _is_zero(factors: tuple[Expr, ...], terms: Terms) -> bool:
-    """Whether a term is 0 by one of its factors, whatever those are that are not known."""
+    """Whether a known factor of a term is 0 and no known factor is infinite or nan."""
     known = [v for v in map(terms.value, factors) if v is not None]
     return 0.0 in known and all(map(isfinite, known))
 
 
 def _any_nan(result: list[tuple[Expr, ...]], terms: Terms) -> bool:
-    """Whether a term is nan by its known factors alone."""
+    """Whether the product of the known factors of a term is nan."""
     known = ([terms.value(f) for f in factors] for factors in result)
     return any(isnan(prod(v for v in values if v is not None)) for values in known)
 
 
 def _total(result: list[tuple[Expr, ...]], terms: Terms) -> float | None:
-    """The sum of all terms, where each is known."""
+    """The sum of all terms; None if one is unknown."""
     total = 0.0
     for factors in result:
         value = terms.value(Product(factors))
@@ -286,8 +296,8 @@ def _total(result: list[tuple[Expr, ...]], terms: Terms) -> float | None:
 
 
 def place_to_show(grad: Node, names: Mapping[Node, Name], values: Values) -> tuple[int, ...]:
-    """The first element that is not 0 and has a factor other than 0 and 1; else the first not 0,
-    else the first.
+    """The place of the first nonzero element with a factor other than 0 and 1; else of the first
+    nonzero one; else the first.
     """
     first = (0,) * grad.ndim
     array = values(grad)
@@ -309,7 +319,7 @@ def place_to_show(grad: Node, names: Mapping[Node, Name], values: Values) -> tup
 
 
 def _with_terms(grad: Node, names: Mapping[Node, Name], values: Values) -> tuple[int, ...]:
-    """The first element that is a sum of something; the first where none is soon found."""
+    """The place of the first element with terms among those that are tried; else the first."""
     first = (0,) * grad.ndim
     for at in range(min(grad.numel, TRIED)):
         place = tuple(map(int, np.unravel_index(at, grad.shape)))
@@ -322,7 +332,7 @@ def _with_terms(grad: Node, names: Mapping[Node, Name], values: Values) -> tuple
 
 
 def short(value: float, digits: int = 4) -> str:
-    """A number in about four digits: 2, 0.5, 7.389, 1e-05."""
+    """A number as text with about four digits: 2, 0.5, 7.389, 1e-05."""
     if value != value or value in (float("inf"), float("-inf")):
         return str(value)
     if float(value).is_integer() and abs(value) < 1e9:
@@ -334,7 +344,7 @@ def _is_number(e: Expr) -> bool:
     return isinstance(e, Number) or (isinstance(e, Power) and isinstance(e.base, Number))
 
 
-def _shown(terms: list) -> list:
+def _shown_terms(terms: list) -> list:
     return terms if len(terms) <= MOST_TERMS else [*terms[:FIRST], terms[-1]]
 
 
@@ -344,16 +354,16 @@ class _Signed(NamedTuple):
 
 
 def _positive_first(terms: list[_Signed]) -> list[_Signed]:
-    """Terms in their order, after the first that is not subtracted."""
+    """The terms with those of positive sign first, if the first is negative."""
     return sorted(terms, key=lambda t: t.minus) if terms[0].minus else terms
 
 
 def _symbols(factors: tuple[Expr, ...], terms: Terms, write: Writing) -> _Signed:
     factors = tuple(f for f in factors if not _divides_by_one(f, terms)) or (Number(1),)
     built = (
-        Product(tuple(terms.opened(f) for f in factors))
+        Product(tuple(terms.expanded(f) for f in factors))
         if len(factors) > 1
-        else terms.opened(factors[0])
+        else terms.expanded(factors[0])
     )
     built = terms.lettered(built)
     positive = opposite(built)
@@ -361,29 +371,31 @@ def _symbols(factors: tuple[Expr, ...], terms: Terms, write: Writing) -> _Signed
 
 
 def _numbers(factors: tuple[Expr, ...], terms: Terms, write: Writing) -> _Signed:
-    """A term with numbers for its factors, where they are known."""
+    """The tree of a term with the values of its known factors."""
     minus = opposite(product_of(factors))
     if minus is not None:
         factors = factors_of(minus)
-    above: list[Tree] = []
-    below: list[Tree] = []
+    numerator: list[Tree] = []
+    denominator: list[Tree] = []
     for factor in factors:
-        under = isinstance(factor, Power) and factor.exponent == Number(-1)
-        shown = factor.base if under else factor  # type: ignore[union-attr]
+        divides = isinstance(factor, Power) and factor.exponent == Number(-1)
+        shown = factor.base if divides else factor  # type: ignore[union-attr]
         value = terms.value(shown)
         if _divides_by_one(factor, terms):
             continue
         if isinstance(shown, Number) and value is not None:
-            (below if under else above).append(_number(value, DIGITS))
+            (denominator if divides else numerator).append(_number(value, DIGITS))
             continue
-        built = write(terms.lettered(terms.opened(shown))) if value is None else _number(value)
-        (below if under else above).append(built)
-    out = _multiplied(above) if above else tree.Number(1)
-    return _Signed(minus is not None, Infix("/", out, _multiplied(below)) if below else out)
+        written = write(terms.lettered(terms.expanded(shown))) if value is None else _number(value)
+        (denominator if divides else numerator).append(written)
+    out = _multiplied(numerator) if numerator else tree.Number(1)
+    return _Signed(
+        minus is not None, Infix("/", out, _multiplied(denominator)) if denominator else out
+    )
 
 
 def _divides_by_one(factor: Expr, terms: Terms) -> bool:
-    """Whether a factor is 1 over numbers and sizes that come to 1."""
+    """Whether a factor divides by numbers and sizes whose value is 1."""
     if not isinstance(factor, Power) or factor.exponent != Number(-1):
         return False
     sizes = all(p.node.op.shape_only for p in inner(factor) if isinstance(p, Element))
@@ -409,10 +421,10 @@ def _multiplied(trees: list[Tree]) -> Tree:
 
 
 def _added(terms: list[_Signed], count: int = 0) -> Tree:
-    """Terms added up; those that were left out are counted."""
+    """The sum of terms; `count` is the number of all terms, including omitted ones."""
     out = _negated(terms[0].tree) if terms[0].minus else terms[0].tree
-    for place, term in enumerate(terms[1:], 1):
-        if count > len(terms) and place == len(terms) - 1:
+    for position, term in enumerate(terms[1:], 1):
+        if count > len(terms) and position == len(terms) - 1:
             out = Infix("+", out, LeftOut(count))
         minus = term.minus != _begins_below_zero(term.tree)
         shown = _negated(term.tree) if _begins_below_zero(term.tree) else term.tree
@@ -421,14 +433,14 @@ def _added(terms: list[_Signed], count: int = 0) -> Tree:
 
 
 def _begins_below_zero(written: Tree) -> bool:
-    """Whether a minus is the first that is read: of -0.8 / 5, and not of (-2)·3."""
+    """Whether a formula starts with a minus sign: -0.8 / 5, but not (-2)·3."""
     while isinstance(written, Infix) and written.symbol in ("·", "/"):
         written = written.left
     return isinstance(written, Verbatim) and written.text.startswith("-")
 
 
 def _negated(written: Tree) -> Tree:
-    """-a·b, the minus at the first factor."""
+    """-a·b, with the sign at the first factor."""
     if isinstance(written, Infix) and written.symbol in ("·", "/"):
         return Infix(written.symbol, _negated(written.left), written.right)
     if isinstance(written, Verbatim) and written.text.startswith("-"):

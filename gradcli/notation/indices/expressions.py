@@ -1,9 +1,9 @@
-"""Index notation: tensors by their elements, and the sums over what is not an index of the result.
+"""Index notation: expressions for elements of tensors, with explicit sums over letters.
 
 An expression is a number, an element of a node, a relation between places (1 where it holds, else
-0), a product, a total (terms added up), a sum over a letter, a power, or a function of expressions.
-What a letter stands for is in `sizes` of the lowering (lower.py); collect.py makes expressions
-shorter, written.py shows them.
+0), a product, a total (a sum of terms), a sum over a letter, a power, or a function of expressions.
+The sizes of letters are in `sizes` of the lowering (lower.py); collect.py simplifies expressions,
+written.py turns them into trees.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -44,20 +44,20 @@ class Relation(NamedTuple):
 
 
 class Product(NamedTuple):
-    """Factors, multiplied."""
+    """A product of factors."""
 
     factors: "tuple[Expr, ...]"
 
 
 class Total(NamedTuple):
-    """Terms, added up."""
+    """A sum of terms."""
 
     terms: "tuple[Expr, ...]"
-    kind: str = "total"  # so that it is never equal to a product
+    kind: str = "total"  # so that no total equals a product
 
 
 class Sum(NamedTuple):
-    """The sum of body, the letter going from 0 to below size."""
+    """The sum of body over the letter, from 0 to size - 1."""
 
     letter: str
     size: int
@@ -65,22 +65,22 @@ class Sum(NamedTuple):
 
 
 class Power(NamedTuple):
-    """base to the exponent; -1 is what a division writes."""
+    """base ** exponent; a division is a power of -1."""
 
     base: "Expr"
     exponent: "Expr"
 
 
 class Function(NamedTuple):
-    """An elementwise operator of numbers."""
+    """An elementwise operator applied to expressions."""
 
     op: Operator
     args: "tuple[Expr, ...]"
     attrs: tuple[tuple[str, Any], ...] = ()
 
 
-REMEMBERED = 4096  # expressions whose letters are known
-FEW = 8  # terms of a sum up to which they are computed one by one
+CACHE_SIZE = 4096  # expressions
+FEW = 8  # terms of a sum that are evaluated one by one
 ZERO, ONE, MINUS = Number(0), Number(1), Number(-1)
 PARTS: dict[type, Callable[[Any], "tuple[Expr, ...]"]] = {
     Product: lambda e: e.factors,
@@ -92,11 +92,11 @@ PARTS: dict[type, Callable[[Any], "tuple[Expr, ...]"]] = {
 
 
 class TooLong(Exception):
-    """The expression is longer than anybody would read."""
+    """The expression is too long to be read, or takes too long to compute."""
 
 
 class Unknown(Exception):
-    """A number that nobody gave is needed."""
+    """A value is needed that is not known."""
 
 
 def delta(left: Place, right: Place) -> Expr:
@@ -110,30 +110,30 @@ def divided(a: Expr, b: Expr) -> Expr:
 
 
 def factors_of(e: Expr) -> "tuple[Expr, ...]":
-    """The factors of a product; anything else is its own only one."""
+    """The factors of a product; (e,) for any other expression."""
     return e.factors if isinstance(e, Product) else (e,)
 
 
 def product_of(factors: Sequence[Expr]) -> Expr:
-    """Factors as an expression: a product where there are several, 1 where there are none."""
+    """The product of factors; one factor as it is, 1 if there are none."""
     return Product(tuple(factors)) if len(factors) > 1 else factors[0] if factors else ONE
 
 
 def is_condition(e: Expr) -> bool:
-    """Whether it is 1 or 0: it holds or does not."""
+    """Whether an expression is always 0 or 1."""
     if isinstance(e, Product):
         return all(map(is_condition, e.factors))
     return isinstance(e, Relation) or (isinstance(e, Function) and e.op.dtype == "bool")
 
 
 def parts(e: Expr) -> "tuple[Expr, ...]":
-    """The expressions that it is made of, but for those inside of places."""
+    """The subexpressions of an expression, without those inside places."""
     of_kind = PARTS.get(type(e))
     return of_kind(e) if of_kind else ()
 
 
 def rebuilt(e: Expr, new: "tuple[Expr, ...]") -> Expr:
-    """The same expression made of other parts."""
+    """The same expression with other parts."""
     if isinstance(e, Product):
         return Product(new)
     if isinstance(e, Total):
@@ -156,14 +156,14 @@ def with_ones(e: Expr, conditions: Collection[Expr]) -> Expr:
 
 
 def places_of(e: Expr) -> tuple[Place, ...]:
-    """The places that stand in the expression itself."""
+    """The places of an element or a relation; () for other expressions."""
     if isinstance(e, Element):
         return e.places
     return (e.left, e.right) if isinstance(e, Relation) else ()
 
 
 def with_picked(e: Expr, change: "Callable[[Expr], Expr]") -> Expr:
-    """An element or a relation with the expressions inside of its places changed."""
+    """An element or a relation with `change` applied to the expressions inside its places."""
 
     def place(p: Place) -> Place:
         return p if isinstance(p, str | int) else places.substitute(p, {}, change, {})
@@ -174,7 +174,9 @@ def with_picked(e: Expr, change: "Callable[[Expr], Expr]") -> Expr:
 
 
 def inner(e: Expr) -> Iterator[Expr]:
-    """The expression and all in it, from the outside in."""
+    """Yield the expression and all its subexpressions, outermost first, including those inside
+    places.
+    """
     stack = [e]
     while stack:
         part = stack.pop()
@@ -183,7 +185,7 @@ def inner(e: Expr) -> Iterator[Expr]:
 
 
 def _picked(e: Expr) -> Iterator[Expr]:
-    """The expressions inside of the places of an element or a relation."""
+    """The expressions inside the places of an element or a relation."""
     for place in places_of(e):
         for atom, _ in () if isinstance(place, str | int) else place.terms:
             while isinstance(atom, places.Part):
@@ -194,7 +196,7 @@ def _picked(e: Expr) -> Iterator[Expr]:
                 yield atom.value
 
 
-@lru_cache(maxsize=REMEMBERED)
+@lru_cache(maxsize=CACHE_SIZE)
 def letters_of(e: Expr) -> frozenset[str]:
     """The free letters of an expression."""
     result: set[str] = set()
@@ -206,10 +208,10 @@ def letters_of(e: Expr) -> frozenset[str]:
 
 
 def solve(left: Place, right: Place, letter: str) -> Place | None:
-    """The letter, where left is right; None where it is not to be had in whole numbers."""
+    """The place that a letter has where left == right; None if that is no integer combination."""
     difference = places.linear(places.plus(left, right, -1))
-    times = dict(difference.terms).get(letter, 0)
-    if times not in (1, -1):
+    coefficient = dict(difference.terms).get(letter, 0)
+    if coefficient not in (1, -1):
         return None
     if any(
         letter in places.letters(places.Linear(((atom, 1),), 0), letters_of)
@@ -218,13 +220,14 @@ def solve(left: Place, right: Place, letter: str) -> Place | None:
     ):
         return None
     return places.plain(
-        {a: -times * n for a, n in difference.terms if a != letter}, -times * difference.offset
+        {a: -coefficient * n for a, n in difference.terms if a != letter},
+        -coefficient * difference.offset,
     )
 
 
 def substituted(e: Expr, new: Mapping[str, Place], sizes: Mapping[str, int]) -> Expr:
-    """The expression with letters replaced by places; the same one where there are none of them.
-    Bound letters are never used twice, so none is caught.
+    """The expression with letters replaced by places; the same object if none occurs. Bound letters
+    are unique, so no letter is captured.
     """
 
     def place(p: Place) -> Place:
@@ -238,9 +241,9 @@ def substituted(e: Expr, new: Mapping[str, Place], sizes: Mapping[str, int]) -> 
             return e if at == e.places else Element(e.node, at)
         if isinstance(e, Relation):
             return Relation(e.symbol, place(e.left), place(e.right))
-        had = parts(e)
-        built = tuple([expression(part) for part in had])
-        if all(map(is_, built, had)) and not (isinstance(e, Sum) and e.letter in new):
+        old_parts = parts(e)
+        built = tuple([expression(part) for part in old_parts])
+        if all(map(is_, built, old_parts)) and not (isinstance(e, Sum) and e.letter in new):
             return e
         if isinstance(e, Sum):
             letter = new.get(e.letter, e.letter)
@@ -263,17 +266,16 @@ def holds(symbol: str, left: int, right: int) -> bool:
 
 
 class Evaluation:
-    """Numbers of expressions, where `env` gives every free letter a value.
+    """Evaluates expressions, where `env` has the values of all free letters.
 
-    A factor that is a condition and does not hold makes a product 0, whatever the others are.
-    Raises Unknown where an element has no value, or after `budget` elements were looked up. The
-    terms of a sum are arrays where none depends on a condition, in the order of its letter; each
-    sum within another has an axis before that of the other.
+    A condition that does not hold makes a product 0, whatever its other factors are. Raises Unknown
+    if an element has no value, or more than `budget` elements are needed. The terms of sums without
+    conditions are evaluated as arrays; the axis of an inner sum precedes that of an outer one.
     """
 
     def __init__(self, value_of: ValueOf, budget: int = 200_000):
         self.value_of, self.budget = value_of, budget
-        self.within: list[int] = []  # the sizes of the sums whose terms are arrays here
+        self.enclosing: list[int] = []  # the sizes of enclosing sums that are arrays
 
     def __call__(self, e: Expr, env: dict[str, int]) -> Any:
         if isinstance(e, Number):
@@ -294,11 +296,11 @@ class Evaluation:
         return e.op.value(*values, **dict(e.attrs))
 
     def place(self, place: Place, env: dict[str, int]) -> int:
-        """A place as a number."""
+        """The value of a place."""
         return places.at(place, env, lambda value: int(self(value, env)))
 
     def _element(self, e: Element, env: dict[str, int]) -> Any:
-        self.budget -= prod(self.within)
+        self.budget -= prod(self.enclosing)
         if self.budget < 0:
             raise Unknown
         array = self.value_of(e.node)
@@ -318,8 +320,8 @@ class Evaluation:
 
     def _sum(self, e: Sum, env: dict[str, int]) -> Any:
         total = np.float64(0)
-        if e.size and (self.within or (e.size > FEW and _is_regular(e.body))):
-            total = total + self._added(e, env)
+        if e.size and (self.enclosing or (e.size > FEW and _is_regular(e.body))):
+            total = total + self._vectorised_sum(e, env)
         else:
             for value in range(e.size):
                 env[e.letter] = value
@@ -327,20 +329,20 @@ class Evaluation:
         env.pop(e.letter, None)
         return total
 
-    def _added(self, e: Sum, env: dict[str, Any]) -> Any:
-        """The terms of a sum one after the other, as a loop would add them."""
-        env[e.letter] = np.arange(e.size).reshape(-1, *[1] * len(self.within))
-        self.within.append(e.size)
+    def _vectorised_sum(self, e: Sum, env: dict[str, Any]) -> Any:
+        """A sum as an array, added in the order of a loop."""
+        env[e.letter] = np.arange(e.size).reshape(-1, *[1] * len(self.enclosing))
+        self.enclosing.append(e.size)
         terms = np.asarray(self(e.body, env))
-        self.within.pop()
-        if terms.ndim <= len(self.within):  # the letter does not occur
+        self.enclosing.pop()
+        if terms.ndim <= len(self.enclosing):  # the letter does not occur
             terms = np.broadcast_to(terms, (e.size, *terms.shape))
         return np.cumsum(terms, axis=0)[-1]
 
 
-def settled(e: Expr, value_of: ValueOf) -> Expr:
-    """The expression with numbers for elements that have values, and for the places that they pick,
-    where no letter leaves them open: δ[2,j] for δ[t[0],j].
+def resolved_values(e: Expr, value_of: ValueOf) -> Expr:
+    """The expression with known values in place of elements and places without letters: δ[2,j] for
+    δ[t[0],j].
     """
     evaluate = Evaluation(value_of)
 
@@ -365,17 +367,17 @@ def settled(e: Expr, value_of: ValueOf) -> Expr:
 
 
 def _is_regular(e: Expr) -> bool:
-    """Whether no condition and no picked place is in it, so that all terms have all factors."""
+    """Whether an expression has neither conditions nor places that depend on integer tensors."""
     return not any(is_condition(part) or any(_picked(part)) for part in inner(e))
 
 
 def divides(e: Expr) -> bool:
-    """Whether it stands below a fraction line."""
+    """Whether an expression is a power with a negative exponent."""
     return isinstance(e, Power) and isinstance(e.exponent, Number) and e.exponent.value < 0
 
 
 def inverted(e: Expr) -> Expr:
-    """1 / e, for what stands below a fraction line."""
+    """1 / e, for a power with a negative exponent."""
     assert isinstance(e, Power)
     assert isinstance(e.exponent, Number)
     return e.base if e.exponent.value == -1 else Power(e.base, Number(-e.exponent.value))

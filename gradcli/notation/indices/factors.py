@@ -1,4 +1,6 @@
-"""The factors of a product in index notation: their number, and equal ones as powers."""
+"""The factors of a product in index notation: numbers are collected, equal factors
+become powers.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -21,9 +23,9 @@ from .expressions import (
 
 
 def split_number(factors: Iterable[Expr]) -> tuple[float, float, list[Expr]]:
-    """The number above, the number below, and the factors that are none."""
-    above: float = 1
-    below: float = 1
+    """Numerator and denominator of the coefficient, and the other factors."""
+    numerator: float = 1
+    denominator: float = 1
     rest: list[Expr] = []
     stack = list(factors)[::-1]
     while stack:
@@ -31,37 +33,41 @@ def split_number(factors: Iterable[Expr]) -> tuple[float, float, list[Expr]]:
         if isinstance(f, Product):
             stack.extend(reversed(f.factors))
         elif isinstance(f, Number):
-            above = above * _whole(f.value)
+            numerator = numerator * _as_int(f.value)
         elif (
             isinstance(f, Power)
             and f.exponent == MINUS
             and isinstance(f.base, Number)
             and f.base.value != 0
         ):
-            below = below * _whole(f.base.value)
+            denominator = denominator * _as_int(f.base.value)
         else:
             rest.append(f)
-    return above, below, rest
+    return numerator, denominator, rest
 
 
-def _whole(value):
+def _as_int(value):
     return int(value) if float(value).is_integer() and abs(value) < 1e15 else value
 
 
-def fraction(above, below) -> list[Expr]:
-    """above / below as factors: one for the number, and where it is needed one that divides."""
-    if below == 1:
-        return [Number(above)]
-    if isinstance(above, int) and isinstance(below, int):
-        shared = gcd(above, below) * (1 if below > 0 else -1)
-        above, below = above // shared, below // shared
-        return [Number(above)] if below == 1 else [Number(above), Power(Number(below), MINUS)]
-    return [Number(_whole(above / below))]
+def fraction(numerator, denominator) -> list[Expr]:
+    """A fraction as factors: a number, and if needed a power that divides."""
+    if denominator == 1:
+        return [Number(numerator)]
+    if isinstance(numerator, int) and isinstance(denominator, int):
+        shared = gcd(numerator, denominator) * (1 if denominator > 0 else -1)
+        numerator, denominator = numerator // shared, denominator // shared
+        return (
+            [Number(numerator)]
+            if denominator == 1
+            else [Number(numerator), Power(Number(denominator), MINUS)]
+        )
+    return [Number(_as_int(numerator / denominator))]
 
 
 def powers(factors: Iterable[Expr], cancel: bool = False) -> list[Expr]:
-    """Equal factors as powers; above and below a fraction line they stay apart, unless they may
-    `cancel`, which makes a number of 0 / 0.
+    """Equal factors as powers. Numerator and denominator stay separate unless `cancel`, which turns
+    0 / 0 into a number.
     """
     counts: dict = {}
     for f in factors:
@@ -81,32 +87,34 @@ def powers(factors: Iterable[Expr], cancel: bool = False) -> list[Expr]:
     ]
 
 
-def one_way(factors: Sequence[Expr]) -> tuple[int, list[Expr]]:
-    """Differences turned as the first of their elements is, (y[j] - x[j]) beside (y[i] - x[i]), and
-    the sign that is left of it.
+def canonical_signs(factors: Sequence[Expr]) -> tuple[int, list[Expr]]:
+    """The sign, and the factors with differences in one order: (x[j] - y[j]) becomes -(y[j] - x[j])
+    if (y[i] - x[i]) is another factor.
     """
     sign, out = 1, [*factors]
-    met: set[Any] = set()
+    seen: set[Any] = set()
     totals = [k for k, f in enumerate(out) if isinstance(f, Total)]
     for k in totals if len(totals) > 1 else ():
         terms = [split_number([t]) for t in parts(out[k])]
-        shape, turned_shape = _shapes(terms)
-        turned = _turned(terms)
-        if turned_shape in met and (shape not in met or turned in out[:k]):
-            sign, out[k] = -sign, turned
+        signature, negated_signature = _signatures(terms)
+        negated = _negated(terms)
+        if negated_signature in seen and (signature not in seen or negated in out[:k]):
+            sign, out[k] = -sign, negated
         else:
-            met.add(shape)
+            seen.add(signature)
     return sign, out
 
 
-def _turned(terms: Sequence[tuple[float, float, list[Expr]]]) -> Total:
-    """The opposite of terms added up, those without a sign first."""
-    turned = sorted(((-above, below, rest) for above, below, rest in terms), key=lambda t: t[0] < 0)
-    numbers = ([n for n in fraction(above, below) if n != ONE] for above, below, _ in turned)
-    return Total(tuple(product_of(n + rest) for n, (_, _, rest) in zip(numbers, turned)))
+def _negated(terms: Sequence[tuple[float, float, list[Expr]]]) -> Total:
+    """The negated sum of terms, positive terms first."""
+    negated_terms = sorted(
+        ((-above, below, rest) for above, below, rest in terms), key=lambda t: t[0] < 0
+    )
+    numbers = ([n for n in fraction(above, below) if n != ONE] for above, below, _ in negated_terms)
+    return Total(tuple(product_of(n + rest) for n, (_, _, rest) in zip(numbers, negated_terms)))
 
 
-def _shapes(terms: Sequence[tuple[float, float, list[Expr]]]) -> tuple[Any, Any]:
-    """Terms whatever their letters and their order; and with the opposite signs."""
+def _signatures(terms: Sequence[tuple[float, float, list[Expr]]]) -> tuple[Any, Any]:
+    """Keys of a sum of terms and of its negation, equal up to letters and the order of terms."""
     counts = [(a / b, frozenset(Counter(map(unlettered, rest)).items())) for a, b, rest in terms]
     return frozenset(counts), frozenset((-number, rest) for number, rest in counts)

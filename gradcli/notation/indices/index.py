@@ -1,8 +1,8 @@
 """Gradients and Jacobians in index notation: `x.grad[i,k] = Σ_j g[i,j] a[k,j]`.
 
-The letters mean the same everywhere: those of the output come first, an input keeps the letters
-that it has in the forward expression, a sum in a gradient reuses those of what it runs over. Only
-where the left side would have them in another order they are renamed.
+Letters are consistent: those of the output come first, an input keeps the letters that it has in
+the forward expression, and a sum in a gradient reuses the letters of the dimension that it runs
+over. They are renamed only if the left side would have them in another order.
 """
 
 import re
@@ -34,16 +34,16 @@ from .lower import Lowering
 from .places import Place
 from .written import LETTERS, Lettering, Writing, free_letters
 
-Known = Callable[[], Mapping[int, Node]]  # sizes, each as the node of one that a named node has
-Values = Callable[[Node], Any]  # the array of a node, or None where it depends on what has none
-LONGEST = 120  # names, numbers and symbols: what is longer explains nothing
+KnownSizes = Callable[[], Mapping[int, Node]]  # sizes, each as a node that expresses it
+Values = Callable[[Node], Any]  # the array of a node, or None if it is unknown
+LONGEST = 120  # names, numbers and symbols; longer equations explain nothing
 
 
 class Notation(NamedTuple):
-    """left = right; `plain` is the right side as text that can be typed: `2*g[i,j]*a[i,j]`, and
-    `opaque` counts the formulas in it of which only an element is said: inv(X)[j,i]. `expr` is the
-    right side, `places` those of the left one, with the letters that it has, over nodes with
-    `names`. `meanings` are sentences on names that only the sides have.
+    """An equation left = right. `plain` is the right side as text to type: `2*g[i,j]*a[i,j]`;
+    `opaque` is the number of formulas in it with an index, as inv(X)[j,i]. `expr` is the right side
+    as an expression, `places` those of the left side, over nodes with `names`. `meanings` are
+    sentences that define names of the sides.
     """
 
     left: Tree
@@ -56,7 +56,7 @@ class Notation(NamedTuple):
     meanings: tuple[str, ...] = ()
 
     def at(self, places: Mapping[str, str]) -> "Notation":
-        """The same with other letters, or with numbers, in the places of some letters."""
+        """The equation with letters replaced by other letters or numbers."""
         word = re.compile(rf"\b({'|'.join(places)})\b")
 
         def renamed(part: Any) -> Any:
@@ -71,7 +71,7 @@ class Notation(NamedTuple):
         return self._replace(left=left, right=right, plain=renamed(self.plain))
 
     def in_order(self) -> "Notation":
-        """With i, j, ... in this order on the left, where these letters are there in another:
+        """The equation with the letters of the left side renamed to i, j, ... in this order:
         x.grad[i,j] = g[j,i].
         """
         at = self.left.places if isinstance(self.left, tree.Indexed) else ()
@@ -94,52 +94,56 @@ class JacobianElement(NamedTuple):
 
 
 class NamedSizes(Lowering):
-    """Expressions in which counts of elements, and what is computed from them, stay what they are:
-    x.shape[1]; `known` are sizes
-    that those of named nodes stand for, None where all sizes tell.
+    """Lowers nodes so that sizes, and numbers computed from them, stay symbolic: x.shape[1].
+    `known` maps sizes to nodes that express them; None if all sizes are telling.
     """
 
-    def __init__(self, names: Mapping[Node, str], values: Values | None, known: Known | None):
+    def __init__(self, names: Mapping[Node, str], values: Values | None, known: KnownSizes | None):
         super().__init__(names, values)
         self.known = known
 
     def _known(self, node: Node) -> Expr | None:
-        """As in Lowering; how many labels count is how many there are, where all of them do."""
+        """As in Lowering; the sum of a mask that is True everywhere is its number of elements."""
         mask = node.parents[0] if node.op.name == "sum" else node
         if mask is not node and mask.dtype == "bool" and self.values is not None:
             result = self.values(mask)
             if result is not None and result.size and result.all():
                 return self.count(mask, axes(node.attrs["dim"], mask.ndim))
-        counted = node.op.name != "constant" and node.shape == () and of_sizes(node)
-        return None if counted else super()._known(node)
+        is_size = node.op.name != "constant" and node.shape == () and of_sizes(node)
+        return None if is_size else super()._known(node)
 
     def count(self, x: Node, dims: Sequence[int]) -> Expr:
-        """How many elements x has along dimensions, read off a name where one has them."""
+        """The number of elements of x along dimensions, as a size of a named node if
+        there is one.
+        """
         number = super().count(x, dims)
         if number == ONE:
             return number
-        whole = Element(OPS["size"](self._named(x) or x, dim=tuple(dims)), ())
+        size = Element(OPS["size"](self._named(x) or x, dim=tuple(dims)), ())
         known = {} if self.known is None else self.known()
         sizes = [x.shape[d] for d in dims if x.shape[d] != 1]
-        tell = self.known is None or all(n in known for n in sizes)
-        if self._named(x) or (tell and any(x.shape == node.shape for node in self.names)):
-            return whole
+        is_telling = self.known is None or all(n in known for n in sizes)
+        if self._named(x) or (is_telling and any(x.shape == node.shape for node in self.names)):
+            return size
         if not all(n in known for n in sizes):
             return number
         return product_of([Element(known[n], ()) for n in sizes])
 
     def _named(self, x: Node) -> Node | None:
-        """The first named node that x has its dimensions from, by operations element by element."""
-        met = walk([x], lambda n: () if n in self.names else _like(n))
-        return next((n for n in self.names if n in met and n.shape == x.shape), None)
+        """The first named node of the shape of x that x is computed from by elementwise
+        operations.
+        """
+        nodes = walk([x], lambda n: () if n in self.names else _same_shape_operands(n))
+        return next((n for n in self.names if n in nodes and n.shape == x.shape), None)
 
 
 class Indices:
-    """The letters of a problem, and what is written with them; None: it is too long to read.
+    """The letters of a problem, and its equations; methods return None if these are too long to
+    read.
 
-    `names` are the nodes that have a name: inputs, intermediates, the output, the seed; an output
-    without one is `called` something. `values` may know the whole numbers and masks that decide
-    what is picked, `known` the sizes that have a name; `telling` is as in `formula`.
+    `names` are the named nodes: inputs, intermediates, the output, the seed; `called` names an
+    output without a name. `values` returns arrays of integer tensors and masks, or None; `known`
+    are as in NamedSizes, and `telling` as in `formula`.
     """
 
     def __init__(
@@ -149,7 +153,7 @@ class Indices:
         names: Mapping[Node, Name],
         values: Values | None = None,
         called: str = "out",
-        known: Known | None = None,
+        known: KnownSizes | None = None,
         telling: Telling | None = None,
     ):
         self.telling = telling
@@ -163,22 +167,22 @@ class Indices:
 
     @cached_property
     def forward(self) -> Expr | None:
-        """The output in terms of what has a name."""
+        """The output in terms of named nodes."""
         return self._forward(
             {n: name for n, name in self.names.items() if n is not self.out or n.op.name == "input"}
         )
 
     @cached_property
     def letters(self) -> dict[Node, tuple[Place, ...]]:
-        """The letters of the seed, of the output, and of what it is made of."""
+        """The letters of the seed, the output, and the nodes that it is computed from."""
         result = {} if self.seed is None else {self.seed: self.out_places}
         result[self.out] = self.out_places
         if self.forward is not None:
-            self._take(self.forward, result)
+            self._add_letters(self.forward, result)
         inputs = {n: name for n, name in self.names.items() if n.op.name == "input"}
-        whole = self._forward(inputs) if len(inputs) + 2 < len(self.names) else None
-        if whole is not None:
-            self._take(whole, result)
+        expanded = self._forward(inputs) if len(inputs) + 2 < len(self.names) else None
+        if expanded is not None:
+            self._add_letters(expanded, result)
         return result
 
     def _forward(self, names: Mapping[Node, Name]) -> Expr | None:
@@ -199,8 +203,10 @@ class Indices:
         except (TooLong, RecursionError):
             return None
 
-    def _take(self, e: Expr, letters: dict[Node, tuple[Place, ...]]) -> None:
-        """Letters for the nodes that occur, where they have distinct ones."""
+    def _add_letters(self, e: Expr, letters: dict[Node, tuple[Place, ...]]) -> None:
+        """Add letters for the nodes in an expression: their own if these are distinct, else similar
+        ones.
+        """
         elements = [part for part in inner(e) if isinstance(part, Element)]
         for part in elements:
             if part.node not in letters:
@@ -209,10 +215,12 @@ class Indices:
                     letters[part.node] = part.places
         for part in elements:
             if part.node not in letters:
-                letters[part.node] = self._near(part)
+                letters[part.node] = self._similar_letters(part)
 
-    def _near(self, e: Element) -> tuple[Place, ...]:
-        """A letter for each dimension: its own where it has one, else the next."""
+    def _similar_letters(self, e: Element) -> tuple[Place, ...]:
+        """A letter for each dimension: that of its place if it has exactly one, else the next free
+        letter.
+        """
         taken = set(self.reserved)
         out: list[Place | None] = []
         for place, n in zip(e.places, e.node.shape, strict=True):
@@ -234,7 +242,7 @@ class Indices:
             self.letters[x] = tuple(0 if n == 1 else next(supply) for n in x.shape)
         return self.letters[x]
 
-    # ---- what is written -------------------------------------------------------------------------
+    # ---- equations -------------------------------------------------------------------------------
 
     def output(self) -> Notation | None:
         """`out[i,j] = Σ_k x[i,k] a[k,j]`."""
@@ -251,7 +259,7 @@ class Indices:
         return None if result is None else result.in_order()
 
     def element(self, node: Node, left: Tree, at: tuple[Place, ...]) -> Notation | None:
-        """An element of any node, which is called `left`, at some letters."""
+        """The equation of an element of any node, called `left`, at some letters."""
         names = {n: name for n, name in self.names.items() if n is not node or n.op.name == "input"}
         built = self._lowered(node, at, names)
         if built is None:
@@ -275,8 +283,8 @@ class Indices:
         return self._notation(left, e, (*self.out_places, *at))
 
     def jacobian_expression(self, grad: Node) -> JacobianElement | None:
-        """The Jacobian's element at the output's letters and those of the input whose gradient it
-        is; found once.
+        """An element of the Jacobian for the letters of the output and new ones of the input;
+        cached.
         """
         if grad not in self._jacobians:
             self._jacobians[grad] = self._jacobian_expression(grad)
@@ -302,7 +310,9 @@ class Indices:
             return None
 
     def holding_seed(self, grad: Node) -> list[str]:
-        """The operators without index notation that a gradient hands the seed to."""
+        """The names of operators without index notation that are applied to the seed in
+        a gradient.
+        """
         lower = NamedSizes({n: name.text for n, name in self.names.items()}, self.values, None)
         with suppress(TooLong, RecursionError):
             lower(grad, [0 if n == 1 else lower.fresh(n) for n in grad.shape])
@@ -331,8 +341,8 @@ class Indices:
         return Notation(left, right, plain, count, e, at, names)
 
 
-def _like(node: Node) -> list[Node]:
-    """The inputs of an operation element by element that have its shape."""
+def _same_shape_operands(node: Node) -> list[Node]:
+    """The operands of an elementwise operation that have its shape; [] for other operations."""
     elementwise = node.op.family == "elementwise"
     return [n for n in node.parents if elementwise and n.shape == node.shape]
 
@@ -346,4 +356,4 @@ def _indexed(base: Tree, at: tuple[Place, ...]) -> Tree:
 
 
 def _unpicked(value: Expr, alone: bool) -> Tree:
-    raise TypeError("the letters of a left side are no numbers that a tensor holds")
+    raise TypeError("places of a left side are no elements of integer tensors")

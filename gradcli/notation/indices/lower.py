@@ -1,14 +1,14 @@
-"""From graphs to index notation: what an operator's `index` means, a function for every form of it.
+"""From graphs to index notation: the meanings of an operator's field `index`.
 
-- a function `(lower, i, *inputs, **attrs)`: the element at place i, as an expression or a node made
-  with the methods of Lowering; None where there is none to name
-- "sum", "mean": of all along `dim`; "sum_to_size"; "reshape": the same elements, row by row;
-  "put_at"
+- a function `(lower, i, *inputs, **attrs)`: returns the element at place i, as an expression or a
+  node, made with the methods of Lowering; None if there is no expression
+- "sum", "mean", "sum_to_size", "put_at": as the operators of these names; "reshape": the same
+  elements in row-major order
 - "matmul", "einsum", or an equation of einsum
-- none: an elementwise operator is a function, a composite is what it expands to, anything else is
-  opaque: an element of its own, written as its formula with an index
+- None: elementwise operators are functions, composites are expanded, other operators are opaque:
+  their elements are written as a formula with an index
 
-Lowered expressions are exact: nothing is simplified here but places.
+Lowered expressions are exact: only places are simplified.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -38,11 +38,11 @@ from .expressions import (
     divided,
     product_of,
 )
-from .lowering_primitives import Meanings
+from .lowering_primitives import LoweringPrimitives
 from .places import Place
 
-WRITTEN = ("[", "tensor(")  # how a list begins whose numbers stand in the program
-MOST_NODES, DEEPEST = 600, 80  # elements that are looked into, and nodes above one another
+WRITTEN = ("[", "tensor(")  # the beginning of an array literal
+MOST_NODES, DEEPEST = 600, 80  # lowered elements, and the depth of nested nodes
 
 ARITHMETIC: dict[str, Callable[..., Expr]] = {
     "{0} + {1}": lambda a, b: Total((a, b)),
@@ -54,34 +54,34 @@ ARITHMETIC: dict[str, Callable[..., Expr]] = {
 }
 
 
-class Listed(NamedTuple):
-    """Places in one dimension that an index lists: the rows of `node`, of which `column` is the
-    one that counts where it has several.
+class IndexArray(NamedTuple):
+    """An integer array in an index: `node` holds the indices, in its only column or in the given
+    `column` of it.
     """
 
     node: Node
     column: tuple[int, ...]
 
 
-class Lowering(Meanings):
-    """Expressions of nodes.
+class Lowering(LoweringPrimitives):
+    """Lowers nodes to expressions.
 
-    `names` are the nodes that stay elements: inputs, the seed, what the user gave a name. `values`
-    may know the arrays of whole numbers and masks, which decide what is picked. `opaque` collects
-    the nodes that nothing was known of.
+    `names` are the nodes that become elements: inputs, the seed and named nodes. `values` returns
+    the arrays of integer tensors and masks used as indices, or None. `opaque` collects nodes
+    without index notation.
     """
 
     def __init__(self, names: Mapping[Node, str], values: Callable[[Node], Any] | None = None):
-        self.names, self.values, self.left, self.depth = names, values, MOST_NODES, 0
-        self.meant = dict(_meanings(names))
+        self.names, self.values, self.remaining, self.depth = names, values, MOST_NODES, 0
+        self.definitions = dict(_definitions(names))
         self.sizes: dict[str, int] = {}
         self.opaque: dict[Node, None] = {}
-        self.lists: dict[tuple[str, bytes], Node] = {}
+        self.index_nodes: dict[tuple[str, bytes], Node] = {}
 
     def __call__(self, node: Node, at: Sequence[Place]) -> Expr:
         """The element of a node at a place for each of its dimensions. Raises TooLong."""
-        self.left, self.depth = self.left - 1, self.depth + 1
-        if self.left < 0 or self.depth > DEEPEST:
+        self.remaining, self.depth = self.remaining - 1, self.depth + 1
+        if self.remaining < 0 or self.depth > DEEPEST:
             raise TooLong
         try:
             return self._lowered(
@@ -91,8 +91,8 @@ class Lowering(Meanings):
             self.depth -= 1
 
     def _lowered(self, node: Node, at: tuple[Place, ...]) -> Expr:
-        if node in self.names or node in self.meant:
-            return Element(self.meant.get(node, node), at)
+        if node in self.names or node in self.definitions:
+            return Element(self.definitions.get(node, node), at)
         known = self._known(node)
         if known is not None:
             return known
@@ -107,7 +107,9 @@ class Lowering(Meanings):
         return self._expanded(node, at) if op.expand is not None else self.element(node, at)
 
     def _known(self, node: Node) -> Expr | None:
-        """A number, or whole numbers and masks that are the same everywhere."""
+        """The number that all elements of a node have, if it is a constant, or a known integer
+        tensor or mask.
+        """
         if node.op.name == "constant":
             return Number(node.attrs["value"])
         if node.op.family == "leaf" and "data" in node.attrs:
@@ -120,9 +122,9 @@ class Lowering(Meanings):
             return None
         return Number(array.flat[0].item())
 
-    def counted(self, e: Expr) -> Place | None:
-        """The place in a list that counts, as arange(3)[i] is i; None in one that has a name, or
-        whose numbers somebody wrote.
+    def arange_place(self, e: Expr) -> Place | None:
+        """The place that an element of a known arange equals, as i for arange(3)[i]; None for named
+        tensors and array literals.
         """
         if not isinstance(e, Element) or e.node in self.names:
             return None
@@ -130,18 +132,18 @@ class Lowering(Meanings):
         if data is None:
             array = None if self.values is None else self.values(e.node)
         else:
-            given = data.text.isidentifier() or data.text.startswith(WRITTEN)
-            array = None if given else data.value
+            is_literal = data.text.isidentifier() or data.text.startswith(WRITTEN)
+            array = None if is_literal else data.value
         if array is None or array.ndim != 1 or len(array) < 2:
             return None
         start, step = int(array[0]), int(array[1] - array[0])
-        counts = abs(step) == 1 and np.array_equal(array, start + step * np.arange(len(array)))
-        return places.plus(start, e.places[0], step) if counts else None
+        is_arange = abs(step) == 1 and np.array_equal(array, start + step * np.arange(len(array)))
+        return places.plus(start, e.places[0], step) if is_arange else None
 
-    # ---- what operators say ----------------------------------------------------------------------
+    # ---- operators -------------------------------------------------------------------------------
 
     def element(self, node: Node, at: Sequence[Place]) -> Expr:
-        """An element of a node that is looked into no further."""
+        """An element of a node that is not lowered further."""
         if node.op.family != "leaf" and not node.op.shape_only:
             self.opaque[node] = None
         return Element(node, tuple(at))
@@ -151,7 +153,7 @@ class Lowering(Meanings):
         form = ARITHMETIC.get(node.op.spelling or "")
         if form is not None:
             return form(*args)
-        text = node.op.in_torch(node)  # in words that people know
+        text = node.op.in_torch(node)  # as functions of PyTorch
         if text is not None:
             return self.of(text, at)
         if len(args) < len(node.inputs):  # an optional one left out: clamp(x, max=1)
@@ -165,8 +167,8 @@ class Lowering(Meanings):
         return self.element(node, at) if result is None else result
 
     def _expanded(self, node: Node, at: tuple[Place, ...]) -> Expr:
-        """What the node is made of, unless that holds something opaque which has less of a name
-        than the node.
+        """The lowered expansion of a node, unless that contains opaque nodes; then the node itself
+        is opaque.
         """
         before = dict(self.opaque)
         lowered = self(node.op.expanded(node), at)
@@ -181,20 +183,24 @@ class Lowering(Meanings):
         (x,) = node.parents
         if not node.numel:
             return ZERO
-        kept = [(p, n) for p, n in zip(at, node.shape) if n != 1]
-        if [n for _, n in kept] == [n for n in x.shape if n != 1]:
-            rest = iter([p for p, _ in kept])
+        nontrivial = [(p, n) for p, n in zip(at, node.shape) if n != 1]
+        if [n for _, n in nontrivial] == [n for n in x.shape if n != 1]:
+            rest = iter([p for p, _ in nontrivial])
             return self(x, [0 if n == 1 else next(rest) for n in x.shape])
         return self(x, self.split(at, node.shape, x.shape))
 
     def _sum(self, node: Node, at: tuple[Place, ...]) -> Expr:
         (x,) = node.parents
-        over = shapes.axes(node.attrs["dim"], x.ndim)
-        kept = iter([p for d, p in enumerate(at) if d not in over] if node.attrs["keepdim"] else at)
-        return self._over_axes(x, [None if d in over else next(kept) for d in range(x.ndim)])
+        reduced = shapes.axes(node.attrs["dim"], x.ndim)
+        remaining = iter(
+            [p for d, p in enumerate(at) if d not in reduced] if node.attrs["keepdim"] else at
+        )
+        return self._over_axes(
+            x, [None if d in reduced else next(remaining) for d in range(x.ndim)]
+        )
 
     def _over_axes(self, x: Node, at: list[Place | None]) -> Expr:
-        """The sum over the dimensions where there is no place."""
+        """The sum over the dimensions whose place is None."""
         bound = [(d, self.fresh(x.shape[d])) for d, place in enumerate(at) if place is None]
         for d, letter in bound:
             at[d] = letter
@@ -229,26 +235,26 @@ class Lowering(Meanings):
         return self._einsum(node, at, ",".join(left) + "->" + right)
 
     def _einsum(self, node: Node, at: tuple[Place, ...], equation: str) -> Expr:
-        """Products summed over the letters that the right side leaves out."""
+        """A product of elements, summed over the letters that are not on the right side."""
         left, _, right = equation.partition("->")
         operands = left.split(",")
-        where = dict(_spelled(right, at))
+        place_of = dict(_einsum_items(right, at))
         sizes: dict[str, int] = {}
         for term, x in zip(operands, node.parents, strict=True):
-            for key, n in _spelled(term, x.shape):
+            for key, n in _einsum_items(term, x.shape):
                 sizes[key] = sizes.get(key, 1) if n == 1 else n  # of 0 too
-        bound = {key: self.fresh(n) for key, n in sizes.items() if key not in where}
-        where |= {key: 0 if sizes[key] == 1 else letter for key, letter in bound.items()}
+        bound = {key: self.fresh(n) for key, n in sizes.items() if key not in place_of}
+        place_of |= {key: 0 if sizes[key] == 1 else letter for key, letter in bound.items()}
         factors = []
         for term, x in zip(operands, node.parents, strict=True):
-            factors.append(self(x, [where[key] for key, _ in _spelled(term, x.shape)]))
+            factors.append(self(x, [place_of[key] for key, _ in _einsum_items(term, x.shape)]))
         body = product_of(factors)
         for key, letter in reversed(bound.items()):
             body = body if sizes[key] == 1 else Sum(letter, sizes[key], body)
         return body
 
     def _put_at(self, node: Node, at: tuple[Place, ...]) -> Expr:
-        """v at its index in zeros: a sum over what an item of the index takes, of deltas."""
+        """An element of v scattered into zeros: deltas, and sums over slices and index arrays."""
         (v,) = node.parents
         items = self._items(node.attrs["index"], node.shape)
         if items is None:
@@ -258,7 +264,7 @@ class Lowering(Meanings):
         factors: list[Expr] = []
         source: list[Place] = []
         sums: dict[str, int] = {}
-        together: Place | None = None  # the place in arrays, which are read side by side
+        shared_place: Place | None = None  # the place in index arrays, which are broadcast together
         targets = iter(zip(at, node.shape, strict=True))
         for item in items:
             if item is None:
@@ -267,13 +273,13 @@ class Lowering(Meanings):
             place, size = next(targets)
             if isinstance(item, int):
                 factors.append(delta(place, item % size))
-            elif isinstance(item, Listed):
+            elif isinstance(item, IndexArray):
                 if not item.node.numel:
                     return ZERO
-                if together is None:
-                    together = self._bound(sums, item.node.shape[0])
-                    source.append(together)
-                picked = self.picked(item.node, (together, *item.column), size)
+                if shared_place is None:
+                    shared_place = self._bound(sums, item.node.shape[0])
+                    source.append(shared_place)
+                picked = self.picked(item.node, (shared_place, *item.column), size)
                 factors.append(delta(place, picked))
             else:
                 start, stop, step = item.indices(size)
@@ -286,8 +292,8 @@ class Lowering(Meanings):
                 else:
                     source.append(self._bound(sums, count))
                     factors.append(delta(place, places.plus(start, source[-1], step)))
-        in_front = [0] * (v.ndim - len(source))  # dimensions of 1, which put_at lets pass
-        expr: Expr = Product((*factors, self.of(v, in_front + source)))
+        leading = [0] * (v.ndim - len(source))  # leading dimensions of size 1, which put_at allows
+        expr: Expr = Product((*factors, self.of(v, leading + source)))
         for letter, count in sums.items():
             expr = Sum(letter, count, expr)
         return expr
@@ -299,39 +305,39 @@ class Lowering(Meanings):
         sums[letter] = size
         return letter
 
-    def taken(self, at: Sequence[Place], x: Node, index: tuple) -> Expr | None:
-        """The element of x at place `at` of x[index]; None where arrays pick in another way than
-        one list.
+    def getitem(self, at: Sequence[Place], x: Node, index: tuple) -> Expr | None:
+        """An element of x[index]; None unless index arrays are one-dimensional, of one length, and
+        adjacent.
         """
         items = self._items(index, x.shape)
         if items is None:
             return None
-        given, sizes = iter(at), iter(x.shape)
+        remaining_places, sizes = iter(at), iter(x.shape)
         out: list[Place] = []
-        together: Place | None = None
+        shared_place: Place | None = None
         for item in items:
             if item is None:
-                next(given)
+                next(remaining_places)
                 continue
             size = next(sizes)
             if isinstance(item, int):
                 out.append(item % size)
-            elif isinstance(item, Listed):
-                together = next(given) if together is None else together
-                out.append(self.picked(item.node, (together, *item.column), size))
+            elif isinstance(item, IndexArray):
+                shared_place = next(remaining_places) if shared_place is None else shared_place
+                out.append(self.picked(item.node, (shared_place, *item.column), size))
             else:
                 start, _, step = item.indices(size)
-                out.append(places.plus(start, next(given), step))
+                out.append(places.plus(start, next(remaining_places), step))
         return self(x, out)
 
     def _items(self, index: tuple, shape: Sequence[int]) -> list | None:
-        """One item for every dimension, lists of places as `Listed`; None where arrays are in
-        another shape or apart.
+        """The items of an index, one for every dimension, with arrays as IndexArray; None unless
+        these are one-dimensional, of one length, and adjacent.
         """
         sizes, result = iter(shape), []
         for item in full_index(index, len(shape)):
             if isinstance(item, Array | tuple):
-                listed = self._listed(item, sizes)
+                listed = self._index_arrays(item, sizes)
                 if listed is None:
                     return None
                 result += listed
@@ -339,44 +345,50 @@ class Lowering(Meanings):
                 result.append(item)
                 if item is not None:
                     next(sizes, 1)
-        where = [k for k, item in enumerate(result) if isinstance(item, Listed)]
-        counts = {result[k].node.shape[0] for k in where}
-        beside = where == list(range(min(where, default=0), max(where, default=-1) + 1))
-        return result if beside and len(counts) <= 1 else None
+        positions = [k for k, item in enumerate(result) if isinstance(item, IndexArray)]
+        counts = {result[k].node.shape[0] for k in positions}
+        adjacent = positions == list(
+            range(min(positions, default=0), max(positions, default=-1) + 1)
+        )
+        return result if adjacent and len(counts) <= 1 else None
 
-    def _listed(self, item: Any, sizes: Iterator[int]) -> "list[Listed] | None":
-        """What an array of an index picks of each dimension that it takes."""
+    def _index_arrays(self, item: Any, sizes: Iterator[int]) -> "list[IndexArray] | None":
+        """The index arrays of an integer array or a mask, one for each dimension that it indexes;
+        None if it is not one-dimensional.
+        """
         array = np.asarray(item.value if isinstance(item, Array) else item)
         text = item.text if isinstance(item, Array) else str(list(item))
         if array.dtype.kind == "b" and array.ndim:
             for _ in range(array.ndim):
                 next(sizes)
-            places = self._list(np.argwhere(array), f"nonzero({text})")
-            return [Listed(places, (d,)) for d in range(array.ndim)]
+            places = self._index_node(np.argwhere(array), f"nonzero({text})")
+            return [IndexArray(places, (d,)) for d in range(array.ndim)]
         if array.ndim != 1 or array.dtype.kind not in "iu":
             return None
-        return [Listed(self._list(array % next(sizes), text), ())]
+        return [IndexArray(self._index_node(array % next(sizes), text), ())]
 
-    def _list(self, array: Any, text: str) -> Node:
-        """A list of whole numbers as a node, the same one for the same list."""
+    def _index_node(self, array: Any, text: str) -> Node:
+        """The node of an index array, the same for equal arrays."""
         key = (text, array.tobytes())
-        if key not in self.lists:
-            self.lists[key] = OPS["tensor"](data=Array(array, text))
-        return self.lists[key]
+        if key not in self.index_nodes:
+            self.index_nodes[key] = OPS["tensor"](data=Array(array, text))
+        return self.index_nodes[key]
 
 
-def _meanings(names: Iterable[Node]) -> Iterator[tuple[Node, Node]]:
-    """What named nodes are made of, beside each: their rules speak of it."""
+def _definitions(names: Iterable[Node]) -> Iterator[tuple[Node, Node]]:
+    """Yield the expansions of named nodes, which occur in their rules, with the node."""
     for node in names:
-        meant = node
-        while meant.op.expand is not None and meant.op.workspace is None:  # it may be large
-            meant = meant.op.expanded(meant)
-            if meant.parents and meant not in names:
-                yield meant, node
+        expansion = node
+        while (
+            expansion.op.expand is not None and expansion.op.workspace is None
+        ):  # the expansion may be large
+            expansion = expansion.op.expanded(expansion)
+            if expansion.parents and expansion not in names:
+                yield expansion, node
 
 
-def _spelled(term: str, items: Sequence) -> list[tuple[str, Any]]:
-    """The letters of an einsum term with what stands at them; dimensions under the dots are counted
+def _einsum_items(term: str, items: Sequence) -> list[tuple[str, Any]]:
+    """The letters of an einsum term, each with its item; dimensions under an ellipsis are numbered
     from the last.
     """
     head, result, tail = term.partition("...")

@@ -1,4 +1,4 @@
-"""What operators may say about their elements: the words of the functions in `index` fields."""
+"""The primitives with which functions in `index` fields define elements of operators."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -22,7 +22,7 @@ from .expressions import (
 from .places import Linear, Picked, Place
 
 
-class Meanings(ABC):
+class LoweringPrimitives(ABC):
     """`self(x, places)` is the element of a node; `sizes` are those of the letters."""
 
     sizes: dict[str, int]
@@ -32,25 +32,25 @@ class Meanings(ABC):
         """The element of a node at a place for each of its dimensions."""
 
     @abstractmethod
-    def counted(self, e: Expr) -> Place | None:
-        """The place that an element is in a list that counts; None for any other."""
+    def arange_place(self, e: Expr) -> Place | None:
+        """The place that an element of an arange equals; None for other elements."""
 
     def fresh(self, size: int) -> str:
-        """A letter that nobody has, running over `size`."""
+        """A new letter of this size."""
         letter = f"_{len(self.sizes)}"
         self.sizes[letter] = size
         return letter
 
     def of(self, x: Node, at: Sequence[Place]) -> Expr:
-        """The element of x that is met at place `at` of something that x is broadcast to."""
+        """The element of x at the place `at` of a shape that x broadcasts to."""
         return self(x, at[len(at) - x.ndim :])
 
     def number(self, value: float) -> Expr:
-        """A number."""
+        """A number as an expression."""
         return Number(value)
 
     def count(self, x: Node, dims: Sequence[int]) -> Expr:
-        """How many elements x has along dimensions."""
+        """The number of elements of x along dimensions."""
         return Number(shapes.numel([x.shape[d] for d in dims]))
 
     def delta(self, a: Place, b: Place) -> Expr:
@@ -66,19 +66,19 @@ class Meanings(ABC):
         return places.plus(a, b, times)
 
     def product(self, *factors: Expr) -> Expr:
-        """Factors, multiplied."""
+        """The product of factors."""
         return Product(factors)
 
     def total(self, *terms: Expr) -> Expr:
-        """Terms, added up."""
+        """The sum of terms."""
         return Total(terms)
 
     def within(self, place: Place, start: int, size: int) -> Expr:
         """1 where start ≤ place < start + size, else 0."""
         return Product((Relation("<=", start, place), Relation("<=", place, start + size - 1)))
 
-    def whole(self, e: Expr) -> Expr:
-        """A number cut towards 0: itself where it is 0 or 1."""
+    def truncated(self, e: Expr) -> Expr:
+        """A number truncated to an integer; conditions are unchanged."""
         return e if is_condition(e) else Function(OPS["long"], (e,))
 
     def over(self, size: int, body: Callable[[Place], Expr]) -> Expr:
@@ -96,22 +96,22 @@ class Meanings(ABC):
             (Product((condition, a)), Product((Function(OPS["logical_not"], (condition,)), b)))
         )
 
-    def usual(self, odd: Node, value: Node, instead: Node, at: Sequence[Place]) -> Expr:
-        """value, though it is `instead` where `odd` holds: what is read is about the rest."""
+    def unguarded(self, odd: Node, value: Node, instead: Node, at: Sequence[Place]) -> Expr:
+        """`value`, disregarding that it is `instead` where `odd` holds."""
         return self.of(value, at)
 
     def picked(self, index: Node, at: Sequence[Place], size: int) -> Place:
-        """The place below `size` that a tensor of whole numbers holds."""
+        """An element of an integer tensor as a place in a dimension of this size."""
         value = Simplifier(self.sizes)(self(index, at))
         if isinstance(value, Number):
             return int(value.value) + size * (value.value < 0)
-        counted = self.counted(value)
-        return Linear(((Picked(value, size), 1),), 0) if counted is None else counted
+        arange_place = self.arange_place(value)
+        return Linear(((Picked(value, size), 1),), 0) if arange_place is None else arange_place
 
     def split(
         self, at: Sequence[Place], old: Sequence[int], new: Sequence[int]
     ) -> tuple[Place, ...]:
-        """The place in shape `new` of the element at `at` in shape `old`, counted row by row."""
+        """The place in shape `new` of the element at `at` in shape `old`, in row-major order."""
         flat: Place = 0
         for place, n in zip(at, old, strict=True):
             flat = places.plus(places.plus(flat, flat, n - 1), place)
@@ -122,19 +122,19 @@ class Meanings(ABC):
         return tuple(out)
 
     def variance(self, x: Node, dim, keepdim: bool, correction: int) -> Node:
-        """The mean squared distance from the mean, as a graph."""
+        """The variance of x as a graph."""
         over = shapes.axes(dim, x.ndim)
         count = shapes.numel([x.shape[d] for d in over]) - correction
-        spread = ((x - x.mean(dim=dim, keepdim=True)) ** 2).sum(dim=dim, keepdim=keepdim)
+        total = ((x - x.mean(dim=dim, keepdim=True)) ** 2).sum(dim=dim, keepdim=keepdim)
         if count <= 0 or not x.ndim:
-            return spread / max(count, 0)
+            return total / max(count, 0)
         size = OPS["size"](x, dim=over)
-        return spread / (size - correction if correction else size)
+        return total / (size - correction if correction else size)
 
-    def joined(self, at: Sequence[Place], given: Sequence[Node], dim: int) -> Expr:
-        """Tensors one after the other along dim."""
+    def concatenated(self, at: Sequence[Place], tensors: Sequence[Node], dim: int) -> Expr:
+        """An element of `cat` along dim."""
         axis, start, terms = shapes.axis(dim, len(at)), 0, []
-        for x in given:
+        for x in tensors:
             size = x.shape[axis]
             if x.numel:
                 inside = places.plus(at[axis], -start)
@@ -143,59 +143,59 @@ class Meanings(ABC):
             start += size
         return Total(tuple(terms))
 
-    def stacked(self, at: Sequence[Place], given: Sequence[Node], dim: int) -> Expr:
-        """Tensors of one shape along a new dimension."""
+    def stacked(self, at: Sequence[Place], tensors: Sequence[Node], dim: int) -> Expr:
+        """An element of `stack` along a new dimension."""
         axis = shapes.axis(dim, len(at))
         rest = [p for d, p in enumerate(at) if d != axis]
-        terms = [Product((delta(at[axis], k), self(x, rest))) for k, x in enumerate(given)]
+        terms = [Product((delta(at[axis], k), self(x, rest))) for k, x in enumerate(tensors)]
         return Total(tuple(terms))
 
-    def mirrored(self, at: Sequence[Place], x: Node, dims: Sequence[int]) -> Expr:
-        """x read backward along dims."""
+    def flipped(self, at: Sequence[Place], x: Node, dims: Sequence[int]) -> Expr:
+        """An element of x.flip(dims)."""
         over = shapes.axes(dims, x.ndim)
         sizes = enumerate(zip(at, x.shape))
         return self(x, [places.plus(n - 1, p, -1) if d in over else p for d, (p, n) in sizes])
 
-    def rolled(self, at: Sequence[Place], x: Node, far: Sequence[int]) -> Expr:
-        """x moved on along each dimension, what leaves at one end coming in at the other."""
+    def rolled(self, at: Sequence[Place], x: Node, shifts: Sequence[int]) -> Expr:
+        """An element of x rolled by `shifts` along each dimension."""
         if not x.numel:
             return ZERO
-        moved = [places.plus(p, -shift % n) for p, shift, n in zip(at, far, x.shape)]
+        moved = [places.plus(p, -shift % n) for p, shift, n in zip(at, shifts, x.shape)]
         return self(x, [places.part(p, 1, n, self.sizes) for p, n in zip(moved, x.shape)])
 
     def repeated(self, at: Sequence[Place], x: Node) -> Expr:
-        """x laid side by side."""
-        own = at[len(at) - x.ndim :]
-        return self(x, [places.part(p, 1, n, self.sizes) for p, n in zip(own, x.shape)])
+        """An element of x.repeat(...)."""
+        places_of_x = at[len(at) - x.ndim :]
+        return self(x, [places.part(p, 1, n, self.sizes) for p, n in zip(places_of_x, x.shape)])
 
-    def stretched(self, at: Sequence[Place], x: Node, count: int, dim: int) -> Expr:
-        """Each slice of x along a dimension, count times."""
-        of = places.part(at[dim], count, 0, self.sizes) if count else 0
-        return self(x, [of if d == dim else p for d, p in enumerate(at)])
+    def repeat_interleaved(self, at: Sequence[Place], x: Node, count: int, dim: int) -> Expr:
+        """An element of x.repeat_interleave(count, dim)."""
+        place = places.part(at[dim], count, 0, self.sizes) if count else 0
+        return self(x, [place if d == dim else p for d, p in enumerate(at)])
 
     def diagonal(self, at: Sequence[Place], x: Node, diagonal: int) -> Expr:
-        """A vector as a diagonal, or the diagonal of a matrix."""
+        """An element of the diagonal of a matrix, or of a diagonal matrix of a vector."""
         down, right = max(-diagonal, 0), max(diagonal, 0)
         if x.ndim == 2:
             return self(x, [places.plus(at[0], down), places.plus(at[1 - x.ndim], right)])
         row = places.plus(at[0], -down)
-        on = (delta(row, places.plus(at[1], -right)), self.within(row, 0, x.shape[0]))
-        return Product((*on, self(x, [row])))
+        conditions = (delta(row, places.plus(at[1], -right)), self.within(row, 0, x.shape[0]))
+        return Product((*conditions, self(x, [row])))
 
-    def running(self, at: Sequence[Place], x: Node, dim: int) -> Expr:
-        """The sum of all up to here along dim."""
+    def cumulative_sum(self, at: Sequence[Place], x: Node, dim: int) -> Expr:
+        """An element of x.cumsum(dim)."""
         if not x.ndim:
             return self(x, at)
         axis = shapes.axis(dim, x.ndim)
 
         def body(letter: Place) -> Expr:
-            there = [letter if d == axis else p for d, p in enumerate(at)]
-            return Product((Relation("<=", letter, at[axis]), self(x, there)))
+            source = [letter if d == axis else p for d, p in enumerate(at)]
+            return Product((Relation("<=", letter, at[axis]), self(x, source)))
 
         return self.over(x.shape[axis], body)
 
     def padded(self, at: Sequence[Place], x: Node, amount: Sequence[Sequence[int]]) -> Expr:
-        """x with zeros around it."""
+        """An element of x padded with zeros."""
         if not x.numel:
             return ZERO
         before = [a for a, _ in amount]
@@ -203,60 +203,60 @@ class Meanings(ABC):
         return Product((*inside, self(x, [places.plus(p, -a) for p, a in zip(at, before)])))
 
     def window(self, at: Sequence[Place], x: Node, stride, dilation) -> Expr:
-        """The element of x at a place in the kernel, at a position of the kernel."""
+        """An element of x.unfold(...): x at a kernel place, at a position of the kernel."""
         n = len(stride)
         head, positions, kernel = at[: -2 * n], at[-2 * n : -n], at[-n:]
-        return self(x, [*head, *_under(positions, kernel, stride, dilation)])
+        return self(x, [*head, *_input_places(positions, kernel, stride, dilation)])
 
-    def overlapping(self, at: Sequence[Place], w: Node, stride, dilation) -> Expr:
-        """The sum of what windows hold of one element."""
+    def folded(self, at: Sequence[Place], w: Node, stride, dilation) -> Expr:
+        """An element of fold(w): the sum of overlapping windows."""
         n = len(stride)
         sums = [(self.fresh(size), size) for size in w.shape[-2 * n :]]
         letters = [letter for letter, _ in sums]
-        under = _under(letters[:n], letters[n:], stride, dilation)
-        met = [delta(place, there) for place, there in zip(at[-n:], under)]
-        body: Expr = Product((*met, self(w, [*at[:-n], *letters])))
+        input_places = _input_places(letters[:n], letters[n:], stride, dilation)
+        deltas = [delta(place, input_place) for place, input_place in zip(at[-n:], input_places)]
+        body: Expr = Product((*deltas, self(w, [*at[:-n], *letters])))
         for letter, size in reversed(sums):
             body = Sum(letter, size, body)
         return body
 
     def clamped(self, at: Sequence[Place], x: Node, low: Node | None, high: Node | None) -> Expr:
-        """x between bounds, either of which may be missing."""
+        """An element of x.clamp(low, high)."""
         value = self.of(x, at)
         if low is not None:
             value = Function(OPS["maximum"], (value, self.of(low, at)))
         return value if high is None else Function(OPS["minimum"], (value, self.of(high, at)))
 
     def gathered(self, at: Sequence[Place], x: Node, index: Node, dim: int) -> Expr | None:
-        """Along dim, the element that index names; None where one of them has no dimension."""
+        """An element of x.gather(dim, index); None if only one of them is 0-d."""
         if not x.ndim or x.ndim != index.ndim:
             return None if x.ndim else self(x, ())
         axis = shapes.axis(dim, x.ndim)
-        named = self.picked(index, at, x.shape[axis])
-        return self(x, [named if d == axis else p for d, p in enumerate(at)])
+        picked = self.picked(index, at, x.shape[axis])
+        return self(x, [picked if d == axis else p for d, p in enumerate(at)])
 
     def scattered(
         self, at: Sequence[Place], v: Node, index: Node, dim: int, shape: Sequence[int]
     ) -> Expr:
-        """The sum of what index sends here along dim."""
+        """An element of zeros.scatter_add(dim, index, v)."""
         if not v.ndim:
             return self(v, at)
         axis = shapes.axis(dim, v.ndim)
 
         def body(letter: Place) -> Expr:
-            there = [letter if d == axis else p for d, p in enumerate(at)]
+            source = [letter if d == axis else p for d, p in enumerate(at)]
             inside = [
                 self.within(p, 0, n) for d, (p, n) in enumerate(zip(at, v.shape)) if d != axis
             ]
-            named = self.picked(index, there, shape[axis])
-            return Product((*inside, delta(at[axis], named), self(v, there)))
+            target = self.picked(index, source, shape[axis])
+            return Product((*inside, delta(at[axis], target), self(v, source)))
 
         return self.over(v.shape[axis], body)
 
 
-def _under(
+def _input_places(
     positions: Sequence[Place], kernel: Sequence[Place], stride: Sequence[int], dilation
 ) -> list[Place]:
-    """Where a place in the kernel is at a position of the kernel."""
+    """The places in the input of a kernel place at a position of the kernel."""
     steps = zip(positions, kernel, stride, dilation)
     return [places.plus(places.plus(0, p, s), k, d) for p, k, s, d in steps]

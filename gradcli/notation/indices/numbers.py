@@ -1,4 +1,4 @@
-"""Numbers of a line of index notation at other sizes than those at which it was written."""
+"""Values of an equation in index notation at other sizes than those for which it was derived."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -10,13 +10,13 @@ from .expressions import Element, Evaluation, Expr, Number, Sum, Unknown, inner,
 from .index import Notation
 
 Values = Callable[[Node], Any]
-RATIOS = (1, 3, 5, 8)  # what numbers of a program are often divided by
+RATIOS = (1, 3, 5, 8)  # common denominators of numbers in programs
 
 
 def numbers(line: Notation, shape: Shape, value_of: Values) -> Any:
-    """The right side at every place of the left one, which has the `shape`; `value_of` gives arrays
-    of the nodes in it. Raises LookupError where they do not tell how long its sums are, and where a
-    number may be computed from the sizes at which it was written.
+    """The array of values of the right side, of this shape; `value_of` returns the arrays of nodes.
+    Raises LookupError if the size of a sum is unknown, or a number may depend on the original
+    sizes.
     """
     if any(isinstance(part, Number) and not _is_small(part.value) for part in inner(line.expr)):
         raise LookupError("a size")
@@ -38,12 +38,12 @@ def numbers(line: Notation, shape: Shape, value_of: Values) -> Any:
 
 
 def _is_small(value: float) -> bool:
-    """Whether a number is a small ratio: sizes at which lines are written are large and prime."""
+    """Whether a number is a small ratio; the original sizes are large primes."""
     return abs(value) < TELLING[0] and any((value * n) % 1 == 0 for n in RATIOS)
 
 
 def _resized(e: Expr, value: Values) -> Expr:
-    """The expression with sums as long as the dimensions that their letters run over."""
+    """The expression with the sizes of sums taken from the dimensions that their letters index."""
     built = tuple(_resized(part, value) for part in parts(e))
     if not isinstance(e, Sum):
         return rebuilt(e, built) if built else e

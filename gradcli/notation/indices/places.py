@@ -1,8 +1,8 @@
 """Places in a tensor, as index notation writes them: `i`, `i+1`, `3i+j`, `i//3`, `i%3`, `y[i]`.
 
-A place is an int, a letter, or a Linear: whole multiples of atoms and an offset. An atom is a
-letter, a Part (what is left of a place after // and %, as reshape needs it) or a Picked (a whole
-number that a tensor holds). `sizes` gives every letter its size; a letter runs from 0.
+A place is an int, a letter, or a Linear: integer multiples of atoms plus an offset. An atom is a
+letter, a Part (a place after // and %, for reshape) or a Picked (an element of an integer tensor).
+`sizes` maps letters to their sizes; a letter runs from 0.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,14 +16,14 @@ Place = Union[int, str, "Linear"]
 
 
 class Linear(NamedTuple):
-    """The sum of times * atom, and the offset; more than a letter alone, more than a number."""
+    """The sum of times * atom plus an offset; never just a letter or a number."""
 
     terms: tuple[tuple[Any, int], ...]
     offset: int
 
 
 class Part(NamedTuple):
-    """place // by % size, where 0 ≤ place; a size of 0 leaves out the remainder."""
+    """place // by % size for 0 ≤ place; place // by if size is 0."""
 
     place: Place
     by: int
@@ -31,8 +31,8 @@ class Part(NamedTuple):
 
 
 class Picked(NamedTuple):
-    """The place below `size` that `value` (an expression of expressions.py) gives; below 0 it
-    counts from the end, as the labels of take and put do.
+    """The value of an expression (see expressions.py) as a place below `size`; negative values
+    count from the end, as indices of take and put.
     """
 
     value: Any
@@ -50,12 +50,12 @@ def linear(place) -> Linear:
 
 def plain(terms: Mapping[Any, int], offset: int) -> Place:
     """The shortest form of a sum."""
-    kept = tuple((atom, times) for atom, times in terms.items() if times)
-    if not kept:
+    nonzero = tuple((atom, times) for atom, times in terms.items() if times)
+    if not nonzero:
         return offset
-    if offset == 0 and len(kept) == 1 and kept[0][1] == 1 and isinstance(kept[0][0], str):
-        return kept[0][0]
-    return Linear(kept, offset)
+    if offset == 0 and len(nonzero) == 1 and nonzero[0][1] == 1 and isinstance(nonzero[0][0], str):
+        return nonzero[0][0]
+    return Linear(nonzero, offset)
 
 
 def plus(a, b, times: int = 1) -> Place:
@@ -65,23 +65,23 @@ def plus(a, b, times: int = 1) -> Place:
     for atom, n in second.terms:
         terms[atom] = terms.get(atom, 0) + times * n
     result = plain(terms, first.offset + times * second.offset)
-    return result if isinstance(result, str | int) else _put_together(result)
+    return result if isinstance(result, str | int) else _merge_parts(result)
 
 
-def _put_together(form: Linear) -> Place:
+def _merge_parts(form: Linear) -> Place:
     """2·(j//2) + j%2 is j."""
     for atom, times in form.terms:
         if isinstance(atom, Part) and atom.by == 1:
             rest = Part(atom.place, atom.size, 0)
             if (rest, times * atom.size) in form.terms:
-                kept = {a: n for a, n in form.terms if a not in (atom, rest)}
-                return plus(plain(kept, form.offset), atom.place, times)
+                others = {a: n for a, n in form.terms if a not in (atom, rest)}
+                return plus(plain(others, form.offset), atom.place, times)
     return form
 
 
 def without_factor(left: Place, right: Place) -> tuple[Place, Place] | None:
-    """Both sides of left == right without what all of their difference is a multiple of: i and
-    j + 1 for 2i and 2j + 2. None where they are never equal, as 2i and 2j + 1.
+    """Both sides of left == right divided by their common factor: i and j + 1 for 2i and 2j + 2.
+    None if they are never equal, as 2i and 2j + 1.
     """
     terms, offset = linear(plus(right, left, -1))
     factor = gcd(*(n for _, n in terms))
@@ -89,9 +89,9 @@ def without_factor(left: Place, right: Place) -> tuple[Place, Place] | None:
         return left, right
     if offset % factor:
         return None
-    less = plain({a: -n // factor for a, n in terms if n < 0}, max(-offset, 0) // factor)
-    more = plain({a: n // factor for a, n in terms if n > 0}, max(offset, 0) // factor)
-    return less, more
+    lower = plain({a: -n // factor for a, n in terms if n < 0}, max(-offset, 0) // factor)
+    higher = plain({a: n // factor for a, n in terms if n > 0}, max(offset, 0) // factor)
+    return lower, higher
 
 
 def bounds(place, sizes: Mapping[str, int]) -> tuple[int, int]:
@@ -114,25 +114,23 @@ def _atom_bounds(atom, sizes) -> tuple[int, int]:
 
 
 def part(place: Place, by: int, size: int, sizes: Mapping[str, int]) -> Place:
-    """place // by % size, in its shortest form; for places that are never negative. Without a
-    remainder where size is 0.
-    """
+    """place // by % size in its shortest form, for nonnegative places; place // by if size is 0."""
     if size == 1:
         return 0
     if isinstance(place, int):
         return place // by % size if size else place // by
-    place = _without_rounds(place, by * size, sizes) if size else place
+    place = _remainder_only(place, by * size, sizes) if size else place
     place, by = _reduced(place, by, sizes)
     form = linear(place)
     whole = {atom: n // by for atom, n in form.terms if n % by == 0}
     rest = {atom: n for atom, n in form.terms if n % by}
-    over = plain(rest, form.offset % by)
-    low, high = bounds(over, sizes)
+    below = plain(rest, form.offset % by)
+    low, high = bounds(below, sizes)
     if low >= 0 and high < by:
-        less = {
+        reduced = {
             a: n % size if size and isinstance(a, str) and n > 0 else n for a, n in whole.items()
         }
-        result = plain(less, form.offset // by)
+        result = plain(reduced, form.offset // by)
         low, high = bounds(result, sizes)
         if low >= 0 and (high < size or not size):
             return result
@@ -141,12 +139,12 @@ def part(place: Place, by: int, size: int, sizes: Mapping[str, int]) -> Place:
         return Linear(((Part(result, 1, size), 1),), 0)
     high = bounds(place, sizes)[1]
     if whole and low >= 0 and (not size or high // by < size):  # (4i+j)//2 = 2i + j//2
-        return plus(plain(whole, form.offset // by), part(over, by, 0, sizes))
+        return plus(plain(whole, form.offset // by), part(below, by, 0, sizes))
     return Linear(((Part(place, by, 0 if high // by < size else size), 1),), 0)
 
 
 def _reduced(place: Place, by: int, sizes: Mapping[str, int]) -> tuple[Place, int]:
-    """A fraction of the same whole part: (5j+k) // 15 is j // 3, where k is below 5."""
+    """Place and divisor reduced by a common factor: (5j+k) // 15 is j // 3 if k < 5."""
     form = linear(place)
     for shared in sorted({gcd(n, by) for _, n in form.terms} - {1, by}, reverse=True):
         whole = {a: n // shared for a, n in form.terms if n % shared == 0}
@@ -157,41 +155,43 @@ def _reduced(place: Place, by: int, sizes: Mapping[str, int]) -> tuple[Place, in
     return place, by
 
 
-def _without_rounds(place: Place, round_: int, sizes: Mapping[str, int]) -> Place:
-    """What has the same remainder: 4i+j is j, where 4 is divided by."""
+def _remainder_only(place: Place, modulus: int, sizes: Mapping[str, int]) -> Place:
+    """A place with the same remainder modulo `modulus`: j for 4i+j modulo 4."""
     for atom, times in linear(place).terms:
-        if isinstance(atom, Part) and (atom.by, atom.size) == (1, round_):
-            # (i+1)%4 + 3 goes round as i+4 does
+        if isinstance(atom, Part) and (atom.by, atom.size) == (1, modulus):
+            # (i+1)%4 + 3 has the remainder of i+4
             place = plus(plus(place, Linear(((atom, times),), 0), -1), atom.place, times)
     form = linear(place)
-    rest = plain({a: n for a, n in form.terms if n % round_}, form.offset % round_)
+    rest = plain({a: n for a, n in form.terms if n % modulus}, form.offset % modulus)
     return rest if bounds(rest, sizes)[0] >= 0 else place
 
 
 def substitute(
-    place, new: Mapping[str, Place], inside: Callable, sizes: Mapping[str, int]
+    place, new: Mapping[str, Place], in_picked: Callable, sizes: Mapping[str, int]
 ) -> Place:
-    """The place with letters replaced; `inside` does the same to the expression of a Picked."""
+    """The place with letters replaced; `in_picked` does the same for the expression of a Picked."""
     form = linear(place)
     out: Place = form.offset
     for atom, times in form.terms:
         if isinstance(atom, str):
-            to: Place = new.get(atom, atom)
+            replacement: Place = new.get(atom, atom)
         elif isinstance(atom, Part):
-            inner = substitute(atom.place, new, inside, sizes)
-            to = Linear(((Part(inner, atom.by, atom.size), 1),), 0)
+            inner = substitute(atom.place, new, in_picked, sizes)
+            replacement = Linear(((Part(inner, atom.by, atom.size), 1),), 0)
             if all(letter in sizes for letter in letters(inner, lambda e: set())):
-                to = part(
+                replacement = part(
                     inner, atom.by, atom.size or 1 + bounds(inner, sizes)[1] // atom.by, sizes
                 )
         else:
-            to = Linear(((Picked(inside(atom.value), atom.size), 1),), 0)
-        out = plus(out, to, times)
+            replacement = Linear(((Picked(in_picked(atom.value), atom.size), 1),), 0)
+        out = plus(out, replacement, times)
     return out
 
 
-def letters(place, inside: Callable) -> set[str]:
-    """The letters that a place depends on; `inside` answers for the expression of a Picked."""
+def letters(place, of_picked: Callable) -> set[str]:
+    """The letters that a place depends on; `of_picked` returns those of the expression
+    of a Picked.
+    """
     if isinstance(place, str):
         return {place}
     result: set[str] = set()
@@ -199,12 +199,14 @@ def letters(place, inside: Callable) -> set[str]:
         if isinstance(atom, str):
             result.add(atom)
         else:
-            result |= letters(atom.place, inside) if isinstance(atom, Part) else inside(atom.value)
+            result |= (
+                letters(atom.place, of_picked) if isinstance(atom, Part) else of_picked(atom.value)
+            )
     return result
 
 
 def picked(place) -> list[Any]:
-    """The expressions whose whole numbers a place depends on."""
+    """The expressions of all Picked in a place."""
     result: list[Any] = []
     for atom, _ in linear(place).terms:
         if isinstance(atom, Picked):
@@ -214,9 +216,9 @@ def picked(place) -> list[Any]:
     return result
 
 
-def at(place, env: Mapping[str, int], inside: Callable) -> int:
-    """The place as a number, every letter having the value that `env` gives; nothing may be left
-    open.
+def at(place, env: Mapping[str, int], of_picked: Callable) -> int:
+    """The value of a place, where `env` has the values of all letters; `of_picked` evaluates the
+    expression of a Picked.
     """
     if isinstance(place, int):
         return place
@@ -227,30 +229,32 @@ def at(place, env: Mapping[str, int], inside: Callable) -> int:
         if isinstance(atom, str):
             value = env[atom]
         elif isinstance(atom, Part):
-            value = at(atom.place, env, inside) // atom.by
+            value = at(atom.place, env, of_picked) // atom.by
             value = value % atom.size if atom.size else value
         else:
-            value = inside(atom.value)
+            value = of_picked(atom.value)
             value = value + atom.size * (value < 0)
         total = total + times * value
     return total
 
 
-def written(place, inside: Callable, times: str = "") -> Tree:
-    """As it is written: 2i+1, or 2*i+1 where a star is written for `times`; `inside` writes the
-    expression of a Picked, alone or with something beside it.
+def written(place, of_picked: Callable, times: str = "") -> Tree:
+    """The tree of a place: 2i+1, or 2*i+1 if `times` is a star. `of_picked` returns the tree of the
+    expression of a Picked, given whether it stands alone.
     """
     if isinstance(place, int):
         return tree.Number(place)
     form = linear(place)
     alone = len(form.terms) == 1 and form.offset == 0
-    terms = tuple((_atom(atom, inside, alone and abs(n) == 1, times), n) for atom, n in form.terms)
+    terms = tuple(
+        (_atom(atom, of_picked, alone and abs(n) == 1, times), n) for atom, n in form.terms
+    )
     return terms[0][0] if alone and terms[0][1] == 1 else Multiples(terms, form.offset, times)
 
 
-def _atom(atom, inside: Callable, alone: bool, times: str) -> Tree:
+def _atom(atom, of_picked: Callable, alone: bool, times: str) -> Tree:
     if isinstance(atom, str):
         return tree.Name(atom)
     if isinstance(atom, Picked):
-        return inside(atom.value, alone)
-    return Quotient(written(atom.place, inside, times), atom.by, atom.size)
+        return of_picked(atom.value, alone)
+    return Quotient(written(atom.place, of_picked, times), atom.by, atom.size)

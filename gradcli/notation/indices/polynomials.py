@@ -1,8 +1,8 @@
-"""Elements that are sums of products of elements of inputs, as texts in the language.
+"""Elements that are polynomials in elements of inputs, as text.
 
 For example `2*a[0,0]*g[0,0]` and `(x[0] - y[0])/3`. Coefficients are exact; the order of terms and
-factors, and what is multiplied out, are those of backends/elements, which writes everything else.
-Knows nothing of functions: an element with one in it is not `Plain`.
+factors, and which products are expanded, are those of backends/elements, which writes all other
+elements. Functions are not supported: elements that contain one raise NotPlain.
 """
 
 from collections.abc import Callable, Mapping
@@ -34,16 +34,16 @@ Monomial = tuple[tuple[Symbol, int], ...]  # symbols in order, each with its exp
 Polynomial = dict[Monomial, Fraction]
 
 LONGEST = 2_000  # terms of one element
-EXACT = 2**53  # whole floats below it are the whole numbers that they look like
+EXACT = 2**53  # floats below it represent integers exactly
 
 
 class NotPlain(Exception):
-    """The element is no sum of products with exact coefficients."""
+    """The element is no polynomial with exact coefficients."""
 
 
 class Polynomials:
-    """The elements of nodes. `names` are those of the inputs that are written as symbols, `values`
-    gives the arrays of what depends on other inputs alone, None where they are not known.
+    """Polynomials of elements of nodes. `names` are those of symbolic inputs; `values` returns the
+    arrays of nodes that depend on other inputs only, or None.
     """
 
     def __init__(self, names: Mapping[Node, str], values: Callable[[Node], Any]):
@@ -51,14 +51,16 @@ class Polynomials:
         self.arrays: dict[Node, Any] = {}
 
     def values(self, node: Node) -> Any:
-        """The array of a node; None where a symbol has a part in it, or it is not known."""
+        """The array of a node; None if it depends on symbolic inputs, or is unknown."""
         if node not in self.arrays:
             symbolic = any(n in self.names for n in walk([node]))
             self.arrays[node] = None if symbolic else self._values(node)
         return self.arrays[node]
 
     def texts(self, node: Node) -> Any:
-        """The texts of all elements, nested in the node's shape; None where one is not plain."""
+        """The texts of all elements as nested lists of the node's shape; None if one is no
+        polynomial.
+        """
         out = np.empty(node.shape, object)
         try:
             for place in np.ndindex(node.shape):
@@ -70,7 +72,9 @@ class Polynomials:
         return out.tolist()
 
     def of(self, e: Expr, env: dict[str, int]) -> Polynomial:
-        """An expression as a polynomial, `env` giving every free letter a value."""
+        """An expression as a polynomial, where `env` has the values of all free letters. Raises
+        NotPlain.
+        """
         if isinstance(e, Number):
             return _constant(e.value)
         if isinstance(e, Element):
@@ -91,7 +95,7 @@ class Polynomials:
     def _product(self, e: Product, env: dict[str, int]) -> Polynomial:
         out = _constant(1)
         for factor in sorted(e.factors, key=is_condition, reverse=True):
-            if not out:  # a condition that does not hold: the rest may be beyond the edge
+            if not out:  # a condition does not hold: other places may be out of range
                 break
             out = _multiplied(out, self.of(factor, env))
         return out
@@ -106,7 +110,7 @@ class Polynomials:
         return _constant(np.asarray(array)[place].item())
 
     def _place(self, place: places.Place, env: dict[str, int]) -> int:
-        return places.at(place, env, lambda e: _whole(self.of(e, env)))
+        return places.at(place, env, lambda e: _integer(self.of(e, env)))
 
 
 # ---- arithmetic ----------------------------------------------------------------------------------
@@ -118,8 +122,8 @@ def _constant(value: float) -> Polynomial:
     return {(): Fraction(int(value))} if value else {}
 
 
-def _whole(polynomial: Polynomial) -> int:
-    """The integer that a polynomial is."""
+def _integer(polynomial: Polynomial) -> int:
+    """The integer that a constant polynomial equals. Raises NotPlain."""
     if not polynomial:
         return 0
     if [*polynomial] != [()] or polynomial[()].denominator != 1:
@@ -138,7 +142,9 @@ def _added(parts: Any) -> Polynomial:
 
 
 def _multiplied(a: Polynomial, b: Polynomial) -> Polynomial:
-    """A product of monomials, or a sum times a number: others are not multiplied out."""
+    """A product of monomials, or of a polynomial and a number. Raises NotPlain for
+    other products.
+    """
     if len(a) < len(b):
         a, b = b, a
     if len(b) > 1 or (len(a) > 1 and () not in b and b):
@@ -147,7 +153,7 @@ def _multiplied(a: Polynomial, b: Polynomial) -> Polynomial:
 
 
 def _joined(a: Monomial, b: Monomial) -> Monomial:
-    """Symbols with their exponents added up."""
+    """The product of monomials."""
     if not a or not b:
         return a or b
     exponents = dict(a)
@@ -157,7 +163,7 @@ def _joined(a: Monomial, b: Monomial) -> Monomial:
 
 
 def _power(base: Polynomial, exponent: Polynomial) -> Polynomial:
-    n = _whole(exponent)
+    n = _integer(exponent)
     if n == 1:
         return base
     if len(base) != 1 or n == 0 or abs(n) > EXACT.bit_length():
@@ -170,17 +176,21 @@ def _power(base: Polynomial, exponent: Polynomial) -> Polynomial:
 
 
 def text(polynomial: Polynomial) -> str:
-    """The terms by their symbols, numbers last; `(2*a - b)/3` where all have one denominator."""
+    """The text of a polynomial, terms sorted by symbols, numbers last; `(2*a - b)/3` if all
+    coefficients have one denominator.
+    """
     if not polynomial:
         return "0"
     if len(polynomial) == 1:
         return _term(*next(iter(polynomial.items())))
-    (below, *others) = {number.denominator for number in polynomial.values()}
-    if others or below == 1:
+    (denominator, *others) = {number.denominator for number in polynomial.values()}
+    if others or denominator == 1:
         return _sum(polynomial)
     content = gcd(*(number.numerator for number in polynomial.values()))
-    inside = _sum({m: number * below / content for m, number in polynomial.items()})
-    return f"{content}*({inside})/{below}" if content > 1 else f"({inside})/{below}"
+    numerator = _sum({m: number * denominator / content for m, number in polynomial.items()})
+    return (
+        f"{content}*({numerator})/{denominator}" if content > 1 else f"({numerator})/{denominator}"
+    )
 
 
 def _sum(polynomial: Polynomial) -> str:
@@ -198,15 +208,15 @@ def _order(term: tuple[Monomial, Fraction]) -> Any:
 
 
 def _term(monomial: Monomial, number: Fraction) -> str:
-    top = [_symbol(s, n) for s, n in monomial if n > 0]
-    bottom = [_symbol(s, -n) for s, n in monomial if n < 0]
-    if abs(number.numerator) != 1 or not top:
-        top.insert(0, str(abs(number.numerator)))
+    numerator = [_symbol(s, n) for s, n in monomial if n > 0]
+    denominator = [_symbol(s, -n) for s, n in monomial if n < 0]
+    if abs(number.numerator) != 1 or not numerator:
+        numerator.insert(0, str(abs(number.numerator)))
     if number.denominator != 1:
-        bottom.insert(0, str(number.denominator))
-    below = "*".join(bottom)
-    under = f"/({below})" if len(bottom) > 1 else f"/{below}" if bottom else ""
-    return "-" * (number < 0) + "*".join(top) + under
+        denominator.insert(0, str(number.denominator))
+    divisor = "*".join(denominator)
+    division = f"/({divisor})" if len(denominator) > 1 else f"/{divisor}" if denominator else ""
+    return "-" * (number < 0) + "*".join(numerator) + division
 
 
 def _symbol(symbol: Symbol, exponent: int) -> str:

@@ -1,6 +1,4 @@
-"""Expressions of index notation as trees: letters for their sums, and the way that people write
-them.
-"""
+"""Expressions of index notation as trees, in the usual notation, with readable letters for sums."""
 
 import ast
 from collections.abc import Collection, Mapping, Sequence
@@ -40,7 +38,7 @@ LETTERS = "ijklmnpqrstuvw"
 
 
 def free_letters(taken: Collection[str]):
-    """Letters that nobody has taken, in their order."""
+    """Yield letters that are not taken, in order."""
     yield from (letter for letter in LETTERS if letter not in taken)
     number = 1
     while True:
@@ -49,15 +47,15 @@ def free_letters(taken: Collection[str]):
 
 
 class Lettering:
-    """Letters for sums: where an element has letters in `wanted`, those, otherwise the next that
-    are free.
+    """Renames the letters of sums: to those that the elements have in `wanted` if possible, else to
+    the next free ones.
     """
 
     def __init__(self, wanted: Mapping[Node, Sequence[Place]], sizes: Mapping[str, int]):
         self.wanted, self.sizes = wanted, sizes
 
     def __call__(self, e: Expr, taken: Collection[str]) -> Expr:
-        """The expression with its bound letters, all different from those taken."""
+        """The expression with bound letters renamed, all different from those taken."""
         wishes: dict[str, list[str]] = {}
         elements = [part for part in inner(e) if isinstance(part, Element)]
         for node, letters in self.wanted.items():
@@ -66,38 +64,42 @@ class Lettering:
                     for have, want in zip(element.places, letters, strict=True):
                         if isinstance(have, str) and isinstance(want, str):
                             wishes.setdefault(have, []).append(want)
-        return self._named(e, set(taken), wishes)[0]
+        return self._renamed(e, set(taken), wishes)[0]
 
-    def _named(self, e: Expr, taken: set[str], wishes) -> tuple[Expr, set[str]]:
+    def _renamed(self, e: Expr, taken: set[str], wanted_letters) -> tuple[Expr, set[str]]:
         if isinstance(e, Sum):
-            letter = next((w for w in wishes.get(e.letter, ()) if w not in taken), None)
+            letter = next((w for w in wanted_letters.get(e.letter, ()) if w not in taken), None)
             letter = letter or next(free_letters(taken))
-            body, used = self._named(e.body, taken | {letter}, wishes)
+            body, used = self._renamed(e.body, taken | {letter}, wanted_letters)
             return Sum(letter, e.size, substituted(body, {e.letter: letter}, {})), used | {letter}
         if not parts(e):
-            return self._in_places(e, taken, wishes)
+            return self._in_places(e, taken, wanted_letters)
         used = set()
         built = []
         for part in parts(e):
-            new, more = self._named(part, taken | used if isinstance(e, Product) else taken, wishes)
+            new, more = self._renamed(
+                part, taken | used if isinstance(e, Product) else taken, wanted_letters
+            )
             built.append(new)
             used |= more
         return rebuilt(e, tuple(built)), used
 
-    def _in_places(self, e: Expr, taken: set[str], wishes) -> tuple[Expr, set[str]]:
-        """Letters for the sums that say which place is meant: x[Σ_k m[k] - 1]."""
+    def _in_places(self, e: Expr, taken: set[str], wanted_letters) -> tuple[Expr, set[str]]:
+        """Rename letters of sums inside places: x[Σ_k m[k] - 1]."""
         used: set[str] = set()
 
-        def named(value: Expr) -> Expr:
-            built, more = self._named(value, taken, wishes)
+        def renamed(value: Expr) -> Expr:
+            built, more = self._renamed(value, taken, wanted_letters)
             used.update(more)
             return built
 
-        return with_picked(e, named), used
+        return with_picked(e, renamed), used
 
 
 def _without_offset(left: Place, right: Place) -> tuple[Place, Place]:
-    """1 and j for 0 and j-1, where one side is a number."""
+    """Both sides shifted so that the place has no offset, if one is a number: 1 and j for 0 and
+    j-1.
+    """
     if isinstance(left, int) == isinstance(right, int):
         return left, right
     offset = places.linear(right if isinstance(left, int) else left).offset
@@ -105,13 +107,13 @@ def _without_offset(left: Place, right: Place) -> tuple[Place, Place]:
 
 
 def _unrounded(value: float) -> float:
-    """0.9 for 0.8999999999999999, which 0.3 * 3 comes to."""
+    """A float without rounding error: 0.9 for 0.8999999999999999."""
     return value if isinstance(value, int) else float(f"{value:.15g}")
 
 
 class Writing:
-    """Trees of expressions; a product is written with `times`, "·", "*" or a space. `telling` is as
-    in `formula`.
+    """Turns expressions into trees; `times` is the symbol of products: "·", "*" or a space.
+    `telling` is as in `formula`.
     """
 
     def __init__(
@@ -144,7 +146,7 @@ class Writing:
         return self.condition(e) if is_condition(e) else self.function(e)
 
     def element(self, node: Node, at: Sequence[Tree]) -> Tree:
-        """name[i,j]."""
+        """The tree of an element: name[i,j]."""
         base = self.bases.get(node)
         if base is None:
             if node in self.names:
@@ -158,15 +160,15 @@ class Writing:
 
     def place(self, place: Place) -> Tree:
         """The tree of a place."""
-        return places.written(place, self._inside, "*" if self.times == "*" else "")
+        return places.written(place, self._in_place, "*" if self.times == "*" else "")
 
-    def _inside(self, value: Expr, alone: bool) -> Tree:
+    def _in_place(self, value: Expr, alone: bool) -> Tree:
         written = Writing(self.names, self.times, self.telling)(value)
-        whole = alone or not isinstance(written, Infix | Prefix | tree.Sum)
-        return written if whole else tree.Bracketed(written)
+        needs_no_brackets = alone or not isinstance(written, Infix | Prefix | tree.Sum)
+        return written if needs_no_brackets else tree.Bracketed(written)
 
     def relation(self, e: Relation) -> Tree:
-        """δ[i,j], or [i ≥ 1]."""
+        """The tree of a relation: δ[i,j], or [i ≥ 1]."""
         left, right = e.left, e.right
         if e.symbol == "==":
             return Indexed(Name("δ"), (self.place(left), self.place(right)))
@@ -181,37 +183,39 @@ class Writing:
         return condition if self.times == "*" else Condition(condition)
 
     def condition(self, e: Function) -> Tree:
-        """[x[i] > 0]."""
-        return self._bracketed(self._bare(e))
+        """The tree of a condition: [x[i] > 0]."""
+        return self._bracketed(self._unbracketed(e))
 
-    def _bare(self, e: Expr) -> Tree:
+    def _unbracketed(self, e: Expr) -> Tree:
         if not isinstance(e, Function):
             return self(e)
         if e.op.spelling == "~{0}":
             equal = e.args[0]
             if isinstance(equal, Relation) and equal.symbol == "==":
                 return Infix("!=", self.place(equal.left), self.place(equal.right))
-            return Prefix("~", self._bare(equal))
+            return Prefix("~", self._unbracketed(equal))
         if e.op.spelling:
-            return spelled(e.op.spelling, {str(k): self._bare(a) for k, a in enumerate(e.args)})
+            return spelled(
+                e.op.spelling, {str(k): self._unbracketed(a) for k, a in enumerate(e.args)}
+            )
         return self.function(e)
 
     def function(self, e: Function) -> Tree:
-        """f(x[i])."""
+        """The tree of a function: f(x[i])."""
         args = tuple(self(a) for a in e.args)
         if e.op.spelling:
             return spelled(e.op.spelling, {str(k): a for k, a in enumerate(args)})
-        named = {
+        keywords = {
             key: tree.Number(value) if isinstance(value, int | float) else Verbatim(repr(value))
             for key, value in e.attrs
             if value != e.op.attributes[key]
         }
-        ahead = list(takewhile(named.__contains__, e.op.order))  # polygamma(n, x)
-        first = tuple(named.pop(key) for key in ahead)
-        return tree.Call(e.op.name, first + args, tuple(named.items()))
+        leading = list(takewhile(keywords.__contains__, e.op.order))  # polygamma(n, x)
+        leading_args = tuple(keywords.pop(key) for key in leading)
+        return tree.Call(e.op.name, leading_args + args, tuple(keywords.items()))
 
     def sum(self, e: Sum) -> Tree:
-        """Σ_jk …; sums of sums are one."""
+        """The tree of a sum; nested sums are merged: Σ_jk …."""
         letters = [e.letter]
         body = e.body
         while isinstance(body, Sum):
@@ -220,14 +224,20 @@ class Writing:
         return tree.Sum(tuple(letters), self(body))
 
     def product(self, factors: Sequence[tuple[Expr, int]]) -> Tree:
-        """Factors, and over a line those that divide."""
-        above = [f for f, sign in factors if sign > 0]
-        below = [inverted(f) for f, sign in factors if sign < 0]
-        minus = bool(above) and above[0] == MINUS
+        """The tree of a product, a fraction if some factors divide."""
+        numerator = [f for f, sign in factors if sign > 0]
+        denominator = [inverted(f) for f, sign in factors if sign < 0]
+        minus = bool(numerator) and numerator[0] == MINUS
         if minus:
-            above = above[1:]
-        top = self._times(above, minus) if above else tree.Number(-1 if minus else 1)
-        return Infix("/", top, self._times(below, False)) if below else top
+            numerator = numerator[1:]
+        numerator_tree = (
+            self._times(numerator, minus) if numerator else tree.Number(-1 if minus else 1)
+        )
+        return (
+            Infix("/", numerator_tree, self._times(denominator, False))
+            if denominator
+            else numerator_tree
+        )
 
     def _times(self, factors: Sequence[Expr], minus: bool) -> Tree:
         trees = self._factors(factors)
@@ -239,24 +249,24 @@ class Writing:
         return out
 
     def _factors(self, factors: Sequence[Expr]) -> list[Tree]:
-        """Trees of factors; two bounds of one place become [0 ≤ i-k < 2]."""
+        """The trees of factors; two bounds of one place are merged: [0 ≤ i-k < 2]."""
         if self.times == "*":
             return [self(f) for f in factors]
-        above = {f.left: f.right for f in factors if _bound(f) and isinstance(f.right, int)}
-        below = {f.right: f.left for f in factors if _bound(f) and isinstance(f.left, int)}
+        upper = {f.left: f.right for f in factors if _is_bound(f) and isinstance(f.right, int)}
+        lower = {f.right: f.left for f in factors if _is_bound(f) and isinstance(f.left, int)}
         out: list[Tree] = []
         for f in factors:
-            if not _bound(f) or (f.right not in above and f.left not in below):
+            if not _is_bound(f) or (f.right not in upper and f.left not in lower):
                 out.append(self(f))
-            elif f.right in above:
+            elif f.right in upper:
                 offset = places.linear(f.right).offset
                 place = self.place(places.plus(f.right, -offset))
-                bounds = f.left - offset, above[f.right] + 1 - offset
+                bounds = f.left - offset, upper[f.right] + 1 - offset
                 out.append(Condition(Between(bounds[0], place, bounds[1])))
         return out
 
     def total(self, terms: Sequence[Expr]) -> Tree:
-        """Terms, with a minus where the number of a term is below 0."""
+        """The tree of a sum of terms, negative ones subtracted."""
         out = self(terms[0])
         for term in terms[1:]:
             positive = opposite(term)
@@ -266,14 +276,14 @@ class Writing:
         return out
 
 
-def _bound(f: Expr) -> TypeGuard[Any]:
-    """Whether it says that a place is not above, or not below, a number."""
-    one = isinstance(f, Relation) and f.symbol == "<="
-    return one and (isinstance(f.left, int) or isinstance(f.right, int))  # type: ignore[union-attr]
+def _is_bound(f: Expr) -> TypeGuard[Any]:
+    """Whether an expression bounds a place by a number."""
+    is_inequality = isinstance(f, Relation) and f.symbol == "<="
+    return is_inequality and (isinstance(f.left, int) or isinstance(f.right, int))  # type: ignore[union-attr]
 
 
 def opposite(term: Expr) -> Expr | None:
-    """The term without its minus; None where it has none."""
+    """The negated term, if its coefficient is negative; else None."""
     first = term.factors[0] if isinstance(term, Product) else term
     if not isinstance(first, Number) or not first.value < 0:
         return None
@@ -284,8 +294,8 @@ def opposite(term: Expr) -> Expr | None:
 
 
 def _typed(text: str) -> Tree:
-    """An array as it was typed, in brackets where its element would not be read as one: `x > 0`."""
-    with suppress(SyntaxError):  # what names a file is no expression
+    """The text of an array as typed, in brackets if an index could not follow it: `x > 0`."""
+    with suppress(SyntaxError):  # a file name is no expression
         typed = ast.parse(text, mode="eval").body
         if isinstance(typed, ast.Compare | ast.BinOp | ast.UnaryOp):
             return tree.Bracketed(Verbatim(text))

@@ -1,7 +1,7 @@
 """A square matrix as the sum of its diagonals: diag(pad(12 * x[:-1] ** 2, (0, 1))) + diag(w, 1).
 
-A delta between the letter of rows and that of columns tells which diagonal a term is on, and bounds
-of these letters tell on which part of it.
+A delta between the letters of rows and columns determines the diagonal of a term, and bounds of
+these letters the part of it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,40 +23,44 @@ from ..indices.written import opposite
 from ..tree import Call, Tree, Verbatim
 from .masks import has_relation
 from .matrix_products import added, in_numbers
-from .placed import INSIDE, along_a_diagonal
+from .placed import INSIDE, weights_along_diagonal
 
 if TYPE_CHECKING:
     from .matrices import Matrices
 
-MOST = 12  # terms that are put on diagonals
+MOST = 12  # terms
 
 
 class Part(NamedTuple):
-    """Of the diagonal so far below the main one what is between two columns, both included."""
+    """The part of a diagonal, `down` rows below the main one, between two columns, both
+    included.
+    """
 
     down: int
     first: int
     last: int
 
 
-def _whole(down: int, size: int) -> Part:
+def _whole_diagonal(down: int, size: int) -> Part:
     """All of a diagonal."""
     return Part(down, max(0, -down), size - 1 - max(0, down))
 
 
 def bands(write: "Matrices", e: Expr, rows: Sequence[str], columns: Sequence[str]) -> Tree | None:
-    """The diagonals added up; None where a term is on none of them, or there are too many."""
+    """The sum of diagonals as a formula; None if a term is on no diagonal, or there are
+    too many.
+    """
     if len(rows) != 1 or len(columns) != 1 or write.sizes[rows[0]] != write.sizes[columns[0]]:
         return None
     (row,), (column,) = rows, columns
     simplify = Simplifier(write.sizes)
     parts: dict[Part, list[Expr]] = {}
-    for count, term in enumerate(_multiplied_out(e, simplify)):
-        result = _placed(term, row, column, write.sizes) if count < MOST else None
+    for count, term in enumerate(_expanded_terms(e, simplify)):
+        result = _part_and_weight(term, row, column, write.sizes) if count < MOST else None
         if result is None:
             return None
         parts.setdefault(result[0], []).append(result[1])
-    if {*parts} <= {_whole(0, write.sizes[column])}:  # diagonal, or zero
+    if {*parts} <= {_whole_diagonal(0, write.sizes[column])}:  # diagonal, or zero
         return None
     weights = {part: simplify.total(parts[part]) for part in parts}
     out: Tree | None = None
@@ -69,20 +73,24 @@ def bands(write: "Matrices", e: Expr, rows: Sequence[str], columns: Sequence[str
     return out
 
 
-def _multiplied_out(e: Expr, simplify: Simplifier) -> Iterator[Expr]:
-    """The terms of an expression whose totals hold relations."""
+def _expanded_terms(e: Expr, simplify: Simplifier) -> Iterator[Expr]:
+    """The terms of a product, with its sums that contain relations expanded."""
     factors = factors_of(e)
-    spread = next((f for f in factors if isinstance(f, Total) and has_relation(f)), None)
-    if spread is None:
+    total = next((f for f in factors if isinstance(f, Total) and has_relation(f)), None)
+    if total is None:
         yield e
         return
-    others = [f for f in factors if f is not spread]
-    for term in spread.terms:
-        yield from _multiplied_out(simplify.product([*others, term]), simplify)
+    others = [f for f in factors if f is not total]
+    for term in total.terms:
+        yield from _expanded_terms(simplify.product([*others, term]), simplify)
 
 
-def _placed(e: Expr, row: str, column: str, sizes: Mapping[str, int]) -> tuple[Part, Expr] | None:
-    """The part of a diagonal that a term is on, and its weight there by the column's letter."""
+def _part_and_weight(
+    e: Expr, row: str, column: str, sizes: Mapping[str, int]
+) -> tuple[Part, Expr] | None:
+    """The part of a diagonal that a term fills, and its weight in terms of the column's letter;
+    None if it is on no diagonal.
+    """
     relations = [f for f in factors_of(e) if isinstance(f, Relation)]
     rest = [f for f in factors_of(e) if not isinstance(f, Relation)]
     deltas = [f for f in relations if f.symbol == "=="]
@@ -91,33 +99,33 @@ def _placed(e: Expr, row: str, column: str, sizes: Mapping[str, int]) -> tuple[P
     down = plus(solve(deltas[0].left, deltas[0].right, row), column, -1)
     if not isinstance(down, int):
         return None
-    same = {row: plus(column, down)}
-    _, first, last = _whole(down, sizes[column])
+    column_of_row = {row: plus(column, down)}
+    _, first, last = _whole_diagonal(down, sizes[column])
     for bound in relations:
-        own = substituted(bound, same, sizes)
-        assert isinstance(own, Relation)
-        terms, offset = linear(plus(own.right, own.left, -1))
+        restricted = substituted(bound, column_of_row, sizes)
+        assert isinstance(restricted, Relation)
+        terms, offset = linear(plus(restricted.right, restricted.left, -1))
         if bound.symbol == "<=" and terms == ((column, 1),):
             first = max(first, -offset)
         elif bound.symbol == "<=" and terms == ((column, -1),):
             last = min(last, offset)
         elif bound.symbol == "<=":
             return None
-    weight = substituted(product_of(rest), same, sizes)
+    weight = substituted(product_of(rest), column_of_row, sizes)
     return (Part(down, first, last), weight) if first <= last else None
 
 
 def _diagonal(write: "Matrices", weight: Expr, part: Part, column: str) -> Tree | None:
-    """diag(w), diag(w, 1), diag(pad(w, (0, 1))): 0 before and after the part."""
+    """diag(w), diag(w, 1), diag(pad(w, (0, 1))): with zeros before and after the part."""
     inside = write.with_sizes({INSIDE: part.last - part.first + 1})
     at_first = {column: plus(INSIDE, part.first)}
     number, rest = write.number(substituted(weight, at_first, inside.sizes))
-    written = along_a_diagonal(inside, product_of(rest), column)
+    written = weights_along_diagonal(inside, product_of(rest), column)
     if written is None:
         return None
-    whole = _whole(part.down, write.sizes[column])
-    around = (part.first - whole.first, whole.last - part.last)
-    if any(around):
-        written = Call("pad", (written, Verbatim(str(around))))
-    at = (tree.Number(-part.down),) if part.down else ()
-    return write.scaled(number, Call("diag", (in_numbers(written), *at)))
+    whole = _whole_diagonal(part.down, write.sizes[column])
+    padding = (part.first - whole.first, whole.last - part.last)
+    if any(padding):
+        written = Call("pad", (written, Verbatim(str(padding))))
+    offset = (tree.Number(-part.down),) if part.down else ()
+    return write.scaled(number, Call("diag", (in_numbers(written), *offset)))

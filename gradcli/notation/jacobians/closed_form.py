@@ -1,8 +1,8 @@
-"""The Jacobian of a node as a sum of products of arrays, placed by deltas: what it is computed by.
+"""The Jacobian of a node as a sum of products of arrays, to compute it as einsums.
 
-The gradient is linear in its seed. It is lowered to index notation down to the seed alone; nodes
-that do not depend on the seed stay elements. With deltas in place of the seed, every term is a
-product of arrays summed over letters, and deltas say where in the matrix it stands.
+The gradient is linear in its seed. What depends on the seed is lowered to index notation; other
+nodes are arrays. With deltas in place of the seed, every term is a product of arrays, summed over
+letters, and deltas determine its entries in the matrix.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -36,19 +36,19 @@ from ..indices.places import Place
 
 MOST_TERMS = 64
 BYTES = 8  # of an entry of the matrix
-BUDGET = 5_000  # what takes longer to find is computed sooner row by row
+BUDGET = 5_000  # simplification steps; beyond it, row-by-row products are faster
 Letters = frozenset[str]
 
 
 class Term(NamedTuple):
-    """number * Σ over `sums` of the product of `groups`, at the places that `fixed` gives.
+    """number * Σ over `sums` of the product of `groups`, added to the entries given by `fixed`.
 
-    `fixed` are letters of the matrix whose place the others decide, `free` the others, in their
-    order, and `shape` their sizes. `strides`: where `fixed` are no more than equal to letters of
-    `free`, how many bytes apart the neighbours along each of `free` stand in the matrix. A group is
-    the product of all factors with the same letters, which are sorted. `single`: its numbers are
-    those of one array, or 1 over those; `alone`: the node whose elements they are, each at its own
-    place, if there is one.
+    `free` are letters of the matrix, in its order, and `shape` their sizes; `fixed` maps its other
+    letters to places in terms of free ones. `strides` are the strides in bytes, along each free
+    letter, of a view of the matrix, if the fixed letters merely equal free ones; else None.
+    `groups` maps sorted letters to the product of all factors with exactly these. `single`: the
+    values are those of one array, or their reciprocals; `alone`: the node whose array is the term,
+    if any.
     """
 
     number: float
@@ -62,19 +62,19 @@ class Term(NamedTuple):
     alone: Node | None = None
 
     def complete(self) -> "Term":
-        """The same with what is read off its groups."""
+        """The term with `single` and `alone` set from its groups."""
         if self.sums or len(self.groups) != 1:
             return self._replace(single=False, alone=None)
         ((letters, e),) = self.groups.items()
         single = isinstance(e.base if isinstance(e, Power) else e, Element)
-        bare = e if self.number == 1 and isinstance(e, Element) else None
-        whole = bare is not None and bare.places == letters == self.free
-        return self._replace(single=single, alone=bare.node if bare and whole else None)
+        element = e if self.number == 1 and isinstance(e, Element) else None
+        is_whole = element is not None and element.places == letters == self.free
+        return self._replace(single=single, alone=element.node if element and is_whole else None)
 
 
 class ClosedForm(NamedTuple):
-    """The terms added up; `letters` are those of the matrix in its order, `shape` their sizes,
-    `sizes` those of all letters, `nodes` those whose arrays it is computed from.
+    """A sum of terms. `letters` are those of the matrix, rows first, `shape` their sizes, `sizes`
+    the sizes of all letters, and `nodes` those whose arrays are needed.
     """
 
     letters: tuple[str, ...]
@@ -85,8 +85,8 @@ class ClosedForm(NamedTuple):
 
 
 def closed_form(grad: Node, seed: Node) -> ClosedForm | None:
-    """The Jacobian whose VJP is `grad`, linear in `seed`; None where the operators on the way have
-    no index notation, or there would be too many terms.
+    """The Jacobian whose VJP is `grad`, linear in `seed`; None if operators between them have no
+    index notation, or there are too many terms.
     """
     lower = _Linear(seed)
     rows, columns = (tuple(lower.letter(n) for n in node.shape) for node in (seed, grad))
@@ -114,14 +114,14 @@ def _nodes(terms: Iterable[Term]) -> tuple[Node, ...]:
 
 
 class _Linear(Lowering):
-    """Lowers what depends on the seed; all else is an element of its own."""
+    """Lowers nodes that depend on the seed; other nodes become elements."""
 
     def __init__(self, seed: Node):
         super().__init__({seed: "g"})
         self.known = {seed: True}
 
     def letter(self, size: int) -> Place:
-        """A new letter; 0 where there is but one place."""
+        """A new letter; the place 0 for a size of 1."""
         return 0 if size == 1 else self.fresh(size)
 
     def depends(self, node: Node) -> bool:
@@ -133,7 +133,7 @@ class _Linear(Lowering):
         return self.known[node]
 
     def usual(self, odd: Node, value: Node, instead: Node, at: Sequence[Place]) -> Expr:
-        """Either of the two: numbers are asked for where `odd` holds too."""
+        """The choice by `odd`: values are also needed where it holds."""
         return self.choice(*(self.of(node, at) for node in (odd, instead, value)))
 
     def _lowered(self, node: Node, at: tuple[Place, ...]) -> Expr:
@@ -147,48 +147,48 @@ class _Linear(Lowering):
 
 
 class _Terms:
-    """The terms of an expression, like ones brought together; `letters` are the matrix's."""
+    """Collects the terms of an expression; `letters` are those of the matrix."""
 
     def __init__(self, sizes: dict[str, int], letters: tuple[str, ...]):
         self.sizes, self.letters = sizes, letters
         self.simplify = Simplifier(sizes, budget=BUDGET)
-        self.order: dict[Node, int] = {}  # of the nodes, as they are met
+        self.order: dict[Node, int] = {}  # of first occurrence
 
     def __call__(self, e: Expr) -> list[Term]:
         out: list[Term] = []
-        for sums, factors in self._spread(e):
+        for sums, factors in self._expand(e):
             term = self._term(sums, factors)
             if term is None:
                 continue
             for k, other in enumerate(out):
-                both = _together(other, term)
-                if both is not None:
-                    out[k] = both
+                merged = _together(other, term)
+                if merged is not None:
+                    out[k] = merged
                     break
             else:
                 out.append(term)
         return out
 
-    def _spread(self, e: Expr) -> list[tuple[Letters, tuple[Expr, ...]]]:
-        """The products whose total it is: the letters of their sums, and their factors. Raises
+    def _expand(self, e: Expr) -> list[tuple[Letters, tuple[Expr, ...]]]:
+        """The letters of the sums and the factors of each product in an expanded expression. Raises
         TooLong.
         """
         if isinstance(e, Total):
-            return [product for t in e.terms for product in self._spread(t)]
+            return [product for t in e.terms for product in self._expand(t)]
         if isinstance(e, Sum):
-            return [(sums | {e.letter}, factors) for sums, factors in self._spread(e.body)]
+            return [(sums | {e.letter}, factors) for sums, factors in self._expand(e.body)]
         if not isinstance(e, Product):
             return [(frozenset(), (e,))]
         out: list[tuple[Letters, tuple[Expr, ...]]] = [(frozenset(), ())]
         for factor in e.factors:
-            more = self._spread(factor)
-            out = [(a | b, (*head, *tail)) for a, head in out for b, tail in more]
+            expanded = self._expand(factor)
+            out = [(a | b, (*head, *tail)) for a, head in out for b, tail in expanded]
             if len(out) > MOST_TERMS:
                 raise TooLong
         return out
 
     def _term(self, sums: Letters, factors: Sequence[Expr]) -> Term | None:
-        """One product; None where it is always 0. Raises TooLong."""
+        """The term of one product; None if it is 0. Raises TooLong."""
         fixed: dict[str, Place] = {}
         waiting, done = list(factors), list[Expr]()
         while waiting:
@@ -199,7 +199,7 @@ class _Terms:
                 continue
             letter, place = result
             new = {letter: place}
-            fixed = {k: self._moved(p, new) for k, p in fixed.items()}
+            fixed = {k: self._substituted_place(p, new) for k, p in fixed.items()}
             if letter in self.letters:
                 fixed[letter] = place
             sums -= {letter}
@@ -207,11 +207,11 @@ class _Terms:
             guards = [self.simplify.relation("<=", *pair) for pair in bounds]
             waiting = [self.simplify(substituted(f, new, self.sizes)) for f in (*done, *waiting)]
             done = [g for g in guards if g != ONE]
-        return self._grouped(sums, done, fixed)
+        return self._build_term(sums, done, fixed)
 
     def _solved(self, e: Expr) -> tuple[str, Place] | None:
-        """A letter and the place that a delta gives it; one of a sum before one of the matrix,
-        which only others of the matrix decide.
+        """A letter and the place that a delta gives it; letters of sums first, and letters of the
+        matrix only in terms of others of the matrix.
         """
         if isinstance(e, Relation) and e.symbol == "==":
             letters = letters_of(e)
@@ -221,15 +221,15 @@ class _Terms:
                     return letter, place
         return None
 
-    def _moved(self, place: Place, new: Mapping[str, Place]) -> Place:
+    def _substituted_place(self, place: Place, new: Mapping[str, Place]) -> Place:
         e = substituted(Relation("==", place, 0), new, self.sizes)
         assert isinstance(e, Relation)
         return e.left
 
-    def _grouped(
+    def _build_term(
         self, sums: Letters, factors: Iterable[Expr], fixed: Mapping[str, Place]
     ) -> Term | None:
-        """The term of factors that hold no more deltas to solve. Raises TooLong."""
+        """The term of factors without deltas that can be solved. Raises TooLong."""
         above, below, rest = split_number(factors)
         groups: dict[Letters, list[Expr]] = {}
         for factor in rest:
@@ -240,7 +240,7 @@ class _Terms:
         number = above / below * numel([self.sizes[k] for k in sums - used])
         if number == 0:
             return None
-        names = self._names(sums & used, rest)
+        names = self._canonical_names(sums & used, rest)
         free = tuple(k for k in self.letters if k not in fixed)
         return Term(
             number,
@@ -267,32 +267,32 @@ class _Terms:
             stride *= self.sizes[k]
         return tuple(strides.values())
 
-    def _names(self, sums: Letters, factors: Sequence[Expr]) -> dict[str, str]:
-        """Names for the letters of sums by where they stand, so that equal terms are equal."""
-        standing: dict[str, list[tuple[int, int]]] = {k: [] for k in sums}
+    def _canonical_names(self, sums: Letters, factors: Sequence[Expr]) -> dict[str, str]:
+        """Canonical names for the letters of sums, so that equal terms compare equal."""
+        occurrences: dict[str, list[tuple[int, int]]] = {k: [] for k in sums}
         for e in (part for f in factors for part in inner(f) if isinstance(part, Element)):
             for k, place in enumerate(e.places):
                 if place in sums:
-                    standing[place].append((self._place(e.node), k))
-        order = sorted(sums, key=lambda k: (self.sizes[k], sorted(standing[k])))
+                    occurrences[place].append((self._rank(e.node), k))
+        order = sorted(sums, key=lambda k: (self.sizes[k], sorted(occurrences[k])))
         names = {k: f"_{self.sizes[k]}.{place}" for place, k in enumerate(order)}
         self.sizes |= {new: self.sizes[k] for k, new in names.items()}
         return names
 
     def _ordered_product(self, factors: list[Expr]) -> Expr:
-        """The product, equal where the factors are."""
+        """The product of factors in a canonical order."""
 
         def place(f: Expr) -> tuple[int, str]:
-            return (self._place(f.node), str(f.places)) if isinstance(f, Element) else (-1, str(f))
+            return (self._rank(f.node), str(f.places)) if isinstance(f, Element) else (-1, str(f))
 
         return product_of(sorted(factors, key=place))
 
-    def _place(self, node: Node) -> int:
+    def _rank(self, node: Node) -> int:
         return self.order.setdefault(node, len(self.order))
 
 
 def _together(a: Term, b: Term) -> Term | None:
-    """a + b as one term, where no more than one group tells them apart."""
+    """a + b as one term, if they differ in at most one group; else None."""
     if a.fixed != b.fixed or a.sums != b.sums:
         return None
     different = [k for k in {*a.groups, *b.groups} if a.groups.get(k) != b.groups.get(k)]

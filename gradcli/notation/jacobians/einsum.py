@@ -1,4 +1,6 @@
-"""Numbers of closed forms: each term an einsum over its arrays, placed where its deltas say."""
+"""Values of closed forms: each term is an einsum over its arrays, added to the entries of its
+deltas.
+"""
 
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
@@ -28,21 +30,21 @@ Operand = tuple[Any, tuple[str, ...]]  # an array, and the letter of each of its
 def matrix(form: ClosedForm, value: Callable[[Node], Any], most: int) -> Any:
     """The array of a closed form, with a dimension for each of its letters.
 
-    `value` gives the arrays of its nodes; NumPy's warnings are off. None where a product is not
-    finite (which of 0 and infinity wins depends on the order of the operations), or an array would
-    have more than `most` elements.
+    `value` returns the arrays of nodes; NumPy's warnings must be off. Returns None if a product is
+    not finite (0 times infinity depends on the order of operations), or an array would have more
+    than `most` elements.
     """
     try:
-        return _Contraction(form, value, most)()
-    except _GivenUp:
+        return _Evaluation(form, value, most)()
+    except _NotApplicable:
         return None
 
 
-class _GivenUp(Exception):
-    """Another way is better."""
+class _NotApplicable(Exception):
+    """The closed form cannot be used."""
 
 
-class _Contraction:
+class _Evaluation:
     def __init__(self, form: ClosedForm, value: Callable[[Node], Any], most: int):
         self.form, self.value, self.most = form, value, most
         self.sizes = form.sizes
@@ -50,34 +52,34 @@ class _Contraction:
     def __call__(self) -> Any:
         shape, out = self.form.shape, None
         for term in self.form.terms:
-            values = self._numbers(term)
+            values = self._term_values(term)
             if not (term.single or np.isfinite(values).all()):
-                raise _GivenUp
+                raise _NotApplicable
             if out is None and not term.fixed and values.shape == shape:
-                out = self._own(values)
+                out = self._as_new_array(values)
                 continue
             if out is None:
                 out = np.zeros(shape)
-            self._put(out, term, values)
+            self._add_at_deltas(out, term, values)
         return np.zeros(shape) if out is None else out
 
-    def _own(self, values: Any) -> Any:
-        """Floats, row by row in memory, that share nothing with the values of nodes."""
-        own = np.ascontiguousarray(values, float)
-        given = map(self.value, self.form.nodes)
-        return own.copy() if any(np.may_share_memory(own, a) for a in given) else own
+    def _as_new_array(self, values: Any) -> Any:
+        """Contiguous floats that share no memory with the values of nodes."""
+        array = np.ascontiguousarray(values, float)
+        arrays = map(self.value, self.form.nodes)
+        return array.copy() if any(np.may_share_memory(array, a) for a in arrays) else array
 
     # ---- one term --------------------------------------------------------------------------------
 
-    def _numbers(self, term: Term) -> Any:
+    def _term_values(self, term: Term) -> Any:
         node = term.alone
         if node is not None and node.shape == term.shape:
             return self.value(node)
         return self._values(term)
 
     def _values(self, term: Term) -> Any:
-        """Its numbers, with a dimension for each free letter, of size 1 where all along it are the
-        same.
+        """The values of a term, with a dimension for each free letter, of size 1 if they are
+        constant along it.
         """
         free = term.free
         operands = [(self._operand(e, letters), letters) for letters, e in term.groups.items()]
@@ -86,27 +88,30 @@ class _Contraction:
         while len(operands) > 1:
             a, b = self._cheapest(operands, free)
             rest = [o for o in operands if o is not a and o is not b]
-            operands = [*rest, self._pair(a, b, {*free, *(k for _, own in rest for k in own)})]
+            operands = [
+                *rest,
+                self._pair(a, b, {*free, *(k for _, other_letters in rest for k in other_letters)}),
+            ]
         if not operands:
             return np.full((1,) * len(free), term.number)
         array = self._along(*operands[0], free)
         return array if term.number == 1 else term.number * array
 
     def _operand(self, e: Expr, letters: tuple[str, ...]) -> Any:
-        self._afford(letters)
+        self._check_size(letters)
         return np.asarray(self._array(e, letters), float)
 
     def _summed(
         self, operand: Operand, operands: Sequence[Operand], free: Collection[str]
     ) -> Operand:
-        """An operand summed over the letters that no other has."""
+        """An operand summed over letters that occur in no other operand or the result."""
         array, letters = operand
         others = {*free, *(k for o in operands if o is not operand for k in o[1])}
-        alone = tuple(d for d, k in enumerate(letters) if k not in others)
-        if not alone:
+        axes = tuple(d for d, k in enumerate(letters) if k not in others)
+        if not axes:
             return operand
-        whole = np.broadcast_to(array, [self.sizes[k] for k in letters])
-        return whole.sum(axis=alone), tuple(k for k in letters if k in others)
+        expanded = np.broadcast_to(array, [self.sizes[k] for k in letters])
+        return expanded.sum(axis=axes), tuple(k for k in letters if k in others)
 
     def _cheapest(
         self, operands: Sequence[Operand], free: Collection[str]
@@ -115,8 +120,8 @@ class _Contraction:
 
         def cost(pair: tuple[Operand, Operand]) -> int:
             rest = {k for o in operands if o is not pair[0] and o is not pair[1] for k in o[1]}
-            kept = {*pair[0][1], *pair[1][1]} & {*free, *rest}
-            return numel([self.sizes[k] for k in kept])
+            remaining = {*pair[0][1], *pair[1][1]} & {*free, *rest}
+            return numel([self.sizes[k] for k in remaining])
 
         pairs = [(a, b) for k, a in enumerate(operands) for b in operands[k + 1 :]]
         return pairs[0] if len(pairs) == 1 else min(pairs, key=cost)
@@ -128,7 +133,7 @@ class _Contraction:
         batch = tuple(k for k in both if k in kept)
         left, right = (tuple(k for k in own if k not in both) for _, own in (a, b))
         letters = (*batch, *left, *right)
-        self._afford(letters)
+        self._check_size(letters)
         if not over:
             return self._along(*a, letters) * self._along(*b, letters), letters
         first = self._blocks(a, batch, left, over)
@@ -137,7 +142,9 @@ class _Contraction:
         return np.matmul(first, second).reshape(shape), letters
 
     def _blocks(self, operand: Operand, batch, rows, columns) -> Any:
-        """An operand as matrices, one for each place of `batch`."""
+        """An operand as matrices of `rows` by `columns`, with a leading dimension if there is a
+        `batch`.
+        """
         letters = (*batch, *rows, *columns)
         array = self._along(*operand, letters)
         array = np.broadcast_to(array, [self.sizes[k] for k in letters])
@@ -146,29 +153,29 @@ class _Contraction:
         return array if batch else array[0]
 
     def _along(self, array: Any, letters: tuple[str, ...], wanted: tuple[str, ...]) -> Any:
-        """The array with a dimension for each letter wanted."""
+        """The array with a dimension for each wanted letter, of size 1 for those that it lacks."""
         if letters == wanted:
             return array
         order = [letters.index(k) for k in wanted if k in letters]
         shape = [array.shape[letters.index(k)] if k in letters else 1 for k in wanted]
         return array.transpose(order).reshape(shape)
 
-    def _afford(self, letters: Collection[str]) -> None:
+    def _check_size(self, letters: Collection[str]) -> None:
         if numel([self.sizes[k] for k in letters]) > self.most:
-            raise _GivenUp
+            raise _NotApplicable
 
-    # ---- numbers of factors ----------------------------------------------------------------------
+    # ---- values of factors -----------------------------------------------------------------------
 
     def _array(self, e: Expr, letters: tuple[str, ...]) -> Any:
-        """The numbers of an expression without sums, with a dimension for each of `letters`."""
+        """The values of an expression without sums, with a dimension for each of `letters`."""
         if isinstance(e, Number):
             return np.full((1,) * len(letters), float(e.value))
         if isinstance(e, Element):
             return self._element(e, letters)
         if isinstance(e, Relation):
             left, right = (self._place(p, letters) for p in (e.left, e.right))
-            held = left == right if e.symbol == "==" else left <= right
-            return np.asarray(held).astype(float)
+            holds = left == right if e.symbol == "==" else left <= right
+            return np.asarray(holds).astype(float)
         if isinstance(e, Product):
             return self._product(e.factors, letters)
         arrays = [self._array(part, letters) for part in parts(e)]
@@ -193,21 +200,25 @@ class _Contraction:
         array = self.value(e.node)
         if e.places == letters and array.shape == tuple([self.sizes[k] for k in letters]):
             return array
-        own = tuple(p for p in e.places if p != 0)
-        if len(set(own)) == len(own) and all(isinstance(p, str) for p in own) and self._whole(e):
+        letters_of_places = tuple(p for p in e.places if p != 0)
+        if (
+            len(set(letters_of_places)) == len(letters_of_places)
+            and all(isinstance(p, str) for p in letters_of_places)
+            and self._is_whole(e)
+        ):
             shape = [n for n, p in zip(array.shape, e.places) if p != 0]
-            return self._along(array.reshape(shape), own, letters)  # type: ignore[arg-type]
-        at = [self._place(p, letters) for p in e.places]
-        return array[tuple(np.clip(p, 0, n - 1) for p, n in zip(at, array.shape))]
+            return self._along(array.reshape(shape), letters_of_places, letters)  # type: ignore[arg-type]
+        indices = [self._place(p, letters) for p in e.places]
+        return array[tuple(np.clip(p, 0, n - 1) for p, n in zip(indices, array.shape))]
 
-    def _whole(self, e: Element) -> bool:
+    def _is_whole(self, e: Element) -> bool:
         return all(
             p == 0 if n == 1 else isinstance(p, str) and self.sizes[p] == n
             for p, n in zip(e.places, e.node.shape)
         )
 
     def _place(self, place: Place, letters: tuple[str, ...]) -> Any:
-        """A place as an array of whole numbers, with a dimension for each of `letters`."""
+        """A place as an array of integers, with a dimension for each of `letters`."""
         dims = range(len(letters))
         env = {
             k: np.arange(self.sizes[k]).reshape([-1 if d == axis else 1 for d in dims])
@@ -216,10 +227,10 @@ class _Contraction:
         result = places.at(place, env, lambda e: self._array(e, letters).astype(int))
         return np.asarray(result).reshape((1,) * len(letters)) if np.ndim(result) == 0 else result
 
-    # ---- where it stands -------------------------------------------------------------------------
+    # ---- entries ---------------------------------------------------------------------------------
 
-    def _put(self, out: Any, term: Term, values: Any) -> None:
-        """Add the values where the term's deltas are 1."""
+    def _add_at_deltas(self, out: Any, term: Term, values: Any) -> None:
+        """Add the values of a term to the entries where its deltas are 1."""
         if term.strides is not None:
             view = np.ndarray(term.shape, float, out, 0, term.strides)
             view += values

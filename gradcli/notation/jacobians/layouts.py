@@ -1,7 +1,7 @@
-"""A Jacobian with its rows and columns counted in other shapes: as a matrix it is the same.
+"""A Jacobian with its rows and columns in other shapes: as a matrix it is the same.
 
-Of outer(x, y).flatten() the shape of outer(x, y) tells what the rows are. Where a gradient reshapes
-its seed, or is itself something reshaped, there is such a shape.
+The structure of outer(x, y).flatten() is visible in the shape of outer(x, y). If a gradient
+reshapes its seed, or is the result of a reshape, the shape before that is tried too.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,8 +15,8 @@ from ..tree import Name
 
 
 class Side(NamedTuple):
-    """A tensor and the letters that count its elements: those of its dimensions, where it has its
-    `own` shape.
+    """A tensor and the letters of its elements; if it has its `own` shape these are the letters of
+    its dimensions.
     """
 
     name: Name
@@ -25,7 +25,7 @@ class Side(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """An output, its gradient and the seed, all of them perhaps reshaped."""
+    """An output, its gradient and the seed, possibly reshaped."""
 
     out: Node
     grad: Node
@@ -33,17 +33,19 @@ class Layout(NamedTuple):
 
 
 def layouts(out: Node, grad: Node, seed: Node) -> Iterator[Layout]:
-    """As they are; and with more dimensions, where the gradient has such shapes on the way."""
+    """Yield the layout as it is, and one with more dimensions if the gradient has such shapes
+    inside.
+    """
     yield Layout(out, grad, seed)
     reshaped = [n for n in walk([grad]) if n.op.index == "reshape" and seed in walk([n])]
     rows = _finest(out.shape, (n.shape for n in reshaped if n.numel == out.numel))
     columns = _finest(grad.shape, (n.parents[0].shape for n in reshaped if n.numel == grad.numel))
     if (rows, columns) != (out.shape, grad.shape):
-        other = OPS["input"](name="\0seed", shape=rows, is_direction=True)
-        inside = substitute(grad, {seed: other.reshape(shape=seed.shape)})
-        yield Layout(out.reshape(shape=rows), inside.reshape(shape=columns), other)
+        reshaped_seed = OPS["input"](name="\0seed", shape=rows, is_direction=True)
+        reshaped_grad = substitute(grad, {seed: reshaped_seed.reshape(shape=seed.shape)})
+        yield Layout(out.reshape(shape=rows), reshaped_grad.reshape(shape=columns), reshaped_seed)
 
 
-def _finest(own: Shape, others: Iterable[Shape]) -> Shape:
-    """The shape with most dimensions, rather an earlier one."""
-    return max((own, *others), key=lambda shape: sum(n != 1 for n in shape))
+def _finest(own_shape: Shape, others: Iterable[Shape]) -> Shape:
+    """The shape with the most dimensions, of several the first."""
+    return max((own_shape, *others), key=lambda shape: sum(n != 1 for n in shape))

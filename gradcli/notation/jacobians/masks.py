@@ -1,4 +1,4 @@
-"""Where an expression can be other than 0, entry by entry: its relations, evaluated."""
+"""The nonzero pattern of an expression in index notation, from the values of its relations."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -23,7 +23,7 @@ from ..indices.expressions import (
 
 
 def mask(e: Expr, letters: Sequence[str], sizes: Sequence[int]) -> Any:
-    """A mask with a dimension for each letter."""
+    """The boolean pattern of places where e may be nonzero, with a dimension for each letter."""
     env: dict[str, Any] = {}
     for place, (letter, size) in enumerate(zip(letters, sizes, strict=True)):
         env[letter] = np.arange(size).reshape([-1 if d == place else 1 for d in range(len(sizes))])
@@ -31,38 +31,38 @@ def mask(e: Expr, letters: Sequence[str], sizes: Sequence[int]) -> Any:
 
 
 def count(e: Expr, sizes: Mapping[str, int], most: int) -> int | None:
-    """In how many places, for letters of these sizes, it can be other than 0; None where that
-    would be to look at more than `most`.
+    """The number of places where e may be nonzero, for letters of these sizes; None if more than
+    `most` elements would have to be computed.
     """
     conditions = [f for f in factors_of(e) if not _is_everywhere(f)]
     relations = [r for f in conditions for r in inner(f) if isinstance(r, Relation)]
-    met = {k: n for k, n in sizes.items() if any(k in letters_of(r) for r in relations)}
-    if numel([*met.values()]) * max(map(work, conditions), default=1) > most:
+    tied = {k: n for k, n in sizes.items() if any(k in letters_of(r) for r in relations)}
+    if numel([*tied.values()]) * max(map(work, conditions), default=1) > most:
         return None
-    result = mask(product_of(conditions), [*met], [*met.values()]).sum()
-    return int(result) * numel([n for k, n in sizes.items() if k not in met])
+    result = mask(product_of(conditions), [*tied], [*tied.values()]).sum()
+    return int(result) * numel([n for k, n in sizes.items() if k not in tied])
 
 
 def work(e: Expr) -> int:
-    """How often parts are looked at for the sums they stand in."""
+    """How many times the parts of e are evaluated, because of sums."""
     inside = max(map(work, parts(e)), default=1)
     return inside * e.size if isinstance(e, Sum) and has_relation(e) else inside
 
 
 def has_relation(e: Expr) -> bool:
-    """Whether it depends on a condition between places."""
+    """Whether e contains a relation between places."""
     return isinstance(e, Relation) or any(map(has_relation, parts(e)))
 
 
 def is_a_count(e: Expr) -> bool:
-    """Whether it adds up conditions that hold."""
+    """Whether e is made of relations only, so that it counts those that hold."""
     if isinstance(e, Product | Total | Sum):
         return all(map(is_a_count, parts(e)))
     return isinstance(e, Relation)
 
 
 def _is_everywhere(e: Expr) -> bool:
-    """Whether no condition between places makes it 0."""
+    """Whether no relation makes e 0 anywhere."""
     if isinstance(e, Total):
         return any(map(_is_everywhere, e.terms))
     if isinstance(e, Product | Sum):
@@ -91,7 +91,7 @@ def _mask(e: Expr, env: dict[str, Any]) -> Any:
 def _holds(e: Relation, env: dict[str, Any]) -> Any:
     try:
         left, right = (places.at(p, env, _unknown) for p in (e.left, e.right))
-    except LookupError:  # a place that a tensor holds
+    except LookupError:  # the place is an element of an integer tensor
         return np.asarray(True)
     return np.asarray(left == right if e.symbol == "==" else left <= right)
 

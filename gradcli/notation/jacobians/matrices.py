@@ -1,7 +1,7 @@
 """Matrix formulas of Jacobians, read off their index notation: diag(2 * a), kron(eye(2), a.T).
 
-A matrix has a row for every element of the output and a column for every element of the input, row
-by row of each. The formulas are PyTorch's words, and run there as they stand.
+A matrix has a row for every element of the output and a column for every element of the input, both
+in row-major order. The formulas are valid PyTorch code.
 """
 
 from collections.abc import Sequence
@@ -34,46 +34,44 @@ from .matrix_products import (
     scaled,
     transposed,
 )
-from .placed import placed
+from .placed import matrix_from_relations
 from .tensors import Letters, Tensors, is_count
 
-Split = tuple[Tree | None, list[Expr]]  # a product's number, None for 1, and its other factors
+Split = tuple[Tree | None, list[Expr]]  # the coefficient of a product, None for 1, and its factors
 
 
 class Matrices(Tensors):
-    """Formulas of matrices; of tensors beside them."""
+    """Formulas of matrices, and of tensors; methods return None if there is no short formula."""
 
     def number(self, e: Expr) -> Split:
-        """A product with its number apart."""
-        above, below, factors = split_number([e])
+        """The coefficient of a product, including sizes, and its other factors."""
+        numerator, denominator, factors = split_number([e])
         rest = [f for f in factors if not is_count(f)]
         counts = [f for f in factors if is_count(f)]
-        over: list[Tree] = [self.constant(below)] * (below != 1)
-        over += [self.count(inverted(f)) for f in counts if divides(f)]
-        top: list[Tree] = [self.constant(above)] * (above != 1)
-        top += [self.count(f) for f in counts if not divides(f)]
-        if over:
-            return Infix("/", _times(top or [tree.Number(1)]), _times(over)), rest
-        return (_times(top) if top else None), rest
+        divisors: list[Tree] = [self.constant(denominator)] * (denominator != 1)
+        divisors += [self.count(inverted(f)) for f in counts if divides(f)]
+        multipliers: list[Tree] = [self.constant(numerator)] * (numerator != 1)
+        multipliers += [self.count(f) for f in counts if not divides(f)]
+        if divisors:
+            return Infix("/", _times(multipliers or [tree.Number(1)]), _times(divisors)), rest
+        return (_times(multipliers) if multipliers else None), rest
 
     def common_number(self, terms: Sequence[Expr]) -> tuple[Tree | None, list[Split]]:
-        """The number that all terms have, whatever their signs, None where there is none; and each
-        of them as its own number and other factors, without its sign.
+        """The coefficient that all terms share up to their signs, None if there is none; and the
+        coefficient and factors of each term without its sign.
         """
-        split = [self.number(opposite(t) or t) for t in terms]
-        first = split[0][0]
-        return (first if all(number == first for number, _ in split) else None), split
+        splits = [self.number(opposite(t) or t) for t in terms]
+        first = splits[0][0]
+        return (first if all(number == first for number, _ in splits) else None), splits
 
     def matrix(self, e: Expr, rows: Letters, columns: Letters) -> Tree | None:
-        """The matrix with a row for each value of the letters in `rows`; a Kronecker product where
-        it is one.
-        """
+        """The formula of e as a matrix with the letters `rows` and `columns`."""
         number, factors = self.number(e)
         return self.scaled(number, self.plain(factors, list(rows), list(columns)))
 
     def plain(self, factors: Sequence[Expr], rows: list[str], columns: list[str]) -> Tree | None:
-        """The matrix of a product without a number of its own."""
-        if not any(letters_of(f) - {*self.given} for f in factors):
+        """The formula of a product without a coefficient, as a matrix."""
+        if not any(letters_of(f) - {*self.fixed} for f in factors):
             return self._constant(factors, rows, columns)
         if all(is_delta(f) for f in factors):
             result = {(f.left, f.right) for f in factors} | {(f.right, f.left) for f in factors}  # type: ignore[union-attr]
@@ -85,12 +83,12 @@ class Matrices(Tensors):
             ):
                 return self.identity(rows, columns)
         if len(rows) <= 1 and len(columns) <= 1 and any(isinstance(f, Relation) for f in factors):
-            row, column = (at[0] if at else None for at in (rows, columns))
-            return placed(self, self.plain, factors, row, column)
+            row, column = (letters[0] if letters else None for letters in (rows, columns))
+            return matrix_from_relations(self, self.plain, factors, row, column)
         if len(rows) + len(columns) > 2 or not any(letters_of(f) & {*columns} for f in factors):
-            apart = self.outer(factors, rows, columns)
-            if apart is not None:
-                return apart
+            outer = self.outer(factors, rows, columns)
+            if outer is not None:
+                return outer
         if len(factors) == 1 and isinstance(factors[0], Element):
             return self._from_element(factors[0], rows, columns)
         if len(factors) == 1 and isinstance(factors[0], Total):
@@ -107,16 +105,18 @@ class Matrices(Tensors):
         if not factors:
             return ones
         try:
-            result = Contraction(factors, self._length, self._tensor, self.given)
+            result = Contraction(factors, self._length, self._tensor, self.fixed)
             return scaled(result.scalar(), ones)
         except NoProduct:
             return None
 
     def _total(self, e: Total, rows: list[str], columns: list[str]) -> Tree | None:
-        """Matrices added up, where they are all there; a number that all have before the sum."""
-        common, split = self.common_number(e.terms)
+        """The sum of the matrices of terms, times their common coefficient; None if one has no
+        formula.
+        """
+        common, splits = self.common_number(e.terms)
         result = []
-        for t, (number, factors) in zip(e.terms, split):
+        for t, (number, factors) in zip(e.terms, splits):
             written = self.plain(factors, rows, columns)
             result.append((t, self.scaled(None if common else number, written)))
         if all(opposite(t) is None for t in e.terms):  # A + A.T
@@ -132,26 +132,26 @@ class Matrices(Tensors):
         columns: list[str],
         weighted: bool = False,
     ) -> Tree | None:
-        """A product of matrices or of vectors, between one letter and another; where there is no
-        sum only if it is `weighted`, diag(d) @ A.
+        """A product of matrices, or an outer product, for one letter of rows and one of columns;
+        `weighted` also allows products without a sum, as diag(d) @ A.
         """
         if len(rows) != 1 or len(columns) != 1:
             return None
         (row,), (column,) = rows, columns
         try:
-            result = Contraction(factors, self._length, self._tensor, self.given)
+            result = Contraction(factors, self._length, self._tensor, self.fixed)
             summed = any(isinstance(f, Sum) for f in factors)
-            if not (summed or weighted or result.is_apart(row, column)):
+            if not (summed or weighted or result.is_disconnected(row, column)):
                 return None
             return result.matrix(row, column)
         except NoProduct:
             return None
 
     def _from_element(self, e: Element, rows: list[str], columns: list[str]) -> Tree | None:
-        whole = self._whole_tensor(e)
-        if whole is None:
+        tensor = self._whole_tensor(e)
+        if tensor is None:
             return self._windows(e, rows, columns)
-        name, at = whole
+        name, at = tensor
         letters = [p for p in at if p != 0]
         if set(letters) != {*rows, *columns} or len(letters) != len(rows) + len(columns):
             return self._kronecker([e], rows, columns)
@@ -166,7 +166,7 @@ class Matrices(Tensors):
         return None
 
     def _windows(self, e: Element, rows: list[str], columns: list[str]) -> Tree | None:
-        """x.unfold(0, k, 1): element i+j of a vector."""
+        """x.unfold(0, k, 1), for the element i+j of a vector; else None."""
         name, place = self.called(e.node), e.places[-1] if e.places else 0
         if name is None or len(rows) != 1 or len(columns) != 1 or any(e.places[:-1]):
             return None
@@ -186,16 +186,18 @@ class Matrices(Tensors):
     def _kronecker(
         self, factors: Sequence[Expr], rows: list[str], columns: list[str]
     ) -> Tree | None:
-        """kron(A, B), where rows and columns fall apart; rather one of matrices than of vectors."""
-        whole = {*rows, *columns}
+        """kron(A, B), if the factors separate into those of leading and of other letters; matrices
+        are tried before vectors.
+        """
+        all_letters = {*rows, *columns}
         places = product(range(len(rows) + 1), range(len(columns) + 1))
         for p, q in sorted(places, key=lambda place: 0 in place):
-            first = {*rows[:p], *columns[:q]}
-            if not first or first == whole:
+            leading = {*rows[:p], *columns[:q]}
+            if not leading or leading == all_letters:
                 continue
-            left = [f for f in factors if letters_of(f) - {*self.given} <= first]
+            left = [f for f in factors if letters_of(f) - {*self.fixed} <= leading]
             right = [f for f in factors if f not in left]
-            if not all(letters_of(f) - {*self.given} <= whole - first for f in right):
+            if not all(letters_of(f) - {*self.fixed} <= all_letters - leading for f in right):
                 continue
             a, b = (
                 self.plain(left, rows[:p], columns[:q]),
@@ -203,19 +205,23 @@ class Matrices(Tensors):
             )
             if a is not None and b is not None:
                 return Call("kron", (a, b))
-        return self._crossed(factors, rows, columns) or self._by_elements(factors, rows, columns)
+        return self._permuted_kronecker(factors, rows, columns) or self._by_elements(
+            factors, rows, columns
+        )
 
-    def _crossed(self, factors: Sequence[Expr], rows: list[str], columns: list[str]) -> Tree | None:
-        """kron(A, B[:, None]).reshape(-1, m): kron(A, B) with its rows in another order, where the
-        first rows and the last columns belong together.
+    def _permuted_kronecker(
+        self, factors: Sequence[Expr], rows: list[str], columns: list[str]
+    ) -> Tree | None:
+        """kron(A, B[:, None]).reshape(-1, m), a kron(A, B) with permuted rows, if trailing letters
+        of rows separate with leading letters of columns.
         """
         if all(isinstance(f, Relation) for f in factors):
-            return self._moved(factors, rows, columns)
+            return self._permutation(factors, rows, columns)
         for p, q in product(range(1, len(rows)), range(1, len(columns))):
-            first = {*rows[p:], *columns[:q]}
-            left = [f for f in factors if letters_of(f) - {*self.given} <= first]
+            group = {*rows[p:], *columns[:q]}
+            left = [f for f in factors if letters_of(f) - {*self.fixed} <= group]
             right = [f for f in factors if f not in left]
-            if any(letters_of(f) & first for f in right):
+            if any(letters_of(f) & group for f in right):
                 continue
             a, b = (
                 self.plain(left, rows[p:], columns[:q]),
@@ -226,32 +232,34 @@ class Matrices(Tensors):
                 return Method(built, "reshape", (tree.Number(-1), self.length(columns)))
         return None
 
-    def _moved(self, factors: Sequence[Expr], rows: list[str], columns: list[str]) -> Tree | None:
-        """eye(n)[arange(n).reshape(x.shape).T.flatten()]: a row's letters are a column's in another
-        order.
+    def _permutation(
+        self, factors: Sequence[Expr], rows: list[str], columns: list[str]
+    ) -> Tree | None:
+        """eye(n)[arange(n).reshape(x.shape).T.flatten()], if the letters of rows are a permutation
+        of those of columns; else None.
         """
-        whole = next((s for s in self.sides if s.own and [*s.at] == columns), None)
+        side = next((s for s in self.sides if s.own and [*s.at] == columns), None)
         column: dict[Place, int] = {}
         for f in factors:
             for left, right in ((f.left, f.right), (f.right, f.left)) if is_delta(f) else ():
                 if left in rows and right in columns:
                     column[left] = columns.index(right)
         order = [column.get(row, -1) for row in rows]
-        if whole is None or len(factors) != len(rows) or sorted(order) != [*range(len(columns))]:
+        if side is None or len(factors) != len(rows) or sorted(order) != [*range(len(columns))]:
             return None
-        count = Method(whole.name, "numel")
-        places = Method(Call("arange", (count,)), "reshape", (Attribute(whole.name, "shape"),))
-        moved: Tree = Attribute(places, "T")
+        count = Method(side.name, "numel")
+        places = Method(Call("arange", (count,)), "reshape", (Attribute(side.name, "shape"),))
+        permuted: Tree = Attribute(places, "T")
         if order != [1, 0]:
-            moved = Method(places, "permute", tuple(map(tree.Number, order)))
-        return Subscript(Call("eye", (count,)), (Method(moved, "flatten"),))
+            permuted = Method(places, "permute", tuple(map(tree.Number, order)))
+        return Subscript(Call("eye", (count,)), (Method(permuted, "flatten"),))
 
     def _by_elements(
         self, factors: Sequence[Expr], rows: list[str], columns: list[str]
     ) -> Tree | None:
-        """A tensor formula with the letters of rows and columns, as a matrix."""
+        """The formula of a tensor with all letters, reshaped to a matrix."""
         letters = [*rows, *columns]
-        if {k for f in factors for k in letters_of(f)} - {*self.given} != set(letters):
+        if {k for f in factors for k in letters_of(f)} - {*self.fixed} != set(letters):
             return None
         written = self.tensor(product_of(factors), letters)
         if written is None or (len(rows) <= 1 and len(columns) == 1):
@@ -259,11 +267,11 @@ class Matrices(Tensors):
         return self._reshaped(written, rows, columns)
 
     def _reshaped(self, written: Tree, rows: Letters, columns: Letters) -> Tree:
-        """As a matrix; -1 says the longer side."""
+        """The formula reshaped to a matrix; -1 stands for the size with the longer formula."""
         sides = (self.length(rows), self.length(columns))
         longer = 0 if tree.size(sides[0]) >= tree.size(sides[1]) else 1
-        whole = (tree.Number(-1), sides[1]) if longer == 0 else (sides[0], tree.Number(-1))
-        return Method(written, "reshape", whole)
+        shape = (tree.Number(-1), sides[1]) if longer == 0 else (sides[0], tree.Number(-1))
+        return Method(written, "reshape", shape)
 
 
 def _times(factors: Sequence[Tree]) -> Tree:

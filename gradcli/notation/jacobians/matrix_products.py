@@ -1,8 +1,8 @@
 """Sums of products as products of matrices: Σ_k X[k,i] d[k] X[k,j] is X.T @ diag(d) @ X.
 
-The letters are the nodes of a graph, and a factor with two of them is an edge. Where there are no
-cycles, the way from the row's letter to the column's is a product of matrices; what hangs on it are
-vectors, and what is not connected to it is a number.
+Letters are the vertices of a graph, and factors with two letters its edges. If there are no cycles,
+the path from the row's letter to the column's is a product of matrices, branches of the path are
+vectors, and other components are scalars.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -32,18 +32,18 @@ Length = Callable[[str], Tree]  # the size of a letter, as it is written
 
 
 class NoProduct(Exception):
-    """It is no product of matrices and vectors."""
+    """The sum is no product of matrices and vectors."""
 
 
 class Contraction:
-    """Factors, their sums taken apart; `tensor` writes those over which there is no sum. Letters
-    that are `given` stand for one value.
+    """The graph of factors and letters. `tensor` returns formulas of factors without sums, `length`
+    those of sizes; `fixed` letters stand for one value.
     """
 
     def __init__(
-        self, factors: Sequence[Expr], length: Length, tensor: Write, given: Collection[str] = ()
+        self, factors: Sequence[Expr], length: Length, tensor: Write, fixed: Collection[str] = ()
     ):
-        self.length, self.tensor, self.given = length, tensor, {*given}
+        self.length, self.tensor, self.fixed = length, tensor, {*fixed}
         self.letters: set[str] = set()
         self.numbers: list[Expr] = []
         self.own: dict[str, list[Expr]] = {}
@@ -52,7 +52,7 @@ class Contraction:
             self._take(factor)
 
     def _take(self, e: Expr) -> None:
-        """One factor, to where it belongs."""
+        """Add a factor to the graph. Raises NoProduct."""
         if isinstance(e, Sum):
             self.letters.add(e.letter)
             return self._take(e.body)
@@ -61,10 +61,10 @@ class Contraction:
                 self._take(factor)
             return None
         if isinstance(e, Total):
-            common, inside = taken_out(e)
+            common, inside = factored(e)
             if common:
                 return self._take(Product((*common, inside)))
-        letters = sorted(letters_of(e) - self.given)
+        letters = sorted(letters_of(e) - self.fixed)
         self.letters |= {*letters}
         if len(letters) > 2:
             raise NoProduct
@@ -77,10 +77,10 @@ class Contraction:
                 self.edges.setdefault(a, {}).setdefault(b, []).append(e)
         return None
 
-    # ---- what is written -------------------------------------------------------------------------
+    # ---- formulas --------------------------------------------------------------------------------
 
     def matrix(self, row: str, column: str) -> Tree:
-        """The matrix with these letters. Raises NoProduct."""
+        """The formula of the matrix with these letters. Raises NoProduct."""
         near = self._connected(row)
         number = self._number({*near, *self._connected(column)})
         if column in near:
@@ -89,38 +89,38 @@ class Contraction:
         return scaled(number, Call("outer", (left, right)))
 
     def vector(self, letter: str) -> Tree:
-        """The vector with this letter. Raises NoProduct."""
+        """The formula of the vector with this letter. Raises NoProduct."""
         number = self._number(self._connected(letter))
         return scaled(number, self._vector(letter) or self._ones(letter))
 
     def scalar(self) -> Tree:
-        """The number, where no letter is free. Raises NoProduct."""
+        """The formula of a scalar, if no letter is free. Raises NoProduct."""
         return self._number(set()) or tree.Number(1)
 
-    def is_apart(self, row: str, column: str) -> bool:
-        """Whether no factor leads from one letter to the other."""
+    def is_disconnected(self, row: str, column: str) -> bool:
+        """Whether the letters are in different components."""
         return column not in self._connected(row)
 
     # ---- the graph -------------------------------------------------------------------------------
 
     def _connected(self, letter: str) -> set[str]:
-        """The letters that factors lead to. Raises NoProduct where they lead back another way."""
+        """The component of a letter. Raises NoProduct if it has a cycle."""
         result, waiting, edges = {letter}, [letter], 0
         while waiting:
-            near = self.edges.get(waiting.pop(), {})
-            edges += len(near)
-            waiting += [k for k in near if k not in result]
-            result |= {*near}
+            neighbours = self.edges.get(waiting.pop(), {})
+            edges += len(neighbours)
+            waiting += [k for k in neighbours if k not in result]
+            result |= {*neighbours}
         if edges != 2 * (len(result) - 1):
             raise NoProduct
         return result
 
-    def _path(self, start: str, end: str, before: str = "") -> list[str]:
-        """The letters on the way, both ends included; empty where there is none."""
+    def _path(self, start: str, end: str, previous: str = "") -> list[str]:
+        """The letters of the path, both ends included; [] if there is none."""
         if start == end:
             return [end]
-        for near in self.edges.get(start, {}):
-            rest = self._path(near, end, start) if near != before else []
+        for neighbour in self.edges.get(start, {}):
+            rest = self._path(neighbour, end, start) if neighbour != previous else []
             if rest:
                 return [start, *rest]
         return []
@@ -128,11 +128,13 @@ class Contraction:
     # ---- the parts -------------------------------------------------------------------------------
 
     def _along(self, path: list[str]) -> Tree:
-        """The matrices on the way, with what hangs on each letter as a diagonal between them."""
+        """The product of the matrices on a path, with branches as diagonal matrices
+        between them.
+        """
         out: list[Tree] = []
         for place, letter in enumerate(path):
-            beside = path[max(place - 1, 0) : place + 2]
-            weight = self._vector(letter, beside)
+            neighbours = path[max(place - 1, 0) : place + 2]
+            weight = self._vector(letter, neighbours)
             if weight is not None:
                 out.append(Call("diag", (in_numbers(weight),)))
             if place + 1 < len(path):
@@ -140,22 +142,22 @@ class Contraction:
         out = [in_numbers(m) for m in out] if len(out) > 1 else out
         return reduce(multiplied, out)
 
-    def _vector(self, letter: str, beside: Collection[str] = ()) -> Tree | None:
-        """What is summed over everything that hangs on a letter, but for the letters `beside` it;
+    def _vector(self, letter: str, excluded: Collection[str] = ()) -> Tree | None:
+        """The vector of all branches of a letter, without the neighbours `excluded`;
         None for ones.
         """
         factors: list[Tree] = []
-        own = self.own.get(letter)
-        if own:
-            factors.append(self._written(own, [letter]))
-        for near in self.edges.get(letter, {}):
-            if near not in beside:
-                factors.append(self._times(letter, near))
+        factors_of_letter = self.own.get(letter)
+        if factors_of_letter:
+            factors.append(self._written(factors_of_letter, [letter]))
+        for neighbour in self.edges.get(letter, {}):
+            if neighbour not in excluded:
+                factors.append(self._times(letter, neighbour))
         return reduce(lambda a, b: Infix("*", a, b), factors) if factors else None
 
-    def _times(self, letter: str, near: str) -> Tree:
-        """A matrix times what hangs on its other letter."""
-        matrix, vector = self._edge(letter, near), self._vector(near, (letter,))
+    def _times(self, letter: str, neighbour: str) -> Tree:
+        """The matrix of an edge times the vector of its other letter."""
+        matrix, vector = self._edge(letter, neighbour), self._vector(neighbour, (letter,))
         if vector is None:
             return Method(matrix, "sum", (), (("dim", tree.Number(1)),))
         return Infix("@", matrix, in_numbers(vector))
@@ -165,15 +167,15 @@ class Contraction:
         try:
             return self._written(factors, [row, column])
         except NoProduct:
-            turned = self._written(factors, [column, row])
-            plain = all(isinstance(f, Element) and is_symmetric(f.node) for f in factors)
-            return turned if plain else transposed(turned)
+            reversed_edge = self._written(factors, [column, row])
+            symmetric = all(isinstance(f, Element) and is_symmetric(f.node) for f in factors)
+            return reversed_edge if symmetric else transposed(reversed_edge)
 
     def _ones(self, letter: str) -> Tree:
         return Call("ones", (self.length(letter),))
 
     def _number(self, used: Collection[str]) -> Tree | None:
-        """Everything that is connected to none of the letters `used`; None for 1."""
+        """The product of scalars and of components without the letters `used`; None for 1."""
         result = [self._written(powers(self.numbers), [])] if self.numbers else []
         done = {*used}
         for letter in sorted(self.letters):
@@ -184,18 +186,21 @@ class Contraction:
         return reduce(lambda a, b: Infix("*", a, b), result) if result else None
 
     def _total(self, component: Collection[str]) -> Tree:
-        """The sum over some letters that are connected: a @ x, a @ X @ b, (x ** 2).sum()."""
+        """The sum over all letters of a component: a @ x, a @ X @ b, (x ** 2).sum()."""
         ends = [k for k in sorted(component) if self.own.get(k)]
         start = next((k for k in ends if len(self.edges.get(k, {})) <= 1), None)
         if start is not None:
-            own, near = self.own[start], [*self.edges.get(start, {})]
-            if near:
-                left, vector = self._written(own, [start]), self._vector(near[0], (start,))
+            factors, neighbours = self.own[start], [*self.edges.get(start, {})]
+            if neighbours:
+                left, vector = (
+                    self._written(factors, [start]),
+                    self._vector(neighbours[0], (start,)),
+                )
                 if vector is not None:
-                    row = Infix("@", in_numbers(left), self._edge(start, near[0]))
+                    row = Infix("@", in_numbers(left), self._edge(start, neighbours[0]))
                     return Infix("@", row, in_numbers(vector))
-            elif len(own) == 2:
-                a, b = (self._written([f], [start]) for f in own)
+            elif len(factors) == 2:
+                a, b = (self._written([f], [start]) for f in factors)
                 return Infix("@", in_numbers(a), in_numbers(b))
         letter = start or min(component)
         vector = self._vector(letter)
@@ -209,12 +214,12 @@ class Contraction:
 
 
 def in_numbers(written: Tree) -> Tree:
-    """(x > 0).double() for a mask, which PyTorch multiplies by no matrix."""
+    """(x > 0).double() for a mask, of which PyTorch has no matrix products."""
     return Method(written, "double") if is_mask(written) else written
 
 
 def is_mask(written: Tree) -> bool:
-    """Whether a formula is that of a condition."""
+    """Whether a formula is a boolean tensor."""
     if isinstance(written, Call):
         return written.function in OPS and OPS[written.function].dtype == "bool"
     if isinstance(written, Prefix):
@@ -225,8 +230,8 @@ def is_mask(written: Tree) -> bool:
     return both or written.symbol in (*tree.COMPARISONS, "&", "|")
 
 
-def taken_out(e: Total) -> tuple[list[Expr], Expr]:
-    """The factors that all terms have in common, and what is left of the terms."""
+def factored(e: Total) -> tuple[list[Expr], Expr]:
+    """The common factors of all terms, and the sum without them."""
     terms = [[*factors_of(t)] for t in e.terms]
     common = [f for f in terms[0] if letters_of(f) and all(f in t for t in terms[1:])]
     for factor in common:
@@ -237,25 +242,25 @@ def taken_out(e: Total) -> tuple[list[Expr], Expr]:
 
 
 def powers(factors: Sequence[Expr]) -> list[Expr]:
-    """Factors that are equal but for the letters of their sums, as powers."""
+    """The factors with equal ones, up to the letters of sums, collected into powers."""
     result: dict[Expr, tuple[Expr, float]] = {}
     for f in factors:
-        whole = isinstance(f, Power) and isinstance(f.exponent, Number)
-        base, exponent = (f.base, f.exponent.value) if whole else (f, 1)  # type: ignore[union-attr]
-        first, before = result.get(canonical(base), (base, 0))
-        result[canonical(base)] = first, before + exponent
+        is_power = isinstance(f, Power) and isinstance(f.exponent, Number)
+        base, exponent = (f.base, f.exponent.value) if is_power else (f, 1)  # type: ignore[union-attr]
+        first, previous = result.get(canonical(base), (base, 0))
+        result[canonical(base)] = first, previous + exponent
     return [b if n == 1 else Power(b, Number(n)) for b, n in result.values() if n]
 
 
 def numbers_first(factors: Sequence[Expr]) -> list[Expr]:
-    """Numbers before the relations of a product: lam * eye(n)."""
+    """The factors with scalars first, if there are relations: lam * eye(n)."""
     if not any(isinstance(f, Relation) for f in factors):
         return [*factors]
     return sorted(factors, key=lambda f: bool(letters_of(f)) or isinstance(f, Power))
 
 
 def multiplied(left: Tree, right: Tree) -> Tree:
-    """left @ right, without brackets around a product; a single number goes before both."""
+    """left @ right, without brackets around products; scalar factors move to the front."""
     if isinstance(right, Infix) and right.symbol == "@":
         return Infix("@", multiplied(left, right.left), right.right)
     if isinstance(right, Infix) and _is_multiple(right):
@@ -264,7 +269,7 @@ def multiplied(left: Tree, right: Tree) -> Tree:
 
 
 def transposed(written: Tree) -> Tree:
-    """A.T, A of A.T, and s * A of s * A.T, where s is a single number."""
+    """A.T for A, A for A.T, and s * A for s * A.T with a scalar s."""
     if isinstance(written, Attribute) and written.name == "T":
         return written.base
     if isinstance(written, Infix) and _is_multiple(written):
@@ -273,31 +278,33 @@ def transposed(written: Tree) -> Tree:
 
 
 def _is_multiple(written: Infix) -> bool:
-    """Whether it is a single number times a matrix."""
+    """Whether a formula is a scalar times a matrix."""
     return written.symbol == "*" and written.ndims == (0, 2)
 
 
 def scaled(number: Tree | None, written: Tree) -> Tree:
-    """number * written; a product of matrices takes it into the first of them."""
+    """number * written; in a matrix product it multiplies the first matrix."""
     if number is None:
         return written
     if isinstance(number, Infix) and number.symbol == "/":
-        above = written if number.left == tree.Number(1) else scaled(number.left, written)
-        return Infix("/", above, number.right)
+        numerator = written if number.left == tree.Number(1) else scaled(number.left, written)
+        return Infix("/", numerator, number.right)
     if isinstance(written, Infix) and written.symbol == "@":
         return written._replace(left=scaled(number, written.left))
     return Infix("*", number, written)
 
 
 def added(out: Tree | None, written: Tree, minus: bool) -> Tree:
-    """out + written, or out - written; alone, the first term of a sum."""
+    """out + written, or out - written; without `out`, the first term of a sum."""
     if out is None:
         return negated(written) if minus else written
     return Infix("-" if minus else "+", out, written)
 
 
 def negated(written: Tree) -> Tree:
-    """-a * b, the minus at the first factor; -1 * (x > 0), as PyTorch negates no condition."""
+    """-a * b, the sign at the first factor; -1 * (x > 0) for masks, which PyTorch does
+    not negate.
+    """
     if isinstance(written, Infix) and written.symbol in ("*", "/", "@"):
         return Infix(written.symbol, negated(written.left), written.right)
     if is_mask(written):

@@ -1,4 +1,4 @@
-"""Where the entries of a matrix are: names for it, and a picture of it."""
+"""Patterns of nonzero entries: their names, checks against numbers, and pictures."""
 
 from math import gcd
 from typing import Any
@@ -10,17 +10,17 @@ TRANSPOSED = "transposed selection"  # a one in each column, no more than one in
 WEIGHTED = "generalized permutation"  # one entry in each row and each column, of any number
 KRONECKER, PERMUTED_KRONECKER = "kronecker", "permuted kronecker"  # rows in another order
 KRONECKERS = (KRONECKER, PERMUTED_KRONECKER)
-CYCLIC = "cyclically banded"  # as of x - x.roll(1): a band that goes on at the other side
+CYCLIC = "cyclically banded"  # as of x - x.roll(1): a band that wraps around
 BLOCKS, PERMUTED_BLOCKS = "block-diagonal", "permuted block-diagonal"
 SELECTIONS = ("identity", "permutation", "selection", TRANSPOSED)
 # no more than one entry in each row
 ONE_A_ROW = ("identity", "scaled identity", "diagonal", "permutation", "selection", WEIGHTED)
-LEAST_BAND = 3  # rows and columns of a matrix whose band is worth a name
-LEAST_ROUND = 4  # the same where the band goes round
+LEAST_BAND = 3  # rows and columns of a matrix that may be called banded
+LEAST_CYCLIC = 4  # the same for a cyclic band
 
 
 def by_pattern(pattern: Any, units: bool) -> str:
-    """A name for where the entries are; `units`: they are ones."""
+    """The name of a pattern; `units` says that all its entries are 1."""
     rows, columns = pattern.shape
     square = rows == columns
     if not pattern.any():
@@ -48,7 +48,7 @@ def by_pattern(pattern: Any, units: bool) -> str:
 
 
 def _has_blocks(pattern: Any) -> bool:
-    """Whether all entries are in blocks of the same size down the diagonal."""
+    """Whether all entries are in diagonal blocks of equal size."""
     rows, columns = pattern.shape
     row, column = np.nonzero(pattern)
     counts = (k for k in range(2, gcd(rows, columns) + 1) if rows % k == columns % k == 0)
@@ -56,8 +56,8 @@ def _has_blocks(pattern: Any) -> bool:
 
 
 def is_banded(pattern: Any) -> bool:
-    """Whether all entries are on a few diagonals side by side: they, or the wider half beside the
-    main diagonal with this one, are no more than half of the rows and columns.
+    """Whether all entries are on a few neighbouring diagonals: these, or the wider side with the
+    main diagonal, are at most half of the rows and columns.
     """
     least = min(pattern.shape)
     if least < LEAST_BAND:
@@ -69,41 +69,45 @@ def is_banded(pattern: Any) -> bool:
 
 
 def is_cyclic(pattern: Any) -> bool:
-    """Whether the entries of a square matrix fill a band about its main diagonal, counted round:
-    diagonals that end at one side go on at the other, and hold n entries each. Diagonals that are
-    a multiple of a divisor of n apart are blocks in another order.
+    """Whether the entries of a square matrix fill a cyclic band about its main diagonal: diagonals
+    wrap around and have n entries each. If their distances share a divisor with n, the matrix is a
+    permuted block-diagonal one instead.
     """
-    if not _is_narrow_round(pattern):
+    if not _is_narrow_cyclic(pattern):
         return False
-    n, met = len(pattern), _met_round(pattern)
-    farthest = int(np.minimum(met, n - met).max())
-    together = gcd(n, *met.tolist()) == 1
-    return together and len(met) > farthest and np.count_nonzero(pattern) == n * len(met)
+    n, diagonals = len(pattern), _cyclic_diagonals(pattern)
+    farthest = int(np.minimum(diagonals, n - diagonals).max())
+    is_connected = gcd(n, *diagonals.tolist()) == 1
+    return (
+        is_connected
+        and len(diagonals) > farthest
+        and np.count_nonzero(pattern) == n * len(diagonals)
+    )
 
 
-def _is_narrow_round(pattern: Any) -> bool:
-    """Whether the entries of a square matrix are on half of its diagonals, counted round."""
+def _is_narrow_cyclic(pattern: Any) -> bool:
+    """Whether the entries of a square matrix are on at most half of its cyclic diagonals."""
     n, columns = pattern.shape
-    return n == columns and n >= LEAST_ROUND and 2 * len(_met_round(pattern)) <= n
+    return n == columns and n >= LEAST_CYCLIC and 2 * len(_cyclic_diagonals(pattern)) <= n
 
 
-def _met_round(pattern: Any) -> Any:
-    """The diagonals of a square matrix that hold entries, counted round."""
+def _cyclic_diagonals(pattern: Any) -> Any:
+    """The cyclic diagonals (column - row modulo n) of a square matrix that have entries."""
     row, column = np.nonzero(pattern)
     return np.unique((column - row) % len(pattern))
 
 
-def _fits_a_band(pattern: Any) -> bool:
-    """Whether a third of the diagonals or more stand empty beside the entries: a band that is
-    narrow at larger sizes leaves out so much at these.
+def _may_be_banded(pattern: Any) -> bool:
+    """Whether at least a third of the diagonals are outside of the band, as for a matrix that is
+    banded at larger sizes.
     """
     rows, columns = np.nonzero(pattern)
     width, diagonals = int(np.ptp(columns - rows)) + 1, sum(pattern.shape) - 1
     return min(pattern.shape) >= LEAST_BAND and 3 * width <= 2 * diagonals
 
 
-def confirmed(name: str, matrix: Any) -> bool:
-    """Whether the numbers agree with the name."""
+def is_confirmed(name: str, matrix: Any) -> bool:
+    """Whether the values of a matrix agree with the name of its structure."""
     rows, columns = matrix.shape
     if name == "zero":
         return not matrix.any()
@@ -120,12 +124,12 @@ def confirmed(name: str, matrix: Any) -> bool:
     if name == TRANSPOSED:
         return bool(np.isin(matrix, (0, 1)).all() and (matrix.sum(0) == 1).all())
     if name == "banded":
-        return not matrix.any() or _fits_a_band(matrix)
-    if name == CYCLIC:  # where numbers are 0 it is not filled
-        return not matrix.any() or _is_narrow_round(matrix)
+        return not matrix.any() or _may_be_banded(matrix)
+    if name == CYCLIC:  # zeros may leave it unfilled
+        return not matrix.any() or _is_narrow_cyclic(matrix)
     if name == WEIGHTED:
-        met = matrix != 0
-        return rows == columns and bool((met.sum(0) <= 1).all() and (met.sum(1) <= 1).all())
+        nonzero = matrix != 0
+        return rows == columns and bool((nonzero.sum(0) <= 1).all() and (nonzero.sum(1) <= 1).all())
     if name == BLOCKS:
         return not matrix.any() or _has_blocks(matrix != 0)
     if name == "lower-triangular":
@@ -135,16 +139,16 @@ def confirmed(name: str, matrix: Any) -> bool:
     if name == KRONECKER:
         return _is_kronecker(matrix)
     if name == PERMUTED_KRONECKER:
-        turned = (matrix.reshape(k, -1, columns).swapaxes(0, 1) for k in _divisors(rows))
-        return any(_is_kronecker(t.reshape(rows, columns)) for t in turned)
+        permuted = (matrix.reshape(k, -1, columns).swapaxes(0, 1) for k in _divisors(rows))
+        return any(_is_kronecker(t.reshape(rows, columns)) for t in permuted)
     return name != "symmetric low-rank update" or bool(
         np.allclose(matrix, matrix.T, equal_nan=True)
     )
 
 
 def _is_kronecker(matrix: Any) -> bool:
-    """Whether it is kron(a, b), neither being a single number: with its elements in the order
-    (those of a, those of b) it has rank 1 (Van Loan and Pitsianis 1993).
+    """Whether a matrix is kron(a, b) for an a and b of more than one element: rearranged, with a
+    row for each element of a, it has rank 1 (Van Loan and Pitsianis 1993).
     """
     rows, columns = matrix.shape
     for m in _divisors(rows):
@@ -158,7 +162,7 @@ def _is_kronecker(matrix: Any) -> bool:
 
 
 def _has_rank_one(matrix: Any) -> bool:
-    """Whether each row is a multiple of the one with the largest element; true of zeros."""
+    """Whether each row is a multiple of the one with the largest element; True for zeros."""
     row, column = np.unravel_index(np.argmax(np.abs(matrix)), matrix.shape)
     largest = matrix[row, column]
     built = np.outer(matrix[:, column], matrix[row] / (largest or 1))
@@ -170,8 +174,8 @@ def _divisors(n: int) -> list[int]:
 
 
 def picture(pattern: Any, size: int) -> tuple[tuple[int, ...], ...]:
-    """The pattern in cells of size × size entries: EMPTY where all of a cell are 0, FULL where none
-    is, SOME otherwise.
+    """The pattern in cells of size × size entries: EMPTY if all entries of a cell are 0, FULL if
+    none is, else SOME.
     """
     starts = [np.arange(0, n, size) for n in pattern.shape]
     counts = np.add.reduceat(np.add.reduceat(pattern.astype(int), starts[0], 0), starts[1], 1)

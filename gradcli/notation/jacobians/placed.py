@@ -1,7 +1,7 @@
-"""Matrices whose ones stand where relations say: eye(n)[1:], eye(n).roll(1, 0), tril(ones(n, n)).
+"""Matrices given by relations of indices: eye(n)[1:], eye(n).roll(1, 0), tril(ones(n, n)).
 
-A matrix has one letter for its rows and one for its columns, or none where there is one row or one
-column. A delta makes it rows or columns of an identity, a bound a triangle, two bounds a band.
+A matrix has one letter for its rows and one for its columns, or None for a single row or column. A
+delta gives rows or columns of an identity, a bound a triangle, two bounds a band.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -17,14 +17,14 @@ from .tensors import Tensors, triangle
 
 Letter = str | None
 Plain = Callable[[Sequence[Expr], list[str], list[str]], Tree | None]
-INSIDE = "window"  # the letter of a place inside of a window
+INSIDE = "window"  # the letter of positions within a window
 
 
-def placed(
+def matrix_from_relations(
     write: Tensors, plain: Plain, factors: Sequence[Expr], row: Letter, column: Letter
 ) -> Tree | None:
-    """The matrix of these factors, some of them relations; None where it has no short formula.
-    `plain` writes the matrix of factors without relations.
+    """The formula of a matrix with relations among its factors; None if there is no short one.
+    `plain` returns the matrix of factors without relations.
     """
     relations = [f for f in factors if isinstance(f, Relation)]
     rest = [f for f in factors if not isinstance(f, Relation)]
@@ -49,34 +49,37 @@ def _with_delta(
     sides = write, delta, row, column
     ones = _of_identity(*sides, dim=0) or _of_identity(*sides, dim=1)
     if ones is None and row is not None and column is not None:
-        return _beside_the_diagonal(write, delta, rest, row, column)
+        return _off_diagonal(write, delta, rest, row, column)
     if ones is None or not rest:
         return ones
-    return _weighted(write, ones, delta, rest, row, column)
+    return _weighted_ones(write, ones, delta, rest, row, column)
 
 
-def _beside_the_diagonal(
+def _off_diagonal(
     write: Tensors, delta: Relation, rest: Sequence[Expr], row: str, column: str
 ) -> Tree | None:
     """diag(x[1:], -1): a square matrix with one diagonal, which is not the main one."""
-    down = plus(solve(delta.left, delta.right, row), column, -1)  # how far below the main one
+    down = plus(solve(delta.left, delta.right, row), column, -1)  # rows below the main one
     size = write.sizes[column]
     if not isinstance(down, int) or write.sizes[row] != size or abs(down) >= size:
         return None
     inner = write.with_sizes({INSIDE: size - abs(down)})
-    at = {row: plus(INSIDE, max(down, 0)), column: plus(INSIDE, max(-down, 0))}
-    written = along_a_diagonal(inner, substituted(product_of(rest), at, inner.sizes), column)
+    places = {row: plus(INSIDE, max(down, 0)), column: plus(INSIDE, max(-down, 0))}
+    written = weights_along_diagonal(
+        inner, substituted(product_of(rest), places, inner.sizes), column
+    )
     return None if written is None else Call("diag", (in_numbers(written), tree.Number(-down)))
 
 
-def along_a_diagonal(inside: Tensors, weights: Expr, column: str) -> Tree | None:
-    """The vector, by the letter INSIDE, of what stands along a diagonal or a part of one: of equal
-    numbers it is written ones(x.shape[0] - 1), where `column` is the letter of all columns.
+def weights_along_diagonal(inside: Tensors, weights: Expr, column: str) -> Tree | None:
+    """The vector of weights along a diagonal, or a part of one, indexed by the letter INSIDE;
+    constant weights are multiples of ones(x.shape[0] - 1), where `column` is the letter of the
+    columns.
     """
-    if letters_of(weights) - {*inside.given}:
+    if letters_of(weights) - {*inside.fixed}:
         return inside.tensor(weights, [INSIDE])
-    left, length = inside.sizes[column] - inside.sizes[INSIDE], inside.length([column])
-    ones = Call("ones", (Infix("-", length, tree.Number(left)) if left else length,))
+    shorter_by, length = inside.sizes[column] - inside.sizes[INSIDE], inside.length([column])
+    ones = Call("ones", (Infix("-", length, tree.Number(shorter_by)) if shorter_by else length,))
     if weights == ONE:
         return ones
     number = inside.tensor(weights, [])
@@ -86,50 +89,50 @@ def along_a_diagonal(inside: Tensors, weights: Expr, column: str) -> Tree | None
 def _of_identity(
     write: Tensors, delta: Relation, row: Letter, column: Letter, dim: int
 ) -> Tree | None:
-    """eye(n)[1:], eye(m)[:, 1:]: the row of an identity that a row's letter picks, or along `dim` 1
-    the column that a column's letter does.
+    """eye(n)[1:] for `dim` 0, eye(m)[:, 1:] for `dim` 1: the rows, or columns, of an identity that
+    a delta selects; else None.
     """
-    letter, of = (row, column) if dim == 0 else (column, row)
-    if of is None:
+    letter, other = (row, column) if dim == 0 else (column, row)
+    if other is None:
         return None
-    place = solve(delta.left, delta.right, of)
-    eye = _identity(write, of, column)
-    return None if place is None else _picked(write, eye, place, letter, of, dim)
+    place = solve(delta.left, delta.right, other)
+    eye = _identity(write, other, column)
+    return None if place is None else _selected(write, eye, place, letter, other, dim)
 
 
 def _identity(write: Tensors, letter: str, column: Letter) -> Tree:
-    """The identity with a row for each value of a letter, written by the column's where that has as
-    many.
+    """The identity with a row for each value of a letter; its size is written as that of the
+    columns if they are equal.
     """
     same = column is not None and write.sizes[column] == write.sizes[letter]
     return Call("eye", (write.length([column if same and column else letter]),))
 
 
-def _picked(
+def _selected(
     write: Tensors, eye: Tree, place: Place, by: Letter, among: str, dim: int
 ) -> Tree | None:
-    """Rows (`dim` 0) or columns (1) of an identity at the `place` of the letter `by`, in its order;
-    `among` is the letter that the identity has them of.
+    """Rows (`dim` 0) or columns (`dim` 1) of an identity at the `place` that the letter `by` gives,
+    in its order; `among` is the letter of the identity.
     """
     before = ":, " * dim
     terms, offset = dict(linear(place).terms), linear(place).offset
     step = terms.pop(by, 0) if by is not None else 0
     count, size = write.sizes[by] if by is not None else 1, write.sizes[among]
     if terms:
-        return _at_atoms(write, eye, terms, (step, offset), by, among, dim)
+        return _from_index_or_roll(write, eye, terms, (step, offset), by, among, dim)
     if by is None:
         if not 0 <= offset < size:
             return None
-        at = tree.text(write.constant(offset if offset + 1 < size else -1))
-        return indexed(eye, f"{before}[{at}]")
+        item = tree.text(write.constant(offset if offset + 1 < size else -1))
+        return indexed(eye, f"{before}[{item}]")
     index = write.slice_of(offset, step, count, size)
     if index is None:
         return None
-    taken = eye if index == ":" else indexed(eye, before + index)
-    return Method(taken, "flip", (tree.Number(dim),)) if step < 0 else taken
+    selected = eye if index == ":" else indexed(eye, before + index)
+    return Method(selected, "flip", (tree.Number(dim),)) if step < 0 else selected
 
 
-def _at_atoms(
+def _from_index_or_roll(
     write: Tensors,
     eye: Tree,
     terms: dict,
@@ -138,27 +141,29 @@ def _at_atoms(
     among: str,
     dim: int,
 ) -> Tree | None:
-    """The same where the place is what a tensor holds, eye(n)[index], or goes round, as in roll."""
+    """The same for a place that is an element of an integer tensor, eye(n)[index], or a remainder,
+    as in eye(n).roll(1, 0).
+    """
     if len(terms) != 1 or line != (0, 0):
         return None
-    ((atom, times),) = terms.items()
-    if times != 1:
+    ((atom, factor),) = terms.items()
+    if factor != 1:
         return None
     if isinstance(atom, Picked):
         index = write.index(atom.value, [by]) if by else write.single_index(atom.value)
         return None if index is None else Subscript(eye, (*[ALL] * dim, index))
     size = write.sizes[among]
-    turned = linear(atom.place) if isinstance(atom, Part) else Linear((), 0)
-    same = by is not None and turned.terms == ((by, 1),) and write.sizes[by] == size
+    rolled = linear(atom.place) if isinstance(atom, Part) else Linear((), 0)
+    same = by is not None and rolled.terms == ((by, 1),) and write.sizes[by] == size
     if not same or (atom.by, atom.size) != (1, size):
         return None
-    back = turned.offset % size
-    shift = back if 2 * back <= size else back - size
+    offset = rolled.offset % size
+    shift = offset if 2 * offset <= size else offset - size
     amount = tree.Number(-shift if dim == 0 else shift)
     return Method(eye, "roll", (amount, tree.Number(0)))
 
 
-def _weighted(
+def _weighted_ones(
     write: Tensors,
     ones: Tree,
     delta: Relation,
@@ -166,21 +171,23 @@ def _weighted(
     row: Letter,
     column: Letter,
 ) -> Tree | None:
-    """x * eye(n)[1:]: ones with a weight for each column, or for each row; diag(x) for all."""
-    for own, other in ((column, row), (row, column)):
+    """x * eye(n)[1:]: ones with a weight for each column, or each row; diag(x) for a whole
+    identity.
+    """
+    for weighted, other in ((column, row), (row, column)):
         place = None if other is None else solve(delta.left, delta.right, other)
-        if own is None or (other is not None and place is None):
+        if weighted is None or (other is not None and place is None):
             continue
-        new = {} if other is None else {other: place}
-        weights = substituted(product_of(rest), new, write.sizes)  # type: ignore[arg-type]
-        if letters_of(weights) - {*write.given} != {own}:
+        substitution = {} if other is None else {other: place}
+        weights = substituted(product_of(rest), substitution, write.sizes)  # type: ignore[arg-type]
+        if letters_of(weights) - {*write.fixed} != {weighted}:
             continue
-        written = write.tensor(weights, [own])
+        written = write.tensor(weights, [weighted])
         if written is not None and isinstance(ones, Call):
             return Call("diag", (in_numbers(written),))
         if written is not None:
-            down = own == row
-            return Infix("*", Subscript(written, (ALL, NEW_DIMENSION)) if down else written, ones)
+            is_row = weighted == row
+            return Infix("*", Subscript(written, (ALL, NEW_DIMENSION)) if is_row else written, ones)
     return None
 
 
@@ -190,28 +197,33 @@ def _weighted(
 def _triangle(
     write: Tensors, plain: Plain, bound: Relation, rest: Sequence[Expr], row: str, column: str
 ) -> Tree | None:
-    """tril(ones(n, n)): what a bound between the letters leaves of a matrix."""
+    """tril(A) or triu(A) for a bound between the letters; None for other relations."""
     weights = product_of(rest)
-    for own in (row, column):
-        if rest and letters_of(weights) - {*write.given} == {own}:
+    for letter in (row, column):
+        if rest and letters_of(weights) - {*write.fixed} == {letter}:
             ones = triangle(bound, row, column, write.ones([row], [column]))
-            written = write.tensor(weights, [own])
+            written = write.tensor(weights, [letter])
             if ones is None or written is None:
                 return None
             return Infix(
-                "*", written if own == column else Subscript(written, (ALL, NEW_DIMENSION)), ones
+                "*", written if letter == column else Subscript(written, (ALL, NEW_DIMENSION)), ones
             )
     whole = plain(rest, [row], [column])
     return None if whole is None else triangle(bound, row, column, whole)
 
 
 def _repeated(write: Tensors, bounds_: list[Relation], row: str, column: str) -> Tree | None:
-    """kron(eye(n), ones(2, 1)): [0 ≤ i-2j < 2], each row of an identity as often."""
-    times, left = divmod(write.sizes[row], write.sizes[column])
+    """kron(eye(n), ones(2, 1)) for [0 ≤ i-2j < 2]: each row of an identity repeated; else None."""
+    times, remainder = divmod(write.sizes[row], write.sizes[column])
     inside = plus(row, column, -times)
     wanted = [plus(inside, 0), plus(times - 1, inside, -1)]
     result = [plus(bound.right, bound.left, -1) for bound in bounds_]
-    if left or times < 2 or any(place not in wanted for place in result) or result[0] == result[1]:
+    if (
+        remainder
+        or times < 2
+        or any(place not in wanted for place in result)
+        or result[0] == result[1]
+    ):
         return None
     eye = Call("eye", (write.length([column]),))
     return Call("kron", (eye, Call("ones", (write.constant(times), tree.Number(1)))))
@@ -220,7 +232,7 @@ def _repeated(write: Tensors, bounds_: list[Relation], row: str, column: str) ->
 def _windows(
     write: Tensors, bounds_: list[Relation], rest: Sequence[Expr], row: str, column: str
 ) -> Tree | None:
-    """eye(n).unfold(0, k, 1) @ w: windows of k columns, weighted by their places inside."""
+    """eye(n).unfold(0, k, 1) @ w: windows of k columns, weighted by the position inside."""
     result: dict[int, tuple[int, int]] = {}
     for bound in bounds_:
         form = linear(plus(bound.right, bound.left, -1))
@@ -241,7 +253,7 @@ def _windows(
     inner = write.with_sizes({INSIDE: width})
     inside = {column: plus(Linear(((row, step),), -before), INSIDE)}
     weights = substituted(product_of(rest), inside, inner.sizes)
-    if letters_of(weights) - {*write.given} != {INSIDE}:
+    if letters_of(weights) - {*write.fixed} != {INSIDE}:
         return None
     written = inner.tensor(weights, [INSIDE])
     return None if written is None else Infix("@", windows, written)
@@ -250,33 +262,33 @@ def _windows(
 def _unfolded(
     write: Tensors, row: str, column: str, step: int, width: int, before: int
 ) -> Tree | None:
-    """eye(n).unfold(0, k, 1), eye(n + 2).unfold(0, k, 1)[:, 1:-1]: windows that begin `before` the
-    first column, and may reach beyond the last.
+    """eye(n).unfold(0, k, 1), eye(n + 2).unfold(0, k, 1)[:, 1:-1]: windows that start `before`
+    columns before the first one, and may extend beyond the last.
     """
     rows, columns = write.sizes[row], write.sizes[column]
     if step < 1 or width < 1 or before < 0:
         return None
-    whole = max((rows - 1) * step + width, before + columns)
-    if (whole - width) // step + 1 != rows:
+    padded = max((rows - 1) * step + width, before + columns)
+    if (padded - width) // step + 1 != rows:
         return None
-    length, more = write.length([column]), whole - columns
-    eye = Call("eye", (Infix("+", length, tree.Number(more)) if more else length,))
+    length, padding = write.length([column]), padded - columns
+    eye = Call("eye", (Infix("+", length, tree.Number(padding)) if padding else length,))
     sizes = [write.constant(width), tree.Number(step)]
     windows = Method(eye, "unfold", (tree.Number(0), *sizes))
-    kept = write.slice_of(before, 1, columns, whole)
-    return indexed(windows, f":, {kept}") if more else windows
+    inside = write.slice_of(before, 1, columns, padded)
+    return indexed(windows, f":, {inside}") if padding else windows
 
 
-# ---- what a delta says of a structure ------------------------------------------------------------
+# ---- properties of deltas ------------------------------------------------------------------------
 
 
-def picks(
+def determines_places(
     relations: Sequence[Expr], of: Sequence[str], by: Sequence[str], sizes: Mapping[str, int]
 ) -> bool:
-    """Whether relations are deltas that give each letter `of` one place, by letters `by` and by
-    what tensors hold.
+    """Whether relations are deltas that determine a place for each letter in `of`, in terms of
+    letters `by` and integer tensors.
     """
-    if len(relations) == 1 and _picks_together(relations[0], of, by, sizes):
+    if len(relations) == 1 and _determines_flat_place(relations[0], of, by, sizes):
         return True
     if len(relations) != len(of):
         return False
@@ -299,22 +311,24 @@ def picks(
 def is_identity(
     relations: Sequence[Expr], rows: Sequence[str], columns: Sequence[str], sizes: Mapping[str, int]
 ) -> bool:
-    """Whether a single delta counts the letters of rows and of columns alike, row by row."""
+    """Whether the only relation is a delta between the row-major positions of rows and
+    of columns.
+    """
     lengths = {prod(sizes[letter] for letter in letters) for letters in (rows, columns)}
     if len(relations) != 1 or len(lengths) > 1:
         return False
     (e,) = relations
-    sides = [Linear(tuple(_counted(k, sizes).items()), 0) for k in (rows, columns)]
+    sides = [Linear(tuple(_row_major_strides(k, sizes).items()), 0) for k in (rows, columns)]
     pair = (e.left, e.right) if isinstance(e, Relation) and e.symbol == "==" else ()
-    return any(all(_same(*both) for both in zip(pair[::way], sides)) for way in (1, -1) if pair)
+    return any(all(_same(*both) for both in zip(pair[::step], sides)) for step in (1, -1) if pair)
 
 
 def _same(a: Place, b: Place) -> bool:
     return plus(a, b, -1) == 0
 
 
-def _counted(letters: Sequence[str], sizes: Mapping[str, int]) -> dict[str, int]:
-    """How many elements a step of each letter goes on, row by row."""
+def _row_major_strides(letters: Sequence[str], sizes: Mapping[str, int]) -> dict[str, int]:
+    """The row-major stride of each letter, in elements."""
     result: dict[str, int] = {}
     stride = 1
     for letter in reversed(letters):
@@ -323,16 +337,16 @@ def _counted(letters: Sequence[str], sizes: Mapping[str, int]) -> dict[str, int]
     return result
 
 
-def _picks_together(
+def _determines_flat_place(
     e: Expr, of: Sequence[str], by: Sequence[str], sizes: Mapping[str, int]
 ) -> bool:
-    """Whether a delta gives all letters `of` a place, counted row by row."""
+    """Whether a delta determines the row-major position of all letters in `of`."""
     if not isinstance(e, Relation) or e.symbol != "==":
         return False
-    counted = Linear(tuple(_counted(of, sizes).items()), 0)
+    position = Linear(tuple(_row_major_strides(of, sizes).items()), 0)
     size = prod(sizes[letter] for letter in of)
-    for counts, place in ((e.left, e.right), (e.right, e.left)):
-        if _same(counts, counted):
+    for flat, place in ((e.left, e.right), (e.right, e.left)):
+        if _same(flat, position):
             low, high = bounds(place, sizes)
             return letters_of(Relation("==", place, 0)) <= {*by} and low >= 0 and high < size
     return False

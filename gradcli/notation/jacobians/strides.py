@@ -1,12 +1,12 @@
-"""Kronecker products as torch.kron computes them, which refuses tensors that lie in memory by
-columns, as transposes and inverses do.
+"""Kronecker products for torch.kron, which refuses tensors that are not contiguous in memory, as
+transposes and inverses.
 """
 
 from collections.abc import Callable, Mapping
 
 from ...graphs import OPS, Node
 from .. import tree
-from ..formulas.strides import KEEPING, STARTS, THROUGH, is_by_rows
+from ..formulas.strides import KEEPING, STARTS, THROUGH, is_row_major
 from ..tree import Attribute, Call, Infix, Method, Name, Prefix, Subscript, Tree
 
 LEAVES = ("eye", "ones", "zeros", "arange")
@@ -24,13 +24,13 @@ METHODS = {
 
 
 def with_strides(formula: Tree, names: Mapping[Node, Tree]) -> Tree:
-    """The formula with Kronecker products that PyTorch computes: kron(eye(n), a).T is
-    kron(eye(n), a.T), and kron(a, inv(b).contiguous()) is kron(a, inv(b)).
+    """The formula with contiguous operands of Kronecker products: kron(eye(n), a).T for
+    kron(eye(n), a.T), and kron(a, inv(b).contiguous()) for kron(a, inv(b)).
     """
     if "kron(" not in tree.text(formula):
         return formula
     nodes = {name.text: node for node, name in names.items() if isinstance(name, Name)}
-    return _rewritten(formula, lambda part: _is_by_rows(part, nodes))
+    return _rewritten(formula, lambda part: _is_contiguous(part, nodes))
 
 
 def _rewritten(part: Tree, by_rows: Callable[[Tree], bool]) -> Tree:
@@ -60,36 +60,46 @@ def _kron(call: Call, by_rows: Callable[[Tree], bool]) -> Tree:
 
 
 def _transposed(part: Tree) -> Tree | None:
-    """What it is the transpose of: a symmetric matrix, or a formula with .T; None for others."""
+    """The transpose of a formula with .T, or of a symmetric matrix; None for others."""
     if isinstance(part, Attribute) and part.name == "T":
         return part.base
     if not isinstance(part, Call):
         return None
-    square = part.function == "ones" and len({*part.args}) == 1 < len(part.args)
-    return part if square or (part.function in ("eye", "diag") and len(part.args) == 1) else None
+    is_square_ones = part.function == "ones" and len({*part.args}) == 1 < len(part.args)
+    return (
+        part
+        if is_square_ones or (part.function in ("eye", "diag") and len(part.args) == 1)
+        else None
+    )
 
 
-def _is_by_rows(part: Tree, nodes: Mapping[str, Node]) -> bool:
-    """Whether it is plain to see that a tensor is laid out row by row."""
+def _is_contiguous(part: Tree, nodes: Mapping[str, Node]) -> bool:
+    """Whether a tensor is known to be contiguous in memory."""
     if isinstance(part, Name):
-        return part.text in nodes and is_by_rows(nodes[part.text])
+        return part.text in nodes and is_row_major(nodes[part.text])
     if isinstance(part, Call):
         op = OPS.get(part.function)
         if part.function in LEAVES or (op and op.name in STARTS):
             return True
         if op is None or not (op.family in THROUGH or op.name in KEEPING):
             return False
-    elif isinstance(part, Infix) and (part.symbol == "@" or _leads(part.left, nodes)):
+    elif isinstance(part, Infix) and (part.symbol == "@" or _decides_strides(part.left, nodes)):
         return True
     elif isinstance(part, Attribute) and part.name == "T":
-        return isinstance(part.base, Call) and part.base.function == "inv"  # lies by columns
+        return (
+            isinstance(part.base, Call) and part.base.function == "inv"
+        )  # inv() returns a column-major matrix
     elif isinstance(part, Method | Attribute) and part.name not in METHODS:
         return False
     inner = [part.base] if isinstance(part, Method) else tree.children(part)
-    return all(_is_by_rows(child, nodes) for child in inner)
+    return all(_is_contiguous(child, nodes) for child in inner)
 
 
-def _leads(left: Tree, nodes: Mapping[str, Node]) -> bool:
-    """Whether a result is laid out as its left operand, a matrix by rows: A + A.T."""
+def _decides_strides(left: Tree, nodes: Mapping[str, Node]) -> bool:
+    """Whether the left operand is a contiguous matrix, which decides the strides of the result: A +
+    A.T.
+    """
     node = nodes.get(left.text) if isinstance(left, Name) else None
-    return node is not None and min(node.shape[-2:], default=1) > 1 < node.ndim and is_by_rows(node)
+    return (
+        node is not None and min(node.shape[-2:], default=1) > 1 < node.ndim and is_row_major(node)
+    )

@@ -1,8 +1,8 @@
-"""The structure of a Jacobian: its name, its closed form, and how many of its entries can be other
-than 0.
+"""The structure of a Jacobian: its name, its matrix formula, and the number of entries that may be
+nonzero.
 
-Read off the deltas of its index notation. Where a matrix of numbers is given, nothing is claimed
-that it contradicts.
+It is read off the deltas of the Jacobian in index notation. If the values of the matrix are known,
+nothing is claimed that they contradict.
 """
 
 import re
@@ -21,26 +21,27 @@ from ..indices.index import Indices
 from ..tree import Attribute, Call, Method, Name, Number, Subscript, Tree
 from .bands import bands
 from .composed import Composition
-from .deltas import Reading, kronecker_name
+from .deltas import JacobianEntry, kronecker_name
 from .layouts import Layout, Side, layouts
 from .matrices import Matrices
-from .patterns import KRONECKERS, SELECTIONS, TRANSPOSED, WEIGHTED, by_pattern, confirmed
+from .patterns import KRONECKERS, SELECTIONS, TRANSPOSED, WEIGHTED, by_pattern, is_confirmed
 from .strides import with_strides
 
-LONG_FORM = 9  # length of a formula beside which a product may be shorter
-MOST_ENTRIES = 1_000_000  # of the pattern of a Jacobian that is looked at entry by entry
-MOST_DRAWN = 1_000_000  # the same, where it is drawn
+LONG_FORM = 9  # length of a formula for which a shorter product is searched
+MOST_ENTRIES = 1_000_000  # of a pattern that is computed entry by entry
+MOST_DRAWN = 1_000_000  # of a pattern that is drawn
 OUT = Name("out")  # an output without a name
 Parts = frozenset[tuple[Node, Tree]]
 Known = dict[tuple[Layout, Node | None, bool, Parts, bool], Tree | None]
 
 
 class Structure(NamedTuple):
-    """`formula` is None where there is no short one, `nonzero` where they are too many to count;
-    `at_most` so many are not 0, where values decide on it that are not known.
+    """The name of a structure, its `formula` (None if there is no short one), and the number of
+    `nonzero` entries (None if there are too many to count). `at_most`: unknown values may make some
+    of them 0.
 
-    Of a block-diagonal matrix the formula is that of one block, and `blocks` are the letters that
-    tell which one, each with its size as it is written.
+    For a block-diagonal matrix, `formula` is that of one block, and `blocks` are the letters that
+    number the blocks, each with its size as a formula.
     """
 
     name: str
@@ -59,8 +60,8 @@ class Structure(NamedTuple):
         return f"block_diag(*[{tree.text(self.formula)} {loops}])"
 
     def matrix(self, arrays: Callable[[str], Any], shape: tuple[int, int]) -> Any:
-        """The numbers of the formula; `arrays` evaluates texts of the language. None where it
-        cannot be computed, or its numbers are no matrix of the shape.
+        """The value of the formula, where `arrays` evaluates expressions. None if it cannot be
+        computed, or has another shape.
         """
         with np.errstate(all="ignore"):
             return if_applicable(lambda: self._matrix(arrays, shape), MISFITS)
@@ -75,18 +76,18 @@ class Structure(NamedTuple):
         rows, columns = (n // count for n in shape)
         out = np.zeros((count, rows, count, columns))
         for k, at in enumerate(np.ndindex(*sizes)):
-            block = arrays(_with(tree.text(self.formula), dict(zip(letters, at))))
+            block = arrays(_substituted(tree.text(self.formula), dict(zip(letters, at))))
             out[k, :, k, :] = _shaped(np.atleast_2d(block), (rows, columns))  # as block_diag does
         return out.reshape(shape)
 
     def agrees(self, arrays: Callable[[str], Any], matrix: Any) -> bool:
-        """Whether the formula has the numbers of a matrix."""
+        """Whether the value of the formula is close to a matrix."""
         result = self.matrix(arrays, matrix.shape)
         return result is not None and np.allclose(result, matrix, rtol=1e-6, atol=1e-9)
 
 
-def _with(text: str, letters: Mapping[str, int]) -> str:
-    """The text with numbers for its letters."""
+def _substituted(text: str, letters: Mapping[str, int]) -> str:
+    """The text with letters replaced by numbers."""
     for letter, value in letters.items():
         text = re.sub(rf"\b{letter}\b", str(value), text)
     return text
@@ -111,80 +112,80 @@ def jacobian_structure(
     composing: bool = True,
     known: Known | None = None,
 ) -> Structure:
-    """The structure of the Jacobian of `out` by `x`.
+    """The structure of the Jacobian of `out` with respect to `x`.
 
-    `matrix`: its numbers somewhere, (out.numel, x.numel), which confirm the name. `parts` are nodes
-    that are not looked into, with their formulas; whether sizes are `telling` is as in `formula`;
-    `like` has the shape of an `out` that has no name. Without `composing` there is no formula where
-    the deltas alone say none. Factors of products are `known` from other structures with the same
-    names, sizes and `like`.
+    `matrix` holds its values at some point, of shape (out.numel, x.numel), to confirm the name.
+    `parts` are nodes that are treated as atoms, with their formulas; `telling` is as in `formula`;
+    `like` names a tensor with the shape of an unnamed `out`. If `composing` is False, no product of
+    Jacobians is searched for a formula. `known` caches factors of products, for structures with the
+    same names, sizes and `like`.
     """
     total = out.numel * x.numel
     matrix = None if matrix is None else np.asarray(matrix, float).reshape(out.numel, x.numel)
     rows = like or names.get(out, OUT)
     result: Structure | None = None
-    read = partial(_read, names=names, parts=parts or {}, telling=telling)
+    entry_of = partial(_jacobian_entry, names=names, parts=parts or {}, telling=telling)
     for layout in layouts(out, grad, seed_node) if total else ():
-        reading = read(layout, x, like=rows)
-        if reading is None:
+        entry = entry_of(layout, x, like=rows)
+        if entry is None:
             break
-        other = _structure(reading, out, x, grad, seed_node, names, matrix, telling)
-        if result is None or result.name == "dense" or other.formula is not None:
-            result = other
+        candidate = _structure(entry, out, x, grad, seed_node, names, matrix, telling)
+        if result is None or result.name == "dense" or candidate.formula is not None:
+            result = candidate
         if result.formula is not None or result.name == "zero":
             break
     if composing and result is not None and _may_be_composed(result):
-        given = frozenset((parts or {}).items()), telling is not None
+        key_parts = frozenset((parts or {}).items()), telling is not None
         factors = {} if known is None else known
-        composed = _composed(read, Layout(out, grad, seed_node), x, rows, given, factors)
-        banded = bands(reading.write, reading.e, reading.rows, reading.columns) if reading else None
-        written = _plainer(composed, banded)
-        result = _with_formula(result, _clearly_shorter(written, result.formula))
-    result = result or _of_matrix(matrix, total)
+        composed = _composed(entry_of, Layout(out, grad, seed_node), x, rows, key_parts, factors)
+        banded = bands(entry.write, entry.e, entry.rows, entry.columns) if entry else None
+        composed_formula = _composed_or_banded(composed, banded)
+        result = _with_formula(result, _clearly_shorter(composed_formula, result.formula))
+    result = result or _structure_of_matrix(matrix, total)
     return result._replace(formula=result.formula and with_strides(result.formula, names))
 
 
 def _composed(
-    read: Callable[..., Reading | None],
+    entry_of: Callable[..., JacobianEntry | None],
     layout: Layout,
     x: Node,
     rows: Name,
-    given: tuple[Parts, bool],
+    key_parts: tuple[Parts, bool],
     known: Known,
 ) -> Tree | None:
-    """The product, or sum, of the Jacobians of parts; what `read` makes of one is `known` from
-    others that are `given` the same.
+    """The formula of the Jacobian as a product or sum of Jacobians of parts. `entry_of` returns the
+    entry of a part's Jacobian; `known` caches formulas, with `key_parts` in their keys.
     """
 
     def write(part: Layout, to_input: bool) -> Tree | None:
         by, like = x if to_input else None, rows if part.out is layout.out else None
-        key = part, by, like is not None, *given
+        key = part, by, like is not None, *key_parts
         if key not in known:
-            reading = read(part, by, like=like)
-            known[key] = None if reading is None else reading.formula()
+            entry = entry_of(part, by, like=like)
+            known[key] = None if entry is None else entry.formula()
         return known[key]
 
     return Composition(write)(layout)
 
 
-def _clearly_shorter(written: Tree | None, own: Tree | None) -> Tree | None:
-    """What is `written` as a product, where its `own` form is longer by more than a sign."""
-    if written is None or own is None:
-        return written or own
-    return written if tree.size(written) + 1 < tree.size(own) else own
+def _clearly_shorter(composed: Tree | None, formula: Tree | None) -> Tree | None:
+    """The composed formula, if the other one is longer by more than a sign; else that."""
+    if composed is None or formula is None:
+        return composed or formula
+    return composed if tree.size(composed) + 1 < tree.size(formula) else formula
 
 
 def _may_be_composed(result: Structure) -> bool:
-    """Whether a product of Jacobians is looked for: where the deltas alone say no formula, or a
-    long one that has no structure, as diag(p) @ A - outer(p, A.T @ p).
+    """Whether to search for a product of Jacobians: the deltas give no formula, or a long one of a
+    dense matrix, as diag(p) @ A - outer(p, A.T @ p).
     """
     if result.formula is None:
         return result.name != "zero"
     return result.name == "dense" and tree.size(result.formula) > LONG_FORM
 
 
-def _plainer(composed: Tree | None, banded: Tree | None) -> Tree | None:
-    """Of D.T @ diag(w) @ D and its diagonals the product, unless these are much shorter."""
+def _composed_or_banded(composed: Tree | None, banded: Tree | None) -> Tree | None:
+    """The composed formula, as D.T @ diag(w) @ D, unless its sum of diagonals is much shorter."""
     if composed is None or banded is None:
         return composed or banded
     return banded if 3 * tree.size(banded) <= 2 * tree.size(composed) else composed
@@ -198,7 +199,7 @@ def _with_formula(result: Structure, formula: Tree | None) -> Structure:
 
 
 def _structure(
-    reading: Reading,
+    entry: JacobianEntry,
     out: Node,
     x: Node,
     grad: Node,
@@ -207,59 +208,61 @@ def _structure(
     matrix: Any,
     telling: Telling | None,
 ) -> Structure:
-    """What the deltas say, where the numbers of a matrix do not contradict."""
+    """The structure according to the deltas, or to the values of the matrix if these
+    contradict it.
+    """
     total = out.numel * x.numel
-    pattern = reading.pattern(MOST_ENTRIES)
-    name, formula = reading.named(pattern, out.numel)
-    blocks = reading.blocks() if name == "block-diagonal" else ()
+    pattern = entry.pattern(MOST_ENTRIES)
+    name, formula = entry.named(pattern, out.numel)
+    blocks = entry.blocks() if name == "block-diagonal" else ()
     if formula is None and name in SELECTIONS:
-        formula, blocks = reading.block(), reading.blocks()
-        if formula is None and x not in walk(reading.picking):
+        formula, blocks = entry.block(), entry.blocks()
+        if formula is None and x not in walk(entry.index_tensors):
             transposed, blocks = name == TRANSPOSED, ()
             formula = selection(out, x, grad, seed_node, names, transposed, telling)
-    nonzero = reading.count(MOST_ENTRIES) if pattern is None else int(pattern.sum())
-    if (pattern is None or reading.picking) and name in SELECTIONS:
+    nonzero = entry.count(MOST_ENTRIES) if pattern is None else int(pattern.sum())
+    if (pattern is None or entry.index_tensors) and name in SELECTIONS:
         nonzero = x.numel if name == TRANSPOSED else out.numel
     blocks = blocks if formula is not None else ()
     result = Structure(name, formula, nonzero, total, blocks)
     if matrix is None:
         return result
-    if name == "dense" and reading.picking:  # where its entries are is in numbers
-        seen = _of_matrix(matrix, total)
-        if seen.name in (*SELECTIONS, WEIGHTED):
-            return seen._replace(formula=formula)
+    if name == "dense" and entry.index_tensors:  # its pattern depends on values
+        observed = _structure_of_matrix(matrix, total)
+        if observed.name in (*SELECTIONS, WEIGHTED):
+            return observed._replace(formula=formula)
     if pattern is not None and (matrix[~pattern] != 0).any():
-        return _of_matrix(matrix, total)
-    if confirmed(name, matrix):
+        return _structure_of_matrix(matrix, total)
+    if is_confirmed(name, matrix):
         return result
-    if name in KRONECKERS:  # a name for the form, which may hold without it
-        return result._replace(name=reading.by_place(pattern))
-    return _of_matrix(matrix, total)
+    if name in KRONECKERS:  # the name of the formula: the pattern may have another
+        return result._replace(name=entry.name_by_pattern(pattern))
+    return _structure_of_matrix(matrix, total)
 
 
 def jacobian_pattern(
     out: Node, x: Node, grad: Node, seed_node: Node, names: Mapping[Node, Name]
 ) -> Any:
-    """Where entries can be other than 0, a mask of (out.numel, x.numel); None where that is not
-    known, or there are too many.
+    """The boolean pattern of entries that may be nonzero, of shape (out.numel, x.numel); None if it
+    is unknown or too large.
     """
-    reading = _read(Layout(out, grad, seed_node), x, names, {}, like=names.get(out, OUT))
-    return None if reading is None else reading.pattern(MOST_DRAWN)
+    entry = _jacobian_entry(Layout(out, grad, seed_node), x, names, {}, like=names.get(out, OUT))
+    return None if entry is None else entry.pattern(MOST_DRAWN)
 
 
-def _read(
+def _jacobian_entry(
     layout: Layout,
     x: Node | None,
     names: Mapping[Node, Name],
     parts: Mapping[Node, Tree],
     telling: Telling | None = None,
     like: Name | None = OUT,
-) -> Reading | None:
-    """The Jacobian by element; None where that is too long. The sizes of columns are written by
-    `x`, those of rows by what is `like` the output, where there are such.
+) -> JacobianEntry | None:
+    """An entry of the Jacobian in index notation; None if it is too long. Sizes of columns are
+    written as sizes of `x`, those of rows as sizes of `like`, unless these are None.
     """
     out, grad, seed = layout
-    closed = {node: Name(f"part {k}") for k, node in enumerate(parts)}  # never written
+    closed = {node: Name(f"part {k}") for k, node in enumerate(parts)}  # never shown
     letters = Indices(out, seed, {**closed, **names})
     result = letters.jacobian_expression(grad)
     if result is None:
@@ -271,13 +274,15 @@ def _read(
     if like is not None:
         sides.append(Side(like, letters.out_places, seed in names))
     named: dict[Node, Tree] = {**parts, **names}
-    if seed in names and like is not None:  # by it its sizes are written
+    if seed in names and like is not None:  # so that its sizes are written as those of this tensor
         named[seed] = names[x] if x is not None and x.shape == out.shape else like
-    return Reading(e, letters.out_places, at, Matrices(named, sizes, sides, telling is not None))
+    return JacobianEntry(
+        e, letters.out_places, at, Matrices(named, sizes, sides, telling is not None)
+    )
 
 
-def _of_matrix(matrix: Any, total: int) -> Structure:
-    """What the numbers alone show."""
+def _structure_of_matrix(matrix: Any, total: int) -> Structure:
+    """The structure that the values of the matrix show."""
     if not total:
         return Structure("zero", None, 0, total)
     if matrix is None:
@@ -300,8 +305,8 @@ def selection(
     transposed: bool,
     telling: Telling | None = None,
 ) -> Tree:
-    """The Jacobian of `out` by `x`, an identity whose rows are picked as out picks elements of x;
-    `transposed` where the gradient picks elements of the seed.
+    """The formula of the Jacobian of `out` with respect to `x`, where `out` selects elements of x:
+    rows of an identity. `transposed`: the gradient selects elements of the seed.
     """
     node, source, like = (
         (grad, seed, names.get(out, names[seed])) if transposed else (out, x, names[x])
@@ -315,15 +320,15 @@ def selection(
     flat: Tree = Call("arange", (count,))
     places = flat if source.ndim == 1 else Method(flat, "reshape", (Attribute(like, "shape"),))
     known = {n: name for n, name in names.items() if n.op.name == "input" and n is not seed}
-    known[source], moved = Name(tree.text(places)), simplify(node)
-    vectors = (n for n in walk([moved]) if n.op.index == "reshape" and n.ndim == 1)
+    known[source], indices = Name(tree.text(places)), simplify(node)
+    vectors = (n for n in walk([indices]) if n.op.index == "reshape" and n.ndim == 1)
     known |= {n: Name(tree.text(flat)) for n in vectors if _unreshaped(n) is source}
-    index = formula(moved, known, telling)
+    index = formula(indices, known, telling)
     if node.ndim != 1:
         index = Method(index, "flatten")
     at: tuple[Tree, ...] = (index,)
     if isinstance(index, Subscript) and tree.text(index.base) == tree.text(flat):
-        at = index.items  # arange(n)[::2] picks as ::2 does
+        at = index.items  # arange(n)[::2] as an index is ::2
     built = Subscript(Call("eye", (count,)), at)
     return Attribute(built, "T") if transposed else built
 

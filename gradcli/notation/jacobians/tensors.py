@@ -12,7 +12,7 @@ from ...lazy import np
 from .. import tree
 from ..formulas.formula import formula, word
 from ..formulas.rules.assumed import is_symmetric
-from ..formulas.sizes import LEAST, shapes_of, told
+from ..formulas.sizes import LEAST, shapes_of, size_formula
 from ..formulas.spelling import indexed, spelled
 from ..indices.collect import is_delta
 from ..indices.expressions import (
@@ -62,15 +62,16 @@ from .matrix_products import (
 )
 
 Letters = Sequence[str]
-MASK = re.compile(r"nonzero\((.*)\)")  # the places where it holds
-SHORT = 8  # length of what a function that has no index notation is written of
+MASK = re.compile(r"nonzero\((.*)\)")
+SHORT = 8  # length of arguments of functions that have no index notation
 
 
 class Tensors:
-    """Formulas over the nodes that have names. None: there is no short one.
+    """Formulas of tensors in terms of named nodes; methods return None if there is no short
+    formula.
 
-    `sizes` are those of the letters, written in terms of `sides`; where these are `telling`, so are
-    numbers that are one of them. `given` are letters that stand for one value: a[i].
+    `sizes` are the sizes of letters, written in terms of `sides`. If sizes are `telling`, numbers
+    equal to a size are written as that size. `fixed` letters stand for one value, as i in a[i].
     """
 
     def __init__(
@@ -79,36 +80,36 @@ class Tensors:
         sizes: Mapping[str, int],
         sides: Sequence[Side],
         telling: bool = False,
-        given: Letters = (),
+        fixed: Letters = (),
     ):
-        self.names, self.sizes, self.sides, self.given = names, sizes, sides, given
+        self.names, self.sizes, self.sides, self.fixed = names, sizes, sides, fixed
         self.telling, self.shapes = telling, shapes_of(names) if telling else {}
         self.tensors: dict[tuple[Expr, Letters], Tree | None] = {}
 
-    def inside(self, given: Letters) -> Self:
-        """The same where these letters stand for one value."""
-        return type(self)(self.names, self.sizes, self.sides, self.telling, given)
+    def inside(self, fixed: Letters) -> Self:
+        """A copy with these fixed letters."""
+        return type(self)(self.names, self.sizes, self.sides, self.telling, fixed)
 
     def with_sizes(self, sizes: Mapping[str, int]) -> Self:
-        """The same with further letters of these sizes."""
+        """A copy with further letters of these sizes."""
         more = {**self.sizes, **sizes}
-        return type(self)(self.names, more, self.sides, self.telling, self.given)
+        return type(self)(self.names, more, self.sides, self.telling, self.fixed)
 
     def size(self, letters: Letters) -> int:
-        """How many values the letters have together."""
+        """The product of the sizes of letters."""
         return int(np.prod([self.sizes[k] for k in letters], dtype=int))
 
     def length(self, letters: Letters) -> Tree:
-        """The same as it is written: x.numel(), x.shape[0] * x.shape[1]."""
+        """The product of the sizes of letters as a formula: x.numel(), x.shape[0] * x.shape[1]."""
         for side in self.sides:
-            own = [p for p in side.at if isinstance(p, str)]
-            if own and list(letters) == own:
+            side_letters = [p for p in side.at if isinstance(p, str)]
+            if side_letters and list(letters) == side_letters:
                 vector = side.own and len(side.at) == 1
-                return self._length(own[0]) if vector else Method(side.name, "numel")
+                return self._length(side_letters[0]) if vector else Method(side.name, "numel")
         out: Tree | None = None
         for letter in letters:
-            one = self._length(letter)
-            out = one if out is None else Infix("*", out, one)
+            size = self._length(letter)
+            out = size if out is None else Infix("*", out, size)
         return tree.Number(1) if out is None else out
 
     def _length(self, letter: str) -> Tree:
@@ -118,7 +119,7 @@ class Tensors:
         return self.constant(self.sizes[letter])
 
     def identity(self, rows: Letters, columns: Letters) -> Tree:
-        """eye(x.shape[0]); a number only where there is no name."""
+        """eye(x.shape[0]); eye(3) only if no tensor has this size."""
         lengths = self.length(columns), self.length(rows)
         named = [n for n in lengths if not isinstance(n, tree.Number)]
         return Call("eye", (min(named or lengths, key=tree.size),))
@@ -130,16 +131,16 @@ class Tensors:
         return Call("ones", (width if square else self.length(rows), width))
 
     def constant(self, value: float) -> Tree:
-        """A number, by the name of a size where it is one."""
-        whole = self.telling and isfinite(value) and value == int(value)
-        return (told(int(value), self.shapes) if whole else None) or tree.Number(value)
+        """A number, or the size that it equals if sizes are `telling`."""
+        is_size = self.telling and isfinite(value) and value == int(value)
+        return (size_formula(int(value), self.shapes) if is_size else None) or tree.Number(value)
 
     def count(self, e: Expr) -> Tree:
-        """x.shape[1]."""
+        """The formula of a size node: x.shape[1]."""
         assert isinstance(e, Element)
         (x,) = e.node.parents
-        own = [x] if x in self.names else []
-        names = {node: self.names[node] for node in (*own, *self.names)}
+        operand = [x] if x in self.names else []
+        names = {node: self.names[node] for node in (*operand, *self.names)}
         return formula(e.node, {n: name for n, name in names.items() if isinstance(name, Name)})
 
     def scaled(self, number: Tree | None, matrix: Tree | None) -> Tree | None:
@@ -151,11 +152,11 @@ class Tensors:
     # ---- tensors ---------------------------------------------------------------------------------
 
     def tensor(self, e: Expr, letters: Letters) -> Tree | None:
-        """The tensor whose dimensions are `letters`, in the language."""
+        """The formula of e as a tensor whose dimensions are `letters`."""
         written = self._tensor(e, letters)
         if written is None:
             return None
-        if letters_of(e) - {*self.given} != set(letters):
+        if letters_of(e) - {*self.fixed} != set(letters):
             return Method(written, "expand", tuple(map(self._length, letters)))
         mask = is_condition(e) and not isinstance(e, Relation)
         return _counted(written) if mask else written
@@ -189,8 +190,8 @@ class Tensors:
         return None
 
     def _operand(self, op: Operator, e: Expr, letters: Letters) -> Tree | None:
-        """What an operator is applied to: no number where PyTorch has a function of tensors, and no
-        relation, which is written as ones and zeros and may have to be a mask.
+        """The formula of an operand: numbers become tensors if the operator needs tensors; None for
+        relations, which are written as ones and zeros where a mask may be needed.
         """
         if is_condition(e) and any(isinstance(part, Relation) for part in inner(e)):
             return None
@@ -205,36 +206,38 @@ class Tensors:
         row, column = letters[-2:-1], letters[-1:]
         if is_delta(e) and {e.left, e.right} == {*row, *column}:
             return self.identity(row, column) if self.size(row) == self.size(column) else None
-        label = label_of(e, letters)
+        label = index_in_delta(e, letters)
         rows = None if label is None else self.index(label.value, letters[:-1])
         last = letters[-1:]
         return None if rows is None else Subscript(self.identity(last, last), (rows,))
 
     def _triangle(self, e: Relation, letters: Letters) -> Tree | None:
         """[j ≤ i] = tril(ones(n, m))."""
-        own = [k for k in letters if k in letters_of(e)]
-        if e.symbol != "<=" or len(own) != 2:
+        tied = [k for k in letters if k in letters_of(e)]
+        if e.symbol != "<=" or len(tied) != 2:
             return None
-        row, column = own
+        row, column = tied
         result = triangle(e, row, column, self.ones([row], [column]))
-        last = own == [*letters[-2:]]
-        return result if last or result is None else spread(result, own, letters)
+        is_last = tied == [*letters[-2:]]
+        return result if is_last or result is None else spread(result, tied, letters)
 
     def _summed(self, e: Sum, letters: Letters) -> Tree | None:
-        """A sum as a product of matrices and vectors, where it is one."""
-        free = letters_of(e) - {*self.given}
-        own = [k for k in letters if k in free]
-        if free - {*own} or len(own) > 2:
+        """A sum as a product of matrices and vectors; None if it is none."""
+        free = letters_of(e) - {*self.fixed}
+        remaining = [k for k in letters if k in free]
+        if free - {*remaining} or len(remaining) > 2:
             return None
         try:
-            result = Contraction([e], self._length, self._tensor, self.given)
-            if not own:
+            result = Contraction([e], self._length, self._tensor, self.fixed)
+            if not remaining:
                 return result.scalar()
-            built = result.vector(own[0]) if len(own) == 1 else result.matrix(*own)
+            built = (
+                result.vector(remaining[0]) if len(remaining) == 1 else result.matrix(*remaining)
+            )
         except NoProduct:
             return None
-        last = own == list(letters[len(letters) - len(own) :])
-        return built if last else spread(built, own, letters)
+        is_last = remaining == list(letters[len(letters) - len(remaining) :])
+        return built if is_last else spread(built, remaining, letters)
 
     def _power(self, e: Power, letters: Letters) -> Tree | None:
         if divides(e):
@@ -243,13 +246,13 @@ class Tensors:
         return None if base is None or exponent is None else Infix("**", base, exponent)
 
     def _joined(self, terms: list[tuple[Expr, Tree | None]]) -> Tree | None:
-        """A sum; 1 * (x > 0) where PyTorch adds or subtracts no condition."""
+        """A sum of terms; masks become 1 * (x > 0) where PyTorch would not add or subtract them."""
         if any(written is None for _, written in terms):
             return None
-        (at, *others) = {w.items if isinstance(w, Subscript) else () for _, w in terms}
-        if not others and {*at} == {ALL, NEW_DIMENSION}:  # a[:, None] + b[:, None]
+        (index, *other_indices) = {w.items if isinstance(w, Subscript) else () for _, w in terms}
+        if not other_indices and {*index} == {ALL, NEW_DIMENSION}:  # a[:, None] + b[:, None]
             inner = self._joined([(t, w.base) for t, w in terms])  # type: ignore[union-attr]
-            return None if inner is None else Subscript(inner, at)
+            return None if inner is None else Subscript(inner, index)
         first, out = terms[0]
         out = negated(out) if opposite(first) is not None else out  # type: ignore[arg-type]
         for term, written in terms[1:]:
@@ -266,29 +269,31 @@ class Tensors:
             rest = self._tensor(Product(e.factors[1:]), letters)
             return None if rest is None else negated(rest)
         if len(letters) == 2 and any(letters[1] in letters_of(f) for f in e.factors):
-            apart = self.outer(e.factors, letters[:1], letters[1:])
-            if apart is not None:
-                return apart
+            outer = self.outer(e.factors, letters[:1], letters[1:])
+            if outer is not None:
+                return outer
         for factor in numbers_first(powers(e.factors)):
-            under = divides(factor)
-            written = self._tensor(inverted(factor) if under else factor, letters)
+            is_divisor = divides(factor)
+            written = self._tensor(inverted(factor) if is_divisor else factor, letters)
             if written is None:
                 return None
-            if out is None and not under:
+            if out is None and not is_divisor:
                 out = written
             else:
-                out = Infix("/" if under else "*", tree.Number(1) if out is None else out, written)
+                out = Infix(
+                    "/" if is_divisor else "*", tree.Number(1) if out is None else out, written
+                )
         return out
 
     def outer(self, factors: Sequence[Expr], rows: Letters, columns: Letters) -> Tree | None:
-        """outer(a, b), where one depends on all letters of rows and the other on all of columns;
-        outer(a, ones(n)), where nothing depends on the column.
+        """outer(a, b), if each factor depends on all letters of rows or all letters of columns;
+        outer(a, ones(n)) if no factor depends on the columns; else None.
         """
-        numbers = [f for f in factors if not letters_of(f) - {*self.given}]
-        left = [f for f in factors if f not in numbers and letters_of(f) - {*self.given} <= {*rows}]
+        numbers = [f for f in factors if not letters_of(f) - {*self.fixed}]
+        left = [f for f in factors if f not in numbers and letters_of(f) - {*self.fixed} <= {*rows}]
         right = [f for f in factors if f not in numbers and f not in left]
         result = [
-            {k for f in side for k in letters_of(f)} - {*self.given} for side in (left, right)
+            {k for f in side for k in letters_of(f)} - {*self.fixed} for side in (left, right)
         ]
         if not columns or result not in ([{*rows}, {*columns}], [{*rows}, set()]):
             return None
@@ -300,109 +305,110 @@ class Tensors:
         return self.scaled(number, Call("outer", (a, b or Call("ones", (self.length(columns),)))))
 
     def weights(self, e: Expr, letters: Letters) -> Tree | None:
-        """The tensor with these dimensions as what a matrix is multiplied with: no mask, nor whole
-        numbers that a tensor holds.
+        """The formula of e as a floating-point tensor with these dimensions: masks and integer
+        tensors are converted.
         """
-        if letters_of(e) - {*self.given} != {*letters}:
+        if letters_of(e) - {*self.fixed} != {*letters}:
             return self.tensor(e, letters)
         written = self._tensor(e, letters)
         if written is None and len(letters) == 2:
-            turned = self._tensor(e, letters[::-1])
-            written = None if turned is None else transposed(turned)
+            transposed_tensor = self._tensor(e, letters[::-1])
+            written = None if transposed_tensor is None else transposed(transposed_tensor)
         if written is None:
             return None
-        held = [part.node.dtype for part in inner(e) if isinstance(part, Element)]
-        whole = bool(held) and "float" not in held and not is_mask(written)
-        return Method(written, "double") if whole else in_numbers(written)
+        dtypes = [part.node.dtype for part in inner(e) if isinstance(part, Element)]
+        is_integer = bool(dtypes) and "float" not in dtypes and not is_mask(written)
+        return Method(written, "double") if is_integer else in_numbers(written)
 
     def _element(self, e: Element, letters: Letters) -> Tree | None:
-        """A tensor that broadcasts to the dimensions of the letters."""
+        """The formula of a tensor element as a tensor that broadcasts to the dimensions
+        `letters`.
+        """
         if is_count(e):
             return self.count(e)
-        whole = self._whole_tensor(e)
-        if whole is None:
+        tensor = self._whole_tensor(e)
+        if tensor is None:
             return None
-        name, at = whole
-        if len(set(at) - {0}) != sum(p != 0 for p in at):
+        name, places = tensor
+        if len(set(places) - {0}) != sum(p != 0 for p in places):
             return None
-        if not letters and not any(at):
+        if not letters and not any(places):
             return name
-        tail = letters[len(letters) - len(at) :]
-        if len(at) <= len(letters) and all(p in (0, k) for p, k in zip(at, tail)):
+        tail = letters[len(letters) - len(places) :]
+        if len(places) <= len(letters) and all(p in (0, k) for p, k in zip(places, tail)):
             return name
-        if len(at) > len(letters) and at[-len(letters) :] == tuple(letters):  # w[0, 0]
-            return indexed(name, ", ".join(map(str, at[: len(at) - len(letters)])))
-        if isinstance(name, Name) and [p for p in at if p != 0] == [*letters]:  # x[:, 0]
-            return indexed(name, ", ".join("0" if p == 0 else ":" for p in at))
-        if at[::-1] == tuple(letters) and is_symmetric(e.node):
+        if len(places) > len(letters) and places[-len(letters) :] == tuple(letters):  # w[0, 0]
+            return indexed(name, ", ".join(map(str, places[: len(places) - len(letters)])))
+        if isinstance(name, Name) and [p for p in places if p != 0] == [*letters]:  # x[:, 0]
+            return indexed(name, ", ".join("0" if p == 0 else ":" for p in places))
+        if places[::-1] == tuple(letters) and is_symmetric(e.node):
             return name
-        own = [p for p in at if isinstance(p, str) and p in letters]
-        if own != list(at) or own != [k for k in letters if k in own]:
+        ordered = [p for p in places if isinstance(p, str) and p in letters]
+        if ordered != list(places) or ordered != [k for k in letters if k in ordered]:
             return None
-        return spread(name, own, letters)
+        return spread(name, ordered, letters)
 
     def index(self, value: Expr, letters: Letters) -> Tree | None:
-        """Whole numbers that a tensor holds, as they stand in brackets."""
+        """The formula of an integer tensor used as an index, with the dimensions `letters`."""
         if not isinstance(value, Element):
             return None
-        if [p for p in value.places if p != 0 and p not in self.given] != [*letters]:
+        if [p for p in value.places if p != 0 and p not in self.fixed] != [*letters]:
             return None
         name = self._indexed(value.node)
         if value.places == tuple(letters):
             return name
         mask = MASK.fullmatch(tree.text(name)) if value.node.shape[1:] == (1,) else None
-        if mask is not None:  # of one dimension: eye(n)[x > 0] picks rows as their places do
+        if mask is not None:  # eye(n)[x > 0] selects the same rows as eye(n)[nonzero(x > 0)[:, 0]]
             return Verbatim(mask[1])
-        at = (":" if p in letters else str(p) for p in value.places)
-        return indexed(name, ", ".join(at))
+        items = (":" if p in letters else str(p) for p in value.places)
+        return indexed(name, ", ".join(items))
 
     def single_index(self, value: Expr) -> Tree | None:
-        """One of these numbers, as a tensor of one dimension."""
+        """The formula of one element of an integer tensor, as a one-dimensional tensor."""
         if not isinstance(value, Element) or not value.places:
             return self.index(value, [])
         *first, last = value.places
-        if not isinstance(last, int) or any(p != 0 and p not in self.given for p in first):
+        if not isinstance(last, int) or any(p != 0 and p not in self.fixed for p in first):
             return None
-        at = [*map(str, first)]
+        items = [*map(str, first)]
         if value.node.shape[-1] > 1:
-            at.append(f"{last or ''}:{last + 1}")
+            items.append(f"{last or ''}:{last + 1}")
         name = self._indexed(value.node)
-        return indexed(name, ", ".join(at)) if at else name
+        return indexed(name, ", ".join(items)) if items else name
 
     def _indexed(self, node: Node) -> Tree:
         names = {n: name for n, name in self.names.items() if isinstance(name, Name)}
         return names.get(node) or formula(node, names)
 
     def called(self, node: Node) -> Tree | None:
-        """The name of a node, or the call of a function of named ones and of what is short in them:
-        inv(X), inv(A.T @ A).
+        """The name of a node, or a call of its operator on named nodes and short formulas: inv(X),
+        inv(A.T @ A).
         """
         name = self.names.get(node)
-        usual = node.attrs == node.op.attributes and (node.op.torch or node.op.spelling)
-        if name is not None or node.dtype != "float" or not usual or not node.parents:
+        is_default = node.attrs == node.op.attributes and (node.op.torch or node.op.spelling)
+        if name is not None or node.dtype != "float" or not is_default or not node.parents:
             return name
         return _applied(node.op, [self.names.get(i) or self._short(i) for i in node.parents])
 
     def _short(self, node: Node) -> Tree | None:
-        """A short formula in named nodes alone; None where there is none."""
+        """A short formula in terms of named nodes; None if there is none."""
         names = {n: name for n, name in self.names.items() if isinstance(name, Name)}
-        within = walk([node], lambda n: () if n in names else n.inputs)
-        if any(n not in names for n in within if not n.inputs):
+        nodes = walk([node], lambda n: () if n in names else n.inputs)
+        if any(n not in names for n in nodes if not n.inputs):
             return None
         written = formula(node, names)
         return written if tree.size(written) <= SHORT else None
 
     def _whole_tensor(self, e: Element) -> tuple[Tree, tuple[Place, ...]] | None:
-        """The tensor whose element it is, `given` letters read as an index, and the other places;
-        None where their letters run over neither the whole of it nor of a row or a part of a
-        vector.
+        """The tensor that e is an element of, indexed by the fixed letters, and the remaining
+        places; None unless the other letters run over all of it, a row, or a slice of a vector.
         """
         name = self.called(e.node)
         if name is None:
             return None
         if not self._runs_over(e.places, e.node.shape):
             return self._row(name, e) or self._part_of_vector(name, e)
-        first = tuple(p for p in e.places if p in self.given)
+        first = tuple(p for p in e.places if p in self.fixed)
         if not first:
             return name, e.places
         if e.places[: len(first)] != first:
@@ -410,7 +416,7 @@ class Tensors:
         return indexed(name, ", ".join(map(str, first))), e.places[len(first) :]
 
     def _row(self, name: Tree, e: Element) -> tuple[Tree, tuple[Place, ...]] | None:
-        """x[0]."""
+        """x[0] and the remaining places, if the first places are numbers; else None."""
         first = [*takewhile(lambda p: isinstance(p, int), e.places)]
         rest = e.places[len(first) :]
         if not first or not self._runs_over(rest, e.node.shape[len(first) :]):
@@ -418,17 +424,17 @@ class Tensors:
         return indexed(name, ", ".join(map(str, first))), rest
 
     def _part_of_vector(self, name: Tree, e: Element) -> tuple[Tree, tuple[Place, ...]] | None:
-        """x[1:], where its letter begins at 1."""
+        """x[1:] and its letter, for an element x[i + 1]; else None."""
         terms, offset = linear(e.places[0]) if len(e.places) == 1 else ((), 0)
-        if len(terms) != 1 or terms[0][0] not in self.sizes or terms[0][0] in self.given:
+        if len(terms) != 1 or terms[0][0] not in self.sizes or terms[0][0] in self.fixed:
             return None
         ((letter, step),) = terms
         index = self.slice_of(offset, step, self.sizes[letter], e.node.numel) if step > 0 else None
         return None if index is None else (indexed(name, index), (letter,))
 
     def slice_of(self, start: int, step: int, count: int, size: int) -> str | None:
-        """`count` places from `start`, from the lowest, as Python writes them: 1:, :-1, ::2; None
-        where some of them do not exist.
+        """The slice of `count` places from `start`, in ascending order: 1:, :-1, ::2; None if some
+        are out of range.
         """
         low, high = sorted((start, start + step * (count - 1)))
         if not step or low < 0 or high >= size:
@@ -438,13 +444,13 @@ class Tensors:
         return f"{begin}:{end}" + (f":{abs(step)}" if abs(step) > 1 else "")
 
     def _end(self, place: int, size: int) -> str:
-        """A place, counted from the end where it is nearer: -1."""
-        last = size - place
-        near = last < min(place, LEAST) if self.telling else last < place
-        return f"-{last}" if near else tree.text(self.constant(place))
+        """A place as an index, counted from the end if that is nearer: -1."""
+        from_end = size - place
+        is_nearer = from_end < min(place, LEAST) if self.telling else from_end < place
+        return f"-{from_end}" if is_nearer else tree.text(self.constant(place))
 
     def _runs_over(self, at: Sequence[Place], shape: Shape) -> bool:
-        """Whether letters run over the whole of a tensor of this shape."""
+        """Whether the places run over all elements of a tensor of this shape."""
         return all(
             p == 0 if n == 1 else isinstance(p, str) and self.sizes[p] == n
             for p, n in zip(at, shape)
@@ -452,8 +458,8 @@ class Tensors:
 
 
 def triangle(bound: Relation, row: str, column: str, whole: Tree) -> Tree | None:
-    """What a bound between two letters leaves of a matrix: tril(whole), tril(whole, -1); None where
-    the bound says something else.
+    """tril(whole) or triu(whole, 1), for a bound between the letters of rows and columns; None for
+    other relations.
     """
     form = linear(plus(bound.right, bound.left, -1))
     terms = dict(form.terms)
@@ -466,49 +472,49 @@ def triangle(bound: Relation, row: str, column: str, whole: Tree) -> Tree | None
     return Call(function, (whole, *([tree.Number(diagonal)] if diagonal else [])))
 
 
-def label_of(e: Relation, letters: Sequence[str]) -> Picked | None:
-    """The number that the others of the letters have in δ[t[i],j], where j is the last of them."""
+def index_in_delta(e: Relation, letters: Sequence[str]) -> Picked | None:
+    """t[i] in δ[t[i],j], where j is the last of the letters and i among the others; else None."""
     if e.symbol != "==" or letters_of(e) - {*letters}:
         return None
     for place, last in ((e.left, e.right), (e.right, e.left)):
         if isinstance(place, Linear) and last in letters[-1:] and place.offset == 0:
-            ((atom, times), *more) = place.terms
-            if isinstance(atom, Picked) and times == 1 and not more:
+            ((atom, factor), *more) = place.terms
+            if isinstance(atom, Picked) and factor == 1 and not more:
                 return atom
     return None
 
 
 def spread(written: Tree, own: Letters, letters: Letters) -> Tree:
-    """A tensor with some of the letters, with a dimension of size 1 for those that follow."""
+    """A tensor with the letters `own`, indexed with None for the others, so that it broadcasts."""
     start = letters.index(own[0])
     return indexed(written, ", ".join(":" if k in own else "None" for k in letters[start:]))
 
 
 def _applied(op: Operator, args: Sequence[Tree | None]) -> Tree | None:
-    """An operator with attributes of their usual value, as its record has it."""
+    """A call of an operator with default attributes, in its usual spelling."""
     known = [a for a in args if a is not None]
     if len(known) < len(args):
         return None
     if op.spelling:
-        usual: dict[str, Tree | None] = dict.fromkeys(op.attributes)
-        return spelled(op.spelling, usual | {str(k): a for k, a in enumerate(known)})
+        values: dict[str, Tree | None] = dict.fromkeys(op.attributes)
+        return spelled(op.spelling, values | {str(k): a for k, a in enumerate(known)})
     if op.method:
         return Method(known[0], op.name, tuple(known[1:]))
     return Call(word(op), tuple(known))
 
 
 def _counted(mask: Tree) -> Tree:
-    """A condition as 1 and 0."""
+    """1 * mask."""
     return Infix("*", tree.Number(1), mask)
 
 
 def is_count(e: Expr) -> bool:
-    """Whether it is how many elements there are, or one over that."""
+    """Whether e is a size node, or 1 divided by one."""
     if divides(e):
         return is_count(inverted(e))
     return isinstance(e, Element) and e.node.op.name == "size"
 
 
 def flat(written: Tree | None, letters: Letters) -> Tree | None:
-    """The tensor with these dimensions as a vector, which is what diag and outer take."""
+    """A tensor with these dimensions flattened to a vector, as diag and outer require."""
     return written if written is None or len(letters) == 1 else Method(written, "flatten")

@@ -33,7 +33,7 @@ from .parts import (
 )  # fmt: skip
 from .precedence import COMPARISONS, PRECEDENCE, REGROUPED, SUM, Form, Part, binding, number, walk
 
-LONG = 20_000  # tokens that are printed of any formula; callers find out earlier, with size()
+LONG = 20_000  # tokens; callers check the size before
 BRACKETS = Token("("), Token(")")
 _Pieces = Iterator[Token | Part]
 
@@ -79,7 +79,7 @@ def _infix(tree: Infix) -> _Pieces:
 
 
 def _regrouped(tree: Infix) -> bool:
-    """Whether the right side may go without brackets though it binds no tighter: a·(b·c)."""
+    """Whether the right side needs no brackets although it does not bind tighter: a·(b·c)."""
     right = tree.right
     return tree.symbol in REGROUPED and isinstance(right, Infix) and right.symbol == tree.symbol
 
@@ -111,7 +111,7 @@ def _call(tree: Call) -> _Pieces:
 
 
 def _base(tree: Tree) -> Part:
-    """What stands before a dot or a bracket; 2.sum() would be read as the number 2. and a name."""
+    """The base of an attribute or index, in brackets if needed: 2.sum() would be a syntax error."""
     return Part(tree, PRECEDENCE["atom"] + isinstance(tree, Number))
 
 
@@ -162,7 +162,7 @@ def _derivative(tree: Derivative) -> _Pieces:
 
 
 def order(tree: Derivative) -> str:
-    """The order of a derivative, raised; nothing for the first."""
+    """The order of a derivative as a superscript; "" for the first."""
     return "".join("⁰¹²³⁴⁵⁶⁷⁸⁹"[int(d)] for d in str(len(tree.by))) if len(tree.by) > 1 else ""
 
 

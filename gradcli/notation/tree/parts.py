@@ -156,19 +156,19 @@ class Sum(NamedTuple):
 
 
 class Verbatim(NamedTuple):
-    """Text that is already what it should be: a shape, a list, an option."""
+    """Text that is printed as it is: a shape, a list, an option."""
 
     text: str
 
 
 class LeftOut(NamedTuple):
-    """The dots of a sum that has `count` terms."""
+    """An ellipsis in a sum of `count` terms."""
 
-    count: int  # type: ignore[assignment]  # it hides tuple.count, which nobody needs
+    count: int  # type: ignore[assignment]  # it hides tuple.count
 
 
 class Bracketed(NamedTuple):
-    """Brackets that nothing needs but the eye."""
+    """Brackets that are redundant, but help the reader."""
 
     inner: Inner
 
@@ -185,7 +185,7 @@ NEW_DIMENSION = Verbatim("None")
 
 
 def taken(names: Collection[Name]) -> set[str]:
-    """The words that have a meaning where there are these names."""
+    """The words that are in use because of these names."""
     return {word for name in names for word in (name.text, *name.also)}
 
 

@@ -10,8 +10,8 @@ PRECEDENCE = {
     "==": 0, "!=": 0, "<": 0, "<=": 0, ">": 0, ">=": 0, "|": 1, "&": 3, "+": 4, "-": 4,
     "*": 5, "/": 5, "//": 5, "%": 5, "@": 5, "·": 5, " ": 5, "unary": 6, "**": 7, "atom": 9,
 }  # fmt: skip
-REGROUPED = ("·", " ")  # in index notation a product is a product, however it is grouped
-SUM = 5  # a sum reaches over the products to its right
+REGROUPED = ("·", " ")  # products in index notation are associative
+SUM = 5  # a sum includes the products to its right
 COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 
 
@@ -67,6 +67,6 @@ def number(value: float) -> str:
     if isinstance(value, bool):
         return str(value)
     if isinstance(value, int) and abs(value) >= 2**63 and float(value) == value:
-        return str(float(value))  # PyTorch has no whole number of this size
+        return str(float(value))  # too large for an integer in PyTorch
     whole = isinstance(value, float) and value.is_integer() and abs(value) < 1e15
     return str(int(value)) if whole and str(value) != "-0.0" else str(value)

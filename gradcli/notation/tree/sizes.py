@@ -9,13 +9,13 @@ LISTED, MOST_LISTED = 8, 20  # numbers of a list that count as much as one name;
 
 
 def _counts(part: Tree) -> int:
-    if isinstance(part, Subscript) and NEW_DIMENSION in part.items:  # it lays them out anew
+    if isinstance(part, Subscript) and NEW_DIMENSION in part.items:  # a reshaped operand
         return len(part.items)
     return not isinstance(part, Bracketed) and 1 + listed(part)
 
 
 def listed(part: Tree) -> int:
-    """What the numbers of a list count for beside its name: some of them as much as one name."""
+    """The length of a list of numbers: several of them count as much as one name."""
     if isinstance(part, Verbatim):
         return min(part.text.count(",") // LISTED, MOST_LISTED)
     if isinstance(part, Listing) and part.brackets == "[]":
@@ -40,7 +40,7 @@ def size(tree: Tree) -> int:
 
 
 def shortest(result: Iterable[Tree | None]) -> Tree | None:
-    """The one of them with the least size; None where there is none."""
+    """The shortest formula; None if there is none."""
     return min((f for f in result if f is not None), key=size, default=None)
 
 
@@ -67,7 +67,7 @@ def length(tree: Tree, opened: Callable[[Tree], tuple[float, list[Tree]]] = _ope
 
 
 def _again(part: Tree, times: int) -> int:
-    """What a part adds when it is met again: itself, or a name, which once has to be given."""
+    """The length that a repeated part adds: its own, or that of a name and its definition."""
     own, stack = 0, [part]
     while stack and own <= NAMED:
         inner = stack.pop()

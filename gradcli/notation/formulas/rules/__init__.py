@@ -1,7 +1,8 @@
-"""Identities that make formulas shorter: texts, or short functions. For display only.
+"""Identities that make formulas shorter, as texts or short functions. For display only.
 
-A rule is given a node whose inputs are already short, and answers with equal ones of the same
-shape. It may take for granted that no number is nan or infinite, and that no denominator is 0.
+A rule takes a node whose inputs are already simplified, and returns equal nodes of the same
+shape, or None where it does not apply. It may assume that no number is nan or infinite, and that
+no denominator is 0.
 """
 
 from . import (  # noqa: F401
@@ -45,9 +46,9 @@ from . import (  # noqa: F401
     triangular,
     vectors,
 )
-from .registry import LAYOUT, NORMAL, OTHERS, RULES, Rule, made_of
+from .registry import CANDIDATES, LAYOUT, NORMAL, RULES, Rule, apply_rules
 
-# Code has functions that put elements at places, where a formula multiplies by parts of eye(n).
+# Code calls functions that scatter elements, where a formula multiplies by rows of eye(n).
 IN_CODE = {name: rules for name, rules in LAYOUT.items() if name != "put_at"}
 
-__all__ = ["IN_CODE", "LAYOUT", "NORMAL", "OTHERS", "RULES", "Rule", "made_of"]
+__all__ = ["CANDIDATES", "IN_CODE", "LAYOUT", "NORMAL", "RULES", "Rule", "apply_rules"]

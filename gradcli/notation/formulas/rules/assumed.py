@@ -1,4 +1,4 @@
-"""What is known about matrices: symmetric, orthogonal, diagonal, positive definite."""
+"""Known properties of matrices: symmetric, orthogonal, diagonal, positive definite."""
 
 from functools import lru_cache
 
@@ -7,39 +7,39 @@ from ....graphs.shapes import axes
 from ....operators.indexing import full_index
 from .atoms import definition
 from .factoring import ODD
-from .products import REMEMBERED, constant_value
+from .products import CACHE_SIZE, constant_value
 from .sums import terms_of
 
-DEEP, NEAR = 40, 12  # nodes that are looked at, and for what is exchanged in them
+DEEP, NEAR = 40, 12  # the search depth for symmetry, and for parity
 REDUCTIONS = ("sum", "mean", "vector_norm", "amax", "amin")
 
 
 def known(node: Node) -> tuple[str, ...]:
-    """What was assumed about an input."""
+    """The assumed properties of an input; () for other nodes."""
     return node.attrs["known"] if node.op.name == "input" else ()
 
 
 def is_orthogonal(node: Node) -> bool:
-    """Whether the inverse is the transpose."""
+    """Whether a matrix is known to be orthogonal."""
     assumed = {"orthogonal", "permutation"} & {*known(node)}
     return bool(assumed) or (definition(node) or node).op.name == "eigh_vectors"
 
 
 def is_symmetric(node: Node) -> bool:
-    """Whether a matrix is certain to be its own transpose."""
+    """Whether a matrix is known to be symmetric."""
     if node.ndim != 2 or node.shape[0] != node.shape[1]:
         return False
     return _symmetric(node, DEEP)
 
 
 def parity(node: Node) -> int:
-    """1 for what stays the same when its first two dimensions of equal size are exchanged, -1 for
-    what becomes its negative, as x[:, None] - x does, and 0 where neither is certain.
+    """1 if a node is known to be unchanged when its first two dimensions are transposed, -1 if it
+    changes its sign, as x[:, None] - x does, else 0.
     """
     return _parity(node, NEAR)
 
 
-@lru_cache(maxsize=REMEMBERED)
+@lru_cache(maxsize=CACHE_SIZE)
 def _parity(node: Node, depth: int) -> int:
     if node.ndim < 2 or depth == 0:
         return int(node.ndim == 0)
@@ -54,7 +54,7 @@ def _parity(node: Node, depth: int) -> int:
     if node.ndim == 2 and node.op.name in ("add", "sub") and _symmetric_sum(node, depth - 1):
         return 1
     parts = [_parity(i, depth - 1) for i in node.parents]
-    return _pairwise(node) or _parity_by_element(node, parts)
+    return _parity_of_pairs(node) or _parity_by_element(node, parts)
 
 
 def _parity_by_element(node: Node, parts: list[int]) -> int:
@@ -74,18 +74,18 @@ def _parity_by_element(node: Node, parts: list[int]) -> int:
 
 
 def _parity_of_reduction(node: Node, depth: int) -> int:
-    """That of what is reduced along further dimensions."""
+    """The parity of a reduction over dimensions other than the first two."""
     x, dims = node.parents[0], axes(node.attrs["dim"], node.parents[0].ndim)
     inner = _parity(x, depth - 1) if dims and min(dims) > 1 else 0
     linear = node.op.name in ("sum", "mean")
     return inner if linear or inner > 0 else abs(inner) * (node.op.name == "vector_norm")
 
 
-def _pairwise(node: Node) -> int:
-    """The same for v of each two rows: x[:, None] - x and X[:, None] * X[None]."""
+def _parity_of_pairs(node: Node) -> int:
+    """The parity of x[:, None] - x and X[:, None] * X[None]; 0 for other nodes."""
     if node.op.name not in ("add", "sub", "mul", "maximum", "minimum") or len(node.parents) != 2:
         return 0
-    a, b = map(_along, node.parents)
+    a, b = map(_unsqueezed_operand, node.parents)
     if a is None or b is None or a[0] is not b[0] or a[0].ndim != node.ndim - 1:
         return 0
     if {a[1], b[1]} != {0, 1}:
@@ -93,9 +93,9 @@ def _pairwise(node: Node) -> int:
     return -1 if node.op.name == "sub" else 1
 
 
-def _along(part: Node) -> tuple[Node, int] | None:
-    """What is put along the first (1) or the second (0) of two dimensions, with a new one beside
-    it; what has one dimension less is broadcast along the first.
+def _unsqueezed_operand(part: Node) -> tuple[Node, int] | None:
+    """x and the position, 0 or 1, of the new dimension in x.unsqueeze(0), x.unsqueeze(1), x[None]
+    or x[:, None]; x without a new dimension counts as broadcast along dimension 0.
     """
     dim: int | None = 0
     if part.op.name == "unsqueeze":
@@ -108,22 +108,22 @@ def _along(part: Node) -> tuple[Node, int] | None:
 
 
 def _new_dimension(part: Node) -> int | None:
-    """Where x[:, None] has its new dimension; None where that is not all that it does."""
+    """The position of the new dimension in x[:, None]; None if the index does more."""
     index = full_index(part.attrs["index"], part.parents[0].ndim)
     others = [i for i in index if i is not None]
     new = len(index) - len(others)
     return index.index(None) if new == 1 and all(i == slice(None) for i in others) else None
 
 
-@lru_cache(maxsize=REMEMBERED)
+@lru_cache(maxsize=CACHE_SIZE)
 def _symmetric(node: Node, depth: int) -> bool:
     name, parts = node.op.name, node.parents
     if depth == 0:
         return False
     if name == "input":
-        meant = definition(node)
+        inner = definition(node)
         assumed = {"symmetric", "diagonal", "posdef"} & {*known(node)}
-        return bool(assumed) or (meant is not None and _symmetric(meant, depth - 1))
+        return bool(assumed) or (inner is not None and _symmetric(inner, depth - 1))
     if name in ("eye", "ones", "zeros", "full", "cov", "corrcoef"):
         return True
     if name == "outer":
@@ -133,7 +133,7 @@ def _symmetric(node: Node, depth: int) -> bool:
     if name in ("inv", "transpose", "matrix_exp"):
         return _symmetric(parts[0], depth - 1)
     if name in ("add", "sub"):
-        return _symmetric_sum(node, depth - 1) or _pairwise(node) == 1
+        return _symmetric_sum(node, depth - 1) or _parity_of_pairs(node) == 1
     if name == "matmul":
         return _palindrome(node, depth - 1)
     by_element = name in REDUCTIONS or node.op.family == "elementwise"
@@ -141,21 +141,21 @@ def _symmetric(node: Node, depth: int) -> bool:
 
 
 def _symmetric_sum(node: Node, depth: int) -> bool:
-    """Whether each term is that of another turned, or its own: A - c * eye(n) + A.T."""
+    """Whether the transpose of each term is a term: A - c * eye(n) + A.T."""
     if all(i.shape == () or _symmetric(i, depth) for i in node.parents):
         return True
     terms = terms_of(node) or []
     numbers = {t.key: t.coefficient for t in terms}
     for t in terms:
-        turned = {_transposed(f, depth): e for f, e in t.factors.items()}
-        if None in turned or numbers.get(frozenset(turned.items())) != t.coefficient:
+        transposed = {_transposed(f, depth): e for f, e in t.factors.items()}
+        if None in transposed or numbers.get(frozenset(transposed.items())) != t.coefficient:
             return False
     return bool(terms)
 
 
-@lru_cache(maxsize=REMEMBERED)
+@lru_cache(maxsize=CACHE_SIZE)
 def _transposed(f: Node, depth: int) -> Node | None:
-    """The transpose of a factor, a single number as it is; None where it has none."""
+    """The transpose of a factor; scalars are unchanged; None if it is no matrix."""
     if depth == 0:
         return None
     if f.shape == () or (f.ndim == 2 and _symmetric(f, depth)):
@@ -168,26 +168,28 @@ def _transposed(f: Node, depth: int) -> Node | None:
     return f.mT if f.ndim == 2 else None
 
 
-def _turned(a: Node, b: Node) -> bool:
+def _are_transposes(a: Node, b: Node) -> bool:
     return (a.op.name == "transpose" and a.parents[0] is b) or (
         b.op.name == "transpose" and b.parents[0] is a
     )
 
 
 def _palindrome(node: Node, depth: int) -> bool:
-    """Whether a chain of factors reads the same transposed: X.T @ A @ X for a symmetric A."""
+    """Whether a matrix product equals its transpose factor by factor: X.T @ A @ X for a symmetric
+    A.
+    """
     factors = _factors(node)
     if len(factors) > DEEP:
         return False
     for left, right in zip(factors, reversed(factors), strict=True):
         if left is right and left.ndim == 2 and _symmetric(left, depth - 1):
             continue
-        if not _turned(left, right) and not _projects(left, right):
+        if not _are_transposes(left, right) and not _is_projection(left, right):
             return False
     return True
 
 
-def _projects(a: Node, b: Node) -> bool:
+def _is_projection(a: Node, b: Node) -> bool:
     """Whether a @ b is X @ pinv(X), or pinv(X) @ X."""
     return any(p.op.name == "pinv" and p.parents[0] is x for p, x in ((a, b), (b, a)))
 

@@ -1,15 +1,15 @@
-"""Nodes with a name, as rules see them: inputs whose definition can be looked up."""
+"""Named nodes as atoms: inputs that keep rules from looking into them, with their definition."""
 
 from ....graphs import OPS, Node
 from ....graphs.signature import APART, signature
 
 
 def atom_of(node: Node) -> Node:
-    """What stands for a named node in a formula; two of one node are the same."""
+    """The input that stands for a named node in a formula, always the same for the same node."""
     name = f"{APART}{signature(node)}{APART}{node.serial}"
     return OPS["input"](name=name, shape=node.shape, dtype=node.dtype)
 
 
 def definition(node: Node) -> Node | None:
-    """What a name stands for, in terms of other names; None for inputs and all other nodes."""
+    """The expression that an atom stands for, in terms of other atoms; None for any other node."""
     return node.expansion if node.op.name == "input" else None

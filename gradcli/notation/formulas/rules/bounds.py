@@ -1,4 +1,4 @@
-"""Numbers that values are known to lie between."""
+"""Lower and upper bounds of the elements of a node."""
 
 from functools import lru_cache, reduce
 from math import inf
@@ -6,21 +6,21 @@ from math import inf
 from ....graphs import OPS, Node, walk
 from ....operators.bounds import ANY, NOT_NEGATIVE, PROBABILITY, Bounds
 from .matrices import is_column
-from .products import REMEMBERED, Coefficient, Product, constant_value, is_zero_or_one, product_of
-from .registry import normal, other
+from .products import CACHE_SIZE, Coefficient, Product, constant_value, is_zero_or_one, product_of
+from .registry import candidate, normal
 from .triangular import DIAGONAL
 
 CORRELATION = (-1.0, 1.0)
 
 
 def is_not_negative(x: Node) -> bool:
-    """Whether it is plain to see that no element is less than 0."""
+    """Whether the lower bound of all elements is at least 0."""
     return bounds_of(x)[0] >= 0
 
 
-@lru_cache(maxsize=REMEMBERED)
+@lru_cache(maxsize=CACHE_SIZE)
 def bounds_of(x: Node) -> Bounds:
-    """The least and the greatest number that an element may be."""
+    """The lower and upper bound of all elements."""
     result: dict[Node | None, Bounds] = {}
     for n in walk([x]):
         result[n] = _bounds(n, result)
@@ -33,9 +33,9 @@ def _bounds(n: Node, result: dict[Node | None, Bounds]) -> Bounds:
         return float(value), float(value)
     if is_zero_or_one(n):
         return PROBABILITY
-    own = n.op.bounds
-    if own is not None:
-        return own(*map(result.get, n.inputs), **n.attrs) if callable(own) else own
+    declared = n.op.bounds
+    if declared is not None:
+        return declared(*map(result.get, n.inputs), **n.attrs) if callable(declared) else declared
     p = product_of(n)
     if p is None or n in p.factors:
         return NOT_NEGATIVE if n.op.name == "pow" and result[n.parents[0]][0] >= 0 else ANY
@@ -46,30 +46,30 @@ def _bounds(n: Node, result: dict[Node | None, Bounds]) -> Bounds:
 
 
 def _is_correlation(p: Product) -> bool:
-    """Whether a product is cov(x) / outer(u, u), u being the roots of its diagonal."""
-    whole = next((f for f, e in p.factors.items() if f.op.name == "cov" and e == 1), None)
-    if whole is None or p.coefficient != 1:
+    """Whether a product is cov(x) / outer(u, u) with u = sqrt(diag(cov(x)))."""
+    covariance = next((f for f, e in p.factors.items() if f.op.name == "cov" and e == 1), None)
+    if covariance is None or p.coefficient != 1:
         return False
-    sides = p.without(whole).factors
-    for f in [f for f in sides if f.op.name == "outer"]:
-        (row, column), e = f.parents, sides.pop(f)
-        sides |= {row: e, column.unsqueeze(dim=1): e}
-    inner = [f.parents[0] if is_column(f) else f for f in sides]
+    others = p.without(covariance).factors
+    for f in [f for f in others if f.op.name == "outer"]:
+        (row, column), e = f.parents, others.pop(f)
+        others |= {row: e, column.unsqueeze(dim=1): e}
+    deviations = [f.parents[0] if is_column(f) else f for f in others]
     return (
-        {f.ndim for f in sides} == {1, 2}
-        and all(e == -1 for e in sides.values())
-        and all(_is_deviation(f, whole) for f in inner)
+        {f.ndim for f in others} == {1, 2}
+        and all(e == -1 for e in others.values())
+        and all(_is_deviation(f, covariance) for f in deviations)
     )
 
 
-def _is_deviation(f: Node, whole: Node) -> bool:
-    """Whether it is the root of the diagonal of a matrix."""
+def _is_deviation(f: Node, covariance: Node) -> bool:
+    """Whether f is sqrt(diag(covariance))."""
     diagonal = f.parents[0] if f.op.name == "sqrt" else f
-    return diagonal is not f and diagonal.op.name in DIAGONAL and diagonal.parents[0] is whole
+    return diagonal is not f and diagonal.op.name in DIAGONAL and diagonal.parents[0] is covariance
 
 
 @normal("ge", "le")
-def known_by_bounds(node: Node) -> Node | None:
+def comparison_decided_by_bounds(node: Node) -> Node | None:
     """sigmoid(x) <= 1 is True, and so is cov(x) / outer(u, u) >= -1 for u = sqrt(cov(x).diag())."""
     a, b = (bounds_of(x) for x in node.parents)
     certain = a[0] >= b[1] if node.op.name == "ge" else a[1] <= b[0]
@@ -77,7 +77,7 @@ def known_by_bounds(node: Node) -> Node | None:
 
 
 @normal("clamp")
-def within_its_bounds(node: Node) -> Node | None:
+def redundant_clamp(node: Node) -> Node | None:
     """clamp(sigmoid(x), 0, 1) = sigmoid(x)."""
     x, low, high = node.inputs
     if x is None or x.shape != node.shape:
@@ -88,20 +88,20 @@ def within_its_bounds(node: Node) -> Node | None:
 
 
 @normal("logical_and", "logical_or")
-def masks_where_one_is_certain(node: Node) -> Node | None:
+def logical_with_constant(node: Node) -> Node | None:
     """mask & True = mask; mask & False = False; mask | False = mask."""
-    decides = node.op.name == "logical_or"
+    absorbing = node.op.name == "logical_or"
     for one, mask in (node.parents, node.parents[::-1]):
-        certain = one.attrs.get("value", one.attrs.get("fill_value"))
-        if certain is (not decides):
+        constant = one.attrs.get("value", one.attrs.get("fill_value"))
+        if constant is (not absorbing):
             return mask if mask.shape == node.shape else mask.expand(shape=node.shape)
-        if certain is decides:
-            return OPS["full"](size=node.shape, fill_value=decides)
+        if constant is absorbing:
+            return OPS["full"](size=node.shape, fill_value=absorbing)
     return None
 
 
-@other("logical_and")
-def within_a_distance(node: Node) -> Node | None:
+@candidate("logical_and")
+def abs_from_two_bounds(node: Node) -> Node | None:
     """(x >= -2) & (x <= 2) = abs(x) <= 2."""
     for low, high in (node.parents, node.parents[::-1]):
         strict = low.op.name == "gt" and high.op.name == "lt"

@@ -1,4 +1,4 @@
-"""What broadcasting does by itself, and sums over what was broadcast."""
+"""Expansions that broadcasting makes redundant, and sums over broadcast dimensions."""
 
 from collections.abc import Iterator
 
@@ -7,29 +7,29 @@ from ....graphs.shapes import axes, axis
 from ....operators.leaves import size_of
 from ....operators.shaping import summed_axes
 from .products import NOTHING, ONE, build, constant_value, product_of
-from .registry import other, rule
+from .registry import candidate, rule
 
 
 @rule("elementwise")
-def spread_by_the_others(node: Node) -> Node | None:
+def broadcast_by_other_operands(node: Node) -> Node | None:
     """x + y.expand(x.shape) = x + y; where(c, ones, x) = where(c, 1, x)."""
-    for place, operand in enumerate(node.inputs):
-        thin = None if operand is None else thinner(operand)
-        if thin is None or (thin.op.name == "constant" and not _takes_numbers(node.op)):
+    for position, operand in enumerate(node.inputs):
+        smaller = None if operand is None else unbroadcast(operand)
+        if smaller is None or (smaller.op.name == "constant" and not _takes_numbers(node.op)):
             continue
-        new = node.op(*node.inputs[:place], thin, *node.inputs[place + 1 :], **node.attrs)
+        new = node.op(*node.inputs[:position], smaller, *node.inputs[position + 1 :], **node.attrs)
         if new.shape == node.shape:
             return new
     return None
 
 
 def _takes_numbers(op: Operator) -> bool:
-    """Whether a number may stand where an operand does, which PyTorch does not broadcast."""
+    """Whether PyTorch accepts a Python number in place of a tensor operand."""
     return bool(op.spelling) or op.numbers in (True, "together") or op.torch is None
 
 
-def thinner(x: Node) -> Node | None:
-    """What broadcasting makes into x."""
+def unbroadcast(x: Node) -> Node | None:
+    """A smaller node that broadcasts to x; None if there is none."""
     if x.op.name == "expand" or (x.op.name == "unsqueeze" and x.attrs["dim"] in (0, -x.ndim)):
         return x.inputs[0]
     if x.op.name == "reshape" and x.ndim > x.parents[0].ndim > 0:
@@ -41,23 +41,29 @@ def thinner(x: Node) -> Node | None:
         value = x.attrs.get("fill_value", float(x.op.name == "ones"))
         return as_node(value)
     in_one_row = x.op.family == "elementwise" and x.ndim > 0 and x.shape[0] == 1
-    return _computed_thinner(x) if in_one_row else None
+    return _unbroadcast_elementwise(x) if in_one_row else None
 
 
-def _computed_thinner(x: Node) -> Node | None:
-    """sqrt(v + 1) for sqrt(v.unsqueeze(0) + 1)."""
-    parts = [thinner(i) if i.ndim == x.ndim else i for i in x.parents]
+def _unbroadcast_elementwise(x: Node) -> Node | None:
+    """sqrt(v + 1) for sqrt(v.unsqueeze(0) + 1); None if an operand is not broadcast."""
+    parts = [unbroadcast(i) if i.ndim == x.ndim else i for i in x.parents]
     inputs = [i for i in parts if i is not None]
     if len(inputs) < len(x.inputs) or all(i.op.name == "constant" for i in inputs):
         return None
     if not _takes_numbers(x.op) and any(i.op.name == "constant" for i in inputs):
         return None
-    thin = x.op(*inputs, **x.attrs)
-    return thin if x.shape == (1,) * (x.ndim - thin.ndim) + thin.shape != thin.shape else None
+    smaller = x.op(*inputs, **x.attrs)
+    return (
+        smaller
+        if x.shape == (1,) * (x.ndim - smaller.ndim) + smaller.shape != smaller.shape
+        else None
+    )
 
 
 def _without_leading(x: Node) -> Node | None:
-    """x.mean(dim=(0, 1), keepdim=True) = x.mean(), for broadcasting puts the dimensions back."""
+    """x.mean(dim=(0, 1)) for x.mean(dim=(0, 1), keepdim=True): broadcasting restores leading
+    dimensions.
+    """
     over = axes(x.attrs["dim"], x.parents[0].ndim)
     if over != tuple(range(len(over))):
         return None
@@ -75,7 +81,7 @@ def one_dimension(node: Node) -> Node | None:
 
 
 @rule("sum_to_size")
-def sum_over_what_was_broadcast(node: Node) -> Node | None:
+def sum_over_broadcast_dimensions(node: Node) -> Node | None:
     """x.sum_to_size(3) = x.sum(dim=0)."""
     x = node.parents[0]
     over = summed_axes(x.shape, node.shape)
@@ -84,9 +90,9 @@ def sum_over_what_was_broadcast(node: Node) -> Node | None:
     lead = x.ndim - node.ndim
     if lead:
         x = x.sum(dim=tuple(range(lead)) if lead > 1 else 0)
-    kept = tuple(d - lead for d in over if d >= lead)
-    if kept:
-        x = x.sum(dim=kept if len(kept) > 1 else kept[0], keepdim=True)
+    inner = tuple(d - lead for d in over if d >= lead)
+    if inner:
+        x = x.sum(dim=inner if len(inner) > 1 else inner[0], keepdim=True)
     return x if x.shape == node.shape else None
 
 
@@ -102,23 +108,23 @@ def sum_over_all(node: Node) -> Node | None:
 
 
 @rule("sum", "mean")
-def sums_in_a_row(node: Node) -> Node | None:
+def sum_of_sum(node: Node) -> Node | None:
     """x.sum(dim=1).sum(dim=0) = x.sum(dim=(0, 1)), and of all elements x.sum()."""
     inner, dim = node.parents[0], node.attrs["dim"]
     if inner.op is not node.op or inner.attrs["dim"] is None:
         return None
-    x, kept = inner.parents[0], inner.attrs["keepdim"]
+    x, kept_dim = inner.parents[0], inner.attrs["keepdim"]
     first = axes(inner.attrs["dim"], x.ndim)
-    if kept is not node.attrs["keepdim"]:
+    if kept_dim is not node.attrs["keepdim"]:
         return node.op(x) if dim is None and not node.shape else None
-    left = [d for d in range(x.ndim) if kept or d not in first]
+    left = [d for d in range(x.ndim) if kept_dim or d not in first]
     both = sorted({*first, *(left[d] for d in axes(dim, inner.ndim))})
-    return node.op(x, dim=None if len(both) == x.ndim else tuple(both), keepdim=kept)
+    return node.op(x, dim=None if len(both) == x.ndim else tuple(both), keepdim=kept_dim)
 
 
 @rule("sum")
-def sum_of_equals(node: Node) -> Node | None:
-    """ones_like(x).sum(dim=0) = x.shape[0] * ones_like(...): each is there that often."""
+def sum_of_repeated(node: Node) -> Node | None:
+    """ones_like(x).sum(dim=0) = x.shape[0] * ones(...), and so for expanded tensors."""
     x = node.parents[0]
     if x.op.name not in ("ones", "expand", "full"):
         return None
@@ -127,22 +133,22 @@ def sum_of_equals(node: Node) -> Node | None:
     inner = x.parents[0] if x.op.name == "expand" else as_node(x.attrs.get("fill_value", 1.0))
     lead = x.ndim - inner.ndim
     over = axes(node.attrs["dim"], x.ndim)
-    often = tuple(d for d in over if d < lead or inner.shape[d - lead] == 1)
-    once = tuple(d - lead for d in over if d not in often)
-    out = inner.sum(dim=once, keepdim=True) if once else inner
-    several = any(x.shape[d] != 1 for d in often)
+    repeated_dims = tuple(d for d in over if d < lead or inner.shape[d - lead] == 1)
+    inner_dims = tuple(d - lead for d in over if d not in repeated_dims)
+    out = inner.sum(dim=inner_dims, keepdim=True) if inner_dims else inner
+    repeated = any(x.shape[d] != 1 for d in repeated_dims)
     if inner.op.name == "constant" and inner.attrs["value"] is True:
-        out = size_of(x.shape, often) if x.ndim else as_node(1)
-    elif several:
-        out = out * size_of(x.shape, often)
+        out = size_of(x.shape, repeated_dims) if x.ndim else as_node(1)
+    elif repeated:
+        out = out * size_of(x.shape, repeated_dims)
     if not node.attrs["keepdim"]:
         out = out.reshape(shape=tuple(n for d, n in enumerate(out.shape, lead) if d not in over))
     return out if out.shape == node.shape else out.expand(shape=node.shape)
 
 
 @rule("mean")
-def mean_of_equals(node: Node) -> Node | None:
-    """ones_like(x).mean(dim=0) = ones(...): each is the mean."""
+def mean_of_constant(node: Node) -> Node | None:
+    """ones_like(x).mean(dim=0) = ones(...)."""
     x = node.parents[0]
     if x.op.name not in ("ones", "zeros", "full") or not x.numel:
         return None
@@ -150,22 +156,22 @@ def mean_of_equals(node: Node) -> Node | None:
 
 
 @rule("sum")
-def sum_beside_a_new_dimension(node: Node) -> Node | None:
+def sum_of_unsqueeze(node: Node) -> Node | None:
     """x.unsqueeze(1).sum(dim=0) = x.sum(dim=0).unsqueeze(0); x.unsqueeze(1).sum(dim=1) = x."""
     new = node.parents[0]
     if new.op.name != "unsqueeze":
         return None
-    (x,), place = new.parents, axis(new.attrs["dim"], new.ndim)
+    (x,), new_dim = new.parents, axis(new.attrs["dim"], new.ndim)
     over = axes(node.attrs["dim"], new.ndim)
     if node.attrs["keepdim"]:
-        return new if over == (place,) else None
-    rest = tuple(d - (d > place) for d in over if d != place)
+        return new if over == (new_dim,) else None
+    rest = tuple(d - (d > new_dim) for d in over if d != new_dim)
     out = x.sum(dim=rest) if rest else x
-    return out if place in over else out.unsqueeze(dim=place - sum(d < place for d in over))
+    return out if new_dim in over else out.unsqueeze(dim=new_dim - sum(d < new_dim for d in over))
 
 
 @rule("where")
-def same_either_way(node: Node) -> Node | None:
+def where_of_one_value(node: Node) -> Node | None:
     """where(c, a, a) = a; where(True, a, b) = a."""
     condition, a, b = node.inputs
     assert condition is not None
@@ -179,26 +185,32 @@ def same_either_way(node: Node) -> Node | None:
     return chosen.expand(shape=node.shape)
 
 
-@other("mul", "div")
-def kept_beside_a_new_dimension(node: Node) -> Iterator[Node]:
+@candidate("mul", "div")
+def reduction_of_unsqueeze_cancelled(node: Node) -> Iterator[Node]:
     """(g * x.norm(dim=1)).unsqueeze(1) / x.norm(dim=1, keepdim=True) = g.unsqueeze(1)."""
     result = product_of(node) or NOTHING
-    for thin, e in result.factors.items():
-        is_new = thin.op.name == "unsqueeze" and e == 1
-        inside = (product_of(thin.parents[0]) if is_new else None) or NOTHING
+    for column, e in result.factors.items():
+        is_new = column.op.name == "unsqueeze" and e == 1
+        inside = (product_of(column.parents[0]) if is_new else None) or NOTHING
         for total, power in inside.factors.items():
-            kept = _kept(total, thin)
-            if kept is None or kept not in result.factors:
+            total_kept = _with_keepdim(total, column)
+            if total_kept is None or total_kept not in result.factors:
                 continue
             rest = build(inside.without(total), total.shape)
-            moved = {thin: -ONE, rest.unsqueeze(dim=thin.attrs["dim"]): ONE, kept: power}
-            yield build(result.times(moved), node.shape)
+            replaced = {
+                column: -ONE,
+                rest.unsqueeze(dim=column.attrs["dim"]): ONE,
+                total_kept: power,
+            }
+            yield build(result.times(replaced), node.shape)
 
 
-def _kept(total: Node, thin: Node) -> Node | None:
-    """A reduction that keeps the dimension which a new one of `thin` stands for."""
-    if total.op.family != "reduction" or total.attrs["keepdim"] or total.ndim + 1 != thin.ndim:
+def _with_keepdim(total: Node, column: Node) -> Node | None:
+    """The reduction with keepdim=True, if the unsqueeze `column` restores its
+    dimension; else None.
+    """
+    if total.op.family != "reduction" or total.attrs["keepdim"] or total.ndim + 1 != column.ndim:
         return None
-    if axes(total.attrs["dim"], thin.ndim) != (axis(thin.attrs["dim"], thin.ndim),):
+    if axes(total.attrs["dim"], column.ndim) != (axis(column.attrs["dim"], column.ndim),):
         return None
     return total.op(*total.inputs, **total.attrs | {"keepdim": True})

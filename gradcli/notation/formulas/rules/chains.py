@@ -10,31 +10,31 @@ from typing import NamedTuple
 from ....graphs import OPS, Node
 from .assumed import is_orthogonal, is_symmetric
 from .matrices import is_unit
-from .products import ONE, REMEMBERED, Product, is_mask, multiplied_by, product_of, scaled
+from .products import CACHE_SIZE, ONE, Product, is_mask, multiplied_by, product_of, scaled
 
 LONGEST = 14  # factors
 
 
 class Factor(NamedTuple):
-    """A matrix, or a vector as a column; transposed, if it is turned."""
+    """A matrix, or a vector as a column, and whether it is transposed."""
 
     node: Node
-    turned: bool
+    transposed: bool
 
     @property
     def is_column(self) -> bool:
-        return self.node.ndim == 1 and not self.turned
+        return self.node.ndim == 1 and not self.transposed
 
     @property
     def is_row(self) -> bool:
-        return self.node.ndim == 1 and self.turned
+        return self.node.ndim == 1 and self.transposed
 
     def flip(self) -> "Factor":
-        return factor(self.node, not self.turned)
+        return factor(self.node, not self.transposed)
 
 
 class Chain(NamedTuple):
-    """Numbers, and matrices that are multiplied in this order."""
+    """A product of scalars, `scale`, times matrices in this order."""
 
     scale: Product
     factors: tuple[Factor, ...]
@@ -43,55 +43,57 @@ class Chain(NamedTuple):
         return self._replace(factors=tuple(f.flip() for f in reversed(self.factors)))
 
 
-def factor(node: Node, turned: bool) -> Factor:
-    """A factor; symmetric matrices are never turned."""
-    return Factor(node, turned and not is_symmetric(node))
+def factor(node: Node, transposed: bool) -> Factor:
+    """A factor; symmetric matrices are never marked as transposed."""
+    return Factor(node, transposed and not is_symmetric(node))
 
 
-@lru_cache(maxsize=REMEMBERED)
+@lru_cache(maxsize=CACHE_SIZE)
 def chain_of(node: Node) -> Chain | None:
-    """A node of one or two dimensions as a chain; None where it is too long."""
+    """A node of one or two dimensions as a chain; None if it is too long, or has another rank."""
     if not 1 <= node.ndim <= 2:
         return None
     scale = Product(ONE, {})
     factors: list[Factor] = []
     stack: list[tuple[Node, bool]] = [(node, False)]
     while stack:
-        part, turned = stack.pop()
+        part, transposed = stack.pop()
         if len(factors) > LONGEST:
             return None
-        inner = _parts(part, turned)
+        inner = _parts(part, transposed)
         if inner is not None:
             stack.extend(reversed(inner))
             continue
         split = _without_scale(part)
         if split is None:
-            factors.append(factor(part, turned))
+            factors.append(factor(part, transposed))
         else:
             scale = multiplied_by(scale, split[0])
-            stack.append((split[1], turned))
+            stack.append((split[1], transposed))
     return Chain(scale, tuple(factors))
 
 
-def _parts(node: Node, turned: bool) -> list[tuple[Node, bool]] | None:
-    """What a product is a product of, from left to right."""
+def _parts(node: Node, transposed: bool) -> list[tuple[Node, bool]] | None:
+    """The operands of a product from left to right, and whether each is transposed; None for
+    others.
+    """
     if node.op.name == "transpose" and node.ndim == 2:
-        return [(node.parents[0], not turned)]
+        return [(node.parents[0], not transposed)]
     if node.op.name == "outer":
         a, b = node.parents
-        return [(b, False), (a, True)] if turned else [(a, False), (b, True)]
+        return [(b, False), (a, True)] if transposed else [(a, False), (b, True)]
     if node.op.name != "matmul" or any(i.ndim > 2 for i in node.parents):
         return None
     a, b = node.parents
     if a.ndim == b.ndim == 1:
         return None
     if a.ndim == 1:  # (a @ B) is the column B.T @ a
-        return [(a, True), (b, False)] if turned else [(b, True), (a, False)]
-    return [(b, True), (a, True)] if turned else [(a, False), (b, False)]
+        return [(a, True), (b, False)] if transposed else [(b, True), (a, False)]
+    return [(b, True), (a, True)] if transposed else [(a, False), (b, False)]
 
 
 def _without_scale(node: Node) -> tuple[Product, Node] | None:
-    """The numbers that multiply a node, and the node."""
+    """The scalar factors of a node, and the other factor; None if there are several others."""
     if node.op.name == "expand" and node.parents[0].shape:
         split = _without_scale(node.parents[0])
         return None if split is None else (split[0], split[1].expand(shape=node.shape))
@@ -110,58 +112,56 @@ def _without_scale(node: Node) -> tuple[Product, Node] | None:
 def node_of(chain: Chain, shape: tuple[int, ...]) -> Node:
     """A chain as a node of this shape."""
     scale, factors = _inner_products(chain.scale, list(chain.factors))
-    out = plain(factors, shape)
+    out = product_node(factors, shape)
     if not scale.factors and scale.coefficient == 1:
         return out
     return scaled(scale, out)
 
 
 def _inner_products(scale: Product, factors: list[Factor]) -> tuple[Product, list[Factor]]:
-    """A row before a column is a number, which goes to the front."""
+    """Move inner products, a row followed by a column, to the scale."""
     start = None
     for k, f in enumerate(factors):
         if f.is_row:
             start = k
         elif f.is_column and start is not None and k > start:
-            row, column = factors[start], _column(factors[start + 1 : k + 1])
+            row, column = factors[start], _matmul_all(factors[start + 1 : k + 1])
             scale = multiplied_by(scale, Product(ONE, {row.node @ column: ONE}))
             return _inner_products(scale, factors[:start] + factors[k + 1 :])
     return scale, factors
 
 
-def plain(factors: list[Factor], shape: tuple[int, ...]) -> Node:
-    """Factors without numbers as a node."""
+def product_node(factors: list[Factor], shape: tuple[int, ...]) -> Node:
+    """The product of factors as a node of this shape."""
     if not factors:
         return OPS["eye"](n=shape[0])
     for k, f in enumerate(factors):
         if f.is_column and k + 1 < len(factors):
             right = [g.flip() for g in reversed(factors[k + 1 :])]
-            return OPS["outer"](_column(factors[: k + 1]), _column(right))
-    return _column(factors)
+            return OPS["outer"](_matmul_all(factors[: k + 1]), _matmul_all(right))
+    return _matmul_all(factors)
 
 
-def _column(factors: list[Factor]) -> Node:
+def _matmul_all(factors: list[Factor]) -> Node:
     """A @ B @ v."""
-    out = _written(factors[0])
+    out = _factor_node(factors[0])
     for f in factors[1:]:
-        out = out @ _written(f)
+        out = out @ _factor_node(f)
     return out
 
 
-def _written(f: Factor) -> Node:
-    return f.node.mT if f.turned and f.node.ndim == 2 else f.node
+def _factor_node(f: Factor) -> Node:
+    return f.node.mT if f.transposed and f.node.ndim == 2 else f.node
 
 
-def settled(chain: Chain) -> Chain:
-    """The chain without neighbours that cancel each other; X @ pinv(X) @ X is X, and what
-    X @ pinv(X) is transposed.
-    """
+def cancel_inverses(chain: Chain) -> Chain:
+    """The chain without identities and pairs of inverses; X @ pinv(X) @ X becomes X."""
     out: list[Factor] = []
     for f in _with_projections(chain.factors):
         if is_unit(f.node):
             continue
-        if (out and _inverse(out[-1], f)) or (
-            len(out) > 1 and out[-2] == f and _pseudoinverse(out[-1], f)
+        if (out and _are_inverses(out[-1], f)) or (
+            len(out) > 1 and out[-2] == f and _are_pseudoinverses(out[-1], f)
         ):
             out.pop()
         else:
@@ -170,28 +170,30 @@ def settled(chain: Chain) -> Chain:
 
 
 def _with_projections(factors: tuple[Factor, ...]) -> list[Factor]:
-    """The factors, pinv(X).T @ X.T among them as X @ pinv(X), which is symmetric."""
+    """The factors, with X @ pinv(X), which is symmetric, in place of pinv(X).T @ X.T."""
     out: list[Factor] = []
     for f in factors:
-        if out and f.turned and _pseudoinverse(out[-1], f):
+        if out and f.transposed and _are_pseudoinverses(out[-1], f):
             out[-1:] = [f.flip(), out[-1].flip()]
         else:
             out.append(f)
     return out
 
 
-def _pseudoinverse(a: Factor, b: Factor) -> bool:
+def _are_pseudoinverses(a: Factor, b: Factor) -> bool:
     """Whether one is the pseudoinverse of the other."""
     pairs = ((a.node, b.node), (b.node, a.node))
-    return a.turned == b.turned and any(x.op.name == "pinv" and x.parents[0] is y for x, y in pairs)
+    return a.transposed == b.transposed and any(
+        x.op.name == "pinv" and x.parents[0] is y for x, y in pairs
+    )
 
 
-def _inverse(a: Factor, b: Factor) -> bool:
-    if a.turned == b.turned:
+def _are_inverses(a: Factor, b: Factor) -> bool:
+    if a.transposed == b.transposed:
         for x, y in ((a.node, b.node), (b.node, a.node)):
             if x.op.name == "inv" and x.parents[0] is y:
                 return True
-    return a.node is b.node and a.turned != b.turned and is_orthogonal(a.node)
+    return a.node is b.node and a.transposed != b.transposed and is_orthogonal(a.node)
 
 
 def is_square(x: Node) -> bool:

@@ -1,4 +1,4 @@
-"""Products of what one condition chooses."""
+"""Nested `where` with one condition, and products of masks with `where`."""
 
 from collections.abc import Collection
 from itertools import product
@@ -24,18 +24,18 @@ def half_at_a_tie(node: Node) -> Node | None:
         return None
     once = [f for f, e in result.factors.items() if e == 1]
     for half, mask in product(once, repeat=2):
-        two = _larger_or_tied(mask)
-        whole = None if two is None else _halved_where_equal(half, two)
-        if two is not None and whole is not None:
-            larger, smaller = two
+        operands = _larger_or_tied(mask)
+        constant = None if operands is None else _halved_where_equal(half, operands)
+        if operands is not None and constant is not None:
+            larger, smaller = operands
             rest = {f: e for f, e in result.factors.items() if f not in (half, mask)}
             factors = with_factor(rest, 1 + OPS["sign"](larger - smaller))
-            return build(Product(result.coefficient * whole / 2, factors), node.shape)
+            return build(Product(result.coefficient * constant / 2, factors), node.shape)
     return None
 
 
 def _larger_or_tied(mask: Node) -> tuple[Node, Node] | None:
-    """a and b of a >= b."""
+    """a and b of a >= b or b <= a; None for any other mask."""
     plain = mask.parents[0] if mask.op.name == "double" else mask
     if plain.op.name not in ("ge", "le"):
         return None
@@ -43,21 +43,23 @@ def _larger_or_tied(mask: Node) -> tuple[Node, Node] | None:
     return (a, b) if plain.op.name == "ge" else (b, a)
 
 
-def _halved_where_equal(choice: Node, two: Collection[Node]) -> Coefficient | None:
-    """The number that a where has, if it has half of it where the two are equal."""
+def _halved_where_equal(choice: Node, operands: Collection[Node]) -> Coefficient | None:
+    """The constant c of where(a == b, c / 2, c), where `operands` are a and b; None for any
+    other node.
+    """
     if choice.op.name != "where" or choice.parents[0].op.name != "eq":
         return None
     a, b = choice.parents[0].parents
     equal = a.parents if a.op.name == "sub" and constant_value(b) == 0 else (a, b)
-    if {*equal} != {*two}:
+    if {*equal} != {*operands}:
         return None
-    at_tie, whole = (product_of(side) for side in choice.parents[1:])
-    if at_tie is None or whole is None or at_tie.factors or whole.factors:
+    at_tie, otherwise = (product_of(side) for side in choice.parents[1:])
+    if at_tie is None or otherwise is None or at_tie.factors or otherwise.factors:
         return None
-    return whole.coefficient if at_tie.coefficient * 2 == whole.coefficient else None
+    return otherwise.coefficient if at_tie.coefficient * 2 == otherwise.coefficient else None
 
 
 @rule("written out")
-def as_it_is_meant(node: Node) -> Node | None:
+def torch_equivalent(node: Node) -> Node | None:
     """gated(x, a) = x * sigmoid(a); bent(g, x) = where(x < 0, g * exp(x), g)."""
     return node.op.in_torch(node)

@@ -1,5 +1,5 @@
-"""Terms of a sum that make one together, such as two masks of which one holds wherever the other
-does not, and two choices by one mask.
+"""Terms of a sum that combine, such as two complementary masks, or two `where` with one
+condition.
 """
 
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from .factoring import sum_of
 from .guards import OPPOSITE, is_positive
 from .identities import identities
 from .products import ONE, Product, build, constant_value, product_of, with_factor
-from .registry import NORMAL, normal, other
+from .registry import NORMAL, candidate, normal
 from .sums import terms_of
 
 identities(NORMAL, """
@@ -26,48 +26,48 @@ identities(NORMAL, """
 """)  # fmt: skip
 
 
-@other("add", "sub")
-def chosen_by_opposites(node: Node) -> Iterator[Node]:
-    """a * (x > 0) + b * (x <= 0) = where(x > 0, a, b), what both share before it; so where a mask
-    is in relu(x).
+@candidate("add", "sub")
+def where_from_complements(node: Node) -> Iterator[Node]:
+    """a * (x > 0) + b * (x <= 0) = where(x > 0, a, b), common factors outside; relu(x) counts as
+    x * (x > 0).
     """
-    terms = [_with_mask(t) for t in terms_of(node) or []]
+    terms = [_relu_as_mask(t) for t in terms_of(node) or []]
     for p, q in combinations(terms, 2):
         masks = [(f, k) for f in p.factors for k in q.factors if _are_complements(f, k)]
         for f, k in masks:
             shared = {h: e for h, e in p.factors.items() if q.factors.get(h) == e}
-            sides = [_beside(p, {f, *shared}), _beside(q, {k, *shared})]
+            sides = [_other_factors(p, {f, *shared}), _other_factors(q, {k, *shared})]
             chosen = OPS["where"](f.parents[0] if f.op.name == "double" else f, *sides)
-            together = Product(ONE, with_factor(shared, chosen))
-            total = sum_of([together, *(t for t in terms if t is not p and t is not q)])
+            combined = Product(ONE, with_factor(shared, chosen))
+            total = sum_of([combined, *(t for t in terms if t is not p and t is not q)])
             if total.shape == node.shape:
                 yield total
 
 
-def _with_mask(t: Product) -> Product:
+def _relu_as_mask(t: Product) -> Product:
     """A term with x * (x > 0) for relu(x)."""
-    bent = next((f for f, e in t.factors.items() if f.op.name == "relu" and e > 0), None)
-    if bent is None:
+    relu = next((f for f, e in t.factors.items() if f.op.name == "relu" and e > 0), None)
+    if relu is None:
         return t
-    (x,), e = bent.parents, t.factors[bent]
-    return t.times({bent: -e, x: e, is_positive(x): 1})
+    (x,), e = relu.parents, t.factors[relu]
+    return t.times({relu: -e, x: e, is_positive(x): 1})
 
 
 def _are_complements(f: Node, k: Node) -> bool:
-    """Whether one of two masks holds wherever the other does not."""
+    """Whether one of two masks is the negation of the other."""
     one, two = (m.parents[0] if m.op.name == "double" else m for m in (f, k))
     return OPPOSITE.get(one.op.name) == two.op.name and one.parents == two.parents
 
 
-def _beside(p: Product, taken: set[Node]) -> Node:
-    rest = {h: e for h, e in p.factors.items() if h not in taken}
+def _other_factors(p: Product, excluded: set[Node]) -> Node:
+    rest = {h: e for h, e in p.factors.items() if h not in excluded}
     return build(p._replace(factors=rest), broadcast((), *(h.shape for h in rest)))
 
 
 @normal("add")
-def one_of_two(node: Node) -> Node | None:
+def sum_of_where(node: Node) -> Node | None:
     """where(c, a, 0) + where(c, 0, b) = where(c, a, b)."""
-    result = [_split(i) for i in node.parents]
+    result = [_split_where(i) for i in node.parents]
     (p, first), (q, second) = result
     if first is None or second is None or first.parents[0] is not second.parents[0]:
         return None
@@ -84,8 +84,8 @@ def one_of_two(node: Node) -> Node | None:
     return new if new.shape == node.shape else None
 
 
-def _split(term: Node) -> tuple[Node | None, Node | None]:
-    """A term as what is before a where, and the where."""
+def _split_where(term: Node) -> tuple[Node | None, Node | None]:
+    """The other factors of a term, and its only `where`; None and None if it has none."""
     if term.op.name == "where":
         return None, term
     result = product_of(term)

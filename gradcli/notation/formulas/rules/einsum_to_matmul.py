@@ -1,4 +1,4 @@
-"""Sums of products by letters that are products of matrices, or of vectors and others."""
+"""Einsums as matrix products, outer products, transposes and elementwise products."""
 
 from itertools import permutations
 
@@ -8,7 +8,7 @@ from .registry import normal
 
 
 @normal("einsum")
-def einsum_in_short(node: Node) -> Node | None:
+def einsum_of_one_or_two(node: Node) -> Node | None:
     """einsum("ij->ij", A) = A; einsum("ji->ij", A) = A.T; einsum("i,j->ij", a, b) = outer(a, b);
     einsum("bij,bkj->bik", A, B) = A @ B.mT.
     """
@@ -17,16 +17,16 @@ def einsum_in_short(node: Node) -> Node | None:
         return None
     letters = terms.split(",")
     if len(letters) == 1:
-        return _moved(letters[0], right, node.parents[0])
-    return _contracted(letters, right, node.parents) if len(letters) == 2 else None
+        return _transpose(letters[0], right, node.parents[0])
+    return _batched_product(letters, right, node.parents) if len(letters) == 2 else None
 
 
 @normal("einsum")
-def vectors_out_of_einsum(node: Node) -> Node | None:
+def vector_out_of_einsum(node: Node) -> Node | None:
     """einsum("b,ij,bj->bi", g, A, x) = g.unsqueeze(1) * einsum("ij,bj->bi", A, x)."""
     terms, arrow, right = node.attrs["equation"].replace(" ", "").partition("->")
     letters = terms.split(",")
-    if "." in right:  # it stands for any number of dimensions
+    if "." in right:  # an ellipsis
         return None
     for k, letter in enumerate(letters):
         others = letters[:k] + letters[k + 1 :]
@@ -41,8 +41,8 @@ def vectors_out_of_einsum(node: Node) -> Node | None:
 
 @normal("einsum")
 def ones_in_einsum(node: Node) -> Node | None:
-    """einsum("ik,ij->jk", ones(2, 4), A) = A.sum(dim=0).unsqueeze(1).expand(3, 4); not where the
-    ones repeat A along a letter.
+    """einsum("ik,ij->jk", ones(2, 4), A) = A.sum(dim=0).unsqueeze(1).expand(3, 4), unless the ones
+    broadcast A along a letter.
     """
     terms, arrow, right = node.attrs["equation"].replace(" ", "").partition("->")
     letters = terms.split(",")
@@ -50,14 +50,16 @@ def ones_in_einsum(node: Node) -> Node | None:
         return None
     for (t, one), (s, x) in permutations(zip(letters, node.parents, strict=True)):
         known, sizes = {*s, *right}, dict(zip(s, x.shape, strict=True))
-        plain = one.op.name == "ones" and {*t} <= known and len(sizes) == len(s)
-        if plain and all(sizes.get(c, n) == n for c, n in zip(t, one.shape, strict=True)):
-            return _spread(x, s, right, node.shape)
+        applies = one.op.name == "ones" and {*t} <= known and len(sizes) == len(s)
+        if applies and all(sizes.get(c, n) == n for c, n in zip(t, one.shape, strict=True)):
+            return _sum_and_expand(x, s, right, node.shape)
     return None
 
 
-def _spread(x: Node, left: str, right: str, shape: Shape) -> Node:
-    """A tensor summed over letters, its dimensions in another order, repeated along new ones."""
+def _sum_and_expand(x: Node, left: str, right: str, shape: Shape) -> Node:
+    """A tensor summed over the letters that are not in `right`, permuted and expanded
+    to `shape`.
+    """
     over = tuple(d for d, letter in enumerate(left) if letter not in right)
     out = x.sum(dim=over) if over else x
     kept = [letter for letter in left if letter in right]
@@ -68,7 +70,7 @@ def _spread(x: Node, left: str, right: str, shape: Shape) -> Node:
     return out if out.shape == shape else out.expand(shape=shape)
 
 
-def _moved(left: str, right: str, x: Node) -> Node | None:
+def _transpose(left: str, right: str, x: Node) -> Node | None:
     if left == right and len(set(left)) == len(left):
         return x
     if len(left) == 2 and left[::-1] == right and left[0] != left[1]:
@@ -76,7 +78,7 @@ def _moved(left: str, right: str, x: Node) -> Node | None:
     return None
 
 
-def _contracted(letters: list[str], right: str, nodes: list[Node]) -> Node | None:
+def _batched_product(letters: list[str], right: str, nodes: list[Node]) -> Node | None:
     if any(len(set(t)) != len(t) for t in (*letters, right)):
         return None
     batch = right[:-2]
@@ -85,11 +87,11 @@ def _contracted(letters: list[str], right: str, nodes: list[Node]) -> Node | Non
     a, b = (t.removeprefix(batch) for t in letters)
     if batch and not len(a) == len(b) == 2:
         return None
-    return _of_two((a, b), right.removeprefix(batch), nodes)
+    return _product((a, b), right.removeprefix(batch), nodes)
 
 
-def _of_two(letters: tuple[str, str], right: str, nodes: list[Node]) -> Node | None:
-    """A sum of products without the letters of batches."""
+def _product(letters: tuple[str, str], right: str, nodes: list[Node]) -> Node | None:
+    """The einsum of two operands without their batch letters; None if it is no simple product."""
     (a, b), (x, y) = letters, nodes
     for (s, u), (t, v) in (((a, x), (b, y)), ((b, y), (a, x))):
         if s == t == right:

@@ -1,4 +1,4 @@
-"""Functions of numbers, element by element: exponentials, logarithms, angles, roots and signs."""
+"""Elementwise functions: exponentials, logarithms, trigonometry, roots and signs."""
 
 import math
 from fractions import Fraction
@@ -7,9 +7,9 @@ from ....graphs import OPS, Node
 from ....graphs.signature import signature
 from .identities import condition, identities
 from .products import ONE, Product, build, constant_value, product_of, with_factors
-from .registry import NORMAL, OTHERS, RULES, normal
+from .registry import CANDIDATES, NORMAL, RULES, normal
 
-LARGEST_EXPONENT = 700  # of which exp is a float
+LARGEST_EXPONENT = 700  # exp of it does not overflow
 
 identities(RULES, """
     exp(log(x)) = x
@@ -28,7 +28,9 @@ identities(RULES, """
 
 @condition
 def is_float(x: Node) -> bool:
-    """Whether it is a tensor: PyTorch takes no sqrt of a Python number, as sizes are."""
+    """Whether x is a floating-point tensor: PyTorch takes no sqrt of a Python number such as a
+    size.
+    """
     return x.dtype == "float"
 
 
@@ -65,7 +67,7 @@ identities(NORMAL, """
     exp(x) - 1 / exp(x) = 2 * sinh(x)
 """)  # fmt: skip
 
-identities(OTHERS, """
+identities(CANDIDATES, """
     softmax(log(x), dim=d) = x / sum(x, dim=d, keepdim=True)
     logsumexp(log(x), dim=d, keepdim=k) = log(sum(x, dim=d, keepdim=k))
     cos(x) ** 2 - sin(x) ** 2 = cos(2 * x)
@@ -87,7 +89,7 @@ identities(OTHERS, """
 
 @normal("exp")
 def quotient_in_the_exponent(node: Node) -> Node | None:
-    """exp(-0.5 * x) = exp(-x / 2), so that the two are seen to be the same."""
+    """exp(-0.5 * x) = exp(-x / 2), so that equal exponentials are the same node."""
     (x,) = node.parents
     result = product_of(x)
     if result is None or not result.factors or not isinstance(result.coefficient, float):
@@ -111,31 +113,31 @@ def sign_of_opposite(node: Node) -> Node | None:
     result = product_of(x)
     if result is None or result.coefficient == 0:
         return None
-    swapped = [f for f, e in result.factors.items() if e == int(e) and _is_swapped(f)]
-    if result.coefficient == 1 and not swapped:
+    reversed_differences = [f for f, e in result.factors.items() if e == int(e) and _is_reversed(f)]
+    if result.coefficient == 1 and not reversed_differences:
         return None
     factors, negative = result.factors, result.coefficient < 0
-    for f in swapped:
+    for f in reversed_differences:
         e = factors[f]
-        factors = with_factors(factors, {f: -e, _swapped(f): e})
+        factors = with_factors(factors, {f: -e, _reversed(f): e})
         negative ^= e % 2 == 1
     out = OPS["sign"](build(Product(ONE, factors), x.shape))
     return -out if negative else out
 
 
-def _is_swapped(f: Node) -> bool:
-    """Whether it is the b - a of two that have a - b as well."""
+def _is_reversed(f: Node) -> bool:
+    """Whether f is the one of a - b and b - a that is not in normal form."""
     return f.op.name == "sub" and signature(f.parents[0]) > signature(f.parents[1])
 
 
-def _swapped(difference: Node) -> Node:
+def _reversed(difference: Node) -> Node:
     a, b = difference.parents
     return b - a
 
 
 @normal("log", "exp", "sqrt")
-def of_a_number(node: Node) -> Node | None:
-    """log(2) = 0.693...: PyTorch takes no functions of Python's numbers."""
+def function_of_a_number(node: Node) -> Node | None:
+    """log(2) = 0.693..., as PyTorch's functions take no Python numbers."""
     x = node.parents[0]
     value = constant_value(x) if x.op.name == "constant" else None
     if value is None or not (value < LARGEST_EXPONENT if node.op.name == "exp" else value > 0):

@@ -1,4 +1,4 @@
-"""Sums: what terms have in common taken out, and put back in."""
+"""Sums: common factors of terms are taken out, and products of sums expanded."""
 
 from collections.abc import Iterator
 
@@ -16,28 +16,28 @@ from .products import (
     with_factor,
     with_factors,
 )
-from .registry import other
+from .registry import candidate
 from .sums import add_up_to_zero, added, terms_of
 
 MOST_TERMS = 6
 ODD = ("sign", "sin", "tan", "asin", "atan", "sinh", "tanh", "asinh", "atanh", "erf", "softsign")
 
 
-@other("add", "sub")
+@candidate("add", "sub")
 def shared_factors(node: Node) -> Iterator[Node]:
-    """a * x + b * x = (a + b) * x, the smallest of the powers, below a line the largest too; for
-    all terms, or two of them.
+    """a * x + b * x = (a + b) * x, for all terms or two of them; factors are taken out to their
+    lowest power, also in denominators.
     """
     terms = terms_of(node)
     if terms is None or not 2 <= len(terms) <= MOST_TERMS:
         return
-    terms = _with_plain_masks(terms)
-    yield from _common(terms, node)
+    terms = _without_conversions(terms)
+    yield from _factored_sums(terms, node)
     if len(terms) > 2:
         for i in range(len(terms)):
             for j in range(i):
                 rest = [t for k, t in enumerate(terms) if k not in (i, j)]
-                for inner in _common([terms[j], terms[i]], node):
+                for inner in _factored_sums([terms[j], terms[i]], node):
                     p = product_of(inner)
                     if p is not None:
                         total = sum_of([p, *rest])
@@ -46,15 +46,15 @@ def shared_factors(node: Node) -> Iterator[Node]:
 
 
 def sum_of(terms: list[Product]) -> Node:
-    """The sum of terms, one that is added first."""
+    """The sum of terms, starting with one of positive coefficient."""
     if terms[0].coefficient < 0:
         first = next((t for t in terms if t.coefficient > 0), terms[0])
         terms = [first, *(t for t in terms if t is not first)]
     return added(terms)
 
 
-def _common(terms: list[Product], node: Node) -> Iterator[Node]:
-    """The sum of terms with what they share taken out."""
+def _factored_sums(terms: list[Product], node: Node) -> Iterator[Node]:
+    """Yield the sum of terms with common factors taken out."""
     powers: dict[Node, Coefficient] = {}
     for f in {f: None for t in terms for f in t.factors}:
         exponents = [t.factors.get(f, 0) for t in terms]
@@ -64,41 +64,41 @@ def _common(terms: list[Product], node: Node) -> Iterator[Node]:
             powers[f] = max(exponents)
         elif min(exponents) < 0 and f.op.name != "size":
             powers[f] = min(exponents)
-    sure = {f: e for f, e in powers.items() if e > 0 or all(f in t.factors for t in terms)}
+    in_all = {f: e for f, e in powers.items() if e > 0 or all(f in t.factors for t in terms)}
     lowest = {f: min(t.factors.get(f, 0) for t in terms) for f in powers}
-    ways = ({f: lowest[f] for f in sure}, lowest, sure)
-    for taken in [way for k, way in enumerate(ways) if way not in ways[:k]]:
-        if taken:
-            new = _taken_out(terms, taken, node)
+    choices = ({f: lowest[f] for f in in_all}, lowest, in_all)
+    for common in [way for k, way in enumerate(choices) if way not in choices[:k]]:
+        if common:
+            new = _factored_sum(terms, common, node)
             if new is not None:
                 yield new
 
 
-def _taken_out(terms: list[Product], taken: dict[Node, Coefficient], node: Node) -> Node | None:
+def _factored_sum(terms: list[Product], common: dict[Node, Coefficient], node: Node) -> Node | None:
     inner = []
     for t in terms:
-        factors = with_factors(t.factors, {f: -e for f, e in taken.items()})
+        factors = with_factors(t.factors, {f: -e for f, e in common.items()})
         inner.append(Product(t.coefficient, factors))
-    if not _is_a_sum(inner):
+    if not _is_numeric_sum(inner):
         return None
     size = magnitude(inner[0].coefficient)
     if any(magnitude(t.coefficient) != size for t in inner):
         size = ONE
     total = sum_of([t._replace(coefficient=t.coefficient / size) for t in inner])
-    out = build(Product(size, with_factor(taken, total)), node.shape)
+    out = build(Product(size, with_factor(common, total)), node.shape)
     return out if out.shape == node.shape else None
 
 
-def _is_a_sum(terms: list[Product]) -> bool:
-    """Whether what is left of terms are numbers; PyTorch adds masks otherwise, but for one that
-    stands beside a tensor of numbers.
+def _is_numeric_sum(terms: list[Product]) -> bool:
+    """Whether the sum of the remaining terms is numeric. PyTorch adds two masks in another way, but
+    one mask to a floating-point tensor as numbers.
     """
     masks = [is_mask(t.factors) for t in terms]
     return not any(masks) or (sum(masks) == 1 and len(terms) == 2 and all(t.factors for t in terms))
 
 
-def _with_plain_masks(terms: list[Product]) -> list[Product]:
-    """The terms with a mask in the place of one as numbers, where another term has the mask."""
+def _without_conversions(terms: list[Product]) -> list[Product]:
+    """The terms with masks in place of converted ones, if another term has the mask itself."""
     masks = {f for t in terms for f in t.factors if f.dtype == "bool"}
     plain = [
         {f.parents[0] if f.op.name == "double" and f.parents[0] in masks else f: e for f, e in own}
@@ -107,8 +107,8 @@ def _with_plain_masks(terms: list[Product]) -> list[Product]:
     return [t._replace(factors=own) for t, own in zip(terms, plain, strict=True)]
 
 
-@other("add", "sub")
-def numbers_out(node: Node) -> Iterator[Node]:
+@candidate("add", "sub")
+def common_numbers(node: Node) -> Iterator[Node]:
     """2 * a - 2 * b = 2 * (a - b); 0.5 * a - 0.5 * b."""
     terms = terms_of(node)
     if terms is None or len(terms) < 2 or any(not t.factors for t in terms):
@@ -122,7 +122,7 @@ def numbers_out(node: Node) -> Iterator[Node]:
             yield build(Product(size, {total: 1}), node.shape)
 
 
-@other("mul", "div")
+@candidate("mul", "div")
 def number_out_of_a_factor(node: Node) -> Iterator[Node]:
     """x * (2 * y - 4) = 2 * x * (y - 2)."""
     result = product_of(node) or NOTHING
@@ -137,9 +137,9 @@ def number_out_of_a_factor(node: Node) -> Iterator[Node]:
             yield build(result.times({f: -e, total: e}, size), node.shape)
 
 
-@other("mul", "neg", "div", "matmul", "outer", "transpose", "sum", "mean")
-def sign_in(node: Node) -> Node | None:
-    """-2 * (a - b) = 2 * (b - a), however deep the difference stands, and -x / (a - b)."""
+@candidate("mul", "neg", "div", "matmul", "outer", "transpose", "sum", "mean")
+def sign_into_difference(node: Node) -> Node | None:
+    """-2 * (a - b) = 2 * (b - a), however deep the difference is nested, and -x / (a - b)."""
     result = product_of(node)
     if result is not None and result.coefficient < 0:
         for f, e in result.factors.items():
@@ -150,22 +150,22 @@ def sign_in(node: Node) -> Node | None:
     return None
 
 
-@other("mul", "div")
-def divided_in(node: Node) -> Iterator[Node]:
+@candidate("mul", "div")
+def division_into_sum(node: Node) -> Iterator[Node]:
     """(x - y) / (2 * x) = (1 - y / x) / 2."""
     result = product_of(node) or NOTHING
-    below = {f: e for f, e in result.factors.items() if e < 0}
-    for total in [f for f in result.factors if f.op.name in ("add", "sub")] if below else ():
+    denominators = {f: e for f, e in result.factors.items() if e < 0}
+    for total in [f for f in result.factors if f.op.name in ("add", "sub")] if denominators else ():
         terms = (terms_of(total) if result.factors[total] == 1 else None) or []
-        for f, e in below.items():
+        for f, e in denominators.items():
             if any(t.factors.get(f, 0) > 0 for t in terms):
                 inner = [t.times({f: e}) for t in terms]
                 yield build(result.times({f: -e, total: -1, sum_of(inner): 1}), node.shape)
 
 
-@other("mul", "div", "matmul", "outer", "sum", "mean", "unsqueeze")
-def sign_out(node: Node) -> Node | None:
-    """x * (-y - z) = -x * (y + z), so that it can be taken further."""
+@candidate("mul", "div", "matmul", "outer", "sum", "mean", "unsqueeze")
+def sign_out_of_sum(node: Node) -> Node | None:
+    """x * (-y - z) = -x * (y + z), so that the sign can move further out."""
     for k, part in enumerate(node.parents):
         terms = (terms_of(part) if part.op.name == "sub" else None) or []
         if len(terms) > 1 and all(t.coefficient < 0 for t in terms):
@@ -176,7 +176,9 @@ def sign_out(node: Node) -> Node | None:
 
 
 def negative(node: Node) -> Node | None:
-    """-node, where that is as short as node: b - a for a - b, in what is linear too."""
+    """-node as a node of the same length, as b - a for a - b, also within odd
+    functions; else None.
+    """
     name, parts = node.op.name, node.parents
     if name == "sub":
         return parts[1] - parts[0]
@@ -206,15 +208,15 @@ def _negative_sum(node: Node) -> Node | None:
     return total if total.shape == node.shape else None
 
 
-@other("add", "sub")
-def multiplied_out(node: Node) -> Node | None:
-    """2 * (x + 1) - 2 * (x - 1) = 4: sums within terms opened, like terms added."""
+@candidate("add", "sub")
+def expand_sums(node: Node) -> Node | None:
+    """2 * (x + 1) - 2 * (x - 1) = 4: products of sums are expanded, like terms collected."""
     terms = terms_of(node)
     if terms is None:
         return None
     out: list[Product] = []
     for t in terms:
-        out += opened(t)
+        out += expand_product(t)
         if len(out) > 2 * MOST_TERMS:
             return None
     if len(out) == len(terms):
@@ -223,17 +225,17 @@ def multiplied_out(node: Node) -> Node | None:
     return total if total.shape == node.shape else total.expand(shape=node.shape)
 
 
-def multiplied(node: Node) -> list[Product]:
-    """The terms of a sum that numbers or other factors multiply, each with these; none for what is
-    no sum.
+def expanded_terms(node: Node) -> list[Product]:
+    """The terms of a product with a sum as a factor, each multiplied by the other factors; [] if it
+    has none.
     """
     result = product_of(node)
-    terms = [] if result is None or result.coefficient == 0 else opened(result)
+    terms = [] if result is None or result.coefficient == 0 else expand_product(result)
     return terms if len(terms) > 1 else []
 
 
-def opened(t: Product) -> list[Product]:
-    """The terms of one term, where a sum is among its factors."""
+def expand_product(t: Product) -> list[Product]:
+    """The terms of a product, with the first sum among its factors expanded."""
     for f, e in t.factors.items():
         if e == 1 and f.op.name in ("add", "sub"):
             inner = terms_of(f) or []
@@ -243,10 +245,10 @@ def opened(t: Product) -> list[Product]:
 
 
 def are_opposite(x: Node, y: Node) -> bool:
-    """Whether it is plain to see that x + y is 0, with sums within products opened."""
+    """Whether the terms of x + y cancel, with products of sums expanded."""
     if x.shape != y.shape:
         return False
     if add_up_to_zero(x, y):
         return True
-    terms = [p for t in terms_of(x + y) or [] for p in opened(t)]
+    terms = [p for t in terms_of(x + y) or [] for p in expand_product(t)]
     return 0 < len(terms) <= 2 * MOST_TERMS and terms_of(sum_of(terms)) == []

@@ -1,76 +1,76 @@
-"""Sums of quotients over one line, and sums that others divide without a rest."""
+"""Sums of quotients over a common denominator, and polynomial division."""
 
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import combinations
 
 from ....graphs import Node
-from .factoring import MOST_TERMS, opened, sum_of
+from .factoring import MOST_TERMS, expand_product, sum_of
 from .products import (
+    CACHE_SIZE,
     NOTHING,
     ONE,
-    REMEMBERED,
     Coefficient,
     Product,
-    added_up,
+    add_numbers,
     build,
     multiplied_by,
     product_of,
     with_factors,
 )
-from .registry import other
+from .registry import candidate
 from .sums import terms_of
 
 STEPS = 6  # of a long division
 
 
-@other("add", "sub")
-def over_one_line(node: Node) -> Iterator[Node]:
+@candidate("add", "sub")
+def common_denominator(node: Node) -> Iterator[Node]:
     """y / p - (1 - y) / (1 - p) = (y - p) / (p * (1 - p)); x / (n - 1) + x = n * x / (n - 1)."""
     terms = terms_of(node) or []
     if not 2 <= len(terms) <= MOST_TERMS:
         return
     for pair in combinations(terms, 2):
-        result = _over_one_line(*pair)
+        result = _sum_of_quotients(*pair)
         if result is not None:
             total = sum_of([result, *(t for t in terms if t not in pair)])
             if total.shape == node.shape:
                 yield total
 
 
-def _over_one_line(p: Product, q: Product) -> Product | None:
-    """The sum of two quotients as one, where its numerator has no more terms than there were."""
-    below: dict[Node, Coefficient] = {}
+def _sum_of_quotients(p: Product, q: Product) -> Product | None:
+    """The sum of two quotients as one quotient; None if its numerator has more than two terms."""
+    denominator: dict[Node, Coefficient] = {}
     for t in (p, q):
         for f, e in t.factors.items():
             if e < 0:
-                below[f] = max(below.get(f, 0), -e)
-    if not any(f.op.name in ("add", "sub") for f in below):
+                denominator[f] = max(denominator.get(f, 0), -e)
+    if not any(f.op.name in ("add", "sub") for f in denominator):
         return None
-    above = [
-        t for part in (p, q) for t in _multiplied_out(multiplied_by(part, Product(ONE, below)))
+    numerator = [
+        t for part in (p, q) for t in _expand_all(multiplied_by(part, Product(ONE, denominator)))
     ]
-    if len(above) > 2 * MOST_TERMS:
+    if len(numerator) > 2 * MOST_TERMS:
         return None
-    left = terms_of(sum_of(above)) or []
-    if not 1 <= len(left) <= 2:
+    terms = terms_of(sum_of(numerator)) or []
+    if not 1 <= len(terms) <= 2:
         return None
-    quotient = {f: -e for f, e in below.items()}
-    if len(left) == 1:
-        return multiplied_by(left[0], Product(ONE, quotient))
-    return Product(ONE, with_factors(quotient, {sum_of(left): 1}))
+    quotient = {f: -e for f, e in denominator.items()}
+    if len(terms) == 1:
+        return multiplied_by(terms[0], Product(ONE, quotient))
+    return Product(ONE, with_factors(quotient, {sum_of(terms): 1}))
 
 
-def _multiplied_out(t: Product) -> list[Product]:
-    """The terms of a term, where it has sums among its factors."""
-    parts = opened(t)
+def _expand_all(t: Product) -> list[Product]:
+    """The terms of a product, with all sums among its factors expanded."""
+    parts = expand_product(t)
     if len(parts) == 1 or len(parts) > MOST_TERMS:
         return parts
-    return [part for one in parts for part in _multiplied_out(one)]
+    return [part for one in parts for part in _expand_all(one)]
 
 
-@other("mul", "div")
-def divided_without_rest(node: Node) -> Iterator[Node]:
+@candidate("mul", "div")
+def exact_division(node: Node) -> Iterator[Node]:
     """(x ** 2 - y ** 2 + y - x) / (x - y) = x + y - 1."""
     result = product_of(node) or NOTHING
     sums = {f: e for f, e in result.factors.items() if f.op.name in ("add", "sub")}
@@ -81,70 +81,72 @@ def divided_without_rest(node: Node) -> Iterator[Node]:
                 yield build(result.times({above: -1, below: 1, quotient: 1}), node.shape)
 
 
-@lru_cache(maxsize=REMEMBERED)
-def _quotient(above: Node, below: Node) -> Node | None:
-    """What times one sum is another."""
-    by = terms_of(below) or []
-    left = _opened_terms(above) if len(by) == 2 else []
-    if not 2 <= len(left) <= MOST_TERMS:
+@lru_cache(maxsize=CACHE_SIZE)
+def _quotient(dividend: Node, divisor: Node) -> Node | None:
+    """The quotient of two sums by polynomial division; None if it leaves a remainder."""
+    divisor_terms = terms_of(divisor) or []
+    remainder = _expanded_terms(dividend) if len(divisor_terms) == 2 else []
+    if not 2 <= len(remainder) <= MOST_TERMS:
         return None
-    first, quotient = by[0], list[Product]()
+    first, quotient = divisor_terms[0], list[Product]()
     for _ in range(STEPS):
-        parts = [q for t in left if (q := _whole_quotient(t, first)) is not None]
+        parts = [q for t in remainder if (q := _divide_term(t, first)) is not None]
         if not parts:
             return None
         part = max(parts, key=lambda q: sum(q.factors.values()))
         quotient.append(part)
-        taken = [multiplied_by(multiplied_by(part, t), Product(-ONE, {})) for t in by]
-        left = _like_ones_added([*left, *taken])
-        if not left:
+        subtracted = [
+            multiplied_by(multiplied_by(part, t), Product(-ONE, {})) for t in divisor_terms
+        ]
+        remainder = _collect_terms([*remainder, *subtracted])
+        if not remainder:
             total = sum_of(quotient)
             return total if len(quotient) <= MOST_TERMS else None
     return None
 
 
-def _opened_terms(above: Node) -> list[Product]:
+def _expanded_terms(above: Node) -> list[Product]:
     terms = terms_of(above) or []
-    whole = [t for one in terms for t in _multiplied_out(one)]
+    whole = [t for one in terms for t in _expand_all(one)]
     return (terms_of(sum_of(whole)) or []) if 1 < len(whole) <= 2 * MOST_TERMS else []
 
 
-def _like_ones_added(terms: list[Product]) -> list[Product]:
-    """The terms that do not vanish."""
+def _collect_terms(terms: list[Product]) -> list[Product]:
+    """The terms, like terms collected, without those that cancel."""
     result: dict[frozenset, Product] = {}
     for t in terms:
-        have = result.get(t.key, t._replace(coefficient=0))
-        result[t.key] = t._replace(coefficient=added_up(have.coefficient, t.coefficient))
+        previous = result.get(t.key, t._replace(coefficient=0))
+        result[t.key] = t._replace(coefficient=add_numbers(previous.coefficient, t.coefficient))
     return [t for t in result.values() if t.coefficient != 0]
 
 
-def _whole_quotient(t: Product, by: Product) -> Product | None:
-    """One term divided by another, where no factor is left below the line."""
+def _divide_term(t: Product, by: Product) -> Product | None:
+    """One term divided by another; None if the divisor's factors do not cancel."""
     inverse = Product(ONE / by.coefficient, {f: -e for f, e in by.factors.items()})
     result = multiplied_by(t, inverse)
     return result if all(result.factors.get(f, 0) >= 0 for f in by.factors) else None
 
 
-@other("mul", "div")
+@candidate("mul", "div")
 def number_into_a_sum(node: Node) -> Iterator[Node]:
     """2 * (x - y - 1 / (2 * t)) = 2 * (x - y) - 1 / t."""
     result = product_of(node)
-    times = result.coefficient if result is not None else 0
-    if result is None or times in (0, 1, -1):
+    number = result.coefficient if result is not None else 0
+    if result is None or number in (0, 1, -1):
         return
     for f in [f for f, e in result.factors.items() if e == 1 and f.op.name in ("add", "sub")]:
         terms = terms_of(f) or []
-        alone = [t for t in terms if abs(t.coefficient * times) == 1 != abs(t.coefficient)]
-        rest = [t for t in terms if t not in alone]
-        if not alone or not rest:
+        cancelled = [t for t in terms if abs(t.coefficient * number) == 1 != abs(t.coefficient)]
+        rest = [t for t in terms if t not in cancelled]
+        if not cancelled or not rest:
             continue
         inner = sum_of(rest)
         new = (
-            Product(times, {inner: 1})
+            Product(number, {inner: 1})
             if len(rest) > 1
-            else multiplied_by(rest[0], Product(times, {}))
+            else multiplied_by(rest[0], Product(number, {}))
         )
-        total = sum_of([new, *(multiplied_by(t, Product(times, {})) for t in alone)])
+        total = sum_of([new, *(multiplied_by(t, Product(number, {})) for t in cancelled)])
         if total.shape == f.shape:
             factors = with_factors(result.factors, {f: -1, total: 1})
             yield build(Product(ONE, factors), node.shape)

@@ -1,4 +1,4 @@
-"""Masks, and values guarded against what no input is."""
+"""Masks, comparisons, and guards against infinities and tiny denominators."""
 
 from math import inf
 
@@ -6,7 +6,7 @@ from ....graphs import OPS, Node, walk
 from ....operators import precision
 from .atoms import definition
 from .bounds import bounds_of, is_not_negative
-from .broadcasting import thinner
+from .broadcasting import unbroadcast
 from .identities import identities
 from .products import (
     NOTHING,
@@ -19,13 +19,13 @@ from .products import (
     product_of,
     with_factor,
 )
-from .registry import RULES, normal, other, rule
+from .registry import RULES, candidate, normal, rule
 from .sums import add_up_to_zero, added, terms_of
 
 OPPOSITE = {"gt": "le", "le": "gt", "lt": "ge", "ge": "lt", "eq": "ne", "ne": "eq"}
 MIRRORED = {"gt": "lt", "lt": "gt", "ge": "le", "le": "ge", "eq": "eq", "ne": "ne"}
-TINY = precision.SINGLE_UNIT  # the most that denominators are held above
-SATURATED = 20  # beyond it sigmoid is 1 to nine digits, and softplus says that it is
+TINY = precision.SINGLE_UNIT  # the largest lower bound of a denominator that is left out
+SATURATED = 20  # above it sigmoid is 1 to nine digits, and softplus uses 1
 
 
 identities(RULES, """
@@ -40,37 +40,37 @@ def opposite_comparison(node: Node) -> Node | None:
     return OPS[OPPOSITE[x.op.name]](*x.parents) if x.op.name in OPPOSITE else None
 
 
-def is_left_out(bound: Node | float, length: Node) -> bool:
-    """Whether it is a bound above 0 that only keeps a length, which is never negative, from 0."""
-    least, most = bounds_of(bound) if isinstance(bound, Node) else (bound, bound)
-    return least > 0 and most <= TINY and is_not_negative(length)
+def is_negligible_bound(bound: Node | float, length: Node) -> bool:
+    """Whether a bound is tiny and positive, and the length that it bounds is never negative."""
+    least, greatest = bounds_of(bound) if isinstance(bound, Node) else (bound, bound)
+    return least > 0 and greatest <= TINY and is_not_negative(length)
 
 
 @normal("div", "mul")
-def no_tiny_length(node: Node) -> Node | None:
+def mask_of_a_tiny_length(node: Node) -> Node | None:
     """x * (y >= 1e-12) / y = x / y for a y that is never negative."""
     result = product_of(node) or NOTHING
     for mask, e in result.factors.items():
         if mask.op.name not in ("ge", "gt") or e != 1:
             continue
         y, bound = mask.parents
-        lengths = (y, thinner(y) or y)
-        below = any(result.factors.get(length, 0) < 0 for length in lengths)
-        if below and is_left_out(bound, y):
+        lengths = (y, unbroadcast(y) or y)
+        divides = any(result.factors.get(length, 0) < 0 for length in lengths)
+        if divides and is_negligible_bound(bound, y):
             return build(result.without(mask), node.shape)
     return None
 
 
 @normal("where")
 def within_the_domain(node: Node) -> Node | None:
-    """where(inside, x, nan) = x: nothing is nan."""
+    """where(inside, x, nan) = x."""
     _, a, b = node.parents
-    outside = b.op.name == "constant" and b.attrs["value"] != b.attrs["value"]
-    return a if outside and a.shape == node.shape else None
+    is_nan = b.op.name == "constant" and b.attrs["value"] != b.attrs["value"]
+    return a if is_nan and a.shape == node.shape else None
 
 
 @normal("xlogy")
-def times_logarithm(node: Node) -> Node | None:
+def xlogy_of_nonzero(node: Node) -> Node | None:
     """xlogy(2 / n, x) = 2 / n * log(x) for numbers and sizes, which are not 0; xlogy(y, softmax(x,
     1)) = y * log_softmax(x, 1), which is finite.
     """
@@ -88,22 +88,22 @@ def times_logarithm(node: Node) -> Node | None:
 
 
 def is_masked(x: Node) -> bool:
-    """Whether some elements may be -inf, so that exponentials of them are 0."""
-    met = walk([x], lambda n: n.inputs if definition(n) is None else (definition(n),))
-    return any(n.op.name == "constant" and n.attrs["value"] == -inf for n in met)
+    """Whether x is computed from a constant -inf, so that some exponentials may be 0."""
+    nodes = walk([x], lambda n: n.inputs if definition(n) is None else (definition(n),))
+    return any(n.op.name == "constant" and n.attrs["value"] == -inf for n in nodes)
 
 
 @rule("unless", "without_slope", "otherwise", "through")
-def never_odd(node: Node) -> Node | None:
-    """unless(odd, value) = without_slope(odd, value) = otherwise(odd, value, x) = through(x, value)
-    = value: nothing is nan or infinite.
+def finite_guards(node: Node) -> Node | None:
+    """unless(c, x), without_slope(c, x), otherwise(c, x, y) and through(y, x) are x for finite
+    numbers.
     """
     value = node.parents[1]
     return value if value.shape == node.shape else value.expand(shape=node.shape)
 
 
 @normal("where")
-def saturated(node: Node) -> Node | None:
+def saturated_sigmoid(node: Node) -> Node | None:
     """where(x > 20, a, a * sigmoid(x)) = a * sigmoid(x), to nine digits, and so
     where(x >= 20, 0, a * sigmoid(x) * sigmoid(-x)) = a * sigmoid(x) * sigmoid(-x).
     """
@@ -113,21 +113,21 @@ def saturated(node: Node) -> Node | None:
     x, limit = condition.parents
     if (constant_value(limit) or 0) < SATURATED:
         return None
-    result, own = product_of(b), product_of(a)
-    if result is None or own is None:
+    result, product_a = product_of(b), product_of(a)
+    if result is None or product_a is None:
         return None
     rest = dict(result.factors)
-    slope = next((f for f in rest if f.op.name == "sigmoid" and f.parents[0] is x), None)
-    if slope is None:
+    sigmoid = next((f for f in rest if f.op.name == "sigmoid" and f.parents[0] is x), None)
+    if sigmoid is None:
         return None
-    if own.coefficient == 0:
-        slopes = (f.parents[0] for f in rest if f.op.name == "sigmoid" and f.shape == x.shape)
-        return b if any(add_up_to_zero(x, y) for y in slopes) else None
-    del rest[slope]
-    return b if Product(result.coefficient, rest) == own else None
+    if product_a.coefficient == 0:
+        arguments = (f.parents[0] for f in rest if f.op.name == "sigmoid" and f.shape == x.shape)
+        return b if any(add_up_to_zero(x, y) for y in arguments) else None
+    del rest[sigmoid]
+    return b if Product(result.coefficient, rest) == product_a else None
 
 
-@other("where")
+@candidate("where")
 def as_mask(node: Node) -> Node | None:
     """where(x > 0, g, 0) = g * (x > 0); where(x <= 0, 0, g) = g * (x > 0)."""
     condition, a, b = node.parents
@@ -136,15 +136,15 @@ def as_mask(node: Node) -> Node | None:
             if value.op.name == "constant" and constant_value(value) is None:
                 return None  # inf times False is nan
             if constant_value(value) is not None or value.dtype != "float":
-                return None if constant_value(value) is None else _held_by(mask, value)
+                return None if constant_value(value) is None else _mask_times_constant(mask, value)
             return value * mask
     return None
 
 
-def _held_by(mask: Node, value: Node) -> Node:
-    """value where the mask holds, elsewhere 0: their product in numbers."""
-    number = mask.double()
-    return number if constant_value(value) == 1 else value * number
+def _mask_times_constant(mask: Node, value: Node) -> Node:
+    """value * mask, as a floating-point tensor."""
+    as_number = mask.double()
+    return as_number if constant_value(value) == 1 else value * as_number
 
 
 def _not(condition: Node) -> Node | None:
@@ -152,13 +152,13 @@ def _not(condition: Node) -> Node | None:
     return None if name is None else OPS[name](*condition.inputs)
 
 
-@other("mul")
-def masks_need_no_conversion(node: Node) -> Node | None:
+@candidate("mul")
+def redundant_conversion(node: Node) -> Node | None:
     """g * (x > 0).double() = g * (x > 0)."""
     result = product_of(node)
     if result is None:
         return None
-    converted = [f for f, e in result.factors.items() if _is_needless(f, e)]
+    converted = [f for f, e in result.factors.items() if _is_converted_mask(f, e)]
     factors = {f: e for f, e in result.factors.items() if f not in converted}
     masks = [f.parents[0] for f in converted]
     if not masks or not any(f.dtype == "float" and f.ndim for f in factors):
@@ -169,20 +169,20 @@ def masks_need_no_conversion(node: Node) -> Node | None:
     return out
 
 
-def _is_needless(f: Node, e: Coefficient) -> bool:
-    """Whether a factor is a conversion; a power is one too, where that of a mask is the mask."""
+def _is_converted_mask(f: Node, e: Coefficient) -> bool:
+    """Whether a factor is a converted tensor, or a positive power of a converted mask."""
     return f.op.name == "double" and (e == 1 or (e > 0 and f.parents[0].dtype == "bool"))
 
 
 def _lower_bound(f: Node) -> Node | float | None:
-    """What a value is held above."""
+    """The lower bound of clamp(x, min) or held_above(x, min); None for any other node."""
     if f.op.name == "held_above":
         return f.attrs["min"]
     return f.inputs[1] if f.op.name == "clamp" and f.inputs[2] is None else None
 
 
 @normal("where")
-def shared_factors_out(node: Node) -> Node | None:
+def common_factors_of_where(node: Node) -> Node | None:
     """where(c, g * a, g) = g * where(c, a, 1)."""
     condition, *sides = node.parents
     result = [product_of(side) for side in sides]
@@ -229,7 +229,7 @@ def compared_with_zero(node: Node) -> Node | None:
     return new if new is not None and new.shape == node.shape else None
 
 
-@other("gt", "ge", "lt", "le")
+@candidate("gt", "ge", "lt", "le")
 def terms_to_either_side(node: Node) -> Node | None:
     """a - b - c > 0 is a > b + c."""
     total, zero = node.parents
@@ -243,12 +243,12 @@ def terms_to_either_side(node: Node) -> Node | None:
 
 
 def is_positive(x: Node) -> Node:
-    """x > 0, in the form that all comparisons of its kind are brought into."""
-    return settled_comparison(OPS["gt"](x, 0))
+    """x > 0, in normal form."""
+    return normalised_comparison(OPS["gt"](x, 0))
 
 
-def settled_comparison(mask: Node) -> Node:
-    """A comparison in the form that all of its kind are brought into."""
+def normalised_comparison(mask: Node) -> Node:
+    """A comparison in the normal form that `compared_with_zero` leads to."""
     while (new := compared_with_zero(mask)) is not None:
         mask = new
     return mask
@@ -256,7 +256,7 @@ def settled_comparison(mask: Node) -> Node:
 
 @normal("eq", "ne")
 def never_zero(node: Node) -> Node | None:
-    """1 / x != 0 holds everywhere: nothing is infinite."""
+    """1 / x != 0 holds everywhere, as no number is infinite."""
     a, b = node.parents
     result = product_of(a) if constant_value(b) == 0 else None
     if result is None or result.coefficient == 0 or not result.factors:
@@ -267,18 +267,18 @@ def never_zero(node: Node) -> Node | None:
 
 
 def _number(node: Node) -> Coefficient | None:
-    """The number that every element of a node is: 3 of 3 * ones_like(x)."""
+    """The number that all elements of a node have: 3 for 3 * ones_like(x)."""
     result = product_of(node)
     return None if result is None or result.factors else result.coefficient
 
 
 @normal("ge", "lt", "eq", "ne")
-def counted_from_zero(node: Node) -> Node | None:
-    """arange(n) != -100 holds everywhere: nothing in it is below 0."""
+def compared_arange(node: Node) -> Node | None:
+    """arange(n) != -100 holds everywhere, as arange(n) is never negative."""
     a, b = node.parents
     limit = constant_value(b)
-    counted = a.op.name == "arange" and a.attrs["start"] >= 0 and a.attrs["step"] > 0
-    if not counted or limit is None or limit >= 0:
+    is_nonnegative = a.op.name == "arange" and a.attrs["start"] >= 0 and a.attrs["step"] > 0
+    if not is_nonnegative or limit is None or limit >= 0:
         return None
     return OPS["full"](size=node.shape, fill_value=node.op.name in ("ge", "ne"))
 
@@ -294,6 +294,6 @@ def no_small_denominator(node: Node) -> Node | None:
     result = product_of(node) or NOTHING
     for f, e in result.factors.items():
         bound = _lower_bound(f)
-        if e < 0 and bound is not None and is_left_out(bound, f.parents[0]):
+        if e < 0 and bound is not None and is_negligible_bound(bound, f.parents[0]):
             return build(result.times({f: -e, f.parents[0]: e}), node.shape)
     return None

@@ -1,14 +1,13 @@
-"""Rules that are texts: `log(softmax(x, dim=d)) = log_softmax(x, dim=d)`.
+"""Rules as texts: `log(softmax(x, dim=d)) = log_softmax(x, dim=d)`.
 
-The left side is a pattern, tried at the nodes of the operator that it is a call of. How a product
-or a sum is ordered and nested says nothing, and what else is in it stays: `sin(x) / cos(x) =
-tan(x)` makes `2 * g * tan(x)` of `2 * sin(x) * g / cos(x)`, and `log(x) + log(y) = log(x * y)`
-makes `y - 2 * log(a * b)` of `y - 2 * log(a) - 2 * log(b)`. A product inside a call is matched as a
-whole; a name that stands last in it is all that is left of it.
+The left side is a pattern, tried at the nodes of its outermost operator. Products and sums match in
+any order and nesting, and their other factors and terms are kept: `sin(x) / cos(x) = tan(x)` turns
+`2 * sin(x) * g / cos(x)` into `2 * g * tan(x)`, and `log(x) + log(y) = log(x * y)` turns
+`y - 2 * log(a) - 2 * log(b)` into `y - 2 * log(a * b)`. A product inside a call must match as a
+whole; a name at its end matches all remaining factors.
 
-A, B, C, X are matrices, u, v, w vectors, s is a single number; other names are tensors of any
-shape, or attributes where they stand behind a keyword. Attributes that are left out have their
-default. Behind `where` stand conditions.
+A, B, C, X match matrices, u, v, w vectors and s scalars; other names match tensors of any shape, or
+the values of attributes. Omitted attributes must have their defaults. Conditions follow `where`.
 """
 
 import ast
@@ -24,8 +23,8 @@ from .chains import is_square
 from .factoring import are_opposite, sum_of
 from .matrices import is_unit
 from .products import (
+    CACHE_SIZE,
     ONE,
-    REMEMBERED,
     Coefficient,
     Product,
     as_number,
@@ -38,7 +37,7 @@ from .products import (
 from .registry import Table
 from .sums import terms_of
 
-Env = dict[str, Any]  # what names stand for
+Env = dict[str, Any]  # the nodes and attributes that names stand for
 Matcher = Callable[[Node, Env], Iterator[Env]]
 Powers = dict[Node, Coefficient]
 
@@ -47,7 +46,7 @@ SIGNS: dict[type, str] = {
     ast.MatMult: "matmul", ast.BitAnd: "logical_and", ast.BitOr: "logical_or", ast.Pow: "pow",
     ast.Gt: "gt", ast.GtE: "ge", ast.Lt: "lt", ast.LtE: "le", ast.Eq: "eq", ast.NotEq: "ne",
 }  # fmt: skip
-EITHER_WAY = ("maximum", "minimum", "logical_and", "logical_or")
+COMMUTATIVE = ("maximum", "minimum", "logical_and", "logical_or")
 SUMS, PRODUCTS = ("add", "sub"), ("mul", "div")
 POWERS = (*PRODUCTS, "pow", "neg", "square", "reciprocal")
 CONDITIONS: dict[str, Callable[..., Any]] = {
@@ -62,15 +61,15 @@ def condition(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class Scope(dict[str, Any]):
-    """What stands for the names in a text: operators, if nothing else."""
+    """The namespace of a text: matched nodes and attributes, conditions and operators."""
 
     def __missing__(self, name: str) -> Any:
         return CONDITIONS[name] if name in CONDITIONS else OPS[name]
 
 
 class Identity:
-    """One text; called with a node, it makes all equal nodes that it leads to. It is tried at the
-    nodes of the operators `heads`.
+    """One text as a rule: called with a node, it yields all equal nodes. It is tried at the nodes
+    of the operators `heads`.
     """
 
     def __init__(self, text: str):
@@ -81,7 +80,7 @@ class Identity:
         self.is_sum, self.is_call = self.heads == SUMS, len(self.heads) == 1
 
     def __call__(self, node: Node) -> Iterator[Node] | None:
-        """Equal nodes; None where it is plain to see that there are none."""
+        """Equal nodes; None if the operators of the node rule out a match."""
         if self.is_call:
             may_match = all(o in ("", i.op.name) for o, i in zip(self.operands, node.parents))
         else:
@@ -89,8 +88,8 @@ class Identity:
         return self._equal(node) if may_match else None
 
     def _equal(self, node: Node) -> Iterator[Node]:
-        whole = filter(None, map(self._value, self._pattern(node, {}))) if self.is_call else None
-        for out in whole or self._within(node):
+        values = filter(None, map(self._value, self._pattern(node, {}))) if self.is_call else None
+        for out in values or self._within(node):
             yield out if out.shape == node.shape else out.expand(shape=node.shape)
 
     def _within(self, node: Node) -> Iterator[Node]:
@@ -98,12 +97,12 @@ class Identity:
         if len(terms) < len(self.terms) or not terms[0].coefficient:
             return
         seen = set()
-        for env, beside, others in _matched_terms(self.terms, terms, {}):
-            left = beside.key, *(t.key for t in others)
-            new = None if left in seen else self._value(env)
+        for env, remaining, others in _matched_terms(self.terms, terms, {}):
+            key = remaining.key, *(t.key for t in others)
+            new = None if key in seen else self._value(env)
             if new is not None:
-                seen.add(left)  # of log(x) + log(y) and log(y) + log(x) one is enough
-                product = multiplied_by(beside, _as_product(new))
+                seen.add(key)  # log(y) + log(x) adds nothing to log(x) + log(y)
+                product = multiplied_by(remaining, _as_product(new))
                 yield sum_of([product, *others]) if self.is_sum else build(product, node.shape)
 
     @cached_property
@@ -113,18 +112,18 @@ class Identity:
 
     @cached_property
     def terms(self) -> "list[Term]":
-        """What is looked for in a sum, or, if it is one term, in a product."""
+        """The terms of the left side; a product is one term."""
         return _terms_in(self.tree)
 
     @cached_property
     def operands(self) -> tuple[str, ...]:
-        """The operators of the operands, as far as the text says them."""
+        """The operators of the operands, empty for names; () if the order of operands is free."""
         name, operands, _ = _called(self.tree)
-        return () if name in EITHER_WAY else tuple(map(_operator, operands))
+        return () if name in COMMUTATIVE else tuple(map(_operator, operands))
 
     @cached_property
     def operators(self) -> frozenset[str]:
-        """Of which some factors have to be."""
+        """The operators that must occur among the factors of a match."""
         return frozenset(p.operator for _, parts in self.terms for p in parts if p.operator)
 
     @cached_property
@@ -134,16 +133,20 @@ class Identity:
     @cached_property
     def _value(self) -> Callable[[Env], Node | None]:
         right = compile(self.right, self.text, "eval")
-        asked = compile(self.conditions or "True", self.text, "eval")
+        conditions = compile(self.conditions or "True", self.text, "eval")
 
         def value(env: Env) -> Node | None:
-            return as_node(eval(right, {}, Scope(env))) if eval(asked, {}, Scope(env)) else None
+            return (
+                as_node(eval(right, {}, Scope(env))) if eval(conditions, {}, Scope(env)) else None
+            )
 
         return value
 
 
 def identities(table: Table, texts: str) -> None:
-    """Put identities into a table of rules, one a line; a line that is indented further goes on."""
+    """Add identities to a table of rules, one a line; lines with more indentation are
+    continuations.
+    """
     for text in texts.replace("\n     ", " ").split("\n"):
         if text.strip():
             identity = Identity(text)
@@ -155,7 +158,7 @@ def identities(table: Table, texts: str) -> None:
 
 
 class Part(NamedTuple):
-    """A factor that is looked for: of an operator, or a name."""
+    """A factor of a pattern: a call of an operator, or a name."""
 
     matches: Matcher
     exponent: Coefficient
@@ -211,18 +214,18 @@ def _negative(name: str) -> Matcher:
 
 def _whole(pattern: list[Term], is_sum: bool) -> Matcher:
     (number, parts), *_ = pattern
-    ends_in_name = not is_sum and parts and parts[-1].name and parts[-1].exponent == 1
-    last = parts[-1] if ends_in_name else None
-    inner = [(number, parts[:-1])] if last else pattern
+    ends_with_name = not is_sum and parts and parts[-1].name and parts[-1].exponent == 1
+    rest_name = parts[-1] if ends_with_name else None
+    inner = [(number, parts[:-1])] if rest_name else pattern
 
     def matches(node: Node, env: Env) -> Iterator[Env]:
-        for known, beside, others in _matched_terms(inner, _terms(node, is_sum), env):
-            alone = isclose(beside.coefficient, 1, rel_tol=1e-12)
-            if last and beside.factors and (alone or number == 1):
-                rest = Product(ONE, beside.factors) if alone else beside
-                yield from last.matches(build(rest, node.shape), known)
-            elif not last and alone and not beside.factors and not others:
-                yield known
+        for matched, remaining, others in _matched_terms(inner, _terms(node, is_sum), env):
+            is_one = isclose(remaining.coefficient, 1, rel_tol=1e-12)
+            if rest_name and remaining.factors and (is_one or number == 1):
+                rest = Product(ONE, remaining.factors) if is_one else remaining
+                yield from rest_name.matches(build(rest, node.shape), matched)
+            elif not rest_name and is_one and not remaining.factors and not others:
+                yield matched
 
     return matches
 
@@ -235,11 +238,11 @@ def _call(tree: ast.expr) -> Matcher:
         inputs = node.parents
         if node.op.name != name or len(inputs) != len(patterns):
             return
-        known = _with_attributes(node, keywords, env)
-        if known is not None:
-            yield from _all_match(patterns, inputs, known)
-            if name in EITHER_WAY:
-                yield from _all_match(patterns, inputs[::-1], known)
+        matched = _with_attributes(node, keywords, env)
+        if matched is not None:
+            yield from _all_match(patterns, inputs, matched)
+            if name in COMMUTATIVE:
+                yield from _all_match(patterns, inputs[::-1], matched)
 
     return matches
 
@@ -248,8 +251,8 @@ def _all_match(patterns: list[Matcher], nodes: list[Node], env: Env) -> Iterator
     if not patterns:
         yield env
         return
-    for known in patterns[0](nodes[0], env):
-        yield from _all_match(patterns[1:], nodes[1:], known)
+    for matched in patterns[0](nodes[0], env):
+        yield from _all_match(patterns[1:], nodes[1:], matched)
 
 
 def _with_attributes(node: Node, keywords: dict[str, ast.expr], env: Env) -> Env | None:
@@ -267,56 +270,60 @@ def _with_attributes(node: Node, keywords: dict[str, ast.expr], env: Env) -> Env
 def _matched_terms(
     pattern: list[Term], terms: list[Product], env: Env
 ) -> Iterator[tuple[Env, Product, list[Product]]]:
-    """What names stand for, what is found beside each of the terms, and the other terms."""
+    """Yield the environment, the factors that all matched terms have besides, and the
+    other terms.
+    """
     (number, parts), *others = pattern
     for k, t in enumerate(terms):
         if number < 0 < t.coefficient and not others:
-            continue  # a sign that is not there
-        for known, left in _matched(parts, t.factors, env):
-            beside = Product(t.coefficient / number, left)
-            yield from _beside(others, beside, [*terms[:k], *terms[k + 1 :]], known)
+            continue  # the pattern has a minus sign, the term has none
+        for matched, remaining_factors in _matched(parts, t.factors, env):
+            remaining = Product(t.coefficient / number, remaining_factors)
+            yield from _match_other_terms(others, remaining, [*terms[:k], *terms[k + 1 :]], matched)
 
 
-def _beside(
-    pattern: list[Term], beside: Product, terms: list[Product], env: Env
+def _match_other_terms(
+    pattern: list[Term], common: Product, terms: list[Product], env: Env
 ) -> Iterator[tuple[Env, Product, list[Product]]]:
     if not pattern:
-        yield env, beside, terms
+        yield env, common, terms
         return
     (number, parts), *others = pattern
     for k, t in enumerate(terms):
-        if t.coefficient == beside.coefficient * number:
-            own = with_factors(t.factors, {f: -e for f, e in beside.factors.items()})
-            for known, left in _matched(parts, own, env):
-                if not left:
-                    yield from _beside(others, beside, [*terms[:k], *terms[k + 1 :]], known)
+        if t.coefficient == common.coefficient * number:
+            factors = with_factors(t.factors, {f: -e for f, e in common.factors.items()})
+            for matched, remaining in _matched(parts, factors, env):
+                if not remaining:
+                    yield from _match_other_terms(
+                        others, common, [*terms[:k], *terms[k + 1 :]], matched
+                    )
 
 
 def _matched(parts: list[Part], factors: Powers, env: Env) -> Iterator[tuple[Env, Powers]]:
-    """What names stand for, and the factors that are left."""
+    """Yield the environment, and the factors that are not matched."""
     if not parts:
         yield env, factors
         return
     part, *others = parts
     if part.name in env:
-        own = _as_product(env[part.name])
-        taken = {f: e * part.exponent for f, e in own.factors.items()}
-        if own.coefficient == 1 and all(_has(factors, f, e) for f, e in taken.items()):
-            left = with_factors(factors, {f: -e for f, e in taken.items()})
-            yield from _matched(others, left, env)
+        product = _as_product(env[part.name])
+        powers = {f: e * part.exponent for f, e in product.factors.items()}
+        if product.coefficient == 1 and all(_has(factors, f, e) for f, e in powers.items()):
+            remaining = with_factors(factors, {f: -e for f, e in powers.items()})
+            yield from _matched(others, remaining, env)
     else:
         for f in factors:
             if part.operator not in ("", f.op.name) or not _has(factors, f, part.exponent):
                 continue
-            left = with_factors(factors, {f: -part.exponent})
-            for known in part.matches(f, env):
-                yield from _matched(others, left, known)
+            remaining = with_factors(factors, {f: -part.exponent})
+            for matched in part.matches(f, env):
+                yield from _matched(others, remaining, matched)
 
 
 def _has(factors: Powers, f: Node, e: Coefficient) -> bool:
-    """Whether a power is among factors, or a part of one of theirs."""
-    own = factors.get(f, 0)
-    return own >= e > 0 or own <= e < 0
+    """Whether f ** e divides the product of factors."""
+    exponent = factors.get(f, 0)
+    return exponent >= e > 0 or exponent <= e < 0
 
 
 def _terms(node: Node, is_sum: bool) -> list[Product]:
@@ -326,9 +333,9 @@ def _terms(node: Node, is_sum: bool) -> list[Product]:
     return [] if result is None else [result]
 
 
-@lru_cache(maxsize=REMEMBERED)
+@lru_cache(maxsize=CACHE_SIZE)
 def operators_in(node: Node, is_sum: bool) -> frozenset[str]:
-    """The operators of the factors of a product, or of those in the terms of a sum."""
+    """The operators of the factors of a product, or of all terms of a sum."""
     return frozenset(f.op.name for t in _terms(node, is_sum) for f in t.factors)
 
 
@@ -340,19 +347,19 @@ def _as_product(node: Node) -> Product:
 
 
 def _heads(left: str) -> tuple[str, ...]:
-    """The operators that may be the outermost of what a left side matches, read without parsing:
-    most identities are not needed for a request.
+    """The operators of the nodes that a left side may match, found without parsing, because most
+    identities are not needed for a request.
     """
-    outside = left
-    while "(" in outside:
-        outside = re.sub(r"\([^()]*\)", "_", outside)
-    if re.search(r" [-+] ", outside):
+    outermost = left
+    while "(" in outermost:
+        outermost = re.sub(r"\([^()]*\)", "_", outermost)
+    if re.search(r" [-+] ", outermost):
         return SUMS
-    if " @ " in outside:
+    if " @ " in outermost:
         return ("matmul",)
-    if re.search(r"^-| [*/]", outside):
-        return PRODUCTS if len(re.findall(r"[A-Za-z_]\w*", outside)) > 1 else POWERS
-    return ("transpose",) if outside.endswith(".mT") else (outside.removesuffix("_"),)
+    if re.search(r"^-| [*/]", outermost):
+        return PRODUCTS if len(re.findall(r"[A-Za-z_]\w*", outermost)) > 1 else POWERS
+    return ("transpose",) if outermost.endswith(".mT") else (outermost.removesuffix("_"),)
 
 
 def _is_sum(tree: ast.expr) -> bool:
@@ -371,11 +378,11 @@ def _is_product(tree: ast.expr) -> bool:
 def _terms_in(tree: ast.expr) -> list[Term]:
     match tree:
         case ast.BinOp(left, ast.Add() | ast.Sub() as sign, right):
-            times = 1 if isinstance(sign, ast.Add) else -1
-            return [*_terms_in(left), *((times * n, parts) for n, parts in _terms_in(right))]
+            sign_value = 1 if isinstance(sign, ast.Add) else -1
+            return [*_terms_in(left), *((sign_value * n, parts) for n, parts in _terms_in(right))]
     number, factors = _factors_in(tree, 1)
     parts = [_part(t, e) for t, e in factors]
-    return [(number, sorted(parts, key=lambda p: bool(p.name)))]  # calls say what names are
+    return [(number, sorted(parts, key=lambda p: bool(p.name)))]  # calls first: they bind names
 
 
 def _part(tree: ast.expr, e: Coefficient) -> Part:
@@ -384,7 +391,7 @@ def _part(tree: ast.expr, e: Coefficient) -> Part:
 
 
 def _operator(tree: ast.expr) -> str:
-    """The operator of a call; none for what can be a node of several."""
+    """The operator of a call; "" for names, constants, sums and products."""
     if isinstance(tree, ast.Name | ast.Constant) or _is_sum(tree) or _is_product(tree):
         return ""
     return _called(tree)[0]
@@ -400,16 +407,16 @@ def _factors_in(
             number, result = _factors_in(inner, e)
             return -number, result
         case ast.BinOp(left, ast.Mult() | ast.Div() as sign, right):
-            one = _factors_in(left, e)
-            other = _factors_in(right, e if isinstance(sign, ast.Mult) else -e)
-            return one[0] * other[0], one[1] + other[1]
+            left_factors = _factors_in(left, e)
+            right_factors = _factors_in(right, e if isinstance(sign, ast.Mult) else -e)
+            return left_factors[0] * right_factors[0], left_factors[1] + right_factors[1]
         case ast.BinOp(base, ast.Pow(), ast.Constant(int(value))):
             return _factors_in(base, e * value)
     return ONE, [(tree, e)]
 
 
 def _called(tree: ast.expr) -> tuple[str, list[ast.expr], dict[str, ast.expr]]:
-    """The operator of a call, its operands and its attributes."""
+    """The operator of a call, its operands and its keywords."""
     match tree:
         case ast.Attribute(inner, "mT"):
             return "transpose", [inner], {"dim0": ast.Constant(-2), "dim1": ast.Constant(-1)}

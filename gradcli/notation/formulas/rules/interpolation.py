@@ -1,35 +1,37 @@
-"""What is laid between two neighbours, each its share."""
+"""Linear interpolation between two neighbours, as of quantiles."""
 
 from ....graphs import OPS, Node
 from ....graphs.shapes import axis
-from .factoring import multiplied
+from .factoring import expanded_terms
 from .products import Coefficient, Product, build, magnitude, product_of
-from .registry import other
+from .registry import candidate
 from .sums import terms_of
 
 CLOSE = 1e-9
 
 
-@other("add")
-def shares_of_neighbours(node: Node) -> Node | None:
-    """(r - r.long()) at ceil(r) and the rest at r.long() is relu(1 - abs(arange(n) - r))."""
+@candidate("add")
+def interpolation_weights(node: Node) -> Node | None:
+    """r - r.long() scattered to ceil(r), plus 1 minus that scattered to r.long(), is
+    relu(1 - abs(arange(n) - r)).
+    """
     first, second = node.parents
     for upper, lower in ((first, second), (second, first)):
         rank = _rank(upper, lower)
-        shares = None if rank is None else _shared(upper.parents[0], lower.parents[0])
-        if rank is None or shares is None:
+        weights = None if rank is None else _common_factors(upper.parents[0], lower.parents[0])
+        if rank is None or weights is None:
             continue
-        common, part, rest = shares
+        common, upper_weight, lower_weight = weights
         fraction = rank - OPS["long"](rank)
-        if _vanishes(part - fraction) and _vanishes(rest - (1 - fraction)):
-            far = OPS["abs"](OPS["arange"](end=node.shape[-1]) - _single(rank))
-            new = build(common, upper.parents[0].shape) * OPS["relu"](1 - far)
+        if _is_zero(upper_weight - fraction) and _is_zero(lower_weight - (1 - fraction)):
+            distance = OPS["abs"](OPS["arange"](end=node.shape[-1]) - _single(rank))
+            new = build(common, upper.parents[0].shape) * OPS["relu"](1 - distance)
             return new if new.shape == node.shape else None
     return None
 
 
 def _rank(upper: Node, lower: Node) -> Node | None:
-    """The rank that lies between the places that two nodes are scattered to, one in each row."""
+    """The rank r, if two nodes are scattered to ceil(r) and r.long() in each row; else None."""
     if upper.op.name != "scatter_to" or lower.op is not upper.op or upper.dtype != "float":
         return None
     if any(axis(n.attrs["dim"], n.ndim) != n.ndim - 1 for n in (upper, lower)):
@@ -47,8 +49,10 @@ def _single(rank: Node) -> Node:
     return rank.parents[0] if rank.op.name == "expand" else rank
 
 
-def _shared(a: Node, b: Node) -> tuple[Product, Node, Node] | None:
-    """What two products have in common, and the factor of each that is left."""
+def _common_factors(a: Node, b: Node) -> tuple[Product, Node, Node] | None:
+    """The common factors of two products, and the only other factor of each; None if there are
+    more.
+    """
     result = [product_of(n) for n in (a, b)]
     if None in result:
         return None
@@ -60,11 +64,11 @@ def _shared(a: Node, b: Node) -> tuple[Product, Node, Node] | None:
     return Product(p.coefficient, common), rest[0][0], rest[1][0]  # type: ignore[union-attr]
 
 
-def _vanishes(node: Node) -> bool:
-    """Whether a sum is 0 term by term."""
+def _is_zero(node: Node) -> bool:
+    """Whether the terms of a sum cancel, with products of sums expanded."""
     terms = terms_of(node)
     totals: dict[frozenset, Coefficient] = {}
     for term in terms or ():
-        for part in multiplied(build(term, node.shape)) or [term]:
+        for part in expanded_terms(build(term, node.shape)) or [term]:
             totals[part.key] = totals.get(part.key, 0) + part.coefficient
     return terms is not None and all(magnitude(total) < CLOSE for total in totals.values())

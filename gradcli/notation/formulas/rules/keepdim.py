@@ -1,12 +1,12 @@
-"""Dimensions of size 1 that are kept or put in, and left out again."""
+"""Dimensions of size 1 that keepdim or unsqueeze inserts and squeeze removes."""
 
 from ....graphs import Node, intern, walk
 from ....graphs.shapes import axes, axis
 from ....operators.indexing import full_index
 from .parts import new_dimensions
-from .places import there_and_back
+from .places import reshape_of_reshape
 from .products import Product, build, product_of
-from .registry import normal, other
+from .registry import candidate, normal
 
 
 @normal("squeeze")
@@ -25,22 +25,22 @@ def factors_without_a_dimension(node: Node) -> Node | None:
     return new if new.shape == node.shape else None
 
 
-def _without(f: Node, ndim: int, place: int) -> Node | None:
-    """A factor without one of the dimensions of a product, which it has not, or which was put in,
-    or kept; None for any other.
+def _without(f: Node, ndim: int, dropped: int) -> Node | None:
+    """A factor without dimension `dropped` of a product, if the factor lacks that dimension or has
+    it from unsqueeze or keepdim; None for any other factor.
     """
     if f.ndim < ndim:
-        return f if ndim - f.ndim > place or not f.shape else None
+        return f if ndim - f.ndim > dropped or not f.shape else None
     put_in = (new_dimensions(f) or f) if f.op.name == "getitem" else f
-    return put_in.squeeze(dim=place) if _has_added(put_in, place) else None
+    return put_in.squeeze(dim=dropped) if _has_added(put_in, dropped) else None
 
 
-def _has_added(f: Node, place: int) -> bool:
-    """Whether one of the dimensions of a node was put in, or kept, and no more."""
+def _has_added(f: Node, dim: int) -> bool:
+    """Whether a node has dimension `dim`, and only this one, from unsqueeze or keepdim."""
     if f.op.name == "unsqueeze":
-        return axis(f.attrs["dim"], f.ndim) == place
-    kept = f.op.family == "reduction" and f.attrs["keepdim"]
-    return kept and axes(f.attrs["dim"], f.ndim) == (place,)
+        return axis(f.attrs["dim"], f.ndim) == dim
+    is_kept = f.op.family == "reduction" and f.attrs["keepdim"]
+    return is_kept and axes(f.attrs["dim"], f.ndim) == (dim,)
 
 
 @normal("squeeze")
@@ -53,13 +53,13 @@ def column_of_a_product(node: Node) -> Node | None:
     last = b
     while last.op.name == "matmul":
         last = last.parents[1]
-    added = a.ndim == last.ndim == 2 and axis(dim, 2) == 1 and _has_added(last, 1)
-    return a @ b.squeeze(dim=1) if added else None
+    is_column = a.ndim == last.ndim == 2 and axis(dim, 2) == 1 and _has_added(last, 1)
+    return a @ b.squeeze(dim=1) if is_column else None
 
 
 @normal("reduction")
-def counted_from_the_front(node: Node) -> Node | None:
-    """x.sum(dim=-1) = x.sum(dim=1), so that equal sums are the same node."""
+def nonnegative_dim(node: Node) -> Node | None:
+    """x.sum(dim=-1) = x.sum(dim=1), so that equal reductions are the same node."""
     dim = node.attrs["dim"]
     if not isinstance(dim, int) or dim >= 0 or not node.parents[0].ndim:
         return None
@@ -67,7 +67,7 @@ def counted_from_the_front(node: Node) -> Node | None:
 
 
 @normal("unsqueeze")
-def dimension_kept(node: Node) -> Node | None:
+def unsqueeze_to_keepdim(node: Node) -> Node | None:
     """x.sum(dim=1).unsqueeze(1) = x.sum(dim=1, keepdim=True)."""
     x = node.parents[0]
     if x.op.family != "reduction" or x.attrs["keepdim"]:
@@ -77,16 +77,16 @@ def dimension_kept(node: Node) -> Node | None:
 
 
 @normal("sum", "mean", "amax", "amin", "logsumexp", "prod")
-def of_one_alone(node: Node) -> Node | None:
-    """x.sum(dim=1, keepdim=True) = x for an x of one column."""
+def reduction_of_size_one(node: Node) -> Node | None:
+    """x.sum(dim=1, keepdim=True) = x for an x with one column."""
     x, dim = node.parents[0], node.attrs["dim"]
-    alone = isinstance(dim, int) and x.ndim > 0 and x.shape[dim] == 1
-    return x if alone and node.attrs["keepdim"] else None
+    has_size_one = isinstance(dim, int) and x.ndim > 0 and x.shape[dim] == 1
+    return x if has_size_one and node.attrs["keepdim"] else None
 
 
 @normal("getitem")
-def only_one_picked(node: Node) -> Node | None:
-    """x[:, 0] = x.squeeze(1) for an x of one column."""
+def index_of_size_one(node: Node) -> Node | None:
+    """x[:, 0] = x.squeeze(1) for an x with one column."""
     x, index = node.parents[0], node.attrs["index"]
     if any(not isinstance(i, int | slice) for i in index) or x.ndim != node.ndim + 1:
         return None
@@ -96,8 +96,8 @@ def only_one_picked(node: Node) -> Node | None:
     return x.squeeze(dim=dim) if x.shape[dim] == 1 and others else None
 
 
-@other("unsqueeze")
-def new_dimension_inside(node: Node) -> Node | None:
+@candidate("unsqueeze")
+def unsqueeze_of_elementwise(node: Node) -> Node | None:
     """(1 - x.squeeze(1)).unsqueeze(1) = 1 - x; log(x.sum(dim=1)).unsqueeze(1) = log(x.sum(dim=1,
     keepdim=True)).
     """
@@ -106,8 +106,8 @@ def new_dimension_inside(node: Node) -> Node | None:
         if _is_computed(n, top):
             built[n] = intern(n.op, tuple(i and built.get(i, i) for i in n.inputs), n.attrs)
         elif n.shape:
-            kept = node.op(n, **node.attrs)
-            result = there_and_back(kept) or dimension_kept(kept)
+            unsqueezed = node.op(n, **node.attrs)
+            result = reshape_of_reshape(unsqueezed) or unsqueeze_to_keepdim(unsqueezed)
             if result is None:
                 return None
             built[n] = result
@@ -115,5 +115,5 @@ def new_dimension_inside(node: Node) -> Node | None:
 
 
 def _is_computed(n: Node, top: Node) -> bool:
-    """Whether n is made element by element of what has the shape of `top`, or of numbers."""
+    """Whether n is an elementwise operation with the shape of `top`."""
     return n.op.family == "elementwise" and n.shape == top.shape

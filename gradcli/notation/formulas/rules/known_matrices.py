@@ -1,4 +1,4 @@
-"""What is known about matrices that are triangular or invertible."""
+"""Identities of matrices that are known to be triangular or invertible."""
 
 from ....graphs import OPS, Node
 from .assumed import known
@@ -7,13 +7,13 @@ from .identities import condition, identities
 from .products import constant_value
 from .registry import NORMAL, RULES, normal, rule
 
-DEEP = 8  # operations that are looked through
+MAX_DEPTH = 8  # of operations, in the search for properties of inputs
 OTHER_SIDE = {"lower": "upper", "upper": "lower"}
-FULL = {"invertible", "posdef", "orthogonal", "permutation"}  # words for matrices with an inverse
+INVERTIBLE = {"invertible", "posdef", "orthogonal", "permutation"}
 
 
-def is_triangular(x: Node, side: str, depth: int = DEEP) -> bool:
-    """Whether a matrix is certain to be `lower` triangular, or `upper`."""
+def is_triangular(x: Node, side: str, depth: int = MAX_DEPTH) -> bool:
+    """Whether a matrix is known to be triangular; `side` is "lower" or "upper"."""
     name, parts = x.op.name, x.parents
     if name == "input":
         return not {side, "diagonal"}.isdisjoint(known(x))
@@ -35,28 +35,28 @@ def is_triangular(x: Node, side: str, depth: int = DEEP) -> bool:
     return scaled and is_triangular(numbers[0], side, depth - 1)
 
 
-def _either_way(*nodes: Node) -> bool:
-    """Whether matrices are triangular on the same side."""
+def _same_triangle(*nodes: Node) -> bool:
+    """Whether all matrices are lower triangular, or all are upper triangular."""
     return any(all(is_triangular(n, side) for n in nodes) for side in OTHER_SIDE)
 
 
 @condition
-def is_one_triangle(A: Node) -> bool:
+def is_square_triangular(A: Node) -> bool:
     """Whether a matrix is square and triangular, on either side."""
-    return is_square(A) and _either_way(A)
+    return is_square(A) and _same_triangle(A)
 
 
 @condition
-def are_alike_triangles(A: Node, B: Node) -> bool:
-    """Whether both are square and triangular on the same side."""
-    return is_square(A) and is_square(B) and _either_way(A, B)
+def are_same_triangles(A: Node, B: Node) -> bool:
+    """Whether both matrices are square, and both lower or both upper triangular."""
+    return is_square(A) and is_square(B) and _same_triangle(A, B)
 
 
 @condition
 def is_invertible(A: Node) -> bool:
-    """Whether a matrix is certain to have an inverse."""
+    """Whether a matrix is known to have an inverse."""
     inner = A.parents[0] if A.op.name in ("transpose", "inv") else A
-    return not FULL.isdisjoint(known(inner))
+    return not INVERTIBLE.isdisjoint(known(inner))
 
 
 identities(RULES, """
@@ -69,25 +69,25 @@ identities(RULES, """
 """)  # fmt: skip
 
 identities(NORMAL, """
-    det(A) = prod(diag(A)) where is_one_triangle(A)
-    trace(inv(A)) = sum(1 / diag(A)) where is_one_triangle(A)
-    diag(inv(A)) = 1 / diag(A) where is_one_triangle(A)
-    diag(A @ B) = diag(A) * diag(B) where are_alike_triangles(A, B)
-    trace(A @ B) = diag(A) @ diag(B) where are_alike_triangles(A, B)
+    det(A) = prod(diag(A)) where is_square_triangular(A)
+    trace(inv(A)) = sum(1 / diag(A)) where is_square_triangular(A)
+    diag(inv(A)) = 1 / diag(A) where is_square_triangular(A)
+    diag(A @ B) = diag(A) * diag(B) where are_same_triangles(A, B)
+    trace(A @ B) = diag(A) @ diag(B) where are_same_triangles(A, B)
 """)  # fmt: skip
 
 
 @rule("tril", "triu")
 def triangle_of_a_triangle(node: Node) -> Node | None:
-    """L.tril() = L and L.triu(1) = 0 for a lower triangular L; L.triu() is its diagonal."""
+    """L.tril() = L, L.triu(1) = 0 and L.triu() = diag(diag(L)) for a lower triangular L."""
     x, k = node.parents[0], node.attrs["diagonal"]
     side = "lower" if node.op.name == "tril" else "upper"
-    outwards = k if side == "lower" else -k
-    if outwards >= 0 and is_triangular(x, side):
+    offset = k if side == "lower" else -k
+    if offset >= 0 and is_triangular(x, side):
         return x
-    if outwards > 0 or not is_triangular(x, OTHER_SIDE[side]):
+    if offset > 0 or not is_triangular(x, OTHER_SIDE[side]):
         return None
-    return OPS["zeros"](size=x.shape) if outwards else _diagonal(x)
+    return OPS["zeros"](size=x.shape) if offset else _diagonal(x)
 
 
 def _diagonal(x: Node) -> Node | None:
@@ -96,19 +96,19 @@ def _diagonal(x: Node) -> Node | None:
 
 @rule("matmul")
 def product_with_zeros(node: Node) -> Node | None:
-    """A @ zeros(n) = zeros(m), as of what is left of a triangle."""
+    """A @ zeros(n) = zeros(m)."""
     zero = any(constant_value(i) == 0 for i in node.parents)
     return OPS["zeros"](size=node.shape) if zero else None
 
 
 @normal("sum")
-def product_beside_a_triangle(node: Node) -> Node | None:
+def sum_of_triangular_product(node: Node) -> Node | None:
     """(L * U).sum() = diag(L) @ diag(U) for a lower and an upper triangular matrix."""
     x = node.parents[0]
     if node.shape or x.op.name != "mul" or not is_square(x):
         return None
     a, b = x.parents
     sides = ((a, b), (b, a))
-    apart = any(is_triangular(p, "lower") and is_triangular(q, "upper") for p, q in sides)
+    opposite = any(is_triangular(p, "lower") and is_triangular(q, "upper") for p, q in sides)
     same_shape = a.shape == b.shape and constant_value(a) is constant_value(b) is None
-    return OPS["diag"](a) @ OPS["diag"](b) if apart and same_shape else None
+    return OPS["diag"](a) @ OPS["diag"](b) if opposite and same_shape else None

@@ -1,5 +1,5 @@
-"""What is known about elements: positive, at least 0, of norm 1, adding up to 1; a matrix that is
-skew, or a permutation, or has rows of the identity.
+"""Identities of inputs with known properties: positive, nonnegative, of norm 1, summing to 1, skew
+symmetric, permutation or one-hot matrices.
 """
 
 from ....graphs import OPS, Node
@@ -11,92 +11,92 @@ from .registry import normal, rule
 
 ZERO_OR_ONE = {"permutation", "onehot"}
 POSITIVE, NONNEGATIVE = {"positive"}, {"positive", "nonneg", "simplex", *ZERO_OR_ONE}
-IN_ROWS = {"permutation", "simplex", "onehot"}  # words for rows that add up to 1
+IN_ROWS = {"permutation", "simplex", "onehot"}  # rows sum to 1
 SAME_SIGN = ("mul", "div", "add", "expand", "transpose", "reshape", "unsqueeze", "squeeze")
-DEEP = 8  # operations that are looked through
+DEEP = 8  # operations, in the search for properties of inputs
 
 
-def is_known(node: Node, words: set[str], depth: int = DEEP) -> bool:
-    """Whether all elements are certain to be what the `words` say of inputs: above 0, or not below;
-    one of the inputs that it is made of must be assumed to be so.
+def has_property(node: Node, words: set[str], depth: int = DEEP) -> bool:
+    """Whether all elements have one of the properties `words`, such as "positive", because an input
+    that they are computed from is assumed to have it.
     """
     if not words.isdisjoint(known(node)):
         return True
     if node.op.name not in SAME_SIGN or depth == 0:
         return False
-    parts = [is_known(i, words, depth - 1) for i in node.parents]
-    numbers = [(constant_value(i) or 0) > 0 for i in node.parents]
-    return any(parts) and all(a or b for a, b in zip(parts, numbers))
+    parts = [has_property(i, words, depth - 1) for i in node.parents]
+    positive_constants = [(constant_value(i) or 0) > 0 for i in node.parents]
+    return any(parts) and all(a or b for a, b in zip(parts, positive_constants))
 
 
 @rule("abs", "relu")
-def of_what_is_not_below(node: Node) -> Node | None:
-    """abs(x) = relu(x) = x for what is not below 0."""
+def abs_of_nonnegative(node: Node) -> Node | None:
+    """abs(x) = relu(x) = x for a nonnegative x."""
     x = node.parents[0]
-    return x if is_known(x, NONNEGATIVE) else None
+    return x if has_property(x, NONNEGATIVE) else None
 
 
 @rule("sign")
 def sign_of_positive(node: Node) -> Node | None:
-    """sign(x) = 1 for what is above 0."""
-    return OPS["ones"](size=node.shape) if is_known(node.parents[0], POSITIVE) else None
+    """sign(x) = 1 for a positive x."""
+    return OPS["ones"](size=node.shape) if has_property(node.parents[0], POSITIVE) else None
 
 
 @rule("elementwise")
 def compared_with_zero(node: Node) -> Node | None:
-    """x > 0 holds for what is above 0, x < 0 for nothing that is not below."""
+    """x > 0 is True for a positive x, x < 0 is False for a nonnegative x."""
     symbol = node.op.sign
-    if node.dtype != "bool" or symbol not in ANSWERS or constant_value(node.parents[1]) != 0:
+    if node.dtype != "bool" or symbol not in COMPARISONS or constant_value(node.parents[1]) != 0:
         return None
-    words, answer = ANSWERS[symbol]
-    if not is_known(node.parents[0], words):
+    words, answer = COMPARISONS[symbol]
+    if not has_property(node.parents[0], words):
         return None
     return OPS["full"](size=node.shape, fill_value=answer)
 
 
-ANSWERS = {
+COMPARISONS = {
     ">": (POSITIVE, True), ">=": (NONNEGATIVE, True), "<": (NONNEGATIVE, False),
     "<=": (POSITIVE, False), "==": (POSITIVE, False), "!=": (POSITIVE, True),
 }  # fmt: skip
 
 
 @rule("sqrt")
-def root_of_a_square(node: Node) -> Node | None:
-    """sqrt(x ** 2) = x for what is not below 0."""
+def sqrt_of_square(node: Node) -> Node | None:
+    """sqrt(x ** 2) = x for a nonnegative x."""
     x = node.parents[0]
     result = product_of(x)
     if result is None or result.coefficient != 1 or len(result.factors) != 1:
         return None
     ((base, exponent),) = result.factors.items()
     same = exponent == 2 and base.shape == x.shape
-    return base if same and is_known(base, NONNEGATIVE) else None
+    return base if same and has_property(base, NONNEGATIVE) else None
 
 
 @rule("clamp")
-def clamped_from_zero(node: Node) -> Node | None:
-    """x.clamp(min=0) = x for what is not below 0."""
+def clamp_of_nonnegative(node: Node) -> Node | None:
+    """x.clamp(min=0) = x for a nonnegative x."""
     x = node.parents[0]
     bounds = [None if b is None else constant_value(b) for b in node.inputs[1:]]
-    return x if bounds == [0, None] and is_known(x, NONNEGATIVE) else None
+    return x if bounds == [0, None] and has_property(x, NONNEGATIVE) else None
 
 
 @rule("sum")
-def sum_of_shares(node: Node) -> Node | None:
-    """p.sum() = 1 for a vector of shares, P.sum(dim=-1) = 1 for a matrix of rows of them."""
+def sum_of_simplex(node: Node) -> Node | None:
+    """p.sum() = 1 for a vector of probabilities, P.sum(dim=-1) = 1 for a matrix with such rows."""
     x, dim = node.parents[0], node.attrs["dim"]
     over = axes(dim, x.ndim)
-    shares = not {"simplex", "onehot"}.isdisjoint(known(x))
-    rows = shares and over == (x.ndim - 1,)
-    return OPS["ones"](size=node.shape) if rows or _lines(x, over) else None
+    simplex = not {"simplex", "onehot"}.isdisjoint(known(x))
+    rows = simplex and over == (x.ndim - 1,)
+    return OPS["ones"](size=node.shape) if rows or _is_permutation_sum(x, over) else None
 
 
-def _lines(x: Node, over: tuple[int, ...]) -> bool:
+def _is_permutation_sum(x: Node, over: tuple[int, ...]) -> bool:
     return "permutation" in known(x) and len(over) == 1
 
 
 @rule("vector_norm")
-def norm_of_unit(node: Node) -> Node | None:
-    """x.norm() = 1 for a vector of norm 1; Y.norm(dim=-1) = 1 for rows of eye(n)."""
+def norm_of_unit_vector(node: Node) -> Node | None:
+    """x.norm() = 1 for a unit vector; Y.norm(dim=-1) = 1 for one-hot rows."""
     x, attrs = node.parents[0], node.attrs
     unit = "unit" in known(x) and attrs.get("ord", 2) == 2 and not node.shape
     rows = "onehot" in known(x) and axes(attrs["dim"], x.ndim) == (x.ndim - 1,)
@@ -105,8 +105,8 @@ def norm_of_unit(node: Node) -> Node | None:
 
 @rule("matmul")
 def known_products(node: Node) -> Node | None:
-    """x @ x = 1 for a vector of norm 1; P @ ones(n) = ones(m) for rows that add up to 1, and
-    Y.T @ Y = diag(Y.sum(0)) for rows of eye(n).
+    """x @ x = 1 for a unit vector; P @ ones(n) = ones(m) for rows that sum to 1, and
+    Y.T @ Y = diag(Y.sum(0)) for one-hot rows.
     """
     a, b = node.parents
     if a.op.name == "transpose" and b.ndim == 2 and a.parents[0] is b and "onehot" in known(b):
@@ -147,7 +147,7 @@ def skew_between(node: Node) -> Node | None:
 
 @rule("mul", "pow")
 def square_of_permutation(node: Node) -> Node | None:
-    """P * P = P ** 2 = P for a permutation, whose elements are 0 and 1; so for rows of them."""
+    """P * P = P ** 2 = P for permutation and one-hot matrices."""
     a, b = node.parents
     square = a is b if node.op.name == "mul" else (constant_value(b) or 0) > 0
     return a if square and not ZERO_OR_ONE.isdisjoint(known(a)) else None

@@ -12,9 +12,9 @@ def last_two(node: Node) -> bool:
 
 
 @rule("transpose")
-def transposed(node: Node) -> Node | None:
-    """x.T.T = x; (a @ b).T = b.T @ a.T; outer(a, b).T = outer(b, a); so is expand. A dimension
-    exchanged with itself stays; x.reshape(1, 6).T = x.reshape(6, 1).
+def transpose_of_product(node: Node) -> Node | None:
+    """x.T.T = x; (a @ b).T = b.T @ a.T; outer(a, b).T = outer(b, a); x.reshape(1, 6).T =
+    x.reshape(6, 1); and so for expand, and a dimension transposed with itself.
     """
     x = node.parents[0]
     if not x.ndim or len({axis(d, x.ndim) for d in node.attrs.values()}) == 1:
@@ -35,10 +35,10 @@ def transposed(node: Node) -> Node | None:
         return x.parents[0].reshape(shape=node.shape)
     if x.op.name == "expand" and 1 <= x.parents[0].ndim <= x.ndim == 2:
         row = x.parents[0]
-        column = row.unsqueeze(dim=1) if row.ndim == 1 else transposed(row.mT) or row.mT
+        column = row.unsqueeze(dim=1) if row.ndim == 1 else transpose_of_product(row.mT) or row.mT
         return column.expand(shape=node.shape)
-    plain = node.attrs == {"dim0": -2, "dim1": -1}
-    return None if plain else x.mT
+    is_mT = node.attrs == {"dim0": -2, "dim1": -1}
+    return None if is_mT else x.mT
 
 
 def is_unit(x: Node) -> bool:
@@ -63,7 +63,7 @@ def outer_product(node: Node) -> Node | None:
 
 
 def is_column(f: Node) -> bool:
-    """Whether a node is the column that unsqueeze makes of a vector."""
+    """Whether a node is v.unsqueeze(1) for a vector v."""
     return f.op.name == "unsqueeze" and f.ndim == 2 and axis(f.attrs["dim"], 2) == 1
 
 
@@ -76,7 +76,7 @@ def sum_of_products(node: Node) -> Node | None:
     over = axes(node.attrs["dim"], x.ndim)
     a, b = x.parents
     if a.dtype != b.dtype:
-        return None  # PyTorch multiplies no matrix by a mask
+        return None  # PyTorch has no matmul of a mask and a floating-point tensor
     if over == (0,):
         for one, other in ((a, b), (b, a)):
             if is_column(one) and other.shape == x.shape:

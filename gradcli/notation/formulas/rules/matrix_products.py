@@ -1,4 +1,6 @@
-"""Products of matrices and vectors: in a row, turned as a whole, with signs and numbers before."""
+"""Products of matrices and vectors: chains without brackets, transposes, signs and
+scalar factors.
+"""
 
 from collections.abc import Iterator
 from functools import reduce
@@ -7,12 +9,12 @@ from itertools import permutations
 from ....graphs import OPS, Node
 from ....graphs.shapes import Shape, axes, axis
 from .assumed import is_symmetric
-from .chains import Chain, Factor, chain_of, node_of, plain, settled
+from .chains import Chain, Factor, cancel_inverses, chain_of, node_of, product_node
 from .factoring import MOST_TERMS, sum_of
 from .identities import condition, identities
 from .matrices import is_column, is_unit, last_two
 from .products import ONE, Product, build, scalars_of, scaled, with_factor
-from .registry import NORMAL, OTHERS, layout, normal, other
+from .registry import CANDIDATES, NORMAL, candidate, layout, normal
 from .sums import terms_of
 
 MOST_FACTORS = 50  # of a product that is written without brackets
@@ -49,32 +51,32 @@ identities(NORMAL, """
     outer(u, v) * outer(w, x) = outer(u * w, v * x)
 """)  # fmt: skip
 
-identities(OTHERS, """
+identities(CANDIDATES, """
     u @ u = vector_norm(u) ** 2 where u.inputs
 """)  # fmt: skip
 
 
 @normal("matmul", "outer")
-def in_a_row(node: Node) -> Node | None:
+def flat_chain(node: Node) -> Node | None:
     """A @ (B @ C) = A @ B @ C; outer(a, b) @ C = outer(a, C.T @ b); A @ inv(A) = eye."""
     if not 1 <= node.ndim <= 2 or node.numel == 0:
         return None
     chain = chain_of(node)
-    if chain is None or (len(chain.factors) < 3 and not _cancels(chain)):
+    if chain is None or (len(chain.factors) < 3 and not _has_inverses(chain)):
         return None
     if node.ndim == 1 and node.parents[0].ndim == 1:
-        return None  # a row times a matrix stays as it was written
-    new = node_of(settled(chain), node.shape)
+        return None  # row @ matrix stays as it is
+    new = node_of(cancel_inverses(chain), node.shape)
     return new if new.shape == node.shape else None
 
 
-def _cancels(chain: Chain) -> bool:
-    return settled(chain) != chain
+def _has_inverses(chain: Chain) -> bool:
+    return cancel_inverses(chain) != chain
 
 
 @normal("transpose")
-def transposed_into(node: Node) -> Node | None:
-    """A.T = A for what is symmetric; (a + b).T = a.T + b.T, and so for all that goes by element;
+def transpose_into_elementwise(node: Node) -> Node | None:
+    """A.T = A for a symmetric A; (a + b).T = a.T + b.T, and so for all elementwise operators;
     (A.T - v.unsqueeze(1)).T = A - v; v.unsqueeze(1).T = v.unsqueeze(0).
     """
     x = node.parents[0]
@@ -88,66 +90,70 @@ def transposed_into(node: Node) -> Node | None:
         return None
     if len(x.inputs) == 1 and x.op.name not in ("neg", "double"):
         return None
-    back = any(i.op.name == "transpose" for i in x.parents)
+    has_transpose = any(i.op.name == "transpose" for i in x.parents)
     columns = [i for i in x.parents if i.shape not in ((), x.shape)]
-    if columns and not (back and all(is_column(i) or _along_rows(i) for i in columns)):
+    if columns and not (
+        has_transpose and all(is_column(i) or _is_row_reduction(i) for i in columns)
+    ):
         return None
-    turned = [None if i is None else _turned(i) for i in x.inputs]
-    new = x.op(*turned, **x.attrs)
+    operands = [None if i is None else _transposed_operand(i) for i in x.inputs]
+    new = x.op(*operands, **x.attrs)
     return new if new.shape == node.shape else None
 
 
-def _turned(operand: Node) -> Node:
+def _transposed_operand(operand: Node) -> Node:
     if is_column(operand):
         return operand.parents[0]
-    if _along_rows(operand):
+    if _is_row_reduction(operand):
         return operand.op(operand.parents[0].mT, dim=0, keepdim=True)
     return operand.mT if operand.shape else operand
 
 
-def _along_rows(x: Node) -> bool:
-    """Whether a column is made of a number for each row, as x.sum(dim=1, keepdim=True) is."""
+def _is_row_reduction(x: Node) -> bool:
+    """Whether x is a sum or mean over dim 1 of a matrix, with keepdim=True."""
     return x.op.name in ("sum", "mean") and x.ndim == 2 and axes(x.attrs["dim"], 2) == (1,)
 
 
 def is_row(f: Node) -> bool:
-    """Whether a node is the row that unsqueeze makes of a vector."""
+    """Whether a node is v.unsqueeze(0) for a vector v."""
     return f.op.name == "unsqueeze" and f.ndim == 2 and axis(f.attrs["dim"], 2) == 0
 
 
-@other("matmul")
-def as_column(node: Node) -> Node | None:
+@candidate("matmul")
+def row_as_column(node: Node) -> Node | None:
     """x @ A = A.T @ x."""
     a, b = node.parents
     if a.ndim == 1 and b.ndim == 2:
         chain = chain_of(node)
-        return None if chain is None else node_of(settled(chain), node.shape)
+        return None if chain is None else node_of(cancel_inverses(chain), node.shape)
     return None
 
 
 @normal("matmul")
-def names_in_order(node: Node) -> Node | None:
-    """x @ g = g @ x of vectors that have names, g first, so that like terms are found."""
+def named_inner_product(node: Node) -> Node | None:
+    """x @ g = g @ x for named vectors, seeds and tangents first, so that like terms are
+    collected.
+    """
     if node.shape or any(i.op.name != "input" or i.ndim != 1 for i in node.parents):
         return None
     order = sorted(node.parents, key=lambda i: (not i.attrs["is_direction"], i.attrs["name"]))
     return None if order == node.parents else node.op(*order)
 
 
-@other("matmul")
-def inner_product_turned(node: Node) -> Iterator[Node]:
+@candidate("matmul")
+def inner_product_reversed(node: Node) -> Iterator[Node]:
     """x @ (A.T @ y) = y @ A @ x."""
     if node.shape or any(i.ndim != 1 for i in node.parents):
         return
-    for x, whole in permutations(node.parents):
-        chain = chain_of(whole)
+    for x, product in permutations(node.parents):
+        chain = chain_of(product)
         factors = [] if chain is None else [*chain.flip().factors]
         matrices = [f for f in factors if f.node.ndim == 2]
         if chain is not None and matrices and factors[0].is_row and factors[1:] == matrices:
-            yield scaled(chain.scale, plain([*factors, Factor(x, False)], ()))
+            yield scaled(chain.scale, product_node([*factors, Factor(x, False)], ()))
 
 
-@other("matmul")
+@candidate("matmul")
 def inner_product_of_a_sum(node: Node) -> Node | None:
     """x @ (y - 2 * z) = x @ y - 2 * (x @ z)."""
     a, b = node.parents
@@ -156,19 +162,19 @@ def inner_product_of_a_sum(node: Node) -> Node | None:
     for v, total in ((a, b), (b, a)):
         terms = terms_of(total) if total.op.name in ("add", "sub") else None
         if terms is not None and len(terms) <= MOST_TERMS:
-            return sum_of([_beside(v, t, total.shape) for t in terms])
+            return sum_of([_inner_product_with_term(v, t, total.shape) for t in terms])
     return None
 
 
-def _beside(v: Node, term: Product, shape: Shape) -> Product:
-    """The inner product of a vector and a term, numbers before it."""
+def _inner_product_with_term(v: Node, term: Product, shape: Shape) -> Product:
+    """The inner product of a vector and a term, times the scalars of the term."""
     numbers = {f: e for f, e in term.factors.items() if f.shape == ()}
     rest = {f: e for f, e in term.factors.items() if f not in numbers}
     return Product(term.coefficient, with_factor(numbers, v @ build(Product(ONE, rest), shape)))
 
 
-@other("matmul")
-def turned_as_a_whole(node: Node) -> Iterator[Node]:
+@candidate("matmul")
+def product_of_transposes(node: Node) -> Iterator[Node]:
     """B.T @ A.T = (A @ B).T, and parts of longer chains."""
     chain = chain_of(node)
     if chain is None or not 2 <= len(chain.factors) <= 8 or chain.scale.coefficient == 0:
@@ -177,65 +183,63 @@ def turned_as_a_whole(node: Node) -> Iterator[Node]:
     for start in range(len(factors) - 1):
         for end in range(start + 2, len(factors) + 1):
             part = factors[start:end]
-            if all(f.node.ndim == 2 for f in part) and sum(f.turned for f in part) * 2 >= len(part):
-                inner = plain([f.flip() for f in reversed(part)], ())
+            if all(f.node.ndim == 2 for f in part) and sum(f.transposed for f in part) * 2 >= len(
+                part
+            ):
+                inner = product_node([f.flip() for f in reversed(part)], ())
                 whole = [*factors[:start], Factor(inner, True), *factors[end:]]
                 yield node_of(chain._replace(factors=tuple(whole)), node.shape)
 
 
-@other("elementwise")
-def turned_together(node: Node) -> Node | None:
-    """A.T * (B.T > 0) = (A * (B > 0)).T; what is broadcast along a dimension does not turn with the
-    rest.
-    """
-    back = _operands_turned_back(node) if node.ndim >= 2 else None
-    if back is None:
+@candidate("elementwise")
+def elementwise_of_transposes(node: Node) -> Node | None:
+    """A.T * (B.T > 0) = (A * (B > 0)).T, unless an operand is broadcast."""
+    transposed = _with_transposed_operands(node) if node.ndim >= 2 else None
+    if transposed is None:
         return None
-    outer, rest = scalars_of(back)
-    return back.mT if outer is None or rest is None else scaled(outer, rest.mT)
+    outer, rest = scalars_of(transposed)
+    return transposed.mT if outer is None or rest is None else scaled(outer, rest.mT)
 
 
-@other("transpose")
-def turned_inside(node: Node) -> Node | None:
+@candidate("transpose")
+def transpose_into_operands(node: Node) -> Node | None:
     """softmax(A @ B.T, 1).T = softmax(B @ A.T, 0); exp(A @ B.T).T = exp(B @ A.T)."""
     x = node.parents[0]
     if not last_two(node) or x.ndim != 2:
         return None
     if x.op.name not in ("softmax", "log_softmax"):
-        return _operands_turned_back(x) if x.op.family == "elementwise" else None
-    back = _turned_back(x.parents[0])
-    return None if back is None else x.op(back, **x.attrs | {"dim": 1 - axis(x.attrs["dim"], 2)})
+        return _with_transposed_operands(x) if x.op.family == "elementwise" else None
+    inner = _cheap_transpose(x.parents[0])
+    return None if inner is None else x.op(inner, **x.attrs | {"dim": 1 - axis(x.attrs["dim"], 2)})
 
 
-def _operands_turned_back(node: Node) -> Node | None:
-    """node.T, made of operands that are no longer for being turned; None where one of them is, or
-    none is as large as the node.
+def _with_transposed_operands(node: Node) -> Node | None:
+    """node.T with transposed operands; None if the transpose of one is longer than the operand, or
+    if an operand is broadcast.
     """
-    inner = [_turned_back(i) if i.shape else i for i in node.parents]
+    inner = [_cheap_transpose(i) if i.shape else i for i in node.parents]
     sizes = [i.shape for i in node.parents if i.shape]
-    whole = len(inner) == len(node.inputs) and sizes and all(s == node.shape for s in sizes)
-    return node.op(*inner, **node.attrs) if whole and None not in inner else None
+    same_shape = len(inner) == len(node.inputs) and sizes and all(s == node.shape for s in sizes)
+    return node.op(*inner, **node.attrs) if same_shape and None not in inner else None
 
 
-def _turned_back(x: Node) -> Node | None:
-    """x.T, where that is no longer than x; None where it is."""
+def _cheap_transpose(x: Node) -> Node | None:
+    """x.T, if its formula is no longer than that of x; else None."""
     if x.op.name == "transpose" and last_two(x):
         return x.parents[0]
     if x.op.family == "elementwise":
-        return _operands_turned_back(x)
+        return _with_transposed_operands(x)
     if x.op.name in ("matmul", "outer"):
         chain = chain_of(x)
-        if chain is None or 2 * sum(f.turned for f in chain.factors) < len(chain.factors):
+        if chain is None or 2 * sum(f.transposed for f in chain.factors) < len(chain.factors):
             return None
         return node_of(chain.flip(), x.shape[::-1])
     return x if is_symmetric(x) else None
 
 
-@other("matmul")
-def of_one_row(node: Node) -> Node | None:
-    """A @ (eye(n)[k].unsqueeze(-1) * B) = outer(A[:, k], B[k]): of B nothing else is left; and so
-    is (A * eye(n)[k]) @ B.
-    """
+@candidate("matmul")
+def matmul_of_one_row(node: Node) -> Node | None:
+    """A @ (eye(n)[k].unsqueeze(-1) * B) = outer(A[:, k], B[k]), and so is (A * eye(n)[k]) @ B."""
     a, b = node.parents
     if a.ndim != 2 or b.ndim != 2:
         return None
@@ -259,8 +263,8 @@ def _is_row_of_unit(row: Node) -> bool:
     return of_unit and row.parents[0].op.name == "eye"
 
 
-@other("matmul")
-def beside_the_unit_matrix(node: Node) -> Node | None:
+@candidate("matmul")
+def matmul_of_identity_sum(node: Node) -> Node | None:
     """(eye(n) - A) @ x = x - A @ x."""
     a, b = node.parents
     terms = terms_of(a) if a.op.name in ("add", "sub") and a.ndim == 2 else None
@@ -271,7 +275,7 @@ def beside_the_unit_matrix(node: Node) -> Node | None:
 
 
 @layout("add")
-def plain_first(node: Node) -> Node | None:
+def transpose_second(node: Node) -> Node | None:
     """A.T + A = A + A.T."""
     a, b = node.parents
     return node.op(b, a) if a.op.name == "transpose" and a.parents[0] is b else None
@@ -279,9 +283,7 @@ def plain_first(node: Node) -> Node | None:
 
 @layout("matmul")
 def without_brackets(node: Node) -> Node | None:
-    """A @ (B @ C) = A @ B @ C, where no vector stands between; not in a product that is too long to
-    be read.
-    """
+    """A @ (B @ C) = A @ B @ C for matrices, up to MOST_FACTORS factors."""
     a, b = node.parents
     after: list[Node] = []
     while (
@@ -296,7 +298,7 @@ def without_brackets(node: Node) -> Node | None:
 
 @layout("neg")
 def sign_before_products(node: Node) -> Node | None:
-    """-(A @ x) = -A @ x, and -(a * b) = -a * b, however long the product is."""
+    """-(A @ x) = -A @ x and -(a * b) = -a * b, for products of any length."""
     product = node.parents[0]
     if product.op.name not in ("matmul", "mul", "div"):
         return None

@@ -1,4 +1,4 @@
-"""Parts of parts, and parts put beside each other."""
+"""Indexing of what is indexed; sums of tensors scattered into zeros, as `cat` and `stack`."""
 
 from typing import Any, NamedTuple
 
@@ -7,7 +7,7 @@ from ....graphs.shapes import Shape
 from ....operators.indexing import full_index
 from .matrices import is_unit
 from .products import Product, build, with_factor
-from .registry import normal, other
+from .registry import candidate, normal
 from .sums import terms_of
 
 
@@ -18,15 +18,15 @@ def part_of_a_part(node: Node) -> Node | None:
     if inner.op.name != "getitem":
         return None
     x, first = inner.parents[0], _spans(inner.attrs["index"], inner.parents[0].shape)
-    then = full_index(node.attrs["index"], inner.ndim)
-    if first is None or any(not isinstance(i, slice | int) for i in then):
+    outer = full_index(node.attrs["index"], inner.ndim)
+    if first is None or any(not isinstance(i, slice | int) for i in outer):
         return None
-    items = zip(then, first, x.shape, strict=True)
+    items = zip(outer, first, x.shape, strict=True)
     index = [_within(item, start, stop, size) for item, (start, stop), size in items]
     return None if None in index else x[tuple(index)]
 
 
-@other("getitem")
+@candidate("getitem")
 def new_dimensions(node: Node) -> Node | None:
     """x[None, :] = x.unsqueeze(0); x[:, None] = x.unsqueeze(1)."""
     out, index = node.parents[0], full_index(node.attrs["index"], node.parents[0].ndim)
@@ -38,7 +38,7 @@ def new_dimensions(node: Node) -> Node | None:
 
 
 def _spans(index: tuple, shape: Shape) -> list[tuple[int, int]] | None:
-    """Start and stop along each dimension; None where an index holds more than plain slices."""
+    """Start and stop along each dimension; None if the index is not made of slices of step 1."""
     full = full_index(index, len(shape))
     if any(not isinstance(i, slice) or i.step not in (None, 1) for i in full):
         return None
@@ -47,7 +47,9 @@ def _spans(index: tuple, shape: Shape) -> list[tuple[int, int]] | None:
 
 
 def _within(item: slice | int, start: int, stop: int, size: int) -> Any:
-    """An item of an index into x[start:stop] as one into x; None where it has a step."""
+    """An item of an index into x[start:stop], as an item of an index into x; None if it
+    has a step.
+    """
     if isinstance(item, int):
         return start + item % (stop - start)
     if item.step not in (None, 1):
@@ -56,8 +58,8 @@ def _within(item: slice | int, start: int, stop: int, size: int) -> Any:
     return slice(start + a or None, None if start + b == size else start + b)
 
 
-class Laid(NamedTuple):
-    """What is put into zeros along one dimension, and from where to where."""
+class Block(NamedTuple):
+    """A value that is scattered into zeros, at a slice of one dimension."""
 
     dim: int
     start: int
@@ -65,30 +67,30 @@ class Laid(NamedTuple):
     value: Node
 
 
-@other("add", "sub")
+@candidate("add", "sub")
 def put_beside_each_other(node: Node) -> Node | None:
     """a.put_at((4,), (slice(2),)) + b.put_at((4,), (slice(2, None),)) = cat([a, b])."""
-    parts = [_laid(p, node.shape) for p in terms_of(node) or ()]
+    parts = [_block_of_term(p, node.shape) for p in terms_of(node) or ()]
     if len(parts) < 2 or any(p is None or p.dim != parts[0].dim for p in parts):  # type: ignore[union-attr]
         return None
-    laid = sorted((p for p in parts if p is not None), key=lambda p: p.start)
-    dim = laid[0].dim
-    ends = [0, *(p.stop for p in laid)]
-    if ends != [*(p.start for p in laid), node.shape[dim]]:
+    blocks = sorted((p for p in parts if p is not None), key=lambda p: p.start)
+    dim = blocks[0].dim
+    ends = [0, *(p.stop for p in blocks)]
+    if ends != [*(p.start for p in blocks), node.shape[dim]]:
         return None
-    return OPS["cat"]([p.value for p in laid], dim=dim)
+    return OPS["cat"]([p.value for p in blocks], dim=dim)
 
 
-@other("add", "sub")
+@candidate("add", "sub")
 def put_as_rows(node: Node) -> Node | None:
     """a.put_at((2, 3), (0,)) + b.put_at((2, 3), (1,)) = stack([a, b])."""
-    rows: dict[tuple[int, int], Node] = {}  # by dimension and place
+    rows: dict[tuple[int, int], Node] = {}  # by dimension and index
     for p in terms_of(node) or ():
-        result = _row(p, node.shape)
+        result = _row_of_term(p, node.shape)
         if result is None:
             return None
-        at, value = result
-        rows[at] = rows[at] + value if at in rows else value
+        position, value = result
+        rows[position] = rows[position] + value if position in rows else value
     dims = {d for d, _ in rows}
     if len(rows) < 2 or len(dims) > 1 or any(v.op.name == "constant" for v in rows.values()):
         return None
@@ -99,44 +101,46 @@ def put_as_rows(node: Node) -> Node | None:
     return OPS["stack"]([rows[dim, place] for place in places], dim=dim)
 
 
-def _row(p: Product, shape: Shape) -> tuple[tuple[int, int], Node] | None:
-    """A term as what it puts at one place of one dimension of a shape; None for any other."""
-    whole = next((f for f, e in p.factors.items() if f.op.name == "put_at" and e == 1), None)
-    rest = p.without(whole).factors
-    if whole is None or whole.shape != shape or any(f.shape for f in rest):
+def _row_of_term(p: Product, shape: Shape) -> tuple[tuple[int, int], Node] | None:
+    """The dimension and index, and the value, of a term that scatters one slice into zeros, else
+    None.
+    """
+    scattered = next((f for f, e in p.factors.items() if f.op.name == "put_at" and e == 1), None)
+    rest = p.without(scattered).factors
+    if scattered is None or scattered.shape != shape or any(f.shape for f in rest):
         return None
-    full, v = full_index(whole.attrs["index"], len(shape)), whole.parents[0]
-    at = [(d, i % shape[d]) for d, i in enumerate(full) if isinstance(i, int)]
-    others = [i for i in full if not isinstance(i, int)]
-    if len(at) != 1 or any(i != slice(None) for i in others) or v.ndim + 1 != len(shape):
+    full, v = full_index(scattered.attrs["index"], len(shape)), scattered.parents[0]
+    positions = [(d, i % shape[d]) for d, i in enumerate(full) if isinstance(i, int)]
+    slices = [i for i in full if not isinstance(i, int)]
+    if len(positions) != 1 or any(i != slice(None) for i in slices) or v.ndim + 1 != len(shape):
         return None
-    return at[0], build(Product(p.coefficient, with_factor(rest, v)), v.shape)
+    return positions[0], build(Product(p.coefficient, with_factor(rest, v)), v.shape)
 
 
-def _laid(p: Product, shape: Shape) -> Laid | None:
-    """A term as what it puts into zeros of a shape; None for any other."""
-    whole = [f for f, e in p.factors.items() if f.shape == shape and e == 1]
-    if len(whole) != 1 or any(f.shape for f in p.factors if f is not whole[0]):
+def _block_of_term(p: Product, shape: Shape) -> Block | None:
+    """The block of a term that scatters a value into zeros of a shape; None for any other term."""
+    scattered = [f for f, e in p.factors.items() if f.shape == shape and e == 1]
+    if len(scattered) != 1 or any(f.shape for f in p.factors if f is not scattered[0]):
         return None
-    result = _put(whole[0])
+    result = _block(scattered[0])
     if result is None:
         return None
-    rest = p.without(whole[0]).factors
+    rest = p.without(scattered[0]).factors
     size = tuple(result.stop - result.start if d == result.dim else n for d, n in enumerate(shape))
     return result._replace(
         value=build(Product(p.coefficient, with_factor(rest, result.value)), size)
     )
 
 
-def _put(f: Node) -> Laid | None:
-    """v.put_at(...) with one slice, also as v @ eye(n)[1:]."""
+def _block(f: Node) -> Block | None:
+    """The block of v.put_at(...) with one slice, or of v @ eye(n)[1:]; None for any other node."""
     if f.op.name == "matmul":
         v, rows = f.parents
         unit = rows.parents[0] if rows.op.name == "getitem" else rows
         if unit is rows or not is_unit(unit) or rows.ndim != 2:
             return None
         spans, dim = _spans(rows.attrs["index"], unit.shape), f.ndim - 1
-        return None if spans is None or spans[1] != (0, f.shape[-1]) else Laid(dim, *spans[0], v)
+        return None if spans is None or spans[1] != (0, f.shape[-1]) else Block(dim, *spans[0], v)
     spans = _spans(f.attrs["index"], f.shape) if f.op.name == "put_at" else None
     dims = [d for d, span in enumerate(spans or ()) if span != (0, f.shape[d])]
-    return Laid(dims[0], *spans[dims[0]], f.parents[0]) if spans and len(dims) == 1 else None
+    return Block(dims[0], *spans[dims[0]], f.parents[0]) if spans and len(dims) == 1 else None

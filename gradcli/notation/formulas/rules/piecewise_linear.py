@@ -1,11 +1,11 @@
-"""What is 0 on one side of a bend, such as relu(x), and masks and signs beside it."""
+"""Piecewise linear functions such as relu and clamp, multiplied by masks and signs."""
 
 from collections.abc import Collection, Iterator
 
 from ....graphs import OPS, Node, walk
 from ....graphs.substitution import substitute
 from .atoms import definition
-from .guards import settled_comparison
+from .guards import normalised_comparison
 from .products import (
     NOTHING,
     Coefficient,
@@ -15,34 +15,34 @@ from .products import (
     is_zero_or_one,
     product_of,
 )
-from .registry import normal, other
+from .registry import candidate, normal
 from .sums import multiple_of, terms_of
 
-LARGE = 60  # nodes that are looked through for clamps
+LARGE = 60  # nodes; a larger factor is not searched for clamps
 ABOVE = {"gt": 1, "ge": 1, "lt": -1, "le": -1}  # the side on which a comparison holds
 
 
-@other("mul", "div")
+@candidate("mul", "div")
 def mask_within(node: Node) -> Node | None:
     """relu(x) * (x > 0) = relu(x); maximum(x, 0) * (1 + sign(x)) = 2 * maximum(x, 0)."""
     result = product_of(node) or NOTHING
     for f, e in result.factors.items():
-        x = _cut_off(f) if e > 0 else None
+        x = _relu_argument(f) if e > 0 else None
         if x is None:
             continue
-        coefficient, kept = result.coefficient, {}
+        coefficient, unknown = result.coefficient, {}
         for k, n in result.factors.items():
             value = _where_positive(k, x)
             if value is None or (value == 0 and n < 0):
-                kept[k] = n
+                unknown[k] = n
             else:
                 coefficient *= value**n
-        if len(kept) < len(result.factors):
-            return build(Product(coefficient, kept), node.shape)
+        if len(unknown) < len(result.factors):
+            return build(Product(coefficient, unknown), node.shape)
     return None
 
 
-@other("mul", "div")
+@candidate("mul", "div")
 def bent_by_a_mask(node: Node) -> Iterator[Node]:
     """x * (x > 0) = relu(x); (x - y) * (x < y) = -relu(y - x)."""
     result = product_of(node) or NOTHING
@@ -56,10 +56,10 @@ def bent_by_a_mask(node: Node) -> Iterator[Node]:
                 yield build(result.times(new, times**e), node.shape)
 
 
-@other("where")
+@candidate("where")
 def clamped(node: Node) -> Node | None:
-    """where(abs(x) >= 1, sign(x), x) = where(abs(x) <= 1, x, sign(x)) = clamp(x, -1, 1); with 2 * x
-    beside 2 * sign(x) it is clamp(2 * x, -2, 2).
+    """where(abs(x) >= 1, sign(x), x) = where(abs(x) <= 1, x, sign(x)) = clamp(x, -1, 1), and
+    clamp(2 * x, -2, 2) if both are multiplied by 2.
     """
     condition, a, b = node.parents
     if condition.op.name not in ABOVE or condition.parents[0].op.name != "abs":
@@ -67,7 +67,7 @@ def clamped(node: Node) -> Node | None:
     if ABOVE[condition.op.name] < 0:
         a, b = b, a
     x, bound = condition.parents[0].parents[0], constant_value(condition.parents[1])
-    times = 1 if b is x else _number_before(b, x)
+    times = 1 if b is x else _multiple_of(b, x)
     if times <= 0 or bound is None or bound <= 0:
         return None
     result = product_of(a)
@@ -77,8 +77,8 @@ def clamped(node: Node) -> Node | None:
     return OPS["clamp"](b, min=-most, max=most) if result.coefficient == most else None
 
 
-def _number_before(b: Node, x: Node) -> Coefficient:
-    """2 for 2 * x, and 0 where it is no such product."""
+def _multiple_of(b: Node, x: Node) -> Coefficient:
+    """2 for 2 * x; 0 if b is no multiple of x."""
     result = product_of(b)
     return result.coefficient if result is not None and result.factors == {x: 1} else 0
 
@@ -96,32 +96,32 @@ def clamped_within(node: Node) -> Node | None:
 
 
 def _unclamped(f: Node, mask: Node) -> Node | None:
-    """f without what clamps the values that a mask tells to be within bounds."""
+    """f without the clamps that change nothing where a mask holds; None if there are none."""
     new: dict[Node, Node] = {}
-    within = walk([f])
-    for n in within if len(within) < LARGE else ():
+    nodes = walk([f])
+    for n in nodes if len(nodes) < LARGE else ():
         if n.op.name == "clamp" and n.shape == n.parents[0].shape and _is_inside(mask, n):
             new[n] = n.parents[0]
-        meant = definition(n)
-        plain = None if meant is None else _unclamped(meant, mask)
-        if plain is not None:
-            new[n] = plain
+        inner = definition(n)
+        unclamped = None if inner is None else _unclamped(inner, mask)
+        if unclamped is not None:
+            new[n] = unclamped
     return substitute(f, new) if new else None
 
 
 def _is_inside(mask: Node, clamp: Node) -> bool:
-    """Whether a mask tells where a clamp leaves values as they are."""
+    """Whether a mask holds exactly where a clamp leaves values unchanged."""
     plain = mask.parents[0] if mask.op.name == "double" else mask
     x, low, high = clamp.inputs
     sides = [OPS["ge"](x, low)] if low is not None else []
     sides += [OPS["le"](x, high)] if high is not None else []
     parts = plain.parents if plain.op.name == "logical_and" else [plain]
-    settled = [*map(settled_comparison, sides)]
-    return len(sides) == len(parts) and all(any(_same(s, p) for p in parts) for s in settled)
+    comparisons = [*map(normalised_comparison, sides)]
+    return len(sides) == len(parts) and all(any(_same(s, p) for p in parts) for s in comparisons)
 
 
 def _same(a: Node, b: Node) -> bool:
-    """Whether two comparisons are the same, however the number in them is written."""
+    """Whether two comparisons have the same operands, or constants of the same value."""
     pairs = zip(a.parents, b.parents, strict=False)
     return a.op is b.op and all(
         x is y or constant_value(x) == constant_value(y) is not None for x, y in pairs
@@ -141,9 +141,9 @@ def equal_only_within(node: Node) -> Node | None:
     return None
 
 
-def _one_sign_and_mask(f: Node, beside: Collection[Node]) -> tuple[Coefficient, Node | None]:
-    """A number and a comparison whose product is a sum of 1, a sign and a mask, wherever what
-    stands `beside` it is not 0; None where it is none.
+def _one_sign_and_mask(f: Node, other_factors: Collection[Node]) -> tuple[Coefficient, Node | None]:
+    """A number and a comparison whose product equals f, a sum of 1, a sign and a mask, wherever the
+    `other_factors` are not 0; 0 and None if there are none.
     """
     terms = (terms_of(f) if f.op.name in ("add", "sub") else None) or []
     one = [t for t in terms if not t.factors]
@@ -157,15 +157,15 @@ def _one_sign_and_mask(f: Node, beside: Collection[Node]) -> tuple[Coefficient, 
         return 0, None
     (d,) = sign.parents
     parts = product_of(d)
-    apart = [k for k in parts.factors if k not in beside] if parts else []
-    if len(apart) != 1 or not _is_clamped_away(apart[0], mask):
+    remaining = [k for k in parts.factors if k not in other_factors] if parts else []
+    if len(remaining) != 1 or not _is_clamped_away(remaining[0], mask):
         return 0, None
     name = "ge" if side == times else "le"
-    return 2 * times, settled_comparison(OPS[name](d, 0))
+    return 2 * times, normalised_comparison(OPS[name](d, 0))
 
 
 def _is_clamped_away(f: Node, mask: Node) -> bool:
-    """Whether it is x - clamp(x, 0, 1), which is 0 where a mask holds and nowhere else."""
+    """Whether f is x - clamp(x, 0, 1), which is 0 exactly where a mask holds."""
     if f.op.name != "sub":
         return False
     return any(
@@ -174,8 +174,8 @@ def _is_clamped_away(f: Node, mask: Node) -> bool:
     )
 
 
-def _cut_off(f: Node) -> Node | None:
-    """x of relu(x), however it is said."""
+def _relu_argument(f: Node) -> Node | None:
+    """x of relu(x), maximum(x, 0) or clamp(x, min=0); None for any other node."""
     if f.op.name == "relu":
         return f.parents[0]
     if f.op.name == "clamp" and f.inputs[2] is None and _is_zero(f.inputs[1]):
@@ -191,7 +191,7 @@ def _is_zero(node: Node | None) -> bool:
 
 
 def _where_positive(k: Node, x: Node) -> Coefficient | None:
-    """The number that a factor is wherever x is above 0, if it is one."""
+    """The constant value of a factor wherever x > 0; None if it varies there."""
     above = _above(k)
     if above is not None:
         return 1 if (multiple_of(above, x) or 0) > 0 else None
@@ -209,7 +209,9 @@ def _where_positive(k: Node, x: Node) -> Coefficient | None:
 
 
 def _above(mask: Node) -> Node | None:
-    """What is above 0, or 0, where a comparison holds, and nowhere else above 0."""
+    """a - b for a > b or a >= b, so that the mask holds where it is positive; None for
+    other masks.
+    """
     plain = mask.parents[0] if mask.op.name == "double" else mask
     side = ABOVE.get(plain.op.name)
     if side is None:

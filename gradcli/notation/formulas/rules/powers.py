@@ -1,4 +1,4 @@
-"""Powers: what has one exponent is raised together, and exponents of one base are added."""
+"""Powers: bases with one exponent are multiplied, and exponents of one base are added."""
 
 from collections.abc import Iterator, Mapping
 from itertools import combinations, permutations
@@ -20,15 +20,15 @@ from .products import (
     product_of,
     with_factors,
 )
-from .registry import OTHERS, normal, other
-from .sums import added, multiple_of, one_way, terms_of
+from .registry import CANDIDATES, candidate, normal
+from .sums import added, canonical_sums, multiple_of, terms_of
 
-identities(OTHERS, """
+identities(CANDIDATES, """
     (x + y) * (x - y) = x ** 2 - y ** 2
 """)  # fmt: skip
 
 
-@other("mul", "div")
+@candidate("mul", "div")
 def powers_together(node: Node) -> Iterator[Node]:
     """x ** 2 / y ** 2 = (x / y) ** 2; x ** a * y ** -a = (x / y) ** a; x ** 2 * y ** 2;
     sqrt(x) / sqrt(y) = sqrt(x / y).
@@ -37,13 +37,13 @@ def powers_together(node: Node) -> Iterator[Node]:
     if result is None or result.coefficient == 0:
         return
     for (f, e), (k, n) in permutations(result.factors.items(), 2):
-        new = _raised_together(f, e, k, n)
+        new = _product_of_powers(f, e, k, n)
         if new is not None:
             rest = {h: v for h, v in result.factors.items() if h not in (f, k)}
             yield build(result._replace(factors=with_factors({new: 1}, rest)), node.shape)
 
 
-@other("mul", "div")
+@candidate("mul", "div")
 def exponents_added(node: Node) -> Iterator[Node]:
     """x ** (a - 1) * x = x ** a; x ** a * x ** b = x ** (a + b); x ** a / x ** b = x ** (a - b);
     sqrt(x) * x = x ** 1.5; x ** (a - 1) / (x ** a) ** 2 = 1 / x ** (a + 1).
@@ -54,16 +54,16 @@ def exponents_added(node: Node) -> Iterator[Node]:
     for f in result.factors:
         base = f.parents[0] if f.op.name in ("pow", "sqrt") else None
         exponents = {k: _exponent_of(k, v, base) for k, v in result.factors.items() if base}
-        for k, more in exponents.items():
-            own = exponents[f]
-            if k is not f and own is not None and more is not None:
+        for k, other in exponents.items():
+            exponent = exponents[f]
+            if k is not f and exponent is not None and other is not None:
                 rest = {h: v for h, v in result.factors.items() if h not in (f, k)}
-                above, total = _above(own + more)
+                above, total = _canonical_exponent(exponent + other)
                 factors = with_factors({base**total: 1 if above else -1}, rest)
                 yield build(result._replace(factors=factors), node.shape)
 
 
-@other("mul", "div")
+@candidate("mul", "div")
 def power_of_a_quotient(node: Node) -> Iterator[Node]:
     """(x / l) ** (k - 1) * x / l = (x / l) ** k; (x / l) ** (k - 1) / l = (x / l) ** k / x."""
     result = product_of(node) or NOTHING
@@ -74,39 +74,41 @@ def power_of_a_quotient(node: Node) -> Iterator[Node]:
         rest = result.without(f).factors
         shorter = with_factors(rest, {k: -n for k, n in base.factors.items()})
         if sum(map(magnitude, shorter.values())) <= sum(map(magnitude, rest.values())):
-            exponent = _above(f.parents[1] + 1)[1]
+            exponent = _canonical_exponent(f.parents[1] + 1)[1]
             factors = with_factors(shorter, {f.parents[0] ** exponent: 1})
             yield build(result._replace(factors=factors), node.shape)
 
 
-@other("add", "sub")
-def powers_out(node: Node) -> Iterator[Node]:
+@candidate("add", "sub")
+def common_powers(node: Node) -> Iterator[Node]:
     """m ** (1 - p) - y * m ** -p = (m - y) / m ** p; x ** (a + 1) + x ** a = x ** a * (x + 1)."""
     terms = terms_of(node) or []
     powers = [f for t in terms for f in t.factors if f.op.name == "pow"]
     for base in dict.fromkeys(f.parents[0] for f in powers if len(terms) <= MOST_TERMS):
-        whole = [_exponent_in(t, base) for t in terms]
-        for out in dict.fromkeys(whole):
-            apart = [None if e is None or out is None else _whole_number(e - out) for e in whole]
-            if out is None or None in apart:
+        exponents = [_exponent_in(t, base) for t in terms]
+        for common in dict.fromkeys(exponents):
+            differences = [
+                None if e is None or common is None else _integer(e - common) for e in exponents
+            ]
+            if common is None or None in differences:
                 continue
             inner = [
                 t._replace(factors=with_factors(_without_powers(t, base), {base: n} if n else {}))
-                for t, n in zip(terms, apart, strict=True)
+                for t, n in zip(terms, differences, strict=True)
             ]
-            above, exponent = _above(out)
+            above, exponent = _canonical_exponent(common)
             factors = with_factors({base**exponent: 1 if above else -1}, {sum_of(inner): 1})
             yield build(Product(ONE, factors), node.shape)
 
 
 def _exponent_in(t: Product, base: Node) -> Node | None:
-    """The exponent of a base in a term; None where it has no power of it."""
+    """The exponent of a base in a term; None if it does not occur."""
     result = [n for f, e in t.factors.items() if (n := _exponent_of(f, e, base)) is not None]
     return sum(result[1:], result[0]) if result else None
 
 
-def _whole_number(node: Node) -> Coefficient | None:
-    """The whole number that a node is."""
+def _integer(node: Node) -> Coefficient | None:
+    """The integer that a node equals; None if there is none."""
     terms = terms_of(node)
     if terms is None or len(terms) > 1 or any(t.factors for t in terms):
         return None
@@ -119,28 +121,28 @@ def _without_powers(t: Product, base: Node) -> dict[Node, Coefficient]:
 
 
 @normal("add", "sub")
-def differences_one_way(node: Node) -> Node | None:
+def canonical_differences(node: Node) -> Node | None:
     """2 * (x - y) ** 2 + (y - x) ** 2 = 2 * (x - y) ** 2 + (x - y) ** 2, which are like terms;
     a * (x - y) + b * (y - x) = a * (x - y) - b * (x - y).
     """
     terms = terms_of(node) or []
-    turned = one_way(f for t in terms for f, e in t.factors.items() if e == int(e))
-    if not turned:
+    canonical = canonical_sums(f for t in terms for f, e in t.factors.items() if e == int(e))
+    if not canonical:
         return None
-    total = sum_of([_turned(t, turned) for t in terms])
+    total = sum_of([_with_canonical_sums(t, canonical) for t in terms])
     return total if total.shape == node.shape else total.expand(shape=node.shape)
 
 
-def _turned(t: Product, turned: Mapping[Node, tuple[int, Node]]) -> Product:
-    """A term with the first of sums that are alike in the place of each."""
+def _with_canonical_sums(t: Product, canonical: Mapping[Node, tuple[int, Node]]) -> Product:
+    """A term with its sums replaced by their canonical forms, signs in the coefficient."""
     out = t._replace(factors={})
     for f, e in t.factors.items():
-        sign, first = turned.get(f, (1, f)) if e == int(e) else (1, f)
+        sign, first = canonical.get(f, (1, f)) if e == int(e) else (1, f)
         out = multiplied_by(out, Product(-ONE if sign < 0 and e % 2 else ONE, {first: e}))
     return out
 
 
-@other("pow")
+@candidate("pow")
 def power_of_a_root(node: Node) -> Iterator[Node]:
     """x ** (1 / p - 1) = (x ** (1 / p)) ** (1 - p) for an x that is never negative."""
     x, e = node.parents
@@ -151,24 +153,24 @@ def power_of_a_root(node: Node) -> Iterator[Node]:
         below = [f for f, n in root.factors.items() if n == -1]
         if root.coefficient == 1 and len(root.factors) == len(below) == 1:
             (rest,) = (t for t in terms if t is not root)
-            times = build(multiplied_by(rest, Product(ONE, {below[0]: 1})), e.shape)
-            yield (x ** build(root, e.shape)) ** (1 + times)
+            scaled_rest = build(multiplied_by(rest, Product(ONE, {below[0]: 1})), e.shape)
+            yield (x ** build(root, e.shape)) ** (1 + scaled_rest)
 
 
 def _exponent_of(power: Node, e: Coefficient, base: Node | None) -> Node | None:
-    """The exponent of a base in one of a product's powers; None for powers of something else."""
+    """The exponent of `base` in power ** e; None if `power` is no power of it."""
     if power is base:
         return number_node(e)
     if power.op.name == "sqrt" and power.parents[0] is base:
         return number_node(e / 2)
     if power.op.name != "pow" or power.parents[0] is not base or e != int(e):
-        return None  # (x ** 2) ** 0.5 is no x where that is below 0
+        return None  # (x ** 2) ** 0.5 is not x for a negative x
     return power.parents[1] if e == 1 else number_node(e) * power.parents[1]
 
 
-def _above(exponent: Node) -> tuple[bool, Node]:
-    """Whether a power stands above the line, and a sum of exponents there or below it, in an order
-    that does not depend on how it came about, numbers last.
+def _canonical_exponent(exponent: Node) -> tuple[bool, Node]:
+    """Whether a power belongs in the numerator, and its exponent there or in the denominator: a sum
+    of terms in a fixed order, numbers last.
     """
     terms = terms_of(exponent)
     if not terms:
@@ -180,7 +182,7 @@ def _above(exponent: Node) -> tuple[bool, Node]:
     return (above, total) if total.shape == exponent.shape else (True, exponent)
 
 
-def _raised_together(f: Node, e: Coefficient, k: Node, n: Coefficient) -> Node | None:
+def _product_of_powers(f: Node, e: Coefficient, k: Node, n: Coefficient) -> Node | None:
     """f ** e * k ** n as one power; None where the exponents differ."""
     if e > 1 and abs(n) == e == int(e):
         return (f * k if n > 0 else f / k) ** as_node(int(e))
@@ -197,7 +199,7 @@ def _raised_together(f: Node, e: Coefficient, k: Node, n: Coefficient) -> Node |
 
 
 @normal("mul", "div")
-def equal_sums(node: Node) -> Node | None:
+def multiples_of_sums(node: Node) -> Node | None:
     """(x + y) / (y + x) = 1; (x - y) * (2 * y - 2 * x) = -2 * (x - y) ** 2."""
     result = product_of(node)
     if result is None or result.coefficient == 0:
@@ -213,7 +215,7 @@ def equal_sums(node: Node) -> Node | None:
 
 
 @normal("pow")
-def one_exponent(node: Node) -> Node | None:
+def constant_exponent(node: Node) -> Node | None:
     """x ** -ones_like(x) = x ** -1."""
     x, e = node.parents
     result = product_of(e)

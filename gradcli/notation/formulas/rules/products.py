@@ -1,4 +1,6 @@
-"""Products: numbers collected, equal factors made powers, g first."""
+"""Products as factors and exponents: numbers are collected, equal factors become powers, g comes
+first.
+"""
 
 from collections.abc import Collection, Mapping
 from fractions import Fraction
@@ -10,12 +12,12 @@ from ....graphs import OPS, Node, as_node, intern
 from ....graphs.shapes import numel
 from .registry import layout, rule
 
-REMEMBERED = 4096  # products
+CACHE_SIZE = 4096  # entries of each cache
 ONE = Fraction(1)
 UNITS = (1, -1)
 FILLED = {"ones": ONE, "zeros": Fraction(0)}
 CLOSE = 1e-15  # relative
-MOST_PARTS = 12  # that a ratio of two floats is made of
+MOST_PARTS = 12  # the largest denominator of a ratio of two floats
 MOST = 16  # factors; a longer product is left as it is
 REARRANGING = ("transpose", "permute", "reshape", "squeeze", "unsqueeze", "expand", "sum_to_size")
 LINEAR = (
@@ -35,7 +37,7 @@ class Product(NamedTuple):
 
     @property
     def key(self) -> frozenset:
-        """What like terms have in common."""
+        """The factors, which like terms share."""
         return frozenset(self.factors.items())
 
     def times(self, more: "Mapping[Node, Coefficient]", number: "Coefficient" = ONE) -> "Product":
@@ -47,17 +49,17 @@ class Product(NamedTuple):
         return self._replace(factors={f: e for f, e in self.factors.items() if f not in factors})
 
 
-NOTHING = Product(ONE, {})  # in the place of what has too many factors
+NOTHING = Product(ONE, {})  # in place of a product with too many factors
 
 
 def as_number(value: float) -> Coefficient:
-    """A whole number exactly, so that 2/6 stays a ratio."""
+    """Integers as fractions, so that 2/6 stays exact; other numbers as they are."""
     return Fraction(value) if float(value).is_integer() and abs(value) < 1e15 else value
 
 
-def as_meant(value: Coefficient, of: Coefficient = 0) -> Coefficient:
-    """What rules made of numbers up to `of`, as the number of six digits that it is meant to be
-    where it is one: 0.3 for 0.1 + 0.2.
+def rounded(value: Coefficient, of: Coefficient = 0) -> Coefficient:
+    """A float without the rounding error of arithmetic on numbers up to `of`, if it is close to a
+    number of six digits: 0.3 for 0.1 + 0.2.
     """
     if not isinstance(value, float):
         return value
@@ -65,11 +67,11 @@ def as_meant(value: Coefficient, of: Coefficient = 0) -> Coefficient:
     return short if abs(short - value) <= CLOSE * max(abs(value), of) else value
 
 
-def added_up(a: Coefficient, b: Coefficient) -> Coefficient:
-    """a + b as it is meant: 0.1 for 1.2 - 1.1."""
+def add_numbers(a: Coefficient, b: Coefficient) -> Coefficient:
+    """a + b without rounding error: 0.1 for 1.2 - 1.1."""
     total = a + b
     exact = not isinstance(total, float)
-    return total if exact else as_meant(total, max(abs(float(a)), abs(float(b))))
+    return total if exact else rounded(total, max(abs(float(a)), abs(float(b))))
 
 
 def magnitude(value: Coefficient) -> Coefficient:
@@ -77,10 +79,10 @@ def magnitude(value: Coefficient) -> Coefficient:
     return value if value >= 0 else -value
 
 
-@lru_cache(maxsize=REMEMBERED)
+@lru_cache(maxsize=CACHE_SIZE)
 def product_of(node: Node) -> Product | None:
-    """The factors of a node, those of shapes that broadcast to its own among them; None where they
-    are too many, or their numbers too large for one.
+    """The factors of a node, including those that are broadcast to its shape; None if there are too
+    many, or if their coefficient overflows.
     """
     coefficient: Coefficient = ONE
     factors: dict[Node, Coefficient] = {}
@@ -91,14 +93,14 @@ def product_of(node: Node) -> Product | None:
         if value is not None and not (e < 0 and _divides_badly(value)):
             if value == 0 and e <= 0:
                 return None
-            times = _times(coefficient, value, e)
-            if times is None:
+            power = _multiply_by_power(coefficient, value, e)
+            if power is None:
                 return None
-            coefficient = times
+            coefficient = power
             continue
         inner = _split(part, e)
         if inner is None:
-            factors[part] = added_up(factors[part], e) if part in factors else e
+            factors[part] = add_numbers(factors[part], e) if part in factors else e
             if len(factors) > MOST:
                 return None
         else:
@@ -110,35 +112,35 @@ def product_of(node: Node) -> Product | None:
     if coefficient not in UNITS:
         coefficient = _cancelled(coefficient, factors)
     floats = any(f.dtype == "float" for f in factors)
-    once = {f for f, e in factors.items() if e > 1 and floats and is_zero_or_one(f)}
-    return Product(coefficient, {f: 1 if f in once else e for f, e in factors.items() if e != 0})
+    masks = {f for f, e in factors.items() if e > 1 and floats and is_zero_or_one(f)}
+    return Product(coefficient, {f: 1 if f in masks else e for f, e in factors.items() if e != 0})
 
 
 def _cancelled(coefficient: Coefficient, factors: dict[Node, Coefficient]) -> Coefficient:
-    """The coefficient without the numbers that x is divided by and that it is a multiple of, taken
-    out of the factors: 2 for 13 * x / 6.5, and 3/2 for 3 * pi * x / (2 * pi).
+    """The coefficient divided by the constant divisors of which it is a simple multiple, which are
+    removed from the factors: 2 for 13 * x / 6.5, and 3/2 for 3 * pi * x / (2 * pi).
     """
     for f, e in [*factors.items()]:
         value = constant_value(f) if e == -1 else None
-        times = _multiple(coefficient, value) if value else 0
-        if times:
+        multiple = _multiple(coefficient, value) if value else 0
+        if multiple:
             del factors[f]
-            coefficient = times
+            coefficient = multiple
     return coefficient
 
 
 def _multiple(coefficient: Coefficient, value: Coefficient) -> Coefficient:
-    """What times `value` the coefficient is; 0 where that is no simple number."""
+    """coefficient / value, as a simple fraction; 0 if it is none."""
     ratio = coefficient / value
     if not isfinite(ratio):  # 1e308 / 1e-5
         return 0
-    most = MOST_PARTS if isinstance(coefficient, float) else 1
-    times = Fraction(ratio).limit_denominator(most)
-    return times if abs(float(times) - ratio) <= CLOSE * abs(float(times)) else 0
+    largest = MOST_PARTS if isinstance(coefficient, float) else 1
+    multiple = Fraction(ratio).limit_denominator(largest)
+    return multiple if abs(float(multiple) - ratio) <= CLOSE * abs(float(multiple)) else 0
 
 
 def _is_no_divisor(factor: Node) -> bool:
-    """Whether it is x.shape[0] - 1 where that is 0."""
+    """Whether a factor is x.shape[0] - 1 with a value of 0."""
     if factor.op.name != "sub" or factor.parents[0].op.name != "size":
         return False
     count, number = factor.parents
@@ -147,7 +149,7 @@ def _is_no_divisor(factor: Node) -> bool:
 
 
 def is_zero_or_one(factor: Node) -> bool:
-    """Whether it is a mask, also one as numbers: its own square."""
+    """Whether a factor is a mask, boolean or converted to numbers, and so equal to its square."""
     mask = factor.parents[0] if factor.op.name == "double" else factor
     return mask.dtype == "bool"
 
@@ -157,23 +159,23 @@ def _divides_badly(value: Coefficient) -> bool:
     return isinstance(value, float) and value != 0 and not (1 / value).is_integer()
 
 
-def _times(a: Coefficient, value: Coefficient, e: Coefficient) -> Coefficient | None:
-    """a * value**e; None where that is too large for a float."""
+def _multiply_by_power(a: Coefficient, value: Coefficient, e: Coefficient) -> Coefficient | None:
+    """a * value**e; None if it overflows."""
     try:
-        result = _number(a, value if e == 1 else as_meant(value**e))
+        result = _multiply_numbers(a, value if e == 1 else rounded(value**e))
         return result if isfinite(result) else None
     except OverflowError:
         return None
 
 
-def _number(a: Coefficient, b: Coefficient) -> Coefficient:
-    """a * b, as it is meant."""
-    alone = a in UNITS or b in UNITS
-    return a * b if alone else as_meant(a * b)  # a number alone is left as it is
+def _multiply_numbers(a: Coefficient, b: Coefficient) -> Coefficient:
+    """a * b without rounding error; a number multiplied by 1 or -1 is unchanged."""
+    trivial = a in UNITS or b in UNITS
+    return a * b if trivial else rounded(a * b)
 
 
 def constant_value(node: Node) -> Coefficient | None:
-    """The number that every element of a node is, where that can be seen."""
+    """The number that all elements of a constant node have; None for any other node."""
     name, attrs = node.op.name, node.attrs
     if name == "constant" and not isinstance(attrs["value"], bool):
         value = attrs["value"]
@@ -184,7 +186,9 @@ def constant_value(node: Node) -> Coefficient | None:
 
 
 def _split(node: Node, e: Coefficient):
-    """A node to the power of e as a sign and powers of its parts; None for a factor."""
+    """node ** e as a sign and powers of the node's operands; None if the node is a
+    factor itself.
+    """
     if e != int(e):
         return None
     name, inputs = node.op.name, node.parents
@@ -196,7 +200,7 @@ def _split(node: Node, e: Coefficient):
         return (-1) ** int(e), [(inputs[0], e)]
     if name == "pow":
         value = constant_value(inputs[1]) if inputs[1].op.name == "constant" else None
-        return None if value is None else (1, [(inputs[0], _exponent(e * as_meant(value)))])
+        return None if value is None else (1, [(inputs[0], _exponent(e * rounded(value)))])
     if name in ("square", "reciprocal"):
         return 1, [(inputs[0], e * (2 if name == "square" else -1))]
     if name == "expand" or (name == "unsqueeze" and _leading(node)):
@@ -205,12 +209,12 @@ def _split(node: Node, e: Coefficient):
 
 
 def _exponent(e: Coefficient) -> Coefficient:
-    """A whole number as an int, with which Python computes quickest."""
+    """An integral exponent as an int, which is fastest."""
     return int(e) if e == int(e) else e
 
 
 def _leading(node: Node) -> bool:
-    """Whether a new dimension comes first, where broadcasting puts it anyway."""
+    """Whether a new dimension comes first, where broadcasting would insert it anyway."""
     return node.attrs["dim"] in (0, -node.ndim)
 
 
@@ -220,27 +224,29 @@ def number_node(value: Coefficient) -> Node:
 
 
 def ratio(value: Coefficient) -> tuple[Coefficient, Coefficient]:
-    """What stands above and below the line."""
+    """Numerator and denominator; the denominator of a float is 1."""
     return (value.numerator, value.denominator) if isinstance(value, Fraction) else (value, 1)
 
 
 def with_factors(
     factors: Mapping[Node, Coefficient], more: Mapping[Node, Coefficient]
 ) -> dict[Node, Coefficient]:
-    """The factors and more of them, which may be among them: their exponents are added."""
+    """The factors multiplied by others: exponents of equal factors are added."""
     out = dict(factors)
     for f, e in more.items():
-        out[f] = added_up(out.get(f, 0), e)
+        out[f] = add_numbers(out.get(f, 0), e)
     return {f: e for f, e in out.items() if e}
 
 
 def multiplied_by(a: Product, b: Product) -> Product:
     """a * b."""
-    return Product(_number(a.coefficient, b.coefficient), with_factors(a.factors, b.factors))
+    return Product(
+        _multiply_numbers(a.coefficient, b.coefficient), with_factors(a.factors, b.factors)
+    )
 
 
 def with_factor(factors: Mapping[Node, Coefficient], one: Node) -> dict[Node, Coefficient]:
-    """The factors and one more, which may be among them."""
+    """The factors multiplied by one more."""
     return with_factors(factors, {one: 1})
 
 
@@ -249,26 +255,32 @@ def build(p: Product, shape: tuple[int, ...]) -> Node:
     return _built(p.coefficient, tuple(p.factors.items()), shape)
 
 
-@lru_cache(maxsize=REMEMBERED, typed=True)
+@lru_cache(maxsize=CACHE_SIZE, typed=True)
 def _built(
     coefficient: Coefficient, factors: tuple[tuple[Node, Coefficient], ...], shape: tuple[int, ...]
 ) -> Node:
     if coefficient == 0:
         return OPS["zeros"](size=shape)
-    above, below = ratio(coefficient)
-    top = [_raised(f, e) for f, e in factors if e > 0]
-    under = [_raised(f, -e) for f, e in factors if e < 0]
-    top.sort(key=_rank)
-    if shape and all(f.shape == () for f in under) and all(f.op.name == "size" for f in top):
-        top.append(OPS["ones"](size=shape))
-    out = _chain(above, top)
-    if below != 1 or under:
-        out = out / _chain(below, under)
+    numerator, denominator = ratio(coefficient)
+    factors_above = [_raised(f, e) for f, e in factors if e > 0]
+    factors_below = [_raised(f, -e) for f, e in factors if e < 0]
+    factors_above.sort(key=_rank)
+    if (
+        shape
+        and all(f.shape == () for f in factors_below)
+        and all(f.op.name == "size" for f in factors_above)
+    ):
+        factors_above.append(OPS["ones"](size=shape))
+    out = _chain(numerator, factors_above)
+    if denominator != 1 or factors_below:
+        out = out / _chain(denominator, factors_below)
     return out if out.shape == shape else out.expand(shape=shape)
 
 
 def _rank(factor: Node) -> int:
-    """Where a factor stands: sizes, g, what needs no brackets, sums, masks."""
+    """The sort key of a factor: sizes, seeds and tangents, factors without brackets,
+    sums, masks.
+    """
     if factor.dtype == "bool":
         return 4  # PyTorch has no -(x > 0)
     if factor.op.name in ("add", "sub"):
@@ -281,7 +293,9 @@ def _raised(factor: Node, e: Coefficient) -> Node:
 
 
 def _chain(coefficient: Coefficient, factors: list[Node]) -> Node:
-    """coefficient * factor * factor ..., a sign before the first of them."""
+    """coefficient * factor * factor ...; a coefficient of -1 becomes the sign of the
+    first factor.
+    """
     if coefficient == -1 and factors:
         out = -factors[0]
     elif coefficient == 1 and factors:
@@ -296,14 +310,14 @@ def _chain(coefficient: Coefficient, factors: list[Node]) -> Node:
 
 
 def carries_direction(node: Node) -> bool:
-    """Whether a factor is a seed or a tangent, or one moved around."""
+    """Whether a factor is a seed or a tangent, also rearranged, summed or converted."""
     while node.op.name in (*REARRANGING, "sum", "double") and node.inputs[0] is not None:
         node = node.inputs[0]
     return node.op.name == "input" and node.attrs["is_direction"]
 
 
 @rule("mul", "div", "neg", "pow", "square", "reciprocal", "expand")
-def collected(node: Node) -> Node | None:
+def collect_factors(node: Node) -> Node | None:
     """g * (a / b) / b = g * a / b ** 2; 1 * x = x; 0 * x = 0; -(-x) = x; x ** 1 = x."""
     result = product_of(node)
     if result is None or result.factors == {node: 1}:
@@ -313,7 +327,7 @@ def collected(node: Node) -> Node | None:
 
 @rule(*LINEAR)
 def numbers_out_of_linear_maps(node: Node) -> Node | None:
-    """f(2 * x) = 2 * f(x) and f(0) = 0 for what is linear."""
+    """f(2 * x) = 2 * f(x) and f(0) = 0 for linear functions."""
     inner = node.inputs[0]
     if inner is not None and constant_value(inner) == 0:
         return OPS["zeros"](size=node.shape)
@@ -343,18 +357,20 @@ def numbers_out_of_einsum(node: Node) -> Node | None:
     """einsum(",ij->ij", s, a) = s * einsum("ij->ij", a)."""
     terms, arrow, right = node.attrs["equation"].replace(" ", "").partition("->")
     pairs = list(zip(terms.split(","), node.parents, strict=True))
-    kept = [(t, x) for t, x in pairs if t]
-    if not kept or len(kept) == len(pairs) or not arrow:
+    nonscalar = [(t, x) for t, x in pairs if t]
+    if not nonscalar or len(nonscalar) == len(pairs) or not arrow:
         return None
-    equation = ",".join(t for t, _ in kept) + arrow + right
-    out = intern(node.op, tuple(x for _, x in kept), {"equation": equation})
+    equation = ",".join(t for t, _ in nonscalar) + arrow + right
+    out = intern(node.op, tuple(x for _, x in nonscalar), {"equation": equation})
     for t, x in pairs:
         out = out if t else x * out
     return out
 
 
 def scalars_of(node: Node) -> tuple[Product | None, Node | None]:
-    """The single numbers among the factors of a node, and the rest; None where there are none."""
+    """The scalar factors of a node, and the product of the others; None and None if
+    there are none.
+    """
     if node.op.name not in ("mul", "div", "neg"):
         return None, None
     result = product_of(node)
@@ -368,14 +384,14 @@ def scalars_of(node: Node) -> tuple[Product | None, Node | None]:
 
 
 def is_mask(factors: Collection[Node]) -> bool:
-    """Whether factors make no floating-point tensor, but True and False that PyTorch adds and
-    multiplies otherwise.
+    """Whether the product of factors is no floating-point tensor: PyTorch adds and multiplies
+    boolean tensors in another way.
     """
     return bool(factors) and all(f.dtype != "float" or f.op.name == "constant" for f in factors)
 
 
 def scaled(p: Product, node: Node) -> Node:
-    """A product of single numbers times a node."""
+    """A product of scalars times a node."""
     inner = product_of(node) or Product(ONE, {node: 1})
     return build(multiplied_by(p, inner), node.shape)
 
@@ -400,7 +416,7 @@ def numbers_first(node: Node) -> Node | None:
 
 
 def _led_by(a: Node, product: Node) -> Node | None:
-    """2 * a * x for a and 2 * x; None where no number comes first."""
+    """2 * a * x for a and 2 * x; None if the product does not start with a number."""
     if product.op.name != "mul":
         return product * a if product.op.name == "constant" else None
     first, rest = product.parents

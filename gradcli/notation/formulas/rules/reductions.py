@@ -1,4 +1,4 @@
-"""Sums over dimensions: what does not vary along them taken out."""
+"""Reductions: factors that are constant along the reduced dimensions are taken out of sums."""
 
 from collections.abc import Iterator
 from functools import lru_cache
@@ -9,12 +9,12 @@ from ....graphs.shapes import axes, axis, numel
 from ....graphs.signature import signature
 from .assumed import parity
 from .atoms import definition
-from .broadcasting import thinner
-from .factoring import multiplied
+from .broadcasting import unbroadcast
+from .factoring import expanded_terms
 from .identities import identities
 from .products import (
+    CACHE_SIZE,
     ONE,
-    REMEMBERED,
     Coefficient,
     Product,
     build,
@@ -24,16 +24,16 @@ from .products import (
     with_factor,
     with_factors,
 )
-from .registry import NORMAL, normal, other
+from .registry import NORMAL, candidate, normal
 from .sums import added, terms_of
 
-DEEP = 20  # operations one inside the other
-MOST_SUMS = 4  # that are compared with each other
+MAX_DEPTH = 20  # of nested operations
+MOST_SUMS = 4  # terms of a sum that are compared pairwise
 Powers = dict[Node, Coefficient]
 
 
 def constant_along(f: Node, x: Node, over: tuple[int, ...]) -> bool:
-    """Whether a factor of x has one value along dimensions of x."""
+    """Whether a factor of x is constant along the dimensions `over` of x."""
     lead = x.ndim - f.ndim
     return all(d < lead or f.shape[d - lead] == 1 for d in over)
 
@@ -60,21 +60,21 @@ def constants_out_of_sums(node: Node) -> Node | None:
     inner = {f: e for f, e in result.factors.items() if f not in outer}
     if not outer or not inner:
         return None
-    body = build(Product(ONE, inner), x.shape)
+    inner_product = build(Product(ONE, inner), x.shape)
     if is_mask(inner):
-        body = body.double()
-    total = node.op(body, **node.attrs)
-    out = build(Product(result.coefficient, with_factor(outer, total)), node.shape)
+        inner_product = inner_product.double()
+    reduced = node.op(inner_product, **node.attrs)
+    out = build(Product(result.coefficient, with_factor(outer, reduced)), node.shape)
     return out if out.shape == node.shape else None
 
 
 def _after(f: Node, x: Node, over: tuple[int, ...]) -> bool:
-    """Whether all dimensions of f come after those summed over."""
+    """Whether all dimensions of f come after the reduced ones."""
     return f.ndim <= x.ndim - 1 - max(over, default=-1)
 
 
 @normal("mul", "div")
-def sum_by_count(node: Node) -> Node | None:
+def sum_divided_by_count(node: Node) -> Node | None:
     """x.sum(dim=1) / x.shape[1] = x.mean(dim=1); x.mean() * x.numel() = x.sum()."""
     result = product_of(node)
     if result is None:
@@ -82,21 +82,26 @@ def sum_by_count(node: Node) -> Node | None:
     for count, e in result.factors.items():
         for f, k in result.factors.items():
             wanted = "sum" if e == -1 else "mean" if e == 1 else ""
-            if f.op.name == wanted and k == 1 and count.op.name == "size" and _counts(count, f):
+            if (
+                f.op.name == wanted
+                and k == 1
+                and count.op.name == "size"
+                and _is_count_of(count, f)
+            ):
                 rest = {a: b for a, b in result.factors.items() if a not in (f, count)}
                 new = OPS["mean" if e == -1 else "sum"](*f.inputs, **f.attrs)
                 return build(Product(result.coefficient, with_factor(rest, new)), node.shape)
     return None
 
 
-def _counts(count: Node, f: Node) -> bool:
-    """Whether a count is of the elements that a reduction takes together."""
-    x, of = f.parents[0], count.parents[0]
+def _is_count_of(count: Node, f: Node) -> bool:
+    """Whether a size node is the number of elements over which f reduces."""
+    x, sized = f.parents[0], count.parents[0]
     over = axes(f.attrs["dim"], x.ndim)
-    counted = axes(count.attrs["dim"] or None, of.ndim)
-    if f.attrs["dim"] is None and len(counted) == of.ndim:
-        return numel(of.shape) == numel(x.shape)
-    return sorted(of.shape[d] for d in counted) == sorted(x.shape[d] for d in over)
+    size_dims = axes(count.attrs["dim"] or None, sized.ndim)
+    if f.attrs["dim"] is None and len(size_dims) == sized.ndim:
+        return numel(sized.shape) == numel(x.shape)
+    return sorted(sized.shape[d] for d in size_dims) == sorted(x.shape[d] for d in over)
 
 
 @normal("sum", "mean")
@@ -112,12 +117,12 @@ def factors_sorted(node: Node) -> Node | None:
 
 
 @normal("prod_others")
-def all_but_one(node: Node) -> Node | None:
-    """The product of all others is x.prod() / x."""
+def product_of_others(node: Node) -> Node | None:
+    """The product of all other elements is x.prod() / x."""
     return node.op.in_torch(node)
 
 
-@other("mul", "div")
+@candidate("mul", "div")
 def new_dimensions_together(node: Node) -> Node | None:
     """a.unsqueeze(1) / b.unsqueeze(1) = (a / b).unsqueeze(1)."""
     result = product_of(node)
@@ -127,15 +132,15 @@ def new_dimensions_together(node: Node) -> Node | None:
     same = [f for f in thin if f.shape == thin[0].shape and f.attrs == thin[0].attrs]
     if len(same) < 2:
         return None
-    thick = Product(ONE, {f.parents[0]: result.factors[f] for f in same})
-    inner = build(thick, same[0].parents[0].shape)
+    product = Product(ONE, {f.parents[0]: result.factors[f] for f in same})
+    inner = build(product, same[0].parents[0].shape)
     rest = {f: e for f, e in result.factors.items() if f not in same}
     joined = same[0].op(inner, **same[0].attrs)
     return build(Product(result.coefficient, with_factors({joined: 1}, rest)), node.shape)
 
 
-@other("sum")
-def sum_beside_a_product(node: Node) -> Iterator[Node]:
+@candidate("sum")
+def move_factor_into_product(node: Node) -> Iterator[Node]:
     """(a * (b @ C)).sum(dim=1) = (b * (a @ C.T)).sum(dim=1)."""
     x = node.parents[0]
     result = product_of(x) if x.ndim > 1 and x.op.name == "mul" else None
@@ -154,9 +159,9 @@ def sum_beside_a_product(node: Node) -> Iterator[Node]:
 
 
 @normal("sum", "mean")
-def centred(node: Node) -> Node | None:
-    """(x - x.mean(0)).sum(0) = 0; so are the sums of what is linear in it, as (x - x.mean(0)) / s
-    and (x - x.mean(0)) @ A.
+def sum_of_centred(node: Node) -> Node | None:
+    """(x - x.mean(0)).sum(0) = 0; so for linear functions of it, as (x - x.mean(0)) / s and
+    (x - x.mean(0)) @ A.
     """
     x = node.parents[0]
     if not _is_centred(x, axes(node.attrs["dim"], x.ndim)):
@@ -164,19 +169,19 @@ def centred(node: Node) -> Node | None:
     return OPS["zeros"](size=node.shape) if node.shape else OPS["constant"](value=0.0)
 
 
-@lru_cache(maxsize=REMEMBERED)
-def _is_centred(named: Node, over: tuple[int, ...], depth: int = DEEP) -> bool:
-    """Whether the sums over some dimensions are plainly 0."""
+@lru_cache(maxsize=CACHE_SIZE)
+def _is_centred(named: Node, over: tuple[int, ...], depth: int = MAX_DEPTH) -> bool:
+    """Whether the sums over the dimensions `over` are known to be 0."""
     x = definition(named) or named
     if depth == 0:
         return False
     if x.op.name == "matmul" and over in ((0,), (1,)):
         (along,) = over
-        plain = all(i.ndim == 2 for i in x.parents)
-        return plain and _is_centred(x.parents[along], over, depth - 1)
+        are_matrices = all(i.ndim == 2 for i in x.parents)
+        return are_matrices and _is_centred(x.parents[along], over, depth - 1)
     if x.op.name in ("add", "sub"):
-        whole, middle = x.parents
-        if x.op.name == "sub" and whole.shape == x.shape and _is_mean(whole, middle, over):
+        minuend, subtrahend = x.parents
+        if x.op.name == "sub" and minuend.shape == x.shape and _is_mean(minuend, subtrahend, over):
             return True
         return all(i.shape == x.shape and _is_centred(i, over, depth - 1) for i in x.parents)
     result = product_of(x) if x.op.name in ("mul", "div", "neg") else None
@@ -187,22 +192,24 @@ def _is_centred(named: Node, over: tuple[int, ...], depth: int = DEEP) -> bool:
 
 
 def _is_mean(whole: Node, middle: Node, over: tuple[int, ...]) -> bool:
-    """Whether what is taken from a tensor is its mean over some dimensions, in their place."""
+    """Whether `middle` is the mean of `whole` over the dimensions `over`, and broadcasts along
+    them.
+    """
     middle = middle.parents[0] if middle.op.name == "expand" else middle
-    put_in = middle.op.name == "unsqueeze" and (axis(middle.attrs["dim"], middle.ndim),) == over
-    middle = middle.parents[0] if put_in else middle
+    unsqueezed = middle.op.name == "unsqueeze" and (axis(middle.attrs["dim"], middle.ndim),) == over
+    middle = middle.parents[0] if unsqueezed else middle
     mean = definition(middle) or middle
     if mean.op.name != "mean" or mean.parents[0] is not whole:
         return False
-    in_place = put_in or mean.attrs["keepdim"] or over == tuple(range(len(over)))
-    return in_place and axes(mean.attrs["dim"], whole.ndim) == over
+    broadcasts = unsqueezed or mean.attrs["keepdim"] or over == tuple(range(len(over)))
+    return broadcasts and axes(mean.attrs["dim"], whole.ndim) == over
 
 
-@other("sum", "mean")
+@candidate("sum", "mean")
 def sum_of_sums(node: Node) -> Iterator[Node]:
     """(x + y).sum() = x.sum() + y.sum(); (a * (x + y)).sum() = (a * x).sum() + (a * y).sum()."""
     x = node.parents[0]
-    terms = multiplied(x)
+    terms = expanded_terms(x)
     if not 2 <= len(terms) <= 6:
         return
     out: Node | None = None
@@ -213,22 +220,22 @@ def sum_of_sums(node: Node) -> Iterator[Node]:
         yield out
 
 
-@other("add", "sub")
+@candidate("add", "sub")
 def sums_together(node: Node) -> Iterator[Node]:
-    """a * x.sum(dim=0) + b * y.sum(dim=0) = (a * x + b * y).sum(dim=0), what is in both before."""
+    """a * x.sum(dim=0) + b * y.sum(dim=0) = (a * x + b * y).sum(dim=0), common factors outside."""
     terms = terms_of(node) or []
     for p, q in combinations(terms[:MOST_SUMS], 2):
         for f, k in product(_sums_in(p), _sums_in(q)):
-            if not _alike(f, k):
+            if not _same_reduction(f, k):
                 continue
             rest, other_rest = (with_factors(t.factors, {s: -1}) for t, s in ((p, f), (q, k)))
             shared = {h: e for h, e in rest.items() if other_rest.get(h) == e}
-            inner = [_put_in(p, rest, shared, f), _put_in(q, other_rest, shared, k)]
+            inner = [_moved_into_sum(p, rest, shared, f), _moved_into_sum(q, other_rest, shared, k)]
             if None in inner:
                 continue
-            whole = f.op(inner[0] + inner[1], **f.attrs)  # type: ignore[operator]
-            both = Product(ONE, with_factor(shared, whole))
-            out = added([both, *(t for t in terms if t is not p and t is not q)])
+            total = f.op(inner[0] + inner[1], **f.attrs)  # type: ignore[operator]
+            combined = Product(ONE, with_factor(shared, total))
+            out = added([combined, *(t for t in terms if t is not p and t is not q)])
             if out.shape == node.shape:
                 yield out
 
@@ -237,27 +244,27 @@ def _sums_in(p: Product) -> list[Node]:
     return [f for f, e in p.factors.items() if f.op.name in ("sum", "mean") and e == 1]
 
 
-def _alike(f: Node, k: Node) -> bool:
-    """Whether two sums are over the same dimensions of equal shapes."""
+def _same_reduction(f: Node, k: Node) -> bool:
+    """Whether two different reductions are over the same dimensions of the same shape."""
     same = f.op is k.op and f.attrs == k.attrs
     return same and f is not k and f.parents[0].shape == k.parents[0].shape
 
 
-def _put_in(p: Product, rest: Powers, shared: Powers, total: Node) -> Node | None:
-    """What a term adds up, times its number and the factors that are not shared; None where these
-    vary along the sum.
+def _moved_into_sum(p: Product, rest: Powers, shared: Powers, total: Node) -> Node | None:
+    """The reduced tensor of a term, times its coefficient and the factors that are not shared; None
+    if these vary along the reduced dimensions.
     """
     (x,), dim = total.parents, total.attrs["dim"]
-    own = {h: e for h, e in rest.items() if h not in shared}
+    unshared = {h: e for h, e in rest.items() if h not in shared}
     over = axes(dim, x.ndim)
-    kept = total.attrs["keepdim"]
-    if not all(constant_along(h, x, over) and (kept or _after(h, x, over)) for h in own):
+    keepdim = total.attrs["keepdim"]
+    if not all(constant_along(h, x, over) and (keepdim or _after(h, x, over)) for h in unshared):
         return None
-    return build(Product(p.coefficient, with_factor(own, x)), x.shape)
+    return build(Product(p.coefficient, with_factor(unshared, x)), x.shape)
 
 
 @normal("mul")
-def on_the_diagonal(node: Node) -> Node | None:
+def diag_from_eye(node: Node) -> Node | None:
     """x.unsqueeze(1) * eye(n) = diag(x)."""
     result = product_of(node)
     if result is None or node.ndim != 2 or result.coefficient == 0:
@@ -285,7 +292,7 @@ def on_the_diagonal(node: Node) -> Node | None:
 
 
 @normal("diagonal_scatter")
-def diagonal_of_ones(node: Node) -> Node | None:
+def diag_from_scatter(node: Node) -> Node | None:
     """zeros.diagonal_scatter(x) = diag(x); with ones, eye(n)."""
     base, x = node.parents
     if base.op.name != "zeros" or base.ndim != 2 or base.shape[0] != base.shape[1] or x.ndim != 1:
@@ -296,16 +303,18 @@ def diagonal_of_ones(node: Node) -> Node | None:
 
 
 @normal("expand")
-def spread_as_it_is(node: Node) -> Node | None:
-    """x.sum(dim=0, keepdim=True).expand(3, 2) = x.sum(dim=0).expand(3, 2); so with sums of such."""
+def expand_of_keepdim(node: Node) -> Node | None:
+    """x.sum(dim=0, keepdim=True).expand(3, 2) = x.sum(dim=0).expand(3, 2)."""
     (x,) = node.parents
-    thin = thinner(x)
-    return None if thin is None or thin.op.name == "constant" else node.op(thin, **node.attrs)
+    smaller = unbroadcast(x)
+    return (
+        None if smaller is None or smaller.op.name == "constant" else node.op(smaller, **node.attrs)
+    )
 
 
 @normal("sum")
 def sum_of_all_elements(node: Node) -> Node | None:
-    """x.reshape(1, -1).sum(dim=1, keepdim=True) = x.sum(), as one element."""
+    """x.reshape(1, -1).sum(dim=1, keepdim=True) = x.sum().expand(1, 1)."""
     x = node.parents[0]
     if x.op.name != "reshape" or node.numel != 1:
         return None
@@ -313,11 +322,11 @@ def sum_of_all_elements(node: Node) -> Node | None:
 
 
 @normal("sum", "mean")
-def along_the_second(node: Node) -> Node | None:
+def sum_over_other_dimension(node: Node) -> Node | None:
     """A.sum(0) = A.sum(1) for a symmetric A; (x[:, None] - x).sum(0) = -(x[:, None] - x).sum(1)."""
     x, dim = node.parents[0], node.attrs["dim"]
     if x.ndim < 2 or node.attrs["keepdim"] or dim is None or axes(dim, x.ndim) != (0,):
         return None
     sign = parity(x)
-    other = node.op(x, dim=1) if sign else None
-    return -other if other is not None and sign < 0 else other
+    reduced = node.op(x, dim=1) if sign else None
+    return -reduced if reduced is not None and sign < 0 else reduced

@@ -1,4 +1,4 @@
-"""Where rules are kept: by the operators at whose nodes they are tried."""
+"""The tables of rules, keyed by the operators at whose nodes they are tried."""
 
 from collections.abc import Callable, Iterator, Mapping
 
@@ -8,35 +8,37 @@ from ....graphs import Node
 Rule = Callable[[Node], Node | None]
 Table = dict[str, list[Callable]]
 
-RULES: dict[str, list[Rule]] = {}  # by operator or family; tried until none has an answer
-LAYOUT: dict[str, list[Rule]] = {}  # tried at the end: they only make a formula read better
-NORMAL: dict[str, list[Rule]] = {}  # as RULES, where the shortest formula is searched for
-OTHERS: dict[str, list[Callable]] = {}  # other ways to say a node, out of which the search chooses
+RULES: dict[str, list[Rule]] = {}  # by operator or family; applied until none applies
+LAYOUT: dict[str, list[Rule]] = {}  # applied once, at the end: a formula only reads better
+NORMAL: dict[str, list[Rule]] = {}  # applied like RULES, but only in the search
+CANDIDATES: dict[str, list[Callable]] = {}  # equal nodes, among which the search chooses
 
 
 def rule(*operators: str) -> Callable[[Rule], Rule]:
-    """An identity, tried at every node of these operators or families; None: it does not apply."""
-    return _kept(RULES, operators)
+    """Register an identity for all nodes of these operators or families, in RULES."""
+    return _register(RULES, operators)
 
 
 def layout(*operators: str) -> Callable[[Rule], Rule]:
-    """An identity that is tried once, when all rules are done."""
-    return _kept(LAYOUT, operators)
+    """Register an identity that is applied once, after all rules, in LAYOUT."""
+    return _register(LAYOUT, operators)
 
 
 def normal(*operators: str) -> Callable[[Rule], Rule]:
-    """An identity that leads to the form in which the search compares nodes."""
-    return _kept(NORMAL, operators)
+    """Register an identity that leads to the normal form of the search, in NORMAL."""
+    return _register(NORMAL, operators)
 
 
-def other(*operators: str) -> Callable[[Callable], Callable]:
-    """An identity that may make a formula shorter: it answers with equal nodes, or with one."""
-    return _kept(OTHERS, operators)
+def candidate(*operators: str) -> Callable[[Callable], Callable]:
+    """Register an identity that may make a formula shorter, in CANDIDATES; it returns one or many
+    nodes.
+    """
+    return _register(CANDIDATES, operators)
 
 
-def made_of(node: Node, table: Mapping[str, list[Callable]]) -> Iterator[Node]:
-    """What the rules of a table make of a node. One that makes what has no shape, or not that of
-    the node, took it for what it is not: no reason to refuse a request.
+def apply_rules(node: Node, table: Mapping[str, list[Callable]]) -> Iterator[Node]:
+    """The nodes that the rules of a table make of a node. A rule whose result has another shape or
+    dtype, or raises a GradcliError, does not apply.
     """
     for rule in (*table.get(node.op.name, ()), *table.get(node.op.family, ())):
         try:
@@ -49,10 +51,10 @@ def made_of(node: Node, table: Mapping[str, list[Callable]]) -> Iterator[Node]:
         yield from (n for n in built if n.shape == node.shape and n.dtype == node.dtype)
 
 
-def _kept(table: dict[str, list], operators: tuple[str, ...]) -> Callable:
-    def keep(function: Callable) -> Callable:
+def _register(table: dict[str, list], operators: tuple[str, ...]) -> Callable:
+    def register(function: Callable) -> Callable:
         for name in operators:
             table.setdefault(name, []).append(function)
         return function
 
-    return keep
+    return register

@@ -1,18 +1,18 @@
-"""Sums of products of matrices: a matrix, a vector or a batch that terms share, taken out."""
+"""Sums of matrix products: a matrix, vector or batch that terms share is factored out."""
 
 from collections.abc import Iterator
 from math import prod
 
 from ....graphs import OPS, Node
 from ....graphs.shapes import axes
-from .chains import Chain, Factor, chain_of, factor, node_of, plain, settled
+from .chains import Chain, Factor, cancel_inverses, chain_of, factor, node_of, product_node
 from .factoring import MOST_TERMS, sum_of
 from .products import ONE, Coefficient, Product, build, magnitude, scaled, with_factor
-from .registry import other
-from .sums import one_way, terms_of
+from .registry import candidate
+from .sums import canonical_sums, terms_of
 
 
-@other("add", "sub")
+@candidate("add", "sub")
 def shared_matrices(node: Node) -> Iterator[Node]:
     """x @ A + A @ x = (A + A.T) @ x; X.T @ a - X.T @ b = X.T @ (a - b); outer products too."""
     if not 1 <= node.ndim <= 2:
@@ -21,7 +21,7 @@ def shared_matrices(node: Node) -> Iterator[Node]:
     if terms is None or not 2 <= len(terms) <= MOST_TERMS:
         return
     result = [_chain_of_term(t, node) for t in terms]
-    chains = _with_one_sign([c for c in result if c is not None])
+    chains = _with_canonical_sums([c for c in result if c is not None])
     if len(chains) < len(result):
         return
     for at_end in (True, False):
@@ -37,12 +37,12 @@ def shared_matrices(node: Node) -> Iterator[Node]:
                             yield new
 
 
-def _with_one_sign(chains: list[Chain]) -> list[Chain]:
-    """The chains with a - b in the place of b - a, where both stand in them; the sign before."""
-    turned = one_way(f.node for c in chains for f in c.factors)
+def _with_canonical_sums(chains: list[Chain]) -> list[Chain]:
+    """The chains with -(a - b) in place of b - a, if a - b occurs too; signs go to the scale."""
+    canonical = canonical_sums(f.node for c in chains for f in c.factors)
     out = []
     for scale, factors in chains:
-        ways = [turned.get(f.node, (1, f.node)) for f in factors]
+        ways = [canonical.get(f.node, (1, f.node)) for f in factors]
         same = tuple(f._replace(node=node) for f, (_, node) in zip(factors, ways, strict=True))
         number = prod((sign for sign, _ in ways), start=scale.coefficient)
         out.append(Chain(scale._replace(coefficient=number), same))
@@ -51,28 +51,28 @@ def _with_one_sign(chains: list[Chain]) -> list[Chain]:
 
 def _chain_of_term(t: Product, node: Node) -> Chain | None:
     chain = chain_of(build(t, node.shape))
-    return None if chain is None else _with_ones(settled(chain), node.shape)
+    return None if chain is None else _with_ones(cancel_inverses(chain), node.shape)
 
 
 def _with_ones(chain: Chain, shape: tuple[int, ...]) -> Chain:
-    """The same where X.sum(dim=1) is X @ ones, and, beside a matrix, ones @ X.T."""
-    if len(chain.factors) != 1 or chain.factors[0].turned:
+    """The chain with X @ ones in place of X.sum(dim=1), or ones @ X.T in a sum of matrices."""
+    if len(chain.factors) != 1 or chain.factors[0].transposed:
         return chain
     x = chain.factors[0].node
     x = x.parents[0] if x.op.name == "expand" else x
     column = x.ndim == 2 and x.shape[1] == 1
-    turned = column and x.op.name in ("transpose", "unsqueeze")
-    total = x.parents[0] if turned else x
+    is_reshaped = column and x.op.name in ("transpose", "unsqueeze")
+    total = x.parents[0] if is_reshaped else x
     if total.op.name != "sum" or total.parents[0].ndim != 2 or total.numel == 1:
         return chain
     matrix = total.parents[0]
-    (over,) = axes(total.attrs["dim"], 2)
-    count = matrix.shape[over]
+    (dim,) = axes(total.attrs["dim"], 2)
+    count = matrix.shape[dim]
     if len(shape) == 1 or column:
         ones = OPS["ones"](size=(count, *shape[1:]))
-        return chain._replace(factors=(factor(matrix, over == 0), Factor(ones, False)))
+        return chain._replace(factors=(factor(matrix, dim == 0), Factor(ones, False)))
     ones = OPS["ones"](size=(shape[0], count))
-    return chain._replace(factors=(Factor(ones, False), factor(matrix, over == 1)))
+    return chain._replace(factors=(Factor(ones, False), factor(matrix, dim == 1)))
 
 
 def _shared_length(a: Chain, b: Chain, at_end: bool) -> int:
@@ -89,11 +89,13 @@ def _grouped(
     chains: list[Chain], part: tuple[Factor, ...], at_end: bool, node: Node
 ) -> Node | None:
     size = len(part)
-    alone = all(c.factors == part for c in chains if part in (c.factors[-size:], c.factors[:size]))
+    all_equal = all(
+        c.factors == part for c in chains if part in (c.factors[-size:], c.factors[:size])
+    )
     inside, outside = [], []
     for c in chains:
-        own = c.factors[-size:] if at_end else c.factors[:size]
-        if own == part and (alone or len(c.factors) > size):
+        end = c.factors[-size:] if at_end else c.factors[:size]
+        if end == part and (all_equal or len(c.factors) > size):
             rest = c.factors[:-size] if at_end else c.factors[size:]
             inside.append(c._replace(factors=rest))
         else:
@@ -109,12 +111,14 @@ def _grouped(
 def _factored(
     inside: list[Chain], part: tuple[Factor, ...], at_end: bool, node: Node
 ) -> Node | None:
-    """(sum of what is inside) @ part, or the other way round."""
+    """(sum of `inside`) @ part, or part @ (sum of `inside`) if the part is not at the end; None if
+    shapes differ.
+    """
     if any(not c.factors for c in inside):
         if not all(not c.factors for c in inside):
             return None
         scale = sum_of([c.scale for c in inside])
-        return scaled(Product(ONE, {scale: 1}), plain(list(part), node.shape))
+        return scaled(Product(ONE, {scale: 1}), product_node(list(part), node.shape))
     number, inside = _common_number(inside)
     shape = _size(inside[0])
     if shape is None or any(_size(c) != shape for c in inside):
@@ -123,13 +127,15 @@ def _factored(
     row = not column and shape[0] == 1
     inner = shape[:1] if column else shape[1:] if row else shape
     first, *more = [node_of(c.flip() if row else c, inner) for c in inside]
-    middle = Factor(sum(more, start=first), row)
-    factors = (middle, *part) if at_end else (*part, middle)
+    total = Factor(sum(more, start=first), row)
+    factors = (total, *part) if at_end else (*part, total)
     return node_of(Chain(number, factors), node.shape)
 
 
 def _common_number(inside: list[Chain]) -> tuple[Product, list[Chain]]:
-    """The number, or at least the sign, that all chains have in common; and the rest of them."""
+    """The number, or at least the sign, that all chains have in common, and the chains
+    without it.
+    """
     numbers = [c.scale.coefficient for c in inside]
     first = magnitude(numbers[0])
     size = first if all(magnitude(n) == first for n in numbers) else ONE
@@ -141,18 +147,20 @@ def _common_number(inside: list[Chain]) -> tuple[Product, list[Chain]]:
 
 
 def _size(c: Chain) -> tuple[int, int] | None:
-    """Rows and columns of a chain; None where a vector stands where it cannot be summed."""
+    """Rows and columns of a chain; None if a vector at its start or end keeps it from
+    being summed.
+    """
     first, last = c.factors[0], c.factors[-1]
-    rows = 1 if first.is_row else first.node.shape[-1 if first.turned else 0]
-    columns = 1 if last.is_column else last.node.shape[0 if last.turned else -1]
+    rows = 1 if first.is_row else first.node.shape[-1 if first.transposed else 0]
+    columns = 1 if last.is_column else last.node.shape[0 if last.transposed else -1]
     if (first.is_row and last.is_column) or (rows == 1 and not first.is_row):
         return None
     return rows, columns
 
 
-@other("add", "sub")
+@candidate("add", "sub")
 def shared_batches(node: Node) -> Iterator[Node]:
-    """A @ x + B @ x = (A + B) @ x, and x @ A + x @ B, where there are many matrices in each."""
+    """A @ x + B @ x = (A + B) @ x and x @ A + x @ B = x @ (A + B), for batches of matrices."""
     terms = terms_of(node) if node.ndim > 2 else None
     result = [_matrix_product_in(t) for t in terms or ()]
     if len(result) != 2 or None in result:
@@ -169,7 +177,7 @@ def shared_batches(node: Node) -> Iterator[Node]:
 
 
 def _matrix_product_in(t: Product) -> tuple[Node, dict[Node, Coefficient]] | None:
-    """The one product of matrices in a term, and the other factors."""
+    """The only matrix product in a term, and the other factors; None if it has none, or several."""
     result = [f for f, e in t.factors.items() if f.op.name == "matmul" and e == 1]
     if len(result) != 1:
         return None

@@ -7,13 +7,13 @@ from .chains import Chain, Factor, chain_of, is_square, node_of
 from .identities import condition, identities
 from .matrices import is_unit
 from .products import Product, build, product_of, scaled, with_factor
-from .registry import NORMAL, RULES, normal, other
+from .registry import NORMAL, RULES, candidate, normal
 from .triangular import DIAGONAL, is_diagonal
 
 
 @condition
 def rows(A: Node) -> Node:
-    """How many rows a matrix has."""
+    """The number of rows of a matrix, as a node."""
     return size_of(A.shape, (0,))
 
 
@@ -35,31 +35,35 @@ identities(NORMAL, """
 
 
 @normal("getitem")
-def exponential_beside_the_unit(node: Node) -> Node | None:
+def exponential_with_identity_block(node: Node) -> Node | None:
     """matrix_exp([[A, 2 * eye(n)], [0, A]])[:n, n:] = 2 * matrix_exp(A)."""
-    whole, n = node.parents[0], node.shape[-1] if node.ndim == 2 else 0
-    if whole.op.name != "matrix_exp" or node.attrs["index"] != (..., slice(n), slice(n, None)):
+    exponential, n = node.parents[0], node.shape[-1] if node.ndim == 2 else 0
+    if exponential.op.name != "matrix_exp" or node.attrs["index"] != (
+        ...,
+        slice(n),
+        slice(n, None),
+    ):
         return None
-    rows = _joined(whole.parents[0], -2)
-    parts = [part for row in rows for part in _joined(row, -1)]
+    rows = _cat_parts(exponential.parents[0], -2)
+    parts = [part for row in rows for part in _cat_parts(row, -1)]
     if len(parts) != 4 or parts[0] is not parts[3] or parts[2].op.name != "zeros":
         return None
-    a, beside = parts[:2]
-    result = product_of(beside)
+    a, off_diagonal = parts[:2]
+    result = product_of(off_diagonal)
     units = [f for f in result.factors if is_unit(f)] if result is not None else []
     if result is None or len(units) != 1 or any(f.shape for f in result.factors if f not in units):
         return None
     rest = {f: e for f, e in result.factors.items() if f not in units}
-    return scaled(Product(result.coefficient, rest), whole.op(a))
+    return scaled(Product(result.coefficient, rest), exponential.op(a))
 
 
-def _joined(x: Node, dim: int) -> list[Node]:
+def _cat_parts(x: Node, dim: int) -> list[Node]:
     return x.parents if x.op.name == "cat" and x.attrs["dim"] == dim else []
 
 
 @normal("inv")
 def inverse_of_product(node: Node) -> Node | None:
-    """inv(A @ B) = inv(B) @ inv(A) for square ones; inv(s * A) = inv(A) / s; inv(diag(x)) =
+    """inv(A @ B) = inv(B) @ inv(A) for square matrices; inv(s * A) = inv(A) / s; inv(diag(x)) =
     diag(1 / x).
     """
     x = node.parents[0]
@@ -70,7 +74,7 @@ def inverse_of_product(node: Node) -> Node | None:
         return None
     if not chain.factors or not all(is_square(f.node) for f in chain.factors):
         return None
-    inverses = tuple(Factor(node.op(f.node), f.turned) for f in reversed(chain.factors))
+    inverses = tuple(Factor(node.op(f.node), f.transposed) for f in reversed(chain.factors))
     powers = {f: -e for f, e in chain.scale.factors.items()}
     return node_of(Chain(Product(1 / chain.scale.coefficient, powers), inverses), node.shape)
 
@@ -81,9 +85,9 @@ def diagonal_of_a_sum(node: Node) -> Node | None:
     x = node.parents[0]
     if x.op.name not in ("add", "sub") or x.ndim != 2 or node.ndim != 1:
         return None
-    plain = not any(node.attrs.get(k) for k in ("diagonal", "offset"))
+    is_main = not any(node.attrs.get(k) for k in ("diagonal", "offset"))
     if (
-        not plain
+        not is_main
         or not any(map(is_diagonal, x.parents))
         or {i.shape for i in x.parents} != {x.shape}
     ):
@@ -93,8 +97,8 @@ def diagonal_of_a_sum(node: Node) -> Node | None:
 
 @normal("diag", "diagonal")
 def diagonal_of_product(node: Node) -> Node | None:
-    """outer(a, b).diag() = a * b; A.T.diag() = A.diag(); diag(x).diag() = x; of equal rows it is
-    one of them, and so of equal columns.
+    """outer(a, b).diag() = a * b; A.T.diag() = A.diag(); diag(x).diag() = x; x.expand(n, n).diag()
+    = x, and so for an expanded column.
     """
     x = node.parents[0]
     if x.ndim != 2 or node.ndim != 1 or any(node.attrs.get(k) for k in ("diagonal", "offset")):
@@ -115,7 +119,7 @@ def diagonal_of_product(node: Node) -> Node | None:
 
 
 @normal("sum", "mean")
-def sum_of_the_unit_matrix(node: Node) -> Node | None:
+def sum_of_identity(node: Node) -> Node | None:
     """eye(n).sum(dim=0) = ones(n); eye(n).mean(dim=0) = ones(n) / n."""
     x, dim = node.parents[0], node.attrs["dim"]
     if not is_unit(x) or dim is None or len(axes(dim, 2)) != 1:
@@ -134,26 +138,26 @@ def sum_of_a_diagonal(node: Node) -> Node | None:
 
 
 @normal("mul", "div")
-def matrix_beside_a_diagonal(node: Node) -> Node | None:
+def product_with_diagonal(node: Node) -> Node | None:
     """diag(x) * A = diag(x * A.diag())."""
     result = product_of(node) if node.ndim == 2 else None
     powers = {} if result is None else result.factors
-    whole = next((f for f, e in powers.items() if e == 1 and is_diagonal(f)), None)
-    rest = {f: e for f, e in powers.items() if f is not whole}
+    diagonal = next((f for f, e in powers.items() if e == 1 and is_diagonal(f)), None)
+    rest = {f: e for f, e in powers.items() if f is not diagonal}
     shapes = [f.shape for f in rest]
-    if result is None or whole is None or node.shape not in shapes:
+    if result is None or diagonal is None or node.shape not in shapes:
         return None
-    if whole.shape != node.shape or {*shapes} - {(), node.shape}:
+    if diagonal.shape != node.shape or {*shapes} - {(), node.shape}:
         return None
-    (x,) = whole.parents
-    taken = (n.op for n in walk([x]) if n.op.name in DIAGONAL and n.ndim == 1)
-    part = next(taken, OPS["diag"])  # as the program says it
-    along = {part(f) if f.shape else f: e for f, e in rest.items()}
-    return whole.op(build(result._replace(factors=with_factor(along, x)), x.shape))
+    (x,) = diagonal.parents
+    operators = (n.op for n in walk([x]) if n.op.name in DIAGONAL and n.ndim == 1)
+    take_diagonal = next(operators, OPS["diag"])  # the operator that the program uses
+    diagonals = {take_diagonal(f) if f.shape else f: e for f, e in rest.items()}
+    return diagonal.op(build(result._replace(factors=with_factor(diagonals, x)), x.shape))
 
 
-@other("diag", "diagonal")
-def diagonal_beside_a_diagonal(node: Node) -> Node | None:
+@candidate("diag", "diagonal")
+def diagonal_of_matmul_with_diagonal(node: Node) -> Node | None:
     """(A @ diag(x) @ B).diag() = (A * B.T) @ x; (A @ diag(x)).diag() = A.diag() * x."""
     x = node.parents[0]
     if x.ndim != 2 or node.ndim != 1 or any(node.attrs.get(k) for k in ("diagonal", "offset")):
@@ -164,14 +168,14 @@ def diagonal_beside_a_diagonal(node: Node) -> Node | None:
     if len(chain.factors) == 3:
         left, middle, right = chain.factors
         if is_diagonal(middle.node):
-            of_rows = _matrix(left) * _matrix(right.flip())
+            of_rows = _factor_node(left) * _factor_node(right.flip())
             return scaled(chain.scale, of_rows @ middle.node.parents[0])
     if len(chain.factors) == 2:
-        for d, other_ in (chain.factors, chain.factors[::-1]):
+        for d, diagonal_free in (chain.factors, chain.factors[::-1]):
             if is_diagonal(d.node):
-                return scaled(chain.scale, node.op(other_.node) * d.node.parents[0])
+                return scaled(chain.scale, node.op(diagonal_free.node) * d.node.parents[0])
     return None
 
 
-def _matrix(f: Factor) -> Node:
-    return f.node.mT if f.turned else f.node
+def _factor_node(f: Factor) -> Node:
+    return f.node.mT if f.transposed else f.node

@@ -1,4 +1,4 @@
-"""Sums: like terms added, what all terms share taken out."""
+"""Sums as lists of terms: like terms are collected, common factors are taken out."""
 
 from collections.abc import Iterable
 from functools import lru_cache
@@ -6,12 +6,12 @@ from functools import lru_cache
 from ....graphs import OPS, Node
 from ....graphs.shapes import broadcast
 from .products import (
+    CACHE_SIZE,
     MOST,
     ONE,
-    REMEMBERED,
     Coefficient,
     Product,
-    added_up,
+    add_numbers,
     build,
     carries_direction,
     is_mask,
@@ -21,9 +21,11 @@ from .products import (
 from .registry import rule
 
 
-@lru_cache(maxsize=REMEMBERED)
+@lru_cache(maxsize=CACHE_SIZE)
 def terms_of(node: Node) -> list[Product] | None:
-    """The terms of a sum, like ones added, those that vanish left out."""
+    """The terms of a sum, like terms collected, without those that cancel; None if there are too
+    many.
+    """
     result: dict[frozenset, Product] = {}
     stack: list[tuple[Node, int]] = [(node, 1)]
     while stack:
@@ -35,41 +37,41 @@ def terms_of(node: Node) -> list[Product] | None:
         p = product_of(part)
         if p is None or len(result) > MOST:
             return None
-        own, key = p if sign == 1 else _minus(p), p.key
-        have = result.get(key)
-        result[key] = own if have is None else _together(have, own)
+        term, key = p if sign == 1 else _minus(p), p.key
+        previous = result.get(key)
+        result[key] = term if previous is None else _add_like_terms(previous, term)
     return [p for p in result.values() if p.coefficient != 0]
 
 
-def _together(a: Product, b: Product) -> Product:
-    return a._replace(coefficient=added_up(a.coefficient, b.coefficient))
+def _add_like_terms(a: Product, b: Product) -> Product:
+    return a._replace(coefficient=add_numbers(a.coefficient, b.coefficient))
 
 
 def multiple_of(x: Node, of: Node) -> Coefficient | None:
-    """The number that times a node is x, as their terms tell; None where there is none."""
+    """The number k for which x = k * of, term by term; None if there is none."""
     a, b = ({t.key: t.coefficient for t in terms_of(n) or ()} for n in (x, of))
     if not a or a.keys() != b.keys():
         return None
-    times, *more = {a[key] / b[key] for key in a}
-    return None if more else times
+    ratio, *more = {a[key] / b[key] for key in a}
+    return None if more else ratio
 
 
 def add_up_to_zero(x: Node, y: Node) -> bool:
-    """Whether it is plain to see that x + y is 0."""
+    """Whether all terms of x + y cancel."""
     return x.shape == y.shape and terms_of(x + y) == []
 
 
-def one_way(nodes: Iterable[Node]) -> dict[Node, tuple[int, Node]]:
-    """Sums that are others before them, or the negatives of those: a sign and the first of them,
-    -1 and x - y for y - x.
+def canonical_sums(nodes: Iterable[Node]) -> dict[Node, tuple[int, Node]]:
+    """Map each sum that equals an earlier one up to its sign to that sign and the earlier sum, as
+    y - x to -1 and x - y.
     """
-    met: list[Node] = []
+    seen: list[Node] = []
     out: dict[Node, tuple[int, Node]] = {}
     for n in dict.fromkeys(n for n in nodes if n.op.name in ("add", "sub")):
-        alike = ((multiple_of(n, m), m) for m in met if m.shape == n.shape)
-        sign, first = next(((int(k), m) for k, m in alike if k in (1, -1)), (1, n))
+        multiples = ((multiple_of(n, m), m) for m in seen if m.shape == n.shape)
+        sign, first = next(((int(k), m) for k, m in multiples if k in (1, -1)), (1, n))
         if first is n:
-            met.append(n)
+            seen.append(n)
         else:
             out[n] = sign, first
     return out
@@ -96,7 +98,7 @@ def like_terms(node: Node) -> Node | None:
 
 
 def _shared(terms: list[Product]) -> dict[Node, Coefficient]:
-    """The single numbers, and g, that are factors of every term."""
+    """The scalars, and seeds or tangents, that are factors of every term."""
     if len(terms) < 2:
         return {}
     first = terms[0].factors

@@ -4,12 +4,12 @@ from itertools import permutations
 
 from ....graphs import OPS, Node
 from .atoms import definition
-from .chains import chain_of, factor, plain
+from .chains import chain_of, factor, product_node
 from .factoring import sum_of
 from .identities import identities
 from .matrices import is_unit, last_two
 from .products import Product, build, product_of, scaled, with_factor, with_factors
-from .registry import NORMAL, OTHERS, normal, other
+from .registry import CANDIDATES, NORMAL, candidate, normal
 from .sums import added, terms_of
 
 DIAGONAL = ("diag", "diagonal", "diag_embed")
@@ -22,7 +22,7 @@ identities(NORMAL, """
     triu(A, diagonal=k).mT = tril(A, diagonal=-k) where is_symmetric(A)
 """)  # fmt: skip
 
-identities(OTHERS, """
+identities(CANDIDATES, """
     tril(A, diagonal=k) + tril(B, diagonal=k) = tril(A + B, diagonal=k)
     tril(A, diagonal=k) - tril(B, diagonal=k) = tril(A - B, diagonal=k)
     triu(A, diagonal=k) + triu(B, diagonal=k) = triu(A + B, diagonal=k)
@@ -63,11 +63,11 @@ def triangle_beside_a_diagonal(node: Node) -> Node | None:
 
 
 def is_diagonal(x: Node) -> bool:
-    """Whether it is the diagonal matrix of a vector."""
+    """Whether x is the diagonal matrix of a vector."""
     return x.op.name in DIAGONAL and x.parents[0].ndim == 1 and is_plain(x)
 
 
-@other("add", "sub")
+@candidate("add", "sub")
 def both_triangles(node: Node) -> Node | None:
     """A.tril() + A.triu(1) = A."""
     terms = terms_of(node) or []
@@ -76,15 +76,15 @@ def both_triangles(node: Node) -> Node | None:
         if lower is None or t.coefficient != k.coefficient:
             continue
         a, above = lower.parents[0], lower.attrs["diagonal"] + 1
-        whole = with_factors(t.factors, {lower: -1, OPS["triu"](a, diagonal=above): 1})
-        if whole == k.factors:
-            kept = Product(t.coefficient, with_factors(t.factors, {lower: -1, a: 1}))
-            return sum_of([kept, *(p for p in terms if p not in (t, k))])
+        complement = with_factors(t.factors, {lower: -1, OPS["triu"](a, diagonal=above): 1})
+        if complement == k.factors:
+            merged = Product(t.coefficient, with_factors(t.factors, {lower: -1, a: 1}))
+            return sum_of([merged, *(p for p in terms if p not in (t, k))])
     return None
 
 
 def is_plain(x: Node) -> bool:
-    """Whether a diagonal is that of a square matrix, not one beside it."""
+    """Whether x is a matrix and its diagonal the main one, without an offset."""
     return x.ndim == 2 and not any(x.attrs.get(k) for k in ("diagonal", "offset"))
 
 
@@ -94,7 +94,7 @@ def lower_part_of_an_upper(node: Node) -> Node | None:
     product = node.parents[0]
     if product.ndim != 2 or node.attrs["diagonal"] != 0:
         return None
-    if product.op.name == "transpose" and _decomposed(product.parents[0]) is not None:
+    if product.op.name == "transpose" and _cholesky_input(product.parents[0]) is not None:
         return OPS["diag"](product.parents[0].diagonal())
     if product.op.name != "matmul":
         return None
@@ -102,23 +102,23 @@ def lower_part_of_an_upper(node: Node) -> Node | None:
     if upper.op.name != "transpose" or d.op.name not in DIAGONAL or not is_plain(d):
         return None
     lower, x = upper.parents[0], d.parents[0]
-    if x.ndim != 1 or _decomposed(lower) is None:
+    if x.ndim != 1 or _cholesky_input(lower) is None:
         return None
     result = product_of(x) or Product(1, {x: 1})
-    own = next((f for f in result.factors if _is_diagonal_of(f, lower)), lower.diagonal())
-    return d.op(build(Product(result.coefficient, with_factor(result.factors, own)), x.shape))
+    diagonal = next((f for f in result.factors if _is_diagonal_of(f, lower)), lower.diagonal())
+    return d.op(build(Product(result.coefficient, with_factor(result.factors, diagonal)), x.shape))
 
 
 @normal("tril")
 def diagonal_beside_a_triangle(node: Node) -> Node | None:
-    """(L.T @ (diag(x) + B)).tril(-1) = (L.T @ B).tril(-1) for L = cholesky(A): of L.T @ diag(x)
-    nothing is below the diagonal.
+    """(L.T @ (diag(x) + B)).tril(-1) = (L.T @ B).tril(-1) for L = cholesky(A), because
+    L.T @ diag(x) is upper triangular.
     """
     product, k = node.parents[0], node.attrs["diagonal"]
     if product.op.name != "matmul" or product.ndim != 2 or k > 0:
         return None
     upper, right = product.parents
-    if upper.op.name != "transpose" or _decomposed(upper.parents[0]) is None:
+    if upper.op.name != "transpose" or _cholesky_input(upper.parents[0]) is None:
         return None
     terms = (terms_of(right) if right.op.name in ("add", "sub") else None) or []
     diagonals = [t for t in terms if any(f.op.name in DIAGONAL and is_plain(f) for f in t.factors)]
@@ -130,22 +130,22 @@ def diagonal_beside_a_triangle(node: Node) -> Node | None:
 
 
 @normal("tril")
-def lower_part_of_what_is_turned_up(node: Node) -> Node | None:
-    """(L.T @ B.tril()).tril() = (L.T @ B).tril() for L = cholesky(A): L.T @ B.triu(1) has nothing
-    on or below the diagonal.
+def lower_part_of_a_triangle_product(node: Node) -> Node | None:
+    """(L.T @ B.tril()).tril() = (L.T @ B).tril() for L = cholesky(A), because L.T @ B.triu(1) is 0
+    on and below the diagonal.
     """
     product = node.parents[0]
     if product.op.name != "matmul" or product.ndim != 2 or node.attrs["diagonal"] > 0:
         return None
     upper, triangle = product.parents
-    whole = triangle.op.name == "tril" and triangle.attrs["diagonal"] == 0
-    if not whole or upper.op.name != "transpose" or _decomposed(upper.parents[0]) is None:
+    is_tril = triangle.op.name == "tril" and triangle.attrs["diagonal"] == 0
+    if not is_tril or upper.op.name != "transpose" or _cholesky_input(upper.parents[0]) is None:
         return None
     return node.op(upper @ triangle.parents[0], **node.attrs)
 
 
-def _decomposed(lower: Node) -> Node | None:
-    """X of cholesky(X)."""
+def _cholesky_input(lower: Node) -> Node | None:
+    """X of cholesky(X), also under a name; None for any other node, and for upper factors."""
     inner = definition(lower) or lower
     known = inner.op.name == "cholesky" and not inner.attrs["upper"]
     return inner.parents[0] if known else None
@@ -160,32 +160,32 @@ def _is_diagonal_of(f: Node, x: Node) -> bool:
 def inverse_by_cholesky(node: Node) -> Node | None:
     """inv(L.T) @ inv(L) = inv(X) for L = cholesky(X)."""
     lower, inner = node.parents
-    x = _decomposed(lower)
+    x = _cholesky_input(lower)
     if x is None or inner.op.name != "solve_triangular" or not is_unit(inner.parents[1]):
         return None
     upper = inner.parents[0]
-    turned = upper.op.name == "transpose" and last_two(upper) and upper.parents[0] is lower
+    is_transpose = upper.op.name == "transpose" and last_two(upper) and upper.parents[0] is lower
     sides = [(n.attrs["upper"], n.attrs["left"], n.attrs["unitriangular"]) for n in (node, inner)]
     known = sides == [(False, False, False), (True, True, False)]
-    return OPS["inv"](x) if turned and known else None
+    return OPS["inv"](x) if is_transpose and known else None
 
 
 @normal("solve_triangular")
 def triangular_factor_solved(node: Node) -> Node | None:
     """inv(L) @ L @ X = X for L = cholesky(A), also with L.T, and on the right."""
     matrix, right = node.parents
-    turned = matrix.op.name == "transpose" and last_two(matrix)
-    lower = matrix.parents[0] if turned else matrix
-    plainly = node.attrs["upper"] == turned and not node.attrs["unitriangular"]
-    chain = chain_of(right) if plainly and _decomposed(lower) is not None else None
-    own, left = factor(lower, turned), node.attrs["left"]
-    if chain is None or len(chain.factors) < 2 or chain.factors[0 if left else -1] != own:
+    transposed = matrix.op.name == "transpose" and last_two(matrix)
+    lower = matrix.parents[0] if transposed else matrix
+    matches = node.attrs["upper"] == transposed and not node.attrs["unitriangular"]
+    chain = chain_of(right) if matches and _cholesky_input(lower) is not None else None
+    cancelled, left = factor(lower, transposed), node.attrs["left"]
+    if chain is None or len(chain.factors) < 2 or chain.factors[0 if left else -1] != cancelled:
         return None
     rest = chain.factors[1:] if left else chain.factors[:-1]
-    return scaled(chain.scale, plain([*rest], node.shape))
+    return scaled(chain.scale, product_node([*rest], node.shape))
 
 
-@other("solve_triangular")
+@candidate("solve_triangular")
 def solved_term_by_term(node: Node) -> Node | None:
     """inv(L) @ (L @ X + B) = X + inv(L) @ B for L = cholesky(A)."""
     matrix, right = node.parents
@@ -202,7 +202,7 @@ def product_of_a_solution(node: Node) -> Node | None:
     matrix, x = node.parents
     if x.op.name != "solve_triangular" or x.parents[0] is not matrix or not x.attrs["left"]:
         return None
-    turned = matrix.op.name == "transpose" and last_two(matrix)
-    lower = matrix.parents[0] if turned else matrix
-    plainly = x.attrs["upper"] == turned and not x.attrs["unitriangular"]
-    return x.parents[1] if plainly and _decomposed(lower) is not None else None
+    transposed = matrix.op.name == "transpose" and last_two(matrix)
+    lower = matrix.parents[0] if transposed else matrix
+    matches = x.attrs["upper"] == transposed and not x.attrs["unitriangular"]
+    return x.parents[1] if matches and _cholesky_input(lower) is not None else None

@@ -1,4 +1,4 @@
-"""Vector products: numbers before them, and sums of those that share a vector."""
+"""Cross products: scalar factors, and sums of products that share a vector."""
 
 from collections.abc import Iterator
 
@@ -7,8 +7,8 @@ from ....graphs.shapes import axis
 from .factoring import MOST_TERMS, sum_of
 from .identities import identities
 from .products import ONE, Product, build, is_mask, product_of, with_factor
-from .registry import NORMAL, normal, other
-from .sums import one_way, terms_of
+from .registry import NORMAL, candidate, normal
+from .sums import canonical_sums, terms_of
 
 Signs = dict[Node, tuple[int, Node]]
 
@@ -19,13 +19,13 @@ identities(NORMAL, """
 
 
 @normal("cross_along")
-def numbers_out_of_vector_products(node: Node) -> Node | None:
+def scalars_out_of_cross(node: Node) -> Node | None:
     """cross(2 * a, b) = 2 * cross(a, b); cross(a / a.norm(dim=1, keepdim=True), b, dim=1) too."""
     for k, vector in enumerate(node.parents):
         result = product_of(vector)
         if result is None or result.coefficient == 0:
             continue
-        rest = {f: e for f, e in result.factors.items() if _spans(f, node)}
+        rest = {f: e for f, e in result.factors.items() if _varies_along(f, node)}
         numbers = {f: e for f, e in result.factors.items() if f not in rest}
         bare = build(Product(ONE, rest), vector.shape) if rest and not is_mask(rest) else vector
         if bare is not vector:
@@ -35,49 +35,53 @@ def numbers_out_of_vector_products(node: Node) -> Node | None:
     return None
 
 
-@other("add", "sub")
-def shared_vectors(node: Node) -> Iterator[Node]:
+@candidate("add", "sub")
+def shared_vectors_of_cross(node: Node) -> Iterator[Node]:
     """cross(a, b) + cross(c, a) = cross(a, b - c)."""
     terms = terms_of(node) or []
-    result = [_vector_product_in(t) for t in terms]
-    kept = dict.fromkeys(v for p in result if p is not None for v in p.parents)
-    signs = one_way(kept)
+    result = [_cross_product_in(t) for t in terms]
+    vectors = dict.fromkeys(v for p in result if p is not None for v in p.parents)
+    signs = canonical_sums(vectors)
     if sum(p is not None for p in result) < 2 or len(terms) > MOST_TERMS:
         return
-    for vector in kept:
+    for vector in vectors:
         inside, outside = [], []
         for term, product in zip(terms, result, strict=True):
-            second = None if product is None else _without(vector, product, term, signs)
-            if second is None:
+            other = None if product is None else _other_vector(vector, product, term, signs)
+            if other is None:
                 outside.append(term)
             else:
-                inside.append(second)
+                inside.append(other)
         if len(inside) > 1:
-            like = next(p for p in result if p is not None)
-            whole = like.op(vector, sum_of(inside), **like.attrs)
-            yield sum_of([Product(ONE, {whole: 1}), *outside])
+            first = next(p for p in result if p is not None)
+            combined = first.op(vector, sum_of(inside), **first.attrs)
+            yield sum_of([Product(ONE, {combined: 1}), *outside])
 
 
-def _without(vector: Node, product: Node, term: Product, signs: Signs) -> Product | None:
-    """x for a term that is cross(vector, x), numbers before it; None for any other."""
+def _other_vector(vector: Node, product: Node, term: Product, signs: Signs) -> Product | None:
+    """x times its scalars, for a term that is a scalar multiple of cross(vector, x); else None."""
     for k, v in enumerate(product.parents):
         sign, first = signs.get(v, (1, v))
         if first is vector:
             rest = term.without(product).factors
-            times = term.coefficient * (-sign if k else sign)
-            return Product(times, with_factor(rest, product.parents[1 - k]))
+            coefficient = term.coefficient * (-sign if k else sign)
+            return Product(coefficient, with_factor(rest, product.parents[1 - k]))
     return None
 
 
-def _vector_product_in(t: Product) -> Node | None:
-    """The one vector product of a term beside which stand only numbers for each vector."""
+def _cross_product_in(t: Product) -> Node | None:
+    """The only cross product of a term whose other factors are constant along its dimension; else
+    None.
+    """
     result = [f for f, e in t.factors.items() if f.op.name == "cross_along" and e == 1]
-    if len(result) != 1 or any(_spans(f, result[0]) for f in t.factors if f is not result[0]):
+    if len(result) != 1 or any(
+        _varies_along(f, result[0]) for f in t.factors if f is not result[0]
+    ):
         return None
     return result[0]
 
 
-def _spans(f: Node, product: Node) -> bool:
-    """Whether a factor has more than one number for each vector."""
-    place = axis(product.attrs["dim"], product.ndim) - product.ndim
-    return f.ndim >= -place and f.shape[place] != 1
+def _varies_along(f: Node, product: Node) -> bool:
+    """Whether a factor varies along the dimension of the cross product."""
+    dim = axis(product.attrs["dim"], product.ndim) - product.ndim
+    return f.ndim >= -dim and f.shape[dim] != 1
