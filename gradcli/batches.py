@@ -70,7 +70,11 @@ def _told(error: GradcliError, fields: dict[str, Any]) -> dict[str, Any]:
     if error.hint:
         message["hint"] = error.hint
     if error.span is not None:
-        field = "expr" if error.span.origin == EXPRESSION else option_spelling.field_of(error.span.origin)
+        field = (
+            "expr"
+            if error.span.origin == EXPRESSION
+            else option_spelling.field_of(error.span.origin)
+        )
         text: Any = fields
         for key in field.split(".", 1):
             text = text.get(key) if isinstance(text, dict) else None
@@ -261,7 +265,10 @@ def _notes(a: Analysis, data: "Data | None", wanted: Collection[str]) -> list[di
         result += not_in_pytorch(a)
     if "hessian" in wanted:
         result += hessian_not_in_pytorch(a.problem)
-    return [{"code": code, "message": option_spelling.said(message, option_spelling.JSON)} for code, message in result]
+    return [
+        {"code": code, "message": option_spelling.said(message, option_spelling.JSON)}
+        for code, message in result
+    ]
 
 
 def _on_formulas(data: "Data", wanted: Collection[str]) -> list[tuple[str, str]]:

@@ -69,7 +69,9 @@ def alone(result: dict[str, Any]) -> Any:
 def asked(question: str, given: Mapping[str, Any]) -> Request:
     """The request of what was given for the keywords of a function. Raises GradcliError."""
     limits = limits_of(given["allow_files"])
-    return of_values({n: given[n] for n in _fields(question, given)}, limits, option_spelling.PYTHON)
+    return of_values(
+        {n: given[n] for n in _fields(question, given)}, limits, option_spelling.PYTHON
+    )
 
 
 def _fields(question: str, keywords: Iterable[str]) -> list[str]:

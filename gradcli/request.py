@@ -19,8 +19,8 @@ from .language.given.values import Reader
 from .language.posing import pose
 from .language.problem import Problem
 from .limits import MOST_ORDER, Limits
-from .pasted.request import in_language
 from .option_spelling import PYTHON, Way
+from .pasted.request import in_language
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 POSED = ("expr", "shapes", "values", "wrt", "assume", "limits", "random_seed")

@@ -9,8 +9,8 @@ from functools import reduce
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from ..gc_policy import uncollected
 from ..errors import MISUSES, GradcliError, misused
+from ..gc_policy import uncollected
 from ..graphs import OPS, Node, NoRule, StaysZero, shapes, walk
 from ..remembering import remembered
 

@@ -18,8 +18,8 @@ from .checks import Check, run_checks
 from .choices import ON_REQUEST
 from .cost import FullJacobian, cost, size_of
 from .formulas import by_index
-from .formulas.shortest_structure import structure_of, without_number
 from .formulas.generic_steps import in_general
+from .formulas.shortest_structure import structure_of, without_number
 from .formulas.wording import Wording, wording_of
 from .modes import Mode, forward_formula, modes
 from .notes import as_data, collect, matrix_notes

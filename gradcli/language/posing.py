@@ -5,8 +5,8 @@ from itertools import chain, count
 from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, Any, NoReturn
 
-from ..gc_policy import uncollected
 from ..errors import GradcliError, did_you_mean
+from ..gc_policy import uncollected
 from ..graphs import OPS, Node
 from ..graphs.operator import Unlabelled
 from ..graphs.shapes import Shape, numel, text
