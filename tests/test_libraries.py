@@ -342,6 +342,9 @@ np.linalg.svdvals(M)
 np.linalg.qr(A)[1]
 np.linalg.qr(A, mode="r")
 np.linalg.pinv(M)
+np.linalg.pinv(A, hermitian=True)
+np.linalg.svd(A, hermitian=True)[1]
+np.linalg.cond(A, 1)
 np.linalg.matrix_power(A, 3)
 np.linalg.multi_dot([A, M, x])
 np.linalg.tensorsolve(np.eye(6).reshape(2, 3, 2, 3), T[:, :, 0])
@@ -390,6 +393,14 @@ jnp.clip(k, min=0)
 jnp.fmax(k, 1.0) + jnp.fmin(k, -1.0)
 jnp.max(k) + jnp.min(k) + jnp.maximum(k, 0.0) + jnp.minimum(k, 1)
 jnp.std(jnp.ones(4) * x[0])
+jnp.linalg.pinv(A, hermitian=True)
+jnp.linalg.cholesky(S + A, symmetrize_input=False)
+jnp.linalg.cholesky(S + A, upper=True, symmetrize_input=False)
+jax.scipy.linalg.cholesky(S)
+jax.scipy.linalg.cholesky(S + A, lower=True)
+jax.scipy.linalg.cho_solve(jax.scipy.linalg.cho_factor(S + A), x[:3])
+jax.scipy.linalg.eigh(A)[0]
+jax.scipy.linalg.qr(A, mode="r")[0]
 jnp.linalg.norm(0 * x)
 jnp.linalg.norm(x, axis=0) + jnp.linalg.norm(M)
 jnp.abs(k) + jnp.sign(k)
@@ -500,6 +511,7 @@ scipy.linalg.eigh(S)[0]
 scipy.linalg.eigh(S, eigvals_only=True)
 scipy.linalg.svd(M, full_matrices=False)[1]
 scipy.linalg.qr(A)[1]
+scipy.linalg.qr(M, mode="r")[0]
 scipy.linalg.qr(M.T, mode="economic")[1]
 scipy.linalg.lu(A)[2]
 scipy.stats.norm.logpdf(x) + scipy.stats.norm.pdf(x, y, p) + scipy.stats.norm.cdf(x, loc=y)
@@ -713,6 +725,8 @@ REFUSED = [
     ("np.quantile(x, 0.5, method='weibull')", "unsupported", "weibull"),
     ("np.pad(x, 1, mode='linear_ramp')", "unsupported", "linear_ramp"),
     ("np.array([x, y[:2]])", "shape", ""),
+    ("jnp.linalg.eigh(A, symmetrize_input=False)[1]", "arguments", "eigh()"),
+    ("np.polyval(np.ones(10000), x)", "limit", "coefficients"),
     ("jax.lax.conv_general_dilated(M, M, (1,), 'SAME')", "unsupported", "dimension_numbers"),
 ]
 

@@ -17,6 +17,7 @@ from ...operators.leaves import Array, numbers
 from .function import Known, array, op
 
 MOST = 5_000_000  # numbers that a function writes out
+MOST_POWERS = 5_000  # of a polynomial, each of which is a step
 
 # ---- what several functions have in common -------------------------------------------------------
 
@@ -560,6 +561,9 @@ def _correlate(a, v, mode="valid"):
 
 
 def _polyval(p, x):
+    if p.shape[0] > MOST_POWERS:
+        message = f"polyval() of {p.shape[0]:,} coefficients, and {MOST_POWERS:,} are the most"
+        raise GradcliError("limit", message, hint="sum(p * x ** k) takes more")
     out = op.zeros(x.shape)
     for k in range(p.shape[0]):
         out = out * x + p[k] if k else op.expand(p[k], shape=x.shape)
