@@ -36,16 +36,24 @@ Write = Callable[[Plan, AtSizes], str]
 
 def written(plan: Plan, write: Write) -> str:
     """The program for every size and all values; else that for those given, which says so in its
-    first lines, unless the expression has no others. Raises GradcliError.
+    first lines, unless the expression has no others, as where nobody has time to look for them.
+    Raises GradcliError.
     """
-    result = _for_sizes(plan, write)
-    held = [plan.safe(i.name) for i in plan.inputs if _is_held(plan, write, i)]
+    search = plan.problem.limits.budget.search
+
+    def is_held(x: Input) -> bool:
+        return search(lambda: _is_held(plan, write, x), lambda: _may_hold(plan, x))
+
+    def here() -> str:
+        return f"{_remark(ALONE, plan)}{write(plan, plan.here)}"
+
+    large = is_large(plan.problem)  # once takes long enough
+    result = here() if large else search(lambda: _for_sizes(plan, write), here)
+    held = [plan.safe(i.name) for i in plan.inputs if is_held(i)]
     return f"# {VALUES}: {', '.join(held)}\n{result}" if held else result
 
 
 def _for_sizes(plan: Plan, write: Write) -> str:
-    if is_large(plan.problem):  # once takes long enough
-        return f"{_remark(ALONE, plan)}{write(plan, plan.here)}"
     factor = factor_that_tells(plan.problem)
     rising = multiples(factor)
     result, even = (_where_telling(plan, write, n) for n in (rising, multiples(2 * factor)))
@@ -101,12 +109,15 @@ def _elsewhere(plan: Plan, write: Write) -> Iterator[str]:
 
 def _is_held(plan: Plan, write: Write, x: Input) -> bool:
     """Whether the program holds numbers of an input, so that it is another at other values."""
-    problem, value = plan.problem, x.value
-    if value is None or not (problem.indices or x.node.dtype != "float"):
+    if not _may_hold(plan, x):
         return False
-    own = _with_value(plan, write, x, value)
-    tried = (_with_value(plan, write, x, other) for other in _others(value))
+    own = _with_value(plan, write, x, x.value)
+    tried = (_with_value(plan, write, x, other) for other in _others(x.value))
     return own is not None and any(text not in (own, None) for text in tried)
+
+
+def _may_hold(plan: Plan, x: Input) -> bool:
+    return x.value is not None and (bool(plan.problem.indices) or x.node.dtype != "float")
 
 
 def _with_value(plan: Plan, write: Write, x: Input, value: Any) -> str | None:
