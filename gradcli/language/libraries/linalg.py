@@ -31,6 +31,13 @@ def _read(a, lower=True):
     return half + op.matrix_transpose(half) + op.diag_embed(op.diagonal(a, dim1=-2, dim2=-1))
 
 
+def _least_squares(a, b, rcond=None):
+    """The solution alone: how many residuals there are depends on the rank."""
+    if rcond is not None:
+        raise refuse("lstsq() with rcond=", "leave it out: the matrix has full rank")
+    return Outputs((op["linalg.lstsq"](a, b)[0],))
+
+
 def _svd(a, full_matrices=True, compute_uv=True, hermitian=False):
     a = _read(a) if hermitian else a
     return op["linalg.svd"](a, full_matrices) if compute_uv else op["linalg.svdvals"](a)
@@ -76,6 +83,7 @@ NUMPY: dict[str, Any] = {
     "eigh": lambda a, UPLO="L": op["linalg.eigh"](a, UPLO),
     "eigvalsh": lambda a, UPLO="L": op["linalg.eigvalsh"](a, UPLO),
     "inv": lambda a: op["linalg.inv"](a),
+    "lstsq": _least_squares,
     "matmul": "matmul",
     "matrix_norm": lambda x, *, ord="fro", keepdims=False: op["linalg.matrix_norm"](
         x, ord=ord, keepdim=keepdims
