@@ -752,6 +752,7 @@ REFUSED = [
     ("np.pad(x, 1, mode='linear_ramp')", "unsupported", "linear_ramp"),
     ("np.array([x, y[:2]])", "shape", ""),
     ("jnp.linalg.eigh(A, symmetrize_input=False)[1]", "arguments", "eigh()"),
+    ("jnp.exp(x).at[1].set(2.0)", "unknown-function", "select_scatter"),
     ("np.polyval(np.ones(10000), x)", "limit", "coefficients"),
     ("jax.lax.conv_general_dilated(M, M, (1,), 'SAME')", "unsupported", "dimension_numbers"),
 ]
