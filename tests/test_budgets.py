@@ -25,7 +25,12 @@ from gradcli.explanation.higher.hessian import Hessian
 from gradcli.language.posing import pose
 from gradcli.limits import Limits
 
-AT_LENGTH = ("einsum", "a tower", "order 9")  # with all the seconds there are by default
+AT_LENGTH = (
+    "einsum",
+    "a tower",
+    "order 9",
+    "nested functions",
+)  # with all the seconds there are by default
 HARD = 60  # seconds after which a request hangs; on an idle machine each of these takes 3
 ROOM = 4 << 30  # bytes of addresses: libraries reserve far more than they use
 
@@ -34,6 +39,10 @@ PAIRS = [ascii_lowercase[k : k + 2] for k in range(25)]
 TOWER = "; ".join(["a0 = x*x", *(f"a{k} = a{k - 1}*a{k - 1}" for k in range(1, 60))])
 NAMED = "; ".join(["a0 = x", *(f"a{k} = tanh(a{k - 1})*x + a{k - 1}" for k in range(1, 2000))])
 MANY = [f"x{k}" for k in range(300)]
+NESTED = "; ".join(
+    ["a0 = x; a1 = tanh(x)", *(f"a{k} = tanh(a{k - 1})*a{k - 1} + a{k - 2}" for k in range(2, 40))]
+)
+SINES = "; ".join(["a0 = x", *(f"a{k} = sin(a{k - 1})" for k in range(1, 3000))])
 
 LARGE = {
     "einsum": [f"einsum('{','.join(PAIRS)}->', {', '.join(MANY[:25])})"],
@@ -63,6 +72,9 @@ LARGE = {
     "names": ["formula", NAMED, "-v", "x=[1,2]"],
     "names as code": ["code", "; ".join(NAMED.split("; ")[:500]), "-v", "x=[1,2]"],
     "a claim on names": ["check", NAMED, "-v", "x=[1,2]", "--claim", "x = x*2"],
+    "nested functions": ["hessian", NESTED],
+    "products as code": ["code", " @ ".join(MANY[:70])],
+    "sines as code": ["code", SINES, "--target", "custom-vjp"],
     "a hessian": ["hessian", "norm(X - U @ V.T) ** 2", "-s", "X=3x3,U=3x1,V=3x1", "-f", "json"],
 }
 

@@ -49,6 +49,29 @@ np.exp(M)[[(0, 1), (1, 2)]]
 np.exp(M).compress([True, False, True], axis=0)
 np.polyder(x, 2) + np.polyder(y, m=2)
 np.polyder(x, 0) + np.polyint(y, 2)[:4]
+np.add.reduce(M)
+np.add.reduce(M, axis=1, keepdims=True)
+np.add.accumulate(x)
+np.multiply.accumulate(M, axis=1)
+np.multiply.reduce(T, axis=(0, 2))
+np.multiply.outer(x, y)
+np.multiply.outer(M, K)
+np.subtract.outer(x, y)
+np.divide.outer(x, [1.0, 2.0])
+np.power.outer(p, y)
+np.maximum.reduce(M, axis=0)
+np.maximum.outer(x, y)
+np.logaddexp.reduce(x)
+np.logaddexp.reduce(M, axis=1)
+np.logaddexp.accumulate(x)
+np.var(M, where=M > -1)
+np.var(M, axis=1, ddof=1, where=[True, True, False, True])
+np.std(M, axis=0, where=M > -1.5, keepdims=True)
+np.ediff1d(x, to_begin=0.0)
+np.ediff1d(x, to_end=[1, 2])
+np.ediff1d(x, 3.0, y)
+np.linalg.lstsq(M.T, x, rcond=None)[0]
+np.linalg.lstsq(M.T, T[0].T, None)[0]
 np.median(x)
 np.median(M, axis=1)
 np.median(T, axis=(0, 2), keepdims=True)
@@ -342,6 +365,9 @@ np.linalg.svdvals(M)
 np.linalg.qr(A)[1]
 np.linalg.qr(A, mode="r")
 np.linalg.pinv(M)
+np.linalg.pinv(A, hermitian=True)
+np.linalg.svd(A, hermitian=True)[1]
+np.linalg.cond(A, 1)
 np.linalg.matrix_power(A, 3)
 np.linalg.multi_dot([A, M, x])
 np.linalg.tensorsolve(np.eye(6).reshape(2, 3, 2, 3), T[:, :, 0])
@@ -390,6 +416,17 @@ jnp.clip(k, min=0)
 jnp.fmax(k, 1.0) + jnp.fmin(k, -1.0)
 jnp.max(k) + jnp.min(k) + jnp.maximum(k, 0.0) + jnp.minimum(k, 1)
 jnp.std(jnp.ones(4) * x[0])
+jnp.add.reduce(M, axis=1) + jnp.maximum.reduce(M, 1)
+jnp.var(M, axis=0, where=M > -1)
+jnp.linalg.lstsq(M.T, x)[0]
+jnp.linalg.pinv(A, hermitian=True)
+jnp.linalg.cholesky(S + A, symmetrize_input=False)
+jnp.linalg.cholesky(S + A, upper=True, symmetrize_input=False)
+jax.scipy.linalg.cholesky(S)
+jax.scipy.linalg.cholesky(S + A, lower=True)
+jax.scipy.linalg.cho_solve(jax.scipy.linalg.cho_factor(S + A), x[:3])
+jax.scipy.linalg.eigh(A)[0]
+jax.scipy.linalg.qr(A, mode="r")[0]
 jnp.linalg.norm(0 * x)
 jnp.linalg.norm(x, axis=0) + jnp.linalg.norm(M)
 jnp.abs(k) + jnp.sign(k)
@@ -500,6 +537,7 @@ scipy.linalg.eigh(S)[0]
 scipy.linalg.eigh(S, eigvals_only=True)
 scipy.linalg.svd(M, full_matrices=False)[1]
 scipy.linalg.qr(A)[1]
+scipy.linalg.qr(M, mode="r")[0]
 scipy.linalg.qr(M.T, mode="economic")[1]
 scipy.linalg.lu(A)[2]
 scipy.stats.norm.logpdf(x) + scipy.stats.norm.pdf(x, y, p) + scipy.stats.norm.cdf(x, loc=y)
@@ -713,6 +751,9 @@ REFUSED = [
     ("np.quantile(x, 0.5, method='weibull')", "unsupported", "weibull"),
     ("np.pad(x, 1, mode='linear_ramp')", "unsupported", "linear_ramp"),
     ("np.array([x, y[:2]])", "shape", ""),
+    ("jnp.linalg.eigh(A, symmetrize_input=False)[1]", "arguments", "eigh()"),
+    ("jnp.exp(x).at[1].set(2.0)", "unknown-function", "select_scatter"),
+    ("np.polyval(np.ones(10000), x)", "limit", "coefficients"),
     ("jax.lax.conv_general_dilated(M, M, (1,), 'SAME')", "unsupported", "dimension_numbers"),
 ]
 

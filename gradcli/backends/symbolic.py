@@ -30,6 +30,7 @@ __all__ = [
 
 WRITABLE = 2_000  # elements that are written out
 LARGEST = 50_000  # nodes of the expressions of one tensor, with repetitions
+LONGEST = 2_500  # nodes of an argument, all of which SymPy examines for signs and zeros
 
 
 def writable(*shapes: Shape) -> bool:
@@ -142,6 +143,8 @@ class Symbolic:
         for k in range(len(out)):
             tick()
             elements = [None if o is None else o[k] for o in wide]
+            if len(elements) == 1 and op.dtype == "float" and self._length(elements[0]) > LONGEST:
+                raise self._too_long(f"the argument of {op.name}()")
             out[k] = op.symbolic(sp, *elements, **attrs)
             if all(x is None or x.is_Number for x in elements) and not out[k].is_extended_real:
                 out[k] = _numerically(op, elements, node)  # 1/0, log(0), sqrt(-1) as in NumPy

@@ -44,6 +44,7 @@ COPIES = "a changed copy is where(x > 0, y, x), x.index_put((tensor(0),), y), x.
 DERIVATIVE = "a derivative is not written out: gradcli differentiates the expression"
 # Names of functions in other notations, and hints what to write here.
 SPELLINGS = {
+    "at": "x.at[i].set(v) of JAX is select_scatter(x, v, 0, i), and where(mask, v, x) for more",
     "ln": "write log(x)",
     "lg": "write log10(x)",
     "sec": "write 1 / cos(x)",

@@ -71,7 +71,11 @@ def _squeezed(s, *, dim):
     shape=_squeezed,
     attributes={"dim": None},
     index="reshape",
-    examples=(("x.squeeze()", "x=1x3"), ("squeeze(x, 1)", "x=2x1x3")),
+    examples=(
+        ("x.squeeze()", "x=1x3"),
+        ("squeeze(x, 1)", "x=2x1x3"),
+        ("exp(x[None]).squeeze((0, 1))", "x=2x3"),
+    ),
     view=True,
 )
 def squeeze(g, y, x, *, dim):

@@ -36,16 +36,24 @@ Write = Callable[[Plan, AtSizes], str]
 
 def written(plan: Plan, write: Write) -> str:
     """The program for every size and all values, or else the one for those given, with a comment
-    that says so. Raises GradcliError.
+    that says so unless the expression takes no others; the latter also where the budget is spent.
+    Raises GradcliError.
     """
-    result = _for_sizes(plan, write)
-    fixed = [plan.safe(i.name) for i in plan.inputs if _depends_on_value(plan, write, i)]
+    search = plan.problem.limits.budget.search
+
+    def depends_on(x: Input) -> bool:
+        return search(lambda: _depends_on_value(plan, write, x), lambda: _may_depend_on(plan, x))
+
+    def here() -> str:
+        return f"{_remark(ALONE, plan)}{write(plan, plan.here)}"
+
+    large = is_large(plan.problem)  # once takes long enough
+    result = here() if large else search(lambda: _for_sizes(plan, write), here)
+    fixed = [plan.safe(i.name) for i in plan.inputs if depends_on(i)]
     return f"# {VALUES}: {', '.join(fixed)}\n{result}" if fixed else result
 
 
 def _for_sizes(plan: Plan, write: Write) -> str:
-    if is_large(plan.problem):  # once takes long enough
-        return f"{_remark(ALONE, plan)}{write(plan, plan.here)}"
     factor = generic_factor(plan.problem)
     rising = multiples(factor)
     result, even = (_at_generic_sizes(plan, write, n) for n in (rising, multiples(2 * factor)))
@@ -101,12 +109,15 @@ def _elsewhere(plan: Plan, write: Write) -> Iterator[str]:
 
 def _depends_on_value(plan: Plan, write: Write, x: Input) -> bool:
     """Whether the program contains values of an input, so that it changes with these."""
-    problem, value = plan.problem, x.value
-    if value is None or not (problem.indices or x.node.dtype != "float"):
+    if not _may_depend_on(plan, x):
         return False
-    here = _with_value(plan, write, x, value)
-    tried = (_with_value(plan, write, x, other) for other in _other_values(value))
+    here = _with_value(plan, write, x, x.value)
+    tried = (_with_value(plan, write, x, other) for other in _other_values(x.value))
     return here is not None and any(text not in (here, None) for text in tried)
+
+
+def _may_depend_on(plan: Plan, x: Input) -> bool:
+    return x.value is not None and (bool(plan.problem.indices) or x.node.dtype != "float")
 
 
 def _with_value(plan: Plan, write: Write, x: Input, value: Any) -> str | None:

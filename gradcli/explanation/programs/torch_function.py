@@ -86,12 +86,12 @@ class _Function:
                 *assigned(built.lines),
                 _returned([only if r != "None" else r for r in results]),
             ]
-        shared = [s for s in built.lines if len(s.needed) > 1]
+        shared = [s for s in built.lines if s.needed.bit_count() > 1]
         lines = assigned(shared)
         lines.append(f"{' = '.join(r for r in results if r != 'None')} = None")
         for place, x in enumerate(plan.wrt):
             lines.append(f"if ctx.needs_input_grad[{self.arguments.index(x)}]:")
-            branch = assigned([s for s in built.lines if s.needed == {place}])
+            branch = assigned([s for s in built.lines if s.needed == 1 << place])
             lines += indented([*branch, f"{self._result(x.name)} = {formulas[x.name]}"])
         return [*lines, _returned(results)]
 

@@ -68,16 +68,17 @@ class Why:
         if value is None:
             return [self._absent(x)]
         value = np.asarray(value)
-        places = [tuple(map(int, p)) for p in np.argwhere((value == 0) | ~np.isfinite(value))]
-        kinds = [_kind(value[p]) for p in places]
+        at = (value == 0) | ~np.isfinite(value)
         result: list[Element] = []
-        for place, kind in zip(places, kinds):
-            explained = partial(self._element, x, place, kind)
+        for place, number in zip(np.argwhere(at), value[at]):
+            explained = partial(self._element, x, tuple(place.tolist()), _kind(number))
             element = self._budget.search(explained, lambda: None)
             if element is None:
                 break
             result.append(element)
-        self.left.update(kinds[len(result) :])
+        left = value[at][len(result) :]
+        counts = {"nan": np.isnan(left), "inf": np.isinf(left), "zero": left == 0}
+        self.left += Counter({kind: int(n.sum()) for kind, n in counts.items()})
         return result
 
     def _absent(self, x: Input) -> Element:

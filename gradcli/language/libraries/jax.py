@@ -8,7 +8,7 @@ from typing import Any
 
 from .function import array, op
 from .lax import size
-from .linalg import NUMPY
+from .linalg import NUMPY, SCIPY
 from .numpy import ARRAYS as NUMPY_ARRAYS
 from .numpy import along, mask, refuse
 from .scipy import SPECIAL as SCIPY_SPECIAL
@@ -49,25 +49,48 @@ def _norm(x, ord=None, axis=None, keepdims=False):
     return NUMPY["norm"](x, ord, axis, keepdims)
 
 
-def _symmetric(function: str) -> Callable:
-    """A function of NumPy's table, of the symmetric part of a matrix: JAX reads all of it."""
+def _symmetric(function: Callable, flag: str = "", default: bool = True) -> Callable:
+    """A function of the symmetric part of a matrix, of which JAX reads all; where there is a `flag`
+    for it, if it is set.
+    """
 
-    def of_both(a, *args, symmetrize_input=True, **named):
-        a = (a + op.matrix_transpose(a)) / 2 if symmetrize_input else a
-        return NUMPY[function](a, *args, **named)
+    def of_both(a, *args, **named):
+        wanted = named.pop(flag, default)
+        return function((a + op.matrix_transpose(a)) / 2 if wanted else a, *args, **named)
 
     return of_both
 
 
 def _factor(a, lower=False):
-    return _symmetric("cholesky")(a, upper=not lower)
+    """The triangular factor of a matrix, of which one triangle is read. Its derivative, though,
+    takes every element as it is: that of L is L @ tril(inv(L) @ da @ inv(L).T), half the diagonal.
+    """
+    a = a if lower else op.matrix_transpose(a)
+    even = (a + op.matrix_transpose(a)) / 2
+    read = op.tril(a) + op.matrix_transpose(op.tril(a, diagonal=-1))
+    factor = op["linalg.cholesky"](even + op.detach(read - even))
+    odd = a - even  # moves the factor, and has no part in its value
+    half = op.solve_triangular(factor, odd - op.detach(odd), upper=False)
+    inner = op.solve_triangular(op.matrix_transpose(factor), half, upper=True, left=False)
+    factor = factor + factor @ op.tril(inner)
+    return factor if lower else op.matrix_transpose(factor)
+
+
+def _cholesky(a, *, upper=False, symmetrize_input=True):
+    if symmetrize_input:
+        return NUMPY["cholesky"]((a + op.matrix_transpose(a)) / 2, upper=upper)
+    factor = _factor(a, lower=True)
+    return op.matrix_transpose(factor) if upper else factor
 
 
 LINALG: dict[str, Any] = {
     "norm": _norm,
-    **{name: _symmetric(name) for name in ("cholesky", "eigh", "eigvalsh")},
+    "cholesky": _cholesky,
+    **{name: _symmetric(NUMPY[name]) for name in ("eigh", "eigvalsh")},
+    **{name: _symmetric(NUMPY[name], "hermitian", False) for name in ("pinv", "svd")},
 }
 SCIPY_LINALG: dict[str, Any] = {
+    "eigh": _symmetric(SCIPY["eigh"]),
     "cholesky": _factor,
     "cho_factor": lambda a, lower=False: (_factor(a, lower), lower),
 }

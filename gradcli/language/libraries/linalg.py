@@ -6,7 +6,7 @@ from ...errors import GradcliError
 from ...graphs import Outputs
 from ...lazy import np
 from ...operators.leaves import numbers
-from .function import op
+from .function import Known, op
 from .numpy import ARRAYS, array_list, bounded, refuse
 
 
@@ -25,7 +25,21 @@ def _qr(a, mode="reduced"):
     return out[1] if mode == "r" else out
 
 
+def _read(a, lower=True):
+    """The symmetric matrix of which one triangle is read."""
+    half = op.tril(a, diagonal=-1) if lower else op.triu(a, diagonal=1)
+    return half + op.matrix_transpose(half) + op.diag_embed(op.diagonal(a, dim1=-2, dim2=-1))
+
+
+def _least_squares(a, b, rcond=None):
+    """The solution alone: how many residuals there are depends on the rank."""
+    if rcond is not None:
+        raise refuse("lstsq() with rcond=", "leave it out: the matrix has full rank")
+    return Outputs((op["linalg.lstsq"](a, b)[0],))
+
+
 def _svd(a, full_matrices=True, compute_uv=True, hermitian=False):
+    a = _read(a) if hermitian else a
     return op["linalg.svd"](a, full_matrices) if compute_uv else op["linalg.svdvals"](a)
 
 
@@ -34,6 +48,7 @@ def _norm(x, ord=None, axis=None, keepdims=False):
 
 
 def _pinv(a, rcond=None, hermitian=False, *, rtol=None):
+    a = _read(a) if hermitian else a
     tolerance = rcond if rtol is None else rtol
     return op["linalg.pinv"](a, **({} if tolerance is None else {"rtol": tolerance}))
 
@@ -56,18 +71,19 @@ def _outer(x1, x2):
 def _rank(A, tol=None, hermitian=False, *, rtol=None):
     if tol is not None or rtol is not None:
         raise refuse("matrix_rank() with a tolerance", "count the singular values above it")
-    return op["linalg.matrix_rank"](A)
+    return op["linalg.matrix_rank"](_read(A) if hermitian else A)
 
 
 NUMPY: dict[str, Any] = {
     "cholesky": lambda a, *, upper=False: _cholesky(a, upper),
-    "cond": lambda x, p=None: op["linalg.cond"](x, p),
+    "cond": Known(("p",), lambda x, p=None: op["linalg.cond"](x, p)),
     "cross": lambda x1, x2, *, axis=-1: ARRAYS["cross"](x1, x2, axis=axis),
     "det": lambda a: op["linalg.det"](a),
     "diagonal": lambda x, *, offset=0: op.diagonal(x, offset=offset, dim1=-2, dim2=-1),
     "eigh": lambda a, UPLO="L": op["linalg.eigh"](a, UPLO),
     "eigvalsh": lambda a, UPLO="L": op["linalg.eigvalsh"](a, UPLO),
     "inv": lambda a: op["linalg.inv"](a),
+    "lstsq": _least_squares,
     "matmul": "matmul",
     "matrix_norm": lambda x, *, ord="fro", keepdims=False: op["linalg.matrix_norm"](
         x, ord=ord, keepdim=keepdims
@@ -100,9 +116,7 @@ NUMPY: dict[str, Any] = {
 
 def _factor(a, lower=False):
     """The triangular factor of a matrix, of which one triangle is read, as the other side too."""
-    half = op.tril(a, diagonal=-1) if lower else op.triu(a, diagonal=1)
-    full = half + op.matrix_transpose(half) + op.diag_embed(op.diagonal(a, dim1=-2, dim2=-1))
-    factor = op["linalg.cholesky"](full)
+    factor = op["linalg.cholesky"](_read(a, lower))
     return factor if lower else op.matrix_transpose(factor)
 
 
@@ -148,7 +162,8 @@ def _qr_in_full(a, mode="full"):
     modes = {"full": "complete", "economic": "reduced", "r": "r"}
     if mode not in modes:
         raise refuse(f"qr(mode={mode!r})", "full, economic and r are there")
-    return _qr(a, modes[mode])
+    out = _qr(a, modes[mode])
+    return Outputs((out,)) if mode == "r" else out
 
 
 def toeplitz(c, r=None):

@@ -17,6 +17,7 @@ from ...operators.leaves import Array, numbers
 from .function import WithKnownNumbers, array, op
 
 MOST = 5_000_000  # numbers that a function writes out
+MOST_POWERS = 5_000  # of a polynomial, each of which is a step
 
 # ---- what several functions have in common -------------------------------------------------------
 
@@ -146,11 +147,21 @@ def _mean(a, axis=None, dtype=None, *, keepdims=False, where=None):
 
 
 def _spread(name: str) -> Callable:
-    def spread(a, axis=None, dtype=None, *, ddof=0, keepdims=False, correction=None):
+    def spread(a, axis=None, dtype=None, *, ddof=0, keepdims=False, correction=None, where=None):
         freedom = ddof if correction is None else correction
+        if where is not None:
+            variance = _variance_where(a, axis, freedom, keepdims, where)
+            return variance if name == "var" else op.sqrt(variance)
         return op[name](floats(a), correction=freedom, **along(a, axis, keepdims))
 
     return spread
+
+
+def _variance_where(a, axis, freedom, keepdims, where):
+    taken = op.double(op.broadcast_to(mask(where), a.shape))
+    away = (a - _mean(a, axis, keepdims=True, where=where)) * taken
+    count = op.sum(taken, **along(a, axis, keepdims)) - freedom
+    return op.sum(op.square(away), **along(a, axis, keepdims)) / count
 
 
 def without_nan(a: Node, fill: float) -> Node:
@@ -560,6 +571,9 @@ def _correlate(a, v, mode="valid"):
 
 
 def _polyval(p, x):
+    if p.shape[0] > MOST_POWERS:
+        message = f"polyval() of {p.shape[0]:,} coefficients, and {MOST_POWERS:,} are the most"
+        raise GradcliError("limit", message, hint="sum(p * x ** k) takes more")
     out = op.zeros(x.shape)
     for k in range(p.shape[0]):
         out = out * x + p[k] if k else op.expand(p[k], shape=x.shape)
@@ -645,6 +659,11 @@ def _unwrap(p, discont=None, axis=-1, *, period=2 * math.pi):
     first = part(p, 0, 1, axis)
     rest = part(p, 1, p.shape[axis], axis) + op.detach(op.cumsum(change, dim=axis))
     return op.cat([first, rest], dim=axis)
+
+
+def _ediff1d(ary, to_end=None, to_begin=None):
+    parts = (to_begin, op.diff(op.flatten(ary)), to_end)
+    return op.cat([op.flatten(array(part)) for part in parts if part is not None], dim=0)
 
 
 # ---- arrays of numbers ---------------------------------------------------------------------------
@@ -848,7 +867,7 @@ ARRAYS: dict[str, Any] = {
     "cumulative_sum": _cumulative("cumsum", 0.0),
     "cumulative_prod": _cumulative("cumprod", 1.0),
     "diff": _diff,
-    "ediff1d": lambda a: op.diff(op.flatten(a)),
+    "ediff1d": _ediff1d,
     "gradient": _gradient,
     "trapezoid": lambda y, x=None, dx=1.0, axis=-1: (
         op.trapezoid(y, dx=dx, dim=axis) if x is None else op.trapezoid(y, x, dim=axis)
@@ -994,3 +1013,49 @@ def _rolled_by_half(sign: int) -> Callable:
 
 
 FFT: dict[str, Any] = {"fftshift": _rolled_by_half(1), "ifftshift": _rolled_by_half(-1)}
+
+
+# ---- methods of universal functions --------------------------------------------------------------
+
+
+def _outer_of(name: str) -> Callable:
+    def outer(A, B):
+        A, B = array(A), array(B)
+        return op[name](op.reshape(A, (*A.shape, *(1,) * B.ndim)), B)
+
+    return outer
+
+
+def _reduction_of(name: str) -> Callable:
+    def reduce(array, axis=0, dtype=None, *, keepdims=False):
+        return ARRAYS[name](array, axis, keepdims=keepdims)
+
+    return reduce
+
+
+def _accumulation_of(name: str) -> Callable:
+    return lambda array, axis=0, dtype=None: op[name](array, dim=axis)
+
+
+ADD: dict[str, Any] = {
+    "reduce": _reduction_of("sum"),
+    "accumulate": _accumulation_of("cumsum"),
+    "outer": _outer_of("add"),
+}
+MULTIPLY: dict[str, Any] = {
+    "reduce": _reduction_of("prod"),
+    "accumulate": _accumulation_of("cumprod"),
+    "outer": _outer_of("mul"),
+}
+MAXIMUM: dict[str, Any] = {"reduce": _reduction_of("max"), "outer": _outer_of("maximum")}
+MINIMUM: dict[str, Any] = {"reduce": _reduction_of("min"), "outer": _outer_of("minimum")}
+LOGADDEXP: dict[str, Any] = {
+    "reduce": lambda array, axis=0, dtype=None, *, keepdims=False: op.logsumexp(
+        array, **along(array, axis, keepdims)
+    ),
+    "accumulate": _accumulation_of("logcumsumexp"),
+    "outer": _outer_of("logaddexp"),
+}
+SUBTRACT: dict[str, Any] = {"outer": _outer_of("sub")}
+DIVIDE: dict[str, Any] = {"outer": _outer_of("div")}
+POWER: dict[str, Any] = {"outer": _outer_of("pow")}

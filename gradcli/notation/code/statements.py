@@ -17,11 +17,11 @@ LETTERS = "tuvwzpqrs"
 
 
 class Statement(NamedTuple):
-    """`name = text`; `needed` are the positions of the roots that depend on it."""
+    """`name = text`; `needed` has a bit for each root that depends on it."""
 
     name: str
     text: str
-    needed: frozenset[int]
+    needed: int
 
 
 class Names:
@@ -84,12 +84,14 @@ class Statements:
             return ()
         return tuple(self.writer.mentions(node))
 
-    def _who_needs(self) -> dict[Node, frozenset[int]]:
-        needed: dict[Node, set[int]] = {node: set() for node in self._order}
+    def _who_needs(self) -> dict[Node | None, int]:
+        needed: dict[Node | None, int] = dict.fromkeys((None, *self._order), 0)
         for place, root in enumerate(self.roots):
-            for node in walk([root], self._sources):
-                needed[node].add(place)
-        return {node: frozenset(places) for node, places in needed.items()}
+            needed[root] |= 1 << place
+        for node in reversed(self._order):
+            for source in self._sources(node):
+                needed[source] |= needed[node]
+        return needed
 
     def _write(self, node: Node) -> None:
         self._settle(node)

@@ -88,7 +88,9 @@ class Names:
                 self.meaning.setdefault(kept, atom.unsqueeze(dim=same.attrs["dim"]))
         column = meant.parents[0] if meant.op.name == "squeeze" else meant
         if column.ndim == meant.ndim + 1 and column.op.name not in CONSTANT:
-            self.meaning.setdefault(column, atom.unsqueeze(dim=meant.attrs["dim"]))
+            over = axes(meant.attrs["dim"], column.ndim)  # of which one has size 1
+            (dim,) = (d for d in over if column.shape[d] == 1)
+            self.meaning.setdefault(column, atom.unsqueeze(dim=dim))
         result = product_of(meant)
         if result is not None and result.coefficient and meant not in result.factors:
             self.products.append((atom, _without_roots(result)))
