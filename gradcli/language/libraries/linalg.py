@@ -6,7 +6,7 @@ from ...errors import GradcliError
 from ...graphs import Outputs
 from ...lazy import np
 from ...operators.leaves import numbers
-from .function import Known, op
+from .function import WithKnownNumbers, op
 from .numpy import ARRAYS, array_list, bounded, refuse
 
 
@@ -76,7 +76,7 @@ def _rank(A, tol=None, hermitian=False, *, rtol=None):
 
 NUMPY: dict[str, Any] = {
     "cholesky": lambda a, *, upper=False: _cholesky(a, upper),
-    "cond": Known(("p",), lambda x, p=None: op["linalg.cond"](x, p)),
+    "cond": WithKnownNumbers(("p",), lambda x, p=None: op["linalg.cond"](x, p)),
     "cross": lambda x1, x2, *, axis=-1: ARRAYS["cross"](x1, x2, axis=axis),
     "det": lambda a: op["linalg.det"](a),
     "diagonal": lambda x, *, offset=0: op.diagonal(x, offset=offset, dim1=-2, dim2=-1),
