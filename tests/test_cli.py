@@ -136,6 +136,7 @@ def test_formulas_are_never_wrapped():
     ]  # fmt: skip
 
 
+@pytest.mark.sweep
 def test_formulas_of_several_inputs_are_a_derivation():
     net = ("h = relu(x @ W); out = cross_entropy(h @ V, y)", "-s", "x=4x3,W=3x5,V=5x2")
     said = gradcli("formula", *net).lines
@@ -177,6 +178,7 @@ def test_an_lstm_cell_with_separate_gates_fits_a_screen():
     assert "bi, bf, bo and bz were broadcast: their gradients sum over dimension 0." in said.out
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("count", [300, 490])
 def test_formulas_of_long_programs_are_derived_where_searches_end(count):
     """None means that no gradient flows; x, which adds up over every statement, has no formula."""

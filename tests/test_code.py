@@ -79,20 +79,20 @@ def single_precision():
 # ---- every operator ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("example", swept(6, others=2, firsts=2))
+@pytest.mark.parametrize("example", swept(12, others=4, firsts=4))
 def test_numpy(example):
     assert attempt(example, "numpy") in {"", "detach", *UNSAID}
 
 
 @pytest.mark.oracle
-@pytest.mark.parametrize("example", EXAMPLES[::2], ids=str)
+@pytest.mark.parametrize("example", EXAMPLES[::4], ids=str)
 def test_torch(example):
     pytest.importorskip("torch", reason="PyTorch is not installed")
     assert attempt(example, "torch") == ""
 
 
 @pytest.mark.oracle
-@pytest.mark.parametrize("example", FIRST[1::2], ids=str)
+@pytest.mark.parametrize("example", FIRST[1::4], ids=str)
 def test_torch_function(example):
     pytest.importorskip("torch", reason="PyTorch is not installed")
     assert attempt(example, "torch-function") in ("", "detach")

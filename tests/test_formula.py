@@ -116,7 +116,7 @@ def close(found, expected):
 # ---- every operator of the table -----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("example", swept(2))
+@pytest.mark.parametrize("example", swept(4))
 def test_example(example):
     checks.run(example.problem)
     if (other := larger(example)) is not None:
@@ -590,7 +590,7 @@ INDICES = [
 ]
 
 
-@pytest.mark.parametrize("index", one_in(4, INDICES))
+@pytest.mark.parametrize("index", one_in(8, INDICES))
 def test_a_formula_puts_back_what_any_index_picks(index):
     x, at = np.arange(27.0).reshape(3, 3, 3), {"place": np.arange(27).reshape(3, 3, 3)}
     try:

@@ -48,7 +48,7 @@ def test_few_formulas_are_longer_than_the_books():
     assert len(LONGER) <= MOST_LONGER * len(ALL)
 
 
-@pytest.mark.parametrize("identity", one_in(16, [*GRADIENTS[::7], *MATRICES], name))
+@pytest.mark.parametrize("identity", one_in(16, [*GRADIENTS[::14], *MATRICES[::2]], name))
 def test_formulas_do_not_depend_on_the_sizes(identity):
     labelled = any(kind.startswith("index") for _, _, kind in identity.inputs)
     if not labelled:
@@ -64,7 +64,7 @@ def is_for_all_numbers(identity):
 FOR_ALL_NUMBERS = [*filter(is_for_all_numbers, GRADIENTS)]
 
 
-@pytest.mark.parametrize("identity", one_in(16, FOR_ALL_NUMBERS[::3], name))
+@pytest.mark.parametrize("identity", one_in(16, FOR_ALL_NUMBERS[::6], name))
 def test_the_book_is_right_as_a_claim(identity):
     labels = {n: v for n, v in identity.values(0).items() if v.dtype.kind != "f"}
     problem = pose(identity.expr, shapes=identity.shapes(0), values=labels, wrt=[identity.wrt])

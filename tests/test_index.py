@@ -62,7 +62,7 @@ def lowered(node, names, values=None):
     return lower, lower(node, at), at
 
 
-@pytest.mark.parametrize("example", swept(4, others=2))
+@pytest.mark.parametrize("example", swept(8, others=4, firsts=2))
 def test_example(example):
     checks.run(case(example))
 
@@ -720,7 +720,7 @@ def test_a_whole_part_of_a_place_is_a_number():
 
 WITHOUT_WORDS = {"ctc_slopes", "grid_sampled"}  # docs/formulas.md says so
 INTERNAL = {name for name in OPS if OPS[name].torch is None and not OPS[name].spelling}
-OF_FUNCTIONS = [p for p in swept(8, others=8, firsts=4) if p.values[0].op.name not in INTERNAL]
+OF_FUNCTIONS = [p for p in swept(12, others=16, firsts=6) if p.values[0].op.name not in INTERNAL]
 
 
 @pytest.mark.parametrize("example", OF_FUNCTIONS)

@@ -545,7 +545,7 @@ ODD = [
     ("conv1d(x, w)", "x=1x1x4,w=1x1x1"),
 ]
 PROGRAMS = [(*each, (0.2, 0.9)) for each in ODD]
-PROGRAMS += [(e.text, e.shapes, e.op.domain) for e in first_examples()[::3]]
+PROGRAMS += [(e.text, e.shapes, e.op.domain) for e in first_examples()[::5]]
 
 
 def problems(text, shapes, domain):

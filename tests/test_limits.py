@@ -74,6 +74,7 @@ def test_deep_expressions_are_refused_soon(text):
     assert ends("grad", text, *X) in ("limit", "syntax")
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("text", DEEP.values(), ids=DEEP)
 def test_deep_values_are_refused_soon(text):
     assert ends("grad", "y.sum()", "-v", f"y={text}") in ("limit", "syntax", "value", "index")
@@ -433,7 +434,7 @@ def test_choices_within_choices(text, given):
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("text", ["x.amax()", "x.argmax() * x", "cummax(x, 0).values", "x.max()"])
+@pytest.mark.parametrize("text", ["x.amax()", "cummax(x, 0).values"])
 def test_extremes_of_many_elements(text):
     for size in (40, 1900):
         ends("explain", text, "-s", f"x={size}")

@@ -116,7 +116,7 @@ def test_gradients(name):
 
 @pytest.mark.parametrize("name", [n for n, op in entries().items() if op.supports_gradgrad])
 def test_second_order(name):
-    for sample in itertools.islice(samples(name), 5):
+    for sample in itertools.islice(samples(name), 3):
         check(sample, second_order=True)
 
 

@@ -62,7 +62,7 @@ def test_markdown_of_places_made_of_json(place):
         )
 
 
-@pytest.mark.parametrize("choices", [Choices(), Choices(full=True)], ids=["short", "full"])
+@pytest.mark.parametrize("choices", one_in(2, [Choices(), Choices(full=True)], repr))
 def test_examples_of_operators_come_back_as_they_were(choices):
     environment = Environment(full=choices.full)
     for example in first_examples()[:: 90 if choices.full else 45]:
@@ -88,7 +88,7 @@ PROGRAMS = {
 }
 
 
-@pytest.mark.parametrize("asked", [*EXAMPLES, *PROGRAMS])
+@pytest.mark.parametrize("asked", one_in(3, [*EXAMPLES, *PROGRAMS]))
 def test_nothing_that_is_said_is_left_out_of_a_format(asked):
     """The questions the project began with, and what is found in their programs, in each format."""
     if asked in PROGRAMS:

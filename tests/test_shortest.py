@@ -32,7 +32,7 @@ from gradcli.notation.formulas.simplify import simplify, stripped
 from gradcli.notation.formulas.spelling import read
 
 
-@pytest.mark.parametrize("example", swept(8, others=4, firsts=2))
+@pytest.mark.parametrize("example", swept(8, others=8, firsts=4))
 def test_shortest_formulas_mean_the_gradient(example):
     mean_the_gradient(example.problem)
     if (other := larger(example)) is not None:

@@ -34,7 +34,7 @@ def structures(c: Case):
         yield alone, checked, J
 
 
-@pytest.mark.parametrize("example", swept(4, others=4, firsts=2))
+@pytest.mark.parametrize("example", swept(8, others=8, firsts=4))
 def test_example(example):
     checks.run(case(example))
 

@@ -130,7 +130,7 @@ def posed(example: Example) -> tuple[Problem, dict]:
 # ---- every operator ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("example", swept(8, others=4, firsts=2))
+@pytest.mark.parametrize("example", swept(16, others=8, firsts=4))
 def test_example(example):
     if unwritten(example):
         what_has_no_symbols_says_so(example)

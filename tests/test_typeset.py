@@ -230,7 +230,7 @@ def forms(text: str) -> list[Tree]:
 
 
 @pytest.mark.skipif(not KATEX, reason="needs node and its package katex")
-@pytest.mark.parametrize("example", swept(12, others=8, firsts=4))
+@pytest.mark.parametrize("example", swept(12, others=16, firsts=6))
 def test_katex_reads_examples(example):
     assert checked_by_katex(shown(example)) == []
 
@@ -256,6 +256,7 @@ def test_latex_compiles_examples(tmp_path):
     assert compiled("\n\n".join(made), tmp_path) == []
 
 
+@pytest.mark.sweep
 @pytest.mark.skipif(not PDFLATEX, reason="needs pdflatex")
 @pytest.mark.parametrize("more", [(), ("--full",)])
 def test_documents_compile(more, tmp_path):
@@ -324,6 +325,7 @@ def test_long_sums_go_on_in_the_next_line_of_a_page():
     assert equations[0] in pasted.replace("  ", " ")
 
 
+@pytest.mark.sweep
 @pytest.mark.skipif(PDFLATEX is None, reason="pdflatex is not installed")
 @pytest.mark.parametrize(
     "asked",

@@ -132,7 +132,7 @@ class _Linear(Lowering):
                 known[n] = any(known[i] for i in n.parents)
         return self.known[node]
 
-    def usual(self, odd: Node, value: Node, instead: Node, at: Sequence[Place]) -> Expr:
+    def unguarded(self, odd: Node, value: Node, instead: Node, at: Sequence[Place]) -> Expr:
         """The choice by `odd`: values are also needed where it holds."""
         return self.choice(*(self.of(node, at) for node in (odd, instead, value)))
 
