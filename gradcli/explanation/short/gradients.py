@@ -10,7 +10,7 @@ from ...notation import tree
 from ...notation.tree import Tree
 from ..analysis import Analysis
 from ..derivation.derivation import Derivation, Line, derivation
-from ..formulas.beside_numbers import FormulaBesideNumbers, of_gradients
+from ..formulas.beside_numbers import FormulaBesideNumbers, of_gradients, with_ones
 from ..formulas.trials import MOST as MOST_ELEMENTS
 from ..formulas.wording import Wording
 from ..phrases import shape_text
@@ -99,11 +99,15 @@ class Gradients:
         if derived is None:
             yield from of_gradients(self.a, self.w)
             return
+        a = with_ones(self.a)
+        lines = [line for line in derived.gradients if a.has_numbers(line.grad)]
+        if not lines:  # the formulas of all steps would be searched for in vain
+            return
         if any(line.formula is None or line.of.numel > MOST_ELEMENTS for line in derived.lines):
             return
         arrays = lru_cache(maxsize=1)(derived.arrays)
         text = "\n".join(line.text or "" for line in derived.lines)
-        for line in derived.gradients:
+        for line in lines:
             x, name = self.problem.inputs[line.name], line.gradient_name
             yield FormulaBesideNumbers(name, name, text, partial(_derived, line, arrays), (x,))
 
