@@ -91,11 +91,10 @@ class Wording:
         grad = self.read_off(x)
         if grad is None:
             return
-        narrow = len(walk([grad])) <= WIDE
-        if narrow:
+        is_long = self.is_long(x)
+        if is_long or len(walk([grad])) <= WIDE:
             yield grad, {}
-        if self.is_long(x):
-            yield from () if narrow else [(grad, {})]
+        if is_long:
             return
         names = {n: name for n, name in self.names.items() if n is not grad}
         short = self._shortest(grad, names)

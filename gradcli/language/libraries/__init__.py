@@ -32,9 +32,9 @@ MODULES: dict[str, tuple[str, ...]] = {
     "scipy.signal": ("scipy.SIGNAL",),
     "jax.scipy.signal": ("scipy.SIGNAL",),
 }
-UNIVERSAL = ("add", "multiply", "maximum", "minimum", "logaddexp", "subtract", "divide", "power")
-for _library in ("numpy", "jax.numpy"):
-    MODULES |= {f"{_library}.{name}": (f"numpy.{name.upper()}",) for name in UNIVERSAL}
+UFUNCS = ("add", "multiply", "maximum", "minimum", "logaddexp", "subtract")  # with methods
+MODULES |= {f"jax.numpy.{name}": (f"numpy.{name.upper()}",) for name in UFUNCS}
+MODULES |= {f"numpy.{name}": (f"numpy.{name.upper()}",) for name in (*UFUNCS, "divide", "power")}
 STATS = "scipy.stats."  # where each distribution is a module, and a table
 METHODS = {  # of arrays, which have other arguments or another meaning as methods of tensors
     *("all", "any", "argmax", "argmin", "argsort", "clip", "compress", "copy", "cumprod", "cumsum"),

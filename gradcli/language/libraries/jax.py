@@ -66,11 +66,11 @@ def _factor(a, lower=False):
     takes every element as it is: that of L is L @ tril(inv(L) @ da @ inv(L).T), half the diagonal.
     """
     a = a if lower else op.matrix_transpose(a)
-    even = (a + op.matrix_transpose(a)) / 2
+    symmetric = (a + op.matrix_transpose(a)) / 2
     read = op.tril(a) + op.matrix_transpose(op.tril(a, diagonal=-1))
-    factor = op["linalg.cholesky"](even + op.detach(read - even))
-    odd = a - even  # moves the factor, and has no part in its value
-    half = op.solve_triangular(factor, odd - op.detach(odd), upper=False)
+    factor = op["linalg.cholesky"](symmetric + op.detach(read - symmetric))
+    skew = a - symmetric  # contributes to the derivative alone
+    half = op.solve_triangular(factor, skew - op.detach(skew), upper=False)
     inner = op.solve_triangular(op.matrix_transpose(factor), half, upper=True, left=False)
     factor = factor + factor @ op.tril(inner)
     return factor if lower else op.matrix_transpose(factor)

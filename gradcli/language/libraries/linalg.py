@@ -25,8 +25,8 @@ def _qr(a, mode="reduced"):
     return out[1] if mode == "r" else out
 
 
-def _read(a, lower=True):
-    """The symmetric matrix of which one triangle is read."""
+def symmetric_from_triangle(a, lower=True):
+    """The symmetric matrix with the lower or the upper triangle of `a`."""
     half = op.tril(a, diagonal=-1) if lower else op.triu(a, diagonal=1)
     return half + op.matrix_transpose(half) + op.diag_embed(op.diagonal(a, dim1=-2, dim2=-1))
 
@@ -39,7 +39,7 @@ def _least_squares(a, b, rcond=None):
 
 
 def _svd(a, full_matrices=True, compute_uv=True, hermitian=False):
-    a = _read(a) if hermitian else a
+    a = symmetric_from_triangle(a) if hermitian else a
     return op["linalg.svd"](a, full_matrices) if compute_uv else op["linalg.svdvals"](a)
 
 
@@ -48,7 +48,7 @@ def _norm(x, ord=None, axis=None, keepdims=False):
 
 
 def _pinv(a, rcond=None, hermitian=False, *, rtol=None):
-    a = _read(a) if hermitian else a
+    a = symmetric_from_triangle(a) if hermitian else a
     tolerance = rcond if rtol is None else rtol
     return op["linalg.pinv"](a, **({} if tolerance is None else {"rtol": tolerance}))
 
@@ -71,7 +71,7 @@ def _outer(x1, x2):
 def _rank(A, tol=None, hermitian=False, *, rtol=None):
     if tol is not None or rtol is not None:
         raise refuse("matrix_rank() with a tolerance", "count the singular values above it")
-    return op["linalg.matrix_rank"](_read(A) if hermitian else A)
+    return op["linalg.matrix_rank"](symmetric_from_triangle(A) if hermitian else A)
 
 
 NUMPY: dict[str, Any] = {
@@ -116,7 +116,7 @@ NUMPY: dict[str, Any] = {
 
 def _factor(a, lower=False):
     """The triangular factor of a matrix, of which one triangle is read, as the other side too."""
-    factor = op["linalg.cholesky"](_read(a, lower))
+    factor = op["linalg.cholesky"](symmetric_from_triangle(a, lower))
     return factor if lower else op.matrix_transpose(factor)
 
 

@@ -158,10 +158,10 @@ def _spread(name: str) -> Callable:
 
 
 def _variance_where(a, axis, freedom, keepdims, where):
-    taken = op.double(op.broadcast_to(mask(where), a.shape))
-    away = (a - _mean(a, axis, keepdims=True, where=where)) * taken
-    count = op.sum(taken, **along(a, axis, keepdims)) - freedom
-    return op.sum(op.square(away), **along(a, axis, keepdims)) / count
+    included = op.double(op.broadcast_to(mask(where), a.shape))
+    deviations = (a - _mean(a, axis, keepdims=True, where=where)) * included
+    count = op.sum(included, **along(a, axis, keepdims)) - freedom
+    return op.sum(op.square(deviations), **along(a, axis, keepdims)) / count
 
 
 def without_nan(a: Node, fill: float) -> Node:
@@ -1015,7 +1015,7 @@ def _rolled_by_half(sign: int) -> Callable:
 FFT: dict[str, Any] = {"fftshift": _rolled_by_half(1), "ifftshift": _rolled_by_half(-1)}
 
 
-# ---- methods of universal functions --------------------------------------------------------------
+# ---- methods of ufuncs ---------------------------------------------------------------------------
 
 
 def _outer_of(name: str) -> Callable:

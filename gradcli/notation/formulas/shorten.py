@@ -7,6 +7,7 @@ shorter. Named nodes are atoms; a subexpression that equals a name's definition 
 """
 
 from collections.abc import Collection, Iterator, Mapping
+from math import inf
 from typing import Any
 
 from ...graphs import OPS, Node, intern, walk
@@ -62,13 +63,17 @@ class Shortener:
     def __call__(self, node: Node) -> Node:
         """An equal node with the shortest formula found."""
         result: list[tuple[Search, Node]] = []
-        for k, search in enumerate(self.searches):
-            first = self.searches[0]
-            if k and (search.repeats(first, node) or search.begins_behind(first, node)):
+        first, least = self.searches[0], inf
+        for search in self.searches:
+            if search is not first and search.repeats(first, node):
                 continue
-            short = search(node)
-            if short is not None:
-                result.append((search, short))
+            start = search.start(node)
+            if start is None:
+                continue
+            length = search.length.measured(start, in_statements=True)
+            least = min(least, length)
+            if length <= least + BEHIND:
+                result.append((search, search(start)))
         once = any(search.length.in_statements for search, _ in result)
         lengths = [s.length.measured(s.names.hide(short), once) for s, short in result]
         if not result:
@@ -212,15 +217,12 @@ class Search:
         own = dict.fromkeys([*familiar, *(names.hide(n) for n in familiar)])
         self.divisors = divisors_of(own)
         self.length = Length(names.words, own, telling)
-        self.remaining, self.folded, self.start_length = BUDGET, False, 0.0
+        self.remaining, self.folded = BUDGET, False
         self.expanded_nodes: set[Node] = set()  # in this search
         self.cached: dict[Node, tuple[tuple[Node, ...], int]] = {}  # equal nodes, and their cost
 
-    def __call__(self, node: Node) -> Node | None:
-        """The shortest node found, with atoms for names; None if the node is too large."""
-        best = self._start(node)
-        if best is None:
-            return None
+    def __call__(self, best: Node) -> Node:
+        """The shortest node found from the one that the search starts with."""
         at_once = self.length.measured(best, in_statements=False)
         self.length.in_statements = at_once > TOO_LONG
         self.remaining = BUDGET // 2 if self.length.in_statements else BUDGET
@@ -235,16 +237,14 @@ class Search:
         laid = (Rewriter(rules).once(best) for rules in (LAYOUT, IN_CODE))
         return next((n for n in laid if self.length(n) <= self.length(best)), best)
 
-    def _start(self, node: Node) -> Node | None:
-        """The normal form of a node; None if it is too large."""
+    def start(self, node: Node) -> Node | None:
+        """The normal form of a node, with atoms for names; None if the node is too large."""
         start = never_zero(self.names.start(node), self.divisors)
         if len(walk([start])) > LARGE:
             return None
         self.names.settle(self.normal)
         self.folded, self.expanded_nodes = False, set()
-        best = self._normalised(start)
-        self.start_length = self.length.measured(best, in_statements=True)
-        return best
+        return self._normalised(start)
 
     def _in_statements(self, node: Node) -> Node:
         """The shortest node found from another, if repeated parts count once."""
@@ -277,12 +277,6 @@ class Search:
             return False
         self.names.settle(self.normal)
         return self.names.stand_for_the_same(before.names)
-
-    def begins_behind(self, before: "Search", node: Node) -> bool:
-        """Whether this search starts with a formula so much longer than that of the one `before`
-        that it cannot end with a shorter one.
-        """
-        return self._start(node) is not None and self.start_length > before.start_length + BEHIND
 
     def _normalised(self, node: Node) -> Node:
         short = self._with_composites(self._with_equal_sizes(self.normal(node)))

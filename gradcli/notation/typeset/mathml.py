@@ -76,9 +76,8 @@ def _element(piece: Piece, tall: bool) -> str:
     if isinstance(piece, Function):
         return f'<mi mathvariant="normal">{text}</mi>' if len(text) == 1 else f"<mi>{text}</mi>"
     if isinstance(piece, Sign) and text in "()[]" and not tall:
-        return (
-            f'<mo stretchy="false">{text}</mo>'  # they would be as high as a fraction beside them
-        )
+        # without the attribute it is as high as a fraction beside it
+        return f'<mo stretchy="false">{text}</mo>'
     if isinstance(piece, Sign):
         return f"<mi>{text}</mi>" if text in NO_OPERATORS else f"<mo>{text}</mo>"
     return f"<mtext>{text}</mtext>"
