@@ -70,7 +70,7 @@ def apply(
     With `into`, its numbers are written over that tensor's, whose record it becomes. Raises
     Unsupported where the operator does not take these inputs.
     """
-    if MODE.dual_level and any(isinstance(i, DualTensor) and i.lives for i in inputs):
+    if MODE.dual_level and any(map(_is_dual, inputs)):
         return _applied_to_duals(op, inputs, attrs, name, into)
     check_kinds(op.name, inputs)
     prepared = prepare(op, inputs, attrs)
@@ -80,10 +80,7 @@ def apply(
         value = _computed(prepared, arrays, compute)
     if op.name in EXTREMES:
         value = with_signs(op.name, arrays, attrs, value)
-    output = into
-    if output is None:
-        dtype = output_dtype(prepared.node, inputs, compute)
-        output = _fresh(prepared.node, inputs, np.asarray(value), dtype)
+    output = _fresh(prepared.node, inputs, np.asarray(value), compute) if into is None else into
     back = _way_back(prepared, inputs)
     if isinstance(back, Underived):
         if into is not None:
@@ -98,9 +95,17 @@ def apply(
     if back is not None:
         _record(prepared, back, inputs, edges, output, saved, compute, name, line, into)
     output.line = line
-    if MODE.transforms and any(isinstance(i, Tensor) and "batched" in i.fields for i in inputs):
+    if MODE.transforms and any(map(_is_batched, inputs)):
         output.fields["batched"] = True
     return output
+
+
+def _is_dual(value: Operand) -> bool:
+    return isinstance(value, DualTensor) and value.lives
+
+
+def _is_batched(value: Operand) -> bool:
+    return isinstance(value, Tensor) and "batched" in value.fields
 
 
 def _applied_to_duals(
@@ -207,8 +212,9 @@ def output_dtype(node: Node, inputs: Sequence[Operand], compute: DType) -> DType
 # ---- memory --------------------------------------------------------------------------------------
 
 
-def _fresh(node: Node, inputs: Sequence[Operand], value: Any, dtype: DType) -> Tensor:
+def _fresh(node: Node, inputs: Sequence[Operand], value: Any, compute: DType) -> Tensor:
     """The output as a tensor of its own, or as a view of the first input."""
+    dtype = output_dtype(node, inputs, compute)
     first = inputs[0] if inputs else None
     if value.dtype.name != dtype.numpy:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -532,16 +538,26 @@ def _tracked(
             rename(values[whole], "ViewBackward0")
     run_graph(list(names), values, names)
     answers = [None if n is None else as_tensor(values[n], own.compute) for n in roots]
+    saved = output if node.op.name == "relu" else None  # its rule reads the output
+    edges = [record.edges[place] if saved is None else saved.edge for place in own.back.places]
+    _add_zeros(record, node, answers, edges, [None if r is None else names[r] for r in roots])
+    return answers
+
+
+def _add_zeros(
+    record: Record,
+    node: Node,
+    answers: Sequence[Tensor | None],
+    edges: Sequence[Edge | None],
+    names: Sequence[str | None],
+) -> None:
+    """Give the gradients of a node the records that send zeros back, if PyTorch has such."""
     zeros = node.op.name in ZEROS_AGAIN
     if not zeros and record.name not in OWN_AGAIN:
-        return answers
-    for place, answer, root in zip(own.back.places, answers, roots):
-        name = None if root is None else names[root]
-        saved = output if node.op.name == "relu" else None  # its rule reads the output
-        edge = record.edges[place] if saved is None else saved.edge
+        return
+    for answer, edge, name in zip(answers, edges, names):
         if answer is not None and name is not None and edge is not None:
             _with_zeros(answer, edge, name, zeros)
-    return answers
 
 
 def _sent_to_one_factor(factor: Tensor, gradient: Tensor, record: Record) -> Tensor:
