@@ -70,11 +70,8 @@ def _error_data(error: GradcliError, fields: dict[str, Any]) -> dict[str, Any]:
     if error.hint:
         message["hint"] = error.hint
     if error.span is not None:
-        field = (
-            "expr"
-            if error.span.origin == EXPRESSION
-            else option_spelling.field_of(error.span.origin)
-        )
+        origin = error.span.origin
+        field = "expr" if origin == EXPRESSION else option_spelling.field_of(origin)
         text: Any = fields
         for key in field.split(".", 1):
             text = text.get(key) if isinstance(text, dict) else None
@@ -87,7 +84,7 @@ def _error_data(error: GradcliError, fields: dict[str, Any]) -> dict[str, Any]:
 def _place(span: Span, typed: str) -> list[int]:
     """`span` as [start, end] in the text as typed.
 
-    The text of the span may differ from it in whitespace, so that positions are matched by counting
+    The text of the span may differ from `typed` in whitespace, so positions are found by counting
     the other characters. If the texts differ in more, the span is returned as it is.
     """
     places = [k for k, c in enumerate(typed) if not (c.isspace() or c == BYTE_ORDER_MARK)]

@@ -125,13 +125,10 @@ def _another_file(name: str, files: list[str]) -> str | None:
     with that extension; None if there are none.
     """
     stem, dot, kind = name.rpartition(".")
-    candidates = (
-        sorted(file for file in files if file.endswith(f".{kind}")) if stem and dot else files
-    )
-    few = ", ".join(candidates[:3]) + ", ..." * (len(candidates) > 3)
-    return did_you_mean(name, candidates) or (
-        f"the folder has {few}" if dot and candidates else None
-    )
+    if stem and dot:
+        files = sorted(file for file in files if file.endswith(f".{kind}"))
+    few = ", ".join(files[:3]) + ", ..." * (len(files) > 3)
+    return did_you_mean(name, files) or (f"the folder has {few}" if dot and files else None)
 
 
 def short_repr(value: object) -> str:

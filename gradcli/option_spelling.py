@@ -105,8 +105,8 @@ def respell(text: str, spelling: Spelling, typed: str = "") -> str:
             return spelling.name.format(field_name)
         pairs = (entry.split("=", 1) for entry in re.findall(ENTRY, value_text))
         entries = (
-            spelling.entry.format(of, _shape(value, spelling) if field_name == "shapes" else value)
-            for of, value in pairs
+            spelling.entry.format(x, _shape(value, spelling) if field_name == "shapes" else value)
+            for x, value in pairs
         )
         return spelling.field.format(field_name, f"{{{', '.join(entries)}}}")
 
@@ -114,8 +114,8 @@ def respell(text: str, spelling: Spelling, typed: str = "") -> str:
 
 
 def field_of(origin: str) -> str:
-    """The JSON field that `origin`, that of a span, refers to: `grad`, or `values.x` for the value
-    of an input; for a value from a file the name of the file.
+    """The JSON field of a span with this `origin`: `grad`, or `values.x` for the value of an input;
+    for a value from a file the name of the file.
     """
     return NAMES.get(origin) or (f"values.{origin}" if origin.isidentifier() else origin)
 

@@ -73,31 +73,25 @@ def catalogue(name: str | None, full: bool = False) -> Document:
     if elsewhere is not None:
         return Document((), (_library_page(name, of_library(elsewhere, name, None)),))
     callables = functions()
-    last_name = name.rsplit(".", 1)[-1]
+    last = name.rsplit(".", 1)[-1]
     module = module_of(name)
-    torch_name = (
-        name_in_module(last_name, module) if module else last_name
-    )  # F.unfold is not unfold
-    function = (
-        callables.get(torch_name)
-        if torch_name != last_name
-        else OPS.get(last_name) or callables.get(last_name)
-    )
+    in_torch = name_in_module(last, module) if module else last  # F.unfold is not unfold
+    function = (OPS.get(last) if in_torch == last else None) or callables.get(in_torch)
     if isinstance(function, Operator):
         return Document((), (page(function),))
     if isinstance(function, Shorthand):
         return Document(
             (), (_shorthand_page(function, callables), *map(page, _output_operators(function)))
         )
-    reason = refusal(name.removeprefix("torch.")) or (refusal(torch_name) if module else None)
+    reason = refusal(name.removeprefix("torch.")) or (refusal(in_torch) if module else None)
     if module and reason is not None:
         raise GradcliError("unsupported", f"{name} {reason}")
-    result = _families_called(last_name) or _with(last_name, callables)
+    result = _families_called(last) or _with(last, callables)
     if result:
         return Document((), tuple(result))
     if reason is not None:
         raise GradcliError("unsupported", f"{name} {reason}")
-    hint = did_you_mean(last_name, callables) or "gradcli ops lists them"
+    hint = did_you_mean(last, callables) or "gradcli ops lists them"
     raise GradcliError("unknown-function", f"there is no operator {name}", hint=hint)
 
 
@@ -210,12 +204,8 @@ def _family(family: Family, members: Mapping[str, Operator | Shorthand]) -> Sect
 
 def _line(name: str, function) -> Row:
     is_primary_name = isinstance(function, Operator) and function.name == name
-    return Row(
-        (
-            plain(function.signature() if is_primary_name else f"{name}(…)"),
-            sentence(function.sentence),
-        )
-    )
+    title = function.signature() if is_primary_name else f"{name}(…)"
+    return Row((plain(title), sentence(function.sentence)))
 
 
 def page(op: Operator) -> Section:
@@ -293,10 +283,8 @@ def _library_page(name: str, called: Function) -> Section:
 def _shorthand_page(shorthand: Shorthand, callables: Mapping[str, Callable]) -> Section:
     """The page of a shorthand: signature, sentence, its operators and other names."""
     also = [n for n, f in callables.items() if f is shorthand and n != shorthand.name]
-    parts, built = (
-        ", ".join(op.name for op in _output_operators(shorthand)),
-        _of_a_matrix(shorthand),
-    )
+    parts = ", ".join(op.name for op in _output_operators(shorthand))
+    built = _of_a_matrix(shorthand)
     call = f"x.{shorthand.name}" if shorthand.name in ATTRIBUTES else f"{shorthand.name}(x)"
     rule = parts or (built and built.op.name)
     facts = [

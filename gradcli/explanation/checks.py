@@ -33,7 +33,7 @@ UNCOMPARED = {
     NOT_FINITE: "not finite",
     UNCLEAR: "no clear slope, for rounding, corners or jumps nearby",
 }
-AGREE = 1e-9  # the largest relative error between two exact computations
+AGREE = 1e-9  # largest relative error where neither side is a finite difference
 
 
 class Check(NamedTuple):

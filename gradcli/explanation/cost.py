@@ -140,18 +140,12 @@ def _passes(
     return Passes(total(shared), total(each))
 
 
-def _as_written(computed_nodes: Collection[Node]) -> dict[Node, Node]:
+def _as_written(nodes: Collection[Node]) -> dict[Node, Node]:
     """The nodes of the program by equivalent nodes: their expansions, and for one of several
     outputs the node with all outputs.
     """
-    parts = {
-        intern(n.op, n.inputs, n.attrs): n
-        for n in computed_nodes
-        if callable(n.op.saved) and n.span
-    }
-    meanings = {
-        n.expansion: n for n in computed_nodes if n.expansion and n.expansion not in n.inputs
-    }
+    parts = {intern(n.op, n.inputs, n.attrs): n for n in nodes if callable(n.op.saved) and n.span}
+    meanings = {n.expansion: n for n in nodes if n.expansion and n.expansion not in n.inputs}
     return parts | meanings
 
 

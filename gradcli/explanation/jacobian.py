@@ -67,10 +67,8 @@ def jacobian_of(out: Node, x: Node, evaluator: Evaluator) -> Any:
         result = _by_form(way, evaluator)
     if result is not None:
         return np.asarray(result.reshape(shape), evaluator.dtype)
-    single_assignments = rows_by_vjp(
-        out.shape, evaluator.varying(way.grad, way.seed), range(out.numel)
-    )
-    return np.array([*single_assignments]).reshape(shape)
+    rows = rows_by_vjp(out.shape, evaluator.varying(way.grad, way.seed), range(out.numel))
+    return np.array([*rows]).reshape(shape)
 
 
 def _by_form(way: WayBack, evaluator: Evaluator) -> Any:

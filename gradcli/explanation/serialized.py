@@ -54,11 +54,11 @@ class ShownDocuments(NamedTuple):
         return self.documents if use == "page" else [*map(without_extras, self.documents)]
 
 
-def serialized(documents: ShownDocuments, data: dict[str, Any]) -> dict[str, Any]:
+def serialized(shown: ShownDocuments, data: dict[str, Any]) -> dict[str, Any]:
     """Documents as data, part of a JSON object whose other values are `data`."""
     write = _Writer(data)
-    blocks = [write(built) for built in documents.documents]
-    return documents._asdict() | {"documents": blocks, "trees": write.trees}
+    blocks = [write(built) for built in shown.documents]
+    return shown._asdict() | {"documents": blocks, "trees": write.trees}
 
 
 def restored(data: Any) -> ShownDocuments:

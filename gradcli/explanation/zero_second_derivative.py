@@ -25,10 +25,10 @@ def with_zeros(p: Problem) -> Node:
 
 def _with_zeros(q: Problem) -> Node:
     """The gradient of a problem with these zeros."""
-    (by,) = q.wrt
+    (x,) = q.wrt
     built = tuple(q.named.values())
-    grad = remembered_backward(with_zeros(q), q.seed.node, (by.node,), built, True).of[by.node]
-    return OPS["zeros"](size=by.shape) if grad is None else with_seed_given(q, with_graph(grad))
+    grad = remembered_backward(with_zeros(q), q.seed.node, (x.node,), built, True).of[x.node]
+    return OPS["zeros"](size=x.shape) if grad is None else with_seed_given(q, with_graph(grad))
 
 
 def with_seed_given(p: Problem, node: Node) -> Node:

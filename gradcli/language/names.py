@@ -66,16 +66,16 @@ def free_names(program: Program, given: tuple[str, ...]) -> tuple[str, ...]:
     """
     result: dict[str, None] = {}
     bound: set[str] = set()
-    inputs_so_far = set(given)
+    user_names = set(given)
     for value, assigned in zip(program.values, program.assigned):
-        names = _loaded(value, inputs_so_far)
+        names = _loaded(value, user_names)
         names.sort(key=lambda n: (n.lineno, n.col_offset))
         for n in names:
             if n.id not in bound and (n.id not in BARE or n.id in given):
                 result[n.id] = None
-                inputs_so_far.add(n.id)
+                user_names.add(n.id)
         bound.update(assigned)
-        inputs_so_far.update(assigned)
+        user_names.update(assigned)
     return tuple(result)
 
 
@@ -95,9 +95,8 @@ def _loaded(root: ast.expr, user_names: Collection[str]) -> list[ast.Name]:
                 f = node.func
                 stack.append(f.value if isinstance(f, ast.Attribute) else f)
         elif isinstance(node, ast.Attribute):
-            if library_path(node, user_names, called=False) is None and not is_of_module(
-                node, user_names
-            ):
+            library = library_path(node, user_names, called=False) or is_of_module(node, user_names)
+            if not library:
                 stack.append(node.value)
         elif isinstance(node, ast.Name):
             names.append(node)

@@ -209,25 +209,18 @@ class Posing:
         return next(n for n in chain(["out"], map("out{}".format, count(2))) if n not in used)
 
     def _all_shapes(self) -> tuple[dict[str, Shape], dict[str, tuple[int, ...]]]:
-        unknown = [name for name in self.names if name not in self.known_shapes]
+        known = self.known_shapes
+        unknown = [name for name in self.names if name not in known]
         if not unknown:
-            return self.known_shapes, {}
+            return known, {}
         from .inference.infer import infer
 
         rank = None if self.out_shape is None else len(self.out_shape)
-        arguments = (
-            self.program,
-            self.known_shapes,
-            unknown,
-            self.attempt,
-            rank,
-            self.ranks,
-            self.supposed,
-        )
+        arguments = self.program, known, unknown, self.attempt, rank, self.ranks, self.supposed
         match = self.limits.budget.search(
             lambda: infer(*arguments), lambda: _shapes_unknown(unknown)
         )
-        return self.known_shapes | match.shapes, match.assumed
+        return known | match.shapes, match.assumed
 
     def attempt(self, shapes: dict[str, Shape]) -> "Outcome":
         """Build the program with these shapes, for inference. Raises GradcliError."""

@@ -70,9 +70,7 @@ class Problem(NamedTuple):
     telling: Mapping[float, Node] | None = None
     indices: tuple[Node, ...] = ()  # integer tensors used as indices, which the graph lacks
     notes: tuple[tuple[str, str], ...] = ()  # codes and sentences on what an answer leaves out
-    statement_values: tuple[
-        tuple[Any, ...], ...
-    ] = ()  # what each statement of the program gives its names
+    statement_values: tuple[tuple[Any, ...], ...] = ()  # that each statement assigns
 
     @property
     def orders(self) -> "list[Problem]":

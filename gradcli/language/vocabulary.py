@@ -224,7 +224,7 @@ def library_constant(name: str) -> Any:
 
 
 def is_of_module(e: ast.Attribute, user_names: Collection[str]) -> bool:
-    """Whether it is torch.foo or np.foo, and torch none of the user's `user_names` names."""
+    """Whether it is torch.foo or np.foo, and torch is not among `user_names`."""
     path = dotted(e) or ""
     of_library = module_of(path) not in (None, path) or library_name(path) is not None
     return of_library and path.split(".")[0] not in user_names

@@ -75,11 +75,8 @@ def by_a_size(program: Program, findings: list[Finding], size: str, known: bool)
         rest = [r / n if divide else r * n for r, n in zip(ratios, counts)]
         cofactor = Fraction(rest[0]).limit_denominator(2)
         opposite = all(abs(r + 1) < SAME for r in ratios)  # the cofactor cancels the size
-        if (
-            not opposite
-            and abs(cofactor) in COFACTORS
-            and all(abs(r - cofactor) < SAME for r in rest)
-        ):
+        same = all(abs(r - cofactor) < SAME for r in rest)
+        if same and not opposite and abs(cofactor) in COFACTORS:
             why = f"{size} times too {'large' if divide else 'small'}: {MEAN if divide else SUM}"
             built = scaled(program, size, divide)
             if cofactor != 1:

@@ -179,9 +179,8 @@ class Derivation:
         """A value as a formula of earlier values."""
         writer = self._writer
         previous = writer.trees.get(node)
-        if (
-            previous is not None and previous is writer.shapes[node.shape]
-        ):  # it would lend itself its shape
+        # the formula of a node may not take a shape from the node itself
+        if previous is not None and previous is writer.shapes[node.shape]:
             return formula(node, {n: name for n, name in writer.named.items() if n is not node})
         writer.trees.pop(node, None)
         built = writer.tree(node)

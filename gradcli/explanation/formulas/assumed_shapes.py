@@ -77,11 +77,9 @@ def _assumption_text(problem: Problem, when: str, other: dict[str, Shape]) -> st
 def as_note(w: Wording, spelling: option_spelling.Spelling) -> list[tuple[str, str]]:
     """`assumed_shapes` as a list of at most one note, in the spelling of JSON or Python."""
     result = assumed_shapes(w)
-    return (
-        []
-        if result is None
-        else [("assumed-shapes", option_spelling.respell(f"{result}.", spelling))]
-    )
+    if result is None:
+        return []
+    return [("assumed-shapes", option_spelling.respell(f"{result}.", spelling))]
 
 
 def _other_ranks(problem: Problem) -> Iterator[Reading]:

@@ -64,7 +64,7 @@ def shortest_way(w: Wording, x: Input) -> Node | None:
     """The form of the gradient whose Jacobian has the shortest index notation, from which its
     entries are read.
     """
-    generic = _in_general(w, x)
+    generic = _at_generic_sizes(w, x)
     if generic is not None and _is_one(w, generic[0]):
         return _shortest_jacobian(*generic, True)[0]
     result = None if generic is None else _shortest_jacobian(*generic, True)
@@ -193,7 +193,7 @@ def _each_once(nodes: Iterable[Node]) -> Iterator[Node]:
 
 def _by(w: Wording, x: Input, write: Write) -> Notation | None:
     """The result of `write` for the gradient with respect to x, for any sizes if possible."""
-    generic = _in_general(w, x)
+    generic = _at_generic_sizes(w, x)
     if generic is None:
         return write(w, x, True)
     result = write(*generic, True)
@@ -206,7 +206,7 @@ def _by(w: Wording, x: Input, write: Write) -> Notation | None:
     return for_any(write(w, x, True), result)
 
 
-def _in_general(w: Wording, x: Input) -> tuple[Wording, Input] | None:
+def _at_generic_sizes(w: Wording, x: Input) -> tuple[Wording, Input] | None:
     """The wording at generic sizes and its input, if the gradient is computed by the same
     operations there; None otherwise.
     """

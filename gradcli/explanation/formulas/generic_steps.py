@@ -25,8 +25,8 @@ def generic_step(w: Wording, k: int) -> tuple[Wording, Step]:
     counterpart = generic_steps[k]
     if not w.same_computation.steps(step, counterpart):
         return w, step
-    keeps_sizes = _may_be_nameless(general, counterpart)
-    if keeps_sizes and not _large(general, counterpart) <= _large(w, step):
+    nameless = _may_be_nameless(general, counterpart)
+    if nameless and not _large(general, counterpart) <= _large(w, step):
         return w, step
     return general, counterpart
 

@@ -473,9 +473,8 @@ def _extent(at: Iterable[Trial], formula: str, name: str) -> str:
     if all(different_sides(trial.problem.roots) for trial in failing):
         return "square"
     same_order = [trial for trial in plain if trial.has_same_size_order]
-    if not any(trial.is_conclusive(name) for trial in same_order) or any(
-        trial in failing for trial in same_order
-    ):
+    fails = any(trial in failing for trial in same_order)
+    if fails or not any(trial.is_conclusive(name) for trial in same_order):
         elsewhere = (
             t for t in plain if t.problem.shapes != t.origin[0].shapes and t.is_conclusive(name)
         )

@@ -180,14 +180,13 @@ class Wording:
                 return None
             written = write(short)
         else:
-            simplified_inputs = substitute(node, self.integer_constants | {n: n for n in extra})
-            if not Writer(names).is_in_words(simplified_inputs):
+            substituted = substitute(node, self.integer_constants | {n: n for n in extra})
+            if not Writer(names).is_in_words(substituted):
                 return None
-            written = write(simplify(simplified_inputs, keep=names))
+            written = write(simplify(substituted, keep=names))
             if tree.size(written) > LONG_STEP:
-                written = min(
-                    written, write(self._shorter(names, simplified_inputs)), key=tree.size
-                )
+                shorter = write(self._shorter(names, substituted))
+                written = min(written, shorter, key=tree.size)
         return None if too_long(written) else written
 
     def is_foreign(self, x: Input) -> bool:
@@ -249,13 +248,10 @@ class Wording:
             return None if grad is None else self.names[grad]
         if x.name in self._for_any_sizes:
             return self._for_any_sizes[x.name]
-        at_these_sizes = None if self.is_wrong(x) else self._alone(self.read_off(x) or grad)
-        if (
-            at_these_sizes is None
-            or undefined(self.trials.here, tree.text(at_these_sizes), x.name) is None
-        ):
-            return at_these_sizes
-        return self._without_number(x) or at_these_sizes
+        here = None if self.is_wrong(x) else self._alone(self.read_off(x) or grad)
+        if here is None or undefined(self.trials.here, tree.text(here), x.name) is None:
+            return here
+        return self._without_number(x) or here
 
     def _without_number(self, x: Input) -> tree.Tree | None:
         """The generic formula if it differs from the gradient only where it is not finite, or

@@ -97,16 +97,12 @@ class Jvp:
         that may be the VJP at the tangent if the Jacobian is symmetric.
         """
         j, out = self.worded(self.p.out)
-        node, by_symmetry = j.along[out], None if j is self else j._by_symmetry
-        formula, other = (None if n is None else j.w.formula(n) for n in (node, by_symmetry))
-        if (
-            by_symmetry is None
-            or other is None
-            or (formula and tree.size(formula) <= tree.size(other))
-        ):
+        node, vjp = j.along[out], None if j is self else j._by_symmetry
+        formula, other = (None if n is None else j.w.formula(n) for n in (node, vjp))
+        if vjp is None or other is None or (formula and tree.size(formula) <= tree.size(other)):
             return j, node
         at, text = (*self.w.trials.first, *self.w.trials.elsewhere), tree.text(other)
-        return j, node if not at or any(self._fails(text, trial) for trial in at) else by_symmetry
+        return j, node if not at or any(self._fails(text, trial) for trial in at) else vjp
 
     @property
     def _by_symmetry(self) -> Node | None:
@@ -151,17 +147,14 @@ class Jvp:
         draw, inputs, out = Numbers(5), at.problem.inputs, at.problem.out
         moving = {t.name: inputs[t.x.name] for t in self.p.tangents}
         along = {name: tangent_symbol(name, x) for name, x in moving.items()}
-        tangent_values = {name: draw.uniform(0.5, 1.5, x.shape) for name, x in moving.items()}
+        tangents = {name: draw.uniform(0.5, 1.5, x.shape) for name, x in moving.items()}
         node = tangents_along(out, {x.node: along[name] for name, x in moving.items()}).get(out)
         if node is None:
             return False
-        for name, value in tangent_values.items():
+        for name, value in tangents.items():
             at.evaluate.values[along[name]] = value
         arrays = if_applicable(
-            lambda: (
-                at.evaluate(node)[0],
-                value_of(formula, at.values | tangent_values, at.problem),
-            )
+            lambda: (at.evaluate(node)[0], value_of(formula, at.values | tangents, at.problem))
         )
         if arrays is None:
             return True

@@ -35,10 +35,7 @@ SHORTEST = 4  # words of a message that is recognised by all of it, however comm
 NUMBERS = {"n", "m", "i", "j", "k", "d", "v", "v0"}  # placeholders for one number each
 DENSEST = 0.6  # of a wording, from its first equal word to the last, the least part by weight
 WHOLE = 0.95  # the part of a message that is as good as all of it
-NEARLY_BEST, MOST_ALSO = (
-    0.97,
-    2,
-)  # another message with this part of the best score is possible, too
+NEARLY_BEST, MOST_ALSO = 0.97, 2  # part of the best score for other possible messages; their number
 NEAR = 80  # how many pairs of equal words back an alignment looks
 CANDIDATES = 12
 CONTEXT, MOST_EXCERPT = 40, 2000  # letters of a text that are compared exactly

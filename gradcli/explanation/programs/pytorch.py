@@ -115,11 +115,11 @@ class _Torch:
         return [], f"{out}.backward({written})"
 
     def _seed_text(self, out: str) -> str:
-        p, values_array = self.problem, self.problem.seed.array
-        if p.seed.value is None or (values_array is not None and values_array.size > 60):
+        p, seed_array = self.problem, self.problem.seed.array
+        if p.seed.value is None or (seed_array is not None and seed_array.size > 60):
             return f"torch.randn_like({out})"
-        if values_array is not None:
-            return array(values_array)
+        if seed_array is not None:
+            return array(seed_array)
         names = self.plan.here.names | {p.out: Name(out)}
         names |= {n: Name(self.plan.safe(name)) for name, n in p.named.items() if n not in names}
         writer = ProgramWriter(names)

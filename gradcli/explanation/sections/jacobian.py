@@ -156,7 +156,7 @@ def _without_letters(w: Wording, grad: Node) -> str:
 
 
 def picture_of(a: Analysis, w: Wording, x: Input, s: Structure) -> list[Block]:
-    """The sparsity pattern of a matrix that is too large to be shown; None if it has no zeros."""
+    """The sparsity pattern of a matrix that is too large to be shown; empty if it has no zeros."""
     out, grad = a.problem.out, w.read_off(x)
     total = out.numel * x.node.numel
     if grad is None or out.numel == 1 or s.nonzero in (0, total) or total > MOST_DRAWN:

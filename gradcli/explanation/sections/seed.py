@@ -20,11 +20,11 @@ def seed(a: Analysis, w: Wording) -> Section:
 
 def call(p: Problem, keyword: str = "") -> str:
     """The call of backward() in PyTorch, with the seed if one is given."""
-    given = "" if p.seed.value is None or p.seed.implicit else p.seed.name
+    seed = "" if p.seed.value is None or p.seed.implicit else p.seed.name
     if p.before is not None:
-        arguments = [p.out_name, p.wrt[0].name, *([given] if given else [])]
+        arguments = [p.out_name, p.wrt[0].name, *([seed] if seed else [])]
         return f"torch.autograd.grad({', '.join(arguments)})"
-    return f"{p.out_name}.backward({given and keyword + given})"
+    return f"{p.out_name}.backward({seed and keyword + seed})"
 
 
 def row(a: Analysis, w: Wording) -> Row:

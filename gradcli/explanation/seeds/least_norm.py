@@ -85,7 +85,7 @@ class Equations:
 
     @cached_property
     def ties(self) -> "Dependence":
-        """The vectors n with J·n = 0, which g·J·n = 0 holds for with any g. See `tie`."""
+        """The vectors n with J·n = 0, so that g·J·n = 0 for every g. See `tie`."""
         return Dependence(self.scaled.T, self.rank)
 
     def tie(self, k: int) -> Any:

@@ -108,8 +108,8 @@ class SeedFor:
     @cached_property
     def grads(self) -> dict[str, Any]:
         """The VJP of this seed, by input."""
-        given = {**self.p.values, self.p.seed.node: self.seed}
-        evaluate = Evaluator(given, limits=self.p.limits)
+        values = {**self.p.values, self.p.seed.node: self.seed}
+        evaluate = Evaluator(values, limits=self.p.limits)
         grads = {x.name: (self.a.gradient(x), x.shape) for x in self.p.wrt}
         return {
             name: np.zeros(shape) if grad is None else evaluate(grad)[0]

@@ -25,12 +25,7 @@ NAMES = {ROWS: "g·J equals backward"}
 RANDOM = "at random values"
 MARKS = {True: "✓", False: "✗", None: "–"}
 OVERTURNING = ("integer-values", CODE)
-SHOWN_ELSEWHERE = (
-    "implicit-seed",
-    "seed-left-out",
-    "unused",
-    *OVERTURNING,
-)  # elsewhere on the page
+SHOWN_ELSEWHERE = ("implicit-seed", "seed-left-out", "unused", *OVERTURNING)  # on the page
 
 
 def document(a: Analysis, choices: Choices) -> Document:
@@ -38,9 +33,7 @@ def document(a: Analysis, choices: Choices) -> Document:
     grads = Gradients(a, wording_of(a))
     head, *rest = _sections(grads, choices)
     sections = (head, *(s for s in rest if s.blocks))
-    built = with_question(Document((), sections), a.problem, choices.command)._replace(
-        briefly=BRIEFLY
-    )
+    built = with_question(Document((), sections, briefly=BRIEFLY), a.problem, choices.command)
     return built._replace(more=tuple(more(a.problem))) if choices.command else built
 
 

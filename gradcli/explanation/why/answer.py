@@ -173,8 +173,7 @@ def why_expression(analysis: Analysis) -> Why:
     if assumed:
         seed = p.seed._replace(value=OPS["ones"](size=p.out.shape), refused=False)
         p = p._replace(seed=seed)
-    a = Analysis(
-        p, analysis.dtype, allow_no_gradient=True
-    )  # that nothing has a gradient is an answer here
+    # that nothing has a gradient is an answer here
+    a = Analysis(p, analysis.dtype, allow_no_gradient=True)
     a.require_numbers()
     return Why(a, assumed)

@@ -20,18 +20,14 @@ def is_array_program(b: Scope) -> bool:
 
 def forward(base: Node, index: Sequence[Any]) -> tuple[Node, tuple[Any, ...]]:
     """The base flipped along dimensions with negative steps, and the index with positive steps."""
-    dim, reversed_dims, items = 0, list[int](), list[Any]()
+    dim, flipped, items = 0, list[int](), list[Any]()
     for item in full_index(index, base.ndim):
         if isinstance(item, slice) and item.step is not None and item.step < 0:
-            reversed_dims.append(dim)
+            flipped.append(dim)
             item = _reversed_slice(item, base.shape[dim])
         items.append(item)
         dim += 0 if item is None else getattr(getattr(item, "value", None), "ndim", 1)
-    return (
-        (op.flip(base, dims=tuple(reversed_dims)), tuple(items))
-        if reversed_dims
-        else (base, tuple(index))
-    )
+    return (op.flip(base, dims=tuple(flipped)), tuple(items)) if flipped else (base, tuple(index))
 
 
 def _reversed_slice(s: slice, size: int) -> slice:

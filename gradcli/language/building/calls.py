@@ -248,7 +248,7 @@ def _numbers_among(called: Any, args: list, named: dict[str, Any]) -> list[Any]:
 
 def _in_order(places: Iterable[str], named: dict[str, Any]) -> list[tuple[str, Any]]:
     """The keyword arguments in the order of the parameters."""
-    return sorted(named.items(), key=lambda given: [*places, given[0]].index(given[0]))
+    return sorted(named.items(), key=lambda item: [*places, item[0]].index(item[0]))
 
 
 def _with_whole_numbers(

@@ -63,13 +63,9 @@ def _of_tensors(name: str, count: int, fact: Callable[..., Any]) -> Fact:
     """A function of exactly `count` tensors, with no other arguments."""
 
     def ask(b: Scope, e: ast.Call, args: list, named: dict) -> Any:
-        not_tensors = [in_words(a) for a in args if not isinstance(a, Node)]
-        if named or not_tensors or len(args) != count:
-            wrong = (
-                f", not {not_tensors[0]}"
-                if not_tensors and len(args) == count
-                else " and nothing else"
-            )
+        foreign = [in_words(a) for a in args if not isinstance(a, Node)]
+        if named or foreign or len(args) != count:
+            wrong = f", not {foreign[0]}" if foreign and len(args) == count else " and nothing else"
             message = f"{name}() takes {('one tensor', 'two tensors')[count - 1]}{wrong}"
             raise GradcliError("arguments", message)
         return fact(b, *args)

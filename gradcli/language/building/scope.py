@@ -24,8 +24,8 @@ class Scope(ABC):
 
     `inputs` are the nodes of its free names, `values` the arrays of those that have one, which
     masks and indices need; `draws.random` is the generator of rand and randn; `seed_shape` is the
-    shape of `onehot` in a seed. With `sizes`, numbers computed from sizes have graphs, which
-    `of_sizes` maps them to. `supposed` are inputs with made-up values, which must not appear in
+    shape of `onehot` in a seed. With `sizes`, numbers computed from sizes have graphs, by number in
+    `of_sizes`. `supposed` are inputs with made-up values, which must not appear in
     answers; `drawn` has the random numbers of texts such as randn(3).
     """
 
@@ -77,12 +77,12 @@ class Scope(ABC):
         """The integer value of an index, or of a size. Raises GradcliError for other values."""
         if is_whole(value):
             return int(value)
-        found_text = value if is_number(value) else in_words(value)
+        shown = value if is_number(value) else in_words(value)
         if not index:
-            message = f"a whole number belongs here, not {found_text}"
+            message = f"a whole number belongs here, not {shown}"
             raise GradcliError("arguments", message, hint="as in randn(2, 3) and range(4)")
         hint = "x[0] is the first element, x[-1] the last, x[1:3] two of them"
-        raise GradcliError("index", f"an index must be a whole number, not {found_text}", hint=hint)
+        raise GradcliError("index", f"an index must be a whole number, not {shown}", hint=hint)
 
     def shape(self, node: Node) -> tuple[int, ...]:
         """The sizes of a tensor."""

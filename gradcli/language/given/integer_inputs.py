@@ -62,7 +62,8 @@ def placeholder_values(node: Node) -> Any:
 
 
 def integer_nodes(roots: Collection[Node], indices: Collection[Node], out: Node) -> set[Node]:
-    """The nodes that are used as `indices`, or as index, target or mask of an operation.
+    """The nodes that are used as `indices` or as index, target or mask of an operation, and those
+    from which these are computed.
 
     Behind operations that take floats, as argsort, a node that `out` also uses as a value is not
     one of them.

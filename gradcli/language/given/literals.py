@@ -42,9 +42,7 @@ def read_array(
 
 
 def _is_expression(text: str) -> bool:
-    """Whether `text` is a valid expression that computes something, without non-numeric
-    literals.
-    """
+    """Whether `text` is an expression that computes something, and all its literals are numbers."""
     try:
         todo = [ast.parse(text.strip(), mode="eval").body]
     except (SyntaxError, ValueError):

@@ -111,7 +111,7 @@ def read_tangents(texts: Sequence[str]) -> dict[str, str | None]:
 
     GradcliError "value" as of `read_values`.
     """
-    symbols = [given.strip() for given in texts if given.strip().isidentifier()]
+    symbols = [text.strip() for text in texts if text.strip().isidentifier()]
     values = read_values([t for t in texts if t.strip() not in symbols], "--tangent")
     for k, name in enumerate(symbols):
         if name in values or name in symbols[:k]:

@@ -155,28 +155,26 @@ def _is_function(value: ast.expr) -> bool:
     return len(rest) > 1 and (lookup(rest) is not None or rest in MAKER_KINDS)
 
 
-def _through(module_call: ast.Call, args: list[ast.expr], keywords: list[ast.keyword]) -> ast.expr:
+def _through(module: ast.Call, args: list[ast.expr], keywords: list[ast.keyword]) -> ast.expr:
     """The call of the function of a module; for Sequential nested calls."""
-    inside = _function_inside(module_call)
+    inside = _function_inside(module)
     if inside == SEQUENTIAL:
-        for module in module_call.args:
-            assert isinstance(module, ast.Call)
-            args, keywords = [_through(module, args, keywords)], []
+        for inner in module.args:
+            assert isinstance(inner, ast.Call)
+            args, keywords = [_through(inner, args, keywords)], []
         return args[0]
-    func = placed_at(path(f"torch.nn.functional.{inside}"), module_call)
+    func = placed_at(path(f"torch.nn.functional.{inside}"), module)
     if inside == "clone":  # Identity, which ignores its arguments
         return ast.Call(func, args, keywords)
-    keywords_of_module = [k for k in module_call.keywords if k.arg != AFFINE]
-    if _is_dropout(module_call):
-        keywords_of_module += [ast.keyword("inplace", a) for a in module_call.args[1:]]
-        module_call = placed_at(ast.Call(module_call.func, module_call.args[:1], []), module_call)
-    name, start = STARTS.get(called_name(module_call) or "", ("", None))
-    if name and not module_call.args and not keyword(module_call, name):
-        keywords_of_module.append(ast.keyword(name, ast.Constant(start)))
-    arguments = (
-        list(map(_as_shape, module_call.args)) if _is_plain_norm(module_call) else module_call.args
-    )
-    return ast.Call(func, [*args, *arguments], [*keywords_of_module, *keywords])
+    module_keywords = [k for k in module.keywords if k.arg != AFFINE]
+    if _is_dropout(module):
+        module_keywords += [ast.keyword("inplace", a) for a in module.args[1:]]
+        module = placed_at(ast.Call(module.func, module.args[:1], []), module)
+    name, start = STARTS.get(called_name(module) or "", ("", None))
+    if name and not module.args and not keyword(module, name):
+        module_keywords.append(ast.keyword(name, ast.Constant(start)))
+    arguments = list(map(_as_shape, module.args)) if _is_plain_norm(module) else module.args
+    return ast.Call(func, [*args, *arguments], [*module_keywords, *keywords])
 
 
 def _is_plain_norm(e: ast.Call) -> bool:

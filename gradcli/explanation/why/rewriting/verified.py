@@ -95,8 +95,8 @@ class Verifier:
 
     def read(self, text: str) -> Numbers | None:
         """The expression of a text, over the same inputs; None if it is invalid."""
-        given = {n: v for n, v in self.values.items() if n in text}
-        posed = partial(pose, text, values=given, grad=self.seed, wrt=self.names)
+        values = {n: v for n, v in self.values.items() if n in text}
+        posed = partial(pose, text, values=values, grad=self.seed, wrt=self.names)
         with np.errstate(all="ignore"):
             p = if_applicable(posed)
         if p is None or p.out.shape != self.p.out.shape:
