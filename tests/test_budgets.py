@@ -25,12 +25,8 @@ from gradcli.explanation.higher.hessian import Hessian
 from gradcli.language.posing import pose
 from gradcli.limits import Limits
 
-AT_LENGTH = (
-    "einsum",
-    "a tower",
-    "order 9",
-    "nested functions",
-)  # with all the seconds there are by default
+# with all the seconds there are by default
+AT_LENGTH = ("einsum", "a tower", "order 9", "nested functions")
 HARD = 60  # seconds after which a request hangs; on an idle machine each of these takes 3
 ROOM = 4 << 30  # bytes of addresses: libraries reserve far more than they use
 

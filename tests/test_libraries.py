@@ -421,6 +421,8 @@ jnp.var(M, axis=0, where=M > -1)
 jnp.linalg.lstsq(M.T, x)[0]
 jnp.linalg.pinv(A, hermitian=True)
 jnp.linalg.cholesky(S + A, symmetrize_input=False)
+jnp.linalg.eigh(S + A, symmetrize_input=True)[0]
+jnp.linalg.eigvalsh(S + A, symmetrize_input=True)
 jnp.linalg.cholesky(S + A, upper=True, symmetrize_input=False)
 jax.scipy.linalg.cholesky(S)
 jax.scipy.linalg.cholesky(S + A, lower=True)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from ...errors import GradcliError
 from .function import array, op
 from .lax import size
 from .linalg import NUMPY, SCIPY
@@ -49,14 +50,27 @@ def _norm(x, ord=None, axis=None, keepdims=False):
     return NUMPY["norm"](x, ord, axis, keepdims)
 
 
-def _symmetric(function: Callable, flag: str = "", default: bool = True) -> Callable:
-    """A function of the symmetric part of a matrix, of which JAX reads all; where there is a `flag`
-    for it, if it is set.
-    """
+def _symmetric_part(a):
+    return (a + op.matrix_transpose(a)) / 2
 
-    def of_both(a, *args, **named):
-        wanted = named.pop(flag, default)
-        return function((a + op.matrix_transpose(a)) / 2 if wanted else a, *args, **named)
+
+def _of_symmetric_part(name: str) -> Callable:
+    """The function of NumPy's table, of the symmetric part of a matrix: JAX reads all of it."""
+
+    def of_both(a, *args, symmetrize_input=True, **named):
+        if not symmetrize_input:
+            message = f"{name}() does not take symmetrize_input=False"
+            raise GradcliError("arguments", message, hint="leave it out: both triangles are read")
+        return NUMPY[name](_symmetric_part(a), *args, **named)
+
+    return of_both
+
+
+def _if_hermitian(function: Callable) -> Callable:
+    """A function that takes the symmetric part of a matrix for `hermitian=True`."""
+
+    def of_both(a, *args, hermitian=False, **named):
+        return function(_symmetric_part(a) if hermitian else a, *args, **named)
 
     return of_both
 
@@ -66,7 +80,7 @@ def _factor(a, lower=False):
     takes every element as it is: that of L is L @ tril(inv(L) @ da @ inv(L).T), half the diagonal.
     """
     a = a if lower else op.matrix_transpose(a)
-    symmetric = (a + op.matrix_transpose(a)) / 2
+    symmetric = _symmetric_part(a)
     read = op.tril(a) + op.matrix_transpose(op.tril(a, diagonal=-1))
     factor = op["linalg.cholesky"](symmetric + op.detach(read - symmetric))
     skew = a - symmetric  # contributes to the derivative alone
@@ -78,7 +92,7 @@ def _factor(a, lower=False):
 
 def _cholesky(a, *, upper=False, symmetrize_input=True):
     if symmetrize_input:
-        return NUMPY["cholesky"]((a + op.matrix_transpose(a)) / 2, upper=upper)
+        return NUMPY["cholesky"](_symmetric_part(a), upper=upper)
     factor = _factor(a, lower=True)
     return op.matrix_transpose(factor) if upper else factor
 
@@ -86,11 +100,11 @@ def _cholesky(a, *, upper=False, symmetrize_input=True):
 LINALG: dict[str, Any] = {
     "norm": _norm,
     "cholesky": _cholesky,
-    **{name: _symmetric(NUMPY[name]) for name in ("eigh", "eigvalsh")},
-    **{name: _symmetric(NUMPY[name], "hermitian", False) for name in ("pinv", "svd")},
+    **{name: _of_symmetric_part(name) for name in ("eigh", "eigvalsh")},
+    **{name: _if_hermitian(NUMPY[name]) for name in ("pinv", "svd")},
 }
 SCIPY_LINALG: dict[str, Any] = {
-    "eigh": _symmetric(SCIPY["eigh"]),
+    "eigh": lambda a, *args, **named: SCIPY["eigh"](_symmetric_part(a), *args, **named),
     "cholesky": _factor,
     "cho_factor": lambda a, lower=False: (_factor(a, lower), lower),
 }
