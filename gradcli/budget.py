@@ -33,7 +33,9 @@ class Budget:
         self.renew()
 
     def renew(self) -> None:
-        """Restart the clock, for a further request, perhaps from another thread."""
+        """Restart the clock, for a further request, perhaps from another thread. `spent` stays: what
+        an ended search left out may be cached.
+        """
         self._deadline, self._asked_after = thread_time() + self._seconds, 0.0
 
     def search(self, compute: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
