@@ -6,11 +6,11 @@ from operator import attrgetter
 from ..errors import Span
 from .node import Node, intern, walk
 
-OWN_SPAN = attrgetter("span")
+SPAN = attrgetter("span")
 
 
 def substitute(
-    node: Node, new: Mapping[Node, Node], span_of: Callable[[Node], Span | None] = OWN_SPAN
+    node: Node, new: Mapping[Node, Node], span_of: Callable[[Node], Span | None] = SPAN
 ) -> Node:
     """`node` with nodes replaced as in `new`; nodes that are rebuilt get the span that `span_of`
     returns.
@@ -20,9 +20,7 @@ def substitute(
 
 
 def substitute_all(
-    nodes: Iterable[Node],
-    new: Mapping[Node, Node],
-    span_of: Callable[[Node], Span | None] = OWN_SPAN,
+    nodes: Iterable[Node], new: Mapping[Node, Node], span_of: Callable[[Node], Span | None] = SPAN
 ) -> list[Node]:
     """Several nodes with nodes replaced as in `new`."""
     done: dict[Node | None, Node | None] = {None: None}

@@ -90,9 +90,7 @@ class Writer:
     ):
         self.telling, self.named = telling, names
         self.trees: dict[Node, Tree] = dict(names)
-        self.numbers: set[Node] = (
-            set()
-        )  # nodes that are written as Python numbers: 2, 1 / x.numel()
+        self.numbers: set[Node] = set()  # written as Python numbers: 2, 1 / x.numel()
         self.in_torch: dict[Node, Node | None] = {}
         for node in () if telling is None else program:
             parts = node.op.family == "movement"
@@ -158,9 +156,7 @@ class Writer:
         return node.inputs if text is None else (text,)
 
     def torch_equivalent(self, node: Node) -> Node | None:
-        """An equal node in operators that PyTorch has, if PyTorch lacks that of `node`;
-        else None.
-        """
+        """An equal node in operators of PyTorch, if it lacks that of `node`; else None."""
         if node not in self.in_torch:
             self.in_torch[node] = None if node.op.name in IDIOMS else node.op.in_torch(node)
         return self.in_torch[node]
@@ -310,13 +306,11 @@ class Writer:
         return size_formula(int(value), self.shapes, rounded) if value == int(value) else None
 
     def arguments(self, node: Node) -> tuple[list[Tree], list[tuple[str, Tree]]]:
-        """Positional and keyword arguments of a call: positional until one is omitted, then by
-        keyword.
-        """
+        """Positional and keyword arguments of a call: by keyword after one that is omitted."""
         op = node.op
         args: list[Tree] = []
         named: list[tuple[str, Tree]] = []
-        last_required, by_place = _last_required(op), op.family == "movement"
+        last, by_place = _last_required(op), op.family == "movement"
         for position, name in enumerate(op.order):
             if op.variadic and name == op.inputs[0]:
                 operands = tuple(self.operand(node, k) for k in range(len(node.inputs)))
@@ -324,15 +318,11 @@ class Writer:
                 continue
             value = self._argument(node, name)
             if value is None:
-                if position < last_required:
+                if position < last:
                     args.append(self.attribute(node, name))
                 else:
                     by_place = False
-            elif (
-                position < last_required
-                or (position == last_required and name != "dim")
-                or by_place
-            ):
+            elif position < last or (position == last and name != "dim") or by_place:
                 args += (
                     value.items
                     if name == op.collect and isinstance(value, Listing) and value.items
@@ -433,9 +423,7 @@ def _last_required(op: Operator) -> int:
 
 
 class OwnWriter(Writer):
-    """Writes formulas with gradcli's own operators: their equivalents in PyTorch differ in
-    gradients.
-    """
+    """Writes formulas with gradcli's own operators, whose equivalents have other gradients."""
 
     def torch_equivalent(self, node: Node) -> Node | None:
         return None
@@ -445,10 +433,10 @@ def _all_positional(node: Node, name: str) -> bool:
     """Whether all parameters before `name` are passed by position."""
     for other in node.op.order[: node.op.order.index(name)]:
         if other in node.op.inputs:
-            given = node.inputs[node.op.inputs.index(other)] is not None
+            is_passed = node.inputs[node.op.inputs.index(other)] is not None
         else:
-            given = node.op.attributes.get(other) is REQUIRED
-        if not given:
+            is_passed = node.op.attributes.get(other) is REQUIRED
+        if not is_passed:
             return False
     return True
 

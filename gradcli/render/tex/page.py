@@ -76,9 +76,9 @@ class Page:
     def answers(self, answers: Sequence[Answer]) -> str:
         """An equation each; what is remarked of it below, where there is no room beside all."""
         names, formulas = zip(*((line_width(a.name), line_width(a.formula)) for a in answers))
-        said = max(length(text(a.remark)) if a.remark else 0 for a in answers)
+        remark_width = max(length(text(a.remark)) if a.remark else 0 for a in answers)
         edge = max(names)
-        wide = edge + EQUALS_WIDTH + max(formulas) + (said and said + 2)
+        wide = edge + EQUALS_WIDTH + max(formulas) + (remark_width and remark_width + 2)
         valued = any(a.value for a in answers)
         beside = self.room is None or (not valued and wide <= self.room)
         rows = [row for a in answers for row in self.answer(a, beside, edge)]

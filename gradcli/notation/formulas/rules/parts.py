@@ -47,9 +47,7 @@ def _spans(index: tuple, shape: Shape) -> list[tuple[int, int]] | None:
 
 
 def _within(item: slice | int, start: int, stop: int, size: int) -> Any:
-    """An item of an index into x[start:stop], as an item of an index into x; None if it
-    has a step.
-    """
+    """An item of an index into x[start:stop] as one of an index into x; None if it has a step."""
     if isinstance(item, int):
         return start + item % (stop - start)
     if item.step not in (None, 1):
