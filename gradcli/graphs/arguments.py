@@ -175,9 +175,7 @@ def in_words(value: Any) -> str:
 def in_deprecated_order(
     args: Sequence, orders: Sequence[str], tensors: Collection[str]
 ) -> dict[str, Any]:
-    """Arguments by name, for the first of `orders` that has tensors at the same positions; {} if
-    none has.
-    """
+    """Arguments by name, in the first of `orders` with tensors at the same positions, or {}."""
     is_tensor = [isinstance(a, Node) for a in args]
     for names in map(str.split, orders):
         if is_tensor == [name in tensors for name in names]:

@@ -224,9 +224,7 @@ class Operator:
     alike: Collection[str] = ()
     """The inputs that typically have one shape, although they are broadcast."""
     usual: Callable[..., Iterable[tuple[int, int]]] | None = None
-    """(*shapes, **attrs) -> pairs of sizes of its inputs that are typically equal; None: there are
-    none.
-    """
+    """(*shapes, **attrs) -> pairs of sizes of its inputs that are typically equal."""
 
     # ---- cost ------------------------------------------------------------------------------------
 
@@ -416,9 +414,7 @@ class Operator:
         return self.inputs[place] in self.numbers
 
     def in_torch(self, node: Node) -> Node | None:
-        """An equal node in operators that PyTorch has; None if PyTorch has this one, or none is
-        known.
-        """
+        """An equal node in operators of PyTorch; None if PyTorch has this one, or none is known."""
         if self.torch is not None or self.spelling:
             return None
         if self.said is not None:
@@ -484,9 +480,7 @@ def _refused_kinds(takes: str, operands: Sequence[Any]) -> str | None:
 
 
 def _may_be_floats(x: Any) -> bool:
-    """Whether an integer tensor comes from an input, which may be floating-point unless it is an
-    index.
-    """
+    """Whether integers come from an input, which may hold floats unless it is an index."""
     if not isinstance(x, Node) or x.dtype != "int":
         return False
     valued = walk([x], lambda n: () if n.op.dtype in ("int", "bool") else n.inputs)

@@ -12,9 +12,7 @@ SPAN = attrgetter("span")
 def substitute(
     node: Node, new: Mapping[Node, Node], span_of: Callable[[Node], Span | None] = SPAN
 ) -> Node:
-    """`node` with nodes replaced as in `new`; nodes that are rebuilt get the span that `span_of`
-    returns.
-    """
+    """`node` with nodes replaced as in `new`; `span_of` gives the spans of rebuilt nodes."""
     (changed,) = substitute_all([node], new, span_of)
     return changed
 

@@ -68,9 +68,7 @@ def in_library(op: Operator) -> str:
 
 
 def word(op: Operator) -> str:
-    """The name of an operator in a formula: `softmax`, and `special.ndtr` for functions in
-    torch.special.
-    """
+    """The name of an operator in a formula: `softmax`, or `special.ndtr` of torch.special."""
     return f"special.{op.name}" if (op.torch or "").startswith(SPECIAL) else op.name
 
 
@@ -149,9 +147,7 @@ class Writer:
         return spelled(spelling, {str(k): self.trees[i] for k, i in enumerate(node.parents)})
 
     def sources(self, node: Node) -> tuple[Node | None, ...]:
-        """The nodes whose formulas are parts of that of `node`: its inputs, or its equivalent in
-        PyTorch.
-        """
+        """The nodes whose formulas that of `node` contains: inputs, or an equivalent in PyTorch."""
         text = self.torch_equivalent(node)
         return node.inputs if text is None else (text,)
 
@@ -205,9 +201,7 @@ class Writer:
         return in_library(op) if name.partition(".")[0] in self.taken else name
 
     def operand(self, node: Node, place: int) -> Tree:
-        """The formula of an input of a node; an integral float keeps its point if it decides the
-        dtype.
-        """
+        """The formula of an input; an integral float keeps its point if that decides the dtype."""
         source = node.inputs[place]
         assert source is not None
         if self.takes_no_mask(node, place):
@@ -381,9 +375,7 @@ class Writer:
         return Listing(tuple(self.size(n, d - len(shape)) for d, n in enumerate(shape)))
 
     def size(self, size: int, place: int) -> Tree:
-        """A size as that of a named node at the same position, counted from the end; else as a
-        formula.
-        """
+        """A size of a named node at this place, counted from the end; else another formula."""
         for shape, name in self.shapes.items() if size > 1 else ():
             if len(shape) >= -place > 0 and shape[place] == size:
                 return dimension(name, place + len(shape))

@@ -147,9 +147,7 @@ class Terms:
         return Lettering({}, self.sizes)(e, self.reserved)
 
     def value(self, e: Expr) -> float | None:
-        """The value of an expression; None if it is unknown, or contains the inverse of a singular
-        matrix.
-        """
+        """The value of an expression; None if unknown, or if a singular matrix is inverted."""
         try:
             with np.errstate(all="ignore"):
                 return float(self.evaluate(e, {}))

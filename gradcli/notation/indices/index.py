@@ -199,9 +199,7 @@ class Indices:
             return None
 
     def _add_letters(self, e: Expr, letters: dict[Node, tuple[Place, ...]]) -> None:
-        """Add letters for the nodes in an expression: their own if these are distinct, else similar
-        ones.
-        """
+        """Add letters for nodes in an expression: their own if distinct, else similar ones."""
         elements = [part for part in inner(e) if isinstance(part, Element)]
         for part in elements:
             if part.node not in letters:
@@ -213,9 +211,7 @@ class Indices:
                 letters[part.node] = self._similar_letters(part)
 
     def _similar_letters(self, e: Element) -> tuple[Place, ...]:
-        """A letter for each dimension: that of its place if it has exactly one, else the next free
-        letter.
-        """
+        """A letter for each dimension: that of its place if it has one, else the next free one."""
         taken = set(self.reserved)
         out: list[Place | None] = []
         for place, n in zip(e.places, e.node.shape, strict=True):

@@ -255,9 +255,7 @@ class JacobianEntry:
         return JacobianEntry(e, self.rows, self.columns, self.write)._shortest_formula()
 
     def _with_scale(self, read: Callable[["JacobianEntry"], Named | None]) -> Named | None:
-        """What `read` returns for the factors with letters, scaled by the others: (eye(n) - a) /
-        norm(x).
-        """
+        """What `read` returns for factors with letters, times others: (eye(n) - a) / norm(x)."""
         fixed = {*self.write.fixed}
         scale = [f for f in self.factors if not letters_of(f) - fixed and not is_count(f)]
         if not scale or len(scale) == len(self.factors):

@@ -141,9 +141,7 @@ class Contraction:
         return reduce(multiplied, out)
 
     def _vector(self, letter: str, excluded: Collection[str] = ()) -> Tree | None:
-        """The vector of all branches of a letter, without the neighbours `excluded`;
-        None for ones.
-        """
+        """The vector of all branches of a letter but those to `excluded` letters; None for ones."""
         factors: list[Tree] = []
         factors_of_letter = self.own.get(letter)
         if factors_of_letter:

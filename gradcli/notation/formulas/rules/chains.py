@@ -74,9 +74,7 @@ def chain_of(node: Node) -> Chain | None:
 
 
 def _parts(node: Node, transposed: bool) -> list[tuple[Node, bool]] | None:
-    """The operands of a product from left to right, and whether each is transposed; None for
-    others.
-    """
+    """The operands of a product, and whether each is transposed; None for other nodes."""
     if node.op.name == "transpose" and node.ndim == 2:
         return [(node.parents[0], not transposed)]
     if node.op.name == "outer":

@@ -22,9 +22,7 @@ from .registry import candidate, normal, rule
 
 @normal("double")
 def rows_of_the_identity(node: Node) -> Node | None:
-    """(y.unsqueeze(1) == arange(n)).double() = eye(n)[y] for known indices y; eye(m, n) for y =
-    arange(m).
-    """
+    """(y.unsqueeze(1) == arange(n)).double() = eye(n)[y] for known y, eye(m, n) for arange(m)."""
     mask = node.parents[0]
     if mask.op.name != "eq" or mask.ndim != 2:
         return None

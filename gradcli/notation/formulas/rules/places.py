@@ -190,9 +190,7 @@ def gather_sorted(node: Node) -> Node | None:
 
 @layout("scatter_to")
 def comparison_from_scatter(node: Node) -> Node | None:
-    """v.scatter_to(x.shape, 1, index) = v * (index == arange(x.shape[1])) for one index in each
-    row.
-    """
+    """v.scatter_to(x.shape, 1, index) = v * (index == arange(x.shape[1])), one index a row."""
     v, index = node.parents
     last = node.ndim - 1
     one_per_row = index.ndim == node.ndim and index.shape == (*node.shape[:-1], 1)
