@@ -178,7 +178,7 @@ class Operator:
     torch: Any = "torch.{name}"
     """Its name in PyTorch; None: PyTorch has no such function."""
     part_of: str = ""
-    """The function of PyTorch's that it is a part of, if only that has a name in PyTorch."""
+    """The function of PyTorch that it is a part of, if only that has a name there."""
     view: bool | Callable[..., bool] = False
     """(**attrs) -> whether PyTorch's result shares the memory of the first input; or that."""
     saved: Any = (...,)
