@@ -47,9 +47,7 @@ class Gradients(NamedTuple):
 def backward(
     out: Node, seed: Node, wrt: Collection[Node], made: Collection[Node] = (), zeros: bool = False
 ) -> Gradients:
-    """The gradient of <seed, out> with respect to every node of `wrt`, in the shape of
-    that node.
-    """
+    """The gradient of <seed, out> with respect to every node of `wrt`, in its shape."""
     return from_several({out: seed}, wrt, made, zeros)
 
 
@@ -80,14 +78,14 @@ def from_several(
     targets = set(wrt)
     boundary = {n for n in (*targets, *ends) if n.inputs}  # whose inputs are not visited
     inputs = (lambda n: () if n in boundary else n.inputs) if boundary else attrgetter("inputs")
-    conducting_nodes = conducting(walk([*made, *seeds], inputs), targets)
+    active = conducting(walk([*made, *seeds], inputs), targets)
     grads, stays_zero = dict(seeds), dict[Node, Node]()
     steps = []
-    for node in reversed(conducting_nodes):
+    for node in reversed(active):
         received = _upstream_gradient(node, grads, stays_zero, zeros)
         if node in targets or received is None:
             continue
-        results = _rule_results(node, received, conducting_nodes, zeros)
+        results = _rule_results(node, received, active, zeros)
         contributions = _contributions(node, results)
         if node in grads:
             _add(grads, [(to, sent) for _, to, _, sent in contributions])
@@ -97,10 +95,7 @@ def from_several(
             _add(stays_zero, [(to, OPS["still_zero"](sent)) for _, to, _, sent in contributions])
         zero_results = [(to, local) for _, to, local in results if isinstance(local, StaysZero)]
         _add(stays_zero, [(to, s.node or OPS["zeros"](size=to.shape)) for to, s in zero_results])
-    of = {
-        w: _upstream_gradient(w, grads, stays_zero, zeros) if w in conducting_nodes else None
-        for w in wrt
-    }
+    of = {w: _upstream_gradient(w, grads, stays_zero, zeros) if w in active else None for w in wrt}
     return Gradients(of, steps, stays_zero.keys() - grads.keys())
 
 
@@ -141,18 +136,13 @@ def conducts(node: Node) -> bool:
 def _rule_results(
     node: Node, received: Node, active: Collection[Node | None], zeros: bool
 ) -> list[tuple[int, Node, Node | StaysZero]]:
-    """The results of a node's rule for inputs in `active`, each with the input's slot and the
-    input.
-    """
-    result = _apply_rule(node, received, active, zeros)
-    pairs = zip(
-        node.inputs,
-        _with_zero_derivatives(node, received, result) if zeros else result,
-        strict=True,
-    )
+    """Slot, input and result of a node's rule for each input in `active`."""
+    results = _apply_rule(node, received, active, zeros)
+    if zeros:
+        results = _with_zero_derivatives(node, received, results)
     return [
         (slot, to, _checked(local, slot, node))
-        for slot, (to, local) in enumerate(pairs)
+        for slot, (to, local) in enumerate(zip(node.inputs, results, strict=True))
         if local is not None and to is not None and to in active
     ]
 
@@ -175,9 +165,9 @@ def _with_zero_derivatives(node: Node, received: Node, results: Sequence[Any]) -
     flat = node.op.flat_inputs(node).values()
     if not flat:
         return results
-    nodes_of_results = [a for a in results if isinstance(a, Node)]
-    nodes_used = walk(nodes_of_results, lambda n: () if n is received else n.inputs)
-    used = [i for i in ([node] if node in nodes_used else node.parents) if conducts(i)]
+    nodes = [a for a in results if isinstance(a, Node)]
+    order = walk(nodes, lambda n: () if n is received else n.inputs)
+    used = [i for i in ([node] if node in order else node.parents) if conducts(i)]
     return [
         reduce(OPS["flat_by"], used, a) if isinstance(a, Node) and i in flat else a
         for i, a in zip(node.inputs, results, strict=True)

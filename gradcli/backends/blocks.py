@@ -28,9 +28,7 @@ Plan = Mapping[Node, Sequence[Source]]
 
 
 class Run(NamedTuple):
-    """Nodes that are computed together, a few of `length` rows at a time; a single node
-    as a whole.
-    """
+    """Nodes that are computed together, some of `length` rows at a time; one alone as a whole."""
 
     nodes: list[Node]
     length: int
@@ -97,9 +95,8 @@ def _runs(plan: Plan) -> Iterable[Run]:
 
     A new level begins where a node needs all rows of a node that a run computes.
     """
-    ready: dict[
-        Node | None, tuple[int, int]
-    ] = {}  # the first levels that may read its rows, and all of it
+    # the first levels that may read the rows of a node, and all of it
+    ready: dict[Node | None, tuple[int, int]] = {}
     runs: dict[int, dict[int, list[Node]]] = defaultdict(lambda: defaultdict(list))
     single: dict[int, list[Node]] = defaultdict(list)
     for node, result in plan.items():

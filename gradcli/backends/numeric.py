@@ -48,9 +48,7 @@ class Schedule:
 
 
 def _function(node: Node, kernels: Kernels | None = None) -> Callable[..., Any]:
-    """The function that computes the value of a node from those of its sources and its
-    attributes.
-    """
+    """The function of a node, which takes the values of its sources and its attributes."""
     op = node.op
     if kernels is not None and op.value is not None and node.dtype == "float":
         return kernels(op.name, _function(node))
@@ -163,11 +161,7 @@ class Evaluator:
         """
         if node.dtype != "float" or type(value) in PYTHON_NUMBERS:
             return value
-        if (
-            np.ndim(value) == 0
-            and arrays
-            and all(type(array) in PYTHON_NUMBERS for array in arrays)
-        ):
+        if np.ndim(value) == 0 and arrays and all(type(a) in PYTHON_NUMBERS for a in arrays):
             return value.item()
         return np.asarray(value, dtype=self.dtype)
 
@@ -182,9 +176,8 @@ class Evaluator:
         """Raise GradcliError "limit" if all values together are too large; views take no memory."""
         missing = [n for n in schedule.nodes if n not in self.values]
         present = [n for n in self.values if n is not None]
-        total = sum(map(array_bytes, (*present, *missing))) + max(
-            map(workspace, missing), default=0
-        )
+        total = sum(map(array_bytes, (*present, *missing)))
+        total += max(map(workspace, missing), default=0)
         self.limits.check("memory", total, f"the values of {len(missing):,} operations")
 
 
@@ -230,9 +223,7 @@ class Varying:
 
     @property
     def work(self) -> int:
-        """The number of elements that are computed for one value of `by`, or an
-        equivalent of it.
-        """
+        """The number of elements computed for one value of `by`, or as many as take as long."""
         return sum(
             max(n.numel, flops(n) // FLOPS if n.op.flops else 0) for n in self.schedule.nodes
         )

@@ -239,9 +239,7 @@ def _numerically(op, elements: list, node: Node) -> Any:
 
 
 def _by_value(op, operands: list, node: Node) -> Any:
-    """The value of NumPy's function for arrays of elements; terms of sums of products are added at
-    once.
-    """
+    """The value of NumPy's function for arrays of elements; sums of products are added at once."""
     if op.family not in ("elementwise", "movement", "reduction"):
         sums = [o if o is None or o.dtype != object else _map(_one_term, o) for o in operands]
         try:

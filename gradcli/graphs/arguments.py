@@ -51,9 +51,7 @@ def parameters_of(function: Any, skip: int) -> tuple[dict, bool, dict]:
 def bind(
     op: "Operator", args: Sequence, named: dict[str, Any]
 ) -> tuple[tuple[Node | None, ...], dict[str, Any]]:
-    """The tensors and the attributes of a call. Raises GradcliError for arguments that
-    do not fit.
-    """
+    """The tensors and the attributes of a call. Raises GradcliError if arguments do not fit."""
     arguments = in_deprecated_order(args, op.older, op.inputs) or _positional(op, args)
     for key, value in named.items():
         name = _parameter_name(op, key)
@@ -103,22 +101,19 @@ def _positional(op: "Operator", args: Sequence) -> dict[str, Any]:
     """Positional arguments, by the name of their parameter."""
     arguments: dict[str, Any] = {}
     for position, name in enumerate(op.places):
-        if (
-            name == op.collect
-            and len(args) > position
-            and not isinstance(args[position], tuple | list)
-        ):
-            arguments[name] = tuple(args[position:])
+        rest = args[position:]
+        if not rest:
+            break
+        if name == op.collect and not isinstance(rest[0], tuple | list):
+            arguments[name] = tuple(rest)
             return arguments
-        if op.variadic and name == op.inputs[0] and len(args) > position:
-            rest = args[position:]
+        if op.variadic and name == op.inputs[0]:
             if isinstance(rest[0], tuple | list):
                 arguments[name], args = tuple(rest[0]), [*args[:position], None, *rest[1:]]
                 continue
             arguments[name] = tuple(rest)
             return arguments
-        if len(args) > position:
-            arguments[name] = args[position]
+        arguments[name] = rest[0]
     if len(args) > len(op.places):
         most = "one argument" if len(op.places) == 1 else f"{len(op.places)} arguments"
         message = f"{op.name}() takes {most} at most, not {len(args)}"
@@ -127,9 +122,7 @@ def _positional(op: "Operator", args: Sequence) -> dict[str, Any]:
 
 
 def _parameter_name(op: "Operator", key: str) -> str:
-    """The parameter for a keyword, which may be PyTorch's or NumPy's name of it. Raises
-    GradcliError.
-    """
+    """The parameter for a keyword, which may be PyTorch's or NumPy's name of it."""
     name = NUMPY.get(key, key)
     other = SYNONYMS.get(name, name)
     if other in op.attributes:
@@ -182,9 +175,7 @@ def in_words(value: Any) -> str:
 def in_deprecated_order(
     args: Sequence, orders: Sequence[str], tensors: Collection[str]
 ) -> dict[str, Any]:
-    """Arguments by name, for the first of `orders` that has tensors at the same positions; {} if
-    none has.
-    """
+    """Arguments by name, in the first of `orders` with tensors at the same positions, or {}."""
     is_tensor = [isinstance(a, Node) for a in args]
     for names in map(str.split, orders):
         if is_tensor == [name in tensors for name in names]:

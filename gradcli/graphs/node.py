@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 
 
 class Table(dict[str, "Operator"]):
-    """Operators by name. `find`, which gradcli/operators sets, loads operators when they are first
-    used.
-    """
+    """Operators by name. `find`, which gradcli/operators sets, loads them when first used."""
 
     find: Callable[[str], None]
 
@@ -139,7 +137,7 @@ class Node:
         return f"<{self.op.name} {list(self.shape)}>"
 
     def at(self, span: Span) -> "Node":
-        """The same operation with another span; inputs are unchanged."""
+        """The same operation with another span; a node of an input is returned as it is."""
         if self.op.name == "input":
             return self
         return intern(self.op, self.inputs, self.attrs, span)
@@ -176,9 +174,7 @@ def intern(
 
 
 def _key(value):
-    """A key of an attribute that distinguishes 1, 1.0, True and -0.0, some of which are equal in
-    Python.
-    """
+    """A key of an attribute that distinguishes 1, 1.0 and True, and 0.0 and -0.0."""
     kind = type(value)
     by_identity: Any = kind.__hash__
     return value if kind is str or by_identity is object.__hash__ else (kind, repr(value))
@@ -254,9 +250,7 @@ def walk(roots: Iterable[Node], sources=attrgetter("inputs")) -> list[Node]:
 def downstream(
     order: Iterable[Node], starts: Iterable[Node], sources=attrgetter("inputs")
 ) -> set[Node]:
-    """The nodes of `order`, which has inputs first, that depend on one of `starts`, including
-    these.
-    """
+    """The nodes of `order`, inputs first, that depend on one of `starts`, including these."""
     result = set(starts)
     for node in order:
         if not result.isdisjoint(sources(node)):

@@ -23,9 +23,7 @@ PLAIN = frozenset(TENSORS)  # types of arguments that need no binding
 
 
 class Unlabelled(GradcliError):
-    """A floating-point tensor, `node`, where an integer tensor or a mask is needed; `kind` is its
-    dtype.
-    """
+    """`node` is no integer tensor or mask where one is needed; `kind` is the dtype needed."""
 
     def __init__(self, message: str, node: Node, kind: str, hint: str):
         super().__init__("needs-value", message, hint=hint)
@@ -83,17 +81,13 @@ class Operator:
     value: Any = None
     """(*arrays, **attrs) -> array, with NumPy."""
     symbolic: Any = None
-    """(sympy, *elements, **attrs) -> element or array, if `value` does not work on
-    SymPy elements.
-    """
+    """(sympy, *elements, **attrs) -> element or array, if `value` takes no SymPy elements."""
     expand: Any = None
     """(*inputs, **attrs) -> the same value computed with other operators."""
     index: Any = None
     """Its meaning in index notation; notation/indices/lower.py lists the forms."""
     bounds: Any = None
-    """Lower and upper bound of its values; or (*bounds of inputs, **attrs) -> those; None:
-    unbounded.
-    """
+    """Lowest and highest value; or (*bounds of inputs, **attrs) -> those; None: unknown."""
     finite: bool = False
     """Whether its value is finite wherever its inputs are, as that of a sum."""
     shape_only: bool = False
@@ -118,7 +112,7 @@ class Operator:
     collect: str | None = None
     """The attribute that takes all further positional numbers: reshape(x, 2, 3)."""
     whole: Collection[str] = ()
-    """The attributes that are integers, or tuples of integers."""
+    """The attributes that are integers, or tuples of integers; others may be any numbers."""
     settle: Callable[..., dict[str, Any]] | None = None
     """(**attrs) -> the attributes in one form, if there are several; it is also passed the
     alternative arguments in `order`.
@@ -142,9 +136,7 @@ class Operator:
     which it does; "together": for all inputs after the first, or for none.
     """
     of_one: tuple[str, dict[str, Any]] | None = None
-    """The function, with its keywords, that PyTorch's name calls when only the first input is
-    passed.
-    """
+    """The function, with its keywords, that PyTorch's name calls with only the first input."""
     takes_dtype: bool = False
     """Whether PyTorch's function takes a dtype, although others of its family do not."""
 
@@ -186,7 +178,7 @@ class Operator:
     torch: Any = "torch.{name}"
     """Its name in PyTorch; None: PyTorch has no such function."""
     part_of: str = ""
-    """The function of PyTorch's that it is a part of, if only that has a name in PyTorch."""
+    """The function of PyTorch that it is a part of, if only that has a name there."""
     view: bool | Callable[..., bool] = False
     """(**attrs) -> whether PyTorch's result shares the memory of the first input; or that."""
     saved: Any = (...,)
@@ -232,9 +224,7 @@ class Operator:
     alike: Collection[str] = ()
     """The inputs that typically have one shape, although they are broadcast."""
     usual: Callable[..., Iterable[tuple[int, int]]] | None = None
-    """(*shapes, **attrs) -> pairs of sizes of its inputs that are typically equal; None: there are
-    none.
-    """
+    """(*shapes, **attrs) -> pairs of sizes of its inputs that are typically equal."""
 
     # ---- cost ------------------------------------------------------------------------------------
 
@@ -303,9 +293,7 @@ class Operator:
         return intern(self, inputs, attrs, span)
 
     def kink_masks(self, node: Node, moving: Container[Node | None]) -> list[Node]:
-        """Masks of elements whose gradient with respect to the inputs in `moving` is a
-        convention.
-        """
+        """Masks of elements whose gradient is a convention, with respect to inputs in `moving`."""
         if self.kink is None or not any(i in moving for i in node.inputs):
             return []
         result = self.kink(node, *node.inputs, **node.attrs)
@@ -407,9 +395,7 @@ class Operator:
         return self._inputs_named(self.flat, node)
 
     def refused_again(self, node: Node) -> str | None:
-        """PyTorch's error message when the gradient of `node` is differentiated; None
-        if it can be.
-        """
+        """PyTorch's error message when the gradient of `node` is differentiated, or None."""
         return self.once(*node.inputs, **node.attrs) if callable(self.once) else self.once
 
     def _inputs_named(self, field: Any, node: Node) -> dict[str, Node]:
@@ -428,9 +414,7 @@ class Operator:
         return self.inputs[place] in self.numbers
 
     def in_torch(self, node: Node) -> Node | None:
-        """An equal node in operators that PyTorch has; None if PyTorch has this one, or none is
-        known.
-        """
+        """An equal node in operators of PyTorch; None if PyTorch has this one, or none is known."""
         if self.torch is not None or self.spelling:
             return None
         if self.said is not None:
@@ -496,9 +480,7 @@ def _refused_kinds(takes: str, operands: Sequence[Any]) -> str | None:
 
 
 def _may_be_floats(x: Any) -> bool:
-    """Whether an integer tensor comes from an input, which may be floating-point unless it is an
-    index.
-    """
+    """Whether integers come from an input, which may hold floats unless it is an index."""
     if not isinstance(x, Node) or x.dtype != "int":
         return False
     valued = walk([x], lambda n: () if n.op.dtype in ("int", "bool") else n.inputs)

@@ -6,23 +6,19 @@ from operator import attrgetter
 from ..errors import Span
 from .node import Node, intern, walk
 
-OWN_SPAN = attrgetter("span")
+SPAN = attrgetter("span")
 
 
 def substitute(
-    node: Node, new: Mapping[Node, Node], span_of: Callable[[Node], Span | None] = OWN_SPAN
+    node: Node, new: Mapping[Node, Node], span_of: Callable[[Node], Span | None] = SPAN
 ) -> Node:
-    """`node` with nodes replaced as in `new`; nodes that are rebuilt get the span that `span_of`
-    returns.
-    """
+    """`node` with nodes replaced as in `new`; `span_of` gives the spans of rebuilt nodes."""
     (changed,) = substitute_all([node], new, span_of)
     return changed
 
 
 def substitute_all(
-    nodes: Iterable[Node],
-    new: Mapping[Node, Node],
-    span_of: Callable[[Node], Span | None] = OWN_SPAN,
+    nodes: Iterable[Node], new: Mapping[Node, Node], span_of: Callable[[Node], Span | None] = SPAN
 ) -> list[Node]:
     """Several nodes with nodes replaced as in `new`."""
     done: dict[Node | None, Node | None] = {None: None}

@@ -112,9 +112,7 @@ class ArrayWriter(Writer):
 
     @staticmethod
     def _dims(node: Node) -> Any:
-        """Dimensions as NumPy's `axis`: None for a reduction over all, an integer for a
-        single one.
-        """
+        """Dimensions as NumPy's `axis`: None for all of a reduction, an int for a single one."""
         dim = node.attrs["dim"] if node.parents[0].ndim else None
         if not isinstance(dim, tuple):
             return dim

@@ -198,9 +198,7 @@ def windows(w: TorchWriter, node: Node) -> Tree:
 
 
 def _unfolded(w: TorchWriter, base: Tree, kernel: Shape, stride: Shape, dilation: Shape) -> Tree:
-    """The windows of a kernel at all positions; strided slices replace the dilation that unfold
-    lacks.
-    """
+    """The windows of a kernel; strided slices replace the dilation that unfold lacks."""
     for size, step, spread in zip(kernel, stride, dilation, strict=True):
         reach = spread * (size - 1) + 1
         base = Method(base, "unfold", (Number(-len(kernel)), w.plain(reach), w.plain(step)))

@@ -32,9 +32,7 @@ class Chain(NamedTuple):
 
 
 def common_products(wholes: list[Tree]) -> Iterator[tuple[Tree, list[Chain], Counter]]:
-    """Yield products of factors that several products have in common, with these products and the
-    factors.
-    """
+    """Yield products that several others contain, with these others and the factors."""
     chains = [c for whole in wholes for c in _chains(whole)]
     if len(chains) > MOST:
         return

@@ -68,9 +68,7 @@ def in_library(op: Operator) -> str:
 
 
 def word(op: Operator) -> str:
-    """The name of an operator in a formula: `softmax`, and `special.ndtr` for functions in
-    torch.special.
-    """
+    """The name of an operator in a formula: `softmax`, or `special.ndtr` of torch.special."""
     return f"special.{op.name}" if (op.torch or "").startswith(SPECIAL) else op.name
 
 
@@ -90,9 +88,7 @@ class Writer:
     ):
         self.telling, self.named = telling, names
         self.trees: dict[Node, Tree] = dict(names)
-        self.numbers: set[Node] = (
-            set()
-        )  # nodes that are written as Python numbers: 2, 1 / x.numel()
+        self.numbers: set[Node] = set()  # written as Python numbers: 2, 1 / x.numel()
         self.in_torch: dict[Node, Node | None] = {}
         for node in () if telling is None else program:
             parts = node.op.family == "movement"
@@ -151,16 +147,12 @@ class Writer:
         return spelled(spelling, {str(k): self.trees[i] for k, i in enumerate(node.parents)})
 
     def sources(self, node: Node) -> tuple[Node | None, ...]:
-        """The nodes whose formulas are parts of that of `node`: its inputs, or its equivalent in
-        PyTorch.
-        """
+        """The nodes whose formulas that of `node` contains: inputs, or an equivalent in PyTorch."""
         text = self.torch_equivalent(node)
         return node.inputs if text is None else (text,)
 
     def torch_equivalent(self, node: Node) -> Node | None:
-        """An equal node in operators that PyTorch has, if PyTorch lacks that of `node`;
-        else None.
-        """
+        """An equal node in operators of PyTorch, if it lacks that of `node`; else None."""
         if node not in self.in_torch:
             self.in_torch[node] = None if node.op.name in IDIOMS else node.op.in_torch(node)
         return self.in_torch[node]
@@ -209,9 +201,7 @@ class Writer:
         return in_library(op) if name.partition(".")[0] in self.taken else name
 
     def operand(self, node: Node, place: int) -> Tree:
-        """The formula of an input of a node; an integral float keeps its point if it decides the
-        dtype.
-        """
+        """The formula of an input; an integral float keeps its point if that decides the dtype."""
         source = node.inputs[place]
         assert source is not None
         if self.takes_no_mask(node, place):
@@ -310,13 +300,11 @@ class Writer:
         return size_formula(int(value), self.shapes, rounded) if value == int(value) else None
 
     def arguments(self, node: Node) -> tuple[list[Tree], list[tuple[str, Tree]]]:
-        """Positional and keyword arguments of a call: positional until one is omitted, then by
-        keyword.
-        """
+        """Positional and keyword arguments of a call: by keyword after one that is omitted."""
         op = node.op
         args: list[Tree] = []
         named: list[tuple[str, Tree]] = []
-        last_required, by_place = _last_required(op), op.family == "movement"
+        last, by_place = _last_required(op), op.family == "movement"
         for position, name in enumerate(op.order):
             if op.variadic and name == op.inputs[0]:
                 operands = tuple(self.operand(node, k) for k in range(len(node.inputs)))
@@ -324,15 +312,11 @@ class Writer:
                 continue
             value = self._argument(node, name)
             if value is None:
-                if position < last_required:
+                if position < last:
                     args.append(self.attribute(node, name))
                 else:
                     by_place = False
-            elif (
-                position < last_required
-                or (position == last_required and name != "dim")
-                or by_place
-            ):
+            elif position < last or (position == last and name != "dim") or by_place:
                 args += (
                     value.items
                     if name == op.collect and isinstance(value, Listing) and value.items
@@ -391,9 +375,7 @@ class Writer:
         return Listing(tuple(self.size(n, d - len(shape)) for d, n in enumerate(shape)))
 
     def size(self, size: int, place: int) -> Tree:
-        """A size as that of a named node at the same position, counted from the end; else as a
-        formula.
-        """
+        """A size of a named node at this place, counted from the end; else another formula."""
         for shape, name in self.shapes.items() if size > 1 else ():
             if len(shape) >= -place > 0 and shape[place] == size:
                 return dimension(name, place + len(shape))
@@ -433,9 +415,7 @@ def _last_required(op: Operator) -> int:
 
 
 class OwnWriter(Writer):
-    """Writes formulas with gradcli's own operators: their equivalents in PyTorch differ in
-    gradients.
-    """
+    """Writes formulas with gradcli's own operators, whose equivalents have other gradients."""
 
     def torch_equivalent(self, node: Node) -> Node | None:
         return None
@@ -445,10 +425,10 @@ def _all_positional(node: Node, name: str) -> bool:
     """Whether all parameters before `name` are passed by position."""
     for other in node.op.order[: node.op.order.index(name)]:
         if other in node.op.inputs:
-            given = node.inputs[node.op.inputs.index(other)] is not None
+            is_passed = node.inputs[node.op.inputs.index(other)] is not None
         else:
-            given = node.op.attributes.get(other) is REQUIRED
-        if not given:
+            is_passed = node.op.attributes.get(other) is REQUIRED
+        if not is_passed:
             return False
     return True
 

@@ -59,16 +59,16 @@ class Names:
     def settle(self, normal: Change) -> None:
         """Set the definitions of the atoms, which are computed at the first call."""
         if self.definitions is not None:
-            for atom, meant in self.definitions.items():
-                atom.expansion = meant
+            for atom, definition in self.definitions.items():
+                atom.expansion = definition
             return
         self.definitions = {}
         for n in (n for n in walk(self.held) if n in self.atoms):
             others = {m: a for m, a in self.atoms.items() if m is not n}
             others = {} if self.opened else others
             atom = self.atoms[n]
-            atom.expansion = self.definitions[atom] = meant = normal(stripped(n, others))
-            self._add_definition(meant, atom, normal)
+            atom.expansion = self.definitions[atom] = definition = normal(stripped(n, others))
+            self._add_definition(definition, atom, normal)
             if n.op.expand is not None and len(walk([n])) < LARGE:
                 self._add_definition(normal(stripped(n.op.expanded(n), others)), atom, normal)
         written = dict.fromkeys(map(self.hide, self.program))
@@ -77,28 +77,28 @@ class Names:
                 if same not in written:
                     self.meaning.setdefault(same, n)
 
-    def _add_definition(self, meant: Node, atom: Node, normal: Change) -> None:
-        if meant.op.name in CONSTANT:
+    def _add_definition(self, definition: Node, atom: Node, normal: Change) -> None:
+        if definition.op.name in CONSTANT:
             return
-        self.meaning.setdefault(meant, atom)
-        for same in _equal_calls(meant):
+        self.meaning.setdefault(definition, atom)
+        for same in _equal_calls(definition):
             self.meaning.setdefault(same, atom)
             if same.attrs.get("keepdim") is False:
-                kept = same.op(*same.inputs, **same.attrs | {"keepdim": True})
-                self.meaning.setdefault(kept, atom.unsqueeze(dim=same.attrs["dim"]))
-        column = meant.parents[0] if meant.op.name == "squeeze" else meant
-        if column.ndim == meant.ndim + 1 and column.op.name not in CONSTANT:
-            over = axes(meant.attrs["dim"], column.ndim)  # of which one has size 1
+                column = same.op(*same.inputs, **same.attrs | {"keepdim": True})
+                self.meaning.setdefault(column, atom.unsqueeze(dim=same.attrs["dim"]))
+        column = definition.parents[0] if definition.op.name == "squeeze" else definition
+        if column.ndim == definition.ndim + 1 and column.op.name not in CONSTANT:
+            over = axes(definition.attrs["dim"], column.ndim)  # of which one has size 1
             (dim,) = (d for d in over if column.shape[d] == 1)
             self.meaning.setdefault(column, atom.unsqueeze(dim=dim))
-        result = product_of(meant)
-        if result is not None and result.coefficient and meant not in result.factors:
+        result = product_of(definition)
+        if result is not None and result.coefficient and definition not in result.factors:
             self.products.append((atom, _without_roots(result)))
             in_rows = _in_rows(result)
             if in_rows is not None:
                 dim, columns = in_rows
                 self.products.append((atom.unsqueeze(dim=dim), columns))
-        beside = _around_a_number(meant, atom)
+        beside = _around_a_number(definition, atom)
         if beside is not None:
             rest, other = beside
             whole = _expanded_product(other, normal)
@@ -123,9 +123,7 @@ class Names:
         return normal(substitute(node, result)) if result else node
 
     def with_names(self, node: Node, normal: Change) -> Iterator[Node]:
-        """Yield equal nodes with an atom in place of some factors: (g * x).sum() * r = (g *
-        y).sum().
-        """
+        """Yield equal nodes with an atom in place of factors: (g * x).sum() * r = (g * y).sum()."""
         if node in self.meaning:
             yield self.meaning[node]
         for built in _regrouped(node):
@@ -135,8 +133,8 @@ class Names:
         if result is None or result.coefficient == 0:
             return
         result = _without_roots(result)
-        for atom, meant in self.products:
-            for new in _with_atom(result, atom, meant, node.shape):
+        for atom, definition in self.products:
+            for new in _with_atom(result, atom, definition, node.shape):
                 built = build(new, node.shape)
                 if built.shape == node.shape:
                     yield built
@@ -147,8 +145,8 @@ class Names:
         """Yield expanded sums with an atom in place of some factors of a term."""
         terms = [_without_roots(t) for t in expanded_terms(node)]
         for k, term in enumerate(terms if len(terms) <= MOST_TERMS else ()):
-            for atom, meant in self.products:
-                for new in _with_atom(term, atom, meant, node.shape):
+            for atom, definition in self.products:
+                for new in _with_atom(term, atom, definition, node.shape):
                     total = sum_of([*terms[:k], new, *terms[k + 1 :]])
                     if total.shape == node.shape:
                         yield normal(total)
@@ -165,9 +163,9 @@ def _regrouped(node: Node) -> Iterator[Node]:
         yield a.parents[0] @ (a.parents[1] @ c)
 
 
-def _around_a_number(meant: Node, atom: Node) -> tuple[Node, Product] | None:
+def _around_a_number(definition: Node, atom: Node) -> tuple[Node, Product] | None:
     """1 - out and a / b for out = 1 - a / b; None for other definitions."""
-    terms = terms_of(meant) if meant.op.name in ("add", "sub") else None
+    terms = terms_of(definition) if definition.op.name in ("add", "sub") else None
     numbers = [t for t in terms or () if not t.factors]
     if terms is None or len(terms) != 2 or len(numbers) != 1:
         return None
@@ -198,8 +196,8 @@ def _expanded_product(p: Product, normal: Change) -> Product | None:
     (f, *more) = p.factors
     if more or p.factors[f] != 1 or f.op.expand is None or len(walk([f])) > LARGE:
         return p
-    meant = product_of(normal(stripped(f.op.expanded(f), {})))
-    return None if meant is None else multiplied_by(p._replace(factors={}), meant)
+    expanded = product_of(normal(stripped(f.op.expanded(f), {})))
+    return None if expanded is None else multiplied_by(p._replace(factors={}), expanded)
 
 
 def _equal_calls(node: Node) -> Iterator[Node]:
@@ -224,13 +222,12 @@ def _without_roots(result: Product) -> Product:
     return result._replace(factors={f: e for f, e in factors.items() if e})
 
 
-def _with_atom(result: Product, atom: Node, meant: Product, shape: Shape) -> Iterator[Product]:
+def _with_atom(result: Product, atom: Node, definition: Product, shape: Shape) -> Iterator[Product]:
     """Yield products of a shape in which `atom` replaces the factors of its definition."""
-    if fits(atom.shape, shape) and _divides_product(result.factors, meant.factors):
-        yield Product(
-            result.coefficient / meant.coefficient,
-            with_factors(result.factors, {f: -e for f, e in meant.factors.items()} | {atom: ONE}),
-        )
+    if fits(atom.shape, shape) and _divides_product(result.factors, definition.factors):
+        ratio = result.coefficient / definition.coefficient
+        inverse = {f: -e for f, e in definition.factors.items()}
+        yield Product(ratio, with_factors(result.factors, inverse | {atom: ONE}))
     for total, e in result.factors.items():
         if total.op.name not in ("sum", "mean") or e != 1:
             continue
@@ -240,8 +237,8 @@ def _with_atom(result: Product, atom: Node, meant: Product, shape: Shape) -> Ite
         if inner is None or not fits(atom.shape, x.shape):
             continue
         inner, over = _without_roots(inner), axes(total.attrs["dim"], x.ndim)
-        inside = {f: k for f, k in meant.factors.items() if inner.factors.get(f) == k}
-        rest = {f: k for f, k in meant.factors.items() if f not in inside}
+        inside = {f: k for f, k in definition.factors.items() if inner.factors.get(f) == k}
+        rest = {f: k for f, k in definition.factors.items() if f not in inside}
         reduced = {_reduced(f, over, total): k for f, k in rest.items()}
         outside = _without_roots(Product(ONE, reduced)).factors
         if not inside or not outside or not _divides_product(beside, outside):
@@ -253,7 +250,8 @@ def _with_atom(result: Product, atom: Node, meant: Product, shape: Shape) -> Ite
         body = with_factors(inner.factors, {f: -k for f, k in inside.items()} | {atom: ONE})
         new = total.op(build(Product(inner.coefficient, body), x.shape), **total.attrs)
         factors = with_factors(beside, {f: -k for f, k in outside.items()})
-        yield Product(result.coefficient / meant.coefficient, with_factors(factors, {new: ONE}))
+        ratio = result.coefficient / definition.coefficient
+        yield Product(ratio, with_factors(factors, {new: ONE}))
 
 
 def _reduced(f: Node, over: tuple[int, ...], total: Node) -> Node:

@@ -32,9 +32,7 @@ def _root(value: float) -> Tree | None:
 
 
 def by_pi(value: float, name: Tree) -> Tree | None:
-    """A number as a formula in pi, which is called `name`: (2 * pi) ** -0.5; None for other
-    numbers.
-    """
+    """A number as a formula in pi, called `name`: (2 * pi) ** -0.5; None for other numbers."""
     formulas = (f for number, f in _MADE_OF_PI if isclose(abs(value), number, rel_tol=CLOSE))
     result = next(formulas, None)
     written = _multiple(abs(value) / pi, name) if result is None else result(name)

@@ -17,9 +17,8 @@ def shared(formula: Tree, taken: Collection[str], worth: int = WORTH) -> Tree:
     symbols; new names are not among those `taken`.
     """
     first: dict[str, Name] = {}
-    formula = _replaced(
-        formula, {n: first.setdefault(n.text, n) for n in reversed(_leaves(formula))}
-    )
+    same: dict[Tree, Tree] = {n: first.setdefault(n.text, n) for n in reversed(_leaves(formula))}
+    formula = _replaced(formula, same)
     statements: list[tuple[Name, Tree]] = []
     while True:
         name = Name(f"#{len(statements)}")
@@ -57,26 +56,20 @@ def _names():
 def _best(
     formula: Tree, statements: list[tuple[Name, Tree]], name: Name, worth: int
 ) -> tuple[Tree | None, dict[Tree, Tree]]:
-    """The repeated part whose naming saves most, and the substitution for it; None if none saves
-    enough.
-    """
+    """The repeated part whose naming saves most, or None, and the substitution for it."""
     wholes = [formula, *(t for _, t in statements)]
     result: Counter[Tree] = Counter()
     for whole in wholes:
         result.update(_parts(whole))
-    best, new, saved_most = None, dict[Tree, Tree](), worth - 1
+    best, new, most = None, dict[Tree, Tree](), worth - 1
     for part, occurrences in result.items():
         saved = _saved(part, occurrences) if occurrences > 1 else 0
-        if saved > saved_most and (saved >= WORTH or not _is_constant_matrix(part)):
-            best, new, saved_most = part, _named(part, name), saved
+        if saved > most and (saved >= WORTH or not _is_constant_matrix(part)):
+            best, new, most = part, _named(part, name), saved
     for part, products, factors in common_products(wholes):
         saved = _saved(part, len(products))
-        if saved > saved_most:
-            best, new, saved_most = (
-                part,
-                {c.whole: c.without(factors, name) for c in products},
-                saved,
-            )
+        if saved > most:
+            best, new, most = part, {c.whole: c.without(factors, name) for c in products}, saved
     return best, new
 
 

@@ -115,11 +115,8 @@ class Length:
         """The length of a node's formula; in statements, repeated parts count once."""
         key = node, in_statements
         if key not in self.lengths:
-            self.lengths[key] = (
-                self._length_in_statements(node)
-                if in_statements
-                else self._length_with_repetitions(node)
-            )
+            measure = self._length_in_statements if in_statements else self._length_with_repetitions
+            self.lengths[key] = measure(node)
         return self.lengths[key]
 
     def _length_with_repetitions(self, node: Node) -> float:
@@ -161,9 +158,7 @@ class Length:
         return n.parents[0].ndim == 1 < n.parents[1].ndim
 
     def _has_transpose(self, n: Node) -> bool:
-        """Whether `n` is elementwise with the transpose of a named node as operand; 2 * A.T does
-        not count.
-        """
+        """Whether `n` is elementwise with A.T as an operand for a named A; not so 2 * A.T."""
         alone = n.op.name in ("mul", "div", "neg") and sum(bool(i.shape) for i in n.parents) == 1
         if alone or n.op.family != "elementwise":
             return False
@@ -179,9 +174,8 @@ class Length:
                 stack.extend(waiting)
                 continue
             stack.pop()
-            self.sizes[id(part)] = self._own_length(part) + sum(
-                self.sizes[id(child)] for child in inner
-            )
+            of_children = sum(self.sizes[id(child)] for child in inner)
+            self.sizes[id(part)] = self._own_length(part) + of_children
         return self.sizes[id(written)]
 
     def _own_length(self, part: tree.Tree) -> float:
@@ -300,9 +294,7 @@ class Search:
         return self.normal(substitute(node, best)) if best else node
 
     def _with_composites(self, node: Node) -> Node:
-        """The node with calls of composite operators in place of their expansions, where both
-        occur.
-        """
+        """The node with composite operators in place of their expansions, where both occur."""
         nodes = walk([node])
         built = [n for n in nodes if n.op.rule is None and n.op.family == "composite"]
         meant = {self.normal(stripped(n.op.expanded(n), {})): n for n in built}
@@ -373,14 +365,12 @@ class Search:
 
 
 class Counting:
-    """Writes dimensions as the `program` does: counted from the end if it never counts from the
-    front.
-    """
+    """Writes dimensions as the `program` does, which may count all of them from the end."""
 
     def __init__(self, program: Collection[Node]):
-        given = {d for n in program for d in _dims(n)}
-        self.from_end = {d for d in given if d < 0}
-        self.from_front = {d for d in given if d >= 0}
+        dims = {d for n in program for d in _dims(n)}
+        self.from_end = {d for d in dims if d < 0}
+        self.from_front = {d for d in dims if d >= 0}
 
     def __call__(self, node: Node) -> Node:
         """The node with dimensions counted as in the program."""

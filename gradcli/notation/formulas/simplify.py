@@ -78,9 +78,8 @@ class Rewriter:
     def __init__(self, rules: Mapping[str, list[Rule]]):
         self.rules = rules
         self.rewritten: dict[Node, Node] = {}
-        self.fixed: set[Node | None] = {
-            None
-        }  # no rule applies to them, nor to the nodes that they depend on
+        # nodes to which no rule applies, nor to any that they depend on
+        self.fixed: set[Node | None] = {None}
         self.done: dict[Node, Node] = {}
 
     def __call__(self, node: Node) -> Node:
@@ -114,14 +113,12 @@ class Rewriter:
 
     def top(self, node: Node) -> Node:
         """The node rewritten, its inputs unchanged; intermediate results are cached too."""
-        intermediate: dict[Node, None] = {}
-        while (
-            node not in self.rewritten and node not in intermediate and len(intermediate) < REWRITES
-        ):
-            intermediate[node] = None
+        seen: dict[Node, None] = {}
+        while node not in self.rewritten and node not in seen and len(seen) < REWRITES:
+            seen[node] = None
             node = next((n for n in apply_rules(node, self.rules) if n is not node), node)
         node = self.rewritten.get(node, node)
-        self.rewritten |= dict.fromkeys(intermediate, node)
+        self.rewritten |= dict.fromkeys(seen, node)
         return node
 
 

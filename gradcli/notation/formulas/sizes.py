@@ -60,9 +60,7 @@ def _rounded_up(size: int, shapes: Shapes) -> Tree | None:
 
 
 def _whole(size: int, shapes: Shapes, most: int, sums: bool = True) -> Tree | None:
-    """A size, a sum of two, or a product, possibly with a number less than `most`; None
-    for others.
-    """
+    """A size, a sum of two, or a product, possibly with a number less than `most`; or None."""
     result = _single(size, shapes)
     if result is not None:
         return result
@@ -97,9 +95,7 @@ def is_telling(value: float) -> bool:
 
 
 def difference_formula(size: int, shapes: Shapes) -> Tree | None:
-    """The difference of the last two sizes of a named tensor, as for a wide matrix; None for
-    others.
-    """
+    """The difference of the last two sizes of a named tensor, as of a wide matrix; or None."""
     for shape, name in shapes.items():
         rows, columns = len(shape) - 2, len(shape) - 1
         for a, b in ((columns, rows), (rows, columns)) if len(shape) > 1 else ():
@@ -109,9 +105,7 @@ def difference_formula(size: int, shapes: Shapes) -> Tree | None:
 
 
 def power_formula(value: float, shapes: Shapes) -> Tree | None:
-    """A number that is 1 / size, its square root, or 1 over that: x.shape[0] ** -0.5; None for
-    others.
-    """
+    """1 / size, its square root, or 1 over that: x.shape[0] ** -0.5; None for other numbers."""
     for power in (-1, -0.5, 0.5):
         size = value ** (1 / power) if SMALLEST < value < 1 / SMALLEST else 0.0
         if abs(size - round(size)) < CLOSE * size and is_telling(round(size)):

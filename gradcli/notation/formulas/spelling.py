@@ -115,9 +115,8 @@ class _Reader:
 
     def _Call(self, e: ast.Call) -> Tree:
         args = tuple(self.read(a) for a in e.args if self._is_filled(a))
-        named = tuple(
-            (k.arg or "", self.read(k.value)) for k in e.keywords if self._is_filled(k.value)
-        )
+        keywords = (k for k in e.keywords if self._is_filled(k.value))
+        named = tuple((k.arg or "", self.read(k.value)) for k in keywords)
         if isinstance(e.func, ast.Attribute) and not _is_library(e.func):
             return tree.Method(self.read(e.func.value), e.func.attr, args, named)
         return tree.Call(self.called(ast.unparse(e.func)), args, named)

@@ -162,11 +162,9 @@ class Simplifier:
             rest = self._with_equal_letters(rest)
             if ZERO in rest:
                 return ZERO
-            conditions_held = {f for f in rest if is_condition(f)}
-            if conditions_held:
-                rest = [
-                    self._given_conditions(f, conditions_held) for f in self._without_implied(rest)
-                ]
+            held = {f for f in rest if is_condition(f)}
+            if held:
+                rest = [self._given_conditions(f, held) for f in self._without_implied(rest)]
             sign, rest = canonical_signs(rest)
             numerator *= sign
             rest = powers((f for f in rest if f != ONE), self.cancel)
@@ -181,9 +179,7 @@ class Simplifier:
         return product_of(out)
 
     def _with_equal_letters(self, factors: list[Expr]) -> list[Expr]:
-        """The factors with one of two letters in place of the other, where a delta makes them
-        equal.
-        """
+        """The factors with one letter in place of two that a delta makes equal."""
         out = factors
         for k in range(len(factors)):
             f = out[k]
@@ -211,9 +207,7 @@ class Simplifier:
         return False
 
     def _given_conditions(self, e: Expr, conditions: Collection[Expr]) -> Expr:
-        """A factor with conditions that are other factors replaced by 1: elsewhere the product is
-        0.
-        """
+        """A factor with 1 for conditions that are other factors: elsewhere the product is 0."""
         kinds = {type(c) for c in conditions}
         if is_condition(e) or not any(type(p) in kinds and p in conditions for p in inner(e)):
             return e
@@ -269,16 +263,13 @@ class Simplifier:
         groups: dict[Any, tuple[float, float, list[Expr]]] = {}
         for (numerator, denominator, rest), key in zip(split, keys, strict=True):
             if key in groups:
-                numerator_sum, denominator_sum, rest = groups[key]
-                numerator, denominator = (
-                    numerator_sum * denominator + numerator * denominator_sum,
-                    denominator_sum * denominator,
-                )
+                n, d, rest = groups[key]
+                numerator, denominator = n * denominator + numerator * d, d * denominator
             groups[key] = (numerator, denominator, rest)
         return [
-            self.product([*fraction(numerator_sum, denominator_sum), *rest])
-            for numerator_sum, denominator_sum, rest in groups.values()
-            if numerator_sum != 0
+            self.product([*fraction(numerator, denominator), *rest])
+            for numerator, denominator, rest in groups.values()
+            if numerator != 0
         ]
 
     # ---- sums ------------------------------------------------------------------------------------

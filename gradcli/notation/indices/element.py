@@ -112,9 +112,7 @@ class Terms:
         return self.simplify(substituted(e.body, {e.letter: value}, self.sizes))
 
     def _expanded(self, e: Product) -> Iterator[tuple[Expr, ...]]:
-        """Yield the factors of the terms of a product, in which a sum among simple factors is
-        expanded.
-        """
+        """Yield the factors of the terms of a product, a sum among simple factors expanded."""
         sums = [f for f in e.factors if isinstance(f, Sum)]
         totals = [f for f in e.factors if isinstance(f, Total)]
         others = [f for f in e.factors if not isinstance(f, Sum | Total)]
@@ -132,12 +130,11 @@ class Terms:
     def expanded(self, e: Expr) -> Expr:
         """The expression with short sums expanded."""
         if isinstance(e, Sum) and e.size <= MOST_TERMS:
-            return self.expanded(
-                self.simplify(Total(tuple(self._term_at(e, k) for k in range(e.size))))
-            )
-        return (
-            _without_logarithm(rebuilt(e, tuple(map(self.expanded, parts(e))))) if parts(e) else e
-        )
+            terms = tuple(self._term_at(e, k) for k in range(e.size))
+            return self.expanded(self.simplify(Total(terms)))
+        if not parts(e):
+            return e
+        return _without_logarithm(rebuilt(e, tuple(map(self.expanded, parts(e)))))
 
     def length(self, e: Expr) -> int:
         """The number of parts of the expression with short sums expanded."""
@@ -150,9 +147,7 @@ class Terms:
         return Lettering({}, self.sizes)(e, self.reserved)
 
     def value(self, e: Expr) -> float | None:
-        """The value of an expression; None if it is unknown, or contains the inverse of a singular
-        matrix.
-        """
+        """The value of an expression; None if unknown, or if a singular matrix is inverted."""
         try:
             with np.errstate(all="ignore"):
                 return float(self.evaluate(e, {}))
@@ -181,13 +176,11 @@ def written_out(
     result = result if few else [t for t in result if not _is_zero(t, terms)]
     if not result:
         return Written(None, None, 0.0)
-    if _length(_shown_terms(result), terms) > MOST_PARTS and not _all_known(
-        _shown_terms(result), terms
-    ):
+    first = _shown_terms(result)
+    if _length(first, terms) > MOST_PARTS and not _all_known(first, terms):
         return Written(None, None, total)
-    if (total is None or not isnan(total)) and _any_nan(
-        result, terms
-    ):  # nan is shown in another way
+    is_nan = total is not None and isnan(total)
+    if not is_nan and _any_nan(result, terms):  # nan is shown in another way
         return Written(None, None, total)
     if total is None:
         total = _total(result, terms)
@@ -389,9 +382,8 @@ def _numbers(factors: tuple[Expr, ...], terms: Terms, write: Writing) -> _Signed
         written = write(terms.lettered(terms.expanded(shown))) if value is None else _number(value)
         (denominator if divides else numerator).append(written)
     out = _multiplied(numerator) if numerator else tree.Number(1)
-    return _Signed(
-        minus is not None, Infix("/", out, _multiplied(denominator)) if denominator else out
-    )
+    out = Infix("/", out, _multiplied(denominator)) if denominator else out
+    return _Signed(minus is not None, out)
 
 
 def _divides_by_one(factor: Expr, terms: Terms) -> bool:

@@ -174,9 +174,7 @@ def with_picked(e: Expr, change: "Callable[[Expr], Expr]") -> Expr:
 
 
 def inner(e: Expr) -> Iterator[Expr]:
-    """Yield the expression and all its subexpressions, outermost first, including those inside
-    places.
-    """
+    """Yield the expression and all within it, outermost first, also those inside places."""
     stack = [e]
     while stack:
         part = stack.pop()

@@ -1,6 +1,4 @@
-"""The factors of a product in index notation: numbers are collected, equal factors
-become powers.
-"""
+"""The factors of a product in index notation: numbers collected, equal factors as powers."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -57,11 +55,8 @@ def fraction(numerator, denominator) -> list[Expr]:
     if isinstance(numerator, int) and isinstance(denominator, int):
         shared = gcd(numerator, denominator) * (1 if denominator > 0 else -1)
         numerator, denominator = numerator // shared, denominator // shared
-        return (
-            [Number(numerator)]
-            if denominator == 1
-            else [Number(numerator), Power(Number(denominator), MINUS)]
-        )
+        divisor = [] if denominator == 1 else [Power(Number(denominator), MINUS)]
+        return [Number(numerator), *divisor]
     return [Number(_as_int(numerator / denominator))]
 
 
@@ -107,11 +102,9 @@ def canonical_signs(factors: Sequence[Expr]) -> tuple[int, list[Expr]]:
 
 def _negated(terms: Sequence[tuple[float, float, list[Expr]]]) -> Total:
     """The negated sum of terms, positive terms first."""
-    negated_terms = sorted(
-        ((-above, below, rest) for above, below, rest in terms), key=lambda t: t[0] < 0
-    )
-    numbers = ([n for n in fraction(above, below) if n != ONE] for above, below, _ in negated_terms)
-    return Total(tuple(product_of(n + rest) for n, (_, _, rest) in zip(numbers, negated_terms)))
+    negated = sorted(((-a, b, rest) for a, b, rest in terms), key=lambda t: t[0] < 0)
+    numbers = ([n for n in fraction(a, b) if n != ONE] for a, b, _ in negated)
+    return Total(tuple(product_of(n + rest) for n, (_, _, rest) in zip(numbers, negated)))
 
 
 def _signatures(terms: Sequence[tuple[float, float, list[Expr]]]) -> tuple[Any, Any]:

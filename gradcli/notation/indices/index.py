@@ -113,9 +113,7 @@ class NamedSizes(Lowering):
         return None if is_size else super()._known(node)
 
     def count(self, x: Node, dims: Sequence[int]) -> Expr:
-        """The number of elements of x along dimensions, as a size of a named node if
-        there is one.
-        """
+        """The number of elements of x along dimensions, as a size of a named node if possible."""
         number = super().count(x, dims)
         if number == ONE:
             return number
@@ -130,16 +128,13 @@ class NamedSizes(Lowering):
         return product_of([Element(known[n], ()) for n in sizes])
 
     def _named(self, x: Node) -> Node | None:
-        """The first named node of the shape of x that x is computed from by elementwise
-        operations.
-        """
+        """The first named node with the shape of x from which x is computed elementwise."""
         nodes = walk([x], lambda n: () if n in self.names else _same_shape_operands(n))
         return next((n for n in self.names if n in nodes and n.shape == x.shape), None)
 
 
 class Indices:
-    """The letters of a problem, and its equations; methods return None if these are too long to
-    read.
+    """The letters of a problem, and its equations; None for those that are too long to read.
 
     `names` are the named nodes: inputs, intermediates, the output, the seed; `called` names an
     output without a name. `values` returns arrays of integer tensors and masks, or None; `known`
@@ -204,9 +199,7 @@ class Indices:
             return None
 
     def _add_letters(self, e: Expr, letters: dict[Node, tuple[Place, ...]]) -> None:
-        """Add letters for the nodes in an expression: their own if these are distinct, else similar
-        ones.
-        """
+        """Add letters for nodes in an expression: their own if distinct, else similar ones."""
         elements = [part for part in inner(e) if isinstance(part, Element)]
         for part in elements:
             if part.node not in letters:
@@ -218,9 +211,7 @@ class Indices:
                 letters[part.node] = self._similar_letters(part)
 
     def _similar_letters(self, e: Element) -> tuple[Place, ...]:
-        """A letter for each dimension: that of its place if it has exactly one, else the next free
-        letter.
-        """
+        """A letter for each dimension: that of its place if it has one, else the next free one."""
         taken = set(self.reserved)
         out: list[Place | None] = []
         for place, n in zip(e.places, e.node.shape, strict=True):
@@ -283,9 +274,7 @@ class Indices:
         return self._notation(left, e, (*self.out_places, *at))
 
     def jacobian_expression(self, grad: Node) -> JacobianElement | None:
-        """An element of the Jacobian for the letters of the output and new ones of the input;
-        cached.
-        """
+        """An element of the Jacobian at letters of the output and the input; cached."""
         if grad not in self._jacobians:
             self._jacobians[grad] = self._jacobian_expression(grad)
         return self._jacobians[grad]
@@ -310,9 +299,7 @@ class Indices:
             return None
 
     def holding_seed(self, grad: Node) -> list[str]:
-        """The names of operators without index notation that are applied to the seed in
-        a gradient.
-        """
+        """The operators without index notation that a gradient applies to the seed."""
         lower = NamedSizes({n: name.text for n, name in self.names.items()}, self.values, None)
         with suppress(TooLong, RecursionError):
             lower(grad, [0 if n == 1 else lower.fresh(n) for n in grad.shape])

@@ -132,8 +132,8 @@ class Lowering(LoweringPrimitives):
         if data is None:
             array = None if self.values is None else self.values(e.node)
         else:
-            is_literal = data.text.isidentifier() or data.text.startswith(WRITTEN)
-            array = None if is_literal else data.value
+            is_written = data.text.isidentifier() or data.text.startswith(WRITTEN)
+            array = None if is_written else data.value
         if array is None or array.ndim != 1 or len(array) < 2:
             return None
         start, step = int(array[0]), int(array[1] - array[0])
@@ -191,13 +191,9 @@ class Lowering(LoweringPrimitives):
 
     def _sum(self, node: Node, at: tuple[Place, ...]) -> Expr:
         (x,) = node.parents
-        reduced = shapes.axes(node.attrs["dim"], x.ndim)
-        remaining = iter(
-            [p for d, p in enumerate(at) if d not in reduced] if node.attrs["keepdim"] else at
-        )
-        return self._over_axes(
-            x, [None if d in reduced else next(remaining) for d in range(x.ndim)]
-        )
+        over = shapes.axes(node.attrs["dim"], x.ndim)
+        rest = iter([p for d, p in enumerate(at) if d not in over] if node.attrs["keepdim"] else at)
+        return self._over_axes(x, [None if d in over else next(rest) for d in range(x.ndim)])
 
     def _over_axes(self, x: Node, at: list[Place | None]) -> Expr:
         """The sum over the dimensions whose place is None."""
@@ -345,11 +341,9 @@ class Lowering(LoweringPrimitives):
                 result.append(item)
                 if item is not None:
                     next(sizes, 1)
-        positions = [k for k, item in enumerate(result) if isinstance(item, IndexArray)]
-        counts = {result[k].node.shape[0] for k in positions}
-        adjacent = positions == list(
-            range(min(positions, default=0), max(positions, default=-1) + 1)
-        )
+        arrays = [k for k, item in enumerate(result) if isinstance(item, IndexArray)]
+        counts = {result[k].node.shape[0] for k in arrays}
+        adjacent = arrays == list(range(min(arrays, default=0), max(arrays, default=-1) + 1))
         return result if adjacent and len(counts) <= 1 else None
 
     def _index_arrays(self, item: Any, sizes: Iterator[int]) -> "list[IndexArray] | None":
@@ -378,13 +372,11 @@ class Lowering(LoweringPrimitives):
 def _definitions(names: Iterable[Node]) -> Iterator[tuple[Node, Node]]:
     """Yield the expansions of named nodes, which occur in their rules, with the node."""
     for node in names:
-        expansion = node
-        while (
-            expansion.op.expand is not None and expansion.op.workspace is None
-        ):  # the expansion may be large
-            expansion = expansion.op.expanded(expansion)
-            if expansion.parents and expansion not in names:
-                yield expansion, node
+        inner = node
+        while inner.op.expand is not None and inner.op.workspace is None:  # others may be large
+            inner = inner.op.expanded(inner)
+            if inner.parents and inner not in names:
+                yield inner, node
 
 
 def _einsum_items(term: str, items: Sequence) -> list[tuple[str, Any]]:

@@ -189,9 +189,7 @@ def substitute(
 
 
 def letters(place, of_picked: Callable) -> set[str]:
-    """The letters that a place depends on; `of_picked` returns those of the expression
-    of a Picked.
-    """
+    """The letters of a place; `of_picked` returns those of the expression of a Picked."""
     if isinstance(place, str):
         return {place}
     result: set[str] = set()

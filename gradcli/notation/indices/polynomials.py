@@ -58,9 +58,7 @@ class Polynomials:
         return self.arrays[node]
 
     def texts(self, node: Node) -> Any:
-        """The texts of all elements as nested lists of the node's shape; None if one is no
-        polynomial.
-        """
+        """The texts of all elements as nested lists; None if one is no polynomial."""
         out = np.empty(node.shape, object)
         try:
             for place in np.ndindex(node.shape):
@@ -72,9 +70,7 @@ class Polynomials:
         return out.tolist()
 
     def of(self, e: Expr, env: dict[str, int]) -> Polynomial:
-        """An expression as a polynomial, where `env` has the values of all free letters. Raises
-        NotPlain.
-        """
+        """An expression as a polynomial; `env` has the values of free letters. Raises NotPlain."""
         if isinstance(e, Number):
             return _constant(e.value)
         if isinstance(e, Element):
@@ -142,9 +138,7 @@ def _added(parts: Any) -> Polynomial:
 
 
 def _multiplied(a: Polynomial, b: Polynomial) -> Polynomial:
-    """A product of monomials, or of a polynomial and a number. Raises NotPlain for
-    other products.
-    """
+    """A product of monomials, or of a polynomial and a number. Raises NotPlain for others."""
     if len(a) < len(b):
         a, b = b, a
     if len(b) > 1 or (len(a) > 1 and () not in b and b):
@@ -188,9 +182,8 @@ def text(polynomial: Polynomial) -> str:
         return _sum(polynomial)
     content = gcd(*(number.numerator for number in polynomial.values()))
     numerator = _sum({m: number * denominator / content for m, number in polynomial.items()})
-    return (
-        f"{content}*({numerator})/{denominator}" if content > 1 else f"({numerator})/{denominator}"
-    )
+    factor = f"{content}*" if content > 1 else ""
+    return f"{factor}({numerator})/{denominator}"
 
 
 def _sum(polynomial: Polynomial) -> str:

@@ -97,9 +97,7 @@ class Lettering:
 
 
 def _without_offset(left: Place, right: Place) -> tuple[Place, Place]:
-    """Both sides shifted so that the place has no offset, if one is a number: 1 and j for 0 and
-    j-1.
-    """
+    """Both sides shifted so that a place equal to a number has no offset: 1 and j for 0 and j-1."""
     if isinstance(left, int) == isinstance(right, int):
         return left, right
     offset = places.linear(right if isinstance(left, int) else left).offset
@@ -195,9 +193,8 @@ class Writing:
                 return Infix("!=", self.place(equal.left), self.place(equal.right))
             return Prefix("~", self._unbracketed(equal))
         if e.op.spelling:
-            return spelled(
-                e.op.spelling, {str(k): self._unbracketed(a) for k, a in enumerate(e.args)}
-            )
+            operands = {str(k): self._unbracketed(a) for k, a in enumerate(e.args)}
+            return spelled(e.op.spelling, operands)
         return self.function(e)
 
     def function(self, e: Function) -> Tree:
@@ -230,14 +227,8 @@ class Writing:
         minus = bool(numerator) and numerator[0] == MINUS
         if minus:
             numerator = numerator[1:]
-        numerator_tree = (
-            self._times(numerator, minus) if numerator else tree.Number(-1 if minus else 1)
-        )
-        return (
-            Infix("/", numerator_tree, self._times(denominator, False))
-            if denominator
-            else numerator_tree
-        )
+        out = self._times(numerator, minus) if numerator else tree.Number(-1 if minus else 1)
+        return Infix("/", out, self._times(denominator, False)) if denominator else out
 
     def _times(self, factors: Sequence[Expr], minus: bool) -> Tree:
         trees = self._factors(factors)

@@ -32,9 +32,7 @@ MOST = 12  # terms
 
 
 class Part(NamedTuple):
-    """The part of a diagonal, `down` rows below the main one, between two columns, both
-    included.
-    """
+    """The diagonal `down` rows below the main one, from the `first` to the `last` column."""
 
     down: int
     first: int
@@ -47,9 +45,7 @@ def _whole_diagonal(down: int, size: int) -> Part:
 
 
 def bands(write: "Matrices", e: Expr, rows: Sequence[str], columns: Sequence[str]) -> Tree | None:
-    """The sum of diagonals as a formula; None if a term is on no diagonal, or there are
-    too many.
-    """
+    """The sum of diagonals; None if a term is on no diagonal, or there are too many."""
     if len(rows) != 1 or len(columns) != 1 or write.sizes[rows[0]] != write.sizes[columns[0]]:
         return None
     (row,), (column,) = rows, columns

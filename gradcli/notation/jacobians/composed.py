@@ -94,9 +94,7 @@ def _product_with_multiple(left: Tree, right: Tree) -> Tree:
 
 
 def _product(left: Tree, right: Tree) -> Tree:
-    """left @ right, with scalars in front; kron(eye(n), A) @ kron(eye(n), B) is kron(eye(n), A @
-    B).
-    """
+    """left @ right, scalars first; kron(eye(n), A @ B) of kron(eye(n), A) and kron(eye(n), B)."""
     number, rest = _split_number(left)
     if _is_call("eye", rest):
         return scaled(number, right)

@@ -68,9 +68,7 @@ class JacobianEntry:
         self.rest = [f for f in self.factors if not self._is_pair(f)]
 
     def _is_pair(self, f: Expr) -> TypeGuard[Relation]:
-        """Whether a factor is a delta between a letter of rows and one of columns, of the same
-        size.
-        """
+        """Whether a factor is a delta of a letter of rows and one of columns of the same size."""
         if not is_delta(f):
             return False
         sides = {f.left in self.rows, f.right in self.rows}
@@ -112,8 +110,8 @@ class JacobianEntry:
             name = self._name_of_ones(pattern)
             if name is not None:
                 formula = self._matrix(name)
-                own = "" if name in SELECTIONS else kronecker_name(formula)
-                return own or name, formula
+                kronecker = "" if name in SELECTIONS else kronecker_name(formula)
+                return kronecker or name, formula
         update = self._with_scale(JacobianEntry._update)
         if update is not None:
             return update
@@ -157,10 +155,9 @@ class JacobianEntry:
         if name in SELECTIONS or (not self.blocks() and name != "dense"):
             return name
         if not self._picks(self.columns, self.rows):
-            columns_are_paired = {*self.columns} <= {*self.pairs}
-            is_transposed = columns_are_paired and self._picks(
-                self.rows, [*self.columns, *self.pairs]
-            )
+            if not {*self.columns} <= {*self.pairs}:
+                return None
+            is_transposed = self._picks(self.rows, [*self.columns, *self.pairs])
             return TRANSPOSED if is_transposed else None
         is_permutation = not self.index_tensors and self._picks(self.rows, self.columns)
         return "permutation" if is_permutation else "selection"
@@ -169,9 +166,7 @@ class JacobianEntry:
         return determines_places(self.factors, of, by, self.sizes)
 
     def name_by_pattern(self, pattern: Any) -> str:
-        """The name of the pattern; a pattern of ones may be a selection if the entries have no
-        weights.
-        """
+        """The name of the pattern, which is one of ones if the entries have no weights."""
         if self.pairs and not any(map(has_relation, self.rest)):
             only_pairs = {*self.pairs} == {*self.rows, *self.columns}
             return WEIGHTED if only_pairs else PERMUTED_BLOCKS
@@ -197,10 +192,9 @@ class JacobianEntry:
     def _is_writable_on_diagonal(self, f: Expr) -> bool:
         """Whether a relation, restricted to the diagonal, can be written as a tensor."""
         restricted = substituted(f, dict(zip(self.columns, self.rows)), self.sizes)
-        return (
-            isinstance(restricted, Relation)
-            and self.write.tensor(restricted, self.rows) is not None
-        )
+        if not isinstance(restricted, Relation):
+            return False
+        return self.write.tensor(restricted, self.rows) is not None
 
     def _diagonal_form(self, factor: bool = False) -> Named:
         """Name and formula of a diagonal matrix; as a `factor` of a product it is no mask."""
@@ -230,9 +224,7 @@ class JacobianEntry:
         return kronecker_name(formula) or name, formula
 
     def _weighted(self) -> Tree | None:
-        """diag(w) @ A for weights w of the rows, A @ diag(w) for weights of the columns; None for
-        others.
-        """
+        """diag(w) @ A for weights of the rows, A @ diag(w) for weights of the columns, or None."""
         for side in (self.rows, self.columns):
             same = {self.pairs[k]: k for k in side if k in self.pairs}
             weight_of = {f: self._weight_of_side(f, side, same) for f in self.factors}
@@ -263,9 +255,7 @@ class JacobianEntry:
         return JacobianEntry(e, self.rows, self.columns, self.write)._shortest_formula()
 
     def _with_scale(self, read: Callable[["JacobianEntry"], Named | None]) -> Named | None:
-        """What `read` returns for the factors with letters, scaled by the others: (eye(n) - a) /
-        norm(x).
-        """
+        """What `read` returns for factors with letters, times others: (eye(n) - a) / norm(x)."""
         fixed = {*self.write.fixed}
         scale = [f for f in self.factors if not letters_of(f) - fixed and not is_count(f)]
         if not scale or len(scale) == len(self.factors):
@@ -307,9 +297,7 @@ class JacobianEntry:
         return shortest((self._matrix(), self._weighted(), self._expanded()))
 
     def _expanded_terms(self) -> list[Expr]:
-        """The terms of a product with exactly one sum among its factors, expanded; []
-        for others.
-        """
+        """The expanded terms of a product with exactly one sum among its factors; else []."""
         factors = factors_of(self.e)
         totals = [f for f in factors if isinstance(f, Total)]
         if len(totals) != 1:
@@ -330,28 +318,20 @@ class JacobianEntry:
 
     def block(self) -> Tree | None:
         """The formula of one block of a block-diagonal matrix; None if there are no blocks."""
-        leading_letters = [letter for letter, _ in self.blocks()]
-        if not leading_letters:
+        leading = [letter for letter, _ in self.blocks()]
+        if not leading:
             return None
-        leading_pairs = [
-            pair for pair in zip(self.rows, self.columns) if pair[0] in leading_letters
-        ]
-        leading_deltas = {delta(*pair) for pair in leading_pairs} | {
-            delta(*pair[::-1]) for pair in leading_pairs
-        }
-        other_factors = [f for f in factors_of(self.e) if f not in leading_deltas]
-        same = dict(zip(self.columns, leading_letters))
-        e = substituted(product_of(other_factors), same, self.sizes)
-        write = self.write.inside(leading_letters)
-        depth = len(leading_letters)
+        pairs = [pair for pair in zip(self.rows, self.columns) if pair[0] in leading]
+        deltas = {delta(*p) for pair in pairs for p in (pair, pair[::-1])}
+        others = [f for f in factors_of(self.e) if f not in deltas]
+        e = substituted(product_of(others), dict(zip(self.columns, leading)), self.sizes)
+        write, depth = self.write.inside(leading), len(leading)
         entry = JacobianEntry(e, self.rows[depth:], self.columns[depth:], write)
         rows = self.write.size(self.rows[depth:])
         return entry._matrix() if rows == 1 else entry.named(None, rows)[1]
 
     def _update(self) -> Named | None:
-        """Name and formula of a diagonal matrix plus a low-rank one, as diag(s) - outer(s, s); else
-        None.
-        """
+        """Name and formula of a diagonal matrix plus a low-rank one, as diag(s) - outer(s, s)."""
         terms = self._expanded_terms()
         if len(terms) != 2 or len(self.rows) != len(self.columns):
             return None
@@ -371,9 +351,8 @@ class JacobianEntry:
         number, rest = self.write.number(low_rank_term)
         if not letters_of(product_of(rest)) - {*self.write.fixed}:  # eye(n) - 1 / n
             one = self.write.tensor(low_rank_term, []) if rest else number or Numeral(1)
-            return _with_diagonal(
-                "symmetric low-rank update", diagonal, one, is_subtracted, is_first
-            )
+            name = "symmetric low-rank update"
+            return _with_diagonal(name, diagonal, one, is_subtracted, is_first)
         outer, symmetric = self._outer_factors(low_rank_term)
         name = "symmetric low-rank update" if symmetric else "low-rank update"
         if symmetric and (outer is None or diagonal is None):
@@ -407,9 +386,7 @@ class JacobianEntry:
 
 
 def kronecker_name(formula: Tree | None) -> str:
-    """The name of a scaled Kronecker product, "permuted" if it is reshaped; "" for
-    other formulas.
-    """
+    """The name of a scaled Kronecker product, "permuted" if it is reshaped; "" for others."""
     if isinstance(formula, Prefix):
         return kronecker_name(formula.operand)
     if isinstance(formula, Infix) and formula.symbol == "/":
@@ -424,9 +401,7 @@ def kronecker_name(formula: Tree | None) -> str:
 def _with_diagonal(
     name: str, diagonal: Tree | None, other: Tree | None, subtracted: bool, first: bool
 ) -> Named | None:
-    """The diagonal matrix plus, or if `subtracted` minus, another one; `first`: other -
-    diagonal.
-    """
+    """diagonal + other, or diagonal - other if `subtracted`; `first`: other - diagonal."""
     if diagonal is None or other is None:
         return None
     return name, Infix("-", other, diagonal) if first else added(diagonal, other, subtracted)
@@ -441,8 +416,8 @@ def along_diagonal(e: Expr, rows: Sequence[str], columns: Sequence[str]) -> Expr
         return e
     first = {k: k for f in deltas for k in (f.left, f.right)}  # of each class of equal letters
     for f in deltas:
-        to_replace, replaced = first[f.left], first[f.right]
-        first = {k: to_replace if to == replaced else to for k, to in first.items()}
+        kept, replaced = first[f.left], first[f.right]
+        first = {k: kept if to == replaced else to for k, to in first.items()}
     if any(r not in first or first[r] != first.get(c) for r, c in zip(rows, columns)):
         return e
     pairs = [delta(r, c) for r, c in zip(rows, columns)]

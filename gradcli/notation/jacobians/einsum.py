@@ -88,10 +88,8 @@ class _Evaluation:
         while len(operands) > 1:
             a, b = self._cheapest(operands, free)
             rest = [o for o in operands if o is not a and o is not b]
-            operands = [
-                *rest,
-                self._pair(a, b, {*free, *(k for _, other_letters in rest for k in other_letters)}),
-            ]
+            needed = {*free, *(k for _, others in rest for k in others)}
+            operands = [*rest, self._pair(a, b, needed)]
         if not operands:
             return np.full((1,) * len(free), term.number)
         array = self._along(*operands[0], free)
@@ -142,9 +140,7 @@ class _Evaluation:
         return np.matmul(first, second).reshape(shape), letters
 
     def _blocks(self, operand: Operand, batch, rows, columns) -> Any:
-        """An operand as matrices of `rows` by `columns`, with a leading dimension if there is a
-        `batch`.
-        """
+        """An operand as matrices of `rows` by `columns`, one for each place of `batch`."""
         letters = (*batch, *rows, *columns)
         array = self._along(*operand, letters)
         array = np.broadcast_to(array, [self.sizes[k] for k in letters])
@@ -200,14 +196,11 @@ class _Evaluation:
         array = self.value(e.node)
         if e.places == letters and array.shape == tuple([self.sizes[k] for k in letters]):
             return array
-        letters_of_places = tuple(p for p in e.places if p != 0)
-        if (
-            len(set(letters_of_places)) == len(letters_of_places)
-            and all(isinstance(p, str) for p in letters_of_places)
-            and self._is_whole(e)
-        ):
+        used = tuple(p for p in e.places if p != 0)
+        are_letters = all(isinstance(p, str) for p in used)
+        if are_letters and len(set(used)) == len(used) and self._is_whole(e):
             shape = [n for n, p in zip(array.shape, e.places) if p != 0]
-            return self._along(array.reshape(shape), letters_of_places, letters)  # type: ignore[arg-type]
+            return self._along(array.reshape(shape), used, letters)  # type: ignore[arg-type]
         indices = [self._place(p, letters) for p in e.places]
         return array[tuple(np.clip(p, 0, n - 1) for p, n in zip(indices, array.shape))]
 

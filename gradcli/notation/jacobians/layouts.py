@@ -33,9 +33,7 @@ class Layout(NamedTuple):
 
 
 def layouts(out: Node, grad: Node, seed: Node) -> Iterator[Layout]:
-    """Yield the layout as it is, and one with more dimensions if the gradient has such shapes
-    inside.
-    """
+    """Yield the layout as it is, and with more dimensions if the gradient has such shapes."""
     yield Layout(out, grad, seed)
     reshaped = [n for n in walk([grad]) if n.op.index == "reshape" and seed in walk([n])]
     rows = _finest(out.shape, (n.shape for n in reshaped if n.numel == out.numel))

@@ -111,9 +111,7 @@ class Matrices(Tensors):
             return None
 
     def _total(self, e: Total, rows: list[str], columns: list[str]) -> Tree | None:
-        """The sum of the matrices of terms, times their common coefficient; None if one has no
-        formula.
-        """
+        """The sum of the matrices of terms, times their common coefficient; or None."""
         common, splits = self.common_number(e.terms)
         result = []
         for t, (number, factors) in zip(e.terms, splits):
@@ -205,9 +203,8 @@ class Matrices(Tensors):
             )
             if a is not None and b is not None:
                 return Call("kron", (a, b))
-        return self._permuted_kronecker(factors, rows, columns) or self._by_elements(
-            factors, rows, columns
-        )
+        permuted = self._permuted_kronecker(factors, rows, columns)
+        return permuted or self._by_elements(factors, rows, columns)
 
     def _permuted_kronecker(
         self, factors: Sequence[Expr], rows: list[str], columns: list[str]

@@ -128,9 +128,7 @@ class Contraction:
     # ---- the parts -------------------------------------------------------------------------------
 
     def _along(self, path: list[str]) -> Tree:
-        """The product of the matrices on a path, with branches as diagonal matrices
-        between them.
-        """
+        """The product of the matrices on a path, with branches as diagonals between them."""
         out: list[Tree] = []
         for place, letter in enumerate(path):
             neighbours = path[max(place - 1, 0) : place + 2]
@@ -143,9 +141,7 @@ class Contraction:
         return reduce(multiplied, out)
 
     def _vector(self, letter: str, excluded: Collection[str] = ()) -> Tree | None:
-        """The vector of all branches of a letter, without the neighbours `excluded`;
-        None for ones.
-        """
+        """The vector of all branches of a letter but those to `excluded` letters; None for ones."""
         factors: list[Tree] = []
         factors_of_letter = self.own.get(letter)
         if factors_of_letter:
@@ -192,10 +188,8 @@ class Contraction:
         if start is not None:
             factors, neighbours = self.own[start], [*self.edges.get(start, {})]
             if neighbours:
-                left, vector = (
-                    self._written(factors, [start]),
-                    self._vector(neighbours[0], (start,)),
-                )
+                left = self._written(factors, [start])
+                vector = self._vector(neighbours[0], (start,))
                 if vector is not None:
                     row = Infix("@", in_numbers(left), self._edge(start, neighbours[0]))
                     return Infix("@", row, in_numbers(vector))
@@ -302,9 +296,7 @@ def added(out: Tree | None, written: Tree, minus: bool) -> Tree:
 
 
 def negated(written: Tree) -> Tree:
-    """-a * b, the sign at the first factor; -1 * (x > 0) for masks, which PyTorch does
-    not negate.
-    """
+    """-a * b, the sign at the first factor; -1 * (x > 0), as PyTorch negates no masks."""
     if isinstance(written, Infix) and written.symbol in ("*", "/", "@"):
         return Infix(written.symbol, negated(written.left), written.right)
     if is_mask(written):

@@ -76,13 +76,10 @@ def is_cyclic(pattern: Any) -> bool:
     if not _is_narrow_cyclic(pattern):
         return False
     n, diagonals = len(pattern), _cyclic_diagonals(pattern)
+    if gcd(n, *diagonals.tolist()) != 1:
+        return False
     farthest = int(np.minimum(diagonals, n - diagonals).max())
-    is_connected = gcd(n, *diagonals.tolist()) == 1
-    return (
-        is_connected
-        and len(diagonals) > farthest
-        and np.count_nonzero(pattern) == n * len(diagonals)
-    )
+    return len(diagonals) > farthest and np.count_nonzero(pattern) == n * len(diagonals)
 
 
 def _is_narrow_cyclic(pattern: Any) -> bool:

@@ -65,9 +65,8 @@ def _off_diagonal(
         return None
     inner = write.with_sizes({INSIDE: size - abs(down)})
     places = {row: plus(INSIDE, max(down, 0)), column: plus(INSIDE, max(-down, 0))}
-    written = weights_along_diagonal(
-        inner, substituted(product_of(rest), places, inner.sizes), column
-    )
+    weights = substituted(product_of(rest), places, inner.sizes)
+    written = weights_along_diagonal(inner, weights, column)
     return None if written is None else Call("diag", (in_numbers(written), tree.Number(-down)))
 
 
@@ -171,9 +170,7 @@ def _weighted_ones(
     row: Letter,
     column: Letter,
 ) -> Tree | None:
-    """x * eye(n)[1:]: ones with a weight for each column, or each row; diag(x) for a whole
-    identity.
-    """
+    """x * eye(n)[1:]: ones with a weight for each column, or row; diag(x) for all of eye(n)."""
     for weighted, other in ((column, row), (row, column)):
         place = None if other is None else solve(delta.left, delta.right, other)
         if weighted is None or (other is not None and place is None):
@@ -218,12 +215,7 @@ def _repeated(write: Tensors, bounds_: list[Relation], row: str, column: str) ->
     inside = plus(row, column, -times)
     wanted = [plus(inside, 0), plus(times - 1, inside, -1)]
     result = [plus(bound.right, bound.left, -1) for bound in bounds_]
-    if (
-        remainder
-        or times < 2
-        or any(place not in wanted for place in result)
-        or result[0] == result[1]
-    ):
+    if remainder or times < 2 or result[0] == result[1] or not {*result} <= {*wanted}:
         return None
     eye = Call("eye", (write.length([column]),))
     return Call("kron", (eye, Call("ones", (write.constant(times), tree.Number(1)))))
@@ -311,9 +303,7 @@ def determines_places(
 def is_identity(
     relations: Sequence[Expr], rows: Sequence[str], columns: Sequence[str], sizes: Mapping[str, int]
 ) -> bool:
-    """Whether the only relation is a delta between the row-major positions of rows and
-    of columns.
-    """
+    """Whether the only relation is a delta of the row-major positions of rows and columns."""
     lengths = {prod(sizes[letter] for letter in letters) for letters in (rows, columns)}
     if len(relations) != 1 or len(lengths) > 1:
         return False

@@ -66,11 +66,8 @@ def _transposed(part: Tree) -> Tree | None:
     if not isinstance(part, Call):
         return None
     is_square_ones = part.function == "ones" and len({*part.args}) == 1 < len(part.args)
-    return (
-        part
-        if is_square_ones or (part.function in ("eye", "diag") and len(part.args) == 1)
-        else None
-    )
+    is_diagonal = part.function in ("eye", "diag") and len(part.args) == 1
+    return part if is_square_ones or is_diagonal else None
 
 
 def _is_contiguous(part: Tree, nodes: Mapping[str, Node]) -> bool:
@@ -86,9 +83,7 @@ def _is_contiguous(part: Tree, nodes: Mapping[str, Node]) -> bool:
     elif isinstance(part, Infix) and (part.symbol == "@" or _decides_strides(part.left, nodes)):
         return True
     elif isinstance(part, Attribute) and part.name == "T":
-        return (
-            isinstance(part.base, Call) and part.base.function == "inv"
-        )  # inv() returns a column-major matrix
+        return isinstance(part.base, Call) and part.base.function == "inv"  # it is column-major
     elif isinstance(part, Method | Attribute) and part.name not in METHODS:
         return False
     inner = [part.base] if isinstance(part, Method) else tree.children(part)
@@ -96,10 +91,8 @@ def _is_contiguous(part: Tree, nodes: Mapping[str, Node]) -> bool:
 
 
 def _decides_strides(left: Tree, nodes: Mapping[str, Node]) -> bool:
-    """Whether the left operand is a contiguous matrix, which decides the strides of the result: A +
-    A.T.
-    """
+    """Whether the left operand decides the strides of a result, as a contiguous A of A + A.T."""
     node = nodes.get(left.text) if isinstance(left, Name) else None
-    return (
-        node is not None and min(node.shape[-2:], default=1) > 1 < node.ndim and is_row_major(node)
-    )
+    if node is None or node.ndim < 2 or min(node.shape[-2:]) < 2:
+        return False
+    return is_row_major(node)

@@ -208,9 +208,7 @@ def _structure(
     matrix: Any,
     telling: Telling | None,
 ) -> Structure:
-    """The structure according to the deltas, or to the values of the matrix if these
-    contradict it.
-    """
+    """The structure according to the deltas, or to the matrix if its values contradict these."""
     total = out.numel * x.numel
     pattern = entry.pattern(MOST_ENTRIES)
     name, formula = entry.named(pattern, out.numel)
@@ -276,9 +274,8 @@ def _jacobian_entry(
     named: dict[Node, Tree] = {**parts, **names}
     if seed in names and like is not None:  # so that its sizes are written as those of this tensor
         named[seed] = names[x] if x is not None and x.shape == out.shape else like
-    return JacobianEntry(
-        e, letters.out_places, at, Matrices(named, sizes, sides, telling is not None)
-    )
+    write = Matrices(named, sizes, sides, telling is not None)
+    return JacobianEntry(e, letters.out_places, at, write)
 
 
 def _structure_of_matrix(matrix: Any, total: int) -> Structure:

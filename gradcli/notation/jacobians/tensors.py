@@ -67,8 +67,7 @@ SHORT = 8  # length of arguments of functions that have no index notation
 
 
 class Tensors:
-    """Formulas of tensors in terms of named nodes; methods return None if there is no short
-    formula.
+    """Formulas of tensors in terms of named nodes; None if there is no short one.
 
     `sizes` are the sizes of letters, written in terms of `sides`. If sizes are `telling`, numbers
     equal to a size are written as that size. `fixed` letters stand for one value, as i in a[i].
@@ -231,9 +230,7 @@ class Tensors:
             result = Contraction([e], self._length, self._tensor, self.fixed)
             if not remaining:
                 return result.scalar()
-            built = (
-                result.vector(remaining[0]) if len(remaining) == 1 else result.matrix(*remaining)
-            )
+            built = (result.vector if len(remaining) == 1 else result.matrix)(*remaining)
         except NoProduct:
             return None
         is_last = remaining == list(letters[len(letters) - len(remaining) :])
@@ -280,9 +277,8 @@ class Tensors:
             if out is None and not is_divisor:
                 out = written
             else:
-                out = Infix(
-                    "/" if is_divisor else "*", tree.Number(1) if out is None else out, written
-                )
+                left = tree.Number(1) if out is None else out
+                out = Infix("/" if is_divisor else "*", left, written)
         return out
 
     def outer(self, factors: Sequence[Expr], rows: Letters, columns: Letters) -> Tree | None:
@@ -321,9 +317,7 @@ class Tensors:
         return Method(written, "double") if is_integer else in_numbers(written)
 
     def _element(self, e: Element, letters: Letters) -> Tree | None:
-        """The formula of a tensor element as a tensor that broadcasts to the dimensions
-        `letters`.
-        """
+        """The formula of an element as a tensor that broadcasts to the dimensions `letters`."""
         if is_count(e):
             return self.count(e)
         tensor = self._whole_tensor(e)

@@ -15,7 +15,7 @@ from ...notation.typeset.latex import latex, latex_lines, latex_width, plain, te
 from ..ascii import in_ascii
 
 ROOM = {"standalone": 62, "overlay": 48}  # characters of an equation on a page
-ITEM, DEPTH = 4.5, 2  # by how many of them an item of a list is indented, and one below it
+ITEM, DEPTH = 4.5, 2  # characters of indentation of a list's item, and of each level below it
 EQUALS_WIDTH = 2.4
 SHAPE = r"\s*\(?\d+(?:×\d+)*,?\)?\s*"
 LONG_WORD, BREAKABLE = r"[\w\\]{24,}", "\\_\\allowbreak{}"
@@ -36,8 +36,8 @@ def align(rows: Iterable[str]) -> str:
 
 
 def rows_of(lines: Iterable[tuple[Line, str]], room: float | None = None) -> list[str]:
-    """A row or more for each statement of lines that are lined up. What is said of a line stands
-    beside its last row, or below it where that would take a third of a page.
+    """A row or more for each statement of lines that are lined up. The remark on a line stands
+    beside its last row, or below it if it takes more than a third of a page.
     """
     block = [([*_split(line, THEN)] or [[]], beside) for line, beside in lines]
     sides = [_left_and_right(s) for statements, _ in block for s in statements]
@@ -45,9 +45,9 @@ def rows_of(lines: Iterable[tuple[Line, str]], room: float | None = None) -> lis
     lefts = [line_width(left) for left, _ in sides]
     edge = max((w for w in lefts if room is None or w <= room / 2), default=0.0)
     wide = max((line_width(right) for _, right in sides), default=0.0) + EQUALS_WIDTH
-    said = max((length(beside) + 2 for _, beside in block if beside), default=0)
-    below = room is not None and edge + wide + said > room and said > room / 3
-    room = room if room is None or below else room - said
+    remark_width = max((length(beside) + 2 for _, beside in block if beside), default=0)
+    below = room is not None and edge + wide + remark_width > room and remark_width > room / 3
+    room = room if room is None or below else room - remark_width
     rows = list[str]()
     for statements, beside in block:
         rows += [row for s in statements for row in _equation(s, room, edge)]
@@ -64,7 +64,7 @@ def beside_of(built: str) -> str:
 
 
 def _left_and_right(pieces: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
-    """What stands around the first sign of equality; all is right of none."""
+    """The pieces before and after the first sign of equality; without one all are right."""
     sign = next((k for k, piece in enumerate(pieces) if piece == EQUALS), None)
     return ((), pieces) if sign is None else (pieces[:sign], pieces[sign + 1 :])
 
@@ -97,7 +97,7 @@ def line_width(pieces: Iterable[Any]) -> float:
 
 
 def _split(pieces: Sequence[Any], sign: Any) -> Iterator[list[Any]]:
-    """What stands between signs."""
+    """Yield the pieces between signs."""
     for is_sign, between in groupby(pieces, lambda piece: piece == sign):
         if not is_sign:
             yield [*between]
@@ -167,8 +167,8 @@ def _said(piece: Any) -> str:
     return _code(piece.text) if _is_code(piece) else plain(piece.text)
 
 
-def _shape(said: str) -> str:
-    return said.replace("×", " \\times ")
+def _shape(sizes: str) -> str:
+    return sizes.replace("×", " \\times ")
 
 
 def _is_code(piece: Any) -> bool:
@@ -215,11 +215,11 @@ def _text(piece: Any) -> str:
     return text_in_math(piece.text, "texttt" if _is_code(piece) else "text")
 
 
-def entry(said: str) -> str:
+def entry(number: str) -> str:
     """An element of a tensor, in math mode."""
-    if said == "…":
+    if number == "…":
         return "\\cdots"
-    return latex(Verbatim(said))
+    return latex(Verbatim(number))
 
 
 # ---- what lines stand in -------------------------------------------------------------------------

@@ -74,11 +74,11 @@ class Page:
         yield from filter(None, map(self.section, document.sections))
 
     def answers(self, answers: Sequence[Answer]) -> str:
-        """An equation each; what is remarked of it below, where there is no room beside all."""
+        """An equation for each answer; remarks go below if there is no room beside all of them."""
         names, formulas = zip(*((line_width(a.name), line_width(a.formula)) for a in answers))
-        said = max(length(text(a.remark)) if a.remark else 0 for a in answers)
+        remark_width = max(length(text(a.remark)) if a.remark else 0 for a in answers)
         edge = max(names)
-        wide = edge + EQUALS_WIDTH + max(formulas) + (said and said + 2)
+        wide = edge + EQUALS_WIDTH + max(formulas) + (remark_width and remark_width + 2)
         valued = any(a.value for a in answers)
         beside = self.room is None or (not valued and wide <= self.room)
         rows = [row for a in answers for row in self.answer(a, beside, edge)]
@@ -87,8 +87,8 @@ class Page:
         return "\n\n".join([align(rows), *below])
 
     def answer(self, a: Answer, beside: bool, edge: float) -> list[str]:
-        """The rows of an answer, with its remark if that stands beside it, where all signs of
-        equality stand right of `edge`.
+        """The rows of an answer, with its remark if it goes `beside`; `edge` is the greatest width
+        of a left side.
         """
         value = [self.tensor(a.value)] if a.value else []
         sides = [*value, *formula_in_math(a.formula)]

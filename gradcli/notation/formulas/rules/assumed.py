@@ -175,9 +175,7 @@ def _are_transposes(a: Node, b: Node) -> bool:
 
 
 def _palindrome(node: Node, depth: int) -> bool:
-    """Whether a matrix product equals its transpose factor by factor: X.T @ A @ X for a symmetric
-    A.
-    """
+    """Whether a matrix product equals its transpose, as X.T @ A @ X for a symmetric A."""
     factors = _factors(node)
     if len(factors) > DEEP:
         return False

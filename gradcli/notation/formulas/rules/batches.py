@@ -36,9 +36,8 @@ def _unexpanded(x: Node, dim: int) -> Node | None:
     if x.op.name == "transpose" and last_two(x):
         inner = _unexpanded(x.parents[0], ROWS + COLUMNS - dim)
         return None if inner is None else inner.mT
-    smaller = (
-        unbroadcast(x) if x.op.name in ("expand", "ones", "full") and x.shape[dim] > 1 else None
-    )
+    is_expanded = x.op.name in ("expand", "ones", "full") and x.shape[dim] > 1
+    smaller = unbroadcast(x) if is_expanded else None
     if smaller is None or (smaller.ndim >= -dim and smaller.shape[dim] != 1):
         return None
     shape = list(x.shape)

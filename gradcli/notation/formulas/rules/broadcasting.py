@@ -53,17 +53,12 @@ def _unbroadcast_elementwise(x: Node) -> Node | None:
     if not _takes_numbers(x.op) and any(i.op.name == "constant" for i in inputs):
         return None
     smaller = x.op(*inputs, **x.attrs)
-    return (
-        smaller
-        if x.shape == (1,) * (x.ndim - smaller.ndim) + smaller.shape != smaller.shape
-        else None
-    )
+    padded = (1,) * (x.ndim - smaller.ndim) + smaller.shape
+    return smaller if x.shape == padded != smaller.shape else None
 
 
 def _without_leading(x: Node) -> Node | None:
-    """x.mean(dim=(0, 1)) for x.mean(dim=(0, 1), keepdim=True): broadcasting restores leading
-    dimensions.
-    """
+    """x.mean(dim=(0, 1)) for x.mean(dim=(0, 1), keepdim=True), which broadcasts alike."""
     over = axes(x.attrs["dim"], x.parents[0].ndim)
     if over != tuple(range(len(over))):
         return None
@@ -113,13 +108,13 @@ def sum_of_sum(node: Node) -> Node | None:
     inner, dim = node.parents[0], node.attrs["dim"]
     if inner.op is not node.op or inner.attrs["dim"] is None:
         return None
-    x, kept_dim = inner.parents[0], inner.attrs["keepdim"]
+    x, keepdim = inner.parents[0], inner.attrs["keepdim"]
     first = axes(inner.attrs["dim"], x.ndim)
-    if kept_dim is not node.attrs["keepdim"]:
+    if keepdim is not node.attrs["keepdim"]:
         return node.op(x) if dim is None and not node.shape else None
-    left = [d for d in range(x.ndim) if kept_dim or d not in first]
+    left = [d for d in range(x.ndim) if keepdim or d not in first]
     both = sorted({*first, *(left[d] for d in axes(dim, inner.ndim))})
-    return node.op(x, dim=None if len(both) == x.ndim else tuple(both), keepdim=kept_dim)
+    return node.op(x, dim=None if len(both) == x.ndim else tuple(both), keepdim=keepdim)
 
 
 @rule("sum")
@@ -197,18 +192,13 @@ def reduction_of_unsqueeze_cancelled(node: Node) -> Iterator[Node]:
             if total_kept is None or total_kept not in result.factors:
                 continue
             rest = build(inside.without(total), total.shape)
-            replaced = {
-                column: -ONE,
-                rest.unsqueeze(dim=column.attrs["dim"]): ONE,
-                total_kept: power,
-            }
+            new = rest.unsqueeze(dim=column.attrs["dim"])
+            replaced = {column: -ONE, new: ONE, total_kept: power}
             yield build(result.times(replaced), node.shape)
 
 
 def _with_keepdim(total: Node, column: Node) -> Node | None:
-    """The reduction with keepdim=True, if the unsqueeze `column` restores its
-    dimension; else None.
-    """
+    """The reduction with keepdim=True, if the unsqueeze `column` restores its dimension."""
     if total.op.family != "reduction" or total.attrs["keepdim"] or total.ndim + 1 != column.ndim:
         return None
     if axes(total.attrs["dim"], column.ndim) != (axis(column.attrs["dim"], column.ndim),):

@@ -74,9 +74,7 @@ def chain_of(node: Node) -> Chain | None:
 
 
 def _parts(node: Node, transposed: bool) -> list[tuple[Node, bool]] | None:
-    """The operands of a product from left to right, and whether each is transposed; None for
-    others.
-    """
+    """The operands of a product, and whether each is transposed; None for other nodes."""
     if node.op.name == "transpose" and node.ndim == 2:
         return [(node.parents[0], not transposed)]
     if node.op.name == "outer":
@@ -144,13 +142,14 @@ def product_node(factors: list[Factor], shape: tuple[int, ...]) -> Node:
 
 def _matmul_all(factors: list[Factor]) -> Node:
     """A @ B @ v."""
-    out = _factor_node(factors[0])
+    out = factor_node(factors[0])
     for f in factors[1:]:
-        out = out @ _factor_node(f)
+        out = out @ factor_node(f)
     return out
 
 
-def _factor_node(f: Factor) -> Node:
+def factor_node(f: Factor) -> Node:
+    """A factor as a node, in which a vector is neither row nor column."""
     return f.node.mT if f.transposed and f.node.ndim == 2 else f.node
 
 

@@ -44,9 +44,7 @@ def _larger_or_tied(mask: Node) -> tuple[Node, Node] | None:
 
 
 def _halved_where_equal(choice: Node, operands: Collection[Node]) -> Coefficient | None:
-    """The constant c of where(a == b, c / 2, c), where `operands` are a and b; None for any
-    other node.
-    """
+    """c of where(a == b, c / 2, c), where `operands` are a and b; None for other nodes."""
     if choice.op.name != "where" or choice.parents[0].op.name != "eq":
         return None
     a, b = choice.parents[0].parents

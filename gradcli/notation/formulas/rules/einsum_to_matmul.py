@@ -57,9 +57,7 @@ def ones_in_einsum(node: Node) -> Node | None:
 
 
 def _sum_and_expand(x: Node, left: str, right: str, shape: Shape) -> Node:
-    """A tensor summed over the letters that are not in `right`, permuted and expanded
-    to `shape`.
-    """
+    """A tensor summed over letters that are not in `right`, permuted and expanded to `shape`."""
     over = tuple(d for d, letter in enumerate(left) if letter not in right)
     out = x.sum(dim=over) if over else x
     kept = [letter for letter in left if letter in right]

@@ -28,9 +28,7 @@ identities(RULES, """
 
 @condition
 def is_float(x: Node) -> bool:
-    """Whether x is a floating-point tensor: PyTorch takes no sqrt of a Python number such as a
-    size.
-    """
+    """Whether x holds floats: PyTorch takes no sqrt of a Python number such as a size."""
     return x.dtype == "float"
 
 

@@ -176,9 +176,7 @@ def sign_out_of_sum(node: Node) -> Node | None:
 
 
 def negative(node: Node) -> Node | None:
-    """-node as a node of the same length, as b - a for a - b, also within odd
-    functions; else None.
-    """
+    """-node in the same length, as b - a for a - b, also within odd functions; else None."""
     name, parts = node.op.name, node.parents
     if name == "sub":
         return parts[1] - parts[0]

@@ -24,9 +24,7 @@ def _as_tuple(value: object) -> tuple:
 
 @candidate("overlap")
 def overlap_as_convolution(node: Node) -> Node | None:
-    """overlap(v.expand(...)) = conv2d_input(x.shape, ones(...), v, ...): a sum over kernel
-    positions.
-    """
+    """overlap(v.expand(...)) = conv2d_input(x.shape, ones(...), v, ...)."""
     parts, n = node.parents[0], len(node.attrs["stride"])
     if parts.op.name != "expand" or node.ndim - n not in (1, 2):
         return None
@@ -41,9 +39,8 @@ def overlap_as_convolution(node: Node) -> Node | None:
     if node.ndim - n == 2:
         return back(weight=ones, grad_output=v, input_size=node.shape, **attrs)
     size = (1, *node.shape)
-    return back(weight=ones, grad_output=v.unsqueeze(dim=0), input_size=size, **attrs).squeeze(
-        dim=0
-    )
+    new = back(weight=ones, grad_output=v.unsqueeze(dim=0), input_size=size, **attrs)
+    return new.squeeze(dim=0)
 
 
 @candidate("getitem")

@@ -95,9 +95,7 @@ def is_masked(x: Node) -> bool:
 
 @rule("unless", "without_slope", "otherwise", "through")
 def finite_guards(node: Node) -> Node | None:
-    """unless(c, x), without_slope(c, x), otherwise(c, x, y) and through(y, x) are x for finite
-    numbers.
-    """
+    """unless(c, x), without_slope(c, x), otherwise(c, x, y), through(y, x) = x for finite x, y."""
     value = node.parents[1]
     return value if value.shape == node.shape else value.expand(shape=node.shape)
 

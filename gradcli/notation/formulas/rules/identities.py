@@ -136,17 +136,14 @@ class Identity:
         conditions = compile(self.conditions or "True", self.text, "eval")
 
         def value(env: Env) -> Node | None:
-            return (
-                as_node(eval(right, {}, Scope(env))) if eval(conditions, {}, Scope(env)) else None
-            )
+            holds = eval(conditions, {}, Scope(env))
+            return as_node(eval(right, {}, Scope(env))) if holds else None
 
         return value
 
 
 def identities(table: Table, texts: str) -> None:
-    """Add identities to a table of rules, one a line; lines with more indentation are
-    continuations.
-    """
+    """Add identities to a table of rules, one a line; further indented lines continue one."""
     for text in texts.replace("\n     ", " ").split("\n"):
         if text.strip():
             identity = Identity(text)
@@ -270,9 +267,7 @@ def _with_attributes(node: Node, keywords: dict[str, ast.expr], env: Env) -> Env
 def _matched_terms(
     pattern: list[Term], terms: list[Product], env: Env
 ) -> Iterator[tuple[Env, Product, list[Product]]]:
-    """Yield the environment, the factors that all matched terms have besides, and the
-    other terms.
-    """
+    """Yield the environment, the other factors of the matched terms, and the other terms."""
     (number, parts), *others = pattern
     for k, t in enumerate(terms):
         if number < 0 < t.coefficient and not others:

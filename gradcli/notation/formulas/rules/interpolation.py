@@ -50,9 +50,7 @@ def _single(rank: Node) -> Node:
 
 
 def _common_factors(a: Node, b: Node) -> tuple[Product, Node, Node] | None:
-    """The common factors of two products, and the only other factor of each; None if there are
-    more.
-    """
+    """The common factors of two products, and the only other factor of each; else None."""
     result = [product_of(n) for n in (a, b)]
     if None in result:
         return None

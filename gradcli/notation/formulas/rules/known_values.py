@@ -13,10 +13,10 @@ ZERO_OR_ONE = {"permutation", "onehot"}
 POSITIVE, NONNEGATIVE = {"positive"}, {"positive", "nonneg", "simplex", *ZERO_OR_ONE}
 IN_ROWS = {"permutation", "simplex", "onehot"}  # rows sum to 1
 SAME_SIGN = ("mul", "div", "add", "expand", "transpose", "reshape", "unsqueeze", "squeeze")
-DEEP = 8  # operations, in the search for properties of inputs
+MAX_DEPTH = 8  # operations, in the search for properties of inputs
 
 
-def has_property(node: Node, words: set[str], depth: int = DEEP) -> bool:
+def has_property(node: Node, words: set[str], depth: int = MAX_DEPTH) -> bool:
     """Whether all elements have one of the properties `words`, such as "positive", because an input
     that they are computed from is assumed to have it.
     """

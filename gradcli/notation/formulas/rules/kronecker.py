@@ -1,6 +1,4 @@
-"""Sums of Kronecker products times other factors, reshaped to four dimensions, two of
-each matrix.
-"""
+"""Sums of Kronecker products times other factors, with four dimensions, two of each matrix."""
 
 from ....graphs import OPS, Node, intern
 from ....graphs.shapes import axes, numel
@@ -19,8 +17,8 @@ identities(NORMAL, """
 @normal("sum")
 def sum_of_kron_product(node: Node) -> Node | None:
     """For K = kron(A, B).reshape(m, p, n, q), (K * B[None, :, None]).sum((1, 3)) is
-    A * (B * B).sum(), and the sum over the dimensions of A, times A, is B * (A * A).sum(). eye(m *
-    n) is kron(eye(m), eye(n)).
+    A * (B * B).sum(), and the sum over the dimensions of A, times A, is B * (A * A).sum();
+    eye(m * n) is kron(eye(m), eye(n)).
     """
     x, over = node.parents[0], axes(node.attrs["dim"], node.parents[0].ndim)
     result = product_of(x) if x.ndim == 4 and over in ((1, 3), (0, 2)) else None

@@ -13,6 +13,7 @@ from ....graphs.shapes import axes, axis
 from ....lazy import np
 from ....operators.leaves import Array
 from .atoms import definition
+from .matrices import is_unit
 from .parts import new_dimensions
 from .places import RESHAPING, at_unit, is_array_index
 from .products import ONE, Coefficient, Product, build, product_of, with_factor, with_factors
@@ -21,9 +22,7 @@ from .registry import candidate, normal, rule
 
 @normal("double")
 def rows_of_the_identity(node: Node) -> Node | None:
-    """(y.unsqueeze(1) == arange(n)).double() = eye(n)[y] for known indices y; eye(m, n) for y =
-    arange(m).
-    """
+    """(y.unsqueeze(1) == arange(n)).double() = eye(n)[y] for known y, eye(m, n) for arange(m)."""
     mask = node.parents[0]
     if mask.op.name != "eq" or mask.ndim != 2:
         return None
@@ -111,11 +110,8 @@ def one_hot_in_products(node: Node) -> Node | None:
 
 def one_hot_indices(f: Node) -> Array | None:
     """y of eye(n)[y] for known indices y; None for any other node."""
-    identity = f.parents[0] if f.op.name == "getitem" else f
-    square = (
-        identity is not f and identity.op.name == "eye" and identity.shape[0] == identity.shape[1]
-    )
-    index: tuple = f.attrs["index"] if square else ()
+    of_identity = f.op.name == "getitem" and is_unit(f.parents[0])
+    index: tuple = f.attrs["index"] if of_identity else ()
     is_indexed = len(index) == 1 and isinstance(index[0], Array) and index[0].dtype == "int"
     return index[0] if is_indexed else None
 
@@ -145,8 +141,8 @@ def gather_from_one_hot(node: Node) -> Iterator[Node]:
     """(z.unsqueeze(1) * x * eye(n)[y]).sum(dim=1, keepdim=True) =
     z.unsqueeze(1) * x.gather(1, y.unsqueeze(1)).
     """
-    x, kept = node.parents[0], node.attrs["keepdim"]
-    result = product_of(x) if kept and x.ndim == 2 and node.shape == (x.shape[0], 1) else None
+    x, keepdim = node.parents[0], node.attrs["keepdim"]
+    result = product_of(x) if keepdim and x.ndim == 2 and node.shape == (x.shape[0], 1) else None
     for f, e in result.factors.items() if result else ():
         y = one_hot_indices(f) if e == 1 and f.shape == x.shape else None
         if y is not None:
@@ -160,13 +156,10 @@ def gather_from_one_hot(node: Node) -> Iterator[Node]:
 @normal("unsqueeze")
 def column_of_picks(node: Node) -> Node | None:
     """(x[arange(n), y] * z).unsqueeze(1) = x.gather(1, y.unsqueeze(1)) * z.unsqueeze(1)."""
-    product = node.parents[0]
-    result = (
-        product_of(product) if node.shape == (*product.shape, 1) and product.ndim == 1 else None
-    )
-    picked = (
-        {f: y for f in result.factors if (y := _picked_indices(f)) is not None} if result else {}
-    )
+    v = node.parents[0]
+    result = product_of(v) if node.shape == (*v.shape, 1) and v.ndim == 1 else None
+    powers = result.factors if result else {}
+    picked = {f: y for f in powers if (y := _picked_indices(f)) is not None}
     if result is None or not picked:
         return None
     factors: dict[Node, Coefficient] = {}
@@ -189,9 +182,9 @@ def picks_cancelled(node: Node) -> Node | None:
         return None
     powers = result.factors
     below = {_picked(f): f for f, e in powers.items() if e < 0 and _picked(f) is not None}
-    labels = [_key(y) for f, e in powers.items() if e == 1 and (y := one_hot_indices(f))]
+    keys = [_key(y) for f, e in powers.items() if e == 1 and (y := one_hot_indices(f))]
     for f, e in powers.items() if below else ():
-        of_rows = ((f, y) for y in labels)
+        of_rows = ((f, y) for y in keys)
         pick = next((p for p in (_picked(f), *of_rows) if p in below), None) if e > 0 else None
         if pick is not None:
             factors = with_factors(powers, {f: -1, below[pick]: 1})
@@ -208,8 +201,8 @@ def _picked(f: Node) -> tuple[Node, bytes] | None:
     f = _column_definition(f)
     if f.op.name == "gather" and axis(f.attrs["dim"], 2) == 1:
         x, index = f.parents
-        labels = _indices_of_column(index)
-        return None if labels is None else (x, _key(labels))
+        y = _indices_of_column(index)
+        return None if y is None else (x, _key(y))
     inside = product_of(f.parents[0]) if f.op.name == "sum" else None
     if inside is None or inside.coefficient != 1 or len(inside.factors) != 2:
         return None

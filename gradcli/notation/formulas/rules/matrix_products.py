@@ -1,6 +1,4 @@
-"""Products of matrices and vectors: chains without brackets, transposes, signs and
-scalar factors.
-"""
+"""Products of matrices and vectors: chains without brackets, transposes, signs and scalars."""
 
 from collections.abc import Iterator
 from functools import reduce
@@ -92,9 +90,8 @@ def transpose_into_elementwise(node: Node) -> Node | None:
         return None
     has_transpose = any(i.op.name == "transpose" for i in x.parents)
     columns = [i for i in x.parents if i.shape not in ((), x.shape)]
-    if columns and not (
-        has_transpose and all(is_column(i) or _is_row_reduction(i) for i in columns)
-    ):
+    become_rows = has_transpose and all(is_column(i) or _is_row_reduction(i) for i in columns)
+    if columns and not become_rows:
         return None
     operands = [None if i is None else _transposed_operand(i) for i in x.inputs]
     new = x.op(*operands, **x.attrs)
@@ -131,9 +128,7 @@ def row_as_column(node: Node) -> Node | None:
 
 @normal("matmul")
 def named_inner_product(node: Node) -> Node | None:
-    """x @ g = g @ x for named vectors, seeds and tangents first, so that like terms are
-    collected.
-    """
+    """x @ g = g @ x for named vectors, seeds and tangents first, so that like terms are seen."""
     if node.shape or any(i.op.name != "input" or i.ndim != 1 for i in node.parents):
         return None
     order = sorted(node.parents, key=lambda i: (not i.attrs["is_direction"], i.attrs["name"]))
@@ -183,9 +178,8 @@ def product_of_transposes(node: Node) -> Iterator[Node]:
     for start in range(len(factors) - 1):
         for end in range(start + 2, len(factors) + 1):
             part = factors[start:end]
-            if all(f.node.ndim == 2 for f in part) and sum(f.transposed for f in part) * 2 >= len(
-                part
-            ):
+            are_matrices = all(f.node.ndim == 2 for f in part)
+            if are_matrices and sum(f.transposed for f in part) * 2 >= len(part):
                 inner = product_node([f.flip() for f in reversed(part)], ())
                 whole = [*factors[:start], Factor(inner, True), *factors[end:]]
                 yield node_of(chain._replace(factors=tuple(whole)), node.shape)

@@ -47,9 +47,7 @@ def _spans(index: tuple, shape: Shape) -> list[tuple[int, int]] | None:
 
 
 def _within(item: slice | int, start: int, stop: int, size: int) -> Any:
-    """An item of an index into x[start:stop], as an item of an index into x; None if it
-    has a step.
-    """
+    """An item of an index into x[start:stop] as one of an index into x; None if it has a step."""
     if isinstance(item, int):
         return start + item % (stop - start)
     if item.step not in (None, 1):
@@ -102,9 +100,7 @@ def put_as_rows(node: Node) -> Node | None:
 
 
 def _row_of_term(p: Product, shape: Shape) -> tuple[tuple[int, int], Node] | None:
-    """The dimension and index, and the value, of a term that scatters one slice into zeros, else
-    None.
-    """
+    """Dimension and index, and value, of a term that scatters one slice into zeros, or None."""
     scattered = next((f for f, e in p.factors.items() if f.op.name == "put_at" and e == 1), None)
     rest = p.without(scattered).factors
     if scattered is None or scattered.shape != shape or any(f.shape for f in rest):

@@ -37,9 +37,7 @@ def flip_of_elementwise(node: Node) -> Node | None:
 
 
 def _is_flipped(x: Node, other: Node) -> bool:
-    """Whether x is flipped along the dimensions of another flip, or an elementwise function of
-    such.
-    """
+    """Whether x is flipped along the dimensions of another flip, or elementwise of such."""
 
     def operands(n: Node) -> list[Node]:
         return [i for i in n.parents if i.shape] if n.op.family == "elementwise" else []
@@ -96,20 +94,17 @@ def flip_or_roll_of_sum(node: Node) -> Iterator[Node]:
 @rule("getitem")
 def getitem_of_put_at(node: Node) -> Node | None:
     """pad(x, (1, 1))[1:-1] = x."""
-    scattered = node.parents[0]
-    if scattered.op.name != "put_at" or scattered.parents[0].shape != node.shape:
+    put = node.parents[0]
+    if put.op.name != "put_at" or put.parents[0].shape != node.shape:
         return None
-    target, source = (n.attrs["index"] for n in (scattered, node))
+    target, source = (n.attrs["index"] for n in (put, node))
     if any(not isinstance(i, PLAIN) for i in (*target, *source)):
         return None
     positions = [
-        [
-            range(n)[i]
-            for i, n in zip(full_index(index, scattered.ndim), scattered.shape, strict=True)
-        ]
+        [range(n)[i] for i, n in zip(full_index(index, put.ndim), put.shape, strict=True)]
         for index in (target, source)
     ]
-    return scattered.parents[0] if positions[0] == positions[1] else None
+    return put.parents[0] if positions[0] == positions[1] else None
 
 
 @rule("cumsum")

@@ -209,9 +209,7 @@ def _where_positive(k: Node, x: Node) -> Coefficient | None:
 
 
 def _above(mask: Node) -> Node | None:
-    """a - b for a > b or a >= b, so that the mask holds where it is positive; None for
-    other masks.
-    """
+    """a - b for a > b or a >= b, positive where the mask holds; None for other masks."""
     plain = mask.parents[0] if mask.op.name == "double" else mask
     side = ABOVE.get(plain.op.name)
     if side is None:

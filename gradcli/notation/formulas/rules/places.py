@@ -136,11 +136,8 @@ def _scatter_last(v: Node, size: int, item) -> Node:
     """v scattered to `item` of the last dimension."""
     if item == slice(None):
         return v
-    return (
-        at_unit(v, _identity_rows(size, item))
-        if isinstance(item, int)
-        else v @ _identity_rows(size, item)
-    )
+    rows = _identity_rows(size, item)
+    return at_unit(v, rows) if isinstance(item, int) else v @ rows
 
 
 def at_unit(v: Node, unit: Node) -> Node:
@@ -152,11 +149,8 @@ def _scatter_rows(v: Node, size: int, item) -> Node:
     """v scattered to `item` of the last but one dimension."""
     if item == slice(None):
         return v
-    return (
-        OPS["outer"](_identity_rows(size, item), v)
-        if isinstance(item, int)
-        else _identity_rows(size, item).mT @ v
-    )
+    rows = _identity_rows(size, item)
+    return OPS["outer"](rows, v) if isinstance(item, int) else rows.mT @ v
 
 
 @rule("sum")
@@ -166,15 +160,11 @@ def sum_of_scattered(node: Node) -> Node | None:
     dim = node.attrs["dim"]
     if x.op.name != "scatter_to" or dim is None:
         return None
-    v, scatter_dim = x.parents[0], axis(x.attrs["dim"], x.ndim)
-    same_elsewhere = all(
-        a == b for d, (a, b) in enumerate(zip(v.shape, x.shape)) if d != scatter_dim
-    )
-    return (
-        v.sum(dim=dim, keepdim=node.attrs["keepdim"])
-        if axes(dim, x.ndim) == (scatter_dim,) and same_elsewhere
-        else None
-    )
+    v, along = x.parents[0], axis(x.attrs["dim"], x.ndim)
+    differ = any(a != b for d, (a, b) in enumerate(zip(v.shape, x.shape)) if d != along)
+    if differ or axes(dim, x.ndim) != (along,):
+        return None
+    return v.sum(dim=dim, keepdim=node.attrs["keepdim"])
 
 
 @normal(*RESHAPING)
@@ -200,9 +190,7 @@ def gather_sorted(node: Node) -> Node | None:
 
 @layout("scatter_to")
 def comparison_from_scatter(node: Node) -> Node | None:
-    """v.scatter_to(x.shape, 1, index) = v * (index == arange(x.shape[1])) for one index in each
-    row.
-    """
+    """v.scatter_to(x.shape, 1, index) = v * (index == arange(x.shape[1])), one index a row."""
     v, index = node.parents
     last = node.ndim - 1
     one_per_row = index.ndim == node.ndim and index.shape == (*node.shape[:-1], 1)
@@ -221,9 +209,8 @@ def comparison_of_known_values(node: Node) -> Node | None:
     if node.dtype != "bool" or node.numel == 0 or not all(map(_is_known_value, node.inputs)):
         return None
     arrays = [i.attrs["data"] for i in node.parents if i.op.name == "tensor"]
-    if not arrays or (
-        any(n.node for n in arrays) and not _is_below_indices(node.parents[-1], arrays)
-    ):
+    from_inputs = any(n.node for n in arrays)
+    if not arrays or (from_inputs and not _is_below_indices(node.parents[-1], arrays)):
         return None
     from ....backends.numeric import Evaluator
 
@@ -249,7 +236,6 @@ def getitem_of_everything(node: Node) -> Node | None:
     x, index = node.parents[0], node.attrs["index"]
     if x.op.name in ("ones", "zeros"):
         return x.op(size=node.shape)
-    selects_all = not any(map(is_array_index, index)) and all(
-        i in (slice(None), Ellipsis) for i in index
-    )
-    return x if selects_all else None
+    if any(map(is_array_index, index)):
+        return None
+    return x if all(i in (slice(None), Ellipsis) for i in index) else None

@@ -1,6 +1,4 @@
-"""Products as factors and exponents: numbers are collected, equal factors become powers, g comes
-first.
-"""
+"""Products as factors with exponents: numbers collected, equal factors as powers, g first."""
 
 from collections.abc import Collection, Mapping
 from fractions import Fraction
@@ -186,9 +184,7 @@ def constant_value(node: Node) -> Coefficient | None:
 
 
 def _split(node: Node, e: Coefficient):
-    """node ** e as a sign and powers of the node's operands; None if the node is a
-    factor itself.
-    """
+    """node ** e as a sign and powers of the operands; None if the node is a factor itself."""
     if e != int(e):
         return None
     name, inputs = node.op.name, node.parents
@@ -240,9 +236,8 @@ def with_factors(
 
 def multiplied_by(a: Product, b: Product) -> Product:
     """a * b."""
-    return Product(
-        _multiply_numbers(a.coefficient, b.coefficient), with_factors(a.factors, b.factors)
-    )
+    coefficient = _multiply_numbers(a.coefficient, b.coefficient)
+    return Product(coefficient, with_factors(a.factors, b.factors))
 
 
 def with_factor(factors: Mapping[Node, Coefficient], one: Node) -> dict[Node, Coefficient]:
@@ -262,25 +257,19 @@ def _built(
     if coefficient == 0:
         return OPS["zeros"](size=shape)
     numerator, denominator = ratio(coefficient)
-    factors_above = [_raised(f, e) for f, e in factors if e > 0]
-    factors_below = [_raised(f, -e) for f, e in factors if e < 0]
-    factors_above.sort(key=_rank)
-    if (
-        shape
-        and all(f.shape == () for f in factors_below)
-        and all(f.op.name == "size" for f in factors_above)
-    ):
-        factors_above.append(OPS["ones"](size=shape))
-    out = _chain(numerator, factors_above)
-    if denominator != 1 or factors_below:
-        out = out / _chain(denominator, factors_below)
+    above = [_raised(f, e) for f, e in factors if e > 0]
+    below = [_raised(f, -e) for f, e in factors if e < 0]
+    above.sort(key=_rank)
+    if shape and all(f.shape == () for f in below) and all(f.op.name == "size" for f in above):
+        above.append(OPS["ones"](size=shape))
+    out = _chain(numerator, above)
+    if denominator != 1 or below:
+        out = out / _chain(denominator, below)
     return out if out.shape == shape else out.expand(shape=shape)
 
 
 def _rank(factor: Node) -> int:
-    """The sort key of a factor: sizes, seeds and tangents, factors without brackets,
-    sums, masks.
-    """
+    """The rank of a factor: sizes, seeds and tangents, what needs no brackets, sums, masks."""
     if factor.dtype == "bool":
         return 4  # PyTorch has no -(x > 0)
     if factor.op.name in ("add", "sub"):
@@ -293,9 +282,7 @@ def _raised(factor: Node, e: Coefficient) -> Node:
 
 
 def _chain(coefficient: Coefficient, factors: list[Node]) -> Node:
-    """coefficient * factor * factor ...; a coefficient of -1 becomes the sign of the
-    first factor.
-    """
+    """coefficient * factor * factor ...; -1 becomes the sign of the first factor."""
     if coefficient == -1 and factors:
         out = -factors[0]
     elif coefficient == 1 and factors:
@@ -368,9 +355,7 @@ def numbers_out_of_einsum(node: Node) -> Node | None:
 
 
 def scalars_of(node: Node) -> tuple[Product | None, Node | None]:
-    """The scalar factors of a node, and the product of the others; None and None if
-    there are none.
-    """
+    """The scalar factors of a node, and the product of the others; None and None without any."""
     if node.op.name not in ("mul", "div", "neg"):
         return None, None
     result = product_of(node)

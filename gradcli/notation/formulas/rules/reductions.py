@@ -82,12 +82,7 @@ def sum_divided_by_count(node: Node) -> Node | None:
     for count, e in result.factors.items():
         for f, k in result.factors.items():
             wanted = "sum" if e == -1 else "mean" if e == 1 else ""
-            if (
-                f.op.name == wanted
-                and k == 1
-                and count.op.name == "size"
-                and _is_count_of(count, f)
-            ):
+            if f.op.name == wanted and k == 1 and _is_count_of(count, f):
                 rest = {a: b for a, b in result.factors.items() if a not in (f, count)}
                 new = OPS["mean" if e == -1 else "sum"](*f.inputs, **f.attrs)
                 return build(Product(result.coefficient, with_factor(rest, new)), node.shape)
@@ -95,7 +90,9 @@ def sum_divided_by_count(node: Node) -> Node | None:
 
 
 def _is_count_of(count: Node, f: Node) -> bool:
-    """Whether a size node is the number of elements over which f reduces."""
+    """Whether a node is the size over which f reduces."""
+    if count.op.name != "size":
+        return False
     x, sized = f.parents[0], count.parents[0]
     over = axes(f.attrs["dim"], x.ndim)
     size_dims = axes(count.attrs["dim"] or None, sized.ndim)
@@ -192,9 +189,7 @@ def _is_centred(named: Node, over: tuple[int, ...], depth: int = MAX_DEPTH) -> b
 
 
 def _is_mean(whole: Node, middle: Node, over: tuple[int, ...]) -> bool:
-    """Whether `middle` is the mean of `whole` over the dimensions `over`, and broadcasts along
-    them.
-    """
+    """Whether `middle` is the mean of `whole` over the dimensions `over`, and broadcasts."""
     middle = middle.parents[0] if middle.op.name == "expand" else middle
     unsqueezed = middle.op.name == "unsqueeze" and (axis(middle.attrs["dim"], middle.ndim),) == over
     middle = middle.parents[0] if unsqueezed else middle
@@ -307,9 +302,9 @@ def expand_of_keepdim(node: Node) -> Node | None:
     """x.sum(dim=0, keepdim=True).expand(3, 2) = x.sum(dim=0).expand(3, 2)."""
     (x,) = node.parents
     smaller = unbroadcast(x)
-    return (
-        None if smaller is None or smaller.op.name == "constant" else node.op(smaller, **node.attrs)
-    )
+    if smaller is None or smaller.op.name == "constant":
+        return None
+    return node.op(smaller, **node.attrs)
 
 
 @normal("sum")

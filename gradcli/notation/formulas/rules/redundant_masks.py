@@ -36,15 +36,10 @@ def _zeros_hidden_by(mask: Node, e: Coefficient) -> list[Node]:
         return _numerator_factors(x) if e == 2 or (e == 1 and is_not_negative(x)) else []
     if e != 1 or len(comparison.parents) != 2 or constant_value(comparison.parents[1]) != 0:
         return []
-    x = (
-        comparison.parents[0].parents[0]
-        if comparison.parents[0].op.name == "abs"
-        else comparison.parents[0]
-    )
-    is_nonzero_mask = comparison.op.name == "ne" or (
-        comparison.op.name == "gt" and is_not_negative(comparison.parents[0])
-    )
-    return _numerator_factors(x) if is_nonzero_mask else []
+    name, x = comparison.op.name, comparison.parents[0]
+    if name != "ne" and not (name == "gt" and is_not_negative(x)):
+        return []
+    return _numerator_factors(x.parents[0] if x.op.name == "abs" else x)
 
 
 @normal("where")
@@ -116,9 +111,7 @@ def _conjuncts(condition: Node) -> list[Node]:
 
 
 def _nonzero_parts(b: Node) -> Iterator[Node]:
-    """Nodes that are nonzero wherever b is finite and nonzero: factors, and arguments of
-    logarithms.
-    """
+    """Nodes that are nonzero where b is finite and nonzero: factors, arguments of logarithms."""
     for factor in _factors(b):
         yield factor
         if factor.op.name == "log":
@@ -136,9 +129,7 @@ def _denominators(b: Node) -> Iterator[Node]:
 
 
 def _zero_factors(condition: Node) -> list[Node]:
-    """The factors of y in y == 0, of which one is 0 wherever this holds; [] for other
-    conditions.
-    """
+    """The factors of y in y == 0, of which one is 0 where this holds; [] for others."""
     if condition.op.name != "eq" or constant_value(condition.parents[1]) != 0:
         return []
     return _numerator_factors(condition.parents[0])
@@ -156,9 +147,7 @@ def _factors(node: Node) -> Iterable[Node]:
 
 
 def _is_divided_by(z: Node, factors: Mapping[Node, Coefficient]) -> bool:
-    """Whether a denominator is z, or contains it as a factor as sqrt(2 * z) does, also under a
-    name.
-    """
+    """Whether a denominator is z, or has it as a factor as sqrt(2 * z) has, also under a name."""
     stack = [f for f, e in factors.items() if e < 0]
     while stack:
         f = stack.pop()
@@ -187,8 +176,8 @@ def _argument_of_norm(length: Node) -> Node | None:
     """
     if length.op.name not in ("vector_norm", "std") or length.attrs.get("ord", 0) < 0:
         return None
-    x, dim, keeps = length.parents[0], length.attrs["dim"], length.attrs["keepdim"]
+    x, dim, keepdim = length.parents[0], length.attrs["dim"], length.attrs["keepdim"]
     over = axes(dim, x.ndim)
-    if not keeps and over != tuple(range(len(over))):
+    if not keepdim and over != tuple(range(len(over))):
         return None
-    return x if length.op.name == "vector_norm" else x - x.mean(dim=dim, keepdim=keeps)
+    return x if length.op.name == "vector_norm" else x - x.mean(dim=dim, keepdim=keepdim)

@@ -30,9 +30,7 @@ def normal(*operators: str) -> Callable[[Rule], Rule]:
 
 
 def candidate(*operators: str) -> Callable[[Callable], Callable]:
-    """Register an identity that may make a formula shorter, in CANDIDATES; it returns one or many
-    nodes.
-    """
+    """Register an identity that may make a formula shorter, with one result or several."""
     return _register(CANDIDATES, operators)
 
 

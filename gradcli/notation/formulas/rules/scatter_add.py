@@ -26,9 +26,8 @@ from .sums import terms_of
 def multiply_into_put_at(node: Node) -> Node | None:
     """x * v.put_at(x.shape, (0,)) = (x[0] * v).put_at(x.shape, (0,))."""
     result = product_of(node)
-    scattered = (
-        [f for f, e in result.factors.items() if f.op.name == "put_at" and e == 1] if result else []
-    )
+    powers = result.factors if result else {}
+    scattered = [f for f, e in powers.items() if f.op.name == "put_at" and e == 1]
     if result is None or len(scattered) != 1 or scattered[0].shape != node.shape:
         return None
     (whole,) = scattered

@@ -133,9 +133,7 @@ def _factored(
 
 
 def _common_number(inside: list[Chain]) -> tuple[Product, list[Chain]]:
-    """The number, or at least the sign, that all chains have in common, and the chains
-    without it.
-    """
+    """The number, or at least the sign, that all chains share, and the chains without it."""
     numbers = [c.scale.coefficient for c in inside]
     first = magnitude(numbers[0])
     size = first if all(magnitude(n) == first for n in numbers) else ONE
@@ -147,9 +145,7 @@ def _common_number(inside: list[Chain]) -> tuple[Product, list[Chain]]:
 
 
 def _size(c: Chain) -> tuple[int, int] | None:
-    """Rows and columns of a chain; None if a vector at its start or end keeps it from
-    being summed.
-    """
+    """Rows and columns of a chain; None if a vector at an end keeps it from being summed."""
     first, last = c.factors[0], c.factors[-1]
     rows = 1 if first.is_row else first.node.shape[-1 if first.transposed else 0]
     columns = 1 if last.is_column else last.node.shape[0 if last.transposed else -1]

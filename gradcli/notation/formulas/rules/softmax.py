@@ -75,9 +75,7 @@ def _only_factor(p: Product, coefficient: Fraction) -> Node | None:
 
 
 def _logsumexp_arguments(node: Node) -> tuple[Node, int] | None:
-    """x and dim of logsumexp(x, dim), if keepdim, unsqueeze or broadcasting restores dim; else
-    None.
-    """
+    """x and dim of logsumexp(x, dim), if keepdim, unsqueeze or broadcasting restores dim."""
     new_dim = None
     if node.op.name == "unsqueeze":
         new_dim, node = node.attrs["dim"] % node.ndim, node.parents[0]
@@ -86,10 +84,9 @@ def _logsumexp_arguments(node: Node) -> tuple[Node, int] | None:
         return None
     x = inner.parents[0]
     over = axes(inner.attrs["dim"], x.ndim)
-    broadcasts = over == (0,) and new_dim is None  # along the first dimension
-    if len(over) != 1 or not (
-        inner.attrs["keepdim"] or new_dim == over[0] or broadcasts or x.ndim == 1
-    ):
+    broadcasts = over == (0,) and new_dim is None  # a first dimension that is missing
+    restored = inner.attrs["keepdim"] or (new_dim,) == over or broadcasts or x.ndim == 1
+    if len(over) != 1 or not restored:
         return None
     dim = inner.attrs["dim"]
     return x, dim if isinstance(dim, int) else over[0]
@@ -109,9 +106,7 @@ def sum_of_softmax(node: Node) -> Node | None:
 
 @normal("elementwise")
 def scalar_tensor_as_number(node: Node) -> Node | None:
-    """x * tensor(2.) = x * 2, for operators with an infix symbol; maximum(x, 2.) is an error in
-    PyTorch.
-    """
+    """x * tensor(2.) = x * 2, if it is written with a symbol: PyTorch refuses maximum(x, 2)."""
     if not node.op.spelling:
         return None
     new = [i if i is None else _as_number(i) for i in node.inputs]
@@ -125,9 +120,7 @@ def _as_number(x: Node) -> Node:
 
 @normal("softmax", "log_softmax")
 def softmax_of_a_shift(node: Node) -> Node | None:
-    """softmax(x - x.max(), 0) = softmax(x, 0): terms that are constant along the
-    dimension cancel.
-    """
+    """softmax(x - x.max(), 0) = softmax(x, 0): terms constant along the dimension cancel."""
     x, over = node.parents[0], axes(node.attrs["dim"], node.ndim)
     terms = (terms_of(x) if x.op.name in ("add", "sub") else None) or []
     varying = [t for t in terms if not all(constant_along(f, x, over) for f in t.factors)]
@@ -164,9 +157,8 @@ def shift_times_softmax(node: Node) -> Node | None:
     numbers = [t for t in terms or () if not t.factors]
     if not others or not numbers or not softmaxes:
         return None
-    total = node.op(softmaxes[0] * added(others), **node.attrs) + number_node(
-        numbers[0].coefficient
-    )
+    shift = number_node(numbers[0].coefficient)
+    total = node.op(softmaxes[0] * added(others), **node.attrs) + shift
     return build(Product(result.coefficient, {total: 1}), node.shape)
 
 

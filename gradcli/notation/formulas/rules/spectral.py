@@ -1,6 +1,4 @@
-"""Matrices rebuilt from their eigenvalues or singular values; pseudoinverses; matrix
-exponentials.
-"""
+"""Matrices rebuilt from eigenvalues or singular values; pseudoinverses; matrix exponentials."""
 
 from itertools import pairwise
 
@@ -51,9 +49,8 @@ def _power_of_values(node: Node, vectors: str, values: str, x: Node) -> Coeffici
     result = product_of(node) if node.ndim == 2 else None
     if result is None or result.coefficient != 1 or len(result.factors) != 2:
         return 0
-    others = [
-        (f, e) for f, e in result.factors.items() if not (_is_part_of(f, vectors, x) and e == 1)
-    ]
+    powers = result.factors.items()
+    others = [(f, e) for f, e in powers if not (_is_result_of(f, vectors, x) and e == 1)]
     if len(others) != 1 or is_column(others[0][0]) != (vectors == "svd_right"):
         return 0
     ((f, e),) = others
@@ -61,10 +58,10 @@ def _power_of_values(node: Node, vectors: str, values: str, x: Node) -> Coeffici
     if inner is None or inner.coefficient != 1 or len(inner.factors) != 1:
         return 0
     ((base, power),) = inner.factors.items()
-    return e * power if _is_part_of(base, values, x) else 0
+    return e * power if _is_result_of(base, values, x) else 0
 
 
-def _is_part_of(node: Node, name: str, x: Node) -> bool:
+def _is_result_of(node: Node, name: str, x: Node) -> bool:
     """Whether a node is the result of an operator of this name for x, such as `svdvals`."""
     inner = definition(node) or node
     return inner.op.name == name and inner.parents[0] is x
@@ -130,9 +127,7 @@ def derivative_of_exponential(node: Node) -> Node | None:
 
 
 def _exponential_vjp(node: Node) -> tuple[Node, Node] | None:
-    """X.T and g, if a node is the gradient of matrix_exp(X) for the upstream gradient
-    g; else None.
-    """
+    """X.T and g, if a node is the gradient of matrix_exp(X) for the upstream gradient g."""
     whole = node.parents[0] if node.op.name == "getitem" else node
     rows = whole.parents[0].parents if whole.op.name == "matrix_exp" else []
     if len(rows) != 2 or any(r.op.name != "cat" or len(r.parents) != 2 for r in rows):

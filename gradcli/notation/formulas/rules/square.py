@@ -3,7 +3,7 @@
 from ....graphs import OPS, Node, walk
 from ....graphs.shapes import axes
 from ....operators.leaves import size_of
-from .chains import Chain, Factor, chain_of, is_square, node_of
+from .chains import Chain, Factor, chain_of, factor_node, is_square, node_of
 from .identities import condition, identities
 from .matrices import is_unit
 from .products import Product, build, product_of, scaled, with_factor
@@ -38,11 +38,8 @@ identities(NORMAL, """
 def exponential_with_identity_block(node: Node) -> Node | None:
     """matrix_exp([[A, 2 * eye(n)], [0, A]])[:n, n:] = 2 * matrix_exp(A)."""
     exponential, n = node.parents[0], node.shape[-1] if node.ndim == 2 else 0
-    if exponential.op.name != "matrix_exp" or node.attrs["index"] != (
-        ...,
-        slice(n),
-        slice(n, None),
-    ):
+    upper_right = (..., slice(n), slice(n, None))
+    if exponential.op.name != "matrix_exp" or node.attrs["index"] != upper_right:
         return None
     rows = _cat_parts(exponential.parents[0], -2)
     parts = [part for row in rows for part in _cat_parts(row, -1)]
@@ -168,14 +165,10 @@ def diagonal_of_matmul_with_diagonal(node: Node) -> Node | None:
     if len(chain.factors) == 3:
         left, middle, right = chain.factors
         if is_diagonal(middle.node):
-            of_rows = _factor_node(left) * _factor_node(right.flip())
+            of_rows = factor_node(left) * factor_node(right.flip())
             return scaled(chain.scale, of_rows @ middle.node.parents[0])
     if len(chain.factors) == 2:
-        for d, diagonal_free in (chain.factors, chain.factors[::-1]):
+        for d, other in (chain.factors, chain.factors[::-1]):
             if is_diagonal(d.node):
-                return scaled(chain.scale, node.op(diagonal_free.node) * d.node.parents[0])
+                return scaled(chain.scale, node.op(other.node) * d.node.parents[0])
     return None
-
-
-def _factor_node(f: Factor) -> Node:
-    return f.node.mT if f.transposed else f.node

@@ -23,9 +23,7 @@ from .registry import rule
 
 @lru_cache(maxsize=CACHE_SIZE)
 def terms_of(node: Node) -> list[Product] | None:
-    """The terms of a sum, like terms collected, without those that cancel; None if there are too
-    many.
-    """
+    """The terms of a sum, like terms collected, without those that cancel; None for too many."""
     result: dict[frozenset, Product] = {}
     stack: list[tuple[Node, int]] = [(node, 1)]
     while stack:

@@ -70,13 +70,10 @@ def _other_vector(vector: Node, product: Node, term: Product, signs: Signs) -> P
 
 
 def _cross_product_in(t: Product) -> Node | None:
-    """The only cross product of a term whose other factors are constant along its dimension; else
-    None.
-    """
+    """The only cross product of a term whose other factors are constant along it, or None."""
     result = [f for f, e in t.factors.items() if f.op.name == "cross_along" and e == 1]
-    if len(result) != 1 or any(
-        _varies_along(f, result[0]) for f in t.factors if f is not result[0]
-    ):
+    others = [f for f in t.factors if f not in result]
+    if len(result) != 1 or any(_varies_along(f, result[0]) for f in others):
         return None
     return result[0]
 
