@@ -33,8 +33,8 @@ class Budget:
         self.renew()
 
     def renew(self) -> None:
-        """Restart the clock, for a further request, perhaps from another thread. `spent` stays: what
-        an ended search left out may be cached.
+        """Restart the clock, for a further request, perhaps from another thread. `spent` stays, as
+        the results of searches that ended early may be cached.
         """
         self._deadline, self._asked_after = thread_time() + self._seconds, 0.0
 

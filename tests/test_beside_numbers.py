@@ -8,6 +8,11 @@ from console import gradcli
 from support import run_torch
 
 import gradcli as package
+from gradcli.explanation.analysis import Analysis
+from gradcli.explanation.derivation.derivation import Derivation
+from gradcli.explanation.formulas.wording import wording_of
+from gradcli.explanation.short.gradients import Gradients
+from gradcli.language.posing import pose
 
 BCE = "binary_cross_entropy(sigmoid(x)"
 # program, x, the place, the formula's number there by arithmetic, the operation and what it does
@@ -210,3 +215,16 @@ def test_formulas_are_compared_where_nobody_gave_a_seed():
     assert "gives -1 for x.grad[0], where the rules give nan, with a seed of ones" in said
     found = package.explain("log(1 - sigmoid(x))", values={"x": [5.0, 1.0]})
     assert "formula-differs" not in [n["code"] for n in found.notes]
+
+
+@pytest.mark.parametrize("values", [{}, {"x": np.ones((2, 3)), "W": np.eye(3)}], ids=["no", "all"])
+def test_formulas_of_steps_are_searched_for_where_there_are_numbers(values, monkeypatch):
+    steps = [f"h{k} = tanh(h{k - 1})" for k in range(1, 100)]
+    program = "; ".join(["h0 = x @ W", *steps, "h99.sum()"])
+    a = Analysis(pose(program, shapes={"x": (2, 3), "W": (3, 3)}, values=values))
+    grads, asked = Gradients(a, wording_of(a)), []
+    assert grads.derivation is not None
+    sent = Derivation.sent
+    monkeypatch.setattr(Derivation, "sent", lambda d, s: asked.append(s) or sent(d, s))
+    found = [*grads.beside_numbers()]
+    assert bool(found) is bool(asked) is bool(values)
