@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..python.machine import Interpreter
 from ..python.scopes import Scope
@@ -24,18 +24,16 @@ TEXT = re.compile(r'""".*?"""', re.DOTALL)
 DEFINED = re.compile(r"(?:class|def) (\w+)|(\w+(?: = \w+(?= =))*) = ")
 
 
-class Block(NamedTuple):
-    """A statement of a source, as text."""
-
-    text: str
-
-    def statements(self) -> list[ast.stmt]:
-        """What it says, without places."""
-        body = ast.parse(self.text).body
-        for node in (n for s in body for n in ast.walk(s)):
-            if hasattr(node, "lineno"):
-                node.lineno = node.end_lineno = 0  # type: ignore[attr-defined]
-        return body
+@cache
+def parsed(text: str) -> list[ast.stmt]:
+    """The syntax trees of statements of a source, without line numbers: every machine of this
+    process compiles the same ones.
+    """
+    body = ast.parse(text).body
+    for node in (n for s in body for n in ast.walk(s)):
+        if hasattr(node, "lineno"):
+            node.lineno = node.end_lineno = 0  # type: ignore[attr-defined]
+    return body
 
 
 HOMES = {  # modules of torch.nn whose classes have their own names
@@ -80,17 +78,17 @@ def home(source: str, name: str) -> str:
 
 
 @cache
-def blocks(name: str) -> tuple[list[Block], dict[str, Block]]:
-    """The imports of a source, and its other statements by the name that they define: none is
-    parsed before it is asked for.
+def blocks(name: str) -> tuple[list[str], dict[str, str]]:
+    """The texts of the imports of a source, and of its other statements by the name that they
+    define: none is parsed before it is asked for.
     """
     text = (FOLDER / f"{name}.txt").read_text(encoding="utf-8")
     without_texts = TEXT.sub(lambda result: " " * len(result[0]), text)
     starts = [result.start() for result in START.finditer(without_texts)]
-    imports, named, decorators = [], dict[str, Block](), ""
+    imports, named, decorators = [], dict[str, str](), ""
     for start, end in pairwise([*starts, len(text)]):
-        block = Block(decorators + text[start:end])
-        decorators = block.text if text[start] == "@" else ""
+        block = decorators + text[start:end]
+        decorators = block if text[start] == "@" else ""
         if text.startswith(("import ", "from "), start):
             imports.append(block)
         elif defined := DEFINED.match(text, start):
@@ -130,17 +128,17 @@ class Source:
 
     def _define(self, name: str) -> None:
         for block in self.imports:
-            self._run(block.statements())
+            self._run(parsed(block))
         self.imports = []
         self.scope[name] = None  # on its way: what it needs may need it
-        block = self.named[name]
-        statements = block.statements()
+        text = self.named[name]
+        statements = parsed(text)
         self._define_all(n for s in statements for n in _names(s))
         self._run(statements)
         result = self.scope[name]
         if isinstance(result, Class):
             result.module = home(self.name, name)
-        self.wanted |= dict.fromkeys(WORD.findall(block.text))
+        self.wanted |= dict.fromkeys(WORD.findall(text))
 
     def _define_all(self, names: Iterable[str]) -> None:
         for name in names:

@@ -1,7 +1,7 @@
 """Which scope of the text a name belongs to, as Python decides it before a program runs."""
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -81,21 +81,32 @@ def bound(node: ast.AST) -> Iterable[str]:
     return ()
 
 
-def own_nodes(node: ast.AST) -> Iterator[ast.AST]:
-    """A node and what is in it, but for what belongs to scopes within."""
-    yield node
-    inner: list[ast.AST]
-    if isinstance(node, FUNCTIONS):
-        inner = [*node.args.defaults, *(d for d in node.args.kw_defaults if d)]
-        inner += getattr(node, "decorator_list", [])
-    elif isinstance(node, ast.ClassDef):
-        inner = [*node.decorator_list, *node.bases, *(k.value for k in node.keywords)]
-    elif isinstance(node, COMPREHENSIONS):
-        inner = [node.generators[0].iter, *walruses(node)]
-    else:
-        inner = list(ast.iter_child_nodes(node))
-    for child in inner:
-        yield from own_nodes(child)
+def own_nodes(node: ast.AST) -> list[ast.AST]:
+    """A node and what is in it, in any order, but for what belongs to scopes within."""
+    nodes = [node]
+    for n in nodes:
+        if isinstance(n, FUNCTIONS):
+            nodes += [*n.args.defaults, *(d for d in n.args.kw_defaults if d)]
+            nodes += getattr(n, "decorator_list", [])
+        elif isinstance(n, ast.ClassDef):
+            nodes += [*n.decorator_list, *n.bases, *(k.value for k in n.keywords)]
+        elif isinstance(n, COMPREHENSIONS):
+            nodes += [n.generators[0].iter, *walruses(n)]
+        else:
+            nodes += _children(n)
+    return nodes
+
+
+def _children(node: ast.AST) -> list[ast.AST]:
+    """What `ast.iter_child_nodes` yields, in half the time."""
+    children = list[ast.AST]()
+    for name in node._fields:
+        value = getattr(node, name, None)
+        if isinstance(value, ast.AST):
+            children.append(value)
+        elif isinstance(value, list):
+            children += [v for v in value if isinstance(v, ast.AST)]
+    return children
 
 
 def walruses(comprehension: ast.AST) -> list[ast.expr]:
@@ -104,7 +115,12 @@ def walruses(comprehension: ast.AST) -> list[ast.expr]:
 
 
 def yields(node: ast.AST) -> bool:
-    """Whether a statement suspends the function that it is in."""
-    if not any(isinstance(n, ast.Yield | ast.YieldFrom) for n in ast.walk(node)):
-        return False
-    return any(isinstance(n, ast.Yield | ast.YieldFrom) for n in own_nodes(node))
+    """Whether a statement suspends the function that it is in. The answer is stored on the node:
+    the statements of a library are compiled by every machine.
+    """
+    try:
+        return node.yields  # type: ignore[attr-defined]
+    except AttributeError:
+        result = any(isinstance(n, ast.Yield | ast.YieldFrom) for n in own_nodes(node))
+        node.yields = result  # type: ignore[attr-defined]
+        return result
