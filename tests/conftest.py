@@ -22,8 +22,8 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# Cycles are searched for seldom, while thousands of tests are made too.
-gc.set_threshold(100_000, 20, 100)
+# Cycles are never searched for: that takes a fifteenth of the time, and finds little.
+gc.disable()
 
 # JAX compiles what runs once: as little as it can.
 os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")

@@ -16,6 +16,7 @@ with warnings.catch_warnings():
 
 SEED = 1234
 MOST = 100_000  # elements of a sample's tensors: larger ones say no more, and take seconds
+MOST_SAMPLES = 300  # of an entry; of more, these are taken at even distances
 
 # How a call is typed, where that is not torch.name(input, *args): {0} is the input, {1:} the rest.
 SPELLED = {
@@ -108,7 +109,7 @@ def samples(name: str) -> Iterator[Sample]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         given = list(_drawn(op.sample_inputs_func(op, "cpu", torch.float64, True)))
-    for sample in given:
+    for sample in given[:: 1 + len(given) // MOST_SAMPLES]:
         spelling = _Spelling()
         try:
             text = spelling.call(op.name, name, [sample.input, *sample.args], sample.kwargs)

@@ -30,8 +30,8 @@ def outputs_in_torch(sample, tensors):
         warnings.simplefilter("ignore")
         found = eval(sample.text, {**NAMES, **tensors})
         whole = isinstance(found, torch.Tensor)
-        texts = [sample.text] if whole else [sample.output(k) for k in range(len(found))]
-        found = {text: eval(text, {**NAMES, **tensors}) for text in texts}
+        texts = [] if whole else [sample.output(k) for k in range(len(found))]
+        found = {text: eval(text, {**NAMES, **tensors}) for text in texts} or {sample.text: found}
     return {
         text: out
         for text, out in found.items()

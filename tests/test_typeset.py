@@ -1,6 +1,7 @@
 """Formulas as LaTeX and MathML: as papers write them, and accepted by those who read them."""
 
 import ast
+import itertools
 import re
 import subprocess
 import xml.etree.ElementTree as ET
@@ -368,8 +369,9 @@ WIDE = {
 
 @pytest.mark.sweep
 @pytest.mark.skipif(PDFLATEX is None, reason="pdflatex is not installed")
-@pytest.mark.parametrize("page", ["--standalone", "--overlay"])
-@pytest.mark.parametrize("asked", WIDE)
+@pytest.mark.parametrize(
+    ("asked", "page"), [*zip(WIDE, itertools.cycle(["--standalone", "--overlay"]))]
+)
 def test_pages_of_their_own_are_wide_enough(asked, page, tmp_path):
     text = gradcli(*WIDE[asked], "-f", "latex", page).out
     assert compiled(text, tmp_path) == []
