@@ -53,6 +53,7 @@ class Tries:
         self.target = targets(self.problem)[claim.name]
         self.others: list[Trial] = []
         self._holding: dict[str, Program | None] = {}
+        self._first_findings: dict[str, Finding | None] = {}
 
     def verified(self, text: str) -> Program | None:
         """The program of a text that is right at all points, and does not fail in the trials
@@ -218,26 +219,29 @@ class Search(Tries):
 
     def _edited(self, rank: int) -> Iterator[Mend]:
         """Edits of the claim up to a rank."""
-        yield from self._right(e for e, t in self._tried_edits if e.rank <= rank and t.agrees)
+        yield from self._right(e for e, finding in self._edits_up_to(rank) if finding.agrees)
 
     def _right(self, result: Iterable[Edit]) -> Iterator[Mend]:
         """The edits that make the claim right."""
         return (Mend(e.text, e.why) for e in result if self.verified(e.text))
 
     @cached_property
-    def _tried_edits(self) -> list[TriedEdit]:
-        """The valid edits, with their findings at the first point."""
-        built = written(edits_of(self.claim.program, self.words), TRIED)
-        tried = ((e, self.finding_of(e.text, self.points.tried[0])) for e in built)
-        return [(e, finding) for e, finding in tried if finding is not None]
+    def _edits(self) -> list[Edit]:
+        return written(edits_of(self.claim.program, self.words), TRIED)
 
-    @property
-    def _likely_edits(self) -> Iterator[TriedEdit]:
-        return ((e, finding) for e, finding in self._tried_edits if e.rank <= LIKELY)
+    def _edits_up_to(self, rank: int) -> Iterator[TriedEdit]:
+        """The valid edits up to a rank, with their findings at the first point."""
+        for e in self._edits:
+            if e.rank <= rank:
+                if e.text not in self._first_findings:
+                    self._first_findings[e.text] = self.finding_of(e.text, self.points.tried[0])
+                finding = self._first_findings[e.text]
+                if finding is not None:
+                    yield e, finding
 
     def _edited_and_scaled(self) -> Iterator[Mend]:
         """An edit combined with a factor."""
-        for e, first in self._likely_edits:
+        for e, first in self._edits_up_to(LIKELY):
             if factors.ratio(first) is not None:
                 further = [self.finding_of(e.text, point) for point in self.points.tried[1:]]
                 findings = [first, *(t for t in further if t is not None)]
@@ -249,7 +253,7 @@ class Search(Tries):
     def _edited_and_broadcast(self) -> Iterator[Mend]:
         """An edit combined with another shape."""
         name = self.claim.name
-        for e in (e for e, finding in self._likely_edits if finding.broadcasts):
+        for e in (e for e, finding in self._edits_up_to(LIKELY) if finding.broadcasts):
             text = edits.called(read_again(e.text, ORIGIN), "expand", f"{name}.shape")
             yield Mend(text, f"{e.why}; and its shape is not that of {name}")
 
@@ -262,7 +266,7 @@ class Search(Tries):
             return
         built = written(with_a_mistake(read_again(text, ORIGIN)), TRIED_IN_PAIRS)
         wrong = [(e, t) for e in built if (t := self.finding_of(e.text, first)) and not t.agrees]
-        likely = ((e, t) for e, t in self._likely_edits if not e.alone)
+        likely = ((e, t) for e, t in self._edits_up_to(LIKELY) if not e.alone)
         changed = ((e, t) for e, t in likely if not self.findings[0].same_as(t))
         same = (pair for pair in equal_pairs(changed, wrong) if self._same(*(e.text for e in pair)))
         yield from (Mend(text, f"{e.why}, and {other.why}") for e, other in islice(same, 1))
