@@ -24,6 +24,7 @@ from .values import (
     EXCEPTIONS,
     MISSING,
     OBJECT,
+    Absent,
     Builtin,
     Class,
     ClassMethod,
@@ -32,6 +33,7 @@ from .values import (
     Module,
     Raised,
     Static,
+    Unread,
     Unsupported,
     error,
 )
@@ -281,7 +283,11 @@ class Interpreter(Operations, Texts, Attributes, Calls):
 
     def member(self, module: Module, name: str) -> Any:
         """What `from module import name` gives."""
-        value = self.of_module(module, name)
+        try:
+            value = self.of_module(module, name)
+        except Unsupported as e:
+            inner = self.modules(f"{module.name}.{name}")
+            return Absent(e.what) if inner is None or isinstance(inner, Unread) else inner
         if value is MISSING:
             inner = self.modules(f"{module.name}.{name}")
             if inner is None:
