@@ -1020,7 +1020,7 @@ def test_observers_and_echo():
     assigned, printed = [], []
     outcome = run(
         "x = 1\ndef f(a):\n    print(a)\n    y = a + x\n    return y\nf(2)",
-        echo=True,
+        echo="all",
         on_assign=lambda name, value, line: assigned.append((name, line)),
         on_print=lambda line, text: printed.append((line, text)),
     )
