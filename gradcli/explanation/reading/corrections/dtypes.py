@@ -21,6 +21,8 @@ def same_dtype(case: Case) -> Iterator[Proposal]:
             yield from made_float(case, node)
             yield case.appended(node, ".float()")
     if "ouble" in case.message:
+        arrays = case.calls("from_numpy", everywhere=True)
+        yield from case.change(*[case.appending(call, ".float()") for call in arrays])
         for call in case.calls():
             if case.is_module(call.func) and call.args:
                 yield case.appended(call.args[0], ".double()")
