@@ -402,6 +402,8 @@ def _saved_attribute(m: Machine, self: Record, name: str) -> Any:
     if name.startswith("_saved_"):
         if getattr(self, "freed", False):
             raise error("RuntimeError", engine.FREED)
+        if self.name == "PowBackward0" and name == "_saved_exponent" and self.call:
+            return self.call[1][1]
         saved = _saved_of_elementwise(self, name.removeprefix("_saved_"))
         if saved is None:
             raise Unsupported(f"grad_fn.{name}")
