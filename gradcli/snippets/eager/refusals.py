@@ -311,6 +311,15 @@ def _masked_fill(input: Tensor, mask: Tensor, value: Any = None) -> None:
     check_broadcast(mask, input)
 
 
+@check("one_hot")
+def _one_hot(input: Tensor, num_classes: Any = -1, **_: Any) -> None:
+    if input.dtype.kind == "int" and input.data.size and isinstance(num_classes, int):
+        if input.data.min() < 0:
+            raise error("RuntimeError", "Class values must be non-negative.")
+        if 0 <= num_classes <= input.data.max():
+            raise error("RuntimeError", "Class values must be smaller than num_classes.")
+
+
 @check("masked_select")
 def _masked_select(input: Tensor, mask: Tensor) -> None:
     if in_vmap():
