@@ -23,9 +23,10 @@ def same_dtype(case: Case) -> Iterator[Proposal]:
     if "ouble" in case.message:
         arrays = case.calls("from_numpy", everywhere=True)
         yield from case.change(*[case.appending(call, ".float()") for call in arrays])
-        for call in case.calls():
-            if case.is_module(call.func) and call.args:
-                yield case.appended(call.args[0], ".double()")
+    for word, end in (("ouble", ".double()"), ("Half", ".half()")):
+        modules = [c for c in case.calls() if case.is_module(c.func) and c.args]
+        if word in case.message:
+            yield from (case.appended(call.args[0], end) for call in modules)
     for node in case.creations:
         yield case.appended(node, ".float()")
     nodes = case.operands
