@@ -946,6 +946,10 @@ REFUSED = {  # what the machine does not do, and how it says so
     "x = 1\nimport subprocess": "the module subprocess",
     "import os\nos.system('ls')": "os.system",
     "import sys\nsys.modules": "sys.modules",
+    "from PIL import Image\nprint(Image)": "PIL.Image",
+    "from PIL import Image\nisinstance(3, Image)": "PIL.Image",
+    "from PIL import Image\nclass A(Image): pass": "PIL.Image",
+    "import pandas as pd\npd.DataFrame()": "pandas.DataFrame",
     "x = 1\nopen('/etc/passwd')": "open()",
     "x = 1\nexec('1')": "exec()",
     "x = 1\nprint(eval)\neval('1')": "eval()",
@@ -1020,7 +1024,7 @@ def test_observers_and_echo():
     assigned, printed = [], []
     outcome = run(
         "x = 1\ndef f(a):\n    print(a)\n    y = a + x\n    return y\nf(2)",
-        echo=True,
+        echo="all",
         on_assign=lambda name, value, line: assigned.append((name, line)),
         on_print=lambda line, text: printed.append((line, text)),
     )

@@ -35,6 +35,61 @@ def test_prints_what_pytorch_prints(name: str) -> None:
     assert without_addresses(reading.outcome.stdout) == PRINTED[name]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        ">>> x = torch.ones(2)\n>>> x + 1\n>>> x.backward\n>>> x.sum()",
+        "In [1]: x = torch.ones(2)\nIn [2]: x + 1\n\nIn [3]: x\n   ...: 3\n",
+    ],
+)
+def test_a_session_shows_what_its_expressions_give(text):
+    (one,) = answer(text)
+    assert one.reading.trace.answers[0] == (2, "tensor([2., 2.])\n")
+    assert "#> tensor([2., 2.])" in str(one.document())
+    assert "[2., 2.]" not in one.data()["stdout"]
+    assert all(line != 4 for line, _ in one.reading.trace.answers)
+
+
+BESIDE_PYTORCH = """
+import argparse, json
+import pandas as pd
+import matplotlib.pyplot as plt
+from torchvision import datasets
+from tqdm import tqdm, trange
+import torch
+parser = argparse.ArgumentParser()
+parser.add_argument('--lr', type=float, default='0.5')
+parser.add_argument('--no-cuda', action='store_true')
+args = parser.parse_args()
+print(args, parser.parse_args(['--lr', '2']).lr)
+w = torch.ones(1, requires_grad=True)
+with trange(2) as bar:
+    for i in bar:
+        (w ** 2).sum().backward()
+        bar.set_postfix(grad=w.grad.item())
+for i in tqdm([1, 2], desc='loop'):
+    tqdm.write(str(i))
+fig, (a, b) = plt.subplots(1, 2)
+a.plot(w.detach().numpy(), w.grad)
+b.set_title('w')
+plt.show()
+print(w.grad)
+plt.plot([1, 2], [w, w])
+"""
+
+
+def test_what_programs_use_beside_pytorch():
+    outcome = read(BESIDE_PYTORCH).outcome
+    assert outcome.stdout == (
+        "Namespace(lr=0.5, no_cuda=False) 2.0\n1\n2\ntensor([4.])\n"  # as these libraries do
+    )
+    assert outcome.exception[:3] == (
+        "RuntimeError",
+        "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.",
+        25,
+    )
+
+
 if __name__ == "__main__":
     printed = {}
     for name, answer in zip(PROGRAMS, in_pytorch(list(PROGRAMS.values()))):

@@ -169,7 +169,7 @@ class _Symbolic:
     def _runs(self, statement: ast.stmt) -> bool:
         """Run a statement; whether all that it needs is defined. Raises GradcliError `raises`."""
         with spending(self.m):
-            outcome = executed(self.m, ast.Module([statement], []), echo=False)
+            outcome = executed(self.m, ast.Module([statement], []), echo="")
         failure = outcome.exception
         if failure is not None and failure.type != "NameError":
             text = f"PyTorch raises {failure.type}: {failure.message}"

@@ -20,7 +20,7 @@ class Reading(NamedTuple):
     source: str
     outcome: Outcome
     trace: Trace
-    echo: bool = False
+    echo: str = ""
     imports: bool = False
 
     def again(self, source: str) -> "Reading":
@@ -77,7 +77,7 @@ class Setting(Protocol):
 
 
 def read(
-    source: str, *, echo: bool = False, imports: bool = False, setting: Setting | None = None
+    source: str, *, echo: str = "", imports: bool = False, setting: Setting | None = None
 ) -> Reading:
     """Run a program on the machine, and keep what is needed to explain it. With `imports` the usual
     names of modules need no import.
@@ -103,7 +103,7 @@ def machine(source: str, *, imports: bool = False) -> tuple[Interpreter, Trace]:
     if imports:
         usual = {name: m.modules(path) for name, path in USUAL.items() if name in source}
         m.builtins |= usual | {"Variable": library.found("torch.autograd").lookup("Variable")}
-    m.on_assign, m.on_print = trace.assigned, trace.printed
+    m.on_assign, m.on_print, m.on_answer = trace.assigned, trace.printed, trace.answered
     MODE.on_backward = trace.backward  # type: ignore[attr-defined]
     MODE.place = lambda: m.place
     return m, trace

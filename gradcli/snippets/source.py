@@ -39,13 +39,13 @@ PATIENCE = 60  # lines that a statement may take before it parses
 
 
 class Program(NamedTuple):
-    """A program of a text: its lines in their places, where it begins, and whether the value of its
-    last expression is shown, as in a session.
+    """A program of a text: its lines in their places, where it begins, and of which expressions the
+    values are shown, as in a session: "all", the last of each of its "cells", or none.
     """
 
     source: str
     first_line: int
-    echo: bool = False
+    echo: str = ""
 
 
 def programs(text: str) -> list[Program]:
@@ -87,7 +87,8 @@ def _blocks(lines: Sequence[str]) -> list[Program]:
     """The programs in lines without fences."""
     session = _session(lines)
     if session is not None:
-        return [_program(session, echo=True)] if any(session) else []
+        echo = "cells" if any(map(CELL.match, lines)) else "all"
+        return [_program(session, echo)] if any(session) else []
     plain = dedented(["" if MAGIC.match(line) else line for line in lines])
     if not any(line.strip() for line in plain):
         return []
@@ -101,7 +102,7 @@ def _blocks(lines: Sequence[str]) -> list[Program]:
     return runs
 
 
-def _program(lines: Sequence[str], echo: bool = False) -> Program:
+def _program(lines: Sequence[str], echo: str = "") -> Program:
     first = next((n for n, line in enumerate(lines, 1) if line.strip()), 1)
     return Program("\n".join(lines), first, echo)
 

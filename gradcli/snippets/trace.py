@@ -52,6 +52,7 @@ class Trace:
     def __init__(self) -> None:
         self.assignments: list[Assignment] = []
         self.prints: list[tuple[int, str]] = []
+        self.answers: list[tuple[int, str]] = []  # of a session, to all but its last expression
         self.backwards: list[Backward] = []
         self.modules: dict[str, Instance] = {}
         self.refused: tuple[Record, Saved | None] | None = None  # what a way back could not read
@@ -67,6 +68,10 @@ class Trace:
     def printed(self, line: int, text: str) -> None:
         """Something was printed."""
         self.prints.append((line, text))
+
+    def answered(self, line: int, text: str) -> None:
+        """A session shows what an expression gave."""
+        self.answers.append((line, text))
 
     @property
     def bound(self) -> dict[str, Tensor]:

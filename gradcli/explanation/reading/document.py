@@ -66,9 +66,9 @@ def _warned(reading: Reading) -> str:
 
 
 def _program(reading: Reading) -> list[Section]:
-    """The lines of the program, each followed by what it prints."""
+    """The lines of the program, each followed by what it prints, or a session answers."""
     printed: dict[int, list[str]] = {}
-    for line, text in reading.trace.prints:
+    for line, text in [*reading.trace.prints, *reading.trace.answers]:
         printed.setdefault(line, []).append(text)
     failure = reading.outcome.exception
     lines: list[str] = []

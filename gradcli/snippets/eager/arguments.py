@@ -103,18 +103,70 @@ def _of_elements(name: str) -> bool:
 
 def _no_combination(m: Machine, name: str, args: Sequence[Any]) -> Exception:
     """What is said of max(0, x), which is no function of two tensors."""
-    kinds = ", ".join(m.class_of(a).name for a in args)
-    text = f"{name}() received an invalid combination of arguments - got ({kinds}), but expected "
     inputs = ("", ", Tensor other", ", int dim, bool keepdim = False")
     outs = ("Tensor out", "Tensor out", "tuple of Tensors out")
-    lines = [f" * (Tensor input{i}, *, {o} = None)" for i, o in zip(inputs, outs)]
-    return error("TypeError", "\n".join([f"{text}one of:", *lines]) + "\n")
+    signatures = [f"(Tensor input{i}, *, {o} = None)" for i, o in zip(inputs, outs)]
+    return _no_overload(m, name, args, signatures)
+
+
+WHERE = (  # a text is a signature that PyTorch says no more of
+    "(Tensor condition)",
+    "(Tensor condition, Tensor input, Tensor other, *, Tensor out = None)",
+    ("Tensor condition", "Number self", "Tensor other"),
+    ("Tensor condition", "Tensor input", "Number other"),
+    ("Tensor condition", "Number self", "Number other"),
+)
+WHERE_OF = (("Tensor condition", "Tensor other"), ("Tensor condition", "Number other"))
+
+
+def check_where(m: Machine, args: Sequence[Any], *, method: bool = False) -> None:
+    """Refuse arguments of torch.where, or x.where, that are neither tensors nor numbers."""
+    condition, *others = args
+    if not (others or isinstance(condition, Tensor)):
+        raise _no_tensor(m, "where", "condition", 1, condition)
+    fit = isinstance(condition, Tensor) and all(
+        isinstance(other, Tensor | bool | int | float) for other in others
+    )
+    if not fit or len(others) not in ((1,) if method else (0, 2)):
+        raise _no_overload(m, "where", args, WHERE_OF if method else WHERE)
+
+
+def _no_overload(
+    m: Machine, name: str, args: Sequence[Any], signatures: Sequence[str | tuple[str, ...]]
+) -> Exception:
+    """What is said of arguments that fit none of the ways to call a function."""
+    kinds = ", ".join(_kind(m, a) for a in args)
+    text = f"{name}() received an invalid combination of arguments - got ({kinds}), but expected "
+    lines = [f"{text}one of:"]
+    for wanted in signatures:
+        lines.append(f" * {wanted}" if isinstance(wanted, str) else f" * ({', '.join(wanted)})")
+        if not isinstance(wanted, str) and len(wanted) == len(args):
+            found = ", ".join(_marked(m, k, a) for k, a in zip(wanted, args))
+            why = "didn't match because some of the arguments have invalid types"
+            lines.append(f"      {why}: ({found})")
+    return error("TypeError", "\n".join(lines) + "\n")
+
+
+def _marked(m: Machine, wanted: str, value: Any) -> str:
+    """The kind of an argument, between exclamation marks where PyTorch takes it for the wrong one:
+    it takes every number for one.
+    """
+    if isinstance(value, Tensor) and wanted.startswith("Tensor"):
+        return "Tensor"
+    inner = ", ".join(_kind(m, v) for v in value) if isinstance(value, list | tuple) else ""
+    if isinstance(value, tuple):
+        return f"!tuple of ({inner})!"
+    return f"!list of [{inner}]!" if isinstance(value, list) else f"!{_kind(m, value)}!"
+
+
+def _kind(m: Machine, value: Any) -> str:
+    kind = m.class_of(value).name
+    return "numpy.ndarray" if kind == "ndarray" else kind
 
 
 def _no_tensor(m: Machine, name: str, argument: str, place: int, value: Any) -> Exception:
-    kind = m.class_of(value).name
-    full = "numpy.ndarray" if kind == "ndarray" else kind
-    text = f"{name}(): argument '{argument}' (position {place}) must be Tensor, not {full}"
+    kind = _kind(m, value)
+    text = f"{name}(): argument '{argument}' (position {place}) must be Tensor, not {kind}"
     return error("TypeError", text)
 
 

@@ -397,8 +397,17 @@ def _saved_of_elementwise(record: Record, name: str) -> "engine.Saved | None":
     return next(kept, None)
 
 
+def _exponent(record: Record) -> Any:
+    """The number that pow keeps, which is never freed."""
+    if not isinstance(record.call, tuple):
+        raise Unsupported("grad_fn._saved_exponent after the way back")
+    return record.call[1][1]
+
+
 def _saved_attribute(m: Machine, self: Record, name: str) -> Any:
     """grad_fn._saved_self and its kin, which name what was kept."""
+    if name == "_saved_exponent" and self.name == "PowBackward0":
+        return _exponent(self)
     if name.startswith("_saved_"):
         if getattr(self, "freed", False):
             raise error("RuntimeError", engine.FREED)

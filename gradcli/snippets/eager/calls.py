@@ -15,7 +15,7 @@ from ...operators.leaves import Array
 from ..python.methods import TUPLE
 from ..python.operations import plain
 from ..python.values import Builtin, Class, Instance, Machine, Property, Unsupported, error
-from . import plans, same_dtypes  # noqa: F401  (the checks of these dtypes are known then)
+from . import plans, pools, same_dtypes  # noqa: F401  (what they check is known then)
 from .apply import apply, as_tensor, cast, run_graph
 from .checks import check_broadcast_all, check_output_shape
 from .dtypes import BOOL, DType

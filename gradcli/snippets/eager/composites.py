@@ -8,16 +8,22 @@ from ...operators import lookup
 from ..python.values import EXCEPTIONS, Machine, Unsupported, error
 from . import arithmetic, calls
 from .apply import apply, call_operator, underived
+from .arguments import check_where
 from .checks import check_broadcast, check_dims, check_floating, check_mm, check_same, dimension
-from .dtypes import BOOL, INT64, UINT8
+from .dtypes import BOOL, BY_NAME, INT64, UINT8
 from .engine import rename
 from .kernels import SUBTRACTED_MASKS
 from .mode import MODE
 from .printing import size
 from .refusals import refuse
-from .tables import define
+from .tables import TABLES, define
 from .tensor import Tensor
 
+DEFAULT_KIND = (
+    "torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use "
+    "torch.set_default_dtype() and torch.set_default_device() as alternatives. (Triggered "
+    "internally at /__w/pytorch/pytorch/torch/csrc/tensor/python_tensor.cpp:434.)"
+)
 TARGET_SIZES = (
     "Using a target size ({target}) that is different to the input size ({input}). This will "
     "likely lead to incorrect results due to broadcasting. Please ensure they have the same size."
@@ -91,6 +97,31 @@ for _name in ("sum", "mean", "prod", "std", "var", "softmax", "log_softmax", "cu
     _checked(_name)
 
 
+def _in_networks(name: str) -> None:
+    """softmax of torch.nn.functional, which chooses a dimension where none is given."""
+
+    def function(
+        m: Machine, input: Tensor, dim: Any = None, _stacklevel: int = 3, dtype: Any = None
+    ) -> Any:
+        if dim is None:
+            text = (
+                f"Implicit dimension choice for {name} has been deprecated. Change the call to "
+                "include dim=X as an argument."
+            )
+            m.warn(EXCEPTIONS["UserWarning"], text)
+            dim = 0 if input.ndim in (0, 1, 3) else 1
+        named = {} if dtype is None else {"dtype": dtype}
+        if name == "softmin":
+            return calls.call(name, [input, dim], named)
+        return TABLES["torch"][name].function(m, input, dim, **named)
+
+    define("F", name=name)(function)
+
+
+for _name in ("softmax", "log_softmax", "softmin"):
+    _in_networks(_name)
+
+
 @define("torch", "Tensor")
 def gather(m: Machine, input: Tensor, dim: int, index: Tensor, **named: Any) -> Tensor:
     """Elements along a dimension at places of their own."""
@@ -99,12 +130,26 @@ def gather(m: Machine, input: Tensor, dim: int, index: Tensor, **named: Any) -> 
     return calls.call("gather", [input, dim, index], named)
 
 
-@define("torch", "Tensor")
+@define("torch")
 def where(m: Machine, condition: Tensor, *args: Any, **named: Any) -> Any:
     """Elements of two tensors by a condition; the places of a condition alone."""
+    if not named:
+        check_where(m, [condition, *args])
     if not (args or named):
         return calls.call("nonzero", [condition], {"as_tuple": True})
+    if condition.dtype not in (BOOL, UINT8):
+        text = "where expected condition to be a boolean tensor, but got a tensor with dtype "
+        raise error("RuntimeError", text + condition.dtype.scalar_name)
     return calls.call("where", [condition, *args], named)
+
+
+def _where(m: Machine, self: Tensor, condition: Any, other: Any) -> Any:
+    """x.where(condition, other): x where the condition holds."""
+    check_where(m, [condition, other], method=True)
+    return where(m, condition, self, other)
+
+
+define("Tensor", name="where")(_where)
 
 
 @define("torch")
@@ -500,6 +545,17 @@ def is_tensor(m: Machine, obj: Any) -> bool:
 def set_default_dtype(m: Machine, d: Any) -> None:
     """The dtype of new floating tensors."""
     MODE.default_dtype = d
+
+
+@define("torch")
+def set_default_tensor_type(m: Machine, t: Any) -> None:
+    """The older way to say so: by a kind of tensor or its name."""
+    name = t.rpartition(".")[2] if isinstance(t, str) else getattr(t, "name", "")
+    kinds = {d.legacy: d for d in BY_NAME.values() if d.is_floating}
+    if name not in kinds:
+        raise Unsupported("torch.set_default_tensor_type of this kind")
+    m.warn(EXCEPTIONS["UserWarning"], DEFAULT_KIND)
+    MODE.default_dtype = kinds[name]
 
 
 @define("torch")

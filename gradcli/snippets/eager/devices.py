@@ -111,7 +111,13 @@ def _no_cuda(m: Machine, *_: Any, **__: Any) -> Any:
 
 CUDA = {
     **{name: Builtin(name, lambda m, *_: False) for name in ("is_available", "is_initialized")},
-    "device_count": Builtin("device_count", lambda m: 0),
+    **{
+        name: Builtin(name, lambda m, *_: 0)
+        for name in (
+            *("device_count", "memory_allocated", "max_memory_allocated"),
+            *("memory_reserved", "max_memory_reserved"),
+        )
+    },
     **{
         name: Builtin(name, lambda m, *_: None)
         for name in ("manual_seed", "manual_seed_all", "empty_cache")
@@ -120,4 +126,13 @@ CUDA = {
         name: Builtin(name, _no_cuda)
         for name in ("synchronize", "current_device", "get_device_name", "set_device")
     },
+}
+BACKENDS: dict[str, dict[str, Any]] = {
+    "cudnn": {
+        **{"enabled": True, "benchmark": False, "deterministic": False, "allow_tf32": True},
+        "is_available": Builtin("is_available", lambda m: False),
+        "version": Builtin("version", lambda m: None),
+    },
+    "mps": {name: Builtin(name, lambda m: False) for name in ("is_available", "is_built")},
+    "cuda": {"is_built": Builtin("is_built", lambda m: False)},
 }

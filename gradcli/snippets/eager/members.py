@@ -23,7 +23,7 @@ from ..python.values import (
 )
 from . import calls, indexing
 from .apply import apply, as_view, call_operator, cast
-from .checks import dimension
+from .checks import check_broadcast, dimension
 from .creation import TO_SCALAR, check_flag
 from .devices import CPU, MESSAGES, STRIDED, Device, check_device
 from .dtypes import ALL, BY_NAME, DType
@@ -33,6 +33,7 @@ from .mode import MODE, recording
 from .names import has
 from .printing import size as size_text
 from .printing import tensor_text
+from .refusals import LONG_NAMES
 from .tables import TABLES, define, number, of_numbers
 from .tensor import TENSOR, MetaTensor, Tensor, Version
 from .views import check_writable, rebase
@@ -300,8 +301,8 @@ def _set_grad(m: Machine, self: Tensor, value: Any) -> None:
     if wanted not in (None, value.dtype):
         raise error(
             "RuntimeError",
-            f"attempting to assign a gradient with dtype '{C_TYPES[value.dtype.name]}' to a tensor "
-            f"with grad_dtype '{wanted.scalar_name}'. The gradient must match the tensor's "
+            f"attempting to assign a gradient with dtype '{LONG_NAMES[value.dtype.name]}' to a "
+            f"tensor with grad_dtype '{wanted.scalar_name}'. The gradient must match the tensor's "
             "grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype "
             "attribute with a specific dtype, or None to allow any dtype. Set grad_dtype with "
             "caution. Diverging the dtypes of a tensor and its gradient may break downstream "
@@ -315,13 +316,6 @@ def _set_grad(m: Machine, self: Tensor, value: Any) -> None:
             "size",
         )
     self.grad = value
-
-
-C_TYPES = {
-    **{"float32": "float", "float64": "double", "float16": "c10::Half", "bool": "bool"},
-    **{"int64": "long", "int32": "int", "int16": "short", "int8": "signed char"},
-    "uint8": "unsigned char",
-}
 
 
 @attribute("grad", _set_grad, lambda m, self: _set_grad(m, self, None))
@@ -346,7 +340,7 @@ def _set_grad_dtype(m: Machine, self: Tensor, value: Any) -> None:
         raise error(
             "RuntimeError",
             f"Cannot set grad_dtype to '{value.scalar_name}' because there is already a gradient "
-            f"with dtype '{C_TYPES[self.grad.dtype.name]}'. Please clear the gradient (.grad = "
+            f"with dtype '{LONG_NAMES[self.grad.dtype.name]}'. Please clear the gradient (.grad = "
             "None) before changing grad_dtype, or ensure the new grad_dtype matches the existing "
             "gradient's dtype.",
         )
@@ -918,6 +912,8 @@ def masked_fill_(m: Machine, self: Tensor, mask: Tensor, value: Any) -> Tensor:
     """Write a number where a mask is True."""
     if isinstance(value, int | float) and self.dtype.kind == "int":
         value = int(value)
+    if mask.dtype.kind == "bool":
+        check_broadcast(self, mask)
     return calls.in_place("masked_fill", self, [mask, value], {})
 
 

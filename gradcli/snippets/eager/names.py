@@ -21,5 +21,8 @@ def in_pytorch() -> dict[str, frozenset[str]]:
 
 
 def has(path: str, name: str) -> bool:
-    """Whether PyTorch has a name in a module; `torch.Tensor`: whether tensors have it."""
-    return name in in_pytorch().get(path, ())
+    """Whether PyTorch has a name in a module; `torch.Tensor`: whether tensors have it. Of a module
+    that is not listed, it may have any public name.
+    """
+    listed = in_pytorch().get(path)
+    return name in listed if listed is not None else not name.startswith("_")

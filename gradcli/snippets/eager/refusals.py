@@ -308,7 +308,16 @@ def _masked_fill(input: Tensor, mask: Tensor, value: Any = None) -> None:
             "masked_fill_ only supports boolean masks, but got mask with dtype "
             f"{LONG_NAMES[mask.dtype.name]}",
         )
-    check_broadcast(input, mask)
+    check_broadcast(mask, input)
+
+
+@check("one_hot")
+def _one_hot(input: Tensor, num_classes: Any = -1, **_: Any) -> None:
+    if input.dtype.kind == "int" and input.data.size and isinstance(num_classes, int):
+        if input.data.min() < 0:
+            raise error("RuntimeError", "Class values must be non-negative.")
+        if 0 <= num_classes <= input.data.max():
+            raise error("RuntimeError", "Class values must be smaller than num_classes.")
 
 
 @check("masked_select")
@@ -317,7 +326,12 @@ def _masked_select(input: Tensor, mask: Tensor) -> None:
         raise Unsupported("masked_select within vmap")
     if mask.dtype.kind != "bool":
         raise error("RuntimeError", "masked_select: expected BoolTensor for mask")
-    check_broadcast(input, mask)
+    check_broadcast(mask, input)
+
+
+@check("masked_scatter")
+def _masked_scatter(input: Tensor, mask: Tensor, source: Any = None) -> None:
+    check_broadcast(mask, input)
 
 
 @check("bilinear")
@@ -494,8 +508,17 @@ def _batch_norm(
 
 @check("group_norm")
 def _group_norm(
-    input: Tensor, groups: int, weight: Any = None, bias: Any = None, *_: Any, **__: Any
+    input: Tensor, num_groups: int, weight: Any = None, bias: Any = None, *_: Any, **__: Any
 ) -> None:
+    given = f"input of shape {list(input.shape)}"
+    if input.ndim > 1 and num_groups > 0 and input.shape[1] % num_groups:
+        text = "Expected number of channels in input to be divisible by num_groups, but got "
+        raise error("RuntimeError", f"{text}{given} and num_groups={num_groups}")
+    for name, vector in (("weight", weight), ("bias", bias)):
+        if isinstance(vector, Tensor) and vector.shape != input.shape[1:2]:
+            text = f"Expected {name} to be a vector of size equal to the number of channels in "
+            shape = list(vector.shape)
+            raise error("RuntimeError", f"{text}input, but got {name} of shape {shape} and {given}")
     _one_dtype(input, weight, bias)
 
 

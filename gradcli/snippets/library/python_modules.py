@@ -29,6 +29,7 @@ from ..python.values import (
     Module,
     Property,
     Raised,
+    Unread,
     Unsupported,
     error,
     functions,
@@ -842,6 +843,32 @@ def refused_member(module: str) -> Callable[[str], Any]:
     return find
 
 
+# ---- modules that are known by name alone --------------------------------------------------------
+
+OF_PYTHON = (  # those that reach the host are refused where they are imported
+    "argparse bisect csv datetime decimal fractions gc glob hashlib heapq inspect json logging "
+    "numbers pathlib pickle platform re statistics tempfile textwrap types unittest uuid"
+)
+OF_OTHERS = (
+    "IPython PIL accelerate albumentations cv2 datasets einops gym gymnasium h5py higher imageio "
+    "jax joblib keras kornia lightning matplotlib networkx nltk numba optuna pandas plotly "
+    "pytorch_lightning scipy seaborn skimage sklearn spacy sympy tensorboard tensorboardX "
+    "tensorflow timm torch_geometric torch_scatter torchaudio torchinfo torchmetrics torchsummary "
+    "torchtext torchvision torchviz tqdm transformers wandb yaml"
+)
+OF_PYTORCH = (
+    "torch.distributed torch.jit torch.multiprocessing torch.nn.parallel torch.onnx "
+    "torch.profiler torch.utils.tensorboard"
+)
+BY_NAME_ALONE = frozenset((*OF_PYTHON.split(), *OF_OTHERS.split()))
+
+
+def module_by_name(path: str) -> Module | None:
+    """A module that programs import and often do not need."""
+    known = path.partition(".")[0] in BY_NAME_ALONE or path in OF_PYTORCH.split()
+    return Unread(path) if known else None
+
+
 def sys_module() -> Module:
     version = tuple(sys.version_info)
     members: dict[str, Any] = {
@@ -1046,10 +1073,12 @@ MAKERS: dict[str, Callable[[], Module]] = {
 
 
 def module(name: str) -> Module | None:
-    """A module of the standard library, new for each program; None if it is not here."""
+    """A module of the standard library, new for each program, or one that is known by name alone;
+    None if it is neither.
+    """
     maker = MAKERS.get(name)
     if maker is None:
-        return None
+        return module_by_name(name)
     built = maker()
     own = built.find
 

@@ -15,6 +15,7 @@ from ..eager import (
     initialisation,
     members,
     parameters,
+    removed,
 )
 from ..eager.dtypes import BY_NAME
 from ..eager.functional_transforms import transforms_module
@@ -24,7 +25,9 @@ from ..python.machine import Interpreter
 from ..python.values import MISSING, Module
 from .sources import Source
 
-FILLING = (arithmetic, autograd, composites, creation, function, initialisation, members)  # tables
+FILLING = (  # tables
+    *(arithmetic, autograd, composites, creation, function, initialisation, members, removed),
+)
 NOTHING = lambda name: MISSING  # noqa: E731
 CONSTANTS = {"pi": math.pi, "inf": math.inf, "nan": math.nan, "e": math.e}
 LOW_LEVEL = {
@@ -88,6 +91,7 @@ def _torch(library: Library) -> Module:
         "func",
         "fft",
         "utils",
+        "backends",
         "amp",
         "distributions",
     )
@@ -146,6 +150,16 @@ def _optim(library: Library) -> Module:
     return built
 
 
+def _cuda(library: Library) -> Module:
+    members = devices.CUDA | {"amp": library.find("torch.cuda.amp")}
+    return module("torch.cuda", members=members, operators=False)
+
+
+def _backends(library: Library) -> Module:
+    inner = {name: library.find(f"torch.backends.{name}") for name in devices.BACKENDS}
+    return module("torch.backends", members=inner, operators=False)
+
+
 def _utils(library: Library) -> Module:
     inner = {"checkpoint": "torch.utils.checkpoint", "data": "torch.utils.data"}
     members = {name: library.find(path) for name, path in inner.items()}
@@ -157,6 +171,11 @@ SOURCES = {
     "torch.autograd.graph": "graph",
     "torch.autograd.forward_ad": "forward_ad",
     "io": "serialization",
+    "argparse": "argparse",
+    "matplotlib.pyplot": "pyplot",
+    "tqdm": "tqdm",
+    "tqdm.auto": "tqdm",
+    "tqdm.notebook": "tqdm",
     "torch.amp": "amp",
     "torch.cuda.amp": "amp",
     "torch.utils.checkpoint": "checkpoint",
@@ -172,6 +191,11 @@ def _of_source(path: str, name: str, library: Library) -> Module:
     return module(path, more=library.source(name), operators=False)
 
 
+def _of_members(path: str, members: dict[str, Any], library: Library) -> Module:
+    """A module of fixed members, which a program may set."""
+    return module(path, members=members, operators=False)
+
+
 def _of_tables(path: str, places: tuple[str, ...], library: Library) -> Module:
     """A module of operators."""
     more = library.source("nn_functional") if path == "torch.nn.functional" else NOTHING
@@ -180,7 +204,8 @@ def _of_tables(path: str, places: tuple[str, ...], library: Library) -> Module:
 
 MODULES: dict[str, Callable[[Library], Module]] = {
     "torch": _torch,
-    "torch.cuda": lambda library: module("torch.cuda", members=devices.CUDA, operators=False),
+    "torch.cuda": _cuda,
+    "torch.backends": _backends,
     "torch.utils": _utils,
     "torch.nn": _nn,
     "torch.autograd": _autograd,
@@ -208,6 +233,10 @@ MODULES: dict[str, Callable[[Library], Module]] = {
     "torch.optim.optimizer": lambda library: module(
         "torch.optim.optimizer", more=library.source("optim"), operators=False
     ),
+    **{
+        f"torch.backends.{name}": partial(_of_members, f"torch.backends.{name}", members)
+        for name, members in devices.BACKENDS.items()
+    },
     **{path: partial(_of_source, path, name) for path, name in SOURCES.items()},
     **{path: partial(_of_tables, path, places) for path, places in LOW_LEVEL.items()},
 }

@@ -225,6 +225,7 @@ class Calls:
         if isinstance(of, tuple):
             return any(self.is_subclass(cls, one, name) for one in of)
         if not isinstance(of, Class):
+            self.class_of(of)  # refuses what the machine does not have
             text = f"{name}() arg 2 must be a type, a tuple of types, or a union"
             raise error("TypeError", text)
         return cls is of or of in cls.mro

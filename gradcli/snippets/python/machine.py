@@ -5,9 +5,12 @@ its values have the attributes that tables of this package give them.
 """
 
 import ast
+import math
 import sys
 import warnings
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from .attributes import PROGRAM, Attributes
@@ -24,6 +27,7 @@ from .values import (
     EXCEPTIONS,
     MISSING,
     OBJECT,
+    Absent,
     Builtin,
     Class,
     ClassMethod,
@@ -32,6 +36,7 @@ from .values import (
     Module,
     Raised,
     Static,
+    Unread,
     Unsupported,
     error,
 )
@@ -126,6 +131,7 @@ class Interpreter(Operations, Texts, Attributes, Calls):
         self.modules, self.builtins = modules, {**BUILTINS, **(builtins or {})}
         self.budget = budget or Budget()
         self.on_assign, self.on_print = on_assign, on_print
+        self.on_answer: Callable[[int, str], None] | None = None
         self.line = self.outer = self.depth = self.nested = self.left = 0
         self.loops = 0  # loops that nothing bounds and that run, one within the other
         self.globals: dict[str, Any] = {}
@@ -281,7 +287,11 @@ class Interpreter(Operations, Texts, Attributes, Calls):
 
     def member(self, module: Module, name: str) -> Any:
         """What `from module import name` gives."""
-        value = self.of_module(module, name)
+        try:
+            value = self.of_module(module, name)
+        except Unsupported as e:
+            inner = self.modules(f"{module.name}.{name}")
+            return Absent(e.what) if inner is None or isinstance(inner, Unread) else inner
         if value is MISSING:
             inner = self.modules(f"{module.name}.{name}")
             if inner is None:
@@ -346,18 +356,20 @@ def run(
     builtins: Mapping[str, Any] | None = None,
     budget: Budget | None = None,
     *,
-    echo: bool = False,
+    echo: str = "",
     on_assign: Observer | None = None,
     on_print: Callable[[int, str], None] | None = None,
 ) -> Outcome:
-    """Run a program. With `echo`, a last expression is written out, as a session does."""
+    """Run a program. With `echo`, a last expression is written out, as a session does, and what
+    the expressions before it give is told to `on_answer`: of "all", or the last of each of "cells".
+    """
     return run_on(Interpreter(modules, builtins, budget, on_assign, on_print), source, echo)
 
 
 def run_on(
     m: Interpreter,
     source: str,
-    echo: bool = False,
+    echo: str = "",
     change: Callable[[ast.Module], ast.Module] | None = None,
 ) -> Outcome:
     """Run a program on a machine that has run none yet; `change` gives the tree that is run."""
@@ -387,7 +399,7 @@ def parsed(source: str) -> ast.Module:
     return tree
 
 
-def executed(m: Interpreter, tree: ast.Module, echo: bool) -> Outcome:
+def executed(m: Interpreter, tree: ast.Module, echo: str) -> Outcome:
     """Run a syntax tree, and say how it ended."""
     failure = refusal = exhausted = None
     try:
@@ -409,21 +421,45 @@ def executed(m: Interpreter, tree: ast.Module, echo: bool) -> Outcome:
     return Outcome(stdout, failure, m.warned, refusal, scope, exhausted, stderr)
 
 
-def execute(m: Interpreter, tree: ast.Module, echo: bool) -> None:
+def execute(m: Interpreter, tree: ast.Module, echo: str) -> None:
     """Run the statements of a program."""
     body, last = tree.body, None
     if echo and body and isinstance(body[-1], ast.Expr):
         body, last = body[:-1], body[-1]
     compiler = Statements(m, Scope("module"))
-    for node in body:
+    for node, following in zip_longest(body, tree.body[1:]):
         m.spend(1 + size(node) // 50)
-        compiler.statement(node)(m.globals)
+        if isinstance(node, ast.Expr) and answers(node, following, echo):
+            answer(m, valued(m, compiler, node))
+        else:
+            compiler.statement(node)(m.globals)
     if isinstance(last, ast.Expr):
-        compiler.place(last)
-        m.line = last.lineno
-        value = compiler.expression(last.value)(m.globals)
+        value = valued(m, compiler, last)
         if value is not None:
             m.write(m.repr(value) + "\n")
+
+
+def answers(node: ast.Expr, following: ast.stmt | None, echo: str) -> bool:
+    """Whether a session shows what an expression gives: each, or the last of a cell, after which
+    a line is empty.
+    """
+    after = following.lineno if following is not None else math.inf
+    return echo == "all" or (echo == "cells" and after > (node.end_lineno or node.lineno) + 1)
+
+
+def valued(m: Interpreter, compiler: Statements, node: ast.Expr) -> Any:
+    """The value of a statement that is an expression."""
+    compiler.place(node)
+    m.line = node.lineno
+    return compiler.expression(node.value)(m.globals)
+
+
+def answer(m: Interpreter, value: Any) -> None:
+    """Tell what an expression gave, where there is a text of it."""
+    if value is None or m.on_answer is None:
+        return
+    with suppress(Raised, Unsupported):
+        m.on_answer(m.place, m.repr(value) + "\n")
 
 
 def failed(m: Interpreter, raised: Raised) -> Failure | None:

@@ -18,6 +18,7 @@ from .scopes import Scope, bind, yields
 from .values import (
     EXCEPTIONS,
     MISSING,
+    Absent,
     Class,
     Exhausted,
     Instance,
@@ -862,6 +863,8 @@ SENT = "<sent>"  # where a frame keeps what a yield gave, no name of a program
 
 def catches(value: Instance, kind: Any) -> bool:
     """Whether `except kind` takes an exception."""
+    if isinstance(kind, Absent):
+        raise Unsupported(kind.name)
     if not isinstance(kind, Class) or not kind.derives_from(EXCEPTIONS["BaseException"]):
         text = "catching classes that do not inherit from BaseException is not allowed"
         raise error("TypeError", text)

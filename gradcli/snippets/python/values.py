@@ -238,6 +238,32 @@ class Module(Object):
         return self.members[name]
 
 
+class Absent(Object):
+    """What a program imports and the machine does not have: any use of it is refused."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str):
+        self.name = name
+
+    @property
+    def cls(self) -> "Class":  # type: ignore[override]
+        raise Unsupported(self.name)
+
+
+class Unread(Module):
+    """A module that is known by name alone: its members are refused."""
+
+    __slots__ = ()
+
+    def __init__(self, name: str):
+        super().__init__(name, {}, self.refused)
+
+    def refused(self, name: str) -> Any:
+        """No member of it is known."""
+        raise Unsupported(f"{self.name}.{name}")
+
+
 def functions(table: Mapping[str, Callable[..., Any]]) -> dict[str, Builtin]:
     """Members of a module or a class, from functions of the host by name."""
     return {name: Builtin(name, function) for name, function in table.items()}

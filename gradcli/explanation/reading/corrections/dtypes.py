@@ -21,9 +21,12 @@ def same_dtype(case: Case) -> Iterator[Proposal]:
             yield from made_float(case, node)
             yield case.appended(node, ".float()")
     if "ouble" in case.message:
-        for call in case.calls():
-            if case.is_module(call.func) and call.args:
-                yield case.appended(call.args[0], ".double()")
+        arrays = case.calls("from_numpy", everywhere=True)
+        yield from case.change(*[case.appending(call, ".float()") for call in arrays])
+    for word, end in (("ouble", ".double()"), ("Half", ".half()")):
+        modules = [c for c in case.calls() if case.is_module(c.func) and c.args]
+        if word in case.message:
+            yield from (case.appended(call.args[0], end) for call in modules)
     for node in case.creations:
         yield case.appended(node, ".float()")
     nodes = case.operands

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 
 from .case import Case, Proposal
-from .nodes import dotted, method, owner, size, target_of
+from .nodes import argument, dotted, method, owner, size, target_of
 
 ARG = {"max": "argmax", "min": "argmin"}
 
@@ -74,3 +74,48 @@ def of_each_row(case: Case) -> Iterator[Proposal]:
         if tensor is not None and tensor.ndim == 1 and len(others) == 1:
             note = "Each of the rows with each of the columns."
             yield case.appended(rows, ".unsqueeze(1)", note=note)
+
+
+def turned_round(case: Case) -> Iterator[Proposal]:
+    """x.flip(0) for x[::-1]."""
+    for node in case.of_type(ast.Subscript):
+        parts = list(node.slice.elts) if isinstance(node.slice, ast.Tuple) else [node.slice]
+        back = [n for n, part in enumerate(parts) if _is_turned(part)]
+        if not back or any(not isinstance(p, ast.Slice) for p in parts):
+            continue
+        rest = [":" if n in back else case.of(p) for n, p in enumerate(parts)]
+        taken = f"[{', '.join(rest)}]" if any(r != ":" for r in rest) else ""
+        dims = ", ".join(map(str, back))
+        yield case.replaced(node, f"{case.operand(node.value)}{taken}.flip({dims})")
+
+
+def _is_turned(part: ast.AST) -> bool:
+    """Whether a slice is ::-1."""
+    whole = isinstance(part, ast.Slice) and part.lower is None and part.upper is None
+    return whole and ast.unparse(part) == "::-1"
+
+
+def as_many_as_there_are(case: Case) -> Iterator[Proposal]:
+    """No larger k than there are elements."""
+    for call in case.calls("topk", "kthvalue"):
+        of_torch = case.of(owner(call)) == "torch"
+        k = argument(call, 1 if of_torch else 0, "k")
+        dim = case.number(argument(call, 2 if of_torch else 1, "dim"))
+        shape = case.shape(call.args[0] if of_torch and call.args else owner(call))
+        if k is not None and shape:
+            yield case.replaced(k, str(shape[-1 if dim is None else dim]))
+
+
+def one_element(case: Case) -> Iterator[Proposal]:
+    """A dimension for a tensor without any."""
+    for node, tensor in case.tensors:
+        if tensor.ndim == 0:
+            yield case.appended(node, ".reshape(1)")
+
+
+def enough_classes(case: Case) -> Iterator[Proposal]:
+    """A class more than the largest label."""
+    for call in case.calls("one_hot"):
+        count, labels = argument(call, 1, "num_classes"), case.tensor(call.args[0])
+        if count is not None and labels is not None:
+            yield case.replaced(count, str(int(labels.data.max()) + 1))

@@ -72,11 +72,22 @@ def gradients_arrive(before: Reading, after: Reading) -> bool:
     for node in ast.walk(Text(after.source).tree):
         if isinstance(node, ast.Attribute) and node.attr == "grad":
             name = node.value.id if isinstance(node.value, ast.Name) else ""
+            if read_as_none(before, node, name):
+                continue
             value = scope.get(name) if assigned(after, name) < 2 else None
             asked = after.trace.backwards and isinstance(value, Tensor)
             if asked and isinstance(value, Tensor) and value.grad is None:
                 return False
     return True
+
+
+def read_as_none(before: Reading, node: ast.Attribute, name: str) -> bool:
+    """Whether the .grad of a computed tensor was read before the error: it is None then, which is
+    another matter.
+    """
+    failure, value = before.outcome.exception, before.outcome.scope.get(name)
+    computed = isinstance(value, Tensor) and not value.is_leaf and value.grad is None
+    return computed and failure is not None and node.lineno < failure.line
 
 
 def assigned(reading: Reading, name: str) -> int:

@@ -138,7 +138,7 @@ def registered(case: Case) -> Iterator[Proposal]:
             inner = _cut(case, value, cut) if cut else case.of(value)
             edits.append(case.replacing(value, f"torch.nn.Parameter({inner})"))
     why = "A module knows the parameters and modules that are its attributes, not those in a list."
-    yield from case.change(*edits, why=why)
+    yield from case.change(*edits, why=why, reprints=True)
 
 
 def _creates(call: ast.Call) -> bool:

@@ -23,6 +23,8 @@ class Kind(NamedTuple):
 
     def cures(self, case: Case) -> Iterator[Proposal]:
         """The changes that may cure a program of such an error, the likeliest first."""
+        if self.name == "-":  # nothing cures it
+            return
         module, _, function = self.name.partition(".")
         cures: Cures = getattr(import_module(f"{__package__}.{module}"), function)
         yield from cures(case)

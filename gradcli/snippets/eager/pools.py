@@ -1,0 +1,125 @@
+"""What PyTorch refuses of pools: windows that do not fit into their input, and padding."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..python.values import error
+from .refusals import check
+from .tensor import Tensor
+
+
+def _several(value: Any, n: int) -> list[int]:
+    return (
+        list(value) * (n if len(value) == 1 else 1) if isinstance(value, Sequence) else [value] * n
+    )
+
+
+def _pooled(
+    n: int, shape: Sequence[int], kernel: Any, stride: Any, padding: Any, dilation: Any, ceil: Any
+) -> list[int]:
+    """The sizes of what a pool of n dimensions gives."""
+    kernels = _several(kernel, n)
+    strides = kernels if stride is None or stride == () else _several(stride, n)
+    if 0 in strides:
+        raise error("RuntimeError", "stride should not be zero")
+    sizes = []
+    for size, k, s, pad, step in zip(
+        shape[-n:], kernels, strides, _several(padding, n), _several(dilation, n), strict=True
+    ):
+        reach = step * (k - 1) + 1
+        if pad > reach // 2:
+            text = "pad should be at most half of effective kernel size, but got "
+            raise error("RuntimeError", f"{text}pad={pad}, kernel_size={k} and dilation={step}")
+        count = (size + 2 * pad - reach + (s - 1 if ceil else 0)) // s + 1
+        sizes.append(count - 1 if ceil and (count - 1) * s >= size + pad else count)
+    return sizes
+
+
+def _check_room(n: int, shape: Sequence[int], sizes: Sequence[int]) -> None:
+    if min(sizes) < 1:
+        channels = shape[-n - 1]
+        given, left = ("x".join(map(str, [channels, *s])) for s in (shape[-n:], sizes))
+        text = f"Given input size: ({given}). Calculated output size: ({left}). "
+        raise error("RuntimeError", text + "Output size is too small")
+
+
+def _largest(n: int) -> None:
+    def function(
+        input: Tensor,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        dilation: Any = 1,
+        ceil_mode: Any = False,
+        *_: Any,
+        **__: Any,
+    ) -> None:
+        if input.ndim not in (n + 1, n + 2):
+            dims = f"{n + 1}D or {n + 2}D"
+            raise error("RuntimeError", f"non-empty {dims} (batch mode) tensor expected for input")
+        sizes = _pooled(n, input.shape, kernel_size, stride, padding, dilation, ceil_mode)
+        _check_room(n, input.shape, sizes)
+
+    check(f"max_pool{n}d")(function)
+
+
+_largest(2)
+_largest(3)
+
+
+@check("max_pool1d")
+def _max_pool1d(
+    input: Tensor,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: Any = False,
+    *_: Any,
+    **__: Any,
+) -> None:
+    if input.ndim not in (2, 3):
+        text = "max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size "
+        raise error("RuntimeError", f"{text}for input, but got:{list(input.shape)}")
+    (kernel,), (pad,) = _several(kernel_size, 1), _several(padding, 1)
+    if pad > kernel // 2:
+        text = "max_pool1d() padding should be at most half of kernel size, but got "
+        raise error("RuntimeError", f"{text}padding={pad} and kernel_size={kernel}")
+    (size,) = _pooled(1, input.shape, kernel, stride, pad, dilation, ceil_mode)
+    if size < 1:
+        raise error("RuntimeError", f"max_pool1d() Invalid computed output size: {size}")
+
+
+@check("avg_pool1d")
+def _avg_pool1d(
+    input: Tensor,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    ceil_mode: Any = False,
+    *_: Any,
+    **__: Any,
+) -> None:
+    if input.ndim not in (2, 3):
+        text = f"Expected 2 to 3 dimensions, but got {input.ndim}-dimensional tensor for argument "
+        raise error("RuntimeError", text + "#1 'self' (while checking arguments for avg_pool1d)")
+    (size,) = _pooled(1, input.shape, kernel_size, stride, padding, 1, ceil_mode)
+    _check_room(2, (*input.shape[:-1], 1, input.shape[-1]), [1, size])
+
+
+@check("avg_pool2d")
+def _avg_pool2d(
+    input: Tensor,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    ceil_mode: Any = False,
+    *_: Any,
+    **__: Any,
+) -> None:
+    if input.ndim > 2 and (input.ndim > 4 or 0 in input.shape[-2:]):
+        text = "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, "
+        raise error("RuntimeError", f"{text}but got:{list(input.shape)}")
+    if input.ndim > 2:
+        sizes = _pooled(2, input.shape, kernel_size, stride, padding, 1, ceil_mode)
+        _check_room(2, input.shape, sizes)
