@@ -22,9 +22,12 @@ import gradcli
 from gradcli.explanation.analysis import Analysis
 from gradcli.explanation.blocks import text_of
 from gradcli.explanation.data import Data
+from gradcli.explanation.formulas import by_index
+from gradcli.explanation.formulas.wording import wording_of
 from gradcli.explanation.higher.jvp import Jvp
 from gradcli.graphs import walk
 from gradcli.language.given.assumptions import with_properties
+from gradcli.notation import tree
 from gradcli.request import Request
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
@@ -199,3 +202,24 @@ def test_formulas_of_hessians_by_what_is_assumed(text, name, word, formula):
         hessian.reshape(size, size),
         **CLOSE,
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "shape", "place", "written"),
+    [
+        ("x / x.norm()", (3,), (1,), "(g[1] - out[1] (g @ out)) / x.norm()"),
+        ("(x - x.mean()) / x.std()", (4,), (0,), None),
+        ("(x - x.mean(0)) / x.std(0)", (3, 4), (1, 2), None),
+        ("x.exp() / x.exp().trace()", (3, 3), (1, 1), None),
+    ],
+)
+def test_elements_with_reductions_as_formulas(text, shape, place, written):
+    values = {"x": generator(text).normal(size=shape)}
+    w = wording_of(Request(text, shapes={"x": shape}).analysis())
+    element = by_index.with_reductions(w, w.problem.wrt[0], place)
+    assert written in (None, tree.text(element.right))
+    seed = generator(text, "seed").normal(size=w.problem.out.shape)
+    theirs = torch_answer(text, values, seed, set())
+    arrays = values | {"g": seed, "out": theirs.out}
+    shown = executed(element.plain, {n: torch.tensor(v) for n, v in arrays.items()})
+    np.testing.assert_allclose(shown, theirs.grads["x"][place], **CLOSE)
