@@ -14,7 +14,7 @@ from ...language.problem import Input
 from ...notation import tree
 from ...notation.formulas.simplify import simplify
 from ...notation.formulas.spelling import read
-from ...notation.indices.index import Notation, KeptReductions
+from ...notation.indices.index import KeptReductions, Notation
 from ..analysis import within_budget
 from ..blocks import Formula, Line, Prose, words
 from .named_places import DELTA, with_names

@@ -40,7 +40,8 @@ def program(a: Analysis, w: Wording) -> Section:
     blocks += [Prose(words(text)) for text in _assumed(inputs)]
     if p.seed.implicit:
         blocks.append(Prose(_implied(a, w)))
-    is_open = len(p.statement_values) < 2 and any(x.shape and x.value is None for x in inputs)
+    shaped = any(x.shape for x in inputs) or p.out.shape
+    is_open = len(p.statement_values) < 2 and shaped and any(x.value is None for x in inputs)
     remark = _shapes(a, inputs) if few and is_open else ()
     return Section("inputs", title, remark, tuple(blocks))
 
