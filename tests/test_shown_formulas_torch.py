@@ -165,6 +165,15 @@ def test_hessians_of_a_single_number_have_a_formula(program, shapes):
     assert_equal(shown, expected, rtol=1e-6, atol=1e-8)
 
 
+@pytest.mark.parametrize("text", ["softmax(x, 0)[0]", "x[0] ** 3 * (x @ x)"])
+def test_hessians_of_single_elements_have_a_formula(text):
+    (found,) = gradcli.batch([{"expr": text, "shapes": {"x": (4,)}, "want": "hessian"}])
+    x = torch.tensor(generator(text).normal(size=4))
+    expected = torch.autograd.functional.hessian(lambda x: run_torch(text, {"x": x}), x)
+    shown = executed(found["hessian"]["x"]["formula"], {"x": x, "out": run_torch(text, {"x": x})})
+    np.testing.assert_allclose(shown, expected, **CLOSE)
+
+
 ASSUMED = [
     ("x @ A @ x", "x", "skew", "zeros_like(A)"),
     ("x @ A @ x", "x", "symmetric", "2 * A"),
