@@ -10,8 +10,7 @@ from ...language.problem import Input
 from ...lazy import np
 from ...notation import tree
 from ...notation.formulas.sharing import in_terms_of, shared
-from ...notation.indices.index import Notation
-from ...notation.tree import Indexed, Name, Token, Tree
+from ...notation.tree import Name, Token, Tree
 from ..analysis import Analysis
 from ..blocks import (
     EQUALS,
@@ -35,7 +34,7 @@ from ..derivation.statements import Assignment
 from ..formulas import by_index
 from ..formulas.wording import UNREAD
 from ..phrases import is_short, listed, middle, number_text, places, shape_text
-from ..sections.gradient import element_row
+from ..sections.gradient import element_row, unexpanded
 from ..sections.jacobian import element_line
 from .gradients import Gradients
 from .stuck import let_through
@@ -168,31 +167,8 @@ def _readable(
     longest = ONE_LINE if grads.a.grad_value(x) is None else READ
     if element is not None and len(text_of(element)) <= longest:
         return element
-    lines = (element, _unexpanded(grads, x, place))
+    lines = (element, unexpanded(grads.a, grads.w, x, place))
     return min(filter(None, lines), key=lambda line: len(text_of(line)), default=None)
-
-
-def _unexpanded(grads: Gradients, x: Input, place: tuple[int, ...]) -> Line | None:
-    """An element with sums not expanded."""
-    equations = by_index.with_reductions(grads.w, x, place), _by_letters(grads, x, place)
-    shortest = min((e for e in equations if e is not None), key=lambda e: len(str(e)), default=None)
-    if shortest is None:
-        return None
-    line = equality(shortest.left, shortest.right)
-    value = grads.a.grad_value(x)
-    if value is None:
-        return line
-    return (*line, EQUALS, Token(number_text(value[place]), "number"))
-
-
-def _by_letters(grads: Gradients, x: Input, place: tuple[int, ...]) -> Notation | None:
-    """An element in index notation."""
-    index = by_index.gradient(grads.w, x)
-    at = index.left.places if index is not None and isinstance(index.left, Indexed) else ()
-    letters = [*map(tree.text, at)]
-    if index is None or len(letters) != len(place) or not all(map(str.isalpha, letters)):
-        return None
-    return index.at(dict(zip(letters, map(str, place))))
 
 
 def _remarks(grads: Gradients) -> Iterator[str]:
