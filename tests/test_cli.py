@@ -744,6 +744,10 @@ def test_random_seed():
     refused(*args, "--random-seed", "-1")
 
 
+def test_several_values_without_brackets():
+    assert "stand in brackets: [1,2]" in refused("x", "-v", "x=1,2", code="value").err
+
+
 def test_limit():
     refused("(x * 2).sum()", "-v", "x=ones(50)", "--limit", "elements=20", code="limit")
     refused("x", "--limit", "elephants=3")
