@@ -2,6 +2,7 @@
 
 import gc
 import os
+import shutil
 import signal
 import sys
 from importlib.util import find_spec
@@ -55,6 +56,22 @@ def pytest_collection_modifyitems(config, items):
         (item for item in items if item not in left_out),
         key=lambda item: order.setdefault(_example(item), len(order)),
     )
+
+
+CHROMIUM = "chromium", "chromium-browser", "google-chrome", "chrome"
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Headless Chromium."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+    path = next(filter(None, map(shutil.which, CHROMIUM)), None)
+    if path is None:
+        pytest.skip("Chromium is not installed")
+    with playwright.sync_playwright() as running:
+        started = running.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield started
+        started.close()
 
 
 def _example(item):

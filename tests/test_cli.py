@@ -690,6 +690,11 @@ def test_element():
     refused(*SQUARE, "--element", "b[0]")
     refused(*SQUARE, "--element", "a[0,7]", code="index")
     refused(*SQUARE, "--element", "a[0]", code="index")
+    assert (
+        "x.grad[1] = g[1] x.mean() + (g * x).mean()"
+        in answered("x * x.mean()", "--shape", "x=3", "--element", "x[1]").out
+    )
+    assert '--element "w[2]"' in answered("x.detach() * w", "--shape", "x=3").out
 
 
 def test_digits_of_grad():
@@ -737,6 +742,10 @@ def test_random_seed():
     assert answered(*args).out == answered(*args, "--random-seed", "0").out
     assert answered(*args).out != answered(*args, "--random-seed", "1").out
     refused(*args, "--random-seed", "-1")
+
+
+def test_several_values_without_brackets():
+    assert "stand in brackets: [1,2]" in refused("x", "-v", "x=1,2", code="value").err
 
 
 def test_limit():

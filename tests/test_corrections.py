@@ -179,6 +179,7 @@ CHANGES = {
     "tensor times numpy array": "line 4:  y = x * torch.as_tensor(np.array([1., 2., 3.])).float()",
     "cross entropy probabilities and label smoothing": "line 9:  nn.CrossEntropyLoss()(torch.softmax(logits, 1), torch.tensor([[1]]).squeeze(1))",
     "keyword argnum": "line 7:  gw, gb = grad(loss, argnums=(0, 2))(w, x, b)",
+    "grad without its outputs": "line 4:  g, = torch.autograd.grad(grad_outputs=torch.ones_like(y), inputs=x, create_graph=True, outputs=y)",
     "grad wrt element": "line 4:  print(torch.autograd.grad(y, x)[0][0])",
 }
 

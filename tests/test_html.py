@@ -1,7 +1,6 @@
 """The page: read by a standard parser, and by a browser where there is one."""
 
 import re
-import shutil
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -479,21 +478,6 @@ def test_several_answers_make_one_page():
 
 
 # ---- in a browser --------------------------------------------------------------------------------
-
-NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
-CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)
-
-
-@pytest.fixture(scope="module")
-def browser():
-    """Headless Chromium."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
-    if CHROMIUM is None:
-        pytest.skip("Chromium is not installed")
-    with playwright.sync_playwright() as running:
-        started = running.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield started
-        started.close()
 
 
 class Opened:

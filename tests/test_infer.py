@@ -66,6 +66,8 @@ CASES = [
     ("logdet(A + c*eye(A.shape[0]))", {}, dict(A=(2, 2), c=(), out=())),
     ("X * eye(3)", {}, dict(X=(3, 3), out=(3, 3))),
     ("x * eye(3)", {}, dict(x=(3,), out=(3, 3))),
+    ("s**2 * eye(3)", {}, dict(s=(), out=(3, 3))),
+    ("K + torch.eye(K.shape[0]) * exp(t)", {}, dict(K=(2, 2), t=(), out=(2, 2))),
     ("kl_div(x, softmax(y, 1))", {}, dict(x=(2, 3), y=(2, 3), out=())),
     ("cosine_similarity(x, y, dim=0)", {}, dict(x=(2, 3), y=(2, 3), out=(3,))),
     ("linear(x, W)", {}, dict(x=(2, 3), W=(4, 3), out=(2, 4))),

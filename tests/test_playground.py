@@ -134,3 +134,33 @@ def test_a_port_that_is_taken_is_an_error(playground):
     result = gradcli("serve", "--port", str(playground.server_address[1]))
     assert result.status == 2
     assert "cannot be used" in result.err
+
+
+def test_another_expression_leaves_the_example(playground, browser):
+    """What the example gives besides goes; on a phone the error stands below the expression."""
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+
+    def reply(route):
+        closed = ")" in json.loads(route.request.post_data)["expr"]
+        page = (
+            {"ok": True, "page": "", "command": ""}
+            if closed
+            else {"ok": False, "error": "( is open"}
+        )
+        route.fulfill(json=page)
+
+    page.route("**/answer", reply)
+    page.goto(playground.address)
+    page.wait_for_function("() => document.querySelector('#examples').value")
+    assert page.input_value("[name=values]")
+    assert page.input_value("#examples") == "0"
+    page.fill("[name=expr]", "tanh(u @ w")
+    assert [page.input_value(f"[name={name}]") for name in ("values", "grad")] == ["", ""]
+    error = page.locator("#error")
+    error.wait_for()
+    assert error.bounding_box()["y"] < page.locator("[name=shapes]").bounding_box()["y"]
+    page.fill("[name=values]", "u=[1.]\nw=[2.]")
+    page.fill("[name=expr]", "tanh(u * w)")
+    error.wait_for(state="hidden")
+    assert page.input_value("[name=values]") == "u=[1.]\nw=[2.]"
+    page.close()

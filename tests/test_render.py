@@ -21,6 +21,7 @@ from gradcli.render.formats import render, render_documents
 from gradcli.render.names import PLACES
 from gradcli.worked_examples import EXAMPLES
 
+SNIPPETS = Path(__file__).parent / "snippets"
 FORMATS = ("plain", "html", "latex", "markdown", "svg", "terminal")
 ASKED = (
     *(("examples", name) for name in EXAMPLES),
@@ -75,24 +76,16 @@ def test_examples_of_operators_come_back_as_they_were(choices):
             assert render(again, format, environment) == render(first, format, environment)
 
 
-PROGRAMS = {
-    "raises": "x = torch.ones(2, 2, requires_grad=True)\ny = x.pow(2)\ny.backward()\n",
-    "mismatch": "x = torch.ones(2, requires_grad=True)\ny = x.sum()\ny.backward(torch.ones(1))\n",
-    "twice": "z = torch.ones(4, requires_grad=True)\ny = 2 * z\n"
-    "y.backward(torch.tensor([1., 0, 0, 0]), retain_graph=True)\n"
-    "y.sum().backward()\nprint(z.grad)\n",
-    "class": "class Square(torch.autograd.Function):\n    @staticmethod\n"
-    "    def forward(ctx, x):\n        ctx.save_for_backward(x)\n        return x ** 2\n"
-    "    @staticmethod\n    def backward(ctx, g):\n        return 2 * ctx.saved_tensors[0] * g\n"
-    "x = torch.ones(2, requires_grad=True)\nSquare.apply(x).sum().backward()\n",
-}
+# The programs of the documents that the project began with.
+PARTS = re.split(r"(?m)^==== (.*)\n", (SNIPPETS / "documents.txt").read_text("utf-8"))[1:]
+DOCUMENTS = dict(zip(PARTS[::2], PARTS[1::2]))
 
 
-@pytest.mark.parametrize("asked", one_in(3, [*EXAMPLES, *PROGRAMS]))
+@pytest.mark.parametrize("asked", [*DOCUMENTS, *one_in(4, EXAMPLES)])
 def test_nothing_that_is_said_is_left_out_of_a_format(asked):
     """The questions the project began with, and what is found in their programs, in each format."""
-    if asked in PROGRAMS:
-        made = gradcli("read", "-", "-f", "json", stdin=f"import torch\n{PROGRAMS[asked]}").out
+    if asked in DOCUMENTS:
+        made = gradcli("read", "-", "-f", "json", stdin=DOCUMENTS[asked]).out
     else:
         made = gradcli("examples", asked, "-f", "json").out
     documents = restored(json.loads(made)).documents

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from gradcli.cli.main import COMMANDS, app
+from gradcli.cli.main import COMMANDS, app, run
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARE = ROOT / "share"
@@ -136,3 +136,11 @@ def test_a_key_press_imports_no_rich(shell):
     )  # fmt: skip
     assert "explain" in done.stdout
     assert not {"rich.console", "numpy", "sympy"} & set(re.findall(r"[\w.]+$", done.stderr, re.M))
+
+
+def test_the_command_shows_the_script_of_share(monkeypatch, capsys):
+    """For fish typer's own starts two processes for a key press."""
+    monkeypatch.setattr("shellingham.detect_shell", lambda: ("fish", "fish"))
+    with pytest.raises(SystemExit):
+        run(["--show-completion"])
+    assert capsys.readouterr().out == MADE["fish/vendor_completions.d/gradcli.fish"]

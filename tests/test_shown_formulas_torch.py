@@ -22,9 +22,12 @@ import gradcli
 from gradcli.explanation.analysis import Analysis
 from gradcli.explanation.blocks import text_of
 from gradcli.explanation.data import Data
+from gradcli.explanation.formulas import by_index
+from gradcli.explanation.formulas.wording import wording_of
 from gradcli.explanation.higher.jvp import Jvp
 from gradcli.graphs import walk
 from gradcli.language.given.assumptions import with_properties
+from gradcli.notation import tree
 from gradcli.request import Request
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
@@ -162,6 +165,15 @@ def test_hessians_of_a_single_number_have_a_formula(program, shapes):
     assert_equal(shown, expected, rtol=1e-6, atol=1e-8)
 
 
+@pytest.mark.parametrize("text", ["softmax(x, 0)[0]", "x[0] ** 3 * (x @ x)"])
+def test_hessians_of_single_elements_have_a_formula(text):
+    (found,) = gradcli.batch([{"expr": text, "shapes": {"x": (4,)}, "want": "hessian"}])
+    x = torch.tensor(generator(text).normal(size=4))
+    expected = torch.autograd.functional.hessian(lambda x: run_torch(text, {"x": x}), x)
+    shown = executed(found["hessian"]["x"]["formula"], {"x": x, "out": run_torch(text, {"x": x})})
+    np.testing.assert_allclose(shown, expected, **CLOSE)
+
+
 ASSUMED = [
     ("x @ A @ x", "x", "skew", "zeros_like(A)"),
     ("x @ A @ x", "x", "symmetric", "2 * A"),
@@ -199,3 +211,24 @@ def test_formulas_of_hessians_by_what_is_assumed(text, name, word, formula):
         hessian.reshape(size, size),
         **CLOSE,
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "shape", "place", "written"),
+    [
+        ("x / x.norm()", (3,), (1,), "(g[1] - out[1] (g @ out)) / x.norm()"),
+        ("(x - x.mean()) / x.std()", (4,), (0,), None),
+        ("(x - x.mean(0)) / x.std(0)", (3, 4), (1, 2), None),
+        ("x.exp() / x.exp().trace()", (3, 3), (1, 1), None),
+    ],
+)
+def test_elements_with_reductions_as_formulas(text, shape, place, written):
+    values = {"x": generator(text).normal(size=shape)}
+    w = wording_of(Request(text, shapes={"x": shape}).analysis())
+    element = by_index.with_reductions(w, w.problem.wrt[0], place)
+    assert written in (None, tree.text(element.right))
+    seed = generator(text, "seed").normal(size=w.problem.out.shape)
+    theirs = torch_answer(text, values, seed, set())
+    arrays = values | {"g": seed, "out": theirs.out}
+    shown = executed(element.plain, {n: torch.tensor(v) for n, v in arrays.items()})
+    np.testing.assert_allclose(shown, theirs.grads["x"][place], **CLOSE)

@@ -5,6 +5,30 @@ from typing import Any
 
 Words = list[str] | list[tuple[str, str]]
 
+# As typer fills it in. One process for a key press, where typer's has two; files where there is
+# nothing else to complete with.
+FISH = """\
+function __%(prog_name)s_complete
+    set --local typed (commandline -cp)
+    set --local found (env %(autocomplete_var)s=complete_fish \\
+        _TYPER_COMPLETE_FISH_ACTION=get-args _TYPER_COMPLETE_ARGS="$typed" %(prog_name)s)
+    if test -n "$found"
+        printf '%%s\\n' $found
+    else
+        __fish_complete_path (commandline -ct)
+    end
+end
+
+complete --command %(prog_name)s --no-files --arguments "(__%(prog_name)s_complete)"
+"""
+
+
+def with_own_scripts() -> None:
+    """Let typer install and show FISH."""
+    from typer import _completion_shared
+
+    _completion_shared._completion_scripts["fish"] = FISH
+
 
 def sections(incomplete: str) -> Words:
     """Sections of an explanation, after a comma too."""

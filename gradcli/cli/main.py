@@ -26,6 +26,7 @@ from .asked import (
     typed,
     write,
 )
+from .completion import with_own_scripts
 from .help import FIRST, help_of, help_of_all, width_of_help
 from .mistakes import meant
 from .options import ALWAYS, ANSWER, LOOK, PAGE, SHOWN, WORKERS, Given, in_full, is_json, takes
@@ -543,6 +544,7 @@ def _app(arguments: list[str]) -> typer.Typer:
         sys.modules["rich"] = None  # type: ignore[assignment]
         return app
     if not arguments or arguments[0].startswith("--") or arguments[0] == "-h":
+        with_own_scripts()
         return app
     wanted = arguments[0] if arguments[0] in COMMANDS else "explain"
     alone = copy(app)

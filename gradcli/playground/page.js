@@ -5,13 +5,15 @@ const FIELDS = [
   "expr", "shapes", "values", "grad", "wrt", "assume", "order", "dtype", "random_seed", "expand",
 ];
 const MORE = FIELDS.slice(5); // stand below the others, where nobody has to see them
+const NAME = /[A-Za-z_]\w*/g;
 const PAUSE = 250; // milliseconds without a key before an answer is asked for
 const form = document.getElementById("question");
 const answer = document.getElementById("answer");
 const error = document.getElementById("error");
 const state = document.getElementById("state");
 const examples = document.getElementById("examples");
-let command = "", timer = 0, asked = 0;
+const narrow = window.matchMedia("(max-width: 50rem)"); // as in page.css
+let command = "", timer = 0, asked = 0, known = [], example;
 
 async function ask(question) {
   const reply = await fetch("answer", { method: "POST", body: JSON.stringify(question) });
@@ -28,12 +30,35 @@ function value(field) {
 }
 
 function fill(given) {
+  const isGiven = (other) => FIELDS.every((name) => (other[name] ?? "") === (given[name] ?? ""));
+  example = known.find(isGiven);
+  examples.value = example ? known.indexOf(example) : "";
   for (const name of FIELDS) {
     const field = form.elements[name];
     if (field.type === "checkbox") field.checked = Boolean(given[name]);
     else field.value = given[name] ?? "";
   }
   if (MORE.some((name) => given[name])) document.getElementById("more").open = true;
+}
+
+// An expression without a name of the example's is another question: what the example gives besides
+// does not belong to it, unless it was changed by hand.
+function leaveExample() {
+  if (!example) return;
+  const names = new Set(form.elements.expr.value.match(NAME));
+  if ((example.expr.match(NAME) ?? []).every((name) => names.has(name))) return;
+  for (const name of FIELDS.slice(1)) {
+    const field = form.elements[name];
+    if (example[name] && field.value === example[name]) field.value = "";
+  }
+  example = undefined;
+  examples.value = "";
+}
+
+// The error stands where it is seen: in the place of an answer, or on a phone below the expression.
+function placeError() {
+  if (narrow.matches) form.elements.expr.closest("label").after(error);
+  else answer.before(error);
 }
 
 function written(given) {
@@ -90,7 +115,7 @@ async function copy(event) {
 }
 
 async function begin() {
-  const known = await (await fetch("examples")).json();
+  known = await (await fetch("examples")).json();
   known.forEach((example, k) => examples.add(new Option(example.question, k)));
   examples.addEventListener("change", () => {
     if (examples.value) fill(known[examples.value]);
@@ -100,11 +125,14 @@ async function begin() {
   show();
 }
 
+form.elements.expr.addEventListener("input", leaveExample);
 form.addEventListener("input", (event) => event.target !== examples && later());
 form.addEventListener("submit", (event) => event.preventDefault());
 form.addEventListener("click", copy);
+narrow.addEventListener("change", placeError);
 window.addEventListener("hashchange", () => {
   fill(read(location.hash));
   show();
 });
+placeError();
 begin();

@@ -14,7 +14,7 @@ from ...language.problem import Input
 from ...notation import tree
 from ...notation.formulas.simplify import simplify
 from ...notation.formulas.spelling import read
-from ...notation.indices.index import Notation
+from ...notation.indices.index import KeptReductions, Notation
 from ..analysis import within_budget
 from ..blocks import Formula, Line, Prose, words
 from .named_places import DELTA, with_names
@@ -43,6 +43,17 @@ def output(w: Wording) -> Notation | None:
 def gradient(w: Wording, x: Input) -> Notation | None:
     """`x.grad[i,k] = Σ_j g[i,j] a[k,j]`; None if it has no index notation."""
     return _with_places(w, _by(w, x, _gradient))
+
+
+@within_budget()
+def with_reductions(w: Wording, x: Input, place: tuple[int, ...]) -> Notation | None:
+    """`x.grad[0] = (g[0] - out[0] (g @ out)) / x.norm()`: one element, in which reductions
+    are formulas; None if it has no index notation.
+    """
+    grad = w.read_off(x)
+    if grad is None or w.is_long(x):
+        return None
+    return w.indices.element(w.shortened(grad), w.gradient_of(x), place, KeptReductions)
 
 
 @within_budget()

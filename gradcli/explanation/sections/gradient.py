@@ -1,13 +1,16 @@
 """The gradient of an input: its formula, index notation, one element written out, and numbers."""
 
 from ...language.problem import Input
+from ...notation import tree
 from ...notation.indices.element import place_to_show
-from ...notation.tree import Token
+from ...notation.indices.index import Notation
+from ...notation.tree import Indexed, Token
 from ..analysis import Analysis
-from ..blocks import Line, Prose, Row, Section, Table, Tensor, equality, plain, words
+from ..blocks import EQUALS, Line, Prose, Row, Section, Table, Tensor, equality, plain, words
 from ..formulas import by_index
 from ..formulas.source_text import role_of
 from ..formulas.wording import Wording
+from ..phrases import number_text
 from .jacobian import element_line, unindexed
 
 
@@ -28,6 +31,8 @@ def gradient(a: Analysis, w: Wording, x: Input, place: tuple[int, ...] | None) -
     if index is not None:
         rows.append(Row((words("index"), equality(index.left, index.right))))
     element = element_row(a, w, x, place)
+    if element is None and place is not None:
+        element = unexpanded(a, w, x, place)
     if element is not None:
         rows.append(Row((words("element"), element)))
     value = a.value(grad)
@@ -48,3 +53,26 @@ def element_row(a: Analysis, w: Wording, x: Input, place: tuple[int, ...] | None
     if place is None:
         place = place_to_show(w.without_implicit_seed(grad), w.names, a.value)
     return element_line(a, w, x, place)
+
+
+def unexpanded(a: Analysis, w: Wording, x: Input, place: tuple[int, ...]) -> Line | None:
+    """An element with sums not expanded."""
+    equations = by_index.with_reductions(w, x, place), _by_letters(w, x, place)
+    shortest = min((e for e in equations if e is not None), key=lambda e: len(str(e)), default=None)
+    if shortest is None:
+        return None
+    line = equality(shortest.left, shortest.right)
+    value = a.grad_value(x)
+    if value is None:
+        return line
+    return (*line, EQUALS, Token(number_text(value[place]), "number"))
+
+
+def _by_letters(w: Wording, x: Input, place: tuple[int, ...]) -> Notation | None:
+    """An element in index notation."""
+    index = by_index.gradient(w, x)
+    at = index.left.places if index is not None and isinstance(index.left, Indexed) else ()
+    letters = [*map(tree.text, at)]
+    if index is None or len(letters) != len(place) or not all(map(str.isalpha, letters)):
+        return None
+    return index.at(dict(zip(letters, map(str, place))))

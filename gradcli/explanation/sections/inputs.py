@@ -21,7 +21,7 @@ def _row(x: Input, a: Analysis) -> Row:
         plain(shape_text(x.shape)),
         value,
     )
-    assumed = assumption(x)
+    assumed = assumption(x, a.problem)
     if assumed:
         return Row((*cells, words(assumed)))
     order = _seed_of(x, a.problem)
@@ -33,18 +33,18 @@ def _seed_of(x: Input, p: Problem) -> int:
     return next((q.order for q in p.orders[:-1] if x.node is q.seed.node), 0)
 
 
-def assumption(x: Input) -> str:
+def assumption(x: Input, p: Problem) -> str:
     """A remark on inferred sizes of an input, and the option that gives them; empty if all are
     given.
     """
     if x.supposed:
         return f"made up: give labels with -v {x.name}=[...]"
     if x.inferred and not x.shape and not x.assumed:
-        return f"assumed: a number (choose with {choice(x)})"
+        return f"assumed: a number (choose with {choice(x, p)})"
     if not x.assumed:
         return ""
     sizes = listed([*map(str, free_sizes(x))])
-    return f"assumed: nothing fixes the {sizes} (choose with {choice(x)})"
+    return f"assumed: nothing fixes the {sizes} (choose with {choice(x, p)})"
 
 
 def free_sizes(x: Input) -> tuple[int, ...]:
@@ -52,7 +52,11 @@ def free_sizes(x: Input) -> tuple[int, ...]:
     return tuple(dict.fromkeys(x.shape[d] for d in x.assumed))
 
 
-def choice(x: Input) -> str:
-    """An option that gives an input another shape."""
+def choice(x: Input, p: Problem) -> str:
+    """An option that gives an input another shape: a number becomes a vector as long as the rows of
+    the output, or of an input.
+    """
     other = "x".join(str(n + 2 if d in x.assumed else n) for d, n in enumerate(x.shape))
-    return f"-s {x.name}={other or 2}"
+    shapes = (p.out.shape, *(i.shape for i in p.inputs.values()))
+    length = next((shape[-1] for shape in shapes if shape), 2)
+    return f"-s {x.name}={other or length}"

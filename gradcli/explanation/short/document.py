@@ -4,7 +4,6 @@ Jacobian with the seed in its margin, checks, notes, and options that show more.
 
 from collections.abc import Iterator
 
-from ...language.problem import Problem
 from ..analysis import Analysis
 from ..blocks import Document, Row, Section, Table, words
 from ..checks import ROWS, Check, run_checks
@@ -34,14 +33,15 @@ def document(a: Analysis, choices: Choices) -> Document:
     head, *rest = _sections(grads, choices)
     sections = (head, *(s for s in rest if s.blocks))
     built = with_question(Document((), sections, briefly=BRIEFLY), a.problem, choices.command)
-    return built._replace(more=tuple(more(a.problem))) if choices.command else built
+    return built._replace(more=tuple(more(a))) if choices.command else built
 
 
-def more(p: Problem) -> Iterator[str]:
+def more(a: Analysis) -> Iterator[str]:
     """Options that show more of this answer."""
+    p = a.problem
     yield "--full"
     yield "--show backward,code"
-    followed = next((x for x in p.wrt if x.shape and x.node.numel > 1), None)
+    followed = next((x for x in p.wrt if x.node.numel > 1 and a.gradient(x) is not None), None)
     if followed is not None:
         place = ",".join(str(n - 1) for n in followed.shape)
         yield f'--element "{followed.name}[{place}]"'

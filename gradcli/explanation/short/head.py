@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from ...language.problem import Input
+from ...language.problem import Input, Problem
 from ...language.wrt import NOT_SCALAR
 from ...notation.tree import Derivative, Name, Token
 from ..analysis import Analysis
@@ -37,10 +37,11 @@ def program(a: Analysis, w: Wording) -> Section:
     inputs = [*p.inputs.values()]
     few = len(inputs) <= FEW
     blocks: list[Block] = _values(inputs) if few else []
-    blocks += [Prose(words(text)) for text in _assumed(inputs)]
+    blocks += [Prose(words(text)) for text in _assumed(inputs, p)]
     if p.seed.implicit:
         blocks.append(Prose(_implied(a, w)))
-    is_open = len(p.statement_values) < 2 and any(x.shape and x.value is None for x in inputs)
+    shaped = any(x.shape for x in inputs) or p.out.shape
+    is_open = len(p.statement_values) < 2 and shaped and any(x.value is None for x in inputs)
     remark = _shapes(a, inputs) if few and is_open else ()
     return Section("inputs", title, remark, tuple(blocks))
 
@@ -72,19 +73,19 @@ def _values(inputs: list[Input]) -> list[Block]:
     return [*blocks, Table(tuple(rows))] if rows else blocks
 
 
-def _assumed(inputs: list[Input]) -> Iterator[str]:
+def _assumed(inputs: list[Input], p: Problem) -> Iterator[str]:
     """The assumptions on inputs, equal ones combined."""
     for x in inputs:
         if x.supposed:
             yield f"{x.name} is made up: give labels with -v {x.name}=[...]"
-    numbers = [x for x in inputs if not x.supposed and not x.assumed and assumption(x)]
+    numbers = [x for x in inputs if not x.supposed and not x.assumed and assumption(x, p)]
     if numbers:
         one = "is a number" if len(numbers) == 1 else "are numbers"
         text = listed([x.name for x in numbers])
-        yield f"assumed: {text} {one} (choose with {choice(numbers[0])})"
+        yield f"assumed: {text} {one} (choose with {choice(numbers[0], p)})"
     sized = [x for x in inputs if not x.supposed and x.assumed]
     if sized:
-        yield f"assumed: nothing fixes {_free(sized)} (choose with {choice(sized[0])})"
+        yield f"assumed: nothing fixes {_free(sized)} (choose with {choice(sized[0], p)})"
 
 
 def _free(inputs: list[Input]) -> str:

@@ -10,7 +10,7 @@ from ...language.problem import Input
 from ...lazy import np
 from ...notation import tree
 from ...notation.formulas.sharing import in_terms_of, shared
-from ...notation.tree import Indexed, Name, Token, Tree
+from ...notation.tree import Name, Token, Tree
 from ..analysis import Analysis
 from ..blocks import (
     EQUALS,
@@ -34,7 +34,7 @@ from ..derivation.statements import Assignment
 from ..formulas import by_index
 from ..formulas.wording import UNREAD
 from ..phrases import is_short, listed, middle, number_text, places, shape_text
-from ..sections.gradient import element_row
+from ..sections.gradient import element_row, unexpanded
 from ..sections.jacobian import element_line
 from .gradients import Gradients
 from .stuck import let_through
@@ -42,6 +42,7 @@ from .stuck import let_through
 SMALL = 48  # elements of a gradient that is shown if there are few gradients
 MOST = 24  # lines
 READ = 140  # characters of one element, by index or written out
+ONE_LINE = 76  # characters of an element without numbers for which no shorter form is searched for
 WAYS = 12  # names of values through which a gradient flows
 LEVELS = 3  # inputs whose gradients have index notation and an element, too
 SHORT = 24  # characters of numbers that are shown rather than their norm
@@ -151,25 +152,23 @@ def _levels(grads: Gradients, x: Input, place: tuple[int, ...] | None, few: bool
         element = element_line(grads.a, grads.w, x, place, names)
     else:
         element = element_row(grads.a, grads.w, x, place) if few or place else None
-    if element is not None and len(text_of(element)) > READ:
-        element = _by_letters(grads, x, place) if place else None
+    if place is None and element is not None and len(text_of(element)) > READ:
+        element = None
+    if place is not None:
+        element = _readable(grads, x, place, element)
     if element is not None:
         yield Row((element,), 1)
 
 
-def _by_letters(grads: Gradients, x: Input, place: tuple[int, ...]) -> Line | None:
-    """An element in index notation, with sums not expanded, if there are too many terms."""
-    index = by_index.gradient(grads.w, x)
-    at = index.left.places if index is not None and isinstance(index.left, Indexed) else ()
-    letters = [*map(tree.text, at)]
-    if index is None or len(letters) != len(place) or not all(map(str.isalpha, letters)):
-        return None
-    there = index.at(dict(zip(letters, map(str, place))))
-    line = equality(there.left, there.right)
-    value = grads.a.grad_value(x)
-    if value is None:
-        return line
-    return (*line, EQUALS, Token(number_text(value[place]), "number"))
+def _readable(
+    grads: Gradients, x: Input, place: tuple[int, ...], element: Line | None
+) -> Line | None:
+    """The element written out, if it is short; else with sums not expanded, if that is shorter."""
+    longest = ONE_LINE if grads.a.grad_value(x) is None else READ
+    if element is not None and len(text_of(element)) <= longest:
+        return element
+    lines = (element, unexpanded(grads.a, grads.w, x, place))
+    return min(filter(None, lines), key=lambda line: len(text_of(line)), default=None)
 
 
 def _remarks(grads: Gradients) -> Iterator[str]:

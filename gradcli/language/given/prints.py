@@ -45,6 +45,7 @@ PRINT = re.compile(rf"\s*(?:[\[(]|(?:Parameter|Variable)\s+containing:|{MAKERS}\
 OLD_PRINT = re.compile(r"\[torch\.[\w.]*Tensor (?:of size )?(?P<size>[^\[\]]*)\]\s*\Z")
 OLD_BLOCK = re.compile(r"^\([\d.,\s]*\)[ ]*=[ \t]*$", re.MULTILINE)
 
+SHORT = 40  # characters of a value that a hint repeats
 LIST_HINT = "a value is a list of numbers, such as [[1, 2], [3, 4]]"
 ABRIDGED_HINT = (
     "print all of it with torch.set_printoptions(threshold=10**9) or "
@@ -157,7 +158,7 @@ class _Scanner:
         """Put an item of this shape, or a run of numbers, into the innermost bracket."""
         inside = self.open[-1]
         if inside.holds_one and (inside.length or len(words) > 1):
-            self._fail("several values, where one is needed", start, end, error=NotLiteral)
+            self._fail_several(start, end)
         if inside.length:
             inside.commas |= inside.comma
             inside.gaps |= not inside.comma
@@ -169,6 +170,12 @@ class _Scanner:
         inside.length += len(words) or 1
         inside.comma = False
         self.words += words
+
+    def _fail_several(self, start: int, end: int | None = None) -> NoReturn:
+        text = self.text.strip(", ")
+        plain = len(text) <= SHORT and not set(text) & {*"[](){}"}
+        hint = f"several values stand in brackets: [{text}]" if plain else LIST_HINT
+        self._fail("several values, where one is needed", start, end, hint, NotLiteral)
 
     def _fail_ragged(self, inside: _Bracket, shape: Shape, start: int, end: int) -> NoReturn:
         this = [bracket.length for bracket in self.open if not bracket.holds_one]
@@ -272,7 +279,7 @@ class _Scanner:
         if whole.item is None and whole.opener != "many":
             self._fail("there is no value here", 0)
         if whole.comma:
-            self._fail("several values, where one is needed", 0, error=NotLiteral)
+            self._fail_several(0)
 
 
 def _row(place: list[int]) -> str:

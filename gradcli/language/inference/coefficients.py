@@ -3,7 +3,7 @@
 import ast
 
 from ..program import Program
-from .products import bare, chain, names_in, vectors
+from .products import bare, called, chain, elementwise, names_in, vectors
 
 NUMBERS = ("lam", "lamb", "lambd", "lambda_", "lmbda", "λ", "tau", "temperature", "lr")
 TINY = "eps"  # a scalar if added; noise if multiplied
@@ -14,13 +14,13 @@ COEFFICIENTS = (*GREEK, "c", "k")
 
 
 def coefficients(program: Program) -> set[str]:
-    """Names of scalars: lam, d in `q @ k.T / sqrt(d)`, T in `softmax(x / T, -1)`, and gamma in
-    `exp(-gamma * D)`.
+    """Names of scalars: lam, d in `q @ k.T / sqrt(d)`, T in `softmax(x / T, -1)`, gamma in
+    `exp(-gamma * D)`, and s in `s**2 * eye(n)`.
     """
     result = {*NUMBERS, TINY}
     for e in _expressions(program):
         if isinstance(e, ast.BinOp) and isinstance(e.op, ast.Mult):
-            result |= _negated(e.left)
+            result |= _negated(e.left) | _of_identity(e)
             result -= {TINY} & {s.id for s in (e.left, e.right) if isinstance(s, ast.Name)}
         elif isinstance(e, ast.BinOp) and isinstance(e.op, ast.Div):
             result |= _under_root(e.right) | _large(e)
@@ -45,6 +45,25 @@ def _negated(e: ast.expr) -> set[str]:
     """gamma of `-gamma`."""
     name = e.operand if isinstance(e, ast.UnaryOp) and isinstance(e.op, ast.USub) else None
     return {name.id} & {*COEFFICIENTS} if isinstance(name, ast.Name) else set()
+
+
+def _of_identity(e: ast.BinOp) -> set[str]:
+    """The lower-case names in an elementwise expression that multiplies an identity matrix; a
+    name alone, as in `x * eye(3)`, may be a diagonal.
+    """
+    pairs = (e.left, e.right), (e.right, e.left)
+    pending = [p for identity, e in pairs if _is_identity(identity) for p in elementwise(e)]
+    result: set[str] = set()
+    while pending:
+        part = pending.pop()
+        result |= {part.id} if isinstance(part, ast.Name) and part.id.islower() else set()
+        pending += elementwise(part)
+    return result
+
+
+def _is_identity(e: ast.expr) -> bool:
+    op = called(e) if isinstance(e, ast.Call) else None
+    return op is not None and op.name == "eye"
 
 
 def _under_root(e: ast.expr) -> set[str]:

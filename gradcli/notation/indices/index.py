@@ -133,6 +133,20 @@ class NamedSizes(Lowering):
         return next((n for n in self.names if n in nodes and n.shape == x.shape), None)
 
 
+class KeptReductions(NamedSizes):
+    """Lowers nodes so that reductions, and numbers computed from tensors, stay formulas:
+    x.std(dim=0)[2], and x @ w of vectors.
+    """
+
+    def _lowered(self, node: Node, at: tuple[Place, ...]) -> Expr:
+        is_number = not node.shape and node.op.family not in ("leaf", "elementwise")
+        if node in self.names or node.op.shape_only:
+            return super()._lowered(node, at)
+        if is_number or node.op.family == "reduction":
+            return Element(node, at)
+        return super()._lowered(node, at)
+
+
 class Indices:
     """The letters of a problem, and its equations; None for those that are too long to read.
 
@@ -188,10 +202,14 @@ class Indices:
         return Lettering({}, built[1])(built[0], {*self.reserved, *_plain(self.out_places)})
 
     def _lowered(
-        self, node: Node, at: tuple[Place, ...], names: Mapping[Node, Name]
+        self,
+        node: Node,
+        at: tuple[Place, ...],
+        names: Mapping[Node, Name],
+        lowering: type[NamedSizes] = NamedSizes,
     ) -> tuple[Expr, dict[str, int]] | None:
         """The simplified expression of a node, and the sizes of its letters."""
-        lower = NamedSizes({n: name.text for n, name in names.items()}, self.values, self.known)
+        lower = lowering({n: name.text for n, name in names.items()}, self.values, self.known)
         lower.sizes |= {p: n for p, n in zip(at, node.shape, strict=True) if isinstance(p, str)}
         try:
             return Simplifier(lower.sizes, cancel=True)(lower(node, at)), lower.sizes
@@ -249,10 +267,16 @@ class Indices:
         result = self.element(grad, Attribute(self.names[x], called), self.places_of(x))
         return None if result is None else result.in_order()
 
-    def element(self, node: Node, left: Tree, at: tuple[Place, ...]) -> Notation | None:
-        """The equation of an element of any node, called `left`, at some letters."""
+    def element(
+        self,
+        node: Node,
+        left: Tree,
+        at: tuple[Place, ...],
+        lowering: type[NamedSizes] = NamedSizes,
+    ) -> Notation | None:
+        """The equation of an element of any node, called `left`, at some places."""
         names = {n: name for n, name in self.names.items() if n is not node or n.op.name == "input"}
-        built = self._lowered(node, at, names)
+        built = self._lowered(node, at, names, lowering)
         if built is None:
             return None
         e = Lettering(self.letters, built[1])(built[0], {*self.reserved, *_plain(at)})

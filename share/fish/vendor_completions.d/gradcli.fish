@@ -1,7 +1,7 @@
 function __gradcli_complete
     set --local typed (commandline -cp)
-    set --local found (env _GRADCLI_COMPLETE=complete_fish _TYPER_COMPLETE_FISH_ACTION=get-args \
-        _TYPER_COMPLETE_ARGS="$typed" gradcli)
+    set --local found (env _GRADCLI_COMPLETE=complete_fish \
+        _TYPER_COMPLETE_FISH_ACTION=get-args _TYPER_COMPLETE_ARGS="$typed" gradcli)
     if test -n "$found"
         printf '%s\n' $found
     else

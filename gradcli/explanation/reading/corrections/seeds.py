@@ -52,6 +52,18 @@ def seeded(case: Case) -> Iterator[tuple[ast.Call, ast.expr, ast.expr]]:
             yield call, root, seed
 
 
+def missing_outputs(case: Case) -> Iterator[Proposal]:
+    """The output: what the seed was made like, else what was computed last and needs no seed."""
+    for call in case.calls("grad"):
+        named = keyword(call, "grad_outputs")
+        like = calls_in(named.value, "ones_like", "zeros_like") if named else []
+        if like and like[0].args:
+            yield case.given(call, "outputs", case.of(like[0].args[0]))
+        computed = [n for n, v in case.scope.items() if isinstance(v, Tensor) and not v.is_leaf]
+        for name in reversed(computed):
+            yield case.given(call, "outputs", name, weak=True)
+
+
 def not_scalar(case: Case) -> Iterator[Proposal]:
     """Reduce the output, as its name or its use says; else a seed of ones."""
     for call, root in case.ways:
