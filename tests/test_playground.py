@@ -136,6 +136,7 @@ def test_a_port_that_is_taken_is_an_error(playground):
     assert "cannot be used" in result.err
 
 
+@pytest.mark.sweep
 def test_another_expression_leaves_the_example(playground, browser):
     """What the example gives besides goes; on a phone the error stands below the expression."""
     page = browser.new_page(viewport={"width": 390, "height": 844})
