@@ -52,7 +52,7 @@ def bind(
     op: "Operator", args: Sequence, named: dict[str, Any]
 ) -> tuple[tuple[Node | None, ...], dict[str, Any]]:
     """The tensors and the attributes of a call. Raises GradcliError if arguments do not fit."""
-    arguments = in_deprecated_order(args, op.older, op.inputs) or _positional(op, args)
+    arguments = in_deprecated_order(args, op.deprecated_orders, op.inputs) or _positional(op, args)
     for key, value in named.items():
         name = _parameter_name(op, key)
         if name in arguments:
@@ -70,9 +70,9 @@ def bind(
         )
     _check_attributes(op, attrs)
     tensors = _tensors(op, arguments)
-    if op.settle:
+    if op.canonical_attributes:
         others = arguments.keys() - {*op.inputs}
-        attrs = op.settle(**attrs, **{name: arguments[name] for name in others})
+        attrs = op.canonical_attributes(**attrs, **{name: arguments[name] for name in others})
     return tensors, attrs
 
 

@@ -110,7 +110,7 @@ def _kept(mask, x):
 @elementwise(
     chosen,
     symbolic=elements.choice,
-    labels=("condition",),
+    integer_inputs=("condition",),
     masks=("condition",),
     numbers=True,
     of_one=("nonzero", {"as_tuple": True}),

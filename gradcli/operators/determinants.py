@@ -181,7 +181,7 @@ def _parts_away_from_0(x, y):
     value=_plain_gradient,
     dtype="float",
     symbolic=matrix_elements.plain_cofactors,
-    said=lambda x, y, scale: _scaled_inverse(x, scale * y),
+    torch_expand=lambda x, y, scale: _scaled_inverse(x, scale * y),
     index=lambda lower, i, x, y, scale: (
         _for_each_matrix(scale, x) * math.prod(_parts_away_from_0(x, y))
     ),
@@ -204,7 +204,7 @@ def scaled_cofactors(x, y, scale):
     value=lambda x, y: _each(_singular_cofactors, lambda turned: turned, x, y),
     dtype="float",
     symbolic=matrix_elements.cofactors,
-    said=_scaled_inverse,
+    torch_expand=_scaled_inverse,
     index=lambda lower, i, x, y: math.prod(_parts_away_from_0(x, y)),
     rule=lambda g, out, x, y: (cofactors_along(x, y, g), None),
     examples=(("cofactors(x, det(x))", "x=3x3"),),

@@ -82,7 +82,7 @@ def _derivative(*, n):
     symbolic=_symbolic_polygamma,
     dtype="float",
     order="n x",
-    settle=_derivative,
+    canonical_attributes=_derivative,
     domain=POSITIVE,
     examples=(("polygamma(1, x)", "x=3"), ("x.polygamma(2)", "x=2x3")),
     numpy="scipy.special.polygamma({n}, {0})",

@@ -56,7 +56,7 @@ def _multiplied(a, b):
     rows=_batch_rows,
     spelling="{0} @ {1}",
     takes="numbers of one kind",
-    as_a_rule=("matrices",),
+    typical_inputs=("matrices",),
     index="matmul",
     examples=(
         ("a @ b", "a=2x3,b=3x4"),
@@ -100,7 +100,7 @@ def _product(name, ranks, sentence, examples):
     return composite(
         shape=_product_shape(name, *ranks),
         value=lambda a, b: np.matmul(a, b),
-        as_a_rule=("matrices",) if ranks == (2, 2) else (),
+        typical_inputs=("matrices",) if ranks == (2, 2) else (),
         takes="numbers of one kind",
         examples=examples,
     )(meaning)
@@ -154,7 +154,7 @@ def outer(g, y, a, b):
     dtype="first",
     index=lambda lower, i, x: lower.over(min(x.shape), lambda k: lower(x, (k, k))),
     method=True,
-    as_a_rule=("square",),
+    typical_inputs=("square",),
     examples=(("trace(x)", "x=3x3"), ("x.trace()", "x=2x3")),
     flops=lambda out, s: min(s),
     numpy="np.trace",

@@ -36,7 +36,7 @@ def _said(v, *, shape, index):
 @operator(
     shape=_put_shape,
     value=_put_at,
-    said=_said,
+    torch_expand=_said,
     method=True,
     dtype="first",
     index="put_at",

@@ -76,7 +76,7 @@ def _unfolded(x, *, kernel, stride, dilation):
     family="movement",
     shape=_windows_shape,
     value=_windows,
-    said=_unfolded,
+    torch_expand=_unfolded,
     dtype="first",
     examples=(
         ("windows(x, (2, 2), (1, 2), (1, 1))", "x=3x4"),
@@ -107,7 +107,7 @@ def _laid_in_a_row(w, *, shape, stride, dilation):
 
 @operator(
     shape=_overlapped,
-    said=_laid_in_a_row,
+    torch_expand=_laid_in_a_row,
     value=_overlap,
     dtype="first",
     method=True,
@@ -134,7 +134,7 @@ def _padded(x, *, amount):
 
 @operator(
     shape=_padded_shape,
-    said=_padded,
+    torch_expand=_padded,
     value=lambda x, *, amount: np.pad(x, amount),
     dtype="first",
     examples=(("zero_pad(x, ((0, 0), (1, 2)))", "x=2x3"),),

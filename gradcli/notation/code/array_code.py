@@ -125,7 +125,7 @@ class ArrayWriter(Writer):
         source = node.inputs[place]
         if source is None or source.dtype != "bool":
             return False
-        numbers = [i for k, i in enumerate(node.inputs) if i and not node.op.is_label(k)]
+        numbers = [i for k, i in enumerate(node.inputs) if i and not node.op.is_integer_input(k)]
         short = node.dtype == "float" and all(i.dtype == "bool" for i in numbers)
         return short and re.search(r"\b(np|jnp|jax|scipy)\.", self.template(node) or "") is not None
 
