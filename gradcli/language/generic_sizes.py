@@ -1,7 +1,7 @@
 """A problem at generic sizes, all different where possible.
 
 At the user's sizes two dimensions may be equal by accident, and a formula cannot distinguish them.
-So formulas are derived with the sizes `shapes.TELLING`.
+So formulas are derived with the sizes `shapes.GENERIC_SIZES`.
 """
 
 import re
@@ -11,7 +11,7 @@ from typing import Any
 
 from ..errors import GradcliError, if_applicable
 from ..graphs import Node, Operator, walk
-from ..graphs.shapes import TELLING, Shape, is_square, numel
+from ..graphs.shapes import GENERIC_SIZES, Shape, is_square, numel
 from ..lazy import np
 from .given.values import Reader
 from .inference.infer import (
@@ -76,7 +76,7 @@ def _is_like(problem: Problem, larger: Problem) -> bool:
     return (
         _computed(problem) == _computed(larger)
         and all(old == 1 for old, new in pairs if new in were_one)
-        and not any(1 < new < TELLING[0] for new in were_one)
+        and not any(1 < new < GENERIC_SIZES[0] for new in were_one)
         and (problem.out.numel > 1 or larger.out.numel == 1)
     )
 
@@ -117,7 +117,7 @@ def _in_parts(
 
 def _numbers(problem: Problem) -> list[int]:
     """The sizes of a problem that are not generic."""
-    return [n for i in problem.inputs.values() for n in i.shape if 1 < n < TELLING[0]]
+    return [n for i in problem.inputs.values() for n in i.shape if 1 < n < GENERIC_SIZES[0]]
 
 
 def factors(problem: Problem) -> tuple[int, ...]:
@@ -128,12 +128,12 @@ def factors(problem: Problem) -> tuple[int, ...]:
 
 def multiples(factor: int) -> tuple[int, ...]:
     """Generic sizes that `factor` divides."""
-    return tuple(factor * n for n in TELLING)
+    return tuple(factor * n for n in GENERIC_SIZES)
 
 
 def at_generic_sizes(
     problem: Problem,
-    generic: Sequence[int] = TELLING,
+    generic: Sequence[int] = GENERIC_SIZES,
     *,
     of_integers: bool = True,
     least: int = 2,
@@ -283,8 +283,8 @@ def _is_large(problem: Problem) -> bool:
 
 def _may_be_mistaken(problem: Problem) -> bool:
     """Whether the program has numbers that would be mistaken for generic sizes."""
-    large = [n for n in _whole_numbers(problem) if n >= TELLING[0]]
-    return any(n % t == 0 or n - t in TELLING for n in large for t in TELLING)
+    large = [n for n in _whole_numbers(problem) if n >= GENERIC_SIZES[0]]
+    return any(n % t == 0 or n - t in GENERIC_SIZES for n in large for t in GENERIC_SIZES)
 
 
 def _whole_numbers(problem: Problem) -> set[int]:

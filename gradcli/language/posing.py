@@ -173,7 +173,7 @@ class Posing:
             by,
             self.limits,
             constants,
-            telling=result.of_sizes if self.sizes else None,
+            generic_sizes=result.of_sizes if self.sizes else None,
             indices=tuple(result.indices),
             statement_values=result.statement_values,
         )

@@ -254,7 +254,7 @@ def _readings(w: Wording, x: Input) -> Iterator[Structure]:
         yield jacobian_structure(
             *(p.out, node, grad, p.seed.node, w.names),
             parts=parts,
-            telling=w.problem.telling,
+            generic_sizes=w.problem.generic_sizes,
             like=w.like_output,
             known=w.cache.factors,
         )

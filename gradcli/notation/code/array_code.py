@@ -15,7 +15,7 @@ from ...graphs import Node
 from ...operators.indexing import index_text, with_read
 from ...operators.leaves import Array
 from .. import tree
-from ..formulas.formula import Telling, Writer
+from ..formulas.formula import GenericSizes, Writer
 from ..formulas.numerals import numeral
 from ..formulas.spelling import spelled
 from ..tree import Call, Listing, Method, Name, Prefix, Tree, Verbatim
@@ -38,8 +38,8 @@ class ArrayWriter(Writer):
 
     title, module = "NumPy", "np"
 
-    def __init__(self, names: Mapping[Node, Name], telling: Telling | None = None):
-        super().__init__(names, telling)
+    def __init__(self, names: Mapping[Node, Name], generic_sizes: GenericSizes | None = None):
+        super().__init__(names, generic_sizes)
         self.called = tree.taken(names.values())
         self.helpers: dict[str, str] = {}  # source of helper functions that formulas call, by name
 
