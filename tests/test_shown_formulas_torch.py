@@ -24,7 +24,7 @@ from gradcli.explanation.blocks import text_of
 from gradcli.explanation.data import Data
 from gradcli.explanation.higher.jvp import Jvp
 from gradcli.graphs import walk
-from gradcli.language.given.assumptions import with_properties
+from gradcli.language.arguments.assumptions import with_properties
 from gradcli.request import Request
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")

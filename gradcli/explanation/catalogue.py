@@ -8,9 +8,9 @@ from typing import Any
 from ..autodiff.reverse import Step
 from ..errors import MISUSES, GradcliError, did_you_mean, if_applicable
 from ..graphs import OPS, Node, Operator
+from ..language.arguments.options import read_shapes
+from ..language.arguments.seeds import seed_name
 from ..language.building.build import ATTRIBUTES
-from ..language.given.options import read_shapes
-from ..language.given.seeds import seed_name
 from ..language.libraries import Function
 from ..language.libraries import function as of_library
 from ..language.posing import pose

@@ -20,7 +20,7 @@ from ..notation.jacobians.structure import Structure
 from .analysis import Analysis, is_large, operations, within_budget
 from .blocks import text_of
 from .checking.rounding import LONGER, rounded
-from .formulas.beside_numbers import (
+from .formulas.contradictions import (
     Contradiction,
     FormulaBesideNumbers,
     cause,

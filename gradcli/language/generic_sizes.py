@@ -13,7 +13,7 @@ from ..errors import GradcliError, if_applicable
 from ..graphs import Node, Operator, walk
 from ..graphs.shapes import GENERIC_SIZES, Shape, is_square, numel
 from ..lazy import np
-from .given.values import Reader
+from .arguments.values import Reader
 from .inference.infer import (
     Attempt,
     Outcome,

@@ -12,10 +12,9 @@ from ..graphs.operator import NeedsIntegers
 from ..graphs.shapes import Shape, numel, text
 from ..lazy import np
 from ..limits import Limits
-from .built import Built, built, built_without_values
-from .given.assumptions import Assumed, check_shape, check_value
-from .given.directions import Direction, as_graph, read_direction
-from .given.integer_inputs import (
+from .arguments.assumptions import Assumed, check_shape, check_value
+from .arguments.directions import Direction, as_graph, read_direction
+from .arguments.integer_inputs import (
     MOST,
     check_reach,
     integer_nodes,
@@ -23,8 +22,9 @@ from .given.integer_inputs import (
     of_floats,
     placeholder_values,
 )
-from .given.seeds import Seed, implied, seed_name, wrong_shape
-from .given.values import Reader
+from .arguments.seeds import Seed, implied, seed_name, wrong_shape
+from .arguments.values import Reader
+from .built import Built, built, built_without_values
 from .names import check_derivative, check_words, free_names
 from .problem import Input, Problem
 from .program import Program, read_program

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from ..graphs import Node, walk
 from ..graphs.shapes import Shape
 from ..limits import Limits
-from .given.seeds import Seed
+from .arguments.seeds import Seed
 from .program import Program
 
 

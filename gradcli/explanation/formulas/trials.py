@@ -15,9 +15,9 @@ from ...backends.numeric import Evaluator
 from ...errors import EXPRESSION, GradcliError, if_applicable, result_or_error
 from ...graphs import OPS, Node, as_node, walk
 from ...graphs.shapes import GENERIC_SIZES, Shape
+from ...language.arguments.assumptions import with_properties
 from ...language.building.build import Builder
 from ...language.generic_sizes import at_shapes, oblong_sizes
-from ...language.given.assumptions import with_properties
 from ...language.inference.infer import different_sides, unusual_sizes
 from ...language.problem import Input, Problem
 from ...language.program import Program, read_again

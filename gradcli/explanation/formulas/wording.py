@@ -20,9 +20,9 @@ from ...operators.leaves import Array
 from ..analysis import Analysis, once, within_budget
 from ..blocks import THEN, Formula, Line, equality, statements
 from ..derived import gradient_name
+from .formula_cache import Formulas, formulas_of, new_formulas
 from .generic_nodes import SameComputation
 from .other_sizes import generic_problem
-from .remembered import Formulas, formulas_of, new_formulas
 from .source_text import SourceText, role_of
 from .trials import Reach, Trials, tried_out, undefined
 
