@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from .case import Case, Proposal
 from .cut_steps import uncut
-from .nodes import calls_in, dotted, elements, method, names_in, targets, value_of
+from .nodes import calls_in, dotted, elements, method, names_in, targets
 from .requiring import asked_for, flag_too_late, is_leaf, leaves, requiring, unfrozen, why_leaves
 from .second_order import constant_gradient, second_order, without_once
 from .text import Edit
@@ -220,36 +220,3 @@ def kept_in_loop(case: Case, node: ast.expr) -> Iterator[Proposal]:
             new = "torch.zeros((), requires_grad=True)"
             why = "The loop added nothing: what is left is the number it started with."
             yield case.replaced(built.value, new, why=why, weak=True)
-
-
-def inputs_no_tensors(case: Case) -> Iterator[Proposal]:
-    """Only the tensors."""
-    for inputs in [i for c in case.here if (i := case.inputs_of(c)) is not None]:
-        if isinstance(inputs, ast.List | ast.Tuple):
-            kept = [case.of(e) for e in inputs.elts if not isinstance(e, ast.Constant)]
-            yield case.replaced(inputs, f"[{', '.join(kept)}]")
-        for built in case.makers(inputs) if isinstance(inputs, ast.Name) else ():
-            new = f"torch.tensor({case.of(built.value)}, requires_grad=True)"
-            yield case.replaced(built.value, new)
-
-
-def no_inputs(case: Case) -> Iterator[Proposal]:
-    """Without `inputs`; else with the leaves that the program has."""
-    for call in case.here:
-        inputs = case.inputs_of(call)
-        if case.match[1] == "backward":
-            yield from case.change(case.without_keyword(call, "inputs"))
-        if inputs is not None:
-            yield case.replaced(inputs, f"[{', '.join(case.leaves)}]")
-        built = case.assignments(inputs.id) if isinstance(inputs, ast.Name) else []
-        for value in [value_of(s) for s in built]:
-            if method(value) in ("parameters", "filter", "chain"):
-                note = "parameters() can be gone through once; a list again and again."
-                yield case.replaced(value, f"list({case.of(value)})", note=note)
-
-
-def no_dict(case: Case) -> Iterator[Proposal]:
-    """dict(...)."""
-    for call in case.here:
-        if len(call.args) > 1:
-            yield case.replaced(call.args[1], f"dict({case.of(call.args[1])})")

@@ -83,15 +83,6 @@ def shape_of_gradient(case: Case) -> Iterator[Proposal]:
             yield case.appended(given[place], f".sum_to_size({sizes})")
 
 
-def gradient_of_number(case: Case) -> Iterator[Proposal]:
-    """None there."""
-    place = int(case.match[2]) - 1
-    for _, value, given in returned(case):
-        for k in (place, place + 1) if isinstance(value, ast.Tuple) else ():
-            if 0 <= k < len(given):
-                yield case.replaced(given[k], "None")
-
-
 # ---- how a Function is called --------------------------------------------------------------------
 
 
@@ -134,22 +125,6 @@ def without_first(case: Case) -> Iterator[Proposal]:
     yield from case.change(*edits)
 
 
-def arguments_of_backward(case: Case) -> Iterator[Proposal]:
-    """One more argument."""
-    more = int(case.match[3]) - int(case.match[2])
-    if more <= 0:
-        return
-    for cls in classes(case):
-        for forward in methods(cls, "forward"):
-            if not uses_ctx(forward):  # the new gradients belong into the result
-                yield from as_function(case, cls, forward)
-    for function in functions(case, "backward"):
-        last = function.args.args[-1]
-        at = case.start(last) + len(last.arg)
-        names = "".join(f", grad_{k + 2}" for k in range(more))
-        yield case.proposal(Edit(at, at, names))
-
-
 # ---- methods that are missing --------------------------------------------------------------------
 
 
@@ -183,18 +158,6 @@ def as_function(case: Case, cls: ast.ClassDef, forward: ast.FunctionDef) -> Iter
     edits = [case.replacing(c.func, f"{cls.name}.forward") for c in calls]
     edits += [case.inserting(c.args[0], "None, ") for c in calls if c.args]
     yield case.proposal(*edits, note="PyTorch then differentiates what forward computes.")
-
-
-def no_forward(case: Case) -> Iterator[Proposal]:
-    """The identity."""
-    for cls in classes(case):
-        first = cls.body[0]
-        lines = ["@staticmethod", "def forward(ctx, x):", "    return x.clone()", ""]
-        if isinstance(first, ast.Pass):
-            text = f"\n{case.indent(first)}".join(lines).rstrip()
-            yield case.replaced(first, text, weak=True)
-        elif methods(cls):
-            yield case.proposal(case.before(first, *lines), weak=True)
 
 
 # ---- what forward saves --------------------------------------------------------------------------
@@ -259,49 +222,4 @@ def not_saved(case: Case) -> Iterator[Proposal]:
                         yield case.proposal(case.before(forward.body[-1], text))
 
 
-def dirty(case: Case) -> Iterator[Proposal]:
-    """The changed input returned."""
-    for forward in functions(case, "forward"):
-        for call in calls_in(forward, "mark_dirty")[:1]:
-            for value in results_of(forward):
-                yield case.replaced(value, case.of(call.args[0]))
-            yield case.proposal(case.removing(case.statement_of(call)))
-
-
 # ---- torch.func ----------------------------------------------------------------------------------
-
-
-def both(case: Case) -> Iterator[Proposal]:
-    """backward alone."""
-    for function in functions(case, "vjp"):
-        yield case.proposal(Edit(*case.span([function]), ""))
-
-
-def without_context(case: Case) -> Iterator[Proposal]:
-    """forward taken apart."""
-    for forward in functions(case, "forward"):
-        first, *rest = forward.args.args
-        names = [a.arg for a in rest]
-        uses = [s for s in forward.body if any(n.id == first.arg for n in within(s, ast.Name))]
-        lines = ["", "@staticmethod", "def setup_context(ctx, inputs, output):"]
-        lines += [f"    {', '.join(names)}{',' if len(names) == 1 else ''} = inputs"]
-        result = "".join(case.of(value) for value in results_of(forward)[-1:])
-        if result.isidentifier() and result not in names:
-            lines.append(f"    {result} = output")
-        lines += [f"    {line}" for s in uses for line in case.lines_of(s)]
-        source = case.edited(
-            Edit(case.start(first), case.start(rest[0]) if rest else case.end(first), ""),
-            *[case.removing(s) for s in uses],
-            case.after(forward.body[-1], *[f"{OF_CLASS}{line}" for line in lines]),
-        )
-        marked = f"\n{case.indent(forward.body[-1])}{OF_CLASS}"
-        yield Proposal(source.replace(marked, f"\n{case.indent(forward)}"))
-
-
-OF_CLASS = "\x00"  # marks lines that belong to the class, not to the function they are put after
-
-
-def vmap_rule(case: Case) -> Iterator[Proposal]:
-    """generate_vmap_rule = True."""
-    for cls in classes(case):
-        yield case.proposal(case.before(cls.body[0], "generate_vmap_rule = True"))

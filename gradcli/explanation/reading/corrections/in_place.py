@@ -233,11 +233,6 @@ def _of_leaf(node: Any) -> bool:
 # ---- dtype, shape, memory ------------------------------------------------------------------------
 
 
-def detached_view(case: Case) -> Iterator[Proposal]:
-    """v = v.detach()."""
-    yield from as_result(case, case.statement)
-
-
 def keeps_dtype(case: Case) -> Iterator[Proposal]:
     """A floating tensor from the start; else out of place."""
     for statement in case.statements:
@@ -251,27 +246,6 @@ def keeps_shape(case: Case) -> Iterator[Proposal]:
     """Out of place."""
     for statement in case.statements:
         yield from out_of_place(case, statement)
-
-
-def resized(case: Case) -> Iterator[Proposal]:
-    """reshape, or a part."""
-    for call in case.methods("resize_", "resize"):
-        yield case.renamed_to(call, "reshape")
-        tensor, sizes = case.of(owner(call)), [case.of(a) for a in call.args]
-        product = " * ".join(f"({s})" for s in sizes)
-        new = f"{tensor}.flatten()[:{product}].reshape({', '.join(sizes)})"
-        left = f"{tensor} = " if isinstance(case.statement, ast.Expr) else ""
-        yield case.replaced(call, left + new)
-
-
-def out_argument(case: Case) -> Iterator[Proposal]:
-    """name = f(...)."""
-    for call in case.calls():
-        if named := keyword(call, "out"):
-            left = case.inserting(case.statement, f"{case.of(named.value)} = ")
-            alone = isinstance(case.statement, ast.Expr)
-            edit = case.without_keyword(call, "out")
-            yield from case.change(edit, *([left] if alone else []))
 
 
 # ---- inference mode ------------------------------------------------------------------------------

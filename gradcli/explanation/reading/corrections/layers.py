@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from math import prod
 
 from .case import Case, Proposal, weight_of
-from .nodes import argument, dotted, method, number_of, size, target_of
+from .nodes import dotted, method, number_of, size, target_of
 
 NORMS = ("BatchNorm1d", "BatchNorm2d", "BatchNorm3d")
 
@@ -85,16 +85,6 @@ def normalised_shape(case: Case) -> Iterator[Proposal]:
             yield case.replaced(call.args[0], str(size(case.match[2])[-1]))
 
 
-def head_count(case: Case) -> Iterator[Proposal]:
-    """The nearest number of heads that divides them."""
-    for call in case.calls("MultiheadAttention", everywhere=True):
-        heads = argument(call, 1, "num_heads")
-        many, few = number_of(argument(call, 0, "embed_dim")), number_of(heads)
-        if heads is not None and many and few:
-            near = max(n for n in range(1, few + 1) if many % n == 0)
-            yield case.replaced(heads, str(near))
-
-
 def norm_of_one(case: Case) -> Iterator[Proposal]:
     """eval(): the running mean and variance; or more samples."""
     for call in case.calls():
@@ -102,14 +92,6 @@ def norm_of_one(case: Case) -> Iterator[Proposal]:
             text = f"{case.of(call.func)}.eval()"
             note = "In eval() the running statistics are used; batches of several need none of it."
             yield case.proposal(case.before(case.statement, text), note=note)
-
-
-def larger_kernel(case: Case) -> Iterator[Proposal]:
-    """Padding by half of the kernel, which keeps the size of the image."""
-    kernel = int(case.match[1])
-    for call in case.calls("Conv1d", "Conv2d", "Conv3d", everywhere=True):
-        if number_of(argument(call, 2, "kernel_size")) == kernel:
-            yield case.given(call, "padding", str(kernel // 2))
 
 
 def channels(case: Case) -> Iterator[Proposal]:

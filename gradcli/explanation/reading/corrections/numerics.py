@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 
 from .case import Case, Proposal
-from .nodes import dotted, is_operation, keyword, method
+from .nodes import dotted, is_operation, method
 
 OF_TORCH = ("torch", "torch.linalg", "F")
 
@@ -44,10 +44,3 @@ def _quotients(case: Case) -> Iterator[Proposal]:
     for quotient in case.of_type(ast.BinOp, everywhere=True):
         if is_operation(quotient, ast.Div):
             yield case.replaced(quotient.right, f"({case.operand(quotient.right)} + 1e-12)")
-
-
-def constant_argument(case: Case) -> Iterator[Proposal]:
-    """.detach()."""
-    for call in case.calls():
-        if named := keyword(call, case.match[2]):
-            yield case.appended(named.value, ".detach()")

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from ....snippets.python.values import Instance
 from .case import Case, Proposal
-from .nodes import calls_in, dotted, elements, keyword, method, names_in, owner, value_of
+from .nodes import calls_in, dotted, elements, keyword, method, names_in, owner
 from .requiring import CREATORS, unfrozen
 from .text import Edit
 
@@ -188,20 +188,3 @@ def computes(case: Case, statement: ast.stmt) -> bool:
     """Whether a statement gives a name a tensor that is computed from leaves."""
     built = [a for a in case.reading.trace.assignments if a.line == statement.lineno]
     return any(a.tensor.record is not None for a in built)
-
-
-def sparse(case: Case) -> Iterator[Proposal]:
-    """The other optimiser."""
-    for node in case.of_type(ast.Attribute, ast.Call, everywhere=True):
-        if isinstance(node, ast.Call):
-            yield from case.change(case.without_keyword(node, "sparse"))
-        elif node.attr in ("Adam", "SparseAdam"):
-            yield case.renamed_to(node, "SparseAdam" if node.attr == "Adam" else "Adam")
-
-
-def negative_number(case: Case) -> Iterator[Proposal]:
-    """Without the sign."""
-    for number in case.of_type(ast.UnaryOp):
-        same = value_of(number.operand) == -float(case.match[1])
-        if same and isinstance(number.op, ast.USub):
-            yield case.replaced(number, case.of(number.operand))

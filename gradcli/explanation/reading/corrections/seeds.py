@@ -150,13 +150,6 @@ def seed_count(case: Case) -> Iterator[Proposal]:
             yield case.replaced(seed, f"[{', '.join(texts)}]")
 
 
-def seed_batch(case: Case) -> Iterator[Proposal]:
-    """One seed a row of the identity."""
-    for _, root, seed in seeded(case):
-        text = case.operand(root)
-        yield case.replaced(seed, f"torch.eye({text}.numel()).view(-1, *{text}.shape)")
-
-
 def holds_tensors(case: Case) -> Iterator[Proposal]:
     """The sum of losses in a list; the one tensor in what grad() gives."""
     kind, name = case.match.groups()

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator
 
 from .case import Case, Proposal
 from .cut_steps import SMOOTH
-from .nodes import keyword
 
 Cure = Callable[[Case], Iterator[Proposal]]
 
@@ -20,11 +19,6 @@ def giving(call: str, name: str, value: str) -> Cure:
     return lambda case: (case.given(c, name, value) for c in case.calls(call, everywhere=True))
 
 
-def leaving_out(name: str) -> Cure:
-    """The calls that go back here without a keyword argument."""
-    return lambda case: (p for c in case.here for p in case.change(case.without_keyword(c, name)))
-
-
 def appending(end: str, *names: str) -> Cure:
     """Something called on the first argument of calls."""
     return lambda case: (case.appended(c.args[0], end) for c in case.calls(*names) if c.args)
@@ -32,35 +26,9 @@ def appending(end: str, *names: str) -> Cure:
 
 not_contiguous = renaming("view", to="reshape")
 joined_numbers = renaming("cat", "concat", to="stack")
-hook_of_computed = renaming("register_post_accumulate_grad_hook", to="register_hook")
 boolean_mask = appending(".bool()", "masked_fill", "masked_fill_")
-dirty_leaf = appending(".clone()", "apply")
 reentrant = giving("checkpoint", "use_reentrant", "False")
 vmap_random = giving("vmap", "randomness", '"different"')
-both_spellings = leaving_out("grad_variables")
-contradicting = leaving_out("allow_unused")
-
-
-def qr_mode(case: Case) -> Iterator[Proposal]:
-    """mode="reduced"."""
-    for call in case.calls("qr", everywhere=True):
-        if named := keyword(call, "mode"):
-            yield case.replaced(named.value, '"reduced"')
-
-
-def step_alone(case: Case) -> Iterator[Proposal]:
-    """step()."""
-    for call in case.calls("step"):
-        if call.args:
-            yield case.replaced(call.args[0], "")
-
-
-def unchecked(case: Case) -> Iterator[Proposal]:
-    """The check left out."""
-    note = "The gradient stays nan; find where it becomes so."
-    for call in case.calls("clip_grad_norm_"):
-        cut = case.without_keyword(call, "error_if_nonfinite")
-        yield from case.change(cut, note=note, weak=True)
 
 
 def sigmoid_for_step(case: Case) -> Iterator[Proposal]:
