@@ -83,7 +83,7 @@ def catalogue(name: str | None, full: bool = False) -> Document:
         return Document(
             (), (_shorthand_page(function, callables), *map(page, _output_operators(function)))
         )
-    reason = refusal(name.removeprefix("torch.")) or (refusal(in_torch) if module else None)
+    reason = (refusal(in_torch) if module else None) or refusal(name.removeprefix("torch."))
     if module and reason is not None:
         raise GradcliError("unsupported", f"{name} {reason}")
     result = _families_called(last) or _with(last, callables)

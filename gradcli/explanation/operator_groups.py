@@ -181,7 +181,7 @@ ELSEWHERE = {  # families of operators that are defined in files of another fami
     **dict.fromkeys(POOLING, "pooling"),
     "erf": "special",
 }
-BY_MODULE = Family("Functions that differ between modules", ("functional_names", "torch_names"))
+BY_MODULE = Family("Functions that differ between modules", ("functional_names",))
 
 
 def all_families() -> Iterator[Family]:

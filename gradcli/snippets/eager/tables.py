@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from ...lazy import np
+from ...operators import OTHER_IN_TORCH
 from ..python.values import MISSING, Builtin, Class, Module, Unsupported, error
 from .dtypes import BOOL, FLOAT64, INT64
 from .mode import MODE
@@ -41,6 +42,8 @@ def module(
     """The module of a path: its members, what stands in these tables, `more`, operators by name."""
 
     def find(name: str) -> Any:
+        if path == "torch" and name in OTHER_IN_TORCH:
+            raise Unsupported(f"torch.{name}, whose arguments are not those of F.{name},")
         for place in places:
             if name in TABLES.get(place, {}):
                 return _checked(path, TABLES[place][name])

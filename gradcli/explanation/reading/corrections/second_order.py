@@ -62,3 +62,12 @@ def _feeds(case: Case, call: ast.Call) -> bool:
         return True
     places = [p for _, root in case.ways for p in (root, *case.slice_of(root, case.line))]
     return any(".grad" in case.of(p) for p in places)
+
+
+def without_once(case: Case) -> Iterator[Proposal]:
+    """Without @once_differentiable, which lets no gradient through a backward."""
+    why = "once_differentiable says that backward itself cannot be differentiated."
+    for function in case.of_type(ast.FunctionDef, ast.ClassDef, everywhere=True):
+        for d in function.decorator_list:
+            if "once_differentiable" in dotted(d):
+                yield case.proposal(case.without_lines(d), why=why)
