@@ -8,8 +8,8 @@ import pytest
 import gradcli
 from gradcli import GradcliError
 from gradcli.explanation.analysis import Analysis
+from gradcli.graphs.arguments import OTHER_IN_TORCH
 from gradcli.language.posing import pose
-from gradcli.operators import OTHER_IN_TORCH
 from gradcli.snippets.reading import read
 
 torch = pytest.importorskip("torch")

@@ -5,8 +5,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from ..graphs.arguments import IN_PLACE
-from ..operators import OTHER_IN_TORCH
+from ..graphs.arguments import IN_PLACE, OTHER_IN_TORCH
 
 COMPLEX = "works on complex numbers, and numbers are real here"
 RANDOM = "draws random numbers, so it has no one gradient"

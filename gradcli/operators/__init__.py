@@ -14,12 +14,6 @@ from ..graphs import OPS, Operator
 from .families import SHORTHANDS
 
 INDEX = os.path.join(__path__[0], "index.txt")
-# Functions that take other arguments in `torch` than in `F`, where programs call them.
-OTHER_IN_TORCH = (
-    *("alpha_dropout", "batch_norm", "binary_cross_entropy_with_logits", "cosine_embedding_loss"),
-    *("ctc_loss", "embedding", "embedding_bag", "feature_alpha_dropout", "hinge_embedding_loss"),
-    *("instance_norm", "kl_div", "margin_ranking_loss", "poisson_nll_loss", "triplet_margin_loss"),
-)
 INTERNAL = {"input", "constant", "tensor", "size"}  # operators that are not called by their names
 
 

@@ -5,15 +5,15 @@ tensors. The name is the function's own, without a leading underscore.
 """
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
+from ...graphs.arguments import OTHER_IN_TORCH
 from ...lazy import np
-from ...operators import OTHER_IN_TORCH
 from ..python.values import MISSING, Builtin, Class, Module, Unsupported, error
 from .dtypes import BOOL, FLOAT64, INT64
 from .mode import MODE
-from .names import has
 from .tensor import Tensor, tensors_in
 
 TABLES: dict[str, dict[str, Builtin]] = {}
@@ -164,3 +164,25 @@ def _call(name: str, m: Any, *args: Any, **named: Any) -> Any:
     from . import calls
 
     return calls.call(name, args, named)
+
+
+NAMES = Path(__file__).parent.parent / "library" / "sources" / "names.txt"
+
+
+@cache
+def in_pytorch() -> dict[str, frozenset[str]]:
+    """The public names of PyTorch's modules and of its tensors, by path."""
+    names: dict[str, frozenset[str]] = {}
+    path, listed = "", list[str]()
+    for line in [*NAMES.read_text(encoding="utf-8").splitlines(), "end:"]:
+        if line.endswith(":"):
+            names[path] = frozenset(listed)
+            path, listed = line[:-1], []
+        else:
+            listed += line.split()
+    return names
+
+
+def has(path: str, name: str) -> bool:
+    """Whether PyTorch has a name in a module; `torch.Tensor`: whether tensors have it."""
+    return name in in_pytorch().get(path, ())

@@ -7,8 +7,8 @@ from math import prod
 from ....snippets.eager.tensor import Tensor
 from ....snippets.python.values import Instance
 from .case import Case, Proposal
+from .layers import first_output
 from .nodes import calls_in, elements, keyword, method, size, target_of, value_of, within
-from .recurrent import first_output
 from .text import Edit
 
 LOSSES = ("loss", "err", "cost", "mse", "bce", "criterion", "objective", "nll", "penalty")
