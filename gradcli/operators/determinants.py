@@ -144,10 +144,6 @@ def _products_of_others(values):
     return before * after
 
 
-def _singular_cofactors(u, values, v):
-    return u * np.diagonal(_products_of_others(values)) @ v
-
-
 def _singular_cofactors_along(u, values, v, t):
     """The cofactors of a diagonal matrix change, along t, by Σ_k t[k,k] P[i,k] at [i,i] and by
     -t[j,i] P[i,j] at [i,j], where P are the products of the other values.
@@ -201,7 +197,12 @@ def scaled_cofactors(x, y, scale):
 
 @written_out(
     shape=_matrix_shape,
-    value=lambda x, y: _each(_singular_cofactors, lambda turned: turned, x, y),
+    value=lambda x, y: _each(
+        lambda u, values, v: u * np.diagonal(_products_of_others(values)) @ v,
+        lambda turned: turned,
+        x,
+        y,
+    ),
     dtype="float",
     symbolic=matrix_elements.cofactors,
     torch_expand=_scaled_inverse,

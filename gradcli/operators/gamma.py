@@ -68,10 +68,6 @@ def _polygamma(x, *, n):
     return np.where(np.isposinf(x), np.nan, (-1.0) ** (n + 1) * sizes)  # nan as PyTorch
 
 
-def _symbolic_polygamma(sp, x, *, n):
-    return elements.named("polygamma")(sp, sp.Integer(n), x)
-
-
 def _derivative(*, n):
     require(is_whole(n) and n >= 0, f"n of polygamma() is a whole number, 0 or above, not {n!r}")
     return {"n": n}
@@ -79,7 +75,7 @@ def _derivative(*, n):
 
 @elementwise(
     _polygamma,
-    symbolic=_symbolic_polygamma,
+    symbolic=lambda sp, x, *, n: elements.named("polygamma")(sp, sp.Integer(n), x),
     dtype="float",
     order="n x",
     canonical_attributes=_derivative,

@@ -40,10 +40,6 @@ def _product_shape(name, *ranks):
     return shape
 
 
-def _batch_rows(a, b):
-    return (True, True) if len(a) == len(b) > 2 and a[0] == b[0] else ()
-
-
 def _multiplied(a, b):
     """The product of matrices. A column times a row is no sum: -0 stays -0, as in PyTorch."""
     outer = np.ndim(a) == np.ndim(b) == 2 and a.shape[1] == 1 and min(len(a), b.shape[1]) > 1
@@ -53,7 +49,7 @@ def _multiplied(a, b):
 @operator(
     shape=shapes.matmul,
     value=_multiplied,
-    rows=_batch_rows,
+    rows=lambda a, b: (True, True) if len(a) == len(b) > 2 and a[0] == b[0] else (),
     spelling="{0} @ {1}",
     takes="numbers of one kind",
     typical_inputs=("matrices",),

@@ -120,10 +120,6 @@ def overlap(g, y, w, *, shape, stride, dilation):
     return g.windows(kernel=w.shape[-len(stride) :], stride=stride, dilation=dilation)
 
 
-def _padded_shape(s, *, amount):
-    return tuple(n + a + b for n, (a, b) in zip(s, amount, strict=True))
-
-
 def _padded(x, *, amount):
     """PyTorch's pad begins with the last dimension."""
     around = list(amount)
@@ -133,7 +129,7 @@ def _padded(x, *, amount):
 
 
 @operator(
-    shape=_padded_shape,
+    shape=lambda s, *, amount: tuple(n + a + b for n, (a, b) in zip(s, amount, strict=True)),
     torch_expand=_padded,
     value=lambda x, *, amount: np.pad(x, amount),
     dtype="first",
@@ -212,13 +208,9 @@ class Kernel:
 # ---- windows as columns --------------------------------------------------------------------------
 
 
-def _columns_back(g, y, input, **how):
-    return fold(g, output_size=input.shape[-2:], **how)
-
-
 @composite(
     torch=F + "unfold",
-    rule=_columns_back,
+    rule=lambda g, y, input, **how: fold(g, output_size=input.shape[-2:], **how),
     aliases=("F.unfold", "functional.unfold"),
     spelling="F.unfold({0}, {kernel_size}, dilation={dilation}, padding={padding}, "
     "stride={stride})",

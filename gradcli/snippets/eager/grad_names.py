@@ -108,10 +108,6 @@ def _cross_entropy(node: Node, inputs: Sequence[Any]) -> str:
     return "DivBackward1" if node.attrs["reduction"] == "mean" else "NegBackward0"
 
 
-def _nll_loss(node: Node, inputs: Sequence[Any]) -> str:
-    return "NllLoss2DBackward0" if inputs[0].ndim > 2 else "NllLossBackward0"
-
-
 def _padded(node: Node, inputs: Sequence[Any]) -> str:
     kind = {"reflect": "Reflection", "replicate": "Replication"}.get(node.attrs["mode"])
     if kind is None:
@@ -171,7 +167,9 @@ NAMES: dict[str, Name] = {
     "scatter": _of_numbers("Scatter", 1, 0),
     "masked_fill": _of_numbers("MaskedFill", 0, 1),
     "cross_entropy": _cross_entropy,
-    "nll_loss": _nll_loss,
+    "nll_loss": lambda node, inputs: (
+        "NllLoss2DBackward0" if inputs[0].ndim > 2 else "NllLossBackward0"
+    ),
     "pad": _padded,
     "interpolate": _resampled,
     "adaptive_avg_pool2d": _averaged,

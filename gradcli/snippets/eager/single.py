@@ -261,7 +261,7 @@ def matmul(a: Any, b: Any) -> Any:
         result = _by_vector(left * right[:, 0])[:, None]
     elif not plain and len(left) == 1 and right.strides[0] == 4:
         result = _by_vector(right.T * left[0])[None]
-    elif not plain and length % 4 == 0 and _along_rows(left, right):
+    elif not plain and length % 4 == 0 and (left.strides[1] == right.strides[0] == 4):
         result = _row_by_row(left, right)
     else:
         result = _terms(left, right)
@@ -273,11 +273,6 @@ def _outer(a: Any, b: Any) -> Any:
     """A product whose elements have one term; -0 stays -0 but in a product with a vector."""
     outer = np.ndim(a) == np.ndim(b) == 2 and min(len(a), b.shape[1]) > 1
     return a * b if outer else np.matmul(a, b)
-
-
-def _along_rows(a: Any, b: Any) -> bool:
-    """Whether rows of the left and columns of the right lie in one piece each."""
-    return a.strides[1] == b.strides[0] == 4
 
 
 def _terms(a: Any, b: Any) -> Any:
@@ -512,10 +507,6 @@ def backward_of(name: str, arrays: Sequence[Any]) -> Kernel | None:
     return BACKWARDS.get(name) if _single(arrays) else None
 
 
-def _tanh_back(g: Any, x: Any, y: Any) -> Any:
-    return g * fused(-y, y, np.float32(1))
-
-
 def _silu_back(g: Any, x: Any, y: Any) -> Any:
     share = sigmoid(x)
     return g * share * fused(x, np.float32(1) - share, np.float32(1))
@@ -529,10 +520,6 @@ def _gelu_back(g: Any, x: Any, y: Any, *, approximate: str) -> Any:
     density = np.exp(_double(-half * x * x)).astype(np.float32) * np.float32(DENSITY)
     error = _erf(_double(x * np.float32(math.sqrt(0.5)))).astype(np.float32)
     return g * (half + (x * density + half * error))
-
-
-def _log_softmax_back(g: Any, x: Any, y: Any, *, dim: int) -> Any:
-    return fused(-_vector_exp(y), _in_row(g, dim), g) if np.ndim(y) else g - g
 
 
 def _layer_norm_back(
@@ -561,9 +548,11 @@ DENSITY = 1 / math.sqrt(2 * math.pi)  # of a standard normal variable at 0
 BACKWARDS |= {
     "gelu": _gelu_back,
     "layer_norm": _layer_norm_back,
-    "tanh": _tanh_back,
+    "tanh": lambda g, x, y: g * fused(-y, y, np.float32(1)),
     "silu": _silu_back,
-    "log_softmax": _log_softmax_back,
+    "log_softmax": lambda g, x, y, *, dim: (
+        fused(-_vector_exp(y), _in_row(g, dim), g) if np.ndim(y) else g - g
+    ),
 }
 
 

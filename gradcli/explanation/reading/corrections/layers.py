@@ -187,7 +187,7 @@ def in_sequential(case: Case) -> Iterator[Proposal]:
     for sequential in case.calls("Sequential", everywhere=True):
         layers = [c for a in sequential.args for c in _recurrent(case, a)]
         items = [_item(case, layer, sequential) for layer in layers]
-        inner = [i for i in items if not _is_last(i, sequential)]
+        inner = [i for i in items if not (bool(sequential.args) and sequential.args[-1] is i)]
         if not inner:
             continue
         first = keyword(layers[0], "batch_first") if isinstance(layers[0], ast.Call) else None
@@ -216,10 +216,6 @@ def _item(case: Case, layer: ast.expr, sequential: ast.Call) -> ast.expr:
     """What stands for a layer in Sequential: itself, or its pair in an OrderedDict."""
     outer = case.parents[layer]
     return outer if isinstance(outer, ast.Tuple) and outer not in sequential.args else layer
-
-
-def _is_last(item: ast.expr, sequential: ast.Call) -> bool:
-    return bool(sequential.args) and sequential.args[-1] is item
 
 
 def _after(case: Case, item: ast.expr, number: int) -> Edit:

@@ -133,16 +133,14 @@ def registered(case: Case) -> Iterator[Proposal]:
             prefix = dotted(layers[0].func).rpartition(".")[0]
             new = f"{prefix}.{held[type(value)]}({case.of(value)})"
             edits.append(case.replacing(value, new))
-        elif isinstance(value, ast.Call) and _creates(value):
+        elif isinstance(value, ast.Call) and (
+            method(value) in CREATORS and dotted(value.func).startswith("torch.")
+        ):
             cut = case.without_keyword(value, "requires_grad")
             inner = _cut(case, value, cut) if cut else case.of(value)
             edits.append(case.replacing(value, f"torch.nn.Parameter({inner})"))
     why = "A module knows the parameters and modules that are its attributes, not those in a list."
     yield from case.change(*edits, why=why)
-
-
-def _creates(call: ast.Call) -> bool:
-    return method(call) in CREATORS and dotted(call.func).startswith("torch.")
 
 
 def optimiser_itself(case: Case) -> Iterator[Proposal]:
