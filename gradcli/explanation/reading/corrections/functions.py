@@ -1,11 +1,19 @@
-"""Cures of custom Functions and hooks: what they save, take and return."""
+"""Cures of custom Functions, hooks and gradcheck: what they save, take, return and compare."""
 
 import ast
+import re
 from collections.abc import Iterator
+from typing import Any
 
+from ....errors import GradcliError
+from ....language.posing import pose
+from ....notation import tree
+from ...analysis import Analysis
+from ...formulas.wording import wording_of
+from ...short.gradients import Gradients
 from .case import Case, Proposal
-from .derivatives import derivative
-from .nodes import calls_in, dotted, method, parts, target_of, within
+from .nodes import calls_in, dotted, is_operation, method, parts, target_of, within
+from .requiring import requiring
 from .text import Edit
 
 CONTEXTS = ("ctx", "self", "context")
@@ -277,3 +285,101 @@ def hook_changed(case: Case) -> Iterator[Proposal]:
             for call in calls_in(value, "sum", "mean", "norm"):
                 yield case.proposal(case.with_argument(call, "dim=0, keepdim=True"))
             yield case.appended(value, f".expand_as({grad})")
+
+
+def derivative(case: Case, cls: ast.ClassDef, place: int) -> str | None:
+    """The gradient of an argument of forward as an expression of backward; None where it is not
+    known, or needs what backward does not have.
+    """
+    methods = {f.name: f for f in cls.body if isinstance(f, ast.FunctionDef)}
+    forward, backward = methods["forward"], methods["backward"]
+    names = [a.arg for a in forward.args.args[1:]]
+    text = _program(case, forward)
+    shapes = _shapes(case, cls, names)
+    if text is None or names[place] not in shapes:
+        return None
+    try:
+        a = Analysis(pose(text, shapes=shapes, wrt=[names[place]]))
+        results = Gradients(a, wording_of(a))
+        (x,) = a.problem.wrt
+        formula = results.formula(x)
+        written = "" if formula is None else tree.text(results.w.in_statements(formula))
+    except GradcliError:
+        return None
+    grad = backward.args.args[-1].arg
+    known = {n.id for n in ast.walk(backward) if isinstance(n, ast.Name)} | {grad}
+    result = re.sub(r"\bg\b", grad, written)
+    if not a.problem.out.shape:  # its seed is 1, and left out
+        result = f"{grad} * {result if result.isidentifier() else f'({result})'}"
+    used = {n.id for n in ast.walk(ast.parse(result)) if isinstance(n, ast.Name)}
+    return result if written and used <= known else None
+
+
+def _program(case: Case, forward: ast.FunctionDef) -> str | None:
+    """What forward computes, as statements of the language; None where ctx is more than a store."""
+    lines: list[str] = []
+    for statement in forward.body:
+        value: Any = getattr(statement, "value", None)
+        if isinstance(value, ast.Constant) or method(value) == "save_for_backward":
+            continue
+        if isinstance(statement, ast.Return) and value is not None:
+            lines.append(case.of(value))
+        elif isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+            lines.append(case.of(statement))
+        elif not dotted(getattr(statement, "targets", [None])[0]).startswith("ctx."):
+            return None
+    return "\n".join(lines)
+
+
+def _shapes(case: Case, cls: ast.ClassDef, names: list[str]) -> dict[str, tuple[int, ...]]:
+    """The shapes of the tensors that the Function is applied to."""
+    for call in case.calls("apply", everywhere=True):
+        if dotted(call.func) == f"{cls.name}.apply":
+            tensors = {n: case.tensor(a) for n, a in zip(names, call.args)}
+            return {n: t.shape for n, t in tensors.items() if t is not None}
+    return {}
+
+
+def checked(case: Case) -> list[list[ast.expr]]:
+    """The inputs that each gradcheck is given."""
+    calls = case.calls("gradcheck", "gradgradcheck")
+    return [parts(c.args[1]) for c in calls if len(c.args) > 1]
+
+
+def gradcheck_inputs(case: Case) -> Iterator[Proposal]:
+    """requires_grad=True, in float64."""
+    for items in checked(case):
+        tensors = [i for i in items if not isinstance(i, ast.Constant)]
+        yield case.proposal(*[case.appending(i, ".double().requires_grad_()") for i in tensors])
+        yield from case.change(*[e for i in items if (e := requiring(case, dotted(i)))])
+
+
+def mismatch(case: Case) -> Iterator[Proposal]:
+    """float64; else PyTorch's own derivative of forward."""
+    for items in checked(case):
+        coarse = [i for i in items if (t := case.tensor(i)) is None or t.dtype.name != "float64"]
+        edits = [case.appending(i, ".double().detach().requires_grad_()") for i in coarse]
+        yield from case.change(*edits)
+    for cls in classes(case):
+        for backward in methods(cls, "backward"):
+            yield from powers(case, backward)
+    for cls, _, given in returned(case):
+        place = int(case.match[2])
+        derived = derivative(case, cls, place) if place < len(given) else None
+        if derived is not None:
+            note = "The derivative of what forward computes."
+            yield case.replaced(given[place], derived, note=note)
+    for cls in classes(case):
+        for forward in methods(cls, "forward"):
+            if not uses_ctx(forward):
+                yield from as_function(case, cls, forward)
+
+
+def powers(case: Case, backward: ast.FunctionDef) -> Iterator[Proposal]:
+    """A power that is missing in a backward of one product."""
+    saved = [dotted(t) for s in unpackings(backward, case) for t in parts(s.targets[0])]
+    for value in results_of(backward):
+        if is_operation(value, ast.Mult):
+            for x in [n for n in within(value, ast.Name) if n.id in saved]:
+                for power in (2, 3):
+                    yield case.replaced(x, f"{x.id} ** {power}")
