@@ -150,12 +150,13 @@ def _written(sp, log_probs, targets, input_lengths, target_lengths, blank):
     for n, (times, count) in enumerate(zip(input_lengths, target_lengths, strict=True)):
         given = targets[n, :count] if targets.ndim == 2 else targets[end : end + count]
         end, wanted = end + count, [int(label) for label in given]
-        ways = [
-            w
-            for w in product(range(classes), repeat=times)
-            if [label for label, _ in groupby(w) if label != blank] == wanted
-        ]
+        ways = [w for w in product(range(classes), repeat=times) if _heard(w, blank) == wanted]
         yield {w: sp.exp(sp.Add(*(log_probs[t, n, c] for t, c in enumerate(w)))) for w in ways}
+
+
+def _heard(way, blank):
+    """The labels of an alignment: repetitions and blanks left out."""
+    return [label for label, _ in groupby(way) if label != blank]
 
 
 def _symbolic_losses(sp, log_probs, targets, *, zero_infinity, **how):

@@ -261,7 +261,7 @@ def matmul(a: Any, b: Any) -> Any:
         result = _by_vector(left * right[:, 0])[:, None]
     elif not plain and len(left) == 1 and right.strides[0] == 4:
         result = _by_vector(right.T * left[0])[None]
-    elif not plain and length % 4 == 0 and (left.strides[1] == right.strides[0] == 4):
+    elif not plain and length % 4 == 0 and left.strides[1] == right.strides[0] == 4:
         result = _row_by_row(left, right)
     else:
         result = _terms(left, right)

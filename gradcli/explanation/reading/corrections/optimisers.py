@@ -133,8 +133,10 @@ def registered(case: Case) -> Iterator[Proposal]:
             prefix = dotted(layers[0].func).rpartition(".")[0]
             new = f"{prefix}.{held[type(value)]}({case.of(value)})"
             edits.append(case.replacing(value, new))
-        elif isinstance(value, ast.Call) and (
-            method(value) in CREATORS and dotted(value.func).startswith("torch.")
+        elif (
+            isinstance(value, ast.Call)
+            and method(value) in CREATORS
+            and dotted(value.func).startswith("torch.")
         ):
             cut = case.without_keyword(value, "requires_grad")
             inner = _cut(case, value, cut) if cut else case.of(value)
