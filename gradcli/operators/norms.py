@@ -10,10 +10,10 @@ from .arithmetic import abs, side
 from .bounds import NOT_NEGATIVE
 from .comparisons import same, where
 from .families import composite, reduction, shorthand
-from .lapack import level, vanishing
 from .ordering import permuted
 from .reductions import tied
 from .singular import svd_left, svd_right, svdvals
+from .ties import level, vanishing
 
 
 def _norm(x, axis, keepdims, *, ord):

@@ -10,9 +10,9 @@ from ..graphs.arguments import REQUIRED
 from ..lazy import np
 from .elements import Unwritten, places_in_order
 from .families import composite, operator, reduced, same_with_axis, shorthand
-from .lapack import beside
 from .reductions import TIE, share_all, tied
 from .selection import ascending, descending, first_of, inserted, quick_select
+from .ties import beside
 
 ONE_OF_EQUALS = "of equal elements the one that PyTorch selects takes the whole gradient"
 OF_MANY = f"{ONE_OF_EQUALS}; which one that is depends among many on the machine"

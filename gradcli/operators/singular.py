@@ -13,15 +13,14 @@ from .inverses import inv
 from .lapack import (
     FOUND,
     LINALG,
-    level,
     matrix,
     of_each_matrix,
     singular_values,
     singular_vectors,
     square,
-    vanishing,
 )
 from .leaves import eye, zeros
+from .ties import level, vanishing
 
 BY_SINGULAR_VALUES = (None, 2, -2)
 NORMS = "1, 2, inf, -1, -2, -inf, 'fro' and 'nuc' are"

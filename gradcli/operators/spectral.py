@@ -8,8 +8,9 @@ from .comparisons import where
 from .elements import Unwritten
 from .families import operator, shorthand
 from .joining import cat
-from .lapack import FOUND, LINALG, each_matrix, level, of_each_matrix, square
+from .lapack import FOUND, LINALG, each_matrix, of_each_matrix, square
 from .leaves import eye, zeros
+from .ties import level
 
 ROOTS = Unwritten("eigenvalues are roots of a polynomial")
 

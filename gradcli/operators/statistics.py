@@ -12,7 +12,6 @@ from .comparisons import where
 from .families import composite, one_each, reduced, reduction, require, shorthand
 from .floats import isnan
 from .guards import otherwise, refuse_where, unless
-from .lapack import beside
 from .leaves import size
 from .order import FIRST_FIRST, sorted_last
 from .ordering import permuted
@@ -20,6 +19,7 @@ from .pairs import lerp
 from .precision import unit
 from .reductions import average
 from .sums import total
+from .ties import beside
 
 
 def _spread(x, axis):
